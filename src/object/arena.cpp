@@ -1,0 +1,85 @@
+#include <sys/mman.h>
+
+#include <mutex>
+
+#include "object/object.hpp"
+
+namespace heddle::arena {
+
+// Far from any address that a program can have, so that no value passes the region test before the arena exists.
+std::uintptr_t base = std::uintptr_t{1} << 63;
+
+namespace {
+
+constexpr std::size_t region_size = std::size_t{1} << region_bits;
+
+// What lies in a slot that nothing lives in. `handle` overlays Object::handle and stays 0.
+struct FreeSlot {
+  std::uintptr_t handle;
+  FreeSlot* next;
+  std::uint16_t generation;
+};
+
+struct Region {
+  std::mutex mutex;
+  FreeSlot* free = nullptr;
+  std::size_t used = 0;    // bytes from the region's start that were ever handed out
+  std::size_t stride = 0;  // slot size, fixed by the first object
+};
+
+Region regions[kind_count];
+std::once_flag reserved;
+
+std::byte* region_start(Kind kind) {
+  return reinterpret_cast<std::byte*>(base + (static_cast<std::uintptr_t>(kind) << region_bits));
+}
+
+void reserve() {
+  void* space = mmap(nullptr, region_size * kind_count, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (space == MAP_FAILED) throw std::bad_alloc();
+  madvise(space, region_size * kind_count, MADV_NOHUGEPAGE);
+  base = reinterpret_cast<std::uintptr_t>(space);
+}
+
+constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+void* take(Kind kind, std::size_t size, std::uint16_t& generation) {
+  std::call_once(reserved, reserve);
+  Region& region = regions[static_cast<int>(kind)];
+  std::lock_guard guard(region.mutex);
+  if (FreeSlot* slot = region.free) {
+    region.free = slot->next;
+    generation = slot->generation;
+    return slot;
+  }
+  region.stride = round_up(size, 64);
+  if (region.used + region.stride > region_size) throw std::bad_alloc();
+  void* slot = region_start(kind) + region.used;
+  region.used += region.stride;
+  generation = 1;
+  return slot;
+}
+
+void give_back(Kind kind, void* slot, std::uint16_t generation) {
+  Region& region = regions[static_cast<int>(kind)];
+  std::lock_guard guard(region.mutex);
+  auto next_generation = static_cast<std::uint16_t>(generation + 1);
+  region.free = new (slot) FreeSlot{0, region.free, next_generation};
+}
+
+std::uint32_t index_of(Kind kind, const void* slot) {
+  const auto offset = static_cast<const std::byte*>(slot) - region_start(kind);
+  return static_cast<std::uint32_t>(static_cast<std::size_t>(offset) / regions[static_cast<int>(kind)].stride);
+}
+
+void* at_index(Kind kind, std::uint32_t index) {
+  Region& region = regions[static_cast<int>(kind)];
+  std::lock_guard guard(region.mutex);
+  if (region.stride == 0 || (index + std::size_t{1}) * region.stride > region.used) return nullptr;
+  return region_start(kind) + index * region.stride;
+}
+
+}  // namespace heddle::arena
