@@ -1,0 +1,63 @@
+// A communicator (MPI 5.0, chapter 7): a pair of context planes, a group or two, and what hangs from it.
+//
+// The first cache line is what a message needs; everything else lies behind it.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "object/object.hpp"
+
+namespace heddle {
+
+struct Rank;
+struct Group;
+struct Errhandler;
+struct Info;
+struct AttributeSet;
+struct Topology;
+namespace p2p { class Vni; }
+namespace coll { struct CommState; }
+
+// Messages of different planes of one communicator never match each other.
+enum class Plane : std::uint32_t { user = 0, collective = 1 };
+
+// The name of a communicator on the wire: unique in the job, chosen by one member (see object/context.hpp) and told
+// to the others, so making a communicator needs no agreement. Bit 0 is the plane.
+using Context = std::uint64_t;
+
+struct Comm final : Object {
+  static constexpr Kind object_kind = Kind::comm;
+  Comm() : Object(Kind::comm) {}
+
+  // What a message needs.
+  Context context = 0;              // of the user plane; always even
+  p2p::Vni* vni = nullptr;          // carries this communicator's messages
+  const int* peer_world = nullptr;  // world rank by rank in the group that one sends to; null: the identity
+  int rank = 0;                     // of this process, in the local group
+  int size = 0;                     // of the local group
+  int remote_size = 0;              // of the group that one sends to (an intracommunicator's own)
+  bool inter = false;
+  bool user_made = false;           // false: MPI_COMM_WORLD and MPI_COMM_SELF, which no one may free
+
+  Rank* owner = nullptr;
+  Group* local_group = nullptr;   // a reference each
+  Group* remote_group = nullptr;  // intercommunicators only
+  Comm* local_comm = nullptr;     // intercommunicators only: the local group's own intracommunicator (internal)
+  Errhandler* errhandler = nullptr;
+  AttributeSet* attributes = nullptr;  // object/attribute.hpp
+  Info* info = nullptr;
+  Topology* topology = nullptr;        // topo/topology.hpp
+  coll::CommState* coll = nullptr;     // made by coll/ on first use
+  std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
+  void* buffers = nullptr;             // p2p/buffer.hpp: the attached buffer of MPI_Comm_attach_buffer
+  std::string name;
+
+  int world_rank(int r) const { return peer_world ? peer_world[r] : r; }
+};
+
+}  // namespace heddle

@@ -1,0 +1,32 @@
+// Names of communicators on the wire.
+//
+// A context names a communicator in the whole job. The member that leads a creation picks one that no other process
+// can pick (its own world rank is part of it) and that it never picked before; it reaches the other members with
+// the messages that the creation sends anyway. So threads may create communicators at the same time on any
+// communicators, with no agreement, no order and no limit on how many are alive.
+//
+//     63        40 39            1 0
+//     [world rank][counter        ][plane]
+#pragma once
+
+#include "object/comm.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle {
+
+inline constexpr Context world_context = 0;            // MPI_COMM_WORLD: counter 0 of rank 0
+inline constexpr Context self_context_counter = 1;     // MPI_COMM_SELF: counter 1 of its own rank
+inline constexpr Context internal_context_counter = 2;  // the library's own traffic (bootstrap of sessions)
+inline constexpr std::uint32_t first_free_context_counter = 8;
+
+constexpr Context make_context(int world_rank, std::uint64_t counter) {
+  return (static_cast<Context>(world_rank) << 40) | (counter << 1);
+}
+
+// A context that was never used in this job before.
+inline Context fresh_context(Rank& rank) {
+  const auto n = rank.contexts_made.fetch_add(1, std::memory_order_relaxed);
+  return make_context(rank.world_rank, first_free_context_counter + n);
+}
+
+}  // namespace heddle

@@ -1,0 +1,16 @@
+// The end of a call that went wrong: the error handler (MPI 5.0, section 9.3).
+#pragma once
+
+#include "binding/functions.hpp"
+#include "object/error.hpp"
+#include "object/object.hpp"
+
+namespace heddle {
+
+// Calls the error handler that is responsible for `error` in `function` and returns what the call shall return.
+// Responsible is error_detail().comm if set, else that of `owner` (a Comm, Win, File or Session), else MPI_COMM_SELF's
+// (before MPI_COMM_SELF exists: the initial error handler, section 11.2). The fatal ones print rank, function,
+// sentence and communicator and end the job.
+int raise(Function function, Object* owner, Error error);
+
+}  // namespace heddle

@@ -1,0 +1,70 @@
+// Point-to-point communication for the rest of the library: what the binding's MPI_Send and friends, collectives and
+// the creation of communicators call. Arguments are checked by then.
+//
+// Any thread may call anything here; nothing here is called while a VNI is held.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "object/comm.hpp"
+#include "object/error.hpp"
+#include "object/request.hpp"
+
+namespace heddle {
+struct Datatype;
+struct Rank;
+}  // namespace heddle
+
+namespace heddle::p2p {
+
+enum class Mode : std::uint32_t { standard, synchronous, ready };  // buffered is standard on a copy, see buffer.hpp
+
+// Blocking. `peer` is a rank of the group that the communicator sends to, or MPI_PROC_NULL; recv also takes
+// MPI_ANY_SOURCE and MPI_ANY_TAG, and a null status. Truncation is an MPI_ERR_TRUNCATE.
+Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
+           Mode mode = Mode::standard);
+Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
+           MPI_Status* status = nullptr);
+
+// Nonblocking. The request is the caller's: wait for it, or test it until it is done, then give_back() it. A send
+// that is complete at once may return the rank's one always-done request, which waits, tests and gives back like
+// any other.
+Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+               int tag, Mode mode = Mode::standard);
+Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag);
+
+// Blocks until done; the error is the operation's. The request is not given back.
+Error wait(Request& request);
+// Blocks until all of them are done; the first error, if any.
+Error wait_all(Request* const* requests, std::size_t n);
+// One attempt to progress if it is not done yet.
+bool test(Request& request);
+// Ends the life of a request that is done (or takes it back when it becomes done).
+void give_back(Request& request);
+
+// A new request of another kind (collective, generalized), from the calling thread's cache.
+Request& take_request(const RequestType& type);
+// Marks such a request done and wakes whoever sleeps for it. Any thread, VNI not held.
+void complete(Request& request);
+
+// One pass over everything that can move: arrived messages, backlog, schedules.
+void progress(Rank& rank);
+
+// Cancels a receive; true if it took effect (it is then done and `cancelled`).
+bool cancel_recv(Request& request);
+
+// Work that advances by being looked at: schedules of nonblocking collectives. While active it is looked at by every
+// progress pass, by one thread at a time, with no VNI held.
+struct Pollable {
+  virtual bool poll() = 0;  // one attempt to advance; true when finished, and then it is not looked at again and
+                            // may be destroyed by its owner
+  Pollable* next = nullptr;
+
+ protected:
+  ~Pollable() = default;
+};
+void start_polling(Rank& rank, Pollable& work);
+
+}  // namespace heddle::p2p

@@ -1,0 +1,57 @@
+// Everything that belongs to one rank. A rank is an MPI process in the standard's sense; today an OS process, later
+// also a thread, so nothing that belongs to a rank is a process-wide variable: it hangs from here, and
+// current_rank() is the only way to it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "boot/join.hpp"
+
+namespace heddle {
+
+struct Comm;
+struct Group;
+namespace p2p { class Vni; }
+namespace coll { class Progress; }
+struct ObjectTables;  // object/tables.hpp: keyvals, error classes and codes, predefined error handlers, MPI_INFO_ENV
+
+// MPI 5.0, section 11.2: before any initialization, while the world model or a session is active, after the last.
+enum class Phase : std::uint8_t { before, active, after };
+
+struct Rank {
+  Rank();
+  ~Rank();
+
+  // Null unless the world model is active.
+  Comm* world = nullptr;
+  Comm* self = nullptr;
+
+  std::atomic<Phase> phase{Phase::before};       // of the library as a whole
+  std::atomic<Phase> world_phase{Phase::before}; // of the world model: MPI_Init .. MPI_Finalize
+  int open_sessions = 0;                         // under lifecycle_mutex
+  int thread_level = 0;                          // what MPI_Init_thread provided
+  std::uint64_t main_thread = 0;                 // of MPI_Is_thread_main
+  std::mutex lifecycle_mutex;
+
+  boot::Job job;       // where we are in the job, and its shared memory
+  int world_rank = 0;  // position among all processes of the job; also the address for transports
+  int world_size = 1;
+  std::atomic<std::uint64_t> contexts_made{0};  // see object/context.hpp
+
+  p2p::Vni* vni = nullptr;                   // the rank's communication context
+  std::unique_ptr<ObjectTables> tables;      // object/tables.hpp
+};
+
+// The rank that the calling thread belongs to. Never null: before initialization its phase says so.
+Rank& current_rank();
+
+// Brings the library up for this rank, or counts one more user of it (the world model, or a session), and down again
+// when the last one leaves. MPI 5.0, sections 11.2 and 11.3.
+class Error;
+Error acquire_library(Rank& rank);
+void release_library(Rank& rank);
+
+}  // namespace heddle
