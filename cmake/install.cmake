@@ -1,0 +1,56 @@
+# What a prefix holds: the library, mpi.h, the launcher, the compiler wrappers, pkg-config and CMake packages. Nothing in
+# it remembers the prefix, so an installed tree can be moved. `product` builds what is installed and nothing else.
+include(CMakePackageConfigHelpers)
+
+add_custom_target(product)
+add_dependencies(product generated)
+
+# ---- compiler wrappers ----------------------------------------------------------------------------------------------
+file(RELATIVE_PATH UP /${CMAKE_INSTALL_BINDIR} /)
+string(REGEX REPLACE "/$" "" UP "${UP}")
+set(INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
+set(LIBDIR ${CMAKE_INSTALL_LIBDIR})
+set(VERSION ${PROJECT_VERSION})
+
+function(heddle_wrapper NAME LANGUAGE COMPILER OPTION VARIABLES)
+  configure_file(${PROJECT_SOURCE_DIR}/src/wrappers/mpicc.in ${PROJECT_BINARY_DIR}/wrappers/${NAME} @ONLY)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/wrappers/${NAME} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+heddle_wrapper(mpicc C cc cc "HEDDLE_CC MPICC_CC MPICH_CC OMPI_CC I_MPI_CC")
+foreach(name mpicxx mpic++)
+  heddle_wrapper(${name} C++ c++ cxx "HEDDLE_CXX MPICXX_CXX MPICH_CXX OMPI_CXX I_MPI_CXX")
+endforeach()
+
+# ---- pkg-config -----------------------------------------------------------------------------------------------------
+# `mpi-c` and `mpi-cxx` are the names that Debian's alternatives and autotools macros ask for.
+file(RELATIVE_PATH PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" PC_UP "${PC_UP}")
+foreach(name heddle mpi mpi-c mpi-cxx)
+  set(NAME ${name})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/mpi.pc.in ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+# ---- the library, its header, the launcher --------------------------------------------------------------------------
+if(TARGET heddle_mpi_h)
+  install(FILES $<TARGET_PROPERTY:heddle_mpi_h,MPI_H> DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
+if(TARGET mpi_abi)
+  add_dependencies(product mpi_abi)
+  install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+if(TARGET mpiexec)
+  add_dependencies(product mpiexec)
+  install(TARGETS mpiexec RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(CODE "file(CREATE_LINK mpiexec
+    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/mpirun\" SYMBOLIC)")
+endif()
+
+# ---- CMake package --------------------------------------------------------------------------------------------------
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heddle-config.cmake.in
+  ${PROJECT_BINARY_DIR}/heddle-config.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/heddle
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddle-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/heddle-config.cmake ${PROJECT_BINARY_DIR}/heddle-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Nothing includes upwards: fails on an #include in src/ that the house does not allow.
+
+Usage: includes.py [SRC]. ARCHITECTURE.md shows the same floors as a picture.
+"""
+import pathlib
+import re
+import sys
+
+# The floors, from the ground up. A folder may include from itself and from lower floors; folders on one floor do not
+# see each other, except as BESIDE says.
+FLOORS = [
+    ["platform"],
+    ["sync"],
+    ["threads"],
+    ["lln", "progress"],
+    ["safety"],
+    ["rank", "boot"],
+    ["object"],
+    ["datatype"],
+    ["p2p"],
+    ["coll"],
+    ["rma", "io", "topo", "tool", "dpm"],
+    ["binding"],
+]
+BESIDE: set[tuple[str, str]] = set()
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+
+
+def violations(src: pathlib.Path):
+    floor_of = {folder: height for height, floor in enumerate(FLOORS) for folder in floor}
+    for path in sorted(src.rglob("*")):
+        if path.suffix not in {".hpp", ".h", ".cpp", ".c"} or len(path.relative_to(src).parts) < 2:
+            continue
+        here = path.relative_to(src).parts[0]
+        if here not in floor_of:
+            yield f"{path}: the folder {here} has no floor in {pathlib.Path(__file__).name}"
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            there = match[1].split("/")[0]
+            if "/" not in match[1] or there not in floor_of or there == here:
+                continue
+            if floor_of[there] >= floor_of[here] and (here, there) not in BESIDE:
+                yield f"{path}:{number}: {here} must not include from {there} ({match[1]})"
+
+
+def main() -> int:
+    src = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2] / "src"
+    found = list(violations(src))
+    print("\n".join(found) if found else "nothing includes upwards")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
