@@ -37,8 +37,8 @@ struct Object {
   Kind kind;
 
  protected:
-  explicit Object(Kind k) : kind(k) {}
-  ~Object() = default;
+  constexpr explicit Object(Kind k) : kind(k) {}  // predefined objects are constant-initialized
+  constexpr ~Object() = default;
 };
 
 namespace arena {
