@@ -1,4 +1,4 @@
-"""Generates what the build needs from the standard: `generate.py WHAT... --out DIR`."""
+"""Generates what the build needs from the standard: `generate.py --include DIR --source DIR`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import argparse
 import tomllib
 from pathlib import Path
 
-from generator import header, standard
+from generator import header, interface, standard
+from generator.model import Chapters, Model, Overrides
 
 HERE = Path(__file__).parent
 
@@ -20,14 +21,21 @@ def write(path: Path, text: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="+", choices=["header"])
-    parser.add_argument("--out", type=Path, required=True, help="include directory of the build")
+    parser.add_argument("--include", type=Path, required=True, help="for mpi.h and binding/*.hpp")
+    parser.add_argument("--source", type=Path, required=True, help="for the C++ sources of the binding")
     arguments = parser.parse_args()
 
     mpi = standard.load()
     constants = tomllib.loads((HERE / "constants.toml").read_text())
-    if "header" in arguments.what:
-        write(arguments.out / "mpi.h", header.render(mpi, constants))
+    overrides = Overrides(HERE / "overrides.toml", mpi)
+    chapters = Chapters(HERE, overrides)
+    chapters.check(mpi)
+    model = Model(mpi, overrides)
+
+    write(arguments.include / "mpi.h", header.render(mpi, constants))
+    write(arguments.include / "binding/functions.hpp", interface.functions_header(mpi))
+    write(arguments.include / "binding/impl.hpp", interface.implementation_header(model))
+    write(arguments.source / "functions.cpp", interface.functions_source(mpi))
 
 
 if __name__ == "__main__":

@@ -1,23 +1,38 @@
 # mpi.h and the binding, generated from the standard (api/).
 #
-#   heddle_mpi_h     link it to include <mpi.h>; depends on the generation
+#   heddle_mpi_h       link it to include <mpi.h> and "binding/..."; its property MPI_H is the header's path
+#   HEDDLE_GENERATED   where the generated files are: include/ and source/
 include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
 
 set(HEDDLE_API ${CMAKE_SOURCE_DIR}/api)
 set(HEDDLE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 heddle_python_environment(venv ${HEDDLE_API}/requirements.txt HEDDLE_API_PYTHON)
 
-file(GLOB_RECURSE heddle_api_inputs CONFIGURE_DEPENDS ${HEDDLE_API}/*.py ${HEDDLE_API}/*.toml ${HEDDLE_API}/*.txt)
+# The binding has a source for each chapter of chapters.toml.
+file(STRINGS ${HEDDLE_API}/chapters.toml chapters REGEX "^[a-z0-9_]+ = \\[")
+list(TRANSFORM chapters REPLACE " = .*" "")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HEDDLE_API}/chapters.toml)
+list(TRANSFORM chapters PREPEND ${HEDDLE_GENERATED}/source/ OUTPUT_VARIABLE HEDDLE_BINDING_SOURCES)
+list(TRANSFORM HEDDLE_BINDING_SOURCES APPEND .cpp)
+
+file(GLOB_RECURSE inputs CONFIGURE_DEPENDS ${HEDDLE_API}/*.py ${HEDDLE_API}/*.toml ${HEDDLE_API}/*.txt)
 add_custom_command(
   OUTPUT ${HEDDLE_GENERATED}/stamp
-  BYPRODUCTS ${HEDDLE_GENERATED}/include/mpi.h
-  COMMAND ${HEDDLE_API_PYTHON} -B ${HEDDLE_API}/generate.py header --out ${HEDDLE_GENERATED}/include
+  BYPRODUCTS
+    ${HEDDLE_GENERATED}/include/mpi.h
+    ${HEDDLE_GENERATED}/include/binding/functions.hpp
+    ${HEDDLE_GENERATED}/include/binding/impl.hpp
+    ${HEDDLE_GENERATED}/source/functions.cpp
+    ${HEDDLE_BINDING_SOURCES}
+  COMMAND ${HEDDLE_API_PYTHON} -B ${HEDDLE_API}/generate.py --include ${HEDDLE_GENERATED}/include
+          --source ${HEDDLE_GENERATED}/source
   COMMAND ${CMAKE_COMMAND} -E touch ${HEDDLE_GENERATED}/stamp
-  DEPENDS ${heddle_api_inputs}
+  DEPENDS ${inputs}
   COMMENT "Generating mpi.h and the binding"
   VERBATIM)
 add_custom_target(heddle_generate ALL DEPENDS ${HEDDLE_GENERATED}/stamp)
 
 add_library(heddle_mpi_h INTERFACE)
 target_include_directories(heddle_mpi_h INTERFACE ${HEDDLE_GENERATED}/include)
+set_target_properties(heddle_mpi_h PROPERTIES MPI_H ${HEDDLE_GENERATED}/include/mpi.h)
 add_dependencies(heddle_mpi_h heddle_generate)

@@ -40,6 +40,7 @@ class Parameter:
 class Function:
     name: str  # MPI_Send, MPI_Send_c
     result: str  # C type
+    returns_error: bool  # the result is an error code
     parameters: tuple[Parameter, ...]
     large: bool  # the large-count variant
     has_large: bool  # this or its twin is one
@@ -92,6 +93,7 @@ def _function(expression, large: bool, has_large: bool) -> Function:
     return Function(
         name=expression.name,
         result=expression.return_type,
+        returns_error=expression._parseset["return_kind"] == "ERROR_CODE",
         parameters=tuple(_parameter(expression.name, p) for p in expression.parameters),
         large=large,
         has_large=has_large,

@@ -1,0 +1,96 @@
+"""binding/functions.hpp, functions.cpp and binding/impl.hpp: what the binding and the implementation share."""
+
+from __future__ import annotations
+
+from .model import CLASSES, Model
+from .standard import Standard
+from .text import WIDTH, call_like
+
+
+def functions_header(standard: Standard) -> str:
+    names = [f.name.removeprefix("MPI_") for f in standard.functions]
+    return f"""\
+// Generated: every function of the standard has a number.
+#pragma once
+
+#include <cstdint>
+
+namespace heddle {{
+
+enum class Function : std::uint16_t {{
+  none,
+{_filled(names)}
+}};
+
+inline constexpr int function_count = {len(names) + 1};
+
+// "MPI_Send"; "no MPI function" for Function::none.
+const char* name(Function function);
+
+}}  // namespace heddle
+"""
+
+
+def functions_source(standard: Standard) -> str:
+    names = [f'"{f.name}"' for f in standard.functions]
+    return f"""\
+// Generated.
+#include "binding/functions.hpp"
+
+namespace heddle {{
+namespace {{
+
+constexpr const char* names[function_count] = {{
+  "no MPI function",
+{_filled(names)}
+}};
+
+}}  // namespace
+
+const char* name(Function function) {{
+  const auto i = static_cast<std::uint16_t>(function);
+  return i < function_count ? names[i] : "an unknown function";
+}}
+
+}}  // namespace heddle
+"""
+
+
+def _filled(items: list[str]) -> str:
+    lines, line = [], " "
+    for item in items:
+        if len(line) + len(item) + 2 > WIDTH:
+            lines.append(line)
+            line = " "
+        line += f" {item},"
+    return "\n".join([*lines, line])
+
+
+def implementation_header(model: Model) -> str:
+    objects = "\n".join(f"struct {c};" for c in sorted(set(CLASSES.values())))
+    functions = "\n".join(
+        call_like(f"{i.result} {i.name}(", [a.declaration for a in i.arguments], ");") for i in model.implementations
+    )
+    return f"""\
+// Generated: the functions that the library is made of. The binding has checked the arguments of each by the time it
+// is called: handles are live and of the right kind, counts are not negative, ranks and tags in range, datatypes
+// committed, places for results not null. What a null pointer or an ignored argument means is up to the function.
+#pragma once
+
+#include <mpi.h>
+
+#include "binding/counts.hpp"
+#include "binding/fortran.hpp"
+#include "object/error.hpp"
+
+namespace heddle {{
+
+{objects}
+
+namespace mpi {{
+
+{functions}
+
+}}  // namespace mpi
+}}  // namespace heddle
+"""
