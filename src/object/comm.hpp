@@ -8,17 +8,18 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 
+#include "object/attribute.hpp"
+#include "object/errhandler.hpp"
+#include "object/info.hpp"
 #include "object/object.hpp"
 
 namespace heddle {
 
 struct Rank;
 struct Group;
-struct Errhandler;
-struct Info;
-struct AttributeSet;
 struct Topology;
 namespace p2p { class Vni; }
 namespace coll { struct CommState; }
@@ -33,6 +34,7 @@ using Context = std::uint64_t;
 struct Comm final : Object {
   static constexpr Kind object_kind = Kind::comm;
   Comm() : Object(Kind::comm) {}
+  ~Comm();  // the last reference is gone; see make_comm.cpp
 
   // What a message needs.
   Context context = 0;              // of the user plane; always even
@@ -48,14 +50,16 @@ struct Comm final : Object {
   Group* local_group = nullptr;   // a reference each
   Group* remote_group = nullptr;  // intercommunicators only
   Comm* local_comm = nullptr;     // intercommunicators only: the local group's own intracommunicator (internal)
-  Errhandler* errhandler = nullptr;
-  AttributeSet* attributes = nullptr;  // object/attribute.hpp
-  Info* info = nullptr;
-  Topology* topology = nullptr;        // topo/topology.hpp
-  coll::CommState* coll = nullptr;     // made by coll/ on first use
+  ErrhandlerSlot errhandler;
+  AttributeSet attributes;
+  std::shared_ptr<const Topology> topology;  // topo/topology.hpp; null if it has none
+  coll::CommState* coll = nullptr;           // made by coll/ on first use
   std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
-  void* buffers = nullptr;             // p2p/buffer.hpp: the attached buffer of MPI_Comm_attach_buffer
-  std::string name;
+  void* buffers = nullptr;                   // p2p/buffer.hpp: the attached buffer of MPI_Comm_attach_buffer
+
+  std::mutex mutex;       // guards what is below
+  InfoEntries hints;      // that were set by the program and mean something here (object/info.hpp)
+  std::string name;       // at most MPI_MAX_OBJECT_NAME-1 characters
 
   int world_rank(int r) const { return peer_world ? peer_world[r] : r; }
 };

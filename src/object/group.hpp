@@ -1,5 +1,5 @@
-// A group: an ordered set of the job's processes (MPI 5.0, section 7.3). Immutable once made, shared by reference
-// count between the user's handles and the communicators built on it.
+// A group: an ordered set of the job's processes (MPI 5.0, section 7.3). Immutable once made. Communicators have
+// their own, so that a user's handle dies when the user frees it.
 #pragma once
 
 #include <mpi.h>
@@ -9,6 +9,8 @@
 #include "object/object.hpp"
 
 namespace heddle {
+
+struct Rank;
 
 struct Group final : Object {
   static constexpr Kind object_kind = Kind::group;
@@ -20,5 +22,29 @@ struct Group final : Object {
 
   int world_rank(int r) const { return world_ranks.empty() ? r : world_ranks[static_cast<std::size_t>(r)]; }
 };
+
+// Makes a group of these processes, named by world rank; the caller owns the reference. It may be empty.
+Group* make_group(const Rank& rank, std::vector<int> world_ranks);
+Group* make_identity_group(const Rank& rank, int size);
+Group* copy_of(const Group& group);
+
+// Translates world ranks to ranks of a group in constant time each; MPI_UNDEFINED for processes outside it.
+class RankFinder {
+ public:
+  explicit RankFinder(const Group& group);
+  int operator()(int world_rank) const {
+    const auto at = static_cast<std::size_t>(world_rank);
+    if (identity_) return world_rank < size_ ? world_rank : MPI_UNDEFINED;
+    return at < ranks_.size() ? ranks_[at] : MPI_UNDEFINED;
+  }
+
+ private:
+  bool identity_;
+  int size_;
+  std::vector<int> ranks_;  // by world rank
+};
+
+// MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
+int compare(const Group& a, const Group& b);
 
 }  // namespace heddle

@@ -13,4 +13,7 @@ namespace heddle {
 // sentence and communicator and end the job.
 int raise(Function function, Object* owner, Error error);
 
+// The same for an error code of any origin; what MPI_Comm_call_errhandler does too. Returns the code.
+int handle_error(Function function, Object* owner, int code, const char* sentence);
+
 }  // namespace heddle

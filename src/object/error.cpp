@@ -1,0 +1,40 @@
+#include "object/error.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace heddle {
+
+namespace {
+
+Error failure(Comm* comm, int error_class, const char* format, std::va_list arguments) {
+  ErrorDetail& detail = error_detail();
+  std::vsnprintf(detail.text, sizeof detail.text, format, arguments);
+  detail.comm = comm;
+  return Error(error_class);
+}
+
+}  // namespace
+
+ErrorDetail& error_detail() {
+  static thread_local ErrorDetail detail{};
+  return detail;
+}
+
+Error fail(int error_class, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  const Error error = failure(nullptr, error_class, format, arguments);
+  va_end(arguments);
+  return error;
+}
+
+Error fail_on(Comm& comm, int error_class, const char* format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  const Error error = failure(&comm, error_class, format, arguments);
+  va_end(arguments);
+  return error;
+}
+
+}  // namespace heddle

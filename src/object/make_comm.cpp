@@ -1,0 +1,101 @@
+#include "object/make_comm.hpp"
+
+#include "object/context.hpp"
+#include "object/tables.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle {
+
+namespace coll {
+void release(CommState* state);  // coll/state.hpp
+}
+
+namespace {
+
+const int* world_ranks_of(const Group& group) {
+  return group.world_ranks.empty() ? nullptr : group.world_ranks.data();
+}
+
+void inherit_errhandler(Comm& comm, const ErrhandlerSlot& from) {
+  Errhandler* errhandler = from.get();
+  comm.errhandler.set(*errhandler);
+  release(*errhandler);
+}
+
+Comm* make_predefined(Rank& rank, MPI_Comm handle, const char* name, Context context, Group* group) {
+  Comm* comm = make_comm(rank, {.context = context, .local_group = group});
+  comm->handle = reinterpret_cast<std::uintptr_t>(handle);
+  comm->user_made = false;
+  comm->name = name;
+  return comm;
+}
+
+}  // namespace
+
+Comm::~Comm() {
+  if (coll) coll::release(coll);
+  if (local_comm) release(*local_comm);
+  if (remote_group) release(*remote_group);
+  if (local_group) release(*local_group);
+}
+
+Comm* make_comm(Rank& rank, const CommParts& parts) {
+  Comm* comm = make_object<Comm>();
+  const Group& target = parts.remote_group ? *parts.remote_group : *parts.local_group;
+  comm->context = parts.context;
+  comm->vni = rank.vni;
+  comm->peer_world = world_ranks_of(target);
+  comm->rank = parts.local_group->rank;
+  comm->size = parts.local_group->size;
+  comm->remote_size = target.size;
+  comm->inter = parts.remote_group != nullptr;
+  comm->user_made = true;
+  comm->owner = &rank;
+  comm->local_group = parts.local_group;
+  comm->remote_group = parts.remote_group;
+  comm->local_comm = parts.local_comm;
+  if (parts.errhandler) {
+    comm->errhandler.set(*parts.errhandler);
+  } else {
+    inherit_errhandler(*comm, rank.self ? rank.self->errhandler : rank.tables->initial_errhandler);
+  }
+  return comm;
+}
+
+Comm* make_child(Comm& parent, const CommParts& parts) {
+  Comm* comm = make_comm(*parent.owner, parts);
+  inherit_errhandler(*comm, parent.errhandler);
+  return comm;
+}
+
+Error free_comm(Comm& comm) {
+  if (Error e = comm.attributes.remove_all(comm.handle)) return e;
+  retire(comm);
+  return success;
+}
+
+Comm* make_world(Rank& rank) {
+  return make_predefined(rank, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context,
+                         make_identity_group(rank, rank.world_size));
+}
+
+Comm* make_self(Rank& rank) {
+  return make_predefined(rank, MPI_COMM_SELF, "MPI_COMM_SELF",
+                         make_context(rank.world_rank, self_context_counter),
+                         make_group(rank, {rank.world_rank}));
+}
+
+Error delete_world_attributes(Rank& rank) {
+  const Error self = rank.self->attributes.remove_all(rank.self->handle);
+  const Error world = rank.world->attributes.remove_all(rank.world->handle);
+  return self ? self : world;
+}
+
+void free_world(Rank& rank) {
+  for (Comm** comm : {&rank.self, &rank.world}) {
+    if (*comm) retire(**comm);
+    *comm = nullptr;
+  }
+}
+
+}  // namespace heddle
