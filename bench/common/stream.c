@@ -1,0 +1,77 @@
+#include "stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+  bench* b;
+  char** buffers;  // per thread: one message slot for each place in the window
+} stream;
+
+static uint64_t stamp_of(const bench* b, int thread, long round, int k) {
+  return ((uint64_t)round * (uint64_t)b->window + (uint64_t)k) * (uint64_t)b->threads + (uint64_t)thread;
+}
+
+static void send_rounds(void* ctx, int thread, long first, long rounds) {
+  const stream* s = ctx;
+  const bench* b = s->b;
+  MPI_Comm comm = b->comms[thread];
+  MPI_Request requests[b->window];
+  for (long i = first; i < first + rounds; ++i) {
+    for (int k = 0; k < b->window; ++k) {
+      char* slot = s->buffers[thread] + (size_t)k * b->size;
+      bench_stamp(slot, b->size, stamp_of(b, thread, i, k));
+      MPI_Isend(slot, (int)b->size, MPI_BYTE, 1, thread, comm, &requests[k]);
+    }
+    MPI_Waitall(b->window, requests, MPI_STATUSES_IGNORE);
+    MPI_Recv(NULL, 0, MPI_BYTE, 1, thread, comm, MPI_STATUS_IGNORE);
+  }
+}
+
+static void receive_rounds(void* ctx, int thread, long first, long rounds) {
+  const stream* s = ctx;
+  const bench* b = s->b;
+  MPI_Comm comm = b->comms[thread];
+  MPI_Request requests[b->window];
+  for (long i = first; i < first + rounds; ++i) {
+    for (int k = 0; k < b->window; ++k)
+      MPI_Irecv(s->buffers[thread] + (size_t)k * b->size, (int)b->size, MPI_BYTE, 0, thread, comm,
+                &requests[k]);
+    MPI_Waitall(b->window, requests, MPI_STATUSES_IGNORE);
+    for (int k = 0; k < b->window; ++k)
+      if (!bench_stamped(s->buffers[thread] + (size_t)k * b->size, b->size, stamp_of(b, thread, i, k)))
+        bench_wrong(b, "message of window", i, k);
+    MPI_Send(NULL, 0, MPI_BYTE, 0, thread, comm);
+  }
+  bench_checked(rounds * b->window);
+}
+
+// The body of a message between its stamps, checked once over the whole length.
+static void fill(const bench* b, char* p, int thread) {
+  for (size_t i = 0; i < (size_t)b->window * b->size; ++i) p[i] = (char)(i * 131 + (size_t)thread);
+}
+
+static void check_fill(const bench* b, const char* p, int thread) {
+  const size_t edge = sizeof(uint64_t);
+  for (int k = 0; k < b->window && b->size > 2 * edge; ++k)
+    for (size_t j = edge; j < b->size - edge; ++j) {
+      size_t i = (size_t)k * b->size + j;
+      if (p[i] != (char)(i * 131 + (size_t)thread)) bench_wrong(b, "byte of message", (char)(i * 131), p[i]);
+    }
+}
+
+bench_timing stream_measure(bench* b) {
+  char** buffers = bench_alloc((size_t)b->threads * sizeof *buffers);
+  for (int i = 0; i < b->threads; ++i) {
+    buffers[i] = bench_alloc((size_t)b->window * b->size);
+    if (!b->rank) fill(b, buffers[i], i);
+  }
+  stream s = {b, buffers};
+  bench_timing t = bench_measure(b, b->rank ? receive_rounds : send_rounds, &s, 0);
+  for (int i = 0; i < b->threads; ++i) {
+    if (b->rank) check_fill(b, buffers[i], i);
+    free(buffers[i]);
+  }
+  free(buffers);
+  return t;
+}

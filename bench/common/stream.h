@@ -1,0 +1,11 @@
+// A stream of messages from every thread of rank 0 to its twin of rank 1: windows of Isend/Irecv closed by
+// Waitall, each answered by an empty message. Under message-rate and bandwidth.
+#ifndef HEDDLE_BENCH_STREAM_H
+#define HEDDLE_BENCH_STREAM_H
+
+#include "bench.h"
+
+// Measures and checks; one round is one window of every thread.
+bench_timing stream_measure(bench* b);
+
+#endif

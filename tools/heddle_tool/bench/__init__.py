@@ -1,0 +1,1 @@
+"""`heddle bench`: run the benchmark programs, peers beside Heddle, and say what came out."""

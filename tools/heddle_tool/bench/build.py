@@ -1,0 +1,59 @@
+"""Compiles the benchmark programs and keeps them, by what they were made of.
+
+One binary, built against the standard ABI, serves every library that offers it; the others get their own.
+"""
+
+import hashlib
+import os
+import subprocess
+from pathlib import Path
+
+from .. import places
+from ..errors import BadInput
+from .mpis import Mpi
+
+FLAGS = ["-std=gnu11", "-O2", "-pthread"]
+
+
+class Builder:
+    def __init__(self, mpis: list[Mpi], tell):
+        self.tell = tell
+        self.sources = places.benchmark_sources()
+        # Heddle's own compiler if it is among them, else that of a peer.
+        ranked = sorted((m for m in mpis if m.abi_compiler()), key=lambda m: m.peer)
+        self.abi = ranked[0] if ranked else None
+        self.built: dict[tuple[str, str], Path] = {}
+
+    def program(self, source: str, mpi: Mpi) -> Path:
+        maker, compiler = mpi, mpi.compiler()
+        if mpi.abi and self.abi:
+            maker, compiler = self.abi, self.abi.abi_compiler()
+        key = (source, str(compiler))
+        if key not in self.built:
+            self.built[key] = self._compile(source, maker, compiler)
+        return self.built[key]
+
+    def _compile(self, source: str, maker: Mpi, compiler: list[str]) -> Path:
+        main = self.sources / f"{source}.c"
+        common = sorted((self.sources / "common").glob("*.c"))
+        digest = hashlib.sha256(repr((compiler, FLAGS)).encode())
+        for file in [main, *common, *sorted((self.sources / "common").glob("*.h"))]:
+            digest.update(file.read_bytes())
+        for made_by in (Path(compiler[0]), maker.prefix / "include" / "mpi.h"):
+            if made_by.exists():
+                digest.update(str(made_by.stat().st_mtime_ns).encode())
+        folder = places.cache() / "programs" / digest.hexdigest()[:20]
+        program = folder / main.stem
+        if program.exists():
+            return program
+        self.tell(f"compiling {main.stem} with {compiler[0]}")
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = folder / f"{main.stem}.{os.getpid()}"
+        command = [*compiler, *FLAGS, "-I", str(self.sources / "common"), str(main), *map(str, common), "-o",
+                   str(unfinished), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | maker.env(1, 1))
+        if done.returncode:
+            first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip()[-200:])
+            raise BadInput(f"{main.name} does not compile with {compiler[0]}: {first}")
+        unfinished.rename(program)
+        return program

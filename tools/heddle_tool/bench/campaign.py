@@ -1,0 +1,178 @@
+"""Many runs: A B A B, kept as they come, so that whatever ends the campaign leaves what was measured."""
+
+import json
+import os
+import platform
+import subprocess
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import places
+from . import stats
+from .build import Builder
+from .mpis import CORES, Mpi
+from .progress import Progress
+from .runner import Run, run
+from .suite import BENCHMARKS, Point
+
+
+@dataclass
+class Cell:
+    """A point with the runs of every contestant, one per repeat."""
+
+    point: Point
+    runs: dict[str, list[Run]] = field(default_factory=dict)
+
+    def values(self, label: str) -> list[float | None]:
+        return [r.value if r.ok else None for r in self.runs.get(label, [])]
+
+    def summary(self, label: str) -> stats.Summary | None:
+        return stats.summary([v for v in self.values(label) if v is not None])
+
+    def trouble(self, label: str) -> Run | None:
+        return next((r for r in self.runs.get(label, []) if not r.ok), None)
+
+    def best_peer(self, peers: list[str]) -> str | None:
+        found = {p: s.median for p in peers if (s := self.summary(p))}
+        return stats.best(found, self.point.bench.better)
+
+    def ratio(self, label: str, peers: list[str]) -> stats.Summary | None:
+        """This contestant over the best peer."""
+        other = self.best_peer(peers)
+        return stats.paired_ratio(self.values(label), self.values(other)) if other else None
+
+    def disturbed(self, label: str) -> float:
+        """The largest share of the machine that others took during a run that counts."""
+        return max((r.others for r in self.runs.get(label, []) if r.ok), default=0.0)
+
+
+@dataclass
+class Plan:
+    points: list[Point]
+    mpis: list[Mpi]
+    repeats: int = 5
+    seconds: float | None = None
+    limit: float = 60.0
+    patience: int = 3
+    lock: Path | None = None
+
+
+@dataclass
+class Campaign:
+    command: str
+    plan: Plan
+    file: Path | None
+    cells: list[Cell] = field(default_factory=list)
+    started: str = field(default_factory=lambda: time.strftime("%Y-%m-%d %H:%M:%S"))
+    interrupted: bool = False
+
+    @property
+    def labels(self) -> list[str]:
+        return [m.label for m in self.plan.mpis]
+
+    @property
+    def peers(self) -> list[str]:
+        return [m.label for m in self.plan.mpis if m.peer]
+
+    @property
+    def ours(self) -> list[str]:
+        return [m.label for m in self.plan.mpis if not m.peer]
+
+    def perform(self, tell, finished=lambda cell: None) -> None:
+        """Runs the plan. Ctrl-C ends it; what was measured stays, and is marked as partial."""
+        plan = self.plan
+        builder = Builder(plan.mpis, tell)
+        # Everything is compiled before anything is measured.
+        for point in plan.points:
+            for mpi in plan.mpis:
+                builder.program(point.bench.source, mpi)
+        progress = Progress(len(plan.points) * len(plan.mpis) * plan.repeats)
+        try:
+            for point in plan.points:
+                cell = Cell(point)
+                self.cells.append(cell)
+                hopeless: set[str] = set()
+                for _ in range(plan.repeats):
+                    for mpi in plan.mpis:
+                        progress.show(point.describe(), mpi.label)
+                        if mpi.label not in hopeless:
+                            program = builder.program(point.bench.source, mpi)
+                            limit = plan.limit + (point.bench.seconds if plan.seconds is None else plan.seconds)
+                            result = run(point, mpi, program, limit, plan.seconds, plan.patience, plan.lock)
+                            cell.runs.setdefault(mpi.label, []).append(result)
+                            # A hang has cost its whole limit once; it is reported, not repeated.
+                            if result.status in ("hung", "wrong"):
+                                hopeless.add(mpi.label)
+                            self.save()
+                        progress.step()
+                progress.clear()
+                finished(cell)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            progress.clear()
+        finally:
+            progress.clear()
+            self.save()
+
+    def save(self) -> None:
+        if not self.file:
+            return
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = self.file.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(self.to_json(), indent=1) + "\n")
+        unfinished.rename(self.file)
+
+    def to_json(self) -> dict:
+        def shown(s: stats.Summary | None) -> dict | None:
+            return {"median": s.median, "low": s.low, "high": s.high, "runs": s.runs} if s else None
+
+        cells = []
+        for cell in self.cells:
+            b = cell.point.bench
+            found = {}
+            for label, runs in cell.runs.items():
+                mpi = next(m for m in self.plan.mpis if m.label == label)
+                found[label] = {
+                    "summary": shown(cell.summary(label)),
+                    "ratio_to_best_peer": None if mpi.peer else shown(cell.ratio(label, self.peers)),
+                    "settings": mpi.settings(cell.point.ranks, cell.point.threads),
+                    "runs": [r.to_json() for r in runs],
+                }
+            cells.append(cell.point.key() | {"metric": b.metric, "unit": b.unit, "better": b.better,
+                                             "best_peer": cell.best_peer(self.peers), "results": found})
+        return {"schema": 1, "command": self.command, "started": self.started, "complete": not self.interrupted and
+                len(self.cells) == len(self.plan.points), "commit": commit(), "machine": machine(),
+                "contestants": {m.label: {"peer": m.peer} for m in self.plan.mpis}, "cells": cells}
+
+
+def load(file: Path) -> Campaign:
+    """A campaign from its JSON, for reports."""
+    data = json.loads(file.read_text())
+    mpis = [Mpi(label, Path(), peer=about["peer"]) for label, about in data["contestants"].items()]
+    campaign = Campaign(data["command"], Plan([], mpis), None, started=data["started"],
+                        interrupted=not data["complete"])
+    known = set(Run.__dataclass_fields__)
+    for c in data["cells"]:
+        point = Point(BENCHMARKS[c["bench"]], c["ranks"], c["threads"], c["size"], c["comm"], tuple(c["args"]))
+        campaign.cells.append(Cell(point, {
+            label: [Run(**{k: v for k, v in r.items() if k in known}) for r in found["runs"]]
+            for label, found in c["results"].items()}))
+    campaign.plan.points = [cell.point for cell in campaign.cells]
+    return campaign
+
+
+def commit() -> str:
+    tree = places.source_tree()
+    if not tree:
+        return "installed"
+    done = subprocess.run(["git", "-C", str(tree), "describe", "--always", "--dirty", "--abbrev=10"],
+                          capture_output=True, text=True)
+    return done.stdout.strip() or "unknown"
+
+
+def machine() -> dict:
+    info = Path("/proc/cpuinfo").read_text().splitlines()
+    cpu = next((line.split(":", 1)[1].strip() for line in info if line.startswith("model name")), platform.machine())
+    pages, page = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    return {"cpu": cpu, "cores": CORES, "memory_gib": round(pages * page / 2**30), "kernel": platform.release()}

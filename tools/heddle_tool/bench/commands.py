@@ -1,0 +1,230 @@
+"""`heddle bench list | run | report`: arguments in, campaign out."""
+
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from .. import places
+from ..errors import BadInput
+from . import criteria, html, mpis, table
+from .campaign import Campaign, Plan, load
+from .suite import BENCHMARKS, benchmark, points
+
+
+def tell(message: str) -> None:
+    print(f"heddle: {message}", file=sys.stderr, flush=True)
+
+
+def numbers(text: str, what: str, least: int = 1, most: int = 1 << 30) -> list[int]:
+    try:
+        found = [int(word) for word in text.split(",")]
+    except ValueError:
+        raise BadInput(f"{what} takes numbers like 1,2,8, not {text!r}") from None
+    if any(not least <= n <= most for n in found):
+        raise BadInput(f"{what} takes numbers from {least} to {most}, not {text!r}")
+    return list(dict.fromkeys(found))
+
+
+def sizes(text: str) -> list[int]:
+    factor = {"k": 1 << 10, "m": 1 << 20}
+    words = [w.strip().lower().removesuffix("ib").removesuffix("b") for w in text.split(",")]
+    plain = [str(int(w[:-1]) * factor[w[-1]]) if w and w[-1] in factor and w[:-1].isdigit() else w for w in words]
+    return numbers(",".join(plain), "--sizes", 1, 1 << 30)
+
+
+def words(text: str, what: str, known: tuple[str, ...] | None = None) -> list[str]:
+    found = [w for w in text.split(",") if w]
+    for word in found:
+        if known and word not in known:
+            raise BadInput(f"{what} takes {', '.join(known)}, not {word!r}")
+    if not found:
+        raise BadInput(f"{what} is empty")
+    return list(dict.fromkeys(found))
+
+
+def positive(text: str, what: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not value > 0:
+        raise BadInput(f"{what} takes a number of seconds above 0, not {text!r}")
+    return value
+
+
+def add_contest_options(p) -> None:
+    """What `run`, `criteria`, `paper` and `check` have in common."""
+    p.add_argument("--against", metavar="PEERS", help=f"peers to measure beside Heddle: {','.join(mpis.PEERS)} or none; "
+                   "installed from PyPI when missing")
+    p.add_argument("--heddle", metavar="PREFIX", help="the Heddle to measure (default: the one this command belongs to)")
+    p.add_argument("--no-heddle", action="store_true", help="measure the others only")
+    p.add_argument("--mpi", metavar="NAME=PREFIX", action="append", default=[], help="another MPI, measured as a peer")
+    p.add_argument("--repeats", default="5", metavar="N", help="runs of each contestant, interleaved (default 5)")
+    p.add_argument("--seconds", metavar="S", help="measured part of one run (default: the benchmark's own)")
+    p.add_argument("--limit", default="60", metavar="S", help="a run that takes this much longer is ended (default 60)")
+    p.add_argument("--patience", default="3", metavar="N",
+                   help="tries for a run that nobody else on the machine disturbs (default 3)")
+    p.add_argument("--lock", metavar="FILE", help="hold this lock file during each run, for machines that are shared")
+    p.add_argument("--out", metavar="DIR", help="folder for JSON and HTML")
+
+
+def register(sub) -> None:
+    bench = sub.add_parser("bench", help="run benchmark programs on Heddle and its peers")
+    parts = bench.add_subparsers(dest="part", metavar="PART", required=True, parser_class=type(bench))
+
+    listing = parts.add_parser("list", help="what there is to measure")
+    listing.set_defaults(perform=show_list)
+
+    run = parts.add_parser("run", help="measure benchmarks, peers beside Heddle")
+    run.add_argument("names", nargs="+", metavar="NAME")
+    run.add_argument("--threads", metavar="1,2,8", help="threads of a rank")
+    run.add_argument("--ranks", metavar="2,8")
+    run.add_argument("--sizes", metavar="8,64k,1m")
+    run.add_argument("--comm", metavar="shared,each", help="one communicator for all threads, or one each")
+    run.add_argument("--models", metavar="a,b", help="safety models of Heddle to compare")
+    run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
+    add_contest_options(run)
+    run.set_defaults(perform=perform_run)
+
+    promised = parts.add_parser("criteria", help="measure what the project promised: pass or short, line by line")
+    promised.add_argument("sheets", nargs="*", metavar="SHEET", help=f"of {', '.join(criteria.SHEETS)} (default: all)")
+    promised.add_argument("--from", dest="file", metavar="JSON", help="judge a stored result instead of measuring")
+    add_contest_options(promised)
+    promised.set_defaults(perform=perform_criteria, against=",".join(mpis.PEERS))
+
+    report = parts.add_parser("report", help="make the HTML page of a JSON result again, and print its tables")
+    report.add_argument("file", metavar="JSON")
+    report.add_argument("--markdown", action="store_true", help="print Markdown tables")
+    report.set_defaults(perform=perform_report)
+
+
+def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processes",)) -> list[mpis.Mpi]:
+    found: list[mpis.Mpi] = []
+    if not args.no_heddle:
+        prefix = Path(args.heddle).expanduser().resolve() if args.heddle else None
+        found += mpis.variants(mpis.heddle(prefix, tell), list(models), list(rank_kinds))
+    against = words(args.against, "--against", tuple(mpis.PEERS)) if args.against and args.against != "none" else []
+    found += [mpis.peer(name, tell) for name in against]
+    found += [mpis.other(text) for text in args.mpi]
+    if not found:
+        raise BadInput("nobody to measure: --no-heddle needs --against or --mpi")
+    labels = [m.label for m in found]
+    if len(set(labels)) < len(labels):
+        raise BadInput("two contestants have the same name")
+    return found
+
+
+def plan(args, wanted, found) -> Plan:
+    return Plan(wanted, found, repeats=numbers(args.repeats, "--repeats", 1, 1000)[0],
+                seconds=positive(args.seconds, "--seconds") if args.seconds else None,
+                limit=positive(args.limit, "--limit"), patience=numbers(args.patience, "--patience", 1, 100)[0],
+                lock=Path(args.lock) if args.lock else None)
+
+
+def stem(args, name: str) -> Path:
+    folder = Path(args.out) if args.out else places.results()
+    return folder / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"
+
+
+def command_line() -> str:
+    return shlex.join(["heddle", *(a for a in sys.argv[1:])])
+
+
+def perform_run(args) -> int:
+    chosen = [benchmark(name) for name in dict.fromkeys(args.names)]
+    ranks = numbers(args.ranks, "--ranks", 1, 4096) if args.ranks else None
+    threads = numbers(args.threads, "--threads", 1, 1024) if args.threads else None
+    size = sizes(args.sizes) if args.sizes else None
+    comms = words(args.comm, "--comm", ("shared", "each")) if args.comm else None
+    wanted = [p for b in chosen for p in points(b, ranks, threads, size, comms)]
+    models = words(args.models, "--models") if args.models else []
+    kinds = words(args.rank_kind, "--rank-kind", ("processes", "threads"))
+    plan(args, wanted, [])  # bad numbers are told before anything is installed
+    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, kinds)),
+                        stem(args, "run").with_suffix(".json"))
+    return carry_out(campaign)
+
+
+def carry_out(campaign: Campaign) -> int:
+    campaign.perform(tell, announce(campaign))
+    print()
+    print(table.report(campaign))
+    finish(campaign)
+    return outcome(campaign)
+
+
+def announce(campaign: Campaign):
+    """Where nobody watches a progress bar, a line per cell."""
+    if sys.stderr.isatty():
+        return lambda cell: None
+    return lambda cell: tell(f"{cell.point.describe()}: " + ", ".join(
+        f"{label} {table.value(cell, label)}" for label in campaign.labels) + f" {cell.point.bench.unit}")
+
+
+def finish(campaign: Campaign, verdict: str = "") -> None:
+    if campaign.file and campaign.cells:
+        page = campaign.file.with_suffix(".html")
+        page.write_text(html.page(campaign, verdict=verdict))
+        print(f"\n{campaign.file}\n{page}")
+
+
+def outcome(campaign: Campaign) -> int:
+    if campaign.interrupted:
+        return 130
+    return 1 if any(cell.trouble(label) for cell in campaign.cells for label in campaign.ours) else 0
+
+
+def perform_criteria(args) -> int:
+    for name in args.sheets:
+        if name not in criteria.SHEETS:
+            raise BadInput(f"no sheet is called {name!r}; there are {', '.join(criteria.SHEETS)}")
+    lines = criteria.chosen(args.sheets or list(criteria.SHEETS))
+    if args.file:
+        campaign = stored(Path(args.file))
+    else:
+        wanted = criteria.needed(lines)
+        plan(args, wanted, [])
+        campaign = Campaign(command_line(), plan(args, wanted, contestants(args)),
+                            stem(args, "criteria").with_suffix(".json"))
+        campaign.perform(tell, announce(campaign))
+        print()
+        print(table.report(campaign))
+    verdicts = criteria.judge(campaign, lines)
+    rows = [list(v.line()) for v in verdicts]
+    print()
+    print(table.text(["criterion", "wanted", "found", "spread", ""], rows))
+    finish(campaign, html.verdict_table([v.line() for v in verdicts]))
+    if campaign.interrupted:
+        return 130
+    return 0 if all(v.word == "pass" for v in verdicts) else 1
+
+
+def stored(file: Path) -> Campaign:
+    try:
+        return load(file)
+    except (OSError, ValueError, KeyError, TypeError) as wrong:
+        raise BadInput(f"{file} is no result of heddle bench: {wrong}") from None
+
+
+def perform_report(args) -> int:
+    file = Path(args.file)
+    campaign = stored(file)
+    print(table.report(campaign, table.markdown if args.markdown else table.text))
+    page = file.with_suffix(".html")
+    if os.access(page.parent, os.W_OK):
+        page.write_text(html.page(campaign))
+        print(f"\n{page}")
+    return 0
+
+
+def show_list(args) -> int:
+    width = max(map(len, BENCHMARKS))
+    for b in BENCHMARKS.values():
+        takes = [f"ranks {','.join(map(str, b.ranks))}" + ("…" if b.any_ranks else "")]
+        takes += ["threads", "comm"] if b.threaded else []
+        takes += ["sizes"] if b.sizes else []
+        print(f"{b.name:<{width}}  {b.summary} ({b.unit}; {', '.join(takes)})")
+    print(f"\npeers: {', '.join(f'{name} ({p.title})' for name, p in mpis.PEERS.items())}")
+    return 0

@@ -1,0 +1,152 @@
+"""The report as one self-contained HTML page: plots first, tables under them, everything needed to run it again."""
+
+import html as escape_html
+from collections.abc import Iterable
+
+from . import plot, table
+from .campaign import Campaign, Cell, commit, machine
+from .stats import best
+from .suite import human_size
+
+STYLE = """
+:root { --ink: #1d2430; --soft: #5b6575; --line: #d9dee6; --paper: #ffffff; --band: #f6f8fb; }
+* { box-sizing: border-box }
+body { font: 15px/1.5 system-ui, "Segoe UI", Helvetica, Arial, sans-serif; color: var(--ink); background: var(--paper);
+       max-width: 1080px; margin: 0 auto; padding: 32px 24px 64px }
+h1 { font-size: 26px; margin: 0 0 4px } h2 { font-size: 19px; margin: 44px 0 2px }
+p { margin: 4px 0 12px } .soft { color: var(--soft) }
+code { font: 13px/1.4 ui-monospace, "DejaVu Sans Mono", monospace; background: var(--band); padding: 1px 5px; border-radius: 4px }
+.plots { display: flex; flex-wrap: wrap; gap: 16px; margin: 12px 0 }
+figure { margin: 0; flex: 1 1 480px; max-width: 640px } figcaption { color: var(--soft); font-size: 13px }
+svg { width: 100%; height: auto; display: block }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; margin: 8px 0 }
+th, td { padding: 5px 11px; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
+th { color: var(--soft); font-weight: 600; background: var(--band) }
+td.best { font-weight: 650 } td.pass { color: #0b7a4b; font-weight: 650 } td.short { color: #b3261e; font-weight: 650 }
+td.words, th.words { text-align: left; white-space: normal }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; font-size: 13.5px } dt { color: var(--soft) } dd { margin: 0 }
+"""
+
+
+def esc(text: object) -> str:
+    return escape_html.escape(str(text))
+
+
+def page(campaign: Campaign, heading: str = "What this MPI does with threads", verdict: str = "") -> str:
+    sections = "\n".join(section(campaign, group) for group in table.by_benchmark(campaign.cells))
+    notes = "".join(f"<p class=soft>{esc(n)}</p>" for n in table.footnotes(campaign) + table.troubles(campaign))
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>heddle bench</title><style>{STYLE}</style></head><body>
+<h1>{esc(heading)}</h1>
+<p class=soft>{esc(campaign.started)} · commit {esc(commit())} · {esc(machine_line())}</p>
+<p><code>{esc(campaign.command)}</code></p>
+{verdict}
+{sections}
+{notes}
+<h2>How it was measured</h2>
+<p class=soft>Runs of all contestants are interleaved. A figure is the median of its runs, ± half their range; bars in the plots
+span it. A ratio is the median over the best peer's, in brackets the range of the ratios of paired runs.</p>
+{settings(campaign)}
+</body></html>
+"""
+
+
+def machine_line() -> str:
+    m = machine()
+    return f"{m['cpu']}, {m['cores']} cores, {m['memory_gib']} GiB, Linux {m['kernel']}"
+
+
+def section(campaign: Campaign, group: list[Cell]) -> str:
+    b = group[0].point.bench
+    plots = "".join(f"<figure>{svg}<figcaption>{esc(caption)}</figcaption></figure>"
+                    for svg, caption in figures(campaign, group))
+    return (f"<h2>{esc(b.name)}</h2><p class=soft>{esc(b.summary)}. {esc(b.metric)} in {esc(b.unit)}, {b.better} is "
+            f"better.</p><div class=plots>{plots}</div>{html_table(campaign, group)}")
+
+
+def figures(campaign: Campaign, group: list[Cell]) -> Iterable[tuple[str, str]]:
+    """Curves over whatever was varied most; bars where nothing was."""
+    b = group[0].point.bench
+    axes = {"threads": lambda p: p.threads, "size": lambda p: p.size, "ranks": lambda p: p.ranks}
+    counts = {name: len({get(c.point) for c in group}) for name, get in axes.items()}
+    axis = max(counts, key=counts.get)
+    if counts[axis] < 2:
+        axis = None
+    families: dict[tuple, list[Cell]] = {}
+    for cell in group:
+        p = cell.point
+        rest = tuple(get(p) for name, get in axes.items() if name != axis)
+        families.setdefault((p.comm, p.args, *rest), []).append(cell)
+    for cells in families.values():
+        caption = describe(cells[0], axis)
+        if axis and len(cells) > 1:
+            yield curves(campaign, cells, axis, axes[axis], b), caption
+        else:
+            yield bars(campaign, cells[0], b), caption
+
+
+def describe(cell: Cell, axis: str | None) -> str:
+    p, words = cell.point, []
+    if axis != "ranks":
+        words.append(f"{p.ranks} ranks")
+    if axis != "threads" and p.bench.threaded:
+        words.append(f"{p.threads} thread{'s' * (p.threads > 1)} a rank")
+    if axis != "size" and p.size:
+        words.append(human_size(p.size))
+    if p.bench.threaded and (axis == "threads" or p.threads > 1):
+        words.append("a communicator for each thread" if p.comm == "each" else "one communicator")
+    return ", ".join(words + list(p.args))
+
+
+def series(campaign: Campaign, cells: list[Cell], x) -> list[plot.Series]:
+    found = []
+    for label in campaign.labels:
+        line = [plot.Dot(x(c.point), s.median, s.low, s.high) for c in cells if (s := c.summary(label))]
+        if line:
+            found.append(plot.Series(label, sorted(line), label in campaign.peers))
+    return found
+
+
+def curves(campaign: Campaign, cells: list[Cell], axis: str, x, b) -> str:
+    name = {"threads": "threads a rank", "size": "message size", "ranks": "ranks"}[axis]
+    shape = human_size if axis == "size" else str
+    return plot.lines(series(campaign, cells, x), name, f"{b.metric} ({b.unit})", b.better, shape)
+
+
+def bars(campaign: Campaign, cell: Cell, b) -> str:
+    found = [(label, s.median, s.low, s.high, label in campaign.peers)
+             for label in campaign.labels if (s := cell.summary(label))]
+    return plot.bars(found, f"{b.metric} ({b.unit})")
+
+
+def html_table(campaign: Campaign, group: list[Cell]) -> str:
+    head, body = table.rows(campaign, group)
+    lines = []
+    for cell, row in zip(group, body):
+        summaries = {label: s.median for label in campaign.labels if (s := cell.summary(label))}
+        winner = best(summaries, cell.point.bench.better)
+        lines.append("<tr>" + "".join(
+            f"<td{' class=best' if head[i] == winner else ''}>{esc(word)}</td>" for i, word in enumerate(row)) + "</tr>")
+    return ("<div class=wide><table><tr>" + "".join(f"<th>{esc(h)}</th>" for h in head) + "</tr>" + "".join(lines) +
+            "</table></div>")
+
+
+def verdict_table(lines: list[tuple[str, str, str, str, str]]) -> str:
+    """Criteria: what, wanted, found, spread, pass/short."""
+    head = "<tr><th class=words>criterion</th><th>wanted</th><th>found</th><th>spread</th><th></th></tr>"
+    rows = "".join(f"<tr><td class=words>{esc(a)}</td><td>{esc(w)}</td><td>{esc(f)}</td><td>{esc(s)}</td>"
+                   f"<td class={v}>{esc(v)}</td></tr>" for a, w, f, s, v in lines)
+    return f"<h2>Criteria</h2><div class=wide><table>{head}{rows}</table></div>"
+
+
+def settings(campaign: Campaign) -> str:
+    seen: dict[str, dict[str, None]] = {}
+    for cell in campaign.cells:
+        for mpi in campaign.plan.mpis:
+            if mpi.prefix.name:  # a campaign loaded from JSON does not know
+                seen.setdefault(mpi.label, {})[mpi.settings(cell.point.ranks, cell.point.threads)] = None
+    return "<dl>" + "".join(f"<dt>{esc(label)}</dt><dd>" + "<br>".join(f"<code>{esc(s)}</code>" for s in some) + "</dd>"
+                            for label, some in seen.items()) + "</dl>"
+

