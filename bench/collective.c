@@ -57,8 +57,7 @@ int main(int argc, char** argv) {
   const bool allreduce = !strcmp(b.mode, "allreduce");
   if ((!allreduce && strcmp(b.mode, "barrier")) || b.size < sizeof(double) || b.size % sizeof(double) ||
       b.size > 1 << 16 || (b.threads > 1 && !b.comm_each)) {
-    if (!b.rank)
-      fprintf(stderr, "collective: --mode barrier|allreduce, --size 8 to 65536 in doubles, --comm each\n");
+    if (!b.rank) fprintf(stderr, "collective: --mode barrier|allreduce, --size 8 to 65536 in doubles, --comm each\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   if (!allreduce) check_barrier(&b);

@@ -28,8 +28,7 @@ static long private_kib(void) {
   char line[256];
   long sum = 0, kib;
   while (fgets(line, sizeof line, f))
-    if (sscanf(line, "Private_Clean: %ld", &kib) == 1 || sscanf(line, "Private_Dirty: %ld", &kib) == 1)
-      sum += kib;
+    if (sscanf(line, "Private_Clean: %ld", &kib) == 1 || sscanf(line, "Private_Dirty: %ld", &kib) == 1) sum += kib;
   fclose(f);
   return sum;
 }
@@ -75,8 +74,7 @@ int main(int argc, char** argv) {
         "{\"bench\":\"memory\",\"ranks\":%d,\"threads\":1,\"checked\":%d,\"before_init_mib\":%.3f,\"least_"
         "mib\":%.3f,"
         "\"metric\":\"private memory\",\"unit\":\"MiB\",\"value\":%.3f,\"samples\":[%.3f]}\n",
-        ranks, ranks, (double)before_most / 1024, (double)least / 1024, (double)most / 1024,
-        (double)most / 1024);
+        ranks, ranks, (double)before_most / 1024, (double)least / 1024, (double)most / 1024, (double)most / 1024);
     fflush(stdout);
   }
   MPI_Finalize();

@@ -54,3 +54,10 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heddle-config.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/heddle-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/heddle-config.cmake ${PROJECT_BINARY_DIR}/heddle-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
+
+# ---- the `heddle` command and the benchmark programs that it compiles ------------------------------------------------
+install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/heddle DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/heddle_tool DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools
+        FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/bench
+        FILES_MATCHING PATTERN "*.[ch]" PATTERN sync EXCLUDE)

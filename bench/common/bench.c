@@ -58,17 +58,14 @@ void bench_stamp(void* message, size_t size, uint64_t stamp) {
 bool bench_stamped(const void* message, size_t size, uint64_t stamp) {
   size_t n = size < sizeof stamp ? size : sizeof stamp;
   return !memcmp(message, &stamp, n) &&
-         (size < 2 * sizeof stamp ||
-          !memcmp((const char*)message + size - sizeof stamp, &stamp, sizeof stamp));
+         (size < 2 * sizeof stamp || !memcmp((const char*)message + size - sizeof stamp, &stamp, sizeof stamp));
 }
 
-void bench_checked(long answers) {
-  atomic_fetch_add_explicit(&checked_answers, answers, memory_order_relaxed);
-}
+void bench_checked(long answers) { atomic_fetch_add_explicit(&checked_answers, answers, memory_order_relaxed); }
 
 _Noreturn void bench_wrong(const bench* b, const char* what, long long expected, long long found) {
-  fprintf(stderr, "%s: wrong answer on rank %d: %s: expected %lld, found %lld\n", b->name, b->rank, what,
-          expected, found);
+  fprintf(stderr, "%s: wrong answer on rank %d: %s: expected %lld, found %lld\n", b->name, b->rank, what, expected,
+          found);
   MPI_Abort(MPI_COMM_WORLD, 3);
   abort();
 }
@@ -239,8 +236,7 @@ void bench_note(const char* key, const char* json) {
   snprintf(notes + used, sizeof notes - used, ",\"%s\":%s", key, json);
 }
 
-void bench_report_samples(const bench* b, const double* samples, int count, const char* metric,
-                          const char* unit) {
+void bench_report_samples(const bench* b, const double* samples, int count, const char* metric, const char* unit) {
   long mine = atomic_load(&checked_answers), answers = 0;
   MPI_Reduce(&mine, &answers, 1, MPI_LONG, MPI_SUM, 0, b->control);
   if (!b->rank) {
@@ -256,8 +252,8 @@ void bench_report_samples(const bench* b, const double* samples, int count, cons
         "s\"",
         b->name, version, b->ranks, b->threads, b->size, b->window, b->comm_each ? "each" : "shared");
     if (*b->mode) printf(",\"mode\":\"%s\"", b->mode);
-    printf("%s,\"checked\":%ld,\"metric\":\"%s\",\"unit\":\"%s\",\"value\":%.6g,\"samples\":[", notes,
-           answers, metric, unit, median);
+    printf("%s,\"checked\":%ld,\"metric\":\"%s\",\"unit\":\"%s\",\"value\":%.6g,\"samples\":[", notes, answers, metric,
+           unit, median);
     for (int i = 0; i < count; ++i) printf("%s%.6g", i ? "," : "", samples[i]);
     printf("]}\n");
     fflush(stdout);

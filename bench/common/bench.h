@@ -34,10 +34,9 @@ typedef struct {
 } bench;
 
 typedef struct {
-  long rounds;  // rounds of one sample
-  int count;    // samples taken
-  double
-      elapsed[BENCH_MAX_SAMPLES];  // seconds from the first thread's start to the last one's end, at rank 0
+  long rounds;                        // rounds of one sample
+  int count;                          // samples taken
+  double elapsed[BENCH_MAX_SAMPLES];  // seconds from the first thread's start to the last one's end, at rank 0
 } bench_timing;
 
 // One thread's part of a sample: `rounds` rounds of whatever is measured. `first` numbers the first of them
@@ -61,8 +60,7 @@ void bench_report(const bench* b, const bench_timing* t, bench_kind kind, double
                   const char* unit);
 
 // The same for a program that has its samples itself.
-void bench_report_samples(const bench* b, const double* samples, int count, const char* metric,
-                          const char* unit);
+void bench_report_samples(const bench* b, const double* samples, int count, const char* metric, const char* unit);
 
 // Adds a field to rank 0's next result line; `json` is a JSON value.
 void bench_note(const char* key, const char* json);

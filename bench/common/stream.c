@@ -35,8 +35,7 @@ static void receive_rounds(void* ctx, int thread, long first, long rounds) {
   MPI_Request requests[b->window];
   for (long i = first; i < first + rounds; ++i) {
     for (int k = 0; k < b->window; ++k)
-      MPI_Irecv(s->buffers[thread] + (size_t)k * b->size, (int)b->size, MPI_BYTE, 0, thread, comm,
-                &requests[k]);
+      MPI_Irecv(s->buffers[thread] + (size_t)k * b->size, (int)b->size, MPI_BYTE, 0, thread, comm, &requests[k]);
     MPI_Waitall(b->window, requests, MPI_STATUSES_IGNORE);
     for (int k = 0; k < b->window; ++k)
       if (!bench_stamped(s->buffers[thread] + (size_t)k * b->size, b->size, stamp_of(b, thread, i, k)))

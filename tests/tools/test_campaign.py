@@ -1,0 +1,109 @@
+"""Runs: interleaved, limited, kept."""
+
+import json
+import os
+import signal
+import time
+import unittest
+from pathlib import Path
+
+from make_believe import Case
+
+
+def alive_with(mark: bytes) -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and mark in (entry / "environ").read_bytes():
+                found.append(entry.name)
+        except OSError:
+            pass
+    return found
+
+
+class Runs(Case):
+    def result(self):
+        return json.loads(self.only("*.json").read_text())
+
+    def test_interleaved_with_table_json_and_page(self):
+        code, out, err = self.heddle("bench", "run", "latency", "--threads", "1,8", "--repeats", "3", *self.pretended)
+        self.assertEqual(code, 0, err)
+        who = [line.split()[0] for line in self.journal.read_text().splitlines()]
+        self.assertEqual(who, ["a", "b"] * 6)
+        self.assertIn("--threads 8", self.journal.read_text())
+        self.assertIn("2.00 ±0%", out)
+        data = self.result()
+        self.assertTrue(data["complete"])
+        self.assertEqual([c["threads"] for c in data["cells"]], [1, 8])
+        cell = data["cells"][0]
+        self.assertEqual(cell["best_peer"], "a")
+        self.assertEqual(cell["results"]["b"]["summary"], {"median": 4.0, "low": 4.0, "high": 4.0, "runs": 3})
+        self.assertIn("mpiexec -n 2", cell["results"]["a"]["settings"])
+        self.assertIn("<svg", self.only("*.html").read_text())
+
+    def test_a_hang_is_ended_and_the_rest_intact(self):
+        began = time.monotonic()
+        code, out, err = self.heddle("bench", "run", "latency", "message-rate", "--repeats", "2", "--limit", "0.6",
+                                     "--seconds", "0.1", *self.pretended, BEHAVIOUR_b="hang", HEDDLE_TEST_HANG="1")
+        self.assertLess(time.monotonic() - began, 20)
+        self.assertEqual(alive_with(b"HEDDLE_TEST_HANG=1"), [])
+        self.assertIn("hung", out)
+        data = self.result()
+        self.assertEqual(len(data["cells"]), 2)
+        for cell in data["cells"]:
+            self.assertEqual(cell["results"]["a"]["summary"]["runs"], 2)
+            self.assertEqual([r["status"] for r in cell["results"]["b"]["runs"]], ["hung"])
+
+    def test_wrong_crashed_and_mute(self):
+        for behaviour, status, why in (("wrong", "wrong", "expected 1, found 2"), ("crash", "failed", "139"),
+                                       ("mute", "failed", "0 result lines")):
+            with self.subTest(behaviour):
+                out_folder = self.folder / behaviour
+                args = [a if a != str(self.folder / "out") else str(out_folder) for a in self.pretended]
+                code, out, err = self.heddle("bench", "run", "latency", "--repeats", "1", *args, BEHAVIOUR_a=behaviour)
+                self.assertIn(why, out)
+                data = json.loads(next(out_folder.glob("*.json")).read_text())
+                self.assertEqual(data["cells"][0]["results"]["a"]["runs"][0]["status"], status)
+                self.assertEqual(data["cells"][0]["results"]["b"]["summary"]["runs"], 1)
+
+    def test_interrupt_keeps_what_was_measured(self):
+        job = self.start("bench", "run", "latency", "--threads", "1,2,4,8", "--repeats", "5", *self.pretended,
+                         BEHAVIOUR_b="slow")
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if self.journal.exists() and len(self.journal.read_text().splitlines()) >= 6:
+                break
+            time.sleep(0.02)
+        os.kill(job.pid, signal.SIGINT)
+        out, err = job.communicate(timeout=30)
+        self.assertEqual(job.returncode, 130, err)
+        self.assertIn("interrupted", out)
+        data = self.result()
+        self.assertFalse(data["complete"])
+        self.assertGreaterEqual(len(data["cells"][0]["results"]["a"]["runs"]), 2)
+        self.assertIn("<svg", self.only("*.html").read_text())
+
+    def test_programs_are_compiled_once(self):
+        self.heddle("bench", "run", "latency", "--repeats", "1", *self.pretended)
+        code, out, err = self.heddle("bench", "run", "latency", "--repeats", "1", *self.pretended)
+        self.assertNotIn("compiling", err)
+
+    def test_report_of_a_stored_result(self):
+        self.heddle("bench", "run", "latency", "--threads", "1,2", "--repeats", "1", *self.pretended)
+        code, out, err = self.heddle("bench", "report", str(self.only("*.json")), "--markdown")
+        self.assertEqual(code, 0, err)
+        # "~" marks a cell that others disturbed, which depends on who else uses this machine.
+        self.assertIn("| 2 | 1 | - | 8 B | 2.00 ±0% | 4.00 ±0% |", out.replace("~", ""))
+
+    def test_start_up_is_timed_from_outside(self):
+        code, out, err = self.heddle("bench", "run", "startup", "--ranks", "2", "--repeats", "1", *self.pretended,
+                                     BEHAVIOUR_a="slow")
+        self.assertEqual(code, 0, err)
+        found = self.result()["cells"][0]["results"]
+        self.assertGreater(found["a"]["summary"]["median"], 400)
+        self.assertLess(found["b"]["summary"]["median"], 400)
+        self.assertEqual(len(found["a"]["runs"][0]["samples"]), 5)
+
+
+if __name__ == "__main__":
+    unittest.main()

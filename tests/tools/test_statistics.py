@@ -1,0 +1,88 @@
+"""Medians, ratios, and what the criteria make of them."""
+
+import unittest
+
+import make_believe  # noqa: F401  (finds the package)
+from heddle_tool.bench import criteria, stats
+from heddle_tool.bench.campaign import Cell
+from heddle_tool.bench.runner import Run
+from heddle_tool.bench.suite import Point, benchmark, human_size, points
+
+
+def cell(point, **values):
+    return Cell(point, {label: [Run("ok", v) for v in found] for label, found in values.items()})
+
+
+class Numbers(unittest.TestCase):
+    def test_summary(self):
+        s = stats.summary([3.0, 1.0, 2.0])
+        self.assertEqual((s.median, s.low, s.high, s.runs), (2.0, 1.0, 3.0, 3))
+        self.assertEqual(s.spread, 0.5)
+        self.assertIsNone(stats.summary([]))
+
+    def test_paired_ratio_skips_failed_runs(self):
+        r = stats.paired_ratio([2.0, None, 6.0], [1.0, 5.0, 2.0])
+        self.assertEqual((r.low, r.high, r.runs), (2.0, 3.0, 2))
+        self.assertAlmostEqual(r.median, 4.0 / 1.5)
+        self.assertIsNone(stats.paired_ratio([None], [1.0]))
+
+    def test_three_digits(self):
+        for value, text in ((0.012345, "0.0123"), (1.2345, "1.23"), (12.345, "12.3"), (12345.6, "12,346"), (None, "-"),
+                            (0, "0")):
+            self.assertEqual(stats.number(value), text)
+
+    def test_best_peer_depends_on_what_is_better(self):
+        slow_wins = cell(Point(benchmark("message-rate"), 2), mpich=[1.0], impi=[5.0])
+        self.assertEqual(slow_wins.best_peer(["mpich", "impi"]), "impi")
+        fast_wins = cell(Point(benchmark("latency"), 2), mpich=[1.0], impi=[5.0])
+        self.assertEqual(fast_wins.best_peer(["mpich", "impi"]), "mpich")
+
+
+class Points(unittest.TestCase):
+    def test_combinations(self):
+        found = points(benchmark("bandwidth"), None, [1, 2], None, ["shared", "each"])
+        self.assertEqual(len(found), 12)
+        self.assertEqual([p.ranks for p in points(benchmark("startup"), None, [1, 8], None, None)], [2, 32])
+
+    def test_arguments(self):
+        given = Point(benchmark("allreduce"), 8, 2, 64, "each").arguments(0.25, None)
+        self.assertEqual(" ".join(given), "--mode allreduce --threads 2 --comm each --size 64 --seconds 0.25")
+
+    def test_sizes_for_people(self):
+        self.assertEqual([human_size(s) for s in (8, 1024, 1 << 20, 1500)], ["8 B", "1 KiB", "1 MiB", "1500 B"])
+
+
+class Criteria(unittest.TestCase):
+    def judged(self, line, *cells):
+        return line.judge({c.point: c for c in cells}.get, ["mpich", "impi"])
+
+    def test_against_the_best_peer(self):
+        line = criteria.SHEETS["foundation"].lines[0]
+        self.assertEqual(line.wanted, "≤ 0.8 of the best peer")
+        met = self.judged(line, cell(line.point, heddle=[7.0], mpich=[20.0], impi=[10.0]))
+        self.assertEqual((met.word, met.against), ("pass", "impi"))
+        self.assertEqual(self.judged(line, cell(line.point, heddle=[9.0], impi=[10.0])).word, "short")
+
+    def test_a_time_spoken_of_as_a_rate(self):
+        line = next(c for c in criteria.SHEETS["threads"].lines if c.inverse)
+        self.assertEqual(self.judged(line, cell(line.point, heddle=[1.0], impi=[2.0])).word, "pass")
+        self.assertEqual(self.judged(line, cell(line.point, heddle=[2.0], impi=[1.0])).word, "short")
+
+    def test_against_itself_and_alone(self):
+        own = next(c for c in criteria.SHEETS["threads"].lines if c.base)
+        self.assertEqual(self.judged(own, cell(own.point, heddle=[95.0]), cell(own.base, heddle=[100.0])).word, "pass")
+        alone = next(c for c in criteria.SHEETS["foundation"].lines if c.alone)
+        self.assertEqual(self.judged(alone, cell(alone.point, heddle=[1.0])).word, "pass")
+
+    def test_unmeasured_is_no_pass(self):
+        for line in criteria.chosen(list(criteria.SHEETS)):
+            self.assertEqual(self.judged(line).word, "unmeasured")
+            self.assertEqual(len(self.judged(line).line()), 5)
+
+    def test_each_point_is_measured_once(self):
+        wanted = criteria.needed(criteria.chosen(list(criteria.SHEETS)))
+        self.assertEqual(len(wanted), len(set(wanted)))
+
+
+if __name__ == "__main__":
+    unittest.main()
