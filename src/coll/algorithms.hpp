@@ -1,0 +1,48 @@
+// The algorithms: each writes the steps of one collective operation for one member of a team. Arguments are checked by
+// then, and what MPI_IN_PLACE stands for has been put in; `none` stands for a piece that is not there, because it lies
+// in its place already or is not significant at this rank.
+#pragma once
+
+#include "coll/team.hpp"
+
+namespace heddle::coll {
+
+inline constexpr Piece none{};
+inline bool given(const Piece& p) { return p.type != nullptr; }
+
+void barrier(const Team& team);
+void bcast(const Team& team, const Piece& message, int root);
+
+// `all` is significant at the root only. Every block of a regular layout has as many bytes as `mine`.
+void gather(const Team& team, const Piece& mine, const Blocks& all, int root);
+void scatter(const Team& team, const Blocks& all, const Piece& mine, int root);
+
+// `mine` has been copied to this member's block by then.
+void allgather(const Team& team, const Blocks& all);
+void alltoall(const Team& team, const Blocks& from, const Blocks& to);
+// With MPI_IN_PLACE: block i is sent to member i, and then replaced by what comes from there.
+void alltoall_in_place(const Team& team, const Blocks& blocks);
+
+// Reductions. `mine` and `result` are the same piece for MPI_IN_PLACE, and do not overlap otherwise. `result` is
+// significant at the root of reduce, and has been made for all others. The schedule's operation is used.
+void reduce(const Team& team, const Piece& mine, const Piece& result, int root);
+void allreduce(const Team& team, const Piece& mine, const Piece& result);
+// `mine` has the slices of all members one after the other; member i's has counts(i) elements. `result` may be the
+// start of `mine` (MPI_IN_PLACE).
+struct Slices {
+  const Counts* counts = nullptr;  // null: `each` for everyone
+  MPI_Count each = 0;
+  MPI_Count count(int i) const { return counts ? (*counts)[static_cast<std::size_t>(i)] : each; }
+};
+void reduce_scatter(const Team& team, const Piece& mine, const Piece& result, const Slices& slices);
+void scan(const Team& team, const Piece& mine, const Piece& result);
+void exscan(const Team& team, const Piece& mine, const Piece& result);
+
+// Slice i of n of a piece, cut as evenly as elements allow.
+inline Piece even_slice(const Piece& whole, int i, int n) {
+  const MPI_Count each = whole.count / n;
+  const MPI_Count rest = whole.count % n;
+  return whole.part(each * i + (i < rest ? i : rest), each + (i < rest ? 1 : 0));
+}
+
+}  // namespace heddle::coll

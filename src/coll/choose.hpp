@@ -1,0 +1,36 @@
+// Which algorithm for which size: every threshold of the collectives in one place.
+//
+// The numbers are for ranks that share one machine, where a message is one copy and what costs most is waiting for a
+// process that isn't running. So an algorithm with more messages but fewer steps that depend on each other often
+// wins.
+#pragma once
+
+#include <cstddef>
+
+namespace heddle::coll::choose {
+
+inline constexpr std::size_t kilobyte = 1024;
+
+// Messages that one member has under way at a time where nothing else orders them.
+inline constexpr int window = 16;
+
+// Broadcast: a binomial tree, or scatter and allgather. The latter moves twice the bytes but shares out the work of
+// copying.
+constexpr bool bcast_scatters(std::size_t bytes, int size) { return bytes >= 512 * kilobyte && size >= 4; }
+
+// Gather and scatter: a binomial tree copies small blocks several times, and spares the root receiving them one by one.
+constexpr bool gather_by_tree(std::size_t block, int size) { return block <= 2 * kilobyte && size >= 4; }
+
+// Allgather and all-to-all: Bruck's needs the logarithm of the messages, but everyone waits for everyone each round.
+constexpr bool allgather_by_bruck(std::size_t all, int size) { return all <= 16 * kilobyte && size > 8; }
+constexpr bool alltoall_by_bruck(std::size_t block, int size) { return block <= 256 && size > 8; }
+
+// Reductions of vectors that are long enough to be worth sharing out: everyone reduces a slice.
+constexpr bool reduce_by_slices(std::size_t bytes, int size) { return bytes >= 64 * kilobyte && size >= 3; }
+constexpr bool allreduce_by_slices(std::size_t bytes, int size) { return bytes >= 32 * kilobyte && size >= 3; }
+// Reduce-scatter: each slice reduced by its owner, or all by one member.
+constexpr bool reduce_scatter_by_slices(std::size_t bytes, int size) { return bytes >= 4 * kilobyte || size <= 4; }
+// Slices that a member receives before it reduces them: fewer rounds for more memory.
+inline constexpr int slices_at_a_time = 4;
+
+}  // namespace heddle::coll::choose

@@ -1,0 +1,57 @@
+#include "coll/internal.hpp"
+
+#include "coll/algorithms.hpp"
+#include "op/op.hpp"
+
+namespace heddle::coll {
+
+namespace {
+
+Comm& local(Comm& comm) { return comm.inter ? *comm.local_comm : comm; }
+
+MPI_Op op_of(Fold fold) {
+  switch (fold) {
+    case Fold::min:
+      return MPI_MIN;
+    case Fold::max:
+      return MPI_MAX;
+    case Fold::band:
+      return MPI_BAND;
+    case Fold::bor:
+      return MPI_BOR;
+    default:
+      return MPI_SUM;
+  }
+}
+
+}  // namespace
+
+Error barrier(Comm& comm) {
+  return run(local(comm), [](Schedule& s) { return barrier(team_of(s)), success; });
+}
+
+Error bcast_bytes(Comm& comm, void* data, std::size_t bytes, int root) {
+  return run(local(comm), [=](Schedule& s) { return bcast(team_of(s), raw(data, bytes), root), success; });
+}
+
+Error allgather_bytes(Comm& comm, const void* mine, void* all, std::size_t each) {
+  return run(local(comm), [=](Schedule& s) {
+    const Team team = team_of(s);
+    const Piece own = raw(mine, each);
+    const Blocks blocks = Blocks::regular(all, own.count, own.type);
+    if (blocks[team.rank].data != mine) team.copy(own, blocks[team.rank]);
+    allgather(team, blocks);
+    return success;
+  });
+}
+
+Error allreduce(Comm& comm, std::uint64_t* values, std::size_t n, Fold fold) {
+  return run(local(comm), [=](Schedule& s) {
+    s.set_op(*predefined_op(op_of(fold)));
+    const Piece vector = piece(values, static_cast<MPI_Count>(n), *predefined_datatype(MPI_UINT64_T));
+    allreduce(team_of(s), vector, vector);
+    return success;
+  });
+}
+
+}  // namespace heddle::coll

@@ -1,0 +1,256 @@
+#include "coll/schedule.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "op/op.hpp"
+
+namespace heddle::coll {
+
+namespace {
+
+// Tags count through 2^24 operations. Those of persistent collectives live long, so they have a range of their own.
+constexpr std::uint32_t sequences = 1u << 24;
+
+int take_tag(Comm& comm, bool persistent) {
+  const std::uint32_t n = comm.collective_sequence.fetch_add(1, std::memory_order_relaxed) % sequences;
+  return static_cast<int>((persistent ? sequences + n : n) * Schedule::lanes);
+}
+
+Error start_persistent(Request& request) {
+  static_cast<Schedule*>(request.state)->launch();
+  return success;
+}
+
+void destroy(Request& request) { Schedule::give_back(*static_cast<Schedule*>(request.state)); }
+
+constexpr RequestType collective_type{"collective", start_persistent, nullptr, nullptr, destroy};
+
+}  // namespace
+
+// Schedules that this thread may take. A few are kept with all their memory.
+struct SchedulePool {
+  static constexpr int keep_at_most = 16;
+  Schedule* free = nullptr;
+  int size = 0;
+
+  ~SchedulePool() {
+    while (Schedule* schedule = free) {
+      free = schedule->next_free_;
+      delete schedule;
+    }
+  }
+  Schedule& take() {
+    Schedule* schedule = free;
+    if (!schedule) return *new Schedule;
+    free = schedule->next_free_;
+    --size;
+    return *schedule;
+  }
+  void give_back(Schedule& schedule) {
+    if (size == keep_at_most) {
+      delete &schedule;
+      return;
+    }
+    schedule.next_free_ = free;
+    free = &schedule;
+    ++size;
+  }
+
+  static SchedulePool& mine() {
+    thread_local SchedulePool pool;
+    return pool;
+  }
+};
+
+Schedule& Schedule::take(Comm& comm, bool persistent) {
+  Schedule& schedule = SchedulePool::mine().take();
+  schedule.channels_[0] = {&comm, take_tag(comm, persistent)};
+  schedule.channels_[1] = {};
+  schedule.persistent_ = persistent;
+  schedule.op_ = nullptr;
+  schedule.position_ = 0;
+  schedule.error_ = MPI_SUCCESS;
+  return schedule;
+}
+
+void Schedule::give_back(Schedule& schedule) {
+  if (schedule.request_) schedule.release_all();
+  schedule.request_ = nullptr;
+  schedule.steps_.clear();
+  schedule.scratch_.clear();
+  SchedulePool::mine().give_back(schedule);
+}
+
+int Schedule::local_channel() {
+  if (!channels_[1].comm) {
+    Comm& local = *comm().local_comm;
+    channels_[1] = {&local, take_tag(local, persistent_)};
+  }
+  return 1;
+}
+
+// ---- Writing ----
+
+void Schedule::send(int channel, const Piece& message, int to, int lane) {
+  steps_.push_back(
+      {Step::Kind::send, static_cast<std::uint8_t>(channel), static_cast<std::uint16_t>(lane), to, message, {}});
+}
+
+void Schedule::recv(int channel, const Piece& message, int from, int lane) {
+  steps_.push_back(
+      {Step::Kind::recv, static_cast<std::uint8_t>(channel), static_cast<std::uint16_t>(lane), from, message, {}});
+}
+
+void Schedule::copy(const Piece& from, const Piece& to) {
+  if (from.empty() || to.empty()) return;
+  steps_.push_back({Step::Kind::copy, 0, 0, 0, from, to});
+}
+
+void Schedule::reduce(const Piece& left, const Piece& right_and_result) {
+  if (left.count == 0) return;
+  steps_.push_back({Step::Kind::reduce, 0, 0, 0, left, right_and_result});
+}
+
+void Schedule::fence() {
+  if (!steps_.empty() && steps_.back().kind != Step::Kind::fence) steps_.push_back({.kind = Step::Kind::fence});
+}
+
+Piece Schedule::room(MPI_Count count, const Datatype& type) {
+  if (count == 0) return piece(nullptr, 0, type);
+  const MPI_Aint reach = (count - 1) * type.extent;  // from the first element to the last
+  const MPI_Aint lowest = type.true_lb + std::min<MPI_Aint>(reach, 0);
+  std::byte* start = scratch(static_cast<std::size_t>(std::abs(reach) + type.true_extent));
+  return piece(Piece::at(start, -lowest), count, type);
+}
+
+// ---- Carrying out ----
+
+void Schedule::note(Error error) {
+  if (error && error_ == MPI_SUCCESS) error_ = error.code();
+}
+
+void Schedule::local(const Step& step) {
+  if (step.kind == Step::Kind::copy) {
+    heddle::coll::copy(step.a, step.b);
+  } else {
+    reduce_local(*op_, step.a.data, step.b.data, step.b.count, *step.b.type);
+  }
+}
+
+void Schedule::start(const Step& step) {
+  const Channel& channel = channels_[step.channel];
+  const int tag = channel.tag + step.lane;
+  const Piece& m = step.a;
+  pending_.push_back(step.kind == Step::Kind::send
+                         ? &p2p::isend(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
+                         : &p2p::irecv(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag));
+}
+
+Error Schedule::run() {
+  const auto finish_pending = [this] {
+    if (pending_.empty()) return;
+    note(p2p::wait_all(pending_.data(), pending_.size()));
+    for (Request* request : pending_) p2p::give_back(*request);
+    pending_.clear();
+  };
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    switch (step.kind) {
+      case Step::Kind::fence:
+        finish_pending();
+        break;
+      case Step::Kind::copy:
+      case Step::Kind::reduce:
+        local(step);
+        break;
+      default: {
+        // The last one before a fence may as well block: it needs no request.
+        const bool is_send = step.kind == Step::Kind::send;
+        if (!next_is_fence(i) || (!is_send && !pending_.empty())) {
+          start(step);
+          break;
+        }
+        const Channel& channel = channels_[step.channel];
+        const int tag = channel.tag + step.lane;
+        const Piece& m = step.a;
+        note(is_send ? p2p::send(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
+                     : p2p::recv(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag));
+      }
+    }
+  }
+  finish_pending();
+  return Error(error_);
+}
+
+// Goes as far as it can without waiting; true at the end.
+bool Schedule::advance() {
+  for (;;) {
+    while (!pending_.empty()) {
+      Request& request = *pending_.back();
+      if (!request.done.load(std::memory_order_acquire)) return false;
+      note(Error(request.error));
+      p2p::give_back(request);
+      pending_.pop_back();
+    }
+    if (position_ == steps_.size()) return true;
+    for (; position_ < steps_.size(); ++position_) {
+      const Step& step = steps_[position_];
+      if (step.kind == Step::Kind::fence) {
+        ++position_;
+        break;
+      }
+      if (step.kind == Step::Kind::copy || step.kind == Step::Kind::reduce) {
+        local(step);
+      } else {
+        start(step);
+      }
+    }
+  }
+}
+
+bool Schedule::poll() {
+  if (!advance()) return false;
+  Request& request = *request_;
+  request.error = error_;
+  p2p::complete(request);
+  return true;
+}
+
+void Schedule::launch() {
+  position_ = 0;
+  error_ = MPI_SUCCESS;
+  if (!poll()) p2p::start_polling(*comm().owner, *this);
+}
+
+void Schedule::attach(Request& request) {
+  request_ = &request;
+  request.state = this;
+  retain(comm());
+  if (op_) retain(*op_);
+  for (const Step& step : steps_) {
+    if (step.a.type) retain(*step.a.type);
+    if (step.b.type) retain(*step.b.type);
+  }
+}
+
+void Schedule::release_all() {
+  for (const Step& step : steps_) {
+    if (step.a.type) release(*step.a.type);
+    if (step.b.type) release(*step.b.type);
+  }
+  if (op_) release(*op_);
+  release(comm());
+}
+
+Error submit(Schedule& schedule, bool persistent, MPI_Request* out) {
+  Request& request = p2p::take_request(collective_type);
+  request.persistent = persistent;
+  request.comm = &schedule.comm();
+  schedule.attach(request);
+  *out = handle_of<MPI_Request>(request);
+  if (!persistent) schedule.launch();
+  return success;
+}
+
+}  // namespace heddle::coll

@@ -1,0 +1,138 @@
+// A collective operation as a list of steps. Algorithms write the steps; the schedule carries them out: at once
+// (blocking), bit by bit whenever progress looks at it (nonblocking), or again and again (persistent). So every
+// algorithm is written once.
+//
+// Steps run in order. A send or receive is only started by its step; a fence waits until all that were started are
+// done, and the end of the list is a fence. Between two fences receives are written before sends, so that a message
+// finds its receive posted. What a step reads and writes is fixed when it is written; nothing in a schedule depends on
+// data.
+//
+// Every operation has a tag of its own on the communicator's collective plane, taken from a counter that all
+// members advance alike, so operations that are under way at the same time never mix. Messages between two
+// processes within one operation match in order; where that isn't the right order, lanes tell them apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "coll/piece.hpp"
+#include "coll/scratch.hpp"
+#include "object/comm.hpp"
+#include "object/error.hpp"
+#include "object/request.hpp"
+#include "p2p/p2p.hpp"
+
+namespace heddle {
+struct Op;
+}
+
+namespace heddle::coll {
+
+struct Step {
+  enum class Kind : std::uint8_t { send, recv, copy, reduce, fence };
+  Kind kind;
+  std::uint8_t channel = 0;
+  std::uint16_t lane = 0;
+  int peer = 0;
+  Piece a{};  // the message; copy: from; reduce: the left operand
+  Piece b{};  // copy: to; reduce: the right operand, then the result
+};
+
+// A communicator that a schedule's messages use. An intercommunicator's operation also uses its local group's own.
+struct Channel {
+  Comm* comm = nullptr;
+  int tag = 0;
+};
+
+class Schedule final : public p2p::Pollable {
+ public:
+  static constexpr int lanes = 64;  // of a tag: directions of a Cartesian neighborhood
+
+  // From the calling thread's pool and back to it. Taking one consumes a tag, so it happens on every member alike.
+  static Schedule& take(Comm& comm, bool persistent = false);
+  static void give_back(Schedule& schedule);
+
+  // ---- Writing ----
+  Comm& comm() const { return *channels_[0].comm; }
+  // Opens the channel of the local group's communicator (intercommunicators only).
+  int local_channel();
+  void set_op(const Op& op) { op_ = &op; }
+
+  void send(int channel, const Piece& message, int to, int lane = 0);
+  void recv(int channel, const Piece& message, int from, int lane = 0);
+  void copy(const Piece& from, const Piece& to);
+  void reduce(const Piece& left, const Piece& right_and_result);
+  void fence();
+
+  std::byte* scratch(std::size_t bytes) { return static_cast<std::byte*>(scratch_.take(bytes)); }
+  // Room for elements in the datatype's own layout.
+  Piece room(MPI_Count count, const Datatype& type);
+
+  const std::vector<Step>& steps() const { return steps_; }
+  const Op* op() const { return op_; }
+  int channel_count() const { return channels_[1].comm ? 2 : 1; }
+  const Channel& channel(int i) const { return channels_[i]; }
+
+  // ---- Carrying out ----
+  // Blocks until all is done; the first error, if any. Goes on after an error, for the others' sake.
+  Error run();
+
+  // Hands it to a request, whose kind's destroy gives it back. Keeps alive what the steps refer to.
+  void attach(Request& request);
+  // One round of the attached request: from now on progress advances it.
+  void launch();
+  bool poll() override;
+
+ private:
+  Schedule() = default;
+  friend struct SchedulePool;
+
+  void start(const Step& step);
+  void local(const Step& step);
+  bool advance();
+  void note(Error error);
+  void release_all();
+  bool next_is_fence(std::size_t i) const { return i + 1 == steps_.size() || steps_[i + 1].kind == Step::Kind::fence; }
+
+  std::vector<Step> steps_;
+  Channel channels_[2];
+  const Op* op_ = nullptr;
+  Scratch scratch_;
+
+  std::size_t position_ = 0;       // the next step
+  std::vector<Request*> pending_;  // started and not yet found done
+  int error_ = MPI_SUCCESS;
+  Request* request_ = nullptr;  // once attached
+  bool persistent_ = false;
+  Schedule* next_free_ = nullptr;
+};
+
+// Blocking, nonblocking and persistent from one plan. A plan is `Error plan(Schedule&)`: it checks what only it can
+// check, and writes the steps.
+template <class Plan>
+Error run(Comm& comm, Plan&& plan) {
+  Schedule& schedule = Schedule::take(comm);
+  Error error = plan(schedule);
+  if (!error) error = schedule.run();
+  Schedule::give_back(schedule);
+  return error;
+}
+
+Error submit(Schedule& schedule, bool persistent, MPI_Request* out);
+
+template <class Plan>
+Error start(Comm& comm, MPI_Request* out, Plan&& plan) {
+  Schedule& schedule = Schedule::take(comm);
+  if (Error error = plan(schedule)) return Schedule::give_back(schedule), error;
+  return submit(schedule, false, out);
+}
+
+template <class Plan>
+Error prepare(Comm& comm, MPI_Request* out, Plan&& plan) {
+  Schedule& schedule = Schedule::take(comm, true);
+  if (Error error = plan(schedule)) return Schedule::give_back(schedule), error;
+  return submit(schedule, true, out);
+}
+
+}  // namespace heddle::coll

@@ -1,0 +1,39 @@
+// The processes that an algorithm runs on: a schedule seen through one of its channels.
+#pragma once
+
+#include "coll/schedule.hpp"
+
+namespace heddle::coll {
+
+struct Team {
+  Schedule& schedule;
+  int channel;
+  int rank;
+  int size;  // of the group that one sends to
+
+  void send(const Piece& message, int to, int lane = 0) const { schedule.send(channel, message, to, lane); }
+  void recv(const Piece& message, int from, int lane = 0) const { schedule.recv(channel, message, from, lane); }
+  void copy(const Piece& from, const Piece& to) const { schedule.copy(from, to); }
+  void reduce(const Piece& left, const Piece& right_and_result) const { schedule.reduce(left, right_and_result); }
+  void fence() const { schedule.fence(); }
+  Piece room(MPI_Count count, const Datatype& type) const { return schedule.room(count, type); }
+  Piece raw_room(std::size_t bytes) const { return raw(schedule.scratch(bytes), bytes); }
+
+  int up(int distance) const { return (rank + distance) % size; }
+  int down(int distance) const { return (rank - distance % size + size) % size; }
+};
+
+// The members of an intracommunicator, or the remote group of an intercommunicator.
+inline Team team_of(Schedule& schedule) {
+  const Comm& comm = schedule.comm();
+  return {schedule, 0, comm.rank, comm.remote_size};
+}
+
+// The local group of an intercommunicator.
+inline Team local_team_of(Schedule& schedule) {
+  const int channel = schedule.local_channel();
+  const Comm& comm = *schedule.channel(channel).comm;
+  return {schedule, channel, comm.rank, comm.size};
+}
+
+}  // namespace heddle::coll
