@@ -1,0 +1,95 @@
+// The boot part of a job's shared segment: what mpiexec and the ranks tell each other.
+//
+// mpiexec makes one memfd for a job and every rank inherits it; there is no file, no socket and no second
+// segment, so nothing can be left behind. The segment is sparse: a page exists once somebody has touched it.
+//
+//     0            JobHeader
+//     header size  RankRecord of rank 0, of rank 1, ...        written by the rank, read by mpiexec
+//     heap_offset  the heap of the shared-memory transport     boot knows only its place and size
+//
+// Every field that two processes touch while the job runs is a lock-free atomic; the others are written by
+// mpiexec before the first rank starts and never again. A rank that dies leaves its record as it was, and
+// that is the point: mpiexec reads from it how far the rank had come and which call it was in.
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::boot {
+
+inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
+inline constexpr std::uint32_t job_layout = 1;                  // grows with every change of what follows
+inline constexpr std::size_t page_bytes = 4096;
+
+// The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
+// that an MPI program which a rank starts by itself is a world of its own and not a second rank with the same
+// number.
+inline constexpr char job_fd_variable[] = "HEDDLE_JOB_FD";
+inline constexpr char launcher_variable[] =
+    "HEDDLE_LAUNCHER";  // pid of mpiexec: the second way to the segment
+inline constexpr char rank_variable[] = "HEDDLE_RANK";
+inline constexpr char size_variable[] = "HEDDLE_SIZE";
+
+enum class RankState : std::uint32_t {
+  not_started,
+  running,  // the program runs, MPI is not initialized (and perhaps never will be)
+  inited,   // between the first initialization and the last finalization
+  finalized,
+  aborted,  // by MPI_Abort or a fatal error; abort_code and abort_text say why
+  exited,   // gone without a fault before it ever initialized MPI
+};
+
+// What one thread of a rank is doing. A record belongs to one thread as long as that thread lives.
+struct alignas(64) ThreadRecord {
+  std::atomic<std::uint16_t> call;   // binding's number of the MPI call the thread is in; 0: outside MPI
+  std::atomic<std::uint32_t> owner;  // kernel's id of the thread; 0: the record is free
+};
+static_assert(sizeof(ThreadRecord) == 64);
+
+inline constexpr int thread_records = 32;  // threads beyond these are not named in messages
+inline constexpr int abort_text_bytes = 832;
+
+struct alignas(64) RankRecord {
+  std::atomic<RankState> state;
+  std::atomic<std::int32_t> pid;  // of the process that joined; a wrapper script may stand above it
+  std::atomic<std::int32_t> abort_code;
+  std::int32_t appnum;     // which of the programs of `mpiexec a : b : c`
+  std::int32_t app_ranks;  // ranks of that program
+  std::int32_t cores;      // cores this rank may use: its affinity, or its part of what all share
+  std::int32_t bound;      // 1: `cores` are its own, 0: they are a part of what all share
+  char reserved[100];
+  char abort_text[abort_text_bytes];  // complete before `state` says aborted
+  char padding[64];  // the threads' lines stay away from the cold text (adjacent-line prefetch)
+  ThreadRecord threads[thread_records];
+};
+static_assert(sizeof(RankRecord) % 64 == 0);
+static_assert(sizeof(RankRecord) == 1024 + thread_records * sizeof(ThreadRecord));
+
+struct alignas(64) JobHeader {
+  std::uint64_t magic;
+  std::uint32_t layout;
+  std::int32_t size;          // ranks of the job
+  std::int32_t launcher;      // pid of mpiexec; 0 in a world of one
+  std::int32_t local_ranks;   // ranks on this node
+  std::int32_t usable_cores;  // that all ranks together may use: affinity mask and cgroup quota, at least 1
+  std::int32_t reserved;
+  std::uint64_t heap_offset;  // from the start of the segment
+  std::uint64_t heap_bytes;
+  std::uint64_t segment_bytes;
+};
+static_assert(sizeof(JobHeader) == 64);
+
+// Tells mpiexec to look at the records: a rank has aborted.
+inline int abort_signal() { return SIGRTMIN; }
+
+constexpr std::size_t heap_offset(int ranks) {
+  const std::size_t end = sizeof(JobHeader) + static_cast<std::size_t>(ranks) * sizeof(RankRecord);
+  return (end + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+inline RankRecord* rank_records(JobHeader* header) { return reinterpret_cast<RankRecord*>(header + 1); }
+
+}  // namespace heddle::boot

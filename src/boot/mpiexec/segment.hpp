@@ -1,0 +1,27 @@
+// mpiexec's side of the shared segment: makes it and describes the job in it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "boot/job.hpp"
+
+namespace heddle::boot {
+
+struct RankPlan {
+  int appnum;
+  int app_ranks;
+  int cores;
+  bool bound;
+};
+
+struct Segment {
+  int fd = -1;  // without close-on-exec: every rank inherits it
+  JobHeader* header = nullptr;
+  RankRecord* records = nullptr;
+};
+
+// Throws std::system_error.
+Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores);
+
+}  // namespace heddle::boot

@@ -1,0 +1,66 @@
+#include "boot/mpiexec/spawn.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace heddle::boot {
+namespace {
+
+// What the child tells us: after vfork it runs in our memory until it executes the program.
+struct Report {
+  int error;
+  const char* step;
+};
+
+// In the child, in our memory and on our stack's continuation: system calls only, nothing that allocates or
+// that leaves a trace in the parent. Returns only if something failed.
+Report become(const SpawnPlan& plan, pid_t parent) {
+  // The kernel ends us when mpiexec ends, even if it is killed; it may have been just now.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) return {ESRCH, "stay with mpiexec"};
+  setpgid(0, 0);
+  if (plan.cpus != nullptr && sched_setaffinity(0, plan.cpus_bytes, plan.cpus) != 0) {
+    return {errno, "bind to its cores"};
+  }
+  if (plan.open_files_limit >= 0) {
+    rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+      limit.rlim_cur = static_cast<rlim_t>(plan.open_files_limit);
+      setrlimit(RLIMIT_NOFILE, &limit);
+    }
+  }
+  if (plan.directory != nullptr && chdir(plan.directory) != 0) return {errno, "enter its working directory"};
+  if (dup2(plan.in, STDIN_FILENO) < 0 || dup2(plan.out, STDOUT_FILENO) < 0 ||
+      dup2(plan.err, STDERR_FILENO) < 0) {
+    return {errno, "connect its input and output"};
+  }
+  signal(SIGPIPE, SIG_DFL);
+  sigprocmask(SIG_SETMASK, plan.signal_mask, nullptr);
+  execve(plan.path, plan.arguments, plan.environment);
+  return {errno, "execute the program"};
+}
+
+}  // namespace
+
+// vfork, because a fork copies page tables for nothing, and posix_spawn can set neither the death signal nor
+// the affinity. The child shares this frame until it executes; `report` is volatile because it writes it
+// there.
+[[gnu::noinline]] Spawned spawn(const SpawnPlan& plan) {
+  volatile int error = 0;
+  const char* volatile step = nullptr;
+  const pid_t parent = getpid();
+  const pid_t pid = vfork();
+  if (pid < 0) return {-1, errno, "make a process"};
+  if (pid == 0) {
+    const Report report = become(plan, parent);
+    error = report.error;
+    step = report.step;
+    _exit(127);
+  }
+  return {pid, error, step};
+}
+
+}  // namespace heddle::boot
