@@ -1,0 +1,42 @@
+// Test-and-test-and-set lock with backoff: waiters read the word, and write to it only when it looks free.
+//
+// Source: Rudolph and Segall, ISCA 1984; backoff after a lost race as Anderson 1990 advises.
+// Safety: mutual exclusion. Progress: deadlock free; a thread can starve.
+// When: as the spin lock inside other locks (cohort, CLHub) and for short critical sections. Waiting costs no
+// traffic between releases, so it stands more contenders than TasLock. With more threads than cores waiters
+// yield.
+//
+// Memory orders: the exchange acquires and unlock releases. The await before it is relaxed: what it sees is
+// checked again by the exchange.
+#pragma once
+
+#include "platform/platform.hpp"
+#include "sync/backoff.hpp"
+#include "sync/lock.hpp"
+
+namespace heddle::sync {
+
+template <platform::Platform P>
+class TtasLock {
+  using order = platform::order;
+
+ public:
+  using node = NoNode;
+
+  void lock(node& mine) {
+    if (try_lock(mine)) return;
+    for (Backoff<P> backoff;; backoff()) {
+      P::await(taken_, order::relaxed, [](bool taken) { return !taken; });
+      if (!taken_.exchange(true, order::acquire)) return;
+    }
+  }
+
+  bool try_lock(node&) { return !taken_.load(order::relaxed) && !taken_.exchange(true, order::acquire); }
+
+  void unlock(node&) { taken_.store(false, order::release); }
+
+ private:
+  typename P::template atomic<bool> taken_{false};
+};
+
+}  // namespace heddle::sync

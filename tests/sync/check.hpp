@@ -1,0 +1,8 @@
+// The kinds that the checker knows; each enrolls its algorithms in a file of its own.
+#pragma once
+
+namespace heddle::test {
+
+void enroll_locks();
+
+}  // namespace heddle::test

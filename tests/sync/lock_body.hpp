@@ -1,0 +1,52 @@
+// The test of a lock: a plain counter survives. Threads take the lock in every way it offers (lock, try_lock,
+// lock_low) and reuse one node, so that a node that is still in use when unlock returns shows up.
+#pragma once
+
+#include <array>
+
+#include "kit.hpp"
+#include "sync/lock.hpp"
+
+namespace heddle::test {
+
+template <platform::Platform P, sync::Lock L, unsigned MaxThreads>
+class LockBody {
+ public:
+  LockBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {}
+
+  void thread(unsigned id) {
+    typename L::node& node = nodes_[id];
+    for (unsigned round = 0; round != rounds_; ++round) {
+      acquire(node, id + round);
+      const unsigned seen = counter_.get();
+      require<P>(!inside_.get(), "two threads hold the lock");
+      inside_.set(true);
+      counter_.set(seen + 1);
+      inside_.set(false);
+      lock_.unlock(node);
+    }
+  }
+
+  void finish() { require<P>(counter_.get() == threads_ * rounds_, "an increment under the lock was lost"); }
+
+ private:
+  void acquire(typename L::node& node, unsigned way) {
+    switch (way % 3) {
+      case 0:
+        return lock_.lock(node);
+      case 1:
+        return sync::lock_low(lock_, node);
+      default:
+        if (!lock_.try_lock(node)) lock_.lock(node);
+    }
+  }
+
+  const unsigned threads_;
+  const unsigned rounds_;
+  L lock_;
+  typename P::template plain<unsigned> counter_;
+  typename P::template plain<bool> inside_;
+  std::array<typename L::node, MaxThreads> nodes_;
+};
+
+}  // namespace heddle::test
