@@ -6,8 +6,9 @@ import argparse
 import tomllib
 from pathlib import Path
 
-from generator import header, interface, standard
-from generator.model import Chapters, Model, Overrides
+from generator import entry, header, interface, standard
+from generator.model import Chapters, Model
+from generator.overrides import Overrides
 
 HERE = Path(__file__).parent
 
@@ -36,6 +37,8 @@ def main() -> None:
     write(arguments.include / "binding/functions.hpp", interface.functions_header(mpi))
     write(arguments.include / "binding/impl.hpp", interface.implementation_header(model))
     write(arguments.source / "functions.cpp", interface.functions_source(mpi))
+    for chapter in chapters.names:
+        write(arguments.source / f"{chapter}.cpp", entry.render(chapter, model, chapters))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from enum import Enum, auto
 from functools import cached_property
 from pathlib import Path
 
+from .overrides import Overrides, base_name
 from .standard import Function, Parameter, Standard
 
 # Kind of a handle -> class of its object.
@@ -84,27 +85,6 @@ class Implementation:
     arguments: tuple[Argument, ...]
 
 
-class Overrides:
-    """overrides.toml: what a parameter's kind does not tell."""
-
-    def __init__(self, path: Path, standard: Standard) -> None:
-        tables = tomllib.loads(path.read_text())
-        self.same_as: dict[str, str] = tables.pop("same_as")
-        self._tables: dict[str, dict[str, list[str]]] = tables
-        names = {f.small_name.removeprefix("MPI_") for f in standard.functions}
-        for table in tables.values():
-            for pattern in table:
-                if not any(re.fullmatch(pattern, n) for n in names):
-                    raise ValueError(f"{path.name}: {pattern} matches no function")
-
-    def applies(self, table: str, function: Function, parameter: str) -> bool:
-        name = function.small_name.removeprefix("MPI_")
-        return any(
-            parameter in parameters and re.fullmatch(pattern, name)
-            for pattern, parameters in self._tables[table].items()
-        )
-
-
 class Chapters:
     """chapters.toml, and supported/ which says what has an implementation."""
 
@@ -123,19 +103,19 @@ class Chapters:
         return list(self._patterns)
 
     def of(self, function: Function) -> str:
-        name = function.small_name.removeprefix("MPI_")
+        name = base_name(function)
         for chapter, patterns in self._patterns.items():
             if any(re.fullmatch(p, name) for p in patterns):
                 return chapter
         raise ValueError(f"chapters.toml: {name} belongs to no chapter")
 
     def supports(self, function: Function) -> bool:
-        name = function.small_name.removeprefix("MPI_")
+        name = base_name(function)
         return self._overrides.same_as.get(name, name) in self._supported
 
     def check(self, standard: Standard) -> None:
         """Every supported name is a function and stands in its chapter's file."""
-        known = {f.small_name.removeprefix("MPI_"): f for f in standard.functions}
+        known = {base_name(f): f for f in standard.functions}
         for name, file in self._supported.items():
             if name not in known:
                 raise ValueError(f"supported/{file}.txt: the standard has no MPI_{name}")
@@ -150,7 +130,7 @@ class Model:
 
     def implementation_name(self, function: Function) -> str:
         """Small and large variants share one, except where a callback differs."""
-        name = function.small_name.removeprefix("MPI_")
+        name = base_name(function)
         name = self.overrides.same_as.get(name, name)
         if function.large and any(p.kind == "POLYFUNCTION" for p in function.parameters):
             name += "_c"
@@ -163,7 +143,7 @@ class Model:
             name = self.implementation_name(function)
             own = name == function.name.removeprefix("MPI_") or function.large
             # The large variant comes last and wins: it has every parameter.
-            if own and function.small_name.removeprefix("MPI_") not in self.overrides.same_as:
+            if own and base_name(function) not in self.overrides.same_as:
                 result[name] = Implementation(
                     name, "Error" if function.returns_error else function.result, self.arguments(function)
                 )
@@ -176,7 +156,7 @@ class Model:
         if p.kind in CLASSES:
             return self._handle(function, p)
         # Functions of [same_as] have wider results without being large variants.
-        wide = function.small_name.removeprefix("MPI_") in self.overrides.same_as and p.type in ("MPI_Count*", "MPI_Count")
+        wide = base_name(function) in self.overrides.same_as and p.type in ("MPI_Count*", "MPI_Count")
         if (p.kind.startswith("POLY") and p.kind != "POLYFUNCTION") or wide:
             if p.direction == "in":
                 return Argument(p, Form.COUNTS if p.is_array else Form.COUNT)

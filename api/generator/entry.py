@@ -1,0 +1,134 @@
+"""The entry points: MPI_Xxx and PMPI_Xxx."""
+
+from __future__ import annotations
+
+from .checks import FunctionChecks, Statement
+from .model import CLASSES, Chapters, Form, Model
+from .standard import Function
+from .text import WIDTH, call_like
+
+_PREAMBLE = """\
+// Generated: the entry points of chapter {chapter}.
+#include <mpi.h>
+
+{includes}
+
+#pragma GCC visibility push(default)
+
+namespace heddle::binding {{
+extern "C" {{
+"""
+
+_CLOSING = """\
+}  // extern "C"
+}  // namespace heddle::binding
+
+#pragma GCC visibility pop
+"""
+
+# Where the class of a handle is defined, beyond what object/resolve.hpp includes.
+_HEADERS = {"Op": "op/op.hpp", "Session": "object/session.hpp"}
+
+
+def render(chapter: str, model: Model, chapters: Chapters) -> str:
+    functions = [f for f in model.standard.functions if chapters.of(f) == chapter]
+    supported = [f for f in functions if chapters.supports(f)]
+    parts = [_PREAMBLE.format(chapter=chapter, includes="\n".join(_includes(supported, model)))]
+    parts += [_entry(f, model) if f in supported else _unsupported(f) for f in functions]
+    return "\n".join(parts) + _CLOSING
+
+
+def _includes(supported: list[Function], model: Model) -> list[str]:
+    headers = {"binding/fortran.hpp", "binding/functions.hpp", "binding/unsupported.hpp"}
+    if any(f.returns_error for f in supported):
+        headers |= {"binding/call_scope.hpp", "binding/check.hpp", "binding/complain.hpp", "object/resolve.hpp"}
+    if supported:
+        headers.add("binding/impl.hpp")
+    for function in supported:
+        for a in model.arguments(function):
+            if a.form is not Form.RAW and a.object_class in _HEADERS:
+                headers.add(_HEADERS[a.object_class])
+    return [f'#include "{h}"' for h in sorted(headers)]
+
+
+def _signature(function: Function) -> str:
+    return call_like(f"{function.result} P{function.name}(", function.arguments, ") {")
+
+
+def _alias(function: Function) -> str:
+    head = f"{function.result} {function.name}("
+    return call_like(head, function.arguments, f') __attribute__((weak, alias("P{function.name}")));')
+
+
+def _unsupported(function: Function) -> str:
+    name = function.name.removeprefix("MPI_")
+    if function.returns_error:
+        body = [f"  return unsupported(Function::{name});"]
+    else:
+        body = [f"  unsupported(Function::{name});", "  return {};"]
+    return "\n".join([_signature(function), *body, "}", _alias(function), ""])
+
+
+def _entry(function: Function, model: Model) -> str:
+    lines = [_signature(function)]
+    if not function.returns_error:
+        lines.append(_wrapped("  return ", _call(function, model), ";"))
+    else:
+        checks = FunctionChecks(function, model)
+        lines.append(f"  constexpr auto self = Function::{function.name.removeprefix('MPI_')};")
+        if not model.overrides.listed("quick", function):
+            lines.append("  const CallScope scope(self);")
+        lines += _guarded(checks.statements())
+        lines.append(_wrapped(f"  return result(self, {checks.owner}, ", _call(function, model), ");"))
+    return "\n".join([*lines, "}", _alias(function), ""])
+
+
+def _guarded(statements: list[Statement]) -> list[str]:
+    """Statements under the same condition share one block."""
+    lines: list[str] = []
+    guard = None
+    for s in statements:
+        if s.guard != guard:
+            if guard:
+                lines.append("  }")
+            if s.guard:
+                lines.append(f"  if ({s.guard}) {{")
+            guard = s.guard
+        lines.append(_broken(("    " if guard else "  ") + s.text))
+    return lines + (["  }"] if guard else [])
+
+
+def _broken(line: str) -> str:
+    """A check that is too long gets its consequence on a line of its own."""
+    if len(line) <= WIDTH or "[[unlikely]] return" not in line:
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    head, tail = line.split(" [[unlikely]] ", 1)
+    return f"{head} [[unlikely]] {{\n{indent}  {tail}\n{indent}}}"
+
+
+def _call(function: Function, model: Model) -> tuple[str, list[str]]:
+    """mpi::Send and its arguments; the small variant leaves out what only the large one has."""
+    name = model.implementation_name(function)
+    mine = {a.name: a for a in model.arguments(function)}
+    wanted = next(i for i in model.implementations if i.name == name)
+    if base_is_other(function, model):
+        passed = [_passed(a) for a in mine.values()]
+    else:
+        passed = [_passed(mine[a.name]) if a.name in mine else "{}" for a in wanted.arguments]
+    return f"mpi::{name}", passed
+
+
+def base_is_other(function: Function, model: Model) -> bool:
+    return function.small_name.removeprefix("MPI_") in model.overrides.same_as
+
+
+def _passed(argument) -> str:
+    if argument.form is Form.REFERENCE:
+        return f"*{argument.name}_"
+    return f"{argument.name}_" if argument.form is Form.POINTER else argument.name
+
+
+def _wrapped(head: str, call: tuple[str, list[str]], tail: str) -> str:
+    function, arguments = call
+    return call_like(f"{head}{function}(", arguments, ")" + tail)

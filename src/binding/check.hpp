@@ -1,0 +1,101 @@
+// What the generated entry points ask about their arguments. Each question is a compare or two; whatever the answer
+// "no" leads to is in complain.hpp, out of the way.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "binding/counts.hpp"
+#include "datatype/datatype.hpp"
+#include "object/comm.hpp"
+#include "object/group.hpp"
+#include "object/tags.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::binding {
+
+inline bool running() { return current_rank().phase.load(std::memory_order_relaxed) == Phase::active; }
+
+// ---- Ranks ----
+
+inline bool is_member(int rank, const Comm& comm) { return 0 <= rank && rank < comm.size; }
+inline bool is_destination(int rank, const Comm& comm) {
+  return (0 <= rank && rank < comm.remote_size) || rank == MPI_PROC_NULL;
+}
+inline bool is_source(int rank, const Comm& comm) { return is_destination(rank, comm) || rank == MPI_ANY_SOURCE; }
+inline bool is_root_argument(int root, const Comm& comm) {
+  if (!comm.inter) return is_member(root, comm);
+  return (0 <= root && root < comm.remote_size) || root == MPI_ROOT || root == MPI_PROC_NULL;
+}
+inline bool are_members(const int* ranks, int n, const Group& group, bool or_proc_null = false) {
+  for (int i = 0; i < n; ++i) {
+    if ((ranks[i] < 0 || ranks[i] >= group.size) && !(or_proc_null && ranks[i] == MPI_PROC_NULL)) return false;
+  }
+  return true;
+}
+
+// What a process does in a rooted collective (MPI 5.0, section 6.2.2): in an intercommunicator the root's group passes
+// MPI_ROOT or MPI_PROC_NULL, the other group the root's rank.
+inline bool is_root(const Comm& comm, int root) { return comm.inter ? root == MPI_ROOT : root == comm.rank; }
+inline bool is_leaf(const Comm& comm, int root) { return !comm.inter || root >= 0; }
+inline bool takes_part(const Comm& comm, int root) { return !comm.inter || root != MPI_PROC_NULL; }
+// ... unless the root says that its own part is already in place.
+inline bool is_leaf(const Comm& comm, int root, const void* buffer) {
+  return is_leaf(comm, root) && !(buffer == MPI_IN_PLACE && is_root(comm, root));
+}
+
+// ---- Tags ----
+
+inline bool is_tag(int tag) { return 0 <= tag && tag <= tag_upper_bound; }
+inline bool is_receive_tag(int tag) { return is_tag(tag) || tag == MPI_ANY_TAG; }
+
+// ---- Counts ----
+
+inline bool are_counts(Counts counts, MPI_Count n, MPI_Count least = 0) {
+  if (!counts) return n == 0;
+  for (MPI_Count i = 0; i < n; ++i) {
+    if (counts[static_cast<std::size_t>(i)] < least) return false;
+  }
+  return true;
+}
+
+inline MPI_Count sum(Counts counts, MPI_Count n) {
+  MPI_Count total = 0;
+  for (MPI_Count i = 0; i < n; ++i) total += counts[static_cast<std::size_t>(i)];
+  return total;
+}
+
+// ---- Datatypes and buffers ----
+
+inline bool is_committed(const Datatype* type) { return type && type->committed; }
+
+// Can `count` elements begin at `buffer`? The first addresses are MPI_BOTTOM, which needs a datatype with absolute
+// addresses, and MPI_IN_PLACE, which is dealt with by now wherever it is allowed.
+inline bool is_buffer(const void* buffer, MPI_Count count, const Datatype& type) {
+  if (reinterpret_cast<std::uintptr_t>(buffer) > 2) [[likely]] return true;
+  if (buffer) return false;
+  return count == 0 || type.size == 0 || type.may_be_absolute();
+}
+inline bool is_buffer(const void* buffer, MPI_Count bytes) {
+  return reinterpret_cast<std::uintptr_t>(buffer) > 2 || (!buffer && bytes == 0);
+}
+
+// Do two buffers surely overlap, because they start with the same byte?
+inline bool overlap(const void* a, MPI_Count a_count, const Datatype& a_type, const void* b, MPI_Count b_count,
+                    const Datatype& b_type) {
+  if (a != b) [[likely]] return false;
+  return a && a != MPI_IN_PLACE && a_count > 0 && b_count > 0 && a_type.size > 0 && b_type.size > 0 &&
+         a_type.true_lb == b_type.true_lb;
+}
+
+// ---- Strings of info objects ----
+
+inline bool is_info_key(const char* key) {
+  return key && *key && strnlen(key, MPI_MAX_INFO_KEY) < MPI_MAX_INFO_KEY;
+}
+inline bool is_info_value(const char* value) { return value && strnlen(value, MPI_MAX_INFO_VAL) < MPI_MAX_INFO_VAL; }
+
+}  // namespace heddle::binding
