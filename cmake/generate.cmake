@@ -9,8 +9,9 @@ set(HEDDLE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 heddle_python_environment(venv ${HEDDLE_API}/requirements.txt HEDDLE_API_PYTHON)
 
 # The binding has a source for each chapter of chapters.toml.
-file(STRINGS ${HEDDLE_API}/chapters.toml chapters REGEX "^[a-z0-9_]+ = \\[")
-list(TRANSFORM chapters REPLACE " = .*" "")
+file(READ ${HEDDLE_API}/chapters.toml chapters)
+string(REGEX MATCHALL "\n[a-z0-9_]+ = " chapters "${chapters}")
+list(TRANSFORM chapters REPLACE "[ =\n]" "")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HEDDLE_API}/chapters.toml)
 list(TRANSFORM chapters PREPEND ${HEDDLE_GENERATED}/source/ OUTPUT_VARIABLE HEDDLE_BINDING_SOURCES)
 list(TRANSFORM HEDDLE_BINDING_SOURCES APPEND .cpp)

@@ -12,6 +12,7 @@
 #include "datatype/datatype.hpp"
 #include "object/comm.hpp"
 #include "object/group.hpp"
+#include "object/resolve.hpp"
 #include "object/tags.hpp"
 #include "rank/rank.hpp"
 
@@ -72,6 +73,15 @@ inline MPI_Count sum(Counts counts, MPI_Count n) {
 
 inline bool is_committed(const Datatype* type) { return type && type->committed; }
 
+inline bool are_datatypes(const MPI_Datatype* types, MPI_Count n, bool committed) {
+  if (!types) return n == 0;
+  for (MPI_Count i = 0; i < n; ++i) {
+    const Datatype* type = object(types[i]);
+    if (!type || (committed && !type->committed)) return false;
+  }
+  return true;
+}
+
 // Can `count` elements begin at `buffer`? The first addresses are MPI_BOTTOM, which needs a datatype with absolute
 // addresses, and MPI_IN_PLACE, which is dealt with by now wherever it is allowed.
 inline bool is_buffer(const void* buffer, MPI_Count count, const Datatype& type) {
@@ -89,6 +99,16 @@ inline bool overlap(const void* a, MPI_Count a_count, const Datatype& a_type, co
   if (a != b) [[likely]] return false;
   return a && a != MPI_IN_PLACE && a_count > 0 && b_count > 0 && a_type.size > 0 && b_type.size > 0 &&
          a_type.true_lb == b_type.true_lb;
+}
+
+// ---- Requests ----
+
+inline bool are_requests(const MPI_Request* requests, int n) {
+  if (!requests) return n == 0;
+  for (int i = 0; i < n; ++i) {
+    if (!object(requests[i])) return false;
+  }
+  return true;
 }
 
 // ---- Strings of info objects ----

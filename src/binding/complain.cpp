@@ -1,8 +1,7 @@
 #include "binding/complain.hpp"
 
-#include <atomic>
-
 #include "object/resolve.hpp"
+#include "object/tags.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::binding {
@@ -25,9 +24,9 @@ bool stopped(Error& error) {
 // `what` is "a communicator", `null` is "MPI_COMM_NULL".
 template <class Handle>
 int bad(Function function, Object* owner, const char* argument, Handle value, Handle null_value, int error_class,
-        const char* what, const char* null) {
+        const char* what, const char* null, bool any_time = false) {
   Error error;
-  if (stopped(error)) return raise(function, owner, error);
+  if (!any_time && stopped(error)) return raise(function, owner, error);
   const auto bits = reinterpret_cast<std::uintptr_t>(value);
   if (value == null_value) {
     error = fail(error_class, "argument %s is %s", argument, null);
@@ -64,17 +63,17 @@ int bad_handle(Function f, Object* owner, const char* argument, MPI_Op h) {
   return bad(f, owner, argument, h, MPI_OP_NULL, MPI_ERR_OP, "an operation", "MPI_OP_NULL");
 }
 int bad_handle(Function f, Object* owner, const char* argument, MPI_Info h) {
-  return bad(f, owner, argument, h, MPI_INFO_NULL, MPI_ERR_INFO, "an info object", "MPI_INFO_NULL");
+  return bad(f, owner, argument, h, MPI_INFO_NULL, MPI_ERR_INFO, "an info object", "MPI_INFO_NULL", true);
 }
 int bad_handle(Function f, Object* owner, const char* argument, MPI_Errhandler h) {
   return bad(f, owner, argument, h, MPI_ERRHANDLER_NULL, MPI_ERR_ERRHANDLER, "an error handler",
-             "MPI_ERRHANDLER_NULL");
+             "MPI_ERRHANDLER_NULL", true);
 }
 int bad_handle(Function f, Object* owner, const char* argument, MPI_Request h) {
   return bad(f, owner, argument, h, MPI_REQUEST_NULL, MPI_ERR_REQUEST, "a request", "MPI_REQUEST_NULL");
 }
 int bad_handle(Function f, Object* owner, const char* argument, MPI_Session h) {
-  return bad(f, owner, argument, h, MPI_SESSION_NULL, MPI_ERR_SESSION, "a session", "MPI_SESSION_NULL");
+  return bad(f, owner, argument, h, MPI_SESSION_NULL, MPI_ERR_SESSION, "a session", "MPI_SESSION_NULL", true);
 }
 int bad_handle(Function f, Object* owner, const char* argument, MPI_Message h) {
   return bad(f, owner, argument, h, MPI_MESSAGE_NULL, MPI_ERR_REQUEST, "a message", "MPI_MESSAGE_NULL");
