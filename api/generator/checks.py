@@ -70,7 +70,7 @@ _COUNT_KINDS = ("POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM", "POLYNUM_BYTES", "POL
 @dataclass(frozen=True)
 class Statement:
     text: str
-    guard: str | None = None  # the condition under which it applies
+    guard: str | None = None  # the name of the condition under which it applies
 
 
 def _fail_if(condition: str, consequence: str) -> str:
@@ -89,6 +89,7 @@ class FunctionChecks:
         self._overrides: Overrides = model.overrides
         self._arguments = model.arguments(function)
         self._by_name = {a.name: a for a in self._arguments}
+        self._guards = self._overrides.guards(function)
         self._owner_argument = next((a for a in self._arguments if self._can_own(a)), None)
         self.owner = f"{self._owner_argument.name}_" if self._owner_argument else "nullptr"
 
@@ -98,9 +99,13 @@ class FunctionChecks:
             result += self._handle(self._owner_argument, "nullptr")
         elif not self._overrides.listed("any_time", self._function):
             result.append(Statement(_fail_if("!running()", "not_running(self)")))
-        for a in self._arguments:
-            if a is not self._owner_argument:
-                result += self._argument(a)
+        first = [a for a in self._arguments if a.name in ("root", "local_leader")]  # what guards are about
+        rest = [a for a in self._arguments if a is not self._owner_argument and a not in first]
+        for a in first:
+            result += self._argument(a)
+        result += [Statement(f"const bool {g.name} = {g.when};") for g in self._guards]
+        for a in rest:
+            result += self._argument(a)
         for a in self._arguments:
             result += self._buffer(a)
         return result + self._relations()
@@ -117,7 +122,7 @@ class FunctionChecks:
         )
 
     def _guard(self, name: str) -> str | None:
-        return self._overrides.guard(self._function, name)
+        return next((g.name for g in self._guards if name in g.parameters), None)
 
     def _length(self, p: Parameter) -> str | None:
         """How long an array is, as a C++ expression; None if that is not known here."""
@@ -331,7 +336,7 @@ class FunctionChecks:
     def _relations(self) -> list[Statement]:
         result = []
         if (when := self._overrides.value("overlap", self._function)) is not None:
-            result.append(self._overlap(None if when == "true" else when))
+            result.append(self._overlap(when))
         op, datatype = self._by_name.get("op"), self._by_name.get("datatype")
         if op and datatype and op.form is Form.REFERENCE and "Win" not in {a.object_class for a in self._arguments}:
             result.append(
@@ -343,11 +348,10 @@ class FunctionChecks:
             )
         return result
 
-    def _overlap(self, when: str | None) -> Statement:
+    def _overlap(self, when: str) -> Statement:
         sides = []
         for name in ("sendbuf", "recvbuf"):
             count, datatype = self._triple(self._by_name[name])
-            # In place, the send side's datatype is not looked at: then the buffers differ.
             sides.append(f"{name}, {count.name}, {datatype.name}_")
         return Statement(
             _fail_if(f"overlap({', '.join(sides)})", f'bad_overlap(self, {self.owner}, "sendbuf", "recvbuf")'), when

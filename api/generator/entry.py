@@ -79,7 +79,7 @@ def _entry(function: Function, model: Model) -> str:
         if not model.overrides.listed("quick", function):
             lines.append("  const CallScope scope(self);")
         lines += _guarded(checks.statements())
-        lines.append(_wrapped(f"  return result(self, {checks.owner}, ", _call(function, model), ");"))
+        lines.append(_wrapped(f"  return finish(self, {checks.owner}, ", _call(function, model), ");"))
     return "\n".join([*lines, "}", _alias(function), ""])
 
 

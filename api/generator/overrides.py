@@ -16,17 +16,18 @@ def base_name(function: Function) -> str:
 
 
 @dataclass(frozen=True)
-class _Guard:
+class Guard:
     functions: str
+    name: str
+    when: str  # the C++ condition under which the parameters matter
     parameters: list[str]
-    when: str
 
 
 class Overrides:
     def __init__(self, path: Path, standard: Standard) -> None:
         tables: dict[str, Any] = tomllib.loads(path.read_text())
         self.same_as: dict[str, str] = tables.pop("same_as")
-        self._guards = [_Guard(**g) for g in tables.pop("guard")]
+        self._guards = [Guard(**g) for g in tables.pop("guard")]
         self._lists = {name: tables.pop(name)["functions"] for name in ("any_time", "quick")}
         self._tables: dict[str, dict[str, Any]] = tables
         self._require_matches(path.name, standard)
@@ -57,13 +58,5 @@ class Overrides:
             for p, listed in self._tables[table].items()
         )
 
-    def guard(self, function: Function, parameter: str) -> str | None:
-        """The C++ condition under which the parameter matters; None: always."""
-        return next(
-            (
-                g.when
-                for g in self._guards
-                if parameter in g.parameters and re.fullmatch(g.functions, base_name(function))
-            ),
-            None,
-        )
+    def guards(self, function: Function) -> list[Guard]:
+        return [g for g in self._guards if re.fullmatch(g.functions, base_name(function))]

@@ -93,12 +93,12 @@ inline bool is_buffer(const void* buffer, MPI_Count bytes) {
   return reinterpret_cast<std::uintptr_t>(buffer) > 2 || (!buffer && bytes == 0);
 }
 
-// Do two buffers surely overlap, because they start with the same byte?
-inline bool overlap(const void* a, MPI_Count a_count, const Datatype& a_type, const void* b, MPI_Count b_count,
-                    const Datatype& b_type) {
+// Do two buffers surely overlap, because they start with the same byte? A null datatype: the buffer is not looked at.
+inline bool overlap(const void* a, MPI_Count a_count, const Datatype* a_type, const void* b, MPI_Count b_count,
+                    const Datatype* b_type) {
   if (a != b) [[likely]] return false;
-  return a && a != MPI_IN_PLACE && a_count > 0 && b_count > 0 && a_type.size > 0 && b_type.size > 0 &&
-         a_type.true_lb == b_type.true_lb;
+  return a && a != MPI_IN_PLACE && a_count > 0 && b_count > 0 && a_type && b_type && a_type->size > 0 &&
+         b_type->size > 0 && a_type->true_lb == b_type->true_lb;
 }
 
 // ---- Requests ----

@@ -14,7 +14,7 @@
 
 namespace heddle::binding {
 
-inline int result(Function function, Object* owner, Error error) {
+inline int finish(Function function, Object* owner, Error error) {
   if (error) [[unlikely]] return raise(function, owner, error);
   return MPI_SUCCESS;
 }
