@@ -39,19 +39,23 @@ struct Datatype final : Object {
 
   MPI_Count elements = 0;           // basic elements in one; the two halves of a pair type count each
   Element element = Element::none;  // of all of them, or Element::mixed
-  std::uint8_t alignment = 1;       // the strictest of all elements
-  bool dense = false;               // any count of them is one run of count * size bytes that starts at true_lb
-  bool run = false;                 // one of them is one run of size bytes that starts at true_lb
-  bool bounded = false;             // lb and extent were set by MPI_Type_create_resized somewhere inside
-  bool predefined = false;          // named or unnamed: not to be freed
-  bool pair = false;                // a value and an index, for MPI_MINLOC and MPI_MAXLOC
+  Element value = Element::none;    // of a pair type, as MPI_MINLOC and MPI_MAXLOC take, what it pairs
+  Element index = Element::none;
+  std::uint8_t alignment = 1;  // the strictest of all elements
+  bool dense = false;          // any count of them is one run of count * size bytes that starts at true_lb
+  bool run = false;            // one of them is one run of size bytes that starts at true_lb
+  bool bounded = false;        // lb and extent were set by MPI_Type_create_resized somewhere inside
+  bool predefined = false;     // named or unnamed: not to be freed
   bool committed = false;
 
   std::uint64_t signature = 0;  // see signature.hpp
+  std::uint64_t signature_power = 1;
 
-  datatype::Program* program = nullptr;    // made by commit, unless dense
-  datatype::Contents* contents = nullptr;  // what it was made of; null: a named predefined type
+  const datatype::Program* program = nullptr;  // made by commit, unless dense
+  datatype::Contents* contents = nullptr;      // what it was made of; null: a named predefined type
   AttributeSet* attributes = nullptr;
+
+  constexpr bool is_pair() const { return value != Element::none; }
 
   // Can displacements of this type be absolute addresses, so that its buffer is MPI_BOTTOM (which is null)?
   constexpr bool may_be_absolute() const { return true_lb >= 0x1000 || true_lb < 0; }

@@ -17,13 +17,13 @@ FLOORS = [
     ["safety"],
     ["rank", "boot"],
     ["object"],
-    ["datatype"],
+    ["datatype", "op"],
     ["p2p"],
     ["coll"],
     ["rma", "io", "topo", "tool", "dpm"],
     ["binding"],
 ]
-BESIDE: set[tuple[str, str]] = set()
+BESIDE: set[tuple[str, str]] = {("op", "datatype")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
