@@ -1,4 +1,4 @@
-// bandwidth: windows of large messages from every thread of rank 0 to its twin of rank 1, in GB/s summed over
+// bandwidth: windows of large messages from every thread of a leading rank to its twin in the partner rank, in GB/s summed over
 // threads.
 //
 // Each place in the window has a buffer of its own on both sides; by default a window holds 64 messages or 4
@@ -8,12 +8,12 @@
 
 int main(int argc, char** argv) {
   bench b = {.size = 1 << 20};
-  bench_begin(&b, "bandwidth", 2, &argc, &argv);
+  bench_begin(&b, "bandwidth", BENCH_PAIRS, &argc, &argv);
   if (!b.window) {
     size_t fit = ((size_t)4 << 20) / b.size;
     b.window = fit > 64 ? 64 : fit < 2 ? 2 : (int)fit;
   }
   bench_timing t = stream_measure(&b);
-  bench_report(&b, &t, BENCH_RATE, 1e-9 * (double)b.size * b.window * b.threads, "bandwidth", "GB/s");
+  bench_report(&b, &t, BENCH_RATE, 1e-9 * (double)b.size * b.window * b.threads * (b.ranks / 2), "bandwidth", "GB/s");
   bench_end(&b);
 }

@@ -1,6 +1,6 @@
 # heddle_benchmark(NAME SOURCE RANKS ARGS...): builds bench/SOURCE.c against the library of this tree and runs it briefly;
 # every program checks its own answers and fails on a wrong one.
-add_library(bench_common STATIC common/bench.c common/stream.c)
+add_library(bench_common STATIC common/bench.c common/graph.c common/stream.c)
 target_include_directories(bench_common PUBLIC common)
 target_link_libraries(bench_common PUBLIC mpi_abi m pthread)
 if(TARGET heddle_mpi_h)
@@ -34,3 +34,12 @@ heddle_benchmark(allreduce collective 5 --seconds 0.05 --mode allreduce --size 6
 heddle_benchmark(allreduce-4 collective 3 --seconds 0.05 --mode allreduce --threads 4)
 heddle_benchmark(startup startup 4 4)
 heddle_benchmark(idle idle 2 --seconds 0.2)
+heddle_benchmark(latency-single latency 2 --seconds 0.05 --level single)
+heddle_benchmark(latency-4-ranks latency 4 --seconds 0.05 --threads 2)
+heddle_benchmark(short-beside-long short-beside-long 3 --seconds 0.05 --threads 3)
+heddle_benchmark(overlap overlap 2 --seconds 0.05)
+heddle_benchmark(overlap-helper overlap 2 --seconds 0.05 --mode helper --threads 2)
+heddle_benchmark(bfs bfs 3 --scale 10 --threads 3)
+heddle_benchmark(bfs-blocking bfs 2 --scale 10 --threads 4 --mode blocking)
+heddle_benchmark(cg cg 3 --scale 12 --threads 3)
+heddle_benchmark(sweep sweep 4 --scale 8 --threads 4 --seconds 0.05)

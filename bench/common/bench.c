@@ -61,6 +61,10 @@ bool bench_stamped(const void* message, size_t size, uint64_t stamp) {
          (size < 2 * sizeof stamp || !memcmp((const char*)message + size - sizeof stamp, &stamp, sizeof stamp));
 }
 
+bool bench_leads(const bench* b) { return b->rank < b->ranks / 2; }
+
+int bench_partner(const bench* b) { return (b->rank + b->ranks / 2) % b->ranks; }
+
 void bench_checked(long answers) { atomic_fetch_add_explicit(&checked_answers, answers, memory_order_relaxed); }
 
 _Noreturn void bench_wrong(const bench* b, const char* what, long long expected, long long found) {
@@ -128,7 +132,7 @@ static _Noreturn void usage(const char* name, const char* why) {
   fprintf(stderr,
           "%s: %s\noptions: --threads N --size BYTES --window N --comm shared|each --seconds S --samples N "
           "--mode WORD "
-          "--scale N --file PATH\n",
+          "--level single|multiple --scale N --file PATH\n",
           name, why);
   exit(2);
 }
@@ -160,6 +164,8 @@ static void parse(bench* b, int argc, char** argv) {
       b->mode = v;
     else if (!strcmp(o, "--file"))
       b->file = v;
+    else if (!strcmp(o, "--level") && (!strcmp(v, "single") || !strcmp(v, "multiple")))
+      b->single = !strcmp(v, "single");
     else if (!strcmp(o, "--comm") && (!strcmp(v, "each") || !strcmp(v, "shared")))
       b->comm_each = !strcmp(v, "each");
     else
@@ -175,17 +181,22 @@ void bench_begin(bench* b, const char* name, int ranks_wanted, int* argc, char**
   if (!(b->seconds > 0)) b->seconds = 0.5;
   if (!b->samples) b->samples = 5;
   if (!b->mode) b->mode = "";
-  int provided;
-  MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+  // Launchers hand the arguments over untouched, so they can be read before MPI is there.
   parse(b, *argc, *argv);
+  if (b->single && b->threads > 1) usage(name, "--level single goes with one thread");
+  const int wanted = b->single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
+  int provided;
+  MPI_Init_thread(argc, argv, wanted, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &b->rank);
   MPI_Comm_size(MPI_COMM_WORLD, &b->ranks);
-  if (provided != MPI_THREAD_MULTIPLE) {
+  if (provided < wanted) {
     fprintf(stderr, "%s: this MPI does not grant MPI_THREAD_MULTIPLE\n", name);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  if (ranks_wanted && b->ranks != ranks_wanted) {
-    if (!b->rank) fprintf(stderr, "%s: runs on %d ranks, was started on %d\n", name, ranks_wanted, b->ranks);
+  const bool pairs = ranks_wanted == BENCH_PAIRS;
+  if (pairs ? b->ranks % 2 : ranks_wanted && b->ranks != ranks_wanted) {
+    if (!b->rank && pairs) fprintf(stderr, "%s: runs on pairs of ranks, was started on %d\n", name, b->ranks);
+    if (!b->rank && !pairs) fprintf(stderr, "%s: runs on %d ranks, was started on %d\n", name, ranks_wanted, b->ranks);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   MPI_Comm_dup(MPI_COMM_WORLD, &b->control);
@@ -224,12 +235,7 @@ bench_timing bench_measure(bench* b, bench_body body, void* ctx, long most) {
   return t;
 }
 
-double bench_once(bench* b, bench_body body, void* ctx, long rounds) {
-  MPI_Barrier(b->control);
-  double mine = team_run(body, ctx, 0, rounds), slowest;
-  MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, b->control);
-  return slowest;
-}
+double bench_together(bench_body body, void* ctx, long rounds) { return team_run(body, ctx, 0, rounds); }
 
 void bench_note(const char* key, const char* json) {
   size_t used = strlen(notes);
@@ -251,6 +257,7 @@ void bench_report_samples(const bench* b, const double* samples, int count, cons
         "{\"bench\":\"%s\",\"mpi\":\"%s\",\"ranks\":%d,\"threads\":%d,\"size\":%zu,\"window\":%d,\"comm\":\"%"
         "s\"",
         b->name, version, b->ranks, b->threads, b->size, b->window, b->comm_each ? "each" : "shared");
+    if (b->single) printf(",\"level\":\"single\"");
     if (*b->mode) printf(",\"mode\":\"%s\"", b->mode);
     printf("%s,\"checked\":%ld,\"metric\":\"%s\",\"unit\":\"%s\",\"value\":%.6g,\"samples\":[", notes, answers, metric,
            unit, median);

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { BENCH_PAIRS = -1 };
+
 enum { BENCH_MAX_SAMPLES = 64, BENCH_MAX_THREADS = 1024 };
 
 typedef struct {
@@ -27,6 +29,7 @@ typedef struct {
   double seconds;    // --seconds S: wished length of the measured part
   int samples;       // --samples N
   const char* mode;  // --mode WORD: a program's own variants
+  bool single;       // --level single: MPI_Init at MPI_THREAD_SINGLE, for what thread safety costs; one thread only
   long scale;        // --scale N: problem size of the mini-applications
   const char* file;  // --file PATH, where a program needs one
   MPI_Comm control;  // for the main threads, between samples
@@ -44,14 +47,15 @@ typedef struct {
 typedef void (*bench_body)(void* ctx, int thread, long first, long rounds);
 
 // Parses the options, initializes MPI at MPI_THREAD_MULTIPLE (ends the job if that is not granted) and starts
-// the team. Fields of `b` set beforehand are the program's own defaults. `ranks_wanted` 0 takes any number.
+// the team. Fields of `b` set beforehand are the program's own defaults. `ranks_wanted` 0 takes any number, BENCH_PAIRS any even one.
 void bench_begin(bench* b, const char* name, int ranks_wanted, int* argc, char*** argv);
 
 // Measures `body` on all ranks; `most` bounds the rounds of a sample (0: no bound). The result is rank 0's.
 bench_timing bench_measure(bench* b, bench_body body, void* ctx, long most);
 
-// Runs `rounds` rounds once and gives the seconds of the slowest rank on every rank.
-double bench_once(bench* b, bench_body body, void* ctx, long rounds);
+// Lets the team of this rank run `rounds` rounds, and gives the seconds they took; no MPI of its own. For programs that
+// alternate between threads that talk and a main thread that does.
+double bench_together(bench_body body, void* ctx, long rounds);
 
 // Rank 0 prints the result line (all ranks call): `value` is computed from a sample's elapsed time as
 // scale*elapsed/rounds for times or scale*rounds/elapsed for rates.
@@ -72,6 +76,10 @@ _Noreturn void bench_wrong(const bench* b, const char* what, long long expected,
 void bench_checked(long answers);
 
 void bench_end(bench* b);
+
+// With BENCH_PAIRS: the first half of the ranks lead, each with a partner in the second half.
+bool bench_leads(const bench* b);
+int bench_partner(const bench* b);
 
 double bench_now(void);                 // seconds, CLOCK_MONOTONIC: one clock for all processes of a machine
 double bench_median(double* v, int n);  // sorts v

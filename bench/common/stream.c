@@ -16,15 +16,16 @@ static void send_rounds(void* ctx, int thread, long first, long rounds) {
   const stream* s = ctx;
   const bench* b = s->b;
   MPI_Comm comm = b->comms[thread];
+  const int partner = bench_partner(b);
   MPI_Request requests[b->window];
   for (long i = first; i < first + rounds; ++i) {
     for (int k = 0; k < b->window; ++k) {
       char* slot = s->buffers[thread] + (size_t)k * b->size;
       bench_stamp(slot, b->size, stamp_of(b, thread, i, k));
-      MPI_Isend(slot, (int)b->size, MPI_BYTE, 1, thread, comm, &requests[k]);
+      MPI_Isend(slot, (int)b->size, MPI_BYTE, partner, thread, comm, &requests[k]);
     }
     MPI_Waitall(b->window, requests, MPI_STATUSES_IGNORE);
-    MPI_Recv(NULL, 0, MPI_BYTE, 1, thread, comm, MPI_STATUS_IGNORE);
+    MPI_Recv(NULL, 0, MPI_BYTE, partner, thread, comm, MPI_STATUS_IGNORE);
   }
 }
 
@@ -32,15 +33,16 @@ static void receive_rounds(void* ctx, int thread, long first, long rounds) {
   const stream* s = ctx;
   const bench* b = s->b;
   MPI_Comm comm = b->comms[thread];
+  const int partner = bench_partner(b);
   MPI_Request requests[b->window];
   for (long i = first; i < first + rounds; ++i) {
     for (int k = 0; k < b->window; ++k)
-      MPI_Irecv(s->buffers[thread] + (size_t)k * b->size, (int)b->size, MPI_BYTE, 0, thread, comm, &requests[k]);
+      MPI_Irecv(s->buffers[thread] + (size_t)k * b->size, (int)b->size, MPI_BYTE, partner, thread, comm, &requests[k]);
     MPI_Waitall(b->window, requests, MPI_STATUSES_IGNORE);
     for (int k = 0; k < b->window; ++k)
       if (!bench_stamped(s->buffers[thread] + (size_t)k * b->size, b->size, stamp_of(b, thread, i, k)))
         bench_wrong(b, "message of window", i, k);
-    MPI_Send(NULL, 0, MPI_BYTE, 0, thread, comm);
+    MPI_Send(NULL, 0, MPI_BYTE, partner, thread, comm);
   }
   bench_checked(rounds * b->window);
 }
@@ -63,12 +65,12 @@ bench_timing stream_measure(bench* b) {
   char** buffers = bench_alloc((size_t)b->threads * sizeof *buffers);
   for (int i = 0; i < b->threads; ++i) {
     buffers[i] = bench_alloc((size_t)b->window * b->size);
-    if (!b->rank) fill(b, buffers[i], i);
+    if (bench_leads(b)) fill(b, buffers[i], i);
   }
   stream s = {b, buffers};
-  bench_timing t = bench_measure(b, b->rank ? receive_rounds : send_rounds, &s, 0);
+  bench_timing t = bench_measure(b, bench_leads(b) ? send_rounds : receive_rounds, &s, 0);
   for (int i = 0; i < b->threads; ++i) {
-    if (b->rank) check_fill(b, buffers[i], i);
+    if (!bench_leads(b)) check_fill(b, buffers[i], i);
     free(buffers[i]);
   }
   free(buffers);

@@ -1,4 +1,4 @@
-// A stream of messages from every thread of rank 0 to its twin of rank 1: windows of Isend/Irecv closed by
+// A stream of messages from every thread of a leading rank to its twin in the partner rank: windows of Isend/Irecv closed by
 // Waitall, each answered by an empty message. Under message-rate and bandwidth.
 #ifndef HEDDLE_BENCH_STREAM_H
 #define HEDDLE_BENCH_STREAM_H

@@ -28,7 +28,8 @@ class BadInput(Case):
     def test_words(self):
         self.refused("bench", "run", "latency", "--comm", "mine", *self.pretended, words=("shared, each",))
         self.refused("bench", "run", "latency", "--rank-kind", "fibers", *self.pretended, words=("processes",))
-        self.refused("bench", "run", "latency", "--ranks", "3", *self.pretended, words=("2 ranks",))
+        self.refused("bench", "run", "idle", "--ranks", "3", *self.pretended, words=("2 ranks",))
+        self.refused("bench", "run", "bfs-blocking", "--threads", "1", *self.pretended, words=("2 threads",))
         self.refused("bench", "criteria", "wishes", *self.pretended, words=("foundation",))
         self.refused("bench", "run", "latency", "--frobnicate", words=("--frobnicate",))
         self.refused("bench", words=("PART",))

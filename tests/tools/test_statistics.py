@@ -63,6 +63,13 @@ class Criteria(unittest.TestCase):
         self.assertEqual((met.word, met.against), ("pass", "impi"))
         self.assertEqual(self.judged(line, cell(line.point, heddle=[9.0], impi=[10.0])).word, "short")
 
+    def test_tuned_peers_count_and_stock_ones_are_shown(self):
+        line = criteria.SHEETS["foundation"].lines[0]
+        here = cell(line.point, heddle=[7.0], impi=[10.0], **{"impi:stock": [70.0]})
+        verdict = line.judge({here.point: here}.get, ["impi", "impi:stock"], ["impi:stock"])
+        self.assertAlmostEqual(verdict.found.median, 0.7)
+        self.assertAlmostEqual(verdict.as_installed.median, 0.1)
+
     def test_a_time_spoken_of_as_a_rate(self):
         line = next(c for c in criteria.SHEETS["threads"].lines if c.inverse)
         self.assertEqual(self.judged(line, cell(line.point, heddle=[1.0], impi=[2.0])).word, "pass")
@@ -77,7 +84,7 @@ class Criteria(unittest.TestCase):
     def test_unmeasured_is_no_pass(self):
         for line in criteria.chosen(list(criteria.SHEETS)):
             self.assertEqual(self.judged(line).word, "unmeasured")
-            self.assertEqual(len(self.judged(line).line()), 5)
+            self.assertEqual(len(self.judged(line).line()), len(criteria.HEAD))
 
     def test_each_point_is_measured_once(self):
         wanted = criteria.needed(criteria.chosen(list(criteria.SHEETS)))

@@ -42,6 +42,13 @@ class Cell:
         other = self.best_peer(peers)
         return stats.paired_ratio(self.values(label), self.values(other)) if other else None
 
+    def check_answer(self, result: Run) -> None:
+        """All libraries must come to the same answer where a program gives one."""
+        answers = {str(r.detail["answer"]) for runs in self.runs.values() for r in runs if r.ok and "answer" in r.detail}
+        found = str(result.detail.get("answer", ""))
+        if result.ok and found and answers and found not in answers:
+            result.status, result.why = "wrong", f"its answer is {found}, that of the others {', '.join(answers)}"
+
     def disturbed(self, label: str) -> float:
         """The largest share of the machine that others took during a run that counts."""
         return max((r.others for r in self.runs.get(label, []) if r.ok), default=0.0)
@@ -76,6 +83,12 @@ class Campaign:
         return [m.label for m in self.plan.mpis if m.peer]
 
     @property
+    def stock(self) -> list[str]:
+        """The peers as they come: those measured so, and those for which that is their best."""
+        as_they_come = {m.label.partition(":")[0] for m in self.plan.mpis if m.label.endswith(":stock")}
+        return [p for p in self.peers if p.endswith(":stock") or (":" not in p and p not in as_they_come)]
+
+    @property
     def ours(self) -> list[str]:
         return [m.label for m in self.plan.mpis if not m.peer]
 
@@ -93,13 +106,17 @@ class Campaign:
                 cell = Cell(point)
                 self.cells.append(cell)
                 hopeless: set[str] = set()
+                same = twins(point, plan.mpis)
                 for _ in range(plan.repeats):
                     for mpi in plan.mpis:
                         progress.show(point.describe(), mpi.label)
-                        if mpi.label not in hopeless:
+                        if mpi.label in same:
+                            cell.runs[mpi.label] = cell.runs[same[mpi.label]]
+                        elif mpi.label not in hopeless:
                             program = builder.program(point.bench.source, mpi)
                             limit = plan.limit + (point.bench.seconds if plan.seconds is None else plan.seconds)
                             result = run(point, mpi, program, limit, plan.seconds, plan.patience, plan.lock)
+                            cell.check_answer(result)
                             cell.runs.setdefault(mpi.label, []).append(result)
                             # A hang has cost its whole limit once; it is reported, not repeated.
                             if result.status in ("hung", "wrong"):
@@ -136,7 +153,7 @@ class Campaign:
                 found[label] = {
                     "summary": shown(cell.summary(label)),
                     "ratio_to_best_peer": None if mpi.peer else shown(cell.ratio(label, self.peers)),
-                    "settings": mpi.settings(cell.point.ranks, cell.point.threads),
+                    "settings": mpi.settings(cell.point.ranks, cell.point.team),
                     "runs": [r.to_json() for r in runs],
                 }
             cells.append(cell.point.key() | {"metric": b.metric, "unit": b.unit, "better": b.better,
@@ -144,6 +161,18 @@ class Campaign:
         return {"schema": 1, "command": self.command, "started": self.started, "complete": not self.interrupted and
                 len(self.cells) == len(self.plan.points), "commit": commit(), "machine": machine(),
                 "contestants": {m.label: {"peer": m.peer} for m in self.plan.mpis}, "cells": cells}
+
+
+def twins(point: Point, mpis: list[Mpi]) -> dict[str, str]:
+    """Contestants that here are an earlier one by another name: the same library under the same settings."""
+    first: dict[tuple, str] = {}
+    found = {}
+    for mpi in mpis:
+        what = (mpi.prefix, tuple(mpi.launch(point.ranks, point.team)), tuple(mpi.env(point.ranks, point.team).items()))
+        if what in first:
+            found[mpi.label] = first[what]
+        first.setdefault(what, mpi.label)
+    return found
 
 
 def load(file: Path) -> Campaign:

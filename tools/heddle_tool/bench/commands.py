@@ -56,8 +56,8 @@ def positive(text: str, what: str) -> float:
 
 def add_contest_options(p) -> None:
     """What `run`, `criteria`, `paper` and `check` have in common."""
-    p.add_argument("--against", metavar="PEERS", help=f"peers to measure beside Heddle: {','.join(mpis.PEERS)} or none; "
-                   "installed from PyPI when missing")
+    p.add_argument("--against", metavar="PEERS", help=f"peers to measure beside Heddle, of {', '.join(mpis.PEER_NAMES)}, "
+                   "or none; installed from PyPI when missing")
     p.add_argument("--heddle", metavar="PREFIX", help="the Heddle to measure (default: the one this command belongs to)")
     p.add_argument("--no-heddle", action="store_true", help="measure the others only")
     p.add_argument("--mpi", metavar="NAME=PREFIX", action="append", default=[], help="another MPI, measured as a peer")
@@ -92,7 +92,7 @@ def register(sub) -> None:
     promised.add_argument("sheets", nargs="*", metavar="SHEET", help=f"of {', '.join(criteria.SHEETS)} (default: all)")
     promised.add_argument("--from", dest="file", metavar="JSON", help="judge a stored result instead of measuring")
     add_contest_options(promised)
-    promised.set_defaults(perform=perform_criteria, against=",".join(mpis.PEERS))
+    promised.set_defaults(perform=perform_criteria, against=",".join(mpis.PEER_NAMES))
 
     report = parts.add_parser("report", help="make the HTML page of a JSON result again, and print its tables")
     report.add_argument("file", metavar="JSON")
@@ -105,7 +105,7 @@ def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processe
     if not args.no_heddle:
         prefix = Path(args.heddle).expanduser().resolve() if args.heddle else None
         found += mpis.variants(mpis.heddle(prefix, tell), list(models), list(rank_kinds))
-    against = words(args.against, "--against", tuple(mpis.PEERS)) if args.against and args.against != "none" else []
+    against = words(args.against, "--against", mpis.PEER_NAMES) if args.against and args.against != "none" else []
     found += [mpis.peer(name, tell) for name in against]
     found += [mpis.other(text) for text in args.mpi]
     if not found:
@@ -194,8 +194,8 @@ def perform_criteria(args) -> int:
     verdicts = criteria.judge(campaign, lines)
     rows = [list(v.line()) for v in verdicts]
     print()
-    print(table.text(["criterion", "wanted", "found", "spread", ""], rows))
-    finish(campaign, html.verdict_table([v.line() for v in verdicts]))
+    print(table.text(criteria.HEAD, rows))
+    finish(campaign, html.verdict_table(criteria.HEAD, [v.line() for v in verdicts]))
     if campaign.interrupted:
         return 130
     return 0 if all(v.word == "pass" for v in verdicts) else 1
@@ -226,5 +226,6 @@ def show_list(args) -> int:
         takes += ["threads", "comm"] if b.threaded else []
         takes += ["sizes"] if b.sizes else []
         print(f"{b.name:<{width}}  {b.summary} ({b.unit}; {', '.join(takes)})")
-    print(f"\npeers: {', '.join(f'{name} ({p.title})' for name, p in mpis.PEERS.items())}")
+    print(f"\npeers: {', '.join(f'{name} ({p.title})' for name, p in mpis.PEERS.items())}\n"
+          f"other settings of theirs: {', '.join(name for name in mpis.PEER_NAMES if ':' in name)}")
     return 0

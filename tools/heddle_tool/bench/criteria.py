@@ -36,7 +36,7 @@ class Criterion:
     def points(self) -> list[Point]:
         return [self.point] + ([self.base] if self.base else [])
 
-    def judge(self, cells: Callable[[Point], Cell | None], peers: list[str]) -> "Verdict":
+    def judge(self, cells: Callable[[Point], Cell | None], peers: list[str], stock: list[str] = ()) -> "Verdict":
         cell = cells(self.point)
         if not cell or not cell.summary(OURS):
             trouble = cell.trouble(OURS) if cell else None
@@ -49,8 +49,12 @@ class Criterion:
         peer = cell.best_peer(peers)
         if not peer:
             return Verdict(self, None, "", "no peer was measured")
+        other = cell.best_peer(list(stock))
+        return Verdict(self, self.over(cell, peer), peer, as_installed=self.over(cell, other) if other else None)
+
+    def over(self, cell: Cell, peer: str) -> Summary | None:
         pair = (cell.values(peer), cell.values(OURS)) if self.inverse else (cell.values(OURS), cell.values(peer))
-        return Verdict(self, paired_ratio(*pair), peer)
+        return paired_ratio(*pair)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class Verdict:
     found: Summary | None
     against: str
     why: str = ""
+    as_installed: Summary | None = None  # over the best peer without any tuning
 
     @property
     def word(self) -> str:
@@ -68,14 +73,17 @@ class Verdict:
         met = self.found.median <= c.bound if c.sign == "<=" else self.found.median >= c.bound
         return "pass" if met else "short"
 
-    def line(self) -> tuple[str, str, str, str, str]:
+    def line(self) -> tuple[str, ...]:
         if not self.found:
-            return self.criterion.title, self.criterion.wanted, self.why or "-", "-", self.word
+            return self.criterion.title, self.criterion.wanted, self.why or "-", "-", "-", self.word
         against = f" ({self.against})" if self.against not in ("", "own") else ""
         return (self.criterion.title, self.criterion.wanted, number(self.found.median) + against,
-                f"{number(self.found.low)}..{number(self.found.high)}", self.word)
+                f"{number(self.found.low)}..{number(self.found.high)}",
+                number(self.as_installed.median) if self.as_installed else "-", self.word)
 
 
+# "found" is against the best peer at its best settings; "as installed" against the best without any.
+HEAD = ["criterion", "wanted", "found", "spread", "as installed", "verdict"]
 MIB = 1 << 20
 
 
@@ -122,4 +130,4 @@ def needed(lines: list[Criterion]) -> list[Point]:
 
 def judge(campaign: Campaign, lines: list[Criterion]) -> list[Verdict]:
     cells = {cell.point: cell for cell in campaign.cells}
-    return [line.judge(cells.get, campaign.peers) for line in lines]
+    return [line.judge(cells.get, campaign.peers, campaign.stock) for line in lines]

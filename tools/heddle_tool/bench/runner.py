@@ -109,7 +109,7 @@ def reason(output: str, errors: str) -> str:
 
 
 def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None) -> Run:
-    command = [*mpi.launch(point.ranks, point.threads), str(program)]
+    command = [*mpi.launch(point.ranks, point.team), str(program)]
     if point.bench.measured_by == "clock":
         return timed_launches(point, mpi, command, limit)
     with tempfile.TemporaryDirectory(prefix="heddle-bench-") as scratch:
@@ -117,7 +117,7 @@ def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float
         if point.bench.name == "memory":
             command += ["--file", f"{scratch}/meeting"]
         busy, mine = processor_seconds()
-        code, output, errors, wall = execute(command, mpi.env(point.ranks, point.threads), limit)
+        code, output, errors, wall = execute(command, mpi.env(point.ranks, point.team), limit)
         busy_after, mine_after = processor_seconds()
     others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
     if code is None:
@@ -141,7 +141,7 @@ def timed_launches(point: Point, mpi: Mpi, command: list[str], limit: float) -> 
     busy, mine = processor_seconds()
     began = time.monotonic()
     for _ in range(point.bench.launches):
-        code, output, errors, wall = execute([*command, str(point.ranks)], mpi.env(point.ranks, point.threads), limit)
+        code, output, errors, wall = execute([*command, str(point.ranks)], mpi.env(point.ranks, point.team), limit)
         if code is None:
             return Run("hung", wall=wall, why=f"ended after {limit:.0f} s")
         if code:

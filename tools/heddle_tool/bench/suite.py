@@ -16,6 +16,8 @@ class Benchmark:
     ranks: tuple[int, ...] = (2,)
     any_ranks: bool = False  # else it runs on `ranks` only
     threaded: bool = True  # takes --threads and --comm
+    threads: tuple[int, ...] = (1,)  # default; the least of them if it isn't threaded: what it uses by itself
+    least_threads: int = 1
     sizes: tuple[int, ...] = ()  # takes --sizes; these are the default
     args: tuple[str, ...] = ()
     seconds: float = 0.5  # measured part of a run; 0: the program decides itself
@@ -33,6 +35,11 @@ class Point:
     size: int = 0
     comm: str = "shared"
     args: tuple[str, ...] = field(default=())
+
+    @property
+    def team(self) -> int:
+        """Threads of a rank, whether or not they can be chosen."""
+        return self.threads if self.bench.threaded else self.bench.threads[0]
 
     def arguments(self, seconds: float | None, samples: int | None) -> list[str]:
         given = list(self.bench.args) + list(self.args)
@@ -72,11 +79,11 @@ def human_size(size: int) -> str:
 
 BENCHMARKS = {b.name: b for b in (
     Benchmark("latency", "latency", "blocking ping-pong, one pair of threads or several at a time",
-              "half round trip", "us", "lower", sizes=(8,)),
+              "half round trip", "us", "lower", any_ranks=True, sizes=(8,)),
     Benchmark("message-rate", "message-rate", "windows of 64 Isend/Irecv/Waitall, from every thread to its twin",
-              "message rate", "M/s", "higher", sizes=(8,)),
+              "message rate", "M/s", "higher", any_ranks=True, sizes=(8,)),
     Benchmark("bandwidth", "bandwidth", "windows of large messages, from every thread to its twin",
-              "bandwidth", "GB/s", "higher", sizes=(65536, 1 << 20, 8 << 20)),
+              "bandwidth", "GB/s", "higher", any_ranks=True, sizes=(65536, 1 << 20, 8 << 20)),
     Benchmark("barrier", "collective", "MPI_Barrier over all ranks, a communicator for each thread",
               "time of a call", "us", "lower", ranks=(8,), any_ranks=True, args=("--mode", "barrier")),
     Benchmark("allreduce", "collective", "MPI_Allreduce of doubles over all ranks, a communicator for each thread",
@@ -88,6 +95,28 @@ BENCHMARKS = {b.name: b for b in (
               "private memory", "MiB", "lower", ranks=(2, 32), any_ranks=True, threaded=False, seconds=0),
     Benchmark("idle", "idle", "processor time of a rank that is blocked in MPI_Recv for 10 s",
               "share of a core", "%", "lower", threaded=False, seconds=10),
+    Benchmark("latency-single", "latency", "blocking ping-pong at MPI_THREAD_SINGLE: what thread safety costs one thread",
+              "half round trip", "us", "lower", threaded=False, sizes=(8,), args=("--level", "single")),
+    Benchmark("short-beside-long", "short-beside-long",
+              "short ping-pongs of some threads while another streams long messages",
+              "half round trip of the short ones", "us", "lower", ranks=(3,), threads=(2,), least_threads=2),
+    Benchmark("short-alone", "short-beside-long", "the same short ping-pongs without the stream",
+              "half round trip of the short ones", "us", "lower", ranks=(3,), threads=(2,), least_threads=2,
+              args=("--mode", "alone")),
+    Benchmark("overlap", "overlap", "share of a large exchange that happens while the program computes",
+              "overlap", "%", "higher", threaded=False, sizes=(65536, 1 << 20)),
+    Benchmark("overlap-helper", "overlap", "the same with a second thread blocked in MPI_Recv",
+              "overlap", "%", "higher", threaded=False, threads=(2,), sizes=(65536, 1 << 20),
+              args=("--mode", "helper", "--threads", "2")),
+    Benchmark("bfs", "bfs", "breadth-first search of a Kronecker graph, every thread sending and polling (Graph500)",
+              "traversed edges", "MTEPS", "higher", any_ranks=True, threads=(4,), seconds=0),
+    Benchmark("bfs-blocking", "bfs", "the same with blocking calls, half of the threads receiving",
+              "traversed edges", "MTEPS", "higher", any_ranks=True, threads=(4,), least_threads=2, seconds=0,
+              args=("--mode", "blocking")),
+    Benchmark("cg", "cg", "conjugate gradients on a 27-point stencil, threads swapping their part of the halo (HPCCG)",
+              "time of an iteration", "us", "lower", any_ranks=True, threads=(4,), seconds=0),
+    Benchmark("sweep", "sweep", "discrete-ordinates transport sweep, threads sweeping energy groups (SNAP)",
+              "time of a sweep", "ms", "lower", any_ranks=True, threads=(4,)),
 )}
 
 
@@ -101,10 +130,12 @@ def benchmark(name: str) -> Benchmark:
 def points(bench: Benchmark, ranks: list[int] | None, threads: list[int] | None, sizes: list[int] | None,
            comms: list[str] | None) -> list[Point]:
     """Every combination that makes sense for this benchmark, in the order a reader expects."""
+    if bench.threaded and threads and min(threads) < bench.least_threads:
+        raise BadInput(f"{bench.name} needs {bench.least_threads} threads or more")
     if ranks and not bench.any_ranks and any(r not in bench.ranks for r in ranks):
         raise BadInput(f"{bench.name} runs on {' or '.join(map(str, bench.ranks))} ranks")
     return [Point(bench, r, t, s, c)
             for c in (comms or ["shared"] if bench.threaded else ["shared"])
             for s in ((sizes or bench.sizes) if bench.sizes else (0,))
             for r in (ranks or bench.ranks)
-            for t in ((threads or [1]) if bench.threaded else (1,))]
+            for t in ((threads or bench.threads) if bench.threaded else (1,))]

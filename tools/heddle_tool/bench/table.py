@@ -64,8 +64,14 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 
 def troubles(campaign: Campaign) -> list[str]:
-    return [f"{cell.point.describe()}, {label}: {trouble.status}: {trouble.why}"
-            for cell in campaign.cells for label in campaign.labels if (trouble := cell.trouble(label))]
+    """What went wrong, the same trouble of a contestant told once."""
+    told: dict[tuple[str, str, str], list[str]] = {}
+    for cell in campaign.cells:
+        for label in campaign.labels:
+            if trouble := cell.trouble(label):
+                told.setdefault((label, trouble.status, trouble.why), []).append(cell.point.describe())
+    return [f"{label} {status}: {why} ({where[0]}" + (f" and {len(where) - 1} more" if where[1:] else "") + ")"
+            for (label, status, why), where in told.items()]
 
 
 def footnotes(campaign: Campaign) -> list[str]:

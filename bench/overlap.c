@@ -1,0 +1,87 @@
+// overlap: how much of a large exchange happens while the program computes, in percent. After Thakur and Gropp's tests, and
+// Trahay 2009, Fig. 9.
+//
+// Two ranks exchange --size bytes (1 MiB) with Isend/Irecv, compute as long as the exchange takes alone, and wait. 100%: both
+// together take as long as one; 0%: as long as both in turn. With `--mode helper` another thread of each rank is blocked in a
+// receive meanwhile, so that somebody is in the library to make progress.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+typedef struct {
+  bench* b;
+  char *out, *in;
+  bool communicate;
+  double compute;  // seconds to compute between post and wait
+  long done;       // exchanges so far, for the stamps
+} job;
+
+static volatile double sink;
+
+static void compute(double seconds) {
+  double x = 1.0;
+  for (double until = bench_now() + seconds; bench_now() < until;)
+    for (int i = 0; i < 200; ++i) x = x * 1.0000001 + 1e-9;
+  sink = x;
+}
+
+static void exchange(job* j, long rounds) {
+  const bench* b = j->b;
+  const int peer = bench_partner(b), count = (int)b->size;
+  for (long i = 0; i < rounds; ++i) {
+    MPI_Request requests[2];
+    const uint64_t stamp = (uint64_t)j->done++;
+    if (j->communicate) {
+      bench_stamp(j->out, b->size, stamp);
+      MPI_Irecv(j->in, count, MPI_BYTE, peer, 0, b->comms[0], &requests[0]);
+      MPI_Isend(j->out, count, MPI_BYTE, peer, 0, b->comms[0], &requests[1]);
+    }
+    if (j->compute > 0) compute(j->compute);
+    if (j->communicate) {
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+      if (!bench_stamped(j->in, b->size, stamp)) bench_wrong(b, "exchange", (long long)stamp, j->in[0]);
+    }
+  }
+  bench_checked(rounds);
+}
+
+// Thread 1, if there is one, waits for the word that its own thread 0 sends when it is done.
+static void rounds_of(void* ctx, int thread, long first, long rounds) {
+  job* j = ctx;
+  const bench* b = j->b;
+  (void)first;
+  if (thread) {
+    MPI_Recv(NULL, 0, MPI_BYTE, b->rank, 1, b->comms[0], MPI_STATUS_IGNORE);
+    return;
+  }
+  exchange(j, rounds);
+  if (b->threads > 1) MPI_Send(NULL, 0, MPI_BYTE, b->rank, 1, b->comms[0]);
+}
+
+static double per_round(const bench_timing* t, int sample) { return t->elapsed[sample] / (double)t->rounds; }
+
+int main(int argc, char** argv) {
+  bench b = {.size = 1 << 20, .mode = "plain"};
+  bench_begin(&b, "overlap", BENCH_PAIRS, &argc, &argv);
+  if (b.threads != (strcmp(b.mode, "helper") ? 1 : 2) || (strcmp(b.mode, "helper") && strcmp(b.mode, "plain"))) {
+    if (!b.rank) fprintf(stderr, "overlap: --mode plain with one thread, --mode helper with two\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  job j = {.b = &b, .out = bench_alloc(b.size), .in = bench_alloc(b.size), .communicate = true};
+  bench_timing alone = bench_measure(&b, rounds_of, &j, 0);
+  double sorted[BENCH_MAX_SAMPLES];
+  for (int i = 0; i < alone.count; ++i) sorted[i] = per_round(&alone, i);
+  j.compute = b.rank ? 0 : bench_median(sorted, alone.count);
+  MPI_Bcast(&j.compute, 1, MPI_DOUBLE, 0, b.control);
+  bench_timing both = bench_measure(&b, rounds_of, &j, 0);
+  double samples[BENCH_MAX_SAMPLES];
+  for (int i = 0; i < both.count; ++i) samples[i] = 100 * (2 * j.compute - per_round(&both, i)) / j.compute;
+  char text[32];
+  snprintf(text, sizeof text, "%.3f", 1e6 * j.compute);
+  bench_note("exchange_us", text);
+  bench_report_samples(&b, samples, both.count, "overlap", "%");
+  free(j.out), free(j.in);
+  bench_end(&b);
+}
