@@ -74,7 +74,7 @@ class Statement:
 
 
 def _fail_if(condition: str, consequence: str) -> str:
-    return f"if ({condition}) [[unlikely]] return {consequence};"
+    return f"if ({condition}) return {consequence};"  # consequences are cold functions: the compiler knows
 
 
 def _number_class(p: Parameter) -> str:
@@ -240,7 +240,7 @@ class FunctionChecks:
             return [_fail_if(f"{name} == MPI_KEYVAL_INVALID", f'bad_keyval(self, {owner}, "{name}")')]
         if p.kind == "STRING":
             return self._string(a)
-        if p.kind in ("STATUS", "FUNCTION", "POLYFUNCTION"):
+        if p.kind in ("STATUS", "F90_STATUS", "F08_STATUS", "FUNCTION", "POLYFUNCTION"):
             return [_fail_if(f"!{name}", f'bad_pointer(self, {owner}, "{name}")')]
         return []
 
@@ -341,8 +341,8 @@ class FunctionChecks:
         if op and datatype and op.form is Form.REFERENCE and "Win" not in {a.object_class for a in self._arguments}:
             result.append(
                 Statement(
-                    "if (Error error = check_reducible(*op_, *datatype_)) [[unlikely]] "
-                    f"return raise(self, {self.owner}, error);",
+                    "if (Error error = check_reducible(*op_, *datatype_)) "
+                    f"return bad_reduction(self, {self.owner}, error);",
                     self._guard("op"),
                 )
             )

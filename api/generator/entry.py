@@ -56,8 +56,11 @@ def _signature(function: Function) -> str:
 
 
 def _alias(function: Function) -> str:
-    head = f"{function.result} {function.name}("
-    return call_like(head, function.arguments, f') __attribute__((weak, alias("P{function.name}")));')
+    declaration = call_like(f"{function.result} {function.name}(", function.arguments, ")")
+    attribute = f'__attribute__((weak, alias("P{function.name}")));'
+    last = declaration.rpartition("\n")[2]
+    glue = " " if declaration == last and len(last) + len(attribute) + 1 <= WIDTH else "\n    "
+    return declaration + glue + attribute
 
 
 def _unsupported(function: Function) -> str:
@@ -100,11 +103,11 @@ def _guarded(statements: list[Statement]) -> list[str]:
 
 def _broken(line: str) -> str:
     """A check that is too long gets its consequence on a line of its own."""
-    if len(line) <= WIDTH or "[[unlikely]] return" not in line:
+    head, found, tail = line.partition(" return ")
+    if len(line) <= WIDTH or not found:
         return line
     indent = line[: len(line) - len(line.lstrip())]
-    head, tail = line.split(" [[unlikely]] ", 1)
-    return f"{head} [[unlikely]] {{\n{indent}  {tail}\n{indent}}}"
+    return f"{head} {{\n{indent}  return {tail}\n{indent}}}"
 
 
 def _call(function: Function, model: Model) -> tuple[str, list[str]]:

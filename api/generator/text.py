@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WIDTH = 110
+WIDTH = 120  # as in .clang-format
 
 
 def comment(text: str) -> str:

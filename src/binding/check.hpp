@@ -85,7 +85,8 @@ inline bool are_datatypes(const MPI_Datatype* types, MPI_Count n, bool committed
 // Can `count` elements begin at `buffer`? The first addresses are MPI_BOTTOM, which needs a datatype with absolute
 // addresses, and MPI_IN_PLACE, which is dealt with by now wherever it is allowed.
 inline bool is_buffer(const void* buffer, MPI_Count count, const Datatype& type) {
-  if (reinterpret_cast<std::uintptr_t>(buffer) > 2) [[likely]] return true;
+  if (reinterpret_cast<std::uintptr_t>(buffer) > 2) [[likely]]
+    return true;
   if (buffer) return false;
   return count == 0 || type.size == 0 || type.may_be_absolute();
 }
@@ -96,7 +97,8 @@ inline bool is_buffer(const void* buffer, MPI_Count bytes) {
 // Do two buffers surely overlap, because they start with the same byte? A null datatype: the buffer is not looked at.
 inline bool overlap(const void* a, MPI_Count a_count, const Datatype* a_type, const void* b, MPI_Count b_count,
                     const Datatype* b_type) {
-  if (a != b) [[likely]] return false;
+  if (a != b) [[likely]]
+    return false;
   return a && a != MPI_IN_PLACE && a_count > 0 && b_count > 0 && a_type && b_type && a_type->size > 0 &&
          b_type->size > 0 && a_type->true_lb == b_type->true_lb;
 }
@@ -113,9 +115,7 @@ inline bool are_requests(const MPI_Request* requests, int n) {
 
 // ---- Strings of info objects ----
 
-inline bool is_info_key(const char* key) {
-  return key && *key && strnlen(key, MPI_MAX_INFO_KEY) < MPI_MAX_INFO_KEY;
-}
+inline bool is_info_key(const char* key) { return key && *key && strnlen(key, MPI_MAX_INFO_KEY) < MPI_MAX_INFO_KEY; }
 inline bool is_info_value(const char* value) { return value && strnlen(value, MPI_MAX_INFO_VAL) < MPI_MAX_INFO_VAL; }
 
 }  // namespace heddle::binding

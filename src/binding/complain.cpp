@@ -38,9 +38,7 @@ int bad(Function function, Object* owner, const char* argument, Handle value, Ha
   return raise(function, owner, error);
 }
 
-const char* name_of(const Comm* comm) {
-  return comm && !comm->name.empty() ? comm->name.c_str() : "(unnamed)";
-}
+const char* name_of(const Comm* comm) { return comm && !comm->name.empty() ? comm->name.c_str() : "(unnamed)"; }
 
 }  // namespace
 
@@ -66,8 +64,8 @@ int bad_handle(Function f, Object* owner, const char* argument, MPI_Info h) {
   return bad(f, owner, argument, h, MPI_INFO_NULL, MPI_ERR_INFO, "an info object", "MPI_INFO_NULL", true);
 }
 int bad_handle(Function f, Object* owner, const char* argument, MPI_Errhandler h) {
-  return bad(f, owner, argument, h, MPI_ERRHANDLER_NULL, MPI_ERR_ERRHANDLER, "an error handler",
-             "MPI_ERRHANDLER_NULL", true);
+  return bad(f, owner, argument, h, MPI_ERRHANDLER_NULL, MPI_ERR_ERRHANDLER, "an error handler", "MPI_ERRHANDLER_NULL",
+             true);
 }
 int bad_handle(Function f, Object* owner, const char* argument, MPI_Request h) {
   return bad(f, owner, argument, h, MPI_REQUEST_NULL, MPI_ERR_REQUEST, "a request", "MPI_REQUEST_NULL");
@@ -97,9 +95,9 @@ int bad_datatypes(Function f, Object* owner, const char* argument, const MPI_Dat
     const Datatype* type = object(types[i]);
     if (type && (type->committed || !committed)) continue;
     const auto index = static_cast<long long>(i);
-    const char* what = type                             ? "has not been committed"
+    const char* what = type                            ? "has not been committed"
                        : types[i] == MPI_DATATYPE_NULL ? "is MPI_DATATYPE_NULL"
-                                                        : "is not a datatype, or one that has been freed";
+                                                       : "is not a datatype, or one that has been freed";
     return raise(f, owner, fail(MPI_ERR_TYPE, "argument %s: element %lld %s", argument, index, what));
   }
   return raise(f, owner, fail(MPI_ERR_TYPE, "argument %s holds a bad datatype", argument));
@@ -109,7 +107,8 @@ int bad_requests(Function f, Object* owner, const char* argument, const MPI_Requ
   if (!requests) return bad_pointer(f, owner, argument);
   for (int i = 0; i < n; ++i) {
     if (object(requests[i])) continue;
-    const char* what = requests[i] == MPI_REQUEST_NULL ? "MPI_REQUEST_NULL" : "not a request, or one that has been freed";
+    const char* what =
+        requests[i] == MPI_REQUEST_NULL ? "MPI_REQUEST_NULL" : "not a request, or one that has been freed";
     return raise(f, owner, fail(MPI_ERR_REQUEST, "argument %s: element %d is %s", argument, i, what));
   }
   return raise(f, owner, fail(MPI_ERR_REQUEST, "argument %s holds a bad request", argument));
@@ -141,8 +140,7 @@ int bad_root(Function f, Comm* comm, const char* argument, int value) {
 }
 
 int bad_tag(Function f, Object* owner, const char* argument, int value) {
-  return raise(f, owner,
-               fail(MPI_ERR_TAG, "argument %s = %d is not a tag (0..%d)", argument, value, tag_upper_bound));
+  return raise(f, owner, fail(MPI_ERR_TAG, "argument %s = %d is not a tag (0..%d)", argument, value, tag_upper_bound));
 }
 
 int bad_sort(Function f, Comm* comm, const char* argument, const char* wanted) {
@@ -171,6 +169,8 @@ int bad_numbers(Function f, Object* owner, const char* argument, Counts counts, 
 int bad_keyval(Function f, Object* owner, const char* argument) {
   return raise(f, owner, fail(MPI_ERR_KEYVAL, "argument %s is MPI_KEYVAL_INVALID", argument));
 }
+
+int bad_reduction(Function f, Object* owner, Error error) { return raise(f, owner, error); }
 
 int bad_pointer(Function f, Object* owner, const char* argument) {
   return raise(f, owner, fail(MPI_ERR_ARG, "argument %s is a null pointer", argument));

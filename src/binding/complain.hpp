@@ -15,7 +15,8 @@
 namespace heddle::binding {
 
 inline int finish(Function function, Object* owner, Error error) {
-  if (error) [[unlikely]] return raise(function, owner, error);
+  if (error) [[unlikely]]
+    return raise(function, owner, error);
   return MPI_SUCCESS;
 }
 
@@ -57,6 +58,9 @@ inline int finish(Function function, Object* owner, Error error) {
 [[gnu::cold, gnu::noinline]] int bad_numbers(Function, Object* owner, const char* argument, Counts, MPI_Count n,
                                              MPI_Count least, int error_class);
 [[gnu::cold, gnu::noinline]] int bad_keyval(Function, Object* owner, const char* argument);
+
+// An operation that is not defined for the datatype.
+[[gnu::cold, gnu::noinline]] int bad_reduction(Function, Object* owner, Error);
 
 [[gnu::cold, gnu::noinline]] int bad_pointer(Function, Object* owner, const char* argument);
 [[gnu::cold, gnu::noinline]] int bad_string(Function, Object* owner, const char* argument, const char* value,
