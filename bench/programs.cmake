@@ -24,6 +24,7 @@ endfunction()
 
 heddle_benchmark(latency latency 2 --seconds 0.05)
 heddle_benchmark(latency-8 latency 2 --seconds 0.05 --threads 8)
+heddle_benchmark(latency-fan latency 2 --seconds 0.05 --threads 4 --mode fan)
 heddle_benchmark(message-rate message-rate 2 --seconds 0.05)
 heddle_benchmark(message-rate-8 message-rate 2 --seconds 0.05 --threads 8)
 heddle_benchmark(message-rate-8-each message-rate 2 --seconds 0.05 --threads 8 --comm each)

@@ -38,8 +38,9 @@ case ${behaviour:-ok} in
   slow) sleep 0.4 ;;
 esac
 echo "noise from the launcher"
-case $LABEL in a) v=2.0 ;; b) v=4.0 ;; *) v=1.0 ;; esac
-echo "{\\"bench\\":\\"$name\\",\\"mpi\\":\\"Pretend $LABEL\\",\\"checked\\":7,\\"value\\":$v,\\"samples\\":[$v,$v]}"
+mpi="Pretend $LABEL"
+case $LABEL in a) v=2.0 ;; b) v=4.0 ;; heddle) v=1.0; mpi="Heddle, pretended" ;; esac
+echo "{\\"bench\\":\\"$name\\",\\"mpi\\":\\"$mpi\\",\\"checked\\":7,\\"value\\":$v,\\"samples\\":[$v,$v]}"
 END
 chmod +x "$out"
 """
@@ -53,14 +54,14 @@ exec "$@"
 
 
 class Case(unittest.TestCase):
-    """A scratch folder with the pretended libraries a and b, and the command run in it."""
+    """A scratch folder with the pretended libraries a, b and heddle, and the command run in it."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="heddle-tools-")
         self.addCleanup(scratch.cleanup)
         self.folder = Path(scratch.name)
         self.journal = self.folder / "journal"
-        for label in ("a", "b"):
+        for label in ("a", "b", "heddle"):
             for name, body in (("mpicc", MPICC), ("mpiexec", MPIEXEC)):
                 file = self.folder / label / "bin" / name
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +69,8 @@ class Case(unittest.TestCase):
                 file.chmod(0o755)
         self.env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "XDG_CACHE_HOME": str(self.folder / "cache"),
                     "JOURNAL": str(self.journal), "PYTHONDONTWRITEBYTECODE": "1", "LC_ALL": "C.UTF-8"}
+        self.ours = ["--heddle", str(self.folder / "heddle"), "--against", "none", "--out", str(self.folder / "out"),
+                     "--patience", "1"]
         self.pretended = ["--no-heddle", "--mpi", f"a={self.folder}/a", "--mpi", f"b={self.folder}/b", "--out",
                           str(self.folder / "out"), "--patience", "1"]
 

@@ -104,6 +104,31 @@ class Runs(Case):
         self.assertLess(found["b"]["summary"]["median"], 400)
         self.assertEqual(len(found["a"]["runs"][0]["samples"]), 5)
 
+    def test_criteria(self):
+        code, out, err = self.heddle("bench", "criteria", "threads", "--repeats", "1", *self.ours,
+                                     "--mpi", f"a={self.folder}/a")
+        self.assertEqual(code, 1, err)
+        self.assertRegex(out, r"ping-pong, 2 pairs, as a rate +≥ 3 of the best peer +2.00 \(a\).* short")
+        self.assertRegex(out, r"8 threads against 1 +≥ 0.9 of its own +1.00 .* pass")
+        self.assertIn("class=short", self.only("*.html").read_text())
+        code, again, err = self.heddle("bench", "criteria", "threads", "--from", str(self.only("*.json")))
+        self.assertIn("2.00 (a)", again)
+
+    def test_check_against_a_baseline(self):
+        code, out, err = self.heddle("bench", "check", "--baseline", str(self.folder / "heddle"), "--repeats", "1",
+                                     *self.ours)
+        self.assertIn(code, (0, 1), err)  # start-up is truly timed, and may differ
+        self.assertRegex(out, r"latency, 2 ranks, 1 thread, 8 B +1.00 +1.00 +-?\+?0% +held")
+
+    def test_a_paper(self):
+        code, out, err = self.heddle("bench", "paper", "dang-2017", "fig11", "--repeats", "1", *self.ours)
+        self.assertEqual(code, 0, err)
+        for label in ("heddle:mtx-ksc", "heddle:clh-usc"):
+            self.assertIn(label, out)
+        code, out, err = self.heddle("bench", "paper", "dang-2017", "fig3", *self.ours)
+        self.assertEqual(code, 2)
+        self.assertIn("performance variables", err)
+
 
 if __name__ == "__main__":
     unittest.main()

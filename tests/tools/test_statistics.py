@@ -3,7 +3,7 @@
 import unittest
 
 import make_believe  # noqa: F401  (finds the package)
-from heddle_tool.bench import criteria, stats
+from heddle_tool.bench import check, criteria, papers, stats
 from heddle_tool.bench.campaign import Cell
 from heddle_tool.bench.runner import Run
 from heddle_tool.bench.suite import Point, benchmark, human_size, points
@@ -89,6 +89,35 @@ class Criteria(unittest.TestCase):
     def test_each_point_is_measured_once(self):
         wanted = criteria.needed(criteria.chosen(list(criteria.SHEETS)))
         self.assertEqual(len(wanted), len(set(wanted)))
+
+
+class Papers(unittest.TestCase):
+    def test_every_figure_has_a_command_or_a_reason(self):
+        for row in papers.rows():
+            self.assertRegex(row[3], r"^(`heddle bench paper [a-z]+-[a-z0-9-]+ (fig|table)\d+`|not here: .{10,})$")
+        for paper in papers.PAPERS.values():
+            for figure in paper.figures.values():
+                self.assertNotEqual(bool(figure.experiments), bool(figure.why_not))
+                for experiment in figure.experiments:
+                    self.assertTrue(experiment.points())
+
+
+class Check(unittest.TestCase):
+    def found(self, name, before, heddle, peer):
+        here = cell(Point(benchmark(name), 2), heddle=[heddle], impi=[peer])
+        return check.finding(here, "impi", before)
+
+    def test_a_loss_depends_on_what_is_better(self):
+        self.assertEqual(self.found("latency", 0.5, 6.0, 10.0).word, "lost")
+        self.assertEqual(self.found("latency", 0.5, 5.5, 10.0).word, "held")
+        self.assertEqual(self.found("latency", 0.5, 3.0, 10.0).word, "gained")
+        self.assertEqual(self.found("message-rate", 2.0, 16.0, 10.0).word, "lost")
+        self.assertEqual(self.found("message-rate", 2.0, 25.0, 10.0).word, "gained")
+
+    def test_a_failure_is_a_loss(self):
+        here = Cell(Point(benchmark("latency"), 2), {"heddle": [Run("hung", why="ended after 60 s")]})
+        finding = check.finding(here, "impi", 1.0)
+        self.assertEqual((finding.word, finding.row()[3]), ("failed", "ended after 60 s"))
 
 
 if __name__ == "__main__":

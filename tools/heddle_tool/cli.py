@@ -5,6 +5,7 @@ import os
 import sys
 
 from .bench import commands as bench
+from .bench import more_commands as more_bench
 from .errors import BadInput
 
 
@@ -18,7 +19,7 @@ class Parser(argparse.ArgumentParser):
 def main(argv: list[str] | None = None) -> int:
     parser = Parser(prog="heddle", description="Heddle's command: measure what an MPI does with threads.")
     sub = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    bench.register(sub)
+    more_bench.register(bench.register(sub))
     try:
         args = parser.parse_args(argv)
         if not args.command:

@@ -73,6 +73,8 @@ class Campaign:
     cells: list[Cell] = field(default_factory=list)
     started: str = field(default_factory=lambda: time.strftime("%Y-%m-%d %H:%M:%S"))
     interrupted: bool = False
+    commit: str = field(default_factory=lambda: commit())
+    machine: dict = field(default_factory=lambda: machine())
 
     @property
     def labels(self) -> list[str]:
@@ -159,7 +161,7 @@ class Campaign:
             cells.append(cell.point.key() | {"metric": b.metric, "unit": b.unit, "better": b.better,
                                              "best_peer": cell.best_peer(self.peers), "results": found})
         return {"schema": 1, "command": self.command, "started": self.started, "complete": not self.interrupted and
-                len(self.cells) == len(self.plan.points), "commit": commit(), "machine": machine(),
+                len(self.cells) == len(self.plan.points), "commit": self.commit, "machine": self.machine,
                 "contestants": {m.label: {"peer": m.peer} for m in self.plan.mpis}, "cells": cells}
 
 
@@ -180,7 +182,7 @@ def load(file: Path) -> Campaign:
     data = json.loads(file.read_text())
     mpis = [Mpi(label, Path(), peer=about["peer"]) for label, about in data["contestants"].items()]
     campaign = Campaign(data["command"], Plan([], mpis), None, started=data["started"],
-                        interrupted=not data["complete"])
+                        interrupted=not data["complete"], commit=data["commit"], machine=data["machine"])
     known = set(Run.__dataclass_fields__)
     for c in data["cells"]:
         point = Point(BENCHMARKS[c["bench"]], c["ranks"], c["threads"], c["size"], c["comm"], tuple(c["args"]))

@@ -66,11 +66,12 @@ def add_contest_options(p) -> None:
     p.add_argument("--limit", default="60", metavar="S", help="a run that takes this much longer is ended (default 60)")
     p.add_argument("--patience", default="3", metavar="N",
                    help="tries for a run that nobody else on the machine disturbs (default 3)")
-    p.add_argument("--lock", metavar="FILE", help="hold this lock file during each run, for machines that are shared")
+    p.add_argument("--lock", metavar="FILE", default=os.environ.get("HEDDLE_BENCH_LOCK"),
+                   help="hold this lock file during each run, for machines that are shared (or HEDDLE_BENCH_LOCK)")
     p.add_argument("--out", metavar="DIR", help="folder for JSON and HTML")
 
 
-def register(sub) -> None:
+def register(sub):
     bench = sub.add_parser("bench", help="run benchmark programs on Heddle and its peers")
     parts = bench.add_subparsers(dest="part", metavar="PART", required=True, parser_class=type(bench))
 
@@ -98,6 +99,7 @@ def register(sub) -> None:
     report.add_argument("file", metavar="JSON")
     report.add_argument("--markdown", action="store_true", help="print Markdown tables")
     report.set_defaults(perform=perform_report)
+    return parts
 
 
 def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processes",)) -> list[mpis.Mpi]:
@@ -163,10 +165,10 @@ def announce(campaign: Campaign):
         f"{label} {table.value(cell, label)}" for label in campaign.labels) + f" {cell.point.bench.unit}")
 
 
-def finish(campaign: Campaign, verdict: str = "") -> None:
+def finish(campaign: Campaign, verdict: str = "", heading: str = html.HEADING) -> None:
     if campaign.file and campaign.cells:
         page = campaign.file.with_suffix(".html")
-        page.write_text(html.page(campaign, verdict=verdict))
+        page.write_text(html.page(campaign, heading, verdict))
         print(f"\n{campaign.file}\n{page}")
 
 

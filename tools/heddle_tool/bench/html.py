@@ -4,10 +4,11 @@ import html as escape_html
 from collections.abc import Iterable
 
 from . import plot, table
-from .campaign import Campaign, Cell, commit, machine
+from .campaign import Campaign, Cell
 from .stats import best
 from .suite import human_size
 
+HEADING = "What this MPI does with threads"
 STYLE = """
 :root { --ink: #1d2430; --soft: #5b6575; --line: #d9dee6; --paper: #ffffff; --band: #f6f8fb; }
 * { box-sizing: border-box }
@@ -33,14 +34,14 @@ def esc(text: object) -> str:
     return escape_html.escape(str(text))
 
 
-def page(campaign: Campaign, heading: str = "What this MPI does with threads", verdict: str = "") -> str:
+def page(campaign: Campaign, heading: str = HEADING, verdict: str = "") -> str:
     sections = "\n".join(section(campaign, group) for group in table.by_benchmark(campaign.cells))
     notes = "".join(f"<p class=soft>{esc(n)}</p>" for n in table.footnotes(campaign) + table.troubles(campaign))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>heddle bench</title><style>{STYLE}</style></head><body>
 <h1>{esc(heading)}</h1>
-<p class=soft>{esc(campaign.started)} · commit {esc(commit())} · {esc(machine_line())}</p>
+<p class=soft>{esc(campaign.started)} · commit {esc(campaign.commit)} · {esc(table.machine_line(campaign))}</p>
 <p><code>{esc(campaign.command)}</code></p>
 {verdict}
 {sections}
@@ -51,11 +52,6 @@ span it. A ratio is the median over the best peer's, in brackets the range of th
 {settings(campaign)}
 </body></html>
 """
-
-
-def machine_line() -> str:
-    m = machine()
-    return f"{m['cpu']}, {m['cores']} cores, {m['memory_gib']} GiB, Linux {m['kernel']}"
 
 
 def section(campaign: Campaign, group: list[Cell]) -> str:

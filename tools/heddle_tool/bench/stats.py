@@ -14,7 +14,7 @@ class Summary:
     @property
     def spread(self) -> float:
         """Half the range, relative to the median."""
-        return (self.high - self.low) / (2 * self.median) if self.median else 0.0
+        return (self.high - self.low) / (2 * abs(self.median)) if self.median else 0.0
 
 
 def summary(values: list[float]) -> Summary | None:

@@ -74,6 +74,10 @@ def troubles(campaign: Campaign) -> list[str]:
             for (label, status, why), where in told.items()]
 
 
+def most_runs(campaign: Campaign) -> int:
+    return max((len(runs) for cell in campaign.cells for runs in cell.runs.values()), default=0)
+
+
 def footnotes(campaign: Campaign) -> list[str]:
     notes = []
     if any(cell.disturbed(label) > QUIET for cell in campaign.cells for label in campaign.labels):
@@ -83,8 +87,16 @@ def footnotes(campaign: Campaign) -> list[str]:
     return notes
 
 
+def machine_line(campaign: Campaign) -> str:
+    m = campaign.machine
+    return f"{m['cpu']}, {m['cores']} cores, {m['memory_gib']} GiB, Linux {m['kernel']}"
+
+
 def report(campaign: Campaign, render=text) -> str:
     parts = []
+    if render is markdown:
+        parts.append(f"`{campaign.command}`, {campaign.started}, commit {campaign.commit}, {machine_line(campaign)}. "
+                     f"Median ± half the range of {most_runs(campaign)} interleaved runs.")
     for group in by_benchmark(campaign.cells):
         heading = title(group[0])
         parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") +

@@ -1,0 +1,82 @@
+"""`heddle bench paper | check`."""
+
+from pathlib import Path
+
+from .. import places
+from ..errors import BadInput
+from . import check, mpis, papers, table
+from .campaign import Campaign
+from .commands import (add_contest_options, announce, command_line, contestants, finish, outcome, plan, stem, tell)
+
+
+def register(parts) -> None:
+    paper = parts.add_parser("paper", help="an experiment of one of the five papers, on this machine")
+    paper.add_argument("paper", nargs="?", metavar="PAPER", help=f"of {', '.join(papers.PAPERS)}")
+    paper.add_argument("figure", nargs="?", metavar="FIGURE", help="fig8, table1, …; without it they are listed")
+    paper.add_argument("--markdown", action="store_true", help="print the list as Markdown")
+    add_contest_options(paper)
+    paper.set_defaults(perform=perform_paper, against="mpich,impi,openmpi", repeats="3")
+
+    regress = parts.add_parser("check", help="has something become slower? exit code 1 on a loss of 15%%")
+    regress.add_argument("--baseline", metavar="PREFIX", help="compare with the Heddle that is installed there")
+    regress.add_argument("--stored", metavar="JSON", help="the stored run to compare with (default: docs/results/check.json)")
+    regress.add_argument("--record", action="store_true", help="store a run instead of comparing with one")
+    add_contest_options(regress)
+    regress.set_defaults(perform=perform_check, against="mpich,impi,openmpi", seconds="0.3")
+
+
+def perform_paper(args) -> int:
+    if not args.figure:
+        chosen = [row for row in papers.rows() if not args.paper or row[0] == args.paper]
+        if args.paper:
+            papers.paper(args.paper)
+        print((table.markdown if args.markdown else listing)(["paper", "figure", "shows", "here"], chosen))
+        return 0
+    figure = papers.figure(args.paper, args.figure)
+    if not figure.experiments:
+        raise BadInput(f"{args.paper} {args.figure} can't be shown here: {figure.why_not}")
+    wanted = list(dict.fromkeys(p for e in figure.experiments for p in e.points()))
+    plan(args, wanted, [])
+    models = ["", *figure.models] if figure.models else []
+    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, figure.rank_kinds)),
+                        stem(args, f"{args.paper}-{args.figure}").with_suffix(".json"))
+    campaign.perform(tell, announce(campaign))
+    print(f"\n{papers.paper(args.paper).title}, {args.figure}: {figure.shows}\n")
+    print(table.report(campaign))
+    finish(campaign, heading=f"{args.paper}, {args.figure}: {figure.shows}")
+    return outcome(campaign)
+
+
+def listing(head: list[str], rows: list[list[str]]) -> str:
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
+    return "\n".join("  ".join(w.replace("`", "").ljust(n) for w, n in zip(row, widths)).rstrip() for row in [head, *rows])
+
+
+def perform_check(args) -> int:
+    file = Path(args.stored) if args.stored else (places.source_tree() or Path()) / "docs" / "results" / "check.json"
+    settings = plan(args, check.points(), [])
+    if args.record:
+        campaign = Campaign(command_line(), plan(args, check.points(), contestants(args)), None)
+        campaign.perform(tell, announce(campaign))
+        check.record(campaign, file)
+        print(file)
+        return 130 if campaign.interrupted else 0
+    if args.baseline:
+        ours = mpis.heddle(Path(args.heddle).resolve() if args.heddle else None, tell)
+        before = mpis.heddle(Path(args.baseline).expanduser().resolve(), tell)
+        before.label = "baseline"
+        found = {"heddle": ours, "baseline": before}
+        wanted = [(p, "baseline", 1.0) for p in check.points()]
+    else:
+        ratios = check.stored(file)["ratios"]
+        by_key = {check.key(p): p for p in check.points()}
+        wanted = [(by_key[k], r["against"], r["ratio"]) for k, r in ratios.items() if k in by_key]
+        names = dict.fromkeys(against for _, against, _ in wanted)
+        found = {"heddle": mpis.heddle(Path(args.heddle).resolve() if args.heddle else None, tell)}
+        found |= {name: mpis.peer(name, tell) for name in names}
+    findings, interrupted = check.measure(wanted, found, settings, tell)
+    print(table.text(check.HEAD, [f.row() for f in findings]))
+    if interrupted:
+        return 130
+    return 1 if any(f.word in ("lost", "failed") for f in findings) else 0
+

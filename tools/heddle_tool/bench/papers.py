@@ -1,0 +1,162 @@
+"""The figures and tables of the five papers: how each is shown here, or why it can't be.
+
+A figure's experiment is a list of benchmarks with what it varied; the models are Heddle's presets for what the paper
+compared. What a paper ran between two nodes runs here between two processes of one machine.
+"""
+
+from dataclasses import dataclass
+
+from ..errors import BadInput
+from .suite import Point, benchmark, points
+
+THREADS = (1, 2, 4, 8, 16, 32)
+SMALL_TO_LARGE = (1, 64, 1024, 16384, 262144, 1 << 20)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    name: str
+    threads: tuple[int, ...] = (1,)
+    sizes: tuple[int, ...] = ()
+    ranks: tuple[int, ...] = ()
+    comms: tuple[str, ...] = ("shared",)
+
+    def points(self) -> list[Point]:
+        return points(benchmark(self.name), list(self.ranks) or None, list(self.threads), list(self.sizes) or None,
+                      list(self.comms))
+
+
+@dataclass(frozen=True)
+class Figure:
+    shows: str
+    experiments: tuple[Experiment, ...] = ()
+    models: tuple[str, ...] = ()
+    rank_kinds: tuple[str, ...] = ("processes",)
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    title: str
+    figures: dict[str, Figure]
+
+
+DRAWING = "a drawing or a listing: nothing is measured in it"
+COUNTERS = "needs the library's performance variables for time in issue, poll, empty sections and synchronization"
+ONE_SIDED = "needs one-sided communication and RMA-MT's benchmark, which are not there yet"
+RUNTIMES = "compares user-level thread runtimes, which are not there yet"
+
+DANG_THREE = (Experiment("latency-fan", THREADS, (64,)), Experiment("bandwidth", THREADS, (1 << 20,)),
+              Experiment("message-rate", THREADS, (64,)))
+AMER = ("global", "per-vni", "hmcs2-usc", "hmcs3-usc", "offload", "csync", "lockq-mtx", "lockq-mcs")
+APART = ("shared", "each")
+
+PAPERS = {
+    "dang-2017": Paper("Advanced Thread Synchronization for Multithreaded MPI Implementations", {
+        "fig1": Figure("MPI_Isend and MPI_Wait under a global lock", why_not=DRAWING),
+        "fig2": Figure("latency, bandwidth and message rate fall as threads come", DANG_THREE, ("clh", "p-clh")),
+        "fig3": Figure("where the time of Fig. 2 goes", why_not=COUNTERS),
+        "fig4": Figure("network polls per message", why_not=COUNTERS),
+        "fig5": Figure("cache misses per message", why_not="a virtual machine without hardware counters can't count them"),
+        "fig6": Figure("the changes for selective reactivation", why_not=DRAWING),
+        "fig7": Figure("a synchronization counter", why_not=DRAWING),
+        "fig8": Figure("what selective reactivation wins", DANG_THREE, ("clh", "p-clh", "clh-usc", "p-clh-usc")),
+        "fig9": Figure("where the time of Fig. 8 goes", why_not=COUNTERS),
+        "fig10": Figure("the same with a pthread mutex and kernel-level counters", DANG_THREE, ("mtx", "mtx-ksc")),
+        "fig11": Figure("ping-pong by distance of the cores: two cores have one distance",
+                        (Experiment("latency", (1,), (8,)),), ("mtx-ksc", "clh-usc")),
+        "fig12": Figure("the lock with unbounded bias", why_not=DRAWING),
+        "fig13": Figure("five threads using that lock", why_not=DRAWING),
+        "fig14": Figure("message rate with the hierarchical lock", (Experiment("message-rate", THREADS, (64,)),),
+                        ("p-clh-usc", "p-hclhub-usc")),
+        "fig15": Figure("16 threads, by message size", (Experiment("latency-fan", (16,), SMALL_TO_LARGE),
+                        Experiment("bandwidth", (16,), SMALL_TO_LARGE), Experiment("message-rate", (16,), SMALL_TO_LARGE[:4])),
+                        ("p-clh", "p-hclhub-usc")),
+        "fig16": Figure("Graph500, nonblocking and blocking", (Experiment("bfs", (2, 4, 8, 16)),
+                        Experiment("bfs-blocking", (2, 4, 8, 16))), ("p-clh", "p-hclhub-usc")),
+        "fig17": Figure("HPCCG", (Experiment("cg", (2, 4, 8, 16)),), ("p-clh", "p-hclhub-usc")),
+    }),
+    "amer-2019": Paper("Software Combining to Mitigate Multithreaded MPI Contention", {
+        "fig1": Figure("thread-safety models", why_not=DRAWING),
+        "fig2": Figure("DSM-Synch and its extension", why_not=DRAWING),
+        "fig3": Figure("Per-VNI, CSync, LockQ", why_not=DRAWING),
+        "fig4": Figure("the SWP queue", why_not=DRAWING),
+        "table1": Figure("the platforms", why_not="describes machines"),
+        "fig5": Figure("message rate and latency by size, many threads",
+                       (Experiment("message-rate", (16,), SMALL_TO_LARGE[:5], comms=APART),
+                        Experiment("latency", (16,), SMALL_TO_LARGE[:5])), AMER),
+        "fig6": Figure("message rate and latency by threads", (Experiment("message-rate", THREADS, (64,), comms=APART),
+                       Experiment("latency", THREADS, (64,))), AMER),
+        "fig7": Figure("Graph500", (Experiment("bfs", (2, 4, 8, 16)),), AMER),
+        "table2": Figure("inputs of SNAP", why_not="describes inputs; those of `sweep` are in its header"),
+        "fig8": Figure("SNAP's sweep, by processes and threads", (Experiment("sweep", (4,), ranks=(2, 4)),
+                       Experiment("sweep", (1, 2, 8, 16), ranks=(2,))), AMER),
+    }),
+    "evans-2020": Paper("Flexible threading in Open MPI", {
+        "fig1": Figure("fork-join and yield of thread runtimes", why_not=RUNTIMES),
+        "fig2": Figure("the architecture", why_not=DRAWING),
+        "fig3": Figure("the threading interface", why_not=DRAWING),
+        "fig4": Figure("cost of a call into a shared library", why_not=RUNTIMES),
+        "fig5": Figure("assembly of such a call", why_not=DRAWING),
+        "fig6": Figure("transport settings", why_not="describes settings of Open MPI"),
+        "fig7": Figure("RMA-MT on Haswell", why_not=ONE_SIDED),
+        "fig8": Figure("RMA-MT on Xeon Phi", why_not=ONE_SIDED),
+        "fig9": Figure("RMA-MT on Skylake", why_not=ONE_SIDED),
+        "fig10": Figure("RMA-MT on POWER9", why_not=ONE_SIDED),
+    }),
+    "diaz-martin-2014": Paper("AzequiaMPI and MPI_THREAD_MULTIPLE", {
+        "fig1": Figure("requests and queues", why_not=DRAWING),
+        "fig2": Figure("fastbuffers", why_not=DRAWING),
+        "fig3": Figure("the single-threaded setup", why_not=DRAWING),
+        "fig4": Figure("latency of single-threaded ranks, several pairs at once",
+                       (Experiment("latency", (1,), (1, 8, 64, 512, 1024, 4096), ranks=(2, 8)),),
+                       rank_kinds=("processes", "threads")),
+        "fig5": Figure("bandwidth of single-threaded ranks, several pairs at once",
+                       (Experiment("bandwidth", (1,), (65536, 1 << 20, 8 << 20), ranks=(2, 8)),),
+                       rank_kinds=("processes", "threads")),
+        "fig6": Figure("fluxes", why_not=DRAWING),
+        "fig7": Figure("the multi-threaded setup", why_not=DRAWING),
+        "fig8": Figure("latency of ranks with several threads", (Experiment("latency", (4,), (1, 8, 64, 512, 1024, 4096)),),
+                       rank_kinds=("processes", "threads")),
+        "fig9": Figure("bandwidth of ranks with several threads",
+                       (Experiment("bandwidth", (4,), (65536, 1 << 20, 8 << 20)),), rank_kinds=("processes", "threads")),
+    }),
+    "trahay-2009": Paper("An analysis of the impact of multi-threading on communication performance", {
+        "fig1": Figure("the architecture", why_not=DRAWING),
+        "fig2": Figure("coarse-grain locking", why_not=DRAWING),
+        "fig3": Figure("what locking costs a ping-pong", (Experiment("latency", (1,), SMALL_TO_LARGE[:4]),
+                       Experiment("latency-single", sizes=SMALL_TO_LARGE[:4])), ("coarse", "fine")),
+        "fig4": Figure("fine-grain locking", why_not=DRAWING),
+        "fig5": Figure("two threads ping-pong at once", (Experiment("latency", (1, 2), SMALL_TO_LARGE[:4]),),
+                       ("coarse", "fine")),
+        "fig6": Figure("what PIOMan's polling costs", why_not="needs progress on idle cores, which is not there yet"),
+        "fig7": Figure("waiting by semaphore", (Experiment("latency", (1,), SMALL_TO_LARGE[:4]),), ("mtx", "mtx-ksc")),
+        "fig8": Figure("polling on another core, by shared caches", why_not="needs a machine with more than one cache"),
+        "fig9": Figure("overlap of communication and computation",
+                       (Experiment("overlap", sizes=(16384, 65536, 1 << 20)),
+                        Experiment("overlap-helper", sizes=(16384, 65536, 1 << 20)))),
+    }),
+}
+
+
+def paper(name: str) -> Paper:
+    if name not in PAPERS:
+        raise BadInput(f"no paper is called {name!r}; there are {', '.join(PAPERS)}")
+    return PAPERS[name]
+
+
+def figure(name: str, which: str) -> Figure:
+    found = paper(name).figures
+    if which not in found:
+        raise BadInput(f"{name} has no {which!r}; there are {', '.join(found)}")
+    return found[which]
+
+
+def command(name: str, which: str) -> str:
+    return f"heddle bench paper {name} {which}"
+
+
+def rows() -> list[list[str]]:
+    """Paper, figure, what it shows, and the command or the reason."""
+    return [[name, which, f.shows, f"`{command(name, which)}`" if f.experiments else f"not here: {f.why_not}"]
+            for name, p in PAPERS.items() for which, f in p.figures.items()]
