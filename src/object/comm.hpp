@@ -21,7 +21,10 @@ namespace heddle {
 struct Rank;
 struct Group;
 struct Topology;
-namespace p2p { class Vni; }
+namespace p2p {
+class SendBuffer;
+class Vni;
+}
 namespace coll { struct CommState; }
 
 // Messages of different planes of one communicator never match each other.
@@ -55,7 +58,7 @@ struct Comm final : Object {
   std::shared_ptr<const Topology> topology;  // topo/topology.hpp; null if it has none
   coll::CommState* coll = nullptr;           // made by coll/ on first use
   std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
-  void* buffers = nullptr;                   // p2p/buffer.hpp: the attached buffer of MPI_Comm_attach_buffer
+  p2p::SendBuffer* buffer = nullptr;         // of MPI_Comm_attach_buffer
 
   std::mutex mutex;       // guards what is below
   InfoEntries hints;      // that were set by the program and mean something here (object/info.hpp)

@@ -44,6 +44,7 @@ struct Request final : Object {
   bool active = false;     // persistent only: started and not yet waited for
   bool cancelled = false;
   bool freed = false;      // MPI_Request_free while active: whoever completes it gives it back
+  bool receives = false;   // a point-to-point receive: the status says source, tag and size
   int error = MPI_SUCCESS;
   int source = MPI_ANY_SOURCE;  // receive: what to match, then what matched. A collective's: unused
   int tag = MPI_ANY_TAG;
@@ -52,7 +53,7 @@ struct Request final : Object {
   Waiter* waiter = nullptr;     // who sleeps until this is done; under the VNI's protection
 
   // The operation.
-  Comm* comm = nullptr;             // a reference while active
+  Comm* comm = nullptr;             // no reference: only for the error handler, and may be freed meanwhile
   std::uint64_t context = 0;
   void* buffer = nullptr;
   MPI_Count count = 0;
@@ -64,7 +65,8 @@ struct Request final : Object {
   // Lists that point-to-point keeps it in: posted receives, backlog, pending rendezvous.
   Request* next = nullptr;
   Request* prev = nullptr;
-  std::uint64_t order = 0;          // posted receives: age, to choose between an exact and a wildcard match
+  std::uint64_t order = 0;          // posted receives: age, to choose between an exact and a wildcard match;
+                                    // truncated ones: bytes of the message
 
   void* state = nullptr;            // of the kind: schedule, rendezvous, generalized request
 };

@@ -11,6 +11,7 @@
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
+#include "p2p/pollables.hpp"
 
 namespace heddle {
 struct Datatype;
@@ -55,16 +56,7 @@ void progress(Rank& rank);
 // Cancels a receive; true if it took effect (it is then done and `cancelled`).
 bool cancel_recv(Request& request);
 
-// Work that advances by being looked at: schedules of nonblocking collectives. While active it is looked at by every
-// progress pass, by one thread at a time, with no VNI held.
-struct Pollable {
-  virtual bool poll() = 0;  // one attempt to advance; true when finished, and then it is not looked at again and
-                            // may be destroyed by its owner
-  Pollable* next = nullptr;
-
- protected:
-  ~Pollable() = default;
-};
+// From now on every progress pass looks at it (pollables.hpp).
 void start_polling(Rank& rank, Pollable& work);
 
 }  // namespace heddle::p2p

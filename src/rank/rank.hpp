@@ -9,13 +9,18 @@
 #include <mutex>
 
 #include "boot/join.hpp"
+#include "p2p/pollables.hpp"
+#include "safety/patience.hpp"
 
 namespace heddle {
 
 struct Comm;
 struct Group;
-namespace p2p { class Vni; }
-namespace coll { class Progress; }
+struct Request;
+namespace p2p {
+class SendBuffer;
+class Vni;
+}
 struct ObjectTables;  // object/tables.hpp: keyvals, error classes and codes, predefined error handlers, MPI_INFO_ENV
 
 // MPI 5.0, section 11.2: before any initialization, while the world model or a session is active, after the last.
@@ -31,7 +36,7 @@ struct Rank {
 
   std::atomic<Phase> phase{Phase::before};       // of the library as a whole
   std::atomic<Phase> world_phase{Phase::before}; // of the world model: MPI_Init .. MPI_Finalize
-  int open_sessions = 0;                         // under lifecycle_mutex
+  int users = 0;                                 // world model and open sessions; under lifecycle_mutex
   int thread_level = 0;                          // what MPI_Init_thread provided
   std::uint64_t main_thread = 0;                 // of MPI_Is_thread_main
   std::mutex lifecycle_mutex;
@@ -41,12 +46,19 @@ struct Rank {
   int world_size = 1;
   std::atomic<std::uint64_t> contexts_made{0};  // see object/context.hpp
 
-  p2p::Vni* vni = nullptr;                   // the rank's communication context
+  std::unique_ptr<p2p::Vni> vni;     // the rank's communication context
+  Request* sent = nullptr;           // what an MPI_Isend that was complete at once returns; always done
+  p2p::Pollables pollables;          // schedules of nonblocking collectives
+  std::unique_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach
+  Machine machine;                   // what waiting must know
   std::unique_ptr<ObjectTables> tables;      // object/tables.hpp
 };
 
-// The rank that the calling thread belongs to. Never null: before initialization its phase says so.
-Rank& current_rank();
+// The rank of a process whose ranks are processes.
+extern Rank& process_rank;
+
+// The rank that the calling thread belongs to. Always there: before initialization its phase says so.
+inline Rank& current_rank() { return process_rank; }
 
 // Brings the library up for this rank, or counts one more user of it (the world model, or a session), and down again
 // when the last one leaves. MPI 5.0, sections 11.2 and 11.3.

@@ -1,0 +1,139 @@
+// A channel: the one-way street of messages from one rank to another, in shared memory.
+//
+// It is made by the first message of a pair, so memory grows with the pairs that talk. Two rings:
+//
+//   slots   128 slots of two cache lines. A slot is a whole message if its payload is at most 104 bytes; up to 40 bytes
+//           travel in the one line that also says that the slot is filled.
+//   bulk    64 KiB of payload for longer eager messages; their slot says where.
+//
+// One producer and one consumer at a time (each side is under its VNI's protection). The producer fills a slot and
+// then stores its sequence number, position + 1, with release; the consumer knows the position it waits for, so a
+// stale number is never taken for a new one (the ring would have to wrap 2^25 times between two looks). The consumer
+// publishes how far it has come once per visit, and the producer reads that only when its own copy says "full": in a
+// steady flow each message moves its own lines and no other.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "lln/header.hpp"
+#include "lln/shm/heap.hpp"
+
+namespace heddle::lln::shm {
+
+inline constexpr std::uint32_t slot_count = 128;
+inline constexpr std::size_t inline_bytes = 104;
+inline constexpr std::size_t bulk_bytes = 64 * 1024;
+inline constexpr std::size_t eager_bytes = 16 * 1024;  // the longest message that is sent unasked
+
+struct alignas(64) Slot {
+  std::atomic<std::uint32_t> sequence;  // position + 1 once filled
+  MessageKind kind;
+  bool in_bulk;
+  std::uint16_t bytes;  // of `payload`
+  std::uint64_t context;
+  std::int32_t source;
+  std::int32_t tag;
+  std::byte payload[inline_bytes];  // the message, or a BulkSpan
+};
+static_assert(sizeof(Slot) == 128 && offsetof(Slot, payload) == 24);
+
+struct BulkSpan {
+  std::uint64_t begin;  // position in the byte stream of the bulk ring; index is begin % bulk_bytes, never wrapping
+  std::uint64_t end;    // what the consumer has consumed after this message
+  std::uint32_t bytes;
+};
+
+struct Channel {
+  // Written by the consumer.
+  alignas(64) std::atomic<std::uint32_t> slots_consumed;
+  std::atomic<std::uint64_t> bulk_consumed;
+  // Written by the producer: it wants to be woken when there is room (see Doorbell).
+  alignas(64) std::atomic<std::uint32_t> producer_waits;
+  std::int32_t sender;    // world rank
+  Offset next_inbound;    // list of the receiver's inbound channels; final before the channel is announced
+  alignas(128) Slot slots[slot_count];
+  alignas(64) std::byte bulk[bulk_bytes];
+};
+
+// The sender's end. Plain state of the sending rank.
+class Producer {
+ public:
+  void attach(Channel* channel) { channel_ = channel; }
+  bool attached() const { return channel_ != nullptr; }
+  Channel& channel() const { return *channel_; }
+
+  // The next slot to fill, or null if the ring is full.
+  Slot* reserve() {
+    if (position_ - consumed_ == slot_count) [[unlikely]] {
+      consumed_ = channel_->slots_consumed.load(std::memory_order_acquire);
+      if (position_ - consumed_ == slot_count) return nullptr;
+    }
+    return &channel_->slots[position_ % slot_count];
+  }
+
+  // Room for `bytes` in the bulk ring in one piece, or null if there is none now.
+  std::byte* reserve_bulk(std::uint32_t bytes, BulkSpan& span) {
+    const std::uint64_t rest = bulk_bytes - bulk_position_ % bulk_bytes;
+    const std::uint64_t begin = rest < bytes ? bulk_position_ + rest : bulk_position_;
+    const std::uint64_t end = begin + (bytes + 63) / 64 * 64;
+    if (end - bulk_consumed_ > bulk_bytes) {
+      bulk_consumed_ = channel_->bulk_consumed.load(std::memory_order_acquire);
+      if (end - bulk_consumed_ > bulk_bytes) return nullptr;
+    }
+    span = {begin, end, bytes};
+    return channel_->bulk + begin % bulk_bytes;
+  }
+  void commit_bulk(const BulkSpan& span) { bulk_position_ = span.end; }
+
+  // Hands the reserved slot over; every other field is written.
+  void publish(Slot& slot) { slot.sequence.store(++position_, std::memory_order_release); }
+
+ private:
+  Channel* channel_ = nullptr;
+  std::uint32_t position_ = 0;
+  std::uint32_t consumed_ = 0;
+  std::uint64_t bulk_position_ = 0;
+  std::uint64_t bulk_consumed_ = 0;
+};
+
+// The receiver's end.
+class Consumer {
+ public:
+  explicit Consumer(Channel* channel) : channel_(channel) {}
+  Channel& channel() const { return *channel_; }
+
+  // Whether a message waits; any thread, a hint.
+  bool ready() const {
+    const Slot& slot = channel_->slots[position_.load(std::memory_order_relaxed) % slot_count];
+    return slot.sequence.load(std::memory_order_relaxed) == position_.load(std::memory_order_relaxed) + 1;
+  }
+  // The next message, or null.
+  const Slot* front() const {
+    const std::uint32_t position = position_.load(std::memory_order_relaxed);
+    const Slot& slot = channel_->slots[position % slot_count];
+    return slot.sequence.load(std::memory_order_acquire) == position + 1 ? &slot : nullptr;
+  }
+  void pop(const Slot& slot) {
+    if (slot.in_bulk) {
+      BulkSpan span;
+      std::memcpy(&span, slot.payload, sizeof span);
+      bulk_position_ = span.end;
+    }
+    position_.store(position_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  // Tells the producer how far we have come; once per visit.
+  void publish() {
+    channel_->bulk_consumed.store(bulk_position_, std::memory_order_release);
+    channel_->slots_consumed.store(position_.load(std::memory_order_relaxed), std::memory_order_release);
+  }
+
+ private:
+  Channel* channel_;
+  std::atomic<std::uint32_t> position_{0};  // written by the draining thread, glanced at by others
+  std::uint64_t bulk_position_ = 0;
+};
+
+}  // namespace heddle::lln::shm

@@ -1,0 +1,49 @@
+#include "lln/shm/endpoint.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace heddle::lln::shm {
+
+Endpoint::Endpoint(std::byte* heap, std::size_t bytes, int rank, int size)
+    : heap_(heap, bytes, static_cast<std::size_t>(size) * sizeof(Box)),
+      boxes_(heap_.at<Box>(heap_.reserved())),
+      rank_(rank),
+      producers_(new Producer[static_cast<std::size_t>(size)]),
+      consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(size)]) {
+  fence_.prepare();
+}
+
+Endpoint::~Endpoint() = default;
+
+bool Endpoint::open(int peer) {
+  const Offset offset = heap_.allocate(sizeof(Channel));
+  if (offset == nowhere) return false;
+  Channel* channel = new (heap_.at<Channel>(offset)) Channel;
+  channel->sender = rank_;
+  std::atomic<Offset>& list = box(peer).inbound;
+  Offset first = list.load(std::memory_order_relaxed);
+  do {
+    channel->next_inbound = first;
+  } while (!list.compare_exchange_weak(first, offset, std::memory_order_release, std::memory_order_relaxed));
+  producers_[peer].attach(channel);
+  return true;
+}
+
+// Channels that appeared since the last look join the polling round.
+void Endpoint::admit() {
+  const Offset newest = box(rank_).inbound.load(std::memory_order_acquire);
+  const Offset known = known_inbound_.load(std::memory_order_relaxed);
+  int n = consumer_count_.load(std::memory_order_relaxed);
+  for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound)
+    consumers_[n++] = std::make_unique<Consumer>(heap_.at<Channel>(o));
+  consumer_count_.store(n, std::memory_order_release);
+  known_inbound_.store(newest, std::memory_order_relaxed);
+}
+
+void Endpoint::resume(Channel& channel) {
+  channel.producer_waits.store(0, std::memory_order_relaxed);
+  box(channel.sender).doorbell.ring();
+}
+
+}  // namespace heddle::lln::shm

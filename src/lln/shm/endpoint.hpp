@@ -1,0 +1,150 @@
+// The shared-memory network: a rank's end of all its channels.
+//
+// A rank's Box lies at a place in the heap that everybody knows; channels are made by their senders and hung into the
+// receiver's box. Sending and polling are for one thread at a time (the VNI's protection); `arrived` and the doorbell are
+// for any thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "lln/header.hpp"
+#include "lln/shm/asymmetric_fence.hpp"
+#include "lln/shm/channel.hpp"
+#include "lln/shm/doorbell.hpp"
+#include "lln/shm/heap.hpp"
+
+namespace heddle::lln::shm {
+
+// What the others see of a rank.
+struct Box {
+  Doorbell doorbell;
+  alignas(64) std::atomic<Offset> inbound;  // channels to this rank, newest first
+};
+static_assert(sizeof(Box) == 128);
+
+// Sparse size of the heap for a job: channels of every pair, pipes, and room for collectives.
+constexpr std::size_t heap_bytes(int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  return n * n * (std::size_t{256} << 10) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
+}
+
+// Why nothing was sent: the channel has no room now (try again after the peer has moved), or the segment is full.
+enum class Post : std::uint8_t { done, full };
+
+// Messages that one visit takes at most from one channel, so that no peer starves the others.
+inline constexpr int visit_messages = 64;
+
+class Endpoint {
+ public:
+  Endpoint(std::byte* heap, std::size_t bytes, int rank, int size);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  Heap& heap() { return heap_; }
+  const AsymmetricFence& fence() const { return fence_; }
+  Doorbell& own_bell() { return box(rank_).doorbell; }
+
+  // Sends a message whose payload `fill(std::byte*)` writes; at most eager_bytes.
+  template <class Fill>
+  Post post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    Producer& producer = producers_[peer];
+    if (!producer.attached()) [[unlikely]] {
+      if (!open(peer)) return Post::full;
+    }
+    Slot* slot = producer.reserve();
+    if (slot == nullptr) [[unlikely]] return Post::full;
+    if (bytes <= inline_bytes) {
+      fill(slot->payload);
+      slot->in_bulk = false;
+      slot->bytes = static_cast<std::uint16_t>(bytes);
+    } else {
+      BulkSpan span;
+      std::byte* room = producer.reserve_bulk(static_cast<std::uint32_t>(bytes), span);
+      if (room == nullptr) [[unlikely]] return Post::full;
+      fill(room);
+      std::memcpy(slot->payload, &span, sizeof span);
+      slot->in_bulk = true;
+      producer.commit_bulk(span);
+    }
+    slot->kind = header.kind;
+    slot->context = header.context;
+    slot->source = header.source;
+    slot->tag = header.tag;
+    producer.publish(*slot);
+    wake(peer);
+    return Post::done;
+  }
+
+  // Hands every waiting message to sink(sender, header, payload, bytes), then frees its place; the number of messages.
+  template <class Sink>
+  int poll(Sink&& sink) {
+    if (box(rank_).inbound.load(std::memory_order_relaxed) != known_inbound_) [[unlikely]] admit();
+    int messages = 0;
+    const int n = consumer_count_.load(std::memory_order_relaxed);
+    for (int i = 0; i < n; ++i) {
+      Consumer& consumer = *consumers_[i];
+      const Slot* slot = consumer.front();
+      if (slot == nullptr) continue;
+      int left = visit_messages;
+      do {
+        const Header header{slot->kind, slot->source, slot->tag, slot->context};
+        const int sender = consumer.channel().sender;
+        if (!slot->in_bulk) [[likely]] {
+          sink(sender, header, slot->payload, slot->bytes);
+        } else {
+          BulkSpan span;
+          std::memcpy(&span, slot->payload, sizeof span);
+          sink(sender, header, consumer.channel().bulk + span.begin % bulk_bytes, span.bytes);
+        }
+        consumer.pop(*slot);
+        ++messages;
+        slot = consumer.front();
+      } while (slot != nullptr && --left > 0);
+      consumer.publish();
+      fence_.light();
+      if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]] resume(consumer.channel());
+    }
+    return messages;
+  }
+
+  // Whether poll() would find something; any thread, a hint.
+  bool arrived() const {
+    if (box(rank_).inbound.load(std::memory_order_relaxed) != known_inbound_.load(std::memory_order_relaxed)) return true;
+    const int n = consumer_count_.load(std::memory_order_acquire);
+    for (int i = 0; i < n; ++i)
+      if (consumers_[i]->ready()) return true;
+    return false;
+  }
+
+  // After a store that a sleeping peer would want to see.
+  void wake(int peer) {
+    fence_.light();
+    Doorbell& bell = box(peer).doorbell;
+    if (bell.asleep.load(std::memory_order_relaxed) != 0) [[unlikely]] bell.ring();
+  }
+
+  // A full channel's sender asks to be woken when there is room.
+  void want_room(int peer) {
+    if (producers_[peer].attached()) producers_[peer].channel().producer_waits.store(1, std::memory_order_relaxed);
+  }
+
+ private:
+  Box& box(int rank) const { return boxes_[rank]; }
+  bool open(int peer);
+  void admit();
+  void resume(Channel& channel);
+
+  Heap heap_;
+  Box* boxes_;
+  int rank_;
+  AsymmetricFence fence_;
+  std::unique_ptr<Producer[]> producers_;  // by world rank
+  std::atomic<Offset> known_inbound_{nowhere};
+  std::atomic<int> consumer_count_{0};
+  std::unique_ptr<std::unique_ptr<Consumer>[]> consumers_;  // in the order in which they appeared
+};
+
+}  // namespace heddle::lln::shm

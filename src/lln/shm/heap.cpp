@@ -1,0 +1,61 @@
+#include "lln/shm/heap.hpp"
+
+#include <sched.h>
+
+#include <bit>
+
+namespace heddle::lln::shm {
+
+// First page of the heap. Allocation is rare (first message to a peer, a new pipe), so a plain lock does.
+struct Heap::Control {
+  std::atomic<std::uint32_t> locked;
+  std::atomic<std::uint64_t> top;  // bytes ever handed out, the reserved ones included; 0 before the first allocation
+  Offset free[size_classes];       // each block's first word is the next one's offset
+};
+
+namespace {
+
+int size_class(std::size_t bytes, std::size_t page) {
+  return bytes <= page ? 0 : std::bit_width((bytes - 1) / page);
+}
+
+class Guard {
+ public:
+  explicit Guard(std::atomic<std::uint32_t>& locked) : locked_(locked) {
+    while (locked_.exchange(1, std::memory_order_acquire) != 0) sched_yield();
+  }
+  ~Guard() { locked_.store(0, std::memory_order_release); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& locked_;
+};
+
+}  // namespace
+
+Offset Heap::allocate(std::size_t bytes) {
+  const int c = size_class(bytes, page);
+  if (c >= size_classes) return nowhere;
+  Control& heap = control();
+  Guard guard(heap.locked);
+  if (Offset block = heap.free[c]) {
+    heap.free[c] = *at<Offset>(block);
+    return block;
+  }
+  std::uint64_t top = heap.top.load(std::memory_order_relaxed);
+  if (top == 0) top = first_free_;
+  const std::size_t size = page << c;
+  if (top + size > bytes_) return nowhere;
+  heap.top.store(top + size, std::memory_order_relaxed);
+  return top;
+}
+
+void Heap::release(Offset block, std::size_t bytes) {
+  Control& heap = control();
+  Guard guard(heap.locked);
+  *at<Offset>(block) = heap.free[size_class(bytes, page)];
+  heap.free[size_class(bytes, page)] = block;
+}
+
+}  // namespace heddle::lln::shm

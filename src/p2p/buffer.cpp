@@ -1,0 +1,77 @@
+#include "p2p/buffer.hpp"
+
+#include <algorithm>
+
+#include "datatype/datatype.hpp"
+#include "p2p/p2p.hpp"
+#include "p2p/vni.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::p2p {
+
+void SendBuffer::reap() {
+  std::erase_if(blocks_, [](Block& block) {
+    if (block.request->done.load(std::memory_order_acquire) == 0) return false;
+    give_back(*block.request);
+    return true;
+  });
+}
+
+std::list<SendBuffer::Block>::iterator SendBuffer::find_room(std::size_t bytes, std::size_t& begin) {
+  begin = 0;
+  for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
+    if (block->begin - begin >= bytes) return block;
+    begin = block->end;
+  }
+  return blocks_.end();
+}
+
+Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
+  const std::size_t bytes = packed_size(datatype, count);
+  const std::size_t need = (bytes + MPI_BSEND_OVERHEAD + 15) / 16 * 16;
+  std::lock_guard guard(mutex_);
+  reap();
+  Block block{};
+  auto place = blocks_.end();
+  std::byte* copy = nullptr;
+  if (automatic()) {
+    block.own = std::make_unique_for_overwrite<std::byte[]>(bytes);
+    copy = block.own.get();
+  } else {
+    place = find_room(need, block.begin);
+    // The last message may use what is left without rounding, so that a buffer of exactly the right size is enough.
+    if (place == blocks_.end() && block.begin + bytes + MPI_BSEND_OVERHEAD > static_cast<std::size_t>(size_))
+      return fail(MPI_ERR_BUFFER, "no room for a message of %zu bytes in the attached buffer of %lld", bytes,
+                  static_cast<long long>(size_));
+    block.end = block.begin + need;
+    copy = static_cast<std::byte*>(base_) + block.begin;
+  }
+  pack(datatype, buffer, count, 0, copy, bytes);
+  block.request = &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), peer,
+                         tag);
+  blocks_.insert(place, std::move(block));
+  return success;
+}
+
+bool SendBuffer::empty() {
+  // Progress asks this, also that of a thread which is flushing.
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  if (!guard) return false;
+  reap();
+  return blocks_.empty();
+}
+
+void SendBuffer::flush() {
+  std::lock_guard guard(mutex_);
+  for (Block& block : blocks_) (void)wait(*block.request);
+  reap();
+}
+
+Error buffered_send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
+  if (peer == MPI_PROC_NULL) return success;
+  SendBuffer* attached = comm.buffer != nullptr ? comm.buffer : comm.owner->buffer.get();
+  if (attached == nullptr) return fail(MPI_ERR_BUFFER, "no buffer is attached to this communicator or this process");
+  return attached->send(comm, buffer, count, datatype, peer, tag);
+}
+
+}  // namespace heddle::p2p

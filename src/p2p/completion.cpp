@@ -1,0 +1,329 @@
+// MPI_Wait, MPI_Test and their families, MPI_Request_free, MPI_Request_get_status (MPI 5.0, sections 3.7.3-3.7.6).
+#include <array>
+#include <memory>
+
+#include "binding/impl.hpp"
+#include "object/resolve.hpp"
+#include "object/status.hpp"
+#include "p2p/requests.hpp"
+#include "p2p/vni.hpp"
+
+namespace heddle::p2p {
+
+namespace {
+
+bool is_done(const Request& r) { return r.done.load(std::memory_order_acquire) != 0; }
+
+// Neither null nor an inactive persistent request, both of which complete at once with an empty status.
+bool is_active(const Request* r) { return r != nullptr && (!r->persistent || r->active); }
+
+Error bad_request(MPI_Request handle, int index) {
+  return fail(MPI_ERR_REQUEST, "request %d = %p is not a live request", index, static_cast<void*>(handle));
+}
+
+// Requests of one call, without an allocation for the usual number.
+class RequestArray {
+ public:
+  // Null and inactive entries become null.
+  Error resolve(int count, const MPI_Request handles[]) {
+    if (count > static_cast<int>(few_.size())) {
+      many_.reset(new Request*[static_cast<std::size_t>(count)]);
+      data_ = many_.get();
+    }
+    for (int i = 0; i < count; ++i) {
+      Request* request = nullptr;
+      if (handles[i] != MPI_REQUEST_NULL) {
+        request = object(handles[i]);
+        if (request == nullptr) return bad_request(handles[i], i);
+        if (!is_active(request)) request = nullptr;
+      }
+      active_ += request != nullptr;
+      data_[i] = request;
+    }
+    return success;
+  }
+  Request*& operator[](int i) { return data_[i]; }
+  Request* const* data() const { return data_; }
+  int active() const { return active_; }
+
+ private:
+  std::array<Request*, 128> few_;
+  std::unique_ptr<Request*[]> many_;
+  Request** data_ = few_.data();
+  int active_ = 0;
+};
+
+Error fill_status(Request& request, MPI_Status* status) {
+  MPI_Status ignored;
+  MPI_Status& out = status != MPI_STATUS_IGNORE ? *status : ignored;
+  if (request.receives) {
+    set_status(out, request.source, request.tag, static_cast<MPI_Count>(request.bytes), request.cancelled);
+  } else {
+    set_empty_status(out);
+    set_status_cancelled(out, request.cancelled);
+    if (request.type != nullptr && request.type->finish != nullptr) return request.type->finish(request, out);
+  }
+  return success;
+}
+
+// The end of an operation: its status and error, and the request back where it came from.
+Error collect(Request& request, MPI_Request* handle, MPI_Status* status) {
+  Error error = fill_status(request, status);
+  if (request.error != MPI_SUCCESS) [[unlikely]] {
+    error = explain(request);
+    if (request.comm != nullptr && request.comm->handle != 0) error_detail().comm = request.comm;
+  }
+  if (request.persistent) {
+    request.active = false;
+  } else {
+    give_back(request);
+    *handle = MPI_REQUEST_NULL;
+  }
+  return error;
+}
+
+void set_empty(MPI_Status* status) {
+  if (status != MPI_STATUS_IGNORE) set_empty_status(*status);
+}
+
+MPI_Status* status_at(MPI_Status statuses[], int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+void wait_for(RequestArray& requests, int count, bool any) {
+  current_rank().vni->wait(requests.data(), static_cast<std::size_t>(count), any);
+}
+
+// Completes all; with an error, every status tells its own (section 3.7.5).
+Error collect_all(RequestArray& requests, int count, MPI_Request handles[], MPI_Status statuses[]) {
+  bool failed = false;
+  for (int i = 0; i < count; ++i) {
+    MPI_Status* status = status_at(statuses, i);
+    if (requests[i] == nullptr) {
+      set_empty(status);
+      continue;
+    }
+    const Error error = collect(*requests[i], &handles[i], status);
+    if (!error && !failed) [[likely]] continue;
+    if (!failed && statuses != MPI_STATUSES_IGNORE)
+      for (int j = 0; j < i; ++j) statuses[j].MPI_ERROR = MPI_SUCCESS;
+    failed = true;
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error.code();
+  }
+  if (!failed) return success;
+  if (statuses != MPI_STATUSES_IGNORE)
+    for (int i = 0; i < count; ++i)
+      if (requests[i] == nullptr) statuses[i].MPI_ERROR = MPI_SUCCESS;
+  return Error(MPI_ERR_IN_STATUS);
+}
+
+// Completes those that are done; their indices and statuses.
+Error collect_some(RequestArray& requests, int count, MPI_Request handles[], int* n, int indices[],
+                   MPI_Status statuses[]) {
+  *n = 0;
+  bool failed = false;
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] == nullptr || !is_done(*requests[i])) continue;
+    MPI_Status* status = status_at(statuses, *n);
+    const Error error = collect(*requests[i], &handles[i], status);
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = error.code();
+    failed |= static_cast<bool>(error);
+    indices[(*n)++] = i;
+  }
+  return failed ? Error(MPI_ERR_IN_STATUS) : success;
+}
+
+int first_done(RequestArray& requests, int count) {
+  for (int i = 0; i < count; ++i)
+    if (requests[i] != nullptr && is_done(*requests[i])) return i;
+  return MPI_UNDEFINED;
+}
+
+bool all_done(RequestArray& requests, int count) {
+  for (int i = 0; i < count; ++i)
+    if (requests[i] != nullptr && !is_done(*requests[i])) return false;
+  return true;
+}
+
+// The nonblocking calls look, progress once if that was not enough, and look again.
+template <class Look>
+auto look_twice(Look&& look) {
+  auto found = look();
+  if (!found) {
+    progress(current_rank());
+    found = look();
+  }
+  return found;
+}
+
+}  // namespace
+
+}  // namespace heddle::p2p
+
+namespace heddle::mpi {
+
+using namespace heddle::p2p;
+
+Error Wait(MPI_Request* handle, MPI_Status* status) {
+  if (*handle == MPI_REQUEST_NULL) {
+    set_empty(status);
+    return success;
+  }
+  Request* request = object(*handle);
+  if (request == nullptr) return bad_request(*handle, 0);
+  if (!is_active(request)) {
+    set_empty(status);
+    return success;
+  }
+  (void)p2p::wait(*request);
+  return collect(*request, handle, status);
+}
+
+Error Test(MPI_Request* handle, int* flag, MPI_Status* status) {
+  Request* request = nullptr;
+  if (*handle != MPI_REQUEST_NULL && (request = object(*handle)) == nullptr) return bad_request(*handle, 0);
+  if (!is_active(request)) {
+    *flag = 1;
+    set_empty(status);
+    return success;
+  }
+  *flag = p2p::test(*request);
+  return *flag ? collect(*request, handle, status) : success;
+}
+
+Error Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  if (!all_done(requests, count)) wait_for(requests, count, false);
+  return collect_all(requests, count, handles, statuses);
+}
+
+Error Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  *flag = look_twice([&] { return all_done(requests, count); });
+  return *flag ? collect_all(requests, count, handles, statuses) : success;
+}
+
+Error Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  *index = MPI_UNDEFINED;
+  if (requests.active() == 0) {
+    set_empty(status);
+    return success;
+  }
+  wait_for(requests, count, true);
+  *index = first_done(requests, count);
+  return collect(*requests[*index], &handles[*index], status);
+}
+
+Error Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Status* status) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  *index = MPI_UNDEFINED;
+  *flag = requests.active() == 0;
+  if (*flag) {
+    set_empty(status);
+    return success;
+  }
+  *flag = look_twice([&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  if (!*flag) return success;
+  *index = first_done(requests, count);
+  return collect(*requests[*index], &handles[*index], status);
+}
+
+Error Waitsome(int count, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  *outcount = MPI_UNDEFINED;
+  if (requests.active() == 0) return success;
+  wait_for(requests, count, true);
+  return collect_some(requests, count, handles, outcount, indices, statuses);
+}
+
+Error Testsome(int count, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  *outcount = MPI_UNDEFINED;
+  if (requests.active() == 0) return success;
+  (void)look_twice([&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  return collect_some(requests, count, handles, outcount, indices, statuses);
+}
+
+// ---- looking without completing
+
+Error Request_get_status(Request* request, int* flag, MPI_Status* status) {
+  *flag = !is_active(request) || p2p::test(*request);
+  if (!*flag) return success;
+  if (is_active(request)) return fill_status(*request, status);
+  set_empty(status);
+  return success;
+}
+
+Error Request_get_status_all(int count, const MPI_Request handles[], int* flag, MPI_Status statuses[]) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  *flag = look_twice([&] { return all_done(requests, count); });
+  for (int i = 0; *flag && i < count; ++i) {
+    if (requests[i] == nullptr) {
+      set_empty(status_at(statuses, i));
+    } else if (Error e = fill_status(*requests[i], status_at(statuses, i))) {
+      return e;
+    }
+  }
+  return success;
+}
+
+Error Request_get_status_any(int count, const MPI_Request handles[], int* index, int* flag, MPI_Status* status) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  *index = MPI_UNDEFINED;
+  *flag = requests.active() == 0;
+  if (*flag) {
+    set_empty(status);
+    return success;
+  }
+  *flag = look_twice([&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  if (!*flag) return success;
+  *index = first_done(requests, count);
+  return fill_status(*requests[*index], status);
+}
+
+Error Request_get_status_some(int count, const MPI_Request handles[], int* outcount, int indices[],
+                              MPI_Status statuses[]) {
+  RequestArray requests;
+  if (Error e = requests.resolve(count, handles)) return e;
+  *outcount = MPI_UNDEFINED;
+  if (requests.active() == 0) return success;
+  (void)look_twice([&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  *outcount = 0;
+  for (int i = 0; i < count; ++i) {
+    if (requests[i] == nullptr || !is_done(*requests[i])) continue;
+    if (Error e = fill_status(*requests[i], status_at(statuses, *outcount))) return e;
+    indices[(*outcount)++] = i;
+  }
+  return success;
+}
+
+// ---- the end of a request that nobody waits for
+
+Error Request_free(MPI_Request* handle) {
+  Request* request = object(*handle);
+  if (request == nullptr) return bad_request(*handle, 0);
+  if (request->persistent && !request->active) request->done.store(1, std::memory_order_relaxed);
+  give_back(*request);
+  *handle = MPI_REQUEST_NULL;
+  return success;
+}
+
+Error Cancel(Request& request) {
+  if (request.receives) {
+    (void)p2p::cancel_recv(request);
+  } else if (request.type != nullptr && request.type->cancel != nullptr) {
+    return request.type->cancel(request);
+  }
+  return success;  // sends run to their end: they are local or already at the peer (cancelling them is deprecated)
+}
+
+}  // namespace heddle::mpi

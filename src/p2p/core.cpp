@@ -1,0 +1,343 @@
+#include "p2p/core.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "object/error.hpp"
+#include "p2p/p2p.hpp"
+#include "p2p/request_cache.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::p2p {
+
+using lln::Header;
+using lln::MessageKind;
+using lln::shm::Post;
+
+// What found its channel full: a send that waits for room, or a control message with its payload.
+struct Core::Pending {
+  Pending* next = nullptr;
+  Request* request = nullptr;  // null: a control message
+  Header header;
+  std::size_t bytes = 0;
+  std::byte payload[lln::shm::inline_bytes];
+};
+
+namespace {
+
+void truncate(Request& receive, std::size_t message_bytes) {
+  receive.error = MPI_ERR_TRUNCATE;
+  receive.order = message_bytes;
+}
+
+}  // namespace
+
+Core::Core(Rank& rank)
+    : rank_(rank),
+      endpoint_(rank.job.heap, rank.job.heap_bytes, rank.world_rank, rank.world_size),
+      transfers_(*this, rank.world_size),
+      backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {}
+
+Core::~Core() {
+  while (Unexpected* m = free_unexpected_) {
+    free_unexpected_ = m->next;
+    delete m;
+  }
+}
+
+std::int32_t Core::pid() const { return rank_.job.record().pid.load(std::memory_order_relaxed); }
+
+// ---- sending
+
+bool Core::try_send(const SendArgs& args) {
+  if (args.bytes > lln::shm::eager_bytes || args.peer == rank_.world_rank) return false;
+  if (backlog_[args.peer].head != nullptr) [[unlikely]] return false;  // others to this peer wait: stay in order
+  return endpoint_.post(args.peer, args.header, args.bytes, [&](std::byte* to) {
+    pack(args.datatype, args.buffer, args.count, 0, to, args.bytes);
+  }) == Post::done;
+}
+
+void Core::start_send(Request& request, Wakeups& wakeups) {
+  if (request.peer == rank_.world_rank) {
+    send_to_self(request, wakeups);
+  } else if (backlog_[request.peer].head != nullptr || !post_request(request, wakeups)) {
+    auto* pending = new Pending;
+    pending->request = &request;
+    enqueue(request.peer, pending);
+  }
+}
+
+// Sends what a request describes, in the form that its size and mode ask for. False: no room now.
+bool Core::post_request(Request& request, Wakeups& wakeups) {
+  const bool synchronous = request.mode == static_cast<std::uint32_t>(Mode::synchronous);
+  Header header{MessageKind::eager, request.source, request.tag, request.context};
+  const std::size_t bytes = request.capacity;
+  const std::uint64_t name = reinterpret_cast<std::uint64_t>(&request);
+  const auto data = [&](std::byte* to) { pack(*request.datatype, request.buffer, request.count, 0, to, bytes); };
+  if (!synchronous && bytes <= lln::shm::eager_bytes) {
+    if (endpoint_.post(request.peer, header, bytes, data) != Post::done) return false;
+    finish(request, wakeups);
+    return true;
+  }
+  if (synchronous && bytes + sizeof name <= lln::shm::eager_bytes) {
+    header.kind = MessageKind::eager_ack;
+    return endpoint_.post(request.peer, header, bytes + sizeof name, [&](std::byte* to) {
+      std::memcpy(to, &name, sizeof name);
+      data(to + sizeof name);
+    }) == Post::done;
+  }
+  header.kind = MessageKind::rts;
+  Offer offer{bytes, name, 0, pid()};
+  if (is_run(*request.datatype, request.count))
+    offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
+  return endpoint_.post(request.peer, header, sizeof offer,
+                        [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); }) == Post::done;
+}
+
+void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes) {
+  if (backlog_[peer].head == nullptr) {
+    const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
+    if (endpoint_.post(peer, header, bytes, fill) == Post::done) return;
+  }
+  auto* pending = new Pending;
+  pending->header = header;
+  pending->bytes = bytes;
+  std::memcpy(pending->payload, payload, bytes);
+  enqueue(peer, pending);
+}
+
+void Core::enqueue(int peer, Pending* pending) {
+  Backlog& list = backlog_[peer];
+  (list.tail ? list.tail->next : list.head) = pending;
+  list.tail = pending;
+  backlog_size_.fetch_add(1, std::memory_order_relaxed);
+}
+
+bool Core::flush_backlog(Wakeups& wakeups) {
+  bool moved = false;
+  for (int peer = 0; peer < rank_.world_size; ++peer) {
+    Backlog& list = backlog_[peer];
+    while (Pending* pending = list.head) {
+      const bool sent =
+          pending->request != nullptr
+              ? post_request(*pending->request, wakeups)
+              : endpoint_.post(peer, pending->header, pending->bytes, [&](std::byte* to) {
+                  std::memcpy(to, pending->payload, pending->bytes);
+                }) == Post::done;
+      if (!sent) break;
+      list.head = pending->next;
+      if (list.head == nullptr) list.tail = nullptr;
+      delete pending;
+      backlog_size_.fetch_sub(1, std::memory_order_relaxed);
+      moved = true;
+    }
+  }
+  return moved;
+}
+
+void Core::want_room() {
+  if (backlog_size_.load(std::memory_order_relaxed) == 0) return;
+  for (int peer = 0; peer < rank_.world_size; ++peer)
+    if (backlog_[peer].head != nullptr) endpoint_.want_room(peer);
+}
+
+// ---- receiving
+
+void Core::start_recv(Request& request, Wakeups& wakeups) {
+  if (Unexpected* message = matcher_.find_unexpected(request.context, request.source, request.tag)) {
+    matcher_.remove_unexpected(*message);
+    start_matched_recv(request, *message, wakeups);
+  } else {
+    matcher_.post(request);
+  }
+}
+
+void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
+  request.source = message.header.source;
+  request.tag = message.header.tag;
+  if (message.local != nullptr) {
+    deliver_local(request, *message.local, wakeups);
+  } else {
+    deliver(request, message.sender, message.header, message.payload, message.payload_bytes, wakeups);
+  }
+  drop_unexpected(message);
+}
+
+bool Core::cancel_recv(Request& request, Wakeups& wakeups) {
+  if (request.done.load(std::memory_order_relaxed) != 0 || !matcher_.withdraw(request)) return false;
+  request.cancelled = true;
+  finish(request, wakeups);
+  return true;
+}
+
+bool Core::drain(Wakeups& wakeups) {
+  bool moved = false;
+  if (backlog_size_.load(std::memory_order_relaxed) != 0) [[unlikely]] moved = flush_backlog(wakeups);
+  const int messages =
+      endpoint_.poll([&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+        arrive(sender, header, payload, bytes, wakeups);
+      });
+  return moved || messages != 0;
+}
+
+void Core::arrive(int sender, const Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
+  switch (header.kind) {
+    case MessageKind::eager:
+    case MessageKind::eager_ack:
+    case MessageKind::rts:
+      arrive_message(sender, header, payload, bytes, wakeups);
+      break;
+    case MessageKind::cts: {
+      Answer answer;
+      std::memcpy(&answer, payload, sizeof answer);
+      transfers_.answered(sender, answer);
+      break;
+    }
+    case MessageKind::fin: {
+      std::uint64_t name;
+      std::memcpy(&name, payload, sizeof name);
+      finish(*reinterpret_cast<Request*>(name), wakeups);
+      break;
+    }
+  }
+}
+
+void Core::arrive_message(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
+                          Wakeups& wakeups) {
+  if (Request* receive = matcher_.take_receive(header)) [[likely]] {
+    receive->source = header.source;
+    receive->tag = header.tag;
+    deliver(*receive, sender, header, payload, bytes, wakeups);
+    return;
+  }
+  Unexpected* message = make_unexpected(sender, header, bytes);
+  std::memcpy(message->payload, payload, bytes);
+  message->bytes = bytes;
+  if (header.kind == MessageKind::eager_ack) {
+    message->bytes -= sizeof(std::uint64_t);
+  } else if (header.kind == MessageKind::rts) {
+    Offer offer;
+    std::memcpy(&offer, payload, sizeof offer);
+    message->bytes = offer.bytes;
+  }
+  add_unexpected(*message);
+}
+
+// A probe that sleeps is told of every message that it might look for.
+void Core::add_unexpected(Unexpected& message) {
+  matcher_.add_unexpected(message);
+  if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]] endpoint_.own_bell().ring();
+}
+
+// A message, or the offer of one, has met its receive.
+void Core::deliver(Request& receive, int sender, const Header& header, const std::byte* payload, std::size_t bytes,
+                   Wakeups& wakeups) {
+  if (header.kind == MessageKind::rts) {
+    Offer offer;
+    std::memcpy(&offer, payload, sizeof offer);
+    if (offer.bytes > receive.capacity) truncate(receive, offer.bytes);
+    receive.bytes = std::min<std::size_t>(offer.bytes, receive.capacity);
+    transfers_.accept(receive, sender, offer);
+    return;
+  }
+  if (header.kind == MessageKind::eager_ack) {
+    const Header fin{MessageKind::fin, 0, 0, 0};
+    send_control(sender, fin, payload, sizeof(std::uint64_t));
+    payload += sizeof(std::uint64_t);
+    bytes -= sizeof(std::uint64_t);
+  }
+  if (bytes > receive.capacity) [[unlikely]] {
+    truncate(receive, bytes);
+    bytes = receive.capacity;
+  }
+  receive.bytes = bytes;
+  unpack(*receive.datatype, receive.buffer, receive.count, 0, payload, bytes);
+  finish(receive, wakeups);
+}
+
+void Core::finish(Request& request, Wakeups& wakeups) {
+  Waiter* waiter = request.waiter;
+  if (request.datatype != nullptr) release(*request.datatype);
+  if (request.freed) [[unlikely]] {
+    give_back_done(request);
+    return;
+  }
+  request.done.store(1, std::memory_order_release);  // from here on the request is its owner's
+  if (waiter == nullptr || --waiter->pending != 0) return;
+  waiter->word.store(Waiter::done, std::memory_order_release);
+  if (waiter->server) {
+    if (endpoint_.own_bell().asleep.load(std::memory_order_relaxed) != 0) endpoint_.own_bell().ring();
+  } else {
+    wakeups.add(waiter->word);
+  }
+}
+
+// ---- messages to ourselves: no network, one copy from buffer to buffer
+
+void Core::send_to_self(Request& request, Wakeups& wakeups) {
+  const Header header{MessageKind::eager, request.source, request.tag, request.context};
+  if (Request* receive = matcher_.take_receive(header)) {
+    receive->source = header.source;
+    receive->tag = header.tag;
+    deliver_local(*receive, request, wakeups);
+    return;
+  }
+  const bool copies = request.mode != static_cast<std::uint32_t>(Mode::synchronous) &&
+                      request.capacity <= lln::shm::eager_bytes;
+  Unexpected* message = make_unexpected(rank_.world_rank, header, copies ? request.capacity : 0);
+  message->bytes = request.capacity;
+  if (copies) {
+    pack(*request.datatype, request.buffer, request.count, 0, message->payload, request.capacity);
+    finish(request, wakeups);
+  } else {
+    message->local = &request;
+  }
+  add_unexpected(*message);
+}
+
+void Core::deliver_local(Request& receive, Request& send, Wakeups& wakeups) {
+  if (send.capacity > receive.capacity) truncate(receive, send.capacity);
+  receive.bytes =
+      copy(*send.datatype, send.buffer, send.count, *receive.datatype, receive.buffer, receive.count);
+  finish(send, wakeups);
+  finish(receive, wakeups);
+}
+
+// ---- long messages
+
+void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
+  using Role = Transfer::Role;
+  if (transfer.role == Role::read || transfer.role == Role::split_reader) {
+    const Header fin{MessageKind::fin, 0, 0, 0};
+    send_control(transfer.peer, fin, &transfer.sender_request, sizeof transfer.sender_request);
+  }
+  // The writer of a split copy is only a helper: its request finishes when the reader says so (FIN).
+  if (transfer.role != Role::split_writer) finish(*transfer.request, wakeups);
+  transfers_.retire(transfer);
+}
+
+// ---- unexpected messages
+
+Unexpected* Core::make_unexpected(int sender, const Header& header, std::size_t payload_bytes) {
+  Unexpected* message = free_unexpected_;
+  if (message != nullptr) {
+    free_unexpected_ = message->next;
+  } else {
+    message = new Unexpected;
+  }
+  message->header = header;
+  message->sender = sender;
+  message->local = nullptr;
+  message->payload_bytes = payload_bytes;
+  message->payload = payload_bytes <= sizeof message->storage ? message->storage : new std::byte[payload_bytes];
+  return message;
+}
+
+void Core::drop_unexpected(Unexpected& message) {
+  if (message.payload != message.storage) delete[] message.payload;
+  message.next = free_unexpected_;
+  free_unexpected_ = &message;
+}
+
+}  // namespace heddle::p2p

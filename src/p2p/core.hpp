@@ -1,0 +1,113 @@
+// What a VNI holds, and what is done to it: posting, matching, arrival. Everything here runs under the protection of
+// the VNI's safety model (guarded_vni.hpp), one thread at a time, except what says otherwise.
+//
+// The life of a short message: send → Endpoint::post → (other side) Endpoint::poll → arrive → Matcher → copy →
+// finish. A long one travels by rendezvous: its slot carries an offer (RTS), and once that has matched a Transfer moves
+// the data outside the protection (transfer.hpp).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "datatype/datatype.hpp"
+#include "lln/shm/endpoint.hpp"
+#include "object/comm.hpp"
+#include "object/request.hpp"
+#include "p2p/matching.hpp"
+#include "p2p/transfer.hpp"
+#include "safety/waiter.hpp"
+
+namespace heddle::p2p {
+
+enum class Mode : std::uint32_t;
+
+// A send whose data can be taken at once.
+struct SendArgs {
+  lln::Header header;
+  int peer;  // world rank
+  const void* buffer;
+  MPI_Count count;
+  const Datatype& datatype;
+  std::size_t bytes;
+};
+
+class Core {
+ public:
+  Core(Rank& rank);
+  ~Core();
+
+  // Sends now if the message is short and the way is free.
+  bool try_send(const SendArgs& args);
+  // Starts the send that the request describes; it finishes when the buffer may be used again.
+  void start_send(Request& request, Wakeups& wakeups);
+  // Matches an unexpected message, or posts the receive.
+  void start_recv(Request& request, Wakeups& wakeups);
+  // Takes every message that has arrived, and sends what had to wait for room. Whether anything moved.
+  bool drain(Wakeups& wakeups);
+
+  Unexpected* find_unexpected(std::uint64_t context, int source, int tag) const {
+    return matcher_.find_unexpected(context, source, tag);
+  }
+  // Matched probe: the message leaves the queue; only start_matched_recv can get it.
+  void take_unexpected(Unexpected& message) { matcher_.remove_unexpected(message); }
+  void start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups);
+
+  bool cancel_recv(Request& request, Wakeups& wakeups);
+
+  // Marks a request done and signals who sleeps for it.
+  void finish(Request& request, Wakeups& wakeups);
+
+  // The last step of a transfer: tells the peer, finishes the request.
+  void end_transfer(Transfer& transfer, Wakeups& wakeups);
+
+  // A control message to a peer, kept until there is room.
+  void send_control(int peer, const lln::Header& header, const void* payload, std::size_t bytes);
+
+  // Any thread, unprotected: whether drain or the transfers would find something.
+  bool something_to_do() const {
+    return endpoint_.arrived() || transfers_.any() || backlog_size_.load(std::memory_order_relaxed) != 0;
+  }
+  // Before sleeping: those whose channels are full shall wake us.
+  void want_room();
+
+  lln::shm::Endpoint& endpoint() { return endpoint_; }
+  std::int32_t pid() const;
+  Transfers& transfers() { return transfers_; }
+  std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
+  Waiter* server = nullptr;    // the sleeping thread that watches the doorbell
+  Waiter* sleepers = nullptr;  // the others that sleep
+
+ private:
+  struct Pending;
+
+  void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  void arrive_message(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
+                      Wakeups& wakeups);
+  void deliver(Request& receive, int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
+               Wakeups& wakeups);
+  void send_to_self(Request& request, Wakeups& wakeups);
+  void deliver_local(Request& receive, Request& send, Wakeups& wakeups);
+  bool post_request(Request& request, Wakeups& wakeups);
+  void enqueue(int peer, Pending* pending);
+  bool flush_backlog(Wakeups& wakeups);
+  Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
+  void add_unexpected(Unexpected& message);
+  void drop_unexpected(Unexpected& message);
+
+  Rank& rank_;
+  lln::shm::Endpoint endpoint_;
+  Transfers transfers_;
+  Matcher matcher_;
+  Unexpected* free_unexpected_ = nullptr;
+
+  // What found its channel full, in order, by peer.
+  struct Backlog {
+    Pending* head = nullptr;
+    Pending* tail = nullptr;
+  };
+  std::unique_ptr<Backlog[]> backlog_;
+  std::atomic<std::uint32_t> backlog_size_{0};
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,160 @@
+#include "p2p/p2p.hpp"
+
+#include "datatype/datatype.hpp"
+#include "object/status.hpp"
+#include "p2p/core.hpp"
+#include "p2p/request_cache.hpp"
+#include "p2p/requests.hpp"
+#include "p2p/vni.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::p2p {
+
+namespace {
+
+std::uint64_t context_of(const Comm& comm, Plane plane) { return comm.context | static_cast<std::uint64_t>(plane); }
+
+void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+              const Datatype& datatype) {
+  request.comm = &comm;
+  request.context = context_of(comm, plane);
+  request.buffer = const_cast<void*>(buffer);
+  request.count = count;
+  request.datatype = &datatype;
+  request.capacity = packed_size(datatype, count);
+  retain(datatype);
+}
+
+}  // namespace
+
+// What a communication with MPI_PROC_NULL completes with at once (MPI 5.0, section 3.10).
+Request& null_request(bool receive) {
+  Request& request = take_request();
+  request.source = MPI_PROC_NULL;
+  request.receives = receive;
+  request.tag = MPI_ANY_TAG;
+  request.done.store(1, std::memory_order_relaxed);
+  return request;
+}
+
+Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+                      int tag, Mode mode) {
+  Request& request = take_request();
+  describe(request, comm, plane, buffer, count, datatype);
+  request.source = comm.rank;
+  request.tag = tag;
+  request.peer = comm.world_rank(peer);
+  request.mode = static_cast<std::uint32_t>(mode);
+  return request;
+}
+
+Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+                      int tag) {
+  Request& request = take_request();
+  describe(request, comm, plane, buffer, count, datatype);
+  request.receives = true;
+  request.source = peer;
+  request.tag = tag;
+  return request;
+}
+
+Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
+           Mode mode) {
+  if (peer == MPI_PROC_NULL) [[unlikely]] return success;
+  if (mode != Mode::synchronous) [[likely]] {
+    const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
+                        comm.world_rank(peer), buffer, count, datatype, packed_size(datatype, count)};
+    if (comm.vni->try_send(args)) [[likely]] return success;
+  }
+  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  comm.vni->start_send(request);
+  const Error error = wait(request);
+  give_back(request);
+  return error;
+}
+
+Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
+           MPI_Status* status) {
+  Request& request = irecv(comm, plane, buffer, count, datatype, peer, tag);
+  Error error = wait(request);
+  if (error) [[unlikely]] error = explain(request);
+  if (status != nullptr) set_status(*status, request.source, request.tag, static_cast<MPI_Count>(request.bytes));
+  give_back(request);
+  return error;
+}
+
+Error explain(const Request& request) {
+  switch (request.error) {
+    case MPI_ERR_TRUNCATE:
+      return fail(MPI_ERR_TRUNCATE, "message of %zu bytes from rank %d with tag %d does not fit: the receive has room for %zu",
+                  static_cast<std::size_t>(request.order), request.source, request.tag, request.capacity);
+    case MPI_ERR_NO_MEM:
+      return fail(MPI_ERR_NO_MEM, "no shared memory left for a long message from rank %d", request.source);
+    case MPI_ERR_OTHER:
+      return fail(MPI_ERR_OTHER, "the memory of the other process could not be read or written");
+    default: return Error(request.error);
+  }
+}
+
+Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+               int tag, Mode mode) {
+  if (peer == MPI_PROC_NULL) [[unlikely]] return null_request(false);
+  if (mode != Mode::synchronous) [[likely]] {
+    const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
+                        comm.world_rank(peer), buffer, count, datatype, packed_size(datatype, count)};
+    if (comm.vni->try_send(args)) [[likely]] return *comm.owner->sent;
+  }
+  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  comm.vni->start_send(request);
+  return request;
+}
+
+Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
+  if (peer == MPI_PROC_NULL) [[unlikely]] return null_request(true);
+  Request& request = recv_request(comm, plane, buffer, count, datatype, peer, tag);
+  comm.vni->start_recv(request);
+  return request;
+}
+
+Error wait(Request& request) {
+  if (request.done.load(std::memory_order_acquire) == 0) {
+    Request* const requests[] = {&request};
+    current_rank().vni->wait(requests, 1, false);
+  }
+  return Error(request.error);
+}
+
+Error wait_all(Request* const* requests, std::size_t n) {
+  current_rank().vni->wait(requests, n, false);
+  for (std::size_t i = 0; i < n; ++i)
+    if (requests[i]->error != MPI_SUCCESS) return Error(requests[i]->error);
+  return success;
+}
+
+bool test(Request& request) {
+  if (request.done.load(std::memory_order_acquire) != 0) return true;
+  progress(current_rank());
+  return request.done.load(std::memory_order_acquire) != 0;
+}
+
+void give_back(Request& request) {
+  Rank& rank = current_rank();
+  if (&request == rank.sent) return;
+  if (request.done.load(std::memory_order_acquire) != 0 || rank.vni->disown(request)) give_back_done(request);
+}
+
+Request& take_request(const RequestType& type) {
+  Request& request = take_request();
+  request.type = &type;
+  return request;
+}
+
+void complete(Request& request) { current_rank().vni->complete(request); }
+
+void progress(Rank& rank) { rank.vni->progress(); }
+
+bool cancel_recv(Request& request) { return current_rank().vni->cancel_recv(request); }
+
+void start_polling(Rank& rank, Pollable& work) { rank.pollables.add(work); }
+
+}  // namespace heddle::p2p

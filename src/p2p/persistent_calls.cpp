@@ -1,0 +1,128 @@
+// Persistent point-to-point requests (MPI 5.0, section 3.9): the arguments are kept, and every start makes the same
+// request go round once more.
+#include "binding/impl.hpp"
+#include "datatype/datatype.hpp"
+#include "object/resolve.hpp"
+#include "p2p/buffer.hpp"
+#include "p2p/requests.hpp"
+#include "p2p/vni.hpp"
+
+namespace heddle::mpi {
+
+using p2p::Mode;
+
+namespace {
+
+// What a round overwrites in the request, and the reference to the datatype that lasts over all rounds.
+struct Arguments {
+  const Datatype* datatype;
+  int source;
+  int tag;
+  int peer;  // as the user gave it
+  bool buffered;
+};
+
+Arguments& arguments(Request& request) { return *static_cast<Arguments*>(request.state); }
+
+void finish_at_once(Request& request) { request.done.store(1, std::memory_order_release); }
+
+Error start(Request& request) {
+  const Arguments& args = arguments(request);
+  Comm& comm = *request.comm;
+  request.error = MPI_SUCCESS;
+  request.cancelled = false;
+  request.bytes = 0;
+  request.tag = args.tag;
+  request.source = args.source;
+  if (args.peer == MPI_PROC_NULL) {
+    request.tag = MPI_ANY_TAG;
+    finish_at_once(request);
+    return success;
+  }
+  if (args.buffered) {
+    const Error error = p2p::buffered_send(comm, request.buffer, request.count, *args.datatype, args.peer, args.tag);
+    finish_at_once(request);
+    return error;
+  }
+  request.datatype = args.datatype;
+  retain(*args.datatype);
+  request.done.store(0, std::memory_order_relaxed);
+  if (request.receives) {
+    comm.vni->start_recv(request);
+  } else {
+    comm.vni->start_send(request);
+  }
+  return success;
+}
+
+constexpr RequestType persistent_type{
+    .name = "persistent",
+    .start = start,
+    .cancel = nullptr,
+    .finish = nullptr,
+    .destroy =
+        [](Request& request) {
+          release(*arguments(request).datatype);
+          delete &arguments(request);
+        },
+};
+
+MPI_Request make_persistent(Request& request, const Datatype& datatype, int peer, bool buffered) {
+  // The reference that a started operation would give back is the one that the arguments keep.
+  request.state = new Arguments{&datatype, request.source, request.tag, peer, buffered};
+  request.datatype = nullptr;
+  request.type = &persistent_type;
+  request.persistent = true;
+  return handle_of<MPI_Request>(request);
+}
+
+Error send_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm, Mode mode,
+                bool buffered, MPI_Request* request) {
+  const int peer = dest == MPI_PROC_NULL ? 0 : dest;  // any: it is never used
+  *request = make_persistent(p2p::send_request(comm, Plane::user, buf, count, datatype, peer, tag, mode), datatype,
+                             dest, buffered);
+  return success;
+}
+
+Error start_handle(MPI_Request handle, int index) {
+  Request* request = handle == MPI_REQUEST_NULL ? nullptr : object(handle);
+  if (request == nullptr) return fail(MPI_ERR_REQUEST, "request %d is not a live request", index);
+  if (!request->persistent) return fail(MPI_ERR_REQUEST, "request %d is not persistent", index);
+  if (request->active) return fail(MPI_ERR_REQUEST, "request %d is already started", index);
+  request->active = true;
+  return request->type->start(*request);
+}
+
+}  // namespace
+
+Error Send_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                MPI_Request* request) {
+  return send_init(buf, count, datatype, dest, tag, comm, Mode::standard, false, request);
+}
+Error Ssend_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                 MPI_Request* request) {
+  return send_init(buf, count, datatype, dest, tag, comm, Mode::synchronous, false, request);
+}
+Error Rsend_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                 MPI_Request* request) {
+  return send_init(buf, count, datatype, dest, tag, comm, Mode::ready, false, request);
+}
+Error Bsend_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                 MPI_Request* request) {
+  return send_init(buf, count, datatype, dest, tag, comm, Mode::standard, true, request);
+}
+Error Recv_init(void* buf, MPI_Count count, const Datatype& datatype, int source, int tag, Comm& comm,
+                MPI_Request* request) {
+  *request = make_persistent(p2p::recv_request(comm, Plane::user, buf, count, datatype, source, tag), datatype, source,
+                             false);
+  return success;
+}
+
+Error Start(MPI_Request* request) { return start_handle(*request, 0); }
+Error Startall(int count, MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i)
+    if (Error e = start_handle(requests[i], i)) return e;
+  return success;
+}
+
+}  // namespace heddle::mpi

@@ -1,0 +1,37 @@
+// Work that advances by being looked at: schedules of nonblocking collectives. Each is looked at by one thread at a
+// time, and none while a VNI or a lock of this list is held, since a schedule sends, receives and calls user operations.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+namespace heddle::p2p {
+
+struct Pollable {
+  // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone.
+  virtual bool poll() = 0;
+  Pollable* next = nullptr;
+
+ protected:
+  ~Pollable() = default;
+};
+
+class Pollables {
+ public:
+  bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
+  void add(Pollable& work);
+  // Looks at each once, but for those that another thread is looking at. Whether one finished.
+  bool poll();
+
+ private:
+  Pollable* take();
+  void put(Pollable& work);
+
+  std::mutex mutex_;
+  Pollable* head_ = nullptr;
+  Pollable* tail_ = nullptr;
+  std::atomic<std::uint32_t> active_{0};
+};
+
+}  // namespace heddle::p2p

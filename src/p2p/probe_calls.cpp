@@ -1,0 +1,94 @@
+// MPI_Probe, MPI_Mprobe and the receives of matched messages (MPI 5.0, section 3.8).
+#include "binding/impl.hpp"
+#include "object/message.hpp"
+#include "object/resolve.hpp"
+#include "object/status.hpp"
+#include "p2p/requests.hpp"
+#include "p2p/vni.hpp"
+
+namespace heddle {
+
+Message* object(MPI_Message handle) {
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  return value >= arena::first_user_handle ? live_object<Message>(value) : nullptr;
+}
+
+namespace {
+
+// Looks once, or until a message is there; true if one is. MPI_PROC_NULL always has one, which is nothing.
+bool probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message, MPI_Status* status) {
+  MPI_Status ignored;
+  MPI_Status& out = status != MPI_STATUS_IGNORE ? *status : ignored;
+  if (source == MPI_PROC_NULL) {
+    set_proc_null_status(out);
+    if (message != nullptr) *message = MPI_MESSAGE_NO_PROC;
+    return true;
+  }
+  const bool take = message != nullptr;
+  p2p::Probed found;
+  p2p::Unexpected* content = blocking ? comm.vni->wait_probe(comm.context, source, tag, take, found)
+                                      : comm.vni->probe(comm.context, source, tag, take, found);
+  if (content == nullptr) return false;
+  set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
+  if (take) *message = handle_of<MPI_Message>(*make_object<Message>(comm, *content));
+  return true;
+}
+
+// The content of a matched message; the handle is used up.
+p2p::Unexpected& consume(MPI_Message* handle) {
+  Message& message = *object(*handle);
+  p2p::Unexpected& content = *message.content;
+  retire(message);
+  *handle = MPI_MESSAGE_NULL;
+  return content;
+}
+
+Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* handle) {
+  if (*handle == MPI_MESSAGE_NO_PROC) {
+    *handle = MPI_MESSAGE_NULL;
+    return p2p::null_request(true);
+  }
+  Comm& comm = *object(*handle)->comm;
+  Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, MPI_ANY_SOURCE, MPI_ANY_TAG);
+  comm.vni->start_matched_recv(request, consume(handle));
+  return request;
+}
+
+}  // namespace
+
+namespace mpi {
+
+Error Iprobe(int source, int tag, Comm& comm, int* flag, MPI_Status* status) {
+  *flag = probe(comm, source, tag, false, nullptr, status);
+  return success;
+}
+Error Probe(int source, int tag, Comm& comm, MPI_Status* status) {
+  probe(comm, source, tag, true, nullptr, status);
+  return success;
+}
+Error Improbe(int source, int tag, Comm& comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  *flag = probe(comm, source, tag, false, message, status);
+  if (!*flag) *message = MPI_MESSAGE_NULL;
+  return success;
+}
+Error Mprobe(int source, int tag, Comm& comm, MPI_Message* message, MPI_Status* status) {
+  probe(comm, source, tag, true, message, status);
+  return success;
+}
+
+Error Imrecv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* message, MPI_Request* request) {
+  *request = handle_of<MPI_Request>(matched_recv(buf, count, datatype, message));
+  return success;
+}
+Error Mrecv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* message, MPI_Status* status) {
+  Request& request = matched_recv(buf, count, datatype, message);
+  Error error = p2p::wait(request);
+  if (error) error = p2p::explain(request);
+  if (status != MPI_STATUS_IGNORE)
+    set_status(*status, request.source, request.tag, static_cast<MPI_Count>(request.bytes));
+  p2p::give_back(request);
+  return error;
+}
+
+}  // namespace mpi
+}  // namespace heddle

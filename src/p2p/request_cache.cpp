@@ -1,0 +1,97 @@
+#include "p2p/request_cache.hpp"
+
+#include <pthread.h>
+
+#include <memory>
+#include <mutex>
+
+namespace heddle::p2p {
+
+namespace {
+
+constexpr int batch = 64;
+
+struct Cache {
+  Request* free = nullptr;
+  int size = 0;
+};
+
+// Of the kernel thread, made by its first request. Not a thread_local object with a destructor: that would put a guard
+// on every access.
+constinit thread_local Cache* cache_of_thread = nullptr;
+
+void empty(Cache& cache, int keep) {
+  while (cache.size > keep) {
+    Request* request = cache.free;
+    cache.free = request->next;
+    --cache.size;
+    release(*request);
+  }
+}
+
+void at_thread_end(void* cache) {
+  std::unique_ptr<Cache> owned(static_cast<Cache*>(cache));
+  cache_of_thread = nullptr;
+  empty(*owned, 0);
+}
+
+pthread_key_t end_key() {
+  static const pthread_key_t key = [] {
+    pthread_key_t k;
+    pthread_key_create(&k, at_thread_end);
+    return k;
+  }();
+  return key;
+}
+
+[[gnu::cold, gnu::noinline]] Cache& make_cache() {
+  cache_of_thread = new Cache;
+  pthread_setspecific(end_key(), cache_of_thread);
+  return *cache_of_thread;
+}
+
+Cache& cache() { return cache_of_thread ? *cache_of_thread : make_cache(); }
+
+[[gnu::cold, gnu::noinline]] void refill(Cache& cache) {
+  for (; cache.size < batch; ++cache.size) {
+    auto* request = make_object<Request>();
+    request->handle = 0;
+    request->next = cache.free;
+    cache.free = request;
+  }
+}
+
+}  // namespace
+
+Request& take_request() {
+  Cache& mine = cache();
+  if (mine.free == nullptr) [[unlikely]] refill(mine);
+  Request& request = *mine.free;
+  mine.free = request.next;
+  --mine.size;
+  ++request.generation;
+  request.handle =
+      reinterpret_cast<std::uintptr_t>(&request) | (static_cast<std::uintptr_t>(request.generation) << 48);
+  request.next = nullptr;
+  return request;
+}
+
+void give_back_done(Request& request) {
+  if (request.type != nullptr && request.type->destroy != nullptr) request.type->destroy(request);
+  request.handle = 0;
+  request.done.store(0, std::memory_order_relaxed);
+  request.persistent = request.active = request.cancelled = request.freed = request.receives = false;
+  request.error = MPI_SUCCESS;
+  request.type = nullptr;
+  request.waiter = nullptr;
+  request.comm = nullptr;
+  request.datatype = nullptr;
+  request.bytes = 0;
+  request.state = nullptr;
+  Cache& mine = cache();
+  request.next = mine.free;
+  mine.free = &request;
+  if (++mine.size > 2 * batch) [[unlikely]] empty(mine, batch);
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,19 @@
+// Point-to-point requests as the MPI calls of this folder make them; the rest of the library uses p2p.hpp.
+#pragma once
+
+#include "p2p/p2p.hpp"
+
+namespace heddle::p2p {
+
+// A request that describes an operation which has not been started. `peer` is not MPI_PROC_NULL.
+Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+                      int tag, Mode mode);
+Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+                      int tag);
+// One that is done: what a communication with MPI_PROC_NULL is.
+Request& null_request(bool receive);
+
+// The error of a request that is done, with its sentence.
+Error explain(const Request& request);
+
+}  // namespace heddle::p2p

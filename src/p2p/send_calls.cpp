@@ -1,0 +1,157 @@
+// MPI_Send, MPI_Isend and their modes; MPI_Recv, MPI_Irecv; the combined calls (MPI 5.0, sections 3.2-3.4, 3.7, 3.10).
+#include <memory>
+#include <vector>
+
+#include "binding/impl.hpp"
+#include "datatype/datatype.hpp"
+#include "object/resolve.hpp"
+#include "object/status.hpp"
+#include "p2p/requests.hpp"
+
+namespace heddle::mpi {
+
+using p2p::Mode;
+
+namespace {
+
+void isend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm, Mode mode,
+           MPI_Request* request) {
+  *request = handle_of<MPI_Request>(p2p::isend(comm, Plane::user, buf, count, datatype, dest, tag, mode));
+}
+
+}  // namespace
+
+Error Send(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
+  return p2p::send(comm, Plane::user, buf, count, datatype, dest, tag);
+}
+Error Ssend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
+  return p2p::send(comm, Plane::user, buf, count, datatype, dest, tag, Mode::synchronous);
+}
+Error Rsend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
+  return p2p::send(comm, Plane::user, buf, count, datatype, dest, tag, Mode::ready);
+}
+Error Isend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+            MPI_Request* request) {
+  isend(buf, count, datatype, dest, tag, comm, Mode::standard, request);
+  return success;
+}
+Error Issend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+             MPI_Request* request) {
+  isend(buf, count, datatype, dest, tag, comm, Mode::synchronous, request);
+  return success;
+}
+Error Irsend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+             MPI_Request* request) {
+  isend(buf, count, datatype, dest, tag, comm, Mode::ready, request);
+  return success;
+}
+
+Error Recv(void* buf, MPI_Count count, const Datatype& datatype, int source, int tag, Comm& comm, MPI_Status* status) {
+  return p2p::recv(comm, Plane::user, buf, count, datatype, source, tag, status);
+}
+Error Irecv(void* buf, MPI_Count count, const Datatype& datatype, int source, int tag, Comm& comm,
+            MPI_Request* request) {
+  *request = handle_of<MPI_Request>(p2p::irecv(comm, Plane::user, buf, count, datatype, source, tag));
+  return success;
+}
+
+// ---- send and receive in one call (section 3.10)
+
+Error Sendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag,
+               void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
+               MPI_Status* status) {
+  Request& receive = p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag);
+  Request& send = p2p::isend(comm, Plane::user, sendbuf, sendcount, sendtype, dest, sendtag);
+  Request* const both[] = {&receive, &send};
+  Error error = p2p::wait_all(both, 2);
+  if (error) error = p2p::explain(receive.error != MPI_SUCCESS ? receive : send);
+  if (status != MPI_STATUS_IGNORE)
+    set_status(*status, receive.source, receive.tag, static_cast<MPI_Count>(receive.bytes));
+  p2p::give_back(send);
+  p2p::give_back(receive);
+  return error;
+}
+
+Error Sendrecv_replace(void* buf, MPI_Count count, const Datatype& datatype, int dest, int sendtag, int source,
+                       int recvtag, Comm& comm, MPI_Status* status) {
+  const std::size_t bytes = packed_size(datatype, count);
+  const auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  pack(datatype, buf, count, 0, copy.get(), bytes);
+  return Sendrecv(copy.get(), static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), dest, sendtag, buf, count,
+                  datatype, source, recvtag, comm, status);
+}
+
+namespace {
+
+// A request over a send and a receive; done when both are.
+struct Pair final : p2p::Pollable {
+  Request* whole;
+  Request* send;
+  Request* receive;
+  std::unique_ptr<std::byte[]> copy;  // isendrecv_replace: what is being sent
+  bool poll() override {
+    if (send->done.load(std::memory_order_acquire) == 0 || receive->done.load(std::memory_order_acquire) == 0)
+      return false;
+    whole->error = receive->error != MPI_SUCCESS ? receive->error : send->error;
+    p2p::complete(*whole);
+    return true;
+  }
+};
+
+Pair& pair_of(Request& request) { return *static_cast<Pair*>(request.state); }
+
+constexpr RequestType pair_type{
+    .name = "sendrecv",
+    .start = nullptr,
+    .cancel = nullptr,
+    .finish =
+        [](Request& request, MPI_Status& status) {
+          const Request& r = *pair_of(request).receive;
+          set_status(status, r.source, r.tag, static_cast<MPI_Count>(r.bytes), r.cancelled);
+          return r.error != MPI_SUCCESS ? p2p::explain(r) : success;
+        },
+    .destroy =
+        [](Request& request) {
+          Pair& pair = pair_of(request);
+          p2p::give_back(*pair.send);
+          p2p::give_back(*pair.receive);
+          delete &pair;
+        },
+};
+
+void start_pair(std::unique_ptr<Pair> pair, Request& receive, Request& send, Comm& comm, MPI_Request* handle) {
+  Request& whole = p2p::take_request(pair_type);
+  whole.comm = &comm;
+  pair->whole = &whole;
+  pair->receive = &receive;
+  pair->send = &send;
+  *handle = handle_of<MPI_Request>(whole);
+  whole.state = pair.get();
+  p2p::start_polling(current_rank(), *pair.release());
+}
+
+}  // namespace
+
+Error Isendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag,
+                void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
+                MPI_Request* request) {
+  Request& receive = p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag);
+  Request& send = p2p::isend(comm, Plane::user, sendbuf, sendcount, sendtype, dest, sendtag);
+  start_pair(std::make_unique<Pair>(), receive, send, comm, request);
+  return success;
+}
+
+Error Isendrecv_replace(void* buf, MPI_Count count, const Datatype& datatype, int dest, int sendtag, int source,
+                        int recvtag, Comm& comm, MPI_Request* request) {
+  const std::size_t bytes = packed_size(datatype, count);
+  auto pair = std::make_unique<Pair>();
+  pair->copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  pack(datatype, buf, count, 0, pair->copy.get(), bytes);
+  Request& receive = p2p::irecv(comm, Plane::user, buf, count, datatype, source, recvtag);
+  Request& send = p2p::isend(comm, Plane::user, pair->copy.get(), static_cast<MPI_Count>(bytes),
+                             *predefined_datatype(MPI_BYTE), dest, sendtag);
+  start_pair(std::move(pair), receive, send, comm, request);
+  return success;
+}
+
+}  // namespace heddle::mpi

@@ -1,0 +1,269 @@
+#include "p2p/transfer.hpp"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "datatype/datatype.hpp"
+#include "p2p/core.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::p2p {
+
+using lln::Header;
+using lln::MessageKind;
+using lln::shm::nowhere;
+
+namespace {
+
+// Moves n bytes between our memory and another process'; 0 or an errno.
+using Mover = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
+
+int move_bytes(Mover mover, std::int32_t pid, void* ours, std::uint64_t theirs, std::size_t n) {
+  auto* at = static_cast<char*>(ours);
+  while (n != 0) {
+    const iovec local{at, n};
+    const iovec remote{reinterpret_cast<void*>(theirs), n};
+    const ssize_t moved = mover(pid, &local, 1, &remote, 1, 0);
+    if (moved <= 0) {
+      if (errno == EINTR) continue;
+      return moved == 0 ? EFAULT : errno;
+    }
+    at += moved;
+    theirs += static_cast<std::uint64_t>(moved);
+    n -= static_cast<std::size_t>(moved);
+  }
+  return 0;
+}
+
+std::byte* run_at(const Request& request, std::size_t position) {
+  return static_cast<std::byte*>(run_start(*request.datatype, request.buffer)) + position;
+}
+
+}  // namespace
+
+Transfers::Transfers(Core& core, int world_size)
+    : core_(core), access_(static_cast<std::size_t>(world_size), Access::unknown) {}
+
+Transfers::~Transfers() {
+  while (Transfer* t = free_) {
+    free_ = t->next;
+    delete t;
+  }
+}
+
+// ---- beginnings, under the VNI's protection
+
+void Transfers::accept(Request& receive, int peer, const Offer& offer) {
+  const std::size_t bytes = receive.bytes;
+  const bool run = is_run(*receive.datatype, receive.count);
+  if (bytes == 0 || can_read(peer, offer)) {
+    if (bytes >= split_bytes && run) {
+      const lln::shm::Offset shared = core_.endpoint().heap().allocate(sizeof(Split));
+      if (shared != nowhere) {
+        auto* split = new (core_.endpoint().heap().at<Split>(shared)) Split;
+        split->users.store(2, std::memory_order_relaxed);
+        Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
+        transfer.sender_request = offer.request;
+        transfer.remote_address = offer.address;
+        transfer.remote_pid = offer.pid;
+        transfer.shared = shared;
+        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(run_at(receive, 0)), bytes, shared,
+                            Way::split, core_.pid()};
+        core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer);
+        start(transfer);
+        return;
+      }
+    }
+    Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
+    transfer.sender_request = offer.request;
+    transfer.remote_address = offer.address;
+    transfer.remote_pid = offer.pid;
+    start(transfer);
+    return;
+  }
+  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
+  transfer.shared = core_.endpoint().heap().allocate(sizeof(Pipe));
+  if (transfer.shared == nowhere) {
+    // Without shared memory for a pipe there is no other way; the sender must not wait for ever.
+    receive.error = MPI_ERR_NO_MEM;
+    receive.bytes = transfer.bytes = 0;
+    transfer.role = Transfer::Role::read;
+    transfer.sender_request = offer.request;
+    start(transfer);
+    return;
+  }
+  auto* pipe = core_.endpoint().heap().at<Pipe>(transfer.shared);
+  pipe->filled.store(0, std::memory_order_relaxed);
+  pipe->emptied.store(0, std::memory_order_relaxed);
+  const Answer answer{offer.request, 0, bytes, transfer.shared, Way::pipe, 0};
+  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer);
+  start(transfer);
+}
+
+void Transfers::answered(int peer, const Answer& answer) {
+  auto& request = *reinterpret_cast<Request*>(answer.request);
+  const bool split = answer.way == Way::split;
+  Transfer& transfer =
+      make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
+  transfer.remote_address = answer.address;
+  transfer.remote_pid = answer.pid;
+  transfer.shared = answer.shared;
+  start(transfer);
+}
+
+// Whether a container or the kernel lets us read that process; found out by reading the first byte of its first offer.
+bool Transfers::can_read(int peer, const Offer& offer) {
+  if (offer.address == 0) return false;
+  Access& access = access_[static_cast<std::size_t>(peer)];
+  if (access == Access::unknown) {
+    std::byte probe;
+    const int error = move_bytes(process_vm_readv, offer.pid, &probe, offer.address, 1);
+    access = error == 0 ? Access::yes : Access::no;
+  }
+  return access == Access::yes;
+}
+
+Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::size_t bytes) {
+  Transfer* t = free_;
+  if (t != nullptr) {
+    free_ = t->next;
+  } else {
+    t = new Transfer;
+  }
+  *t = Transfer{};
+  t->role = role;
+  t->request = &request;
+  t->peer = peer;
+  t->bytes = bytes;
+  return *t;
+}
+
+void Transfers::start(Transfer& transfer) {
+  active_.fetch_add(1, std::memory_order_relaxed);
+  put_back(transfer);
+}
+
+void Transfers::retire(Transfer& transfer) {
+  transfer.next = free_;
+  free_ = &transfer;
+  active_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// ---- the queue
+
+Transfer* Transfers::claim() {
+  std::lock_guard guard(mutex_);
+  Transfer* t = head_;
+  if (t != nullptr) {
+    head_ = t->next;
+    if (head_ == nullptr) tail_ = nullptr;
+  }
+  return t;
+}
+
+void Transfers::put_back(Transfer& transfer) {
+  std::lock_guard guard(mutex_);
+  transfer.next = nullptr;
+  (tail_ ? tail_->next : head_) = &transfer;
+  tail_ = &transfer;
+}
+
+// ---- moving data, outside the protection
+
+Transfers::Step Transfers::move(Transfer& transfer) {
+  switch (transfer.role) {
+    case Transfer::Role::read: return read_alone(transfer);
+    case Transfer::Role::split_reader:
+    case Transfer::Role::split_writer: return share(transfer);
+    case Transfer::Role::packer: return pack_chunk(transfer);
+    case Transfer::Role::unpacker: return unpack_chunk(transfer);
+  }
+  return Step::over;
+}
+
+Transfers::Step Transfers::read_alone(Transfer& transfer) {
+  if (transfer.bytes == 0) return Step::over;
+  Request& request = *transfer.request;
+  int error = 0;
+  if (is_run(*request.datatype, request.count)) {
+    error = move_bytes(process_vm_readv, transfer.remote_pid, run_at(request, 0), transfer.remote_address,
+                       transfer.bytes);
+  } else {
+    // Into a piece that stays in the cache, and from there to where the layout wants it.
+    alignas(64) static thread_local std::byte piece[pipe_chunk];
+    for (std::size_t at = 0; at < transfer.bytes && error == 0; at += sizeof piece) {
+      const std::size_t n = std::min(sizeof piece, transfer.bytes - at);
+      error = move_bytes(process_vm_readv, transfer.remote_pid, piece, transfer.remote_address + at, n);
+      if (error == 0) unpack(*request.datatype, request.buffer, request.count, at, piece, n);
+    }
+  }
+  if (error != 0) request.error = MPI_ERR_OTHER;
+  return Step::over;
+}
+
+// Both ends run this; the reader stays until the writer's last chunk is there too.
+Transfers::Step Transfers::share(Transfer& transfer) {
+  auto& split = *core_.endpoint().heap().at<Split>(transfer.shared);
+  const bool reader = transfer.role == Transfer::Role::split_reader;
+  const auto leave = [&] {
+    if (split.users.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      core_.endpoint().heap().release(transfer.shared, sizeof(Split));
+    return Step::over;
+  };
+  // The writer must not touch its request unless it has a chunk: the reader may have finished everything.
+  const bool all_claimed = split.claimed.load(std::memory_order_relaxed) >= transfer.bytes;
+  const std::size_t at =
+      all_claimed ? transfer.bytes : split.claimed.fetch_add(split_chunk, std::memory_order_relaxed);
+  if (at >= transfer.bytes) {
+    if (!reader) return leave();
+    if (split.moved.load(std::memory_order_acquire) < transfer.bytes) return Step::waits;
+    if (split.failed.load(std::memory_order_relaxed) != 0) transfer.request->error = MPI_ERR_OTHER;
+    return leave();
+  }
+  const std::size_t n = std::min(split_chunk, transfer.bytes - at);
+  const int error = move_bytes(reader ? process_vm_readv : process_vm_writev, transfer.remote_pid,
+                               run_at(*transfer.request, at), transfer.remote_address + at, n);
+  if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
+  const std::size_t moved = split.moved.fetch_add(n, std::memory_order_acq_rel) + n;
+  if (!reader && moved == transfer.bytes) core_.endpoint().wake(transfer.peer);
+  return Step::moved;
+}
+
+Transfers::Step Transfers::pack_chunk(Transfer& transfer) {
+  Request& request = *transfer.request;
+  auto& pipe = *core_.endpoint().heap().at<Pipe>(transfer.shared);
+  bool moved = false;
+  while (transfer.position < transfer.bytes) {
+    const std::uint32_t filled = pipe.filled.load(std::memory_order_relaxed);
+    if (filled - pipe.emptied.load(std::memory_order_acquire) == pipe_chunks) return moved ? Step::moved : Step::waits;
+    const std::size_t n = std::min(pipe_chunk, transfer.bytes - transfer.position);
+    pack(*request.datatype, request.buffer, request.count, transfer.position, pipe.chunks[filled % pipe_chunks], n);
+    transfer.position += n;
+    pipe.filled.store(filled + 1, std::memory_order_release);
+    core_.endpoint().wake(transfer.peer);
+    moved = true;
+  }
+  return Step::over;
+}
+
+Transfers::Step Transfers::unpack_chunk(Transfer& transfer) {
+  Request& request = *transfer.request;
+  auto& pipe = *core_.endpoint().heap().at<Pipe>(transfer.shared);
+  bool moved = false;
+  while (transfer.position < transfer.bytes) {
+    const std::uint32_t emptied = pipe.emptied.load(std::memory_order_relaxed);
+    if (pipe.filled.load(std::memory_order_acquire) == emptied) return moved ? Step::moved : Step::waits;
+    const std::size_t n = std::min(pipe_chunk, transfer.bytes - transfer.position);
+    unpack(*request.datatype, request.buffer, request.count, transfer.position, pipe.chunks[emptied % pipe_chunks], n);
+    transfer.position += n;
+    pipe.emptied.store(emptied + 1, std::memory_order_release);
+    core_.endpoint().wake(transfer.peer);
+    moved = true;
+  }
+  core_.endpoint().heap().release(transfer.shared, sizeof(Pipe));
+  return Step::over;
+}
+
+}  // namespace heddle::p2p

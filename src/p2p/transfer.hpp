@@ -1,0 +1,131 @@
+// Long messages: rendezvous, and how the data move.
+//
+// The sender offers (RTS: size, and the address if its data are one run). When the offer has matched, the receiver
+// decides how the data travel and, unless it can do it alone, tells the sender (CTS):
+//
+//   single copy   the receiver reads the sender's memory (process_vm_readv). Above `split_bytes`, if both buffers are
+//                 runs, the two sides share the work: each claims the next chunk from a counter that both see, the
+//                 receiver reads, the sender writes; whoever is not there simply claims none
+//   pipe          through a few chunks of shared memory, one packing while the other unpacks: for layouts that are not
+//                 one run, and where a container forbids process_vm_readv
+//
+// Data move outside the VNI's protection. Any thread that makes progress may advance any transfer, one thread each at a
+// time, a bounded piece at a time.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "lln/shm/endpoint.hpp"
+#include "object/request.hpp"
+
+namespace heddle {
+struct Rank;
+class Wakeups;
+}  // namespace heddle
+
+namespace heddle::p2p {
+
+class Core;
+
+struct Offer {             // payload of an RTS
+  std::uint64_t bytes;     // of the message
+  std::uint64_t request;   // the sender's request, to be given back in CTS and FIN
+  std::uint64_t address;   // of the data if they are one run, else 0
+  std::int32_t pid;        // whose memory that is
+};
+
+enum class Way : std::uint32_t { split, pipe };
+
+struct Answer {            // payload of a CTS
+  std::uint64_t request;   // the sender's
+  std::uint64_t address;   // split: of the receiver's buffer
+  std::uint64_t bytes;     // to be moved, which is less than offered if the receiver has less room
+  lln::shm::Offset shared;  // Split or Pipe
+  Way way;
+  std::int32_t pid;
+};
+
+inline constexpr std::size_t split_bytes = 128 * 1024;
+inline constexpr std::size_t split_chunk = 64 * 1024;
+inline constexpr std::size_t pipe_chunk = 32 * 1024;
+inline constexpr std::uint32_t pipe_chunks = 4;
+
+// Shared state of a split copy. Each side claims chunks by adding to `claimed` and reports them in `moved`.
+struct Split {
+  alignas(64) std::atomic<std::uint64_t> claimed;
+  alignas(64) std::atomic<std::uint64_t> moved;
+  std::atomic<std::uint32_t> users;   // the side that leaves last gives this back to the heap
+  std::atomic<std::uint32_t> failed;  // errno of a copy that did not work
+};
+
+// Shared state of a pipe: a ring of chunks. The packer counts those that it filled, the unpacker those that it emptied.
+struct Pipe {
+  alignas(64) std::atomic<std::uint32_t> filled;
+  alignas(64) std::atomic<std::uint32_t> emptied;
+  alignas(64) std::byte chunks[pipe_chunks][pipe_chunk];
+};
+
+// One long message of this rank that is on its way, at either end.
+struct Transfer {
+  enum class Role : std::uint8_t { read, split_reader, split_writer, packer, unpacker };
+  Role role;
+  Request* request = nullptr;
+  int peer = 0;              // world rank
+  std::size_t bytes = 0;     // to move
+  std::size_t position = 0;  // moved so far by this side
+  std::uint64_t sender_request = 0;
+  std::uint64_t remote_address = 0;
+  std::int32_t remote_pid = 0;
+  lln::shm::Offset shared = lln::shm::nowhere;
+  Transfer* next = nullptr;
+};
+
+class Transfers {
+ public:
+  enum class Step : std::uint8_t { moved, waits, over };
+
+  Transfers(Core& core, int world_size);
+  ~Transfers();
+
+  // Any thread; a hint.
+  bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
+
+  // Under the VNI's protection: an offer has matched this receive; the receiver has answered our offer.
+  void accept(Request& receive, int peer, const Offer& offer);
+  void answered(int peer, const Answer& answer);
+
+  // Not under protection. Takes a transfer that nobody works on, moves a piece of it, and puts it back, unless the step
+  // was the last: then Core::end_transfer, under protection, concludes it.
+  Transfer* claim();
+  Step move(Transfer& transfer);
+  void put_back(Transfer& transfer);
+  // How many there are to go round.
+  std::uint32_t count() const { return active_.load(std::memory_order_relaxed); }
+
+  // Under protection: the transfer is over and forgotten.
+  void retire(Transfer& transfer);
+
+ private:
+  Step read_alone(Transfer& transfer);
+  Step share(Transfer& transfer);
+  Step pack_chunk(Transfer& transfer);
+  Step unpack_chunk(Transfer& transfer);
+  bool can_read(int peer, const Offer& offer);
+  Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);
+  void start(Transfer& transfer);
+
+  Core& core_;
+  std::mutex mutex_;  // of the queue; held for a few instructions
+  Transfer* head_ = nullptr;
+  Transfer* tail_ = nullptr;
+  std::atomic<std::uint32_t> active_{0};
+  Transfer* free_ = nullptr;  // under the VNI's protection
+  enum class Access : std::uint8_t { unknown, yes, no };
+  std::vector<Access> access_;  // by world rank: may we read that process' memory?
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,62 @@
+// MPI_Init, MPI_Finalize, MPI_Abort: the world model (MPI 5.0, section 11.2).
+#include <pthread.h>
+
+#include <cstdio>
+
+#include "binding/impl.hpp"
+#include "boot/join.hpp"
+#include "coll/internal.hpp"
+#include "object/comm.hpp"
+#include "object/error.hpp"
+#include "object/tables.hpp"
+#include "p2p/buffer.hpp"
+#include "p2p/p2p.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::mpi {
+
+Error Init_thread(int*, char***, int required, int* provided) {
+  Rank& rank = current_rank();
+  if (rank.world_phase.load(std::memory_order_acquire) != Phase::before)
+    return fail(MPI_ERR_OTHER, "the world model can be initialized only once");
+  if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
+    return fail(MPI_ERR_ARG, "required = %d is not a level of thread support", required);
+  if (Error e = acquire_library(rank)) return e;
+  rank.main_thread = static_cast<std::uint64_t>(pthread_self());
+  rank.thread_level = MPI_THREAD_MULTIPLE;  // always: no program needs to pay for asking
+  rank.world = make_world(rank);
+  rank.self = make_self(rank);
+  rank.world_phase.store(Phase::active, std::memory_order_release);
+  *provided = rank.thread_level;
+  return success;
+}
+
+Error Init(int* argc, char*** argv) {
+  int provided;
+  return Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
+}
+
+Error Finalize() {
+  Rank& rank = current_rank();
+  if (rank.world_phase.load(std::memory_order_acquire) != Phase::active)
+    return fail(MPI_ERR_OTHER, "the world model is not initialized, or finalized already");
+  if (Error e = delete_world_attributes(rank)) return e;  // first of all: they may communicate
+  if (rank.buffer) rank.buffer->flush();
+  // What this rank still has to say (answers that wait for room, long messages of freed requests) is said while the
+  // others are certainly there to hear it.
+  if (Error e = coll::barrier(*rank.world)) return e;
+  rank.world_phase.store(Phase::after, std::memory_order_release);
+  free_world(rank);
+  release_library(rank);
+  return success;
+}
+
+Error Abort(Comm* comm, int errorcode) {
+  const Rank& rank = current_rank();
+  char text[256];
+  std::snprintf(text, sizeof text, "rank %d called MPI_Abort(%s, %d)", rank.world_rank,
+                comm != nullptr && !comm->name.empty() ? comm->name.c_str() : "communicator", errorcode);
+  boot::abort(rank.job.header != nullptr ? &rank.job : nullptr, errorcode, text);
+}
+
+}  // namespace heddle::mpi

@@ -1,0 +1,65 @@
+#include "rank/rank.hpp"
+
+#include <cstddef>
+
+#include "lln/shm/endpoint.hpp"
+#include "object/error.hpp"
+#include "object/tables.hpp"
+#include "p2p/buffer.hpp"
+#include "p2p/request_cache.hpp"
+#include "p2p/vni.hpp"
+
+namespace heddle {
+
+Rank::Rank() { prepare_tables(*this); }
+Rank::~Rank() = default;
+
+namespace {
+
+// Never destroyed: threads of the program may still be in a call while it exits.
+Rank& make_process_rank() {
+  alignas(Rank) static std::byte storage[sizeof(Rank)];
+  return *new (storage) Rank;
+}
+
+}  // namespace
+
+Rank& process_rank = make_process_rank();
+
+// What the first user of the library brings up stays up until the process ends: peers may still have messages on their
+// way here, and a session may be opened after the last one was closed.
+static Error bring_up(Rank& rank) {
+  boot::Problem problem;
+  if (!boot::join(rank.job, lln::shm::heap_bytes(1), problem)) return fail(MPI_ERR_OTHER, "%s", problem.text);
+  rank.world_rank = rank.job.rank;
+  rank.world_size = rank.job.size;
+  rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
+  rank.vni.reset(p2p::make_vni(rank));
+  if (!rank.vni) return Error(MPI_ERR_ARG);
+  rank.sent = &p2p::take_request();
+  rank.sent->done.store(1, std::memory_order_relaxed);
+  return success;
+}
+
+Error acquire_library(Rank& rank) {
+  std::lock_guard guard(rank.lifecycle_mutex);
+  if (rank.users == 0) {
+    if (rank.vni) {
+      boot::enter(rank.job);
+    } else if (Error e = bring_up(rank)) {
+      return e;
+    }
+    rank.phase.store(Phase::active, std::memory_order_release);
+  }
+  ++rank.users;
+  return success;
+}
+
+void release_library(Rank& rank) {
+  std::lock_guard guard(rank.lifecycle_mutex);
+  if (--rank.users != 0) return;
+  rank.phase.store(Phase::after, std::memory_order_release);
+  boot::leave(rank.job);
+}
+
+}  // namespace heddle
