@@ -1,33 +1,19 @@
 # Python environments inside the build tree, each made once and shared by all presets.
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+include(${CMAKE_CURRENT_LIST_DIR}/environment.cmake)
 
-# heddle_python_environment(NAME REQUIREMENTS OUT): a virtual environment build/.NAME that holds what the requirements
-# file pins (by hash); sets OUT to its interpreter. When the file has not changed nothing is run, so that a
-# configured tree needs no network.
+# heddle_python_environment(NAME REQUIREMENTS OUT): the environment build/.NAME, made now; OUT is its interpreter.
 function(heddle_python_environment name requirements out)
-  set(home ${CMAKE_SOURCE_DIR}/build/.${name})
-  set(python ${home}/bin/python)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${requirements})
-  file(SHA256 ${requirements} wanted)
-  file(LOCK ${home}.lock GUARD FUNCTION)
-  set(have "")
-  if(EXISTS ${home}/requirements.sha256 AND EXISTS ${python})
-    file(READ ${home}/requirements.sha256 have)
-  endif()
-  if(NOT have STREQUAL wanted)
-    message(STATUS "Making the Python environment build/.${name}")
-    execute_process(COMMAND ${Python3_EXECUTABLE} -m venv --clear ${home} RESULT_VARIABLE failed)
-    if(failed)
-      message(FATAL_ERROR "python3 -m venv failed; on Debian it needs the package python3-venv")
-    endif()
-    execute_process(
-      COMMAND ${python} -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps
-              -r ${requirements}
-      RESULT_VARIABLE failed)
-    if(failed)
-      message(FATAL_ERROR "pip could not install ${requirements}")
-    endif()
-    file(WRITE ${home}/requirements.sha256 ${wanted})
-  endif()
-  set(${out} ${python} PARENT_SCOPE)
+  heddle_make_environment(${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/build/.${name} ${requirements})
+  set(${out} ${CMAKE_SOURCE_DIR}/build/.${name}/bin/python PARENT_SCOPE)
+endfunction()
+
+# heddle_python_fixture(NAME REQUIREMENTS): the same as a test that tests with FIXTURES_REQUIRED NAME wait for, for what
+# only they need.
+function(heddle_python_fixture name requirements)
+  add_test(NAME ${name}.install
+    COMMAND ${CMAKE_COMMAND} -D PYTHON=${Python3_EXECUTABLE} -D HOME=${CMAKE_SOURCE_DIR}/build/.${name}
+            -D REQUIREMENTS=${requirements} -P ${CMAKE_SOURCE_DIR}/cmake/environment.cmake)
+  set_tests_properties(${name}.install PROPERTIES FIXTURES_SETUP ${name})
 endfunction()
