@@ -33,9 +33,7 @@ foreach(name heddle mpi mpi-c mpi-cxx)
 endforeach()
 
 # ---- the library, its header, the launcher --------------------------------------------------------------------------
-if(TARGET heddle_mpi_h)
-  install(FILES $<TARGET_PROPERTY:heddle_mpi_h,MPI_H> DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-endif()
+install(FILES ${HEDDLE_GENERATED}/include/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET mpi_abi)
   add_dependencies(product mpi_abi)
   install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
