@@ -32,18 +32,10 @@ foreach(name heddle mpi mpi-c mpi-cxx)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# ---- the library, its header, the launcher --------------------------------------------------------------------------
+# ---- the library and its header (src/boot installs the launcher) ----------------------------------------------------
 install(FILES ${HEDDLE_GENERATED}/include/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-if(TARGET mpi_abi)
-  add_dependencies(product mpi_abi)
-  install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-if(TARGET mpiexec)
-  add_dependencies(product mpiexec)
-  install(TARGETS mpiexec RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(CODE "file(CREATE_LINK mpiexec
-    \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/mpirun\" SYMBOLIC)")
-endif()
+add_dependencies(product mpi_abi mpiexec)
+install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # ---- CMake package --------------------------------------------------------------------------------------------------
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heddle-config.cmake.in
