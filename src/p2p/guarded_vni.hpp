@@ -56,18 +56,12 @@ class GuardedVni final : public Vni {
     do {
       if (Unexpected* message = probe(context, source, tag, take, found)) return message;
     } while (patience.spend());
-    auto& bell = core_.endpoint().own_bell();
     core_.probers.fetch_add(1, std::memory_order_relaxed);
     Unexpected* message = nullptr;
-    for (;;) {
-      const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
-      bell.asleep.fetch_add(1, std::memory_order_relaxed);
-      core_.endpoint().fence().heavy();
+    sleep_until([&] {
       message = probe(context, source, tag, take, found);
-      if (message == nullptr && !core_.something_to_do()) bell.sleep(rings);
-      bell.asleep.fetch_sub(1, std::memory_order_relaxed);
-      if (message != nullptr) break;
-    }
+      return message != nullptr;
+    });
     core_.probers.fetch_sub(1, std::memory_order_relaxed);
     return message;
   }
@@ -123,6 +117,17 @@ class GuardedVni final : public Vni {
     }
     wait_asleep(set);
   }
+
+  void wait_until(bool (*holds)(const void*), const void* what) override {
+    Patience patience(rank_.machine);
+    do {
+      if (holds(what)) return;
+      if (progress()) patience.reset();
+    } while (patience.spend());
+    sleep_until([&] { return holds(what); });
+  }
+  void notify(int world_rank) override { core_.endpoint().wake(world_rank); }
+  lln::shm::Heap& shared_memory() override { return core_.endpoint().heap(); }
 
   const char* model() const override { return model_; }
 
@@ -242,19 +247,24 @@ class GuardedVni final : public Vni {
 
   // Drives progress for the rank until this thread's own requests are done.
   void serve(Set& set) {
-    auto& endpoint = core_.endpoint();
-    auto& bell = endpoint.own_bell();
-    while (!set.satisfied()) {
+    sleep_until([&] { return set.satisfied(); });
+  }
+
+  // Sleeps on the rank's doorbell, and progresses whenever it rings, until `holds`.
+  template <class F>
+  void sleep_until(F&& holds) {
+    auto& bell = core_.endpoint().own_bell();
+    while (!holds()) {
       const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
       bell.asleep.fetch_add(1, std::memory_order_relaxed);
       protect([&](Wakeups&) { core_.want_room(); });
-      endpoint.fence().heavy();
-      if (!progress() && !set.satisfied()) bell.sleep(rings);
+      core_.endpoint().fence().heavy();
+      if (!progress() && !holds()) bell.sleep(rings);
       bell.asleep.fetch_sub(1, std::memory_order_relaxed);
       Patience patience(rank_.machine);
       do {
         if (progress()) patience.reset();
-      } while (!set.satisfied() && patience.spend());
+      } while (!holds() && patience.spend());
     }
   }
 

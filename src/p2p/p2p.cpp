@@ -153,6 +153,12 @@ void complete(Request& request) { current_rank().vni->complete(request); }
 
 void progress(Rank& rank) { rank.vni->progress(); }
 
+lln::shm::Heap& shared_memory(Rank& rank) { return rank.vni->shared_memory(); }
+
+void wait_until(Rank& rank, bool (*holds)(const void*), const void* what) { rank.vni->wait_until(holds, what); }
+
+void notify(Rank& rank, int world_rank) { rank.vni->notify(world_rank); }
+
 bool cancel_recv(Request& request) { return current_rank().vni->cancel_recv(request); }
 
 void start_polling(Rank& rank, Pollable& work) { rank.pollables.add(work); }

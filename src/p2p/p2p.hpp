@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "lln/shm/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
@@ -52,6 +53,17 @@ void complete(Request& request);
 
 // One pass over everything that can move: arrived messages, backlog, schedules.
 void progress(Rank& rank);
+
+// Memory that every rank of the job sees, and waiting for what others write there: until `holds()` is true, with
+// progress meanwhile, awake at first and then asleep. Whoever makes it true calls notify(world rank) after its store.
+lln::shm::Heap& shared_memory(Rank& rank);
+void wait_until(Rank& rank, bool (*holds)(const void*), const void* what);
+template <class F>
+void wait_until(Rank& rank, const F& holds) {
+  if (holds()) return;
+  wait_until(rank, [](const void* f) { return (*static_cast<const F*>(f))(); }, &holds);
+}
+void notify(Rank& rank, int world_rank);
 
 // Cancels a receive; true if it took effect (it is then done and `cancelled`).
 bool cancel_recv(Request& request);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lln/shm/heap.hpp"
 #include "object/request.hpp"
 
 namespace heddle {
@@ -48,6 +49,12 @@ class Vni {
 
   // Blocks until all of them (or one, if `any`) are done. Null entries do not count.
   virtual void wait(Request* const* requests, std::size_t n, bool any) = 0;
+  // Blocks until a condition over shared memory holds, progressing meanwhile. Whoever makes it true calls notify of
+  // this rank after its store.
+  virtual void wait_until(bool (*holds)(const void*), const void* what) = 0;
+  virtual void notify(int world_rank) = 0;
+  virtual lln::shm::Heap& shared_memory() = 0;
+
   // One pass over what can move; whether anything did.
   virtual bool progress() = 0;
 
