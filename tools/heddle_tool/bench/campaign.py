@@ -11,6 +11,7 @@ from pathlib import Path
 from .. import places
 from . import stats
 from .build import Builder
+from .lock import Lock
 from .mpis import CORES, Mpi
 from .progress import Progress
 from .runner import Run, run
@@ -102,6 +103,7 @@ class Campaign:
         for point in plan.points:
             for mpi in plan.mpis:
                 builder.program(point.bench.source, mpi)
+        lock = Lock(plan.lock)
         progress = Progress(len(plan.points) * len(plan.mpis) * plan.repeats)
         try:
             for point in plan.points:
@@ -117,7 +119,7 @@ class Campaign:
                         elif mpi.label not in hopeless:
                             program = builder.program(point.bench.source, mpi)
                             limit = plan.limit + (point.bench.seconds if plan.seconds is None else plan.seconds)
-                            result = run(point, mpi, program, limit, plan.seconds, plan.patience, plan.lock)
+                            result = run(point, mpi, program, limit, plan.seconds, plan.patience, lock)
                             cell.check_answer(result)
                             cell.runs.setdefault(mpi.label, []).append(result)
                             # A hang has cost its whole limit once; it is reported, not repeated.
@@ -131,6 +133,7 @@ class Campaign:
             self.interrupted = True
             progress.clear()
         finally:
+            lock.release()
             progress.clear()
             self.save()
 

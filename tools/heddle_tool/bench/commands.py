@@ -67,7 +67,8 @@ def add_contest_options(p) -> None:
     p.add_argument("--patience", default="3", metavar="N",
                    help="tries for a run that nobody else on the machine disturbs (default 3)")
     p.add_argument("--lock", metavar="FILE", default=os.environ.get("HEDDLE_BENCH_LOCK"),
-                   help="hold this lock file during each run, for machines that are shared (or HEDDLE_BENCH_LOCK)")
+                   help="hold this lock file while measuring, some minutes at a time, for machines that are shared "
+                   "(or HEDDLE_BENCH_LOCK)")
     p.add_argument("--out", metavar="DIR", help="folder for JSON and HTML")
 
 

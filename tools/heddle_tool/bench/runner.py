@@ -4,8 +4,6 @@ A run also notes how much of the machine somebody else used meanwhile. On a shar
 figure and a rumour, so a disturbed run is told from a quiet one.
 """
 
-import contextlib
-import fcntl
 import json
 import os
 import resource
@@ -18,6 +16,7 @@ import uuid
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from .lock import Lock
 from .mpis import Mpi
 from .suite import Point
 
@@ -164,23 +163,12 @@ def settle(longest: float) -> None:
             return
 
 
-@contextlib.contextmanager
-def held(lock: Path | None):
-    """Holds a lock file that whoever shares the machine agrees on."""
-    if not lock:
-        yield
-        return
-    with lock.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
 def run(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None, patience: int,
-        lock: Path | None = None) -> Run:
+        lock: Lock) -> Run:
     """A run on a quiet machine if one of `patience` tries finds it so, else the least disturbed of them."""
     best: Run | None = None
     for _ in range(max(1, patience)):
-        with held(lock):
+        with lock:
             if patience > 1:
                 settle(3.0)
             tried = run_once(point, mpi, program, limit, seconds)
