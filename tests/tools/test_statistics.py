@@ -38,6 +38,16 @@ class Numbers(unittest.TestCase):
         self.assertEqual(fast_wins.best_peer(["mpich", "impi"]), "mpich")
 
 
+class Quiet(unittest.TestCase):
+    def test_disturbed_runs_count_only_if_they_must(self):
+        def runs(*others):
+            return Cell(Point(benchmark("latency"), 2), {"a": [Run("ok", float(i), others=o) for i, o in enumerate(others)]})
+        self.assertEqual(runs(0, 0.5, 0, 0).values("a"), [0.0, None, 2.0, 3.0])
+        self.assertEqual(runs(0, 0.5, 0).values("a"), [0.0, 1.0, 2.0])
+        self.assertEqual(runs(0, 0.5, 0, 0).disturbed("a"), 0)
+        self.assertEqual(runs(0, 0.5, 0).disturbed("a"), 0.5)
+
+
 class Points(unittest.TestCase):
     def test_combinations(self):
         found = points(benchmark("bandwidth"), None, [1, 2], None, ["shared", "each"])

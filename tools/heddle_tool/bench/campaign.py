@@ -18,6 +18,10 @@ from .runner import Run, run
 from .suite import BENCHMARKS, Point
 
 
+# Quiet runs that make the disturbed ones dispensable.
+ENOUGH = 3
+
+
 @dataclass
 class Cell:
     """A point with the runs of every contestant, one per repeat."""
@@ -26,7 +30,11 @@ class Cell:
     runs: dict[str, list[Run]] = field(default_factory=dict)
 
     def values(self, label: str) -> list[float | None]:
-        return [r.value if r.ok else None for r in self.runs.get(label, [])]
+        """One value per repeat, None where it does not count: a failed run, or one that others on the machine disturbed
+        if there are enough that they did not."""
+        runs = self.runs.get(label, [])
+        strict = sum(r.quiet for r in runs) >= ENOUGH
+        return [r.value if r.ok and (r.quiet or not strict) else None for r in runs]
 
     def summary(self, label: str) -> stats.Summary | None:
         return stats.summary([v for v in self.values(label) if v is not None])
@@ -52,7 +60,8 @@ class Cell:
 
     def disturbed(self, label: str) -> float:
         """The largest share of the machine that others took during a run that counts."""
-        return max((r.others for r in self.runs.get(label, []) if r.ok), default=0.0)
+        counts = zip(self.runs.get(label, []), self.values(label))
+        return max((r.others for r, value in counts if value is not None), default=0.0)
 
 
 @dataclass

@@ -92,11 +92,8 @@ class IntelMpi(Mpi):
 
     def env(self, ranks: int, threads: int) -> dict[str, str]:
         env = super().env(ranks, threads) | {"I_MPI_ROOT": str(self.prefix)}
-        if self.stock:
-            return env
-        env["I_MPI_FABRICS"] = "shm"
-        if crowded(ranks, threads):
-            env |= {"I_MPI_PIN": "0"}
+        if crowded(ranks, threads) and not self.stock:
+            env |= {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0"}
             env |= {"I_MPI_WAIT_MODE": "1"} if self.setting == "wait" else {"I_MPI_THREAD_YIELD": "2"}
         return env
 

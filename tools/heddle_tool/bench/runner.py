@@ -39,6 +39,10 @@ class Run:
     def ok(self) -> bool:
         return self.status == "ok"
 
+    @property
+    def quiet(self) -> bool:
+        return self.ok and self.others <= QUIET
+
     def to_json(self) -> dict:
         return {k: v for k, v in asdict(self).items() if v not in ("", [], {}, None)}
 
@@ -170,7 +174,7 @@ def run(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | No
     for _ in range(max(1, patience)):
         with lock:
             if patience > 1:
-                settle(3.0)
+                settle(1.5)
             tried = run_once(point, mpi, program, limit, seconds)
         if best is None or (tried.ok, -tried.others) > (best.ok, -best.others):
             best = tried
