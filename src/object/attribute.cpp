@@ -12,8 +12,10 @@ int call(Kind kind, void (*function)(), std::uintptr_t owner, Args... args) {
   switch (kind) {
     case Kind::datatype:
       return reinterpret_cast<TypeFunction*>(function)(reinterpret_cast<MPI_Datatype>(owner), args...);
-    case Kind::win: return reinterpret_cast<WinFunction*>(function)(reinterpret_cast<MPI_Win>(owner), args...);
-    default: return reinterpret_cast<CommFunction*>(function)(reinterpret_cast<MPI_Comm>(owner), args...);
+    case Kind::win:
+      return reinterpret_cast<WinFunction*>(function)(reinterpret_cast<MPI_Win>(owner), args...);
+    default:
+      return reinterpret_cast<CommFunction*>(function)(reinterpret_cast<MPI_Comm>(owner), args...);
   }
 }
 
@@ -23,9 +25,8 @@ Error failed(int code, const char* which, const Keyval& keyval) {
 
 Error call_delete(const Keyval& keyval, std::uintptr_t owner, void* value) {
   if (!keyval.remove) return success;
-  const int code =
-      call<MPI_Comm_delete_attr_function, MPI_Type_delete_attr_function, MPI_Win_delete_attr_function>(
-          keyval.owner_kind, keyval.remove, owner, keyval.number, value, keyval.extra_state);
+  const int code = call<MPI_Comm_delete_attr_function, MPI_Type_delete_attr_function, MPI_Win_delete_attr_function>(
+      keyval.owner_kind, keyval.remove, owner, keyval.number, value, keyval.extra_state);
   return code == MPI_SUCCESS ? success : failed(code, "delete", keyval);
 }
 

@@ -20,8 +20,8 @@ namespace heddle {
 struct Keyval {
   Kind owner_kind;  // comm, datatype or win
   int number = MPI_KEYVAL_INVALID;
-  void (*copy)() = nullptr;           // of the type for owner_kind; MPI_COMM_NULL_COPY_FN and the like are null,
-  void (*remove)() = nullptr;         // and copies_itself stands for MPI_COMM_DUP_FN
+  void (*copy)() = nullptr;    // of the type for owner_kind; MPI_COMM_NULL_COPY_FN and the like are null,
+  void (*remove)() = nullptr;  // and copies_itself stands for MPI_COMM_DUP_FN
   bool copies_itself = false;
   void* extra_state = nullptr;
   std::atomic<int> refs{1};

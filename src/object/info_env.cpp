@@ -38,7 +38,8 @@ void add(InfoEntries& entries, const char* key, std::string value) {
 }  // namespace
 
 InfoEntries describe_environment(const Rank& rank, const char* const* argv, int argc) {
-  const std::vector<std::string> words = argv && argc > 0 ? std::vector<std::string>(argv, argv + argc) : command_line();
+  const std::vector<std::string> words =
+      argv && argc > 0 ? std::vector<std::string>(argv, argv + argc) : command_line();
   std::string arguments;
   for (std::size_t i = 1; i < words.size(); ++i) arguments += (i > 1 ? " " : "") + words[i];
 

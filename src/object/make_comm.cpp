@@ -1,20 +1,15 @@
 #include "object/make_comm.hpp"
 
+#include "coll/internal.hpp"
 #include "object/context.hpp"
 #include "object/tables.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
 
-namespace coll {
-void release(CommState* state);  // coll/state.hpp
-}
-
 namespace {
 
-const int* world_ranks_of(const Group& group) {
-  return group.world_ranks.empty() ? nullptr : group.world_ranks.data();
-}
+const int* world_ranks_of(const Group& group) { return group.world_ranks.empty() ? nullptr : group.world_ranks.data(); }
 
 void inherit_errhandler(Comm& comm, const ErrhandlerSlot& from) {
   Errhandler* errhandler = from.get();
@@ -33,7 +28,7 @@ Comm* make_predefined(Rank& rank, MPI_Comm handle, const char* name, Context con
 }  // namespace
 
 Comm::~Comm() {
-  if (coll) coll::release(coll);
+  coll::release_state(*this);
   if (local_comm) release(*local_comm);
   if (remote_group) release(*remote_group);
   if (local_group) release(*local_group);
@@ -80,8 +75,7 @@ Comm* make_world(Rank& rank) {
 }
 
 Comm* make_self(Rank& rank) {
-  return make_predefined(rank, MPI_COMM_SELF, "MPI_COMM_SELF",
-                         make_context(rank.world_rank, self_context_counter),
+  return make_predefined(rank, MPI_COMM_SELF, "MPI_COMM_SELF", make_context(rank.world_rank, self_context_counter),
                          make_group(rank, {rank.world_rank}));
 }
 

@@ -10,8 +10,8 @@ namespace heddle {
 struct CommParts {
   Context context = 0;
   Group* local_group = nullptr;
-  Group* remote_group = nullptr;  // intercommunicators only
-  Comm* local_comm = nullptr;     // intercommunicators only
+  Group* remote_group = nullptr;     // intercommunicators only
+  Comm* local_comm = nullptr;        // intercommunicators only
   Errhandler* errhandler = nullptr;  // null: that of MPI_COMM_SELF, or the initial one
 };
 

@@ -60,8 +60,7 @@ std::string title(Comm& comm) {
   add("%s failed on rank %d of %d\n  %s\n", name(function), rank.job.rank, rank.job.size, meaning.c_str());
   if (sentence[0] != '\0') add("  %s\n", sentence);
   if (responsible.comm) {
-    add("  on %s (rank %d of %d)\n", title(*responsible.comm).c_str(), responsible.comm->rank,
-        responsible.comm->size);
+    add("  on %s (rank %d of %d)\n", title(*responsible.comm).c_str(), responsible.comm->rank, responsible.comm->size);
   }
   boot::abort(rank.job.header ? &rank.job : nullptr, error_class, text);
 }

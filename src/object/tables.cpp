@@ -60,6 +60,13 @@ Info& ObjectTables::environment_info() {
   return *environment_;
 }
 
+AttributeSet* ObjectTables::attributes_of_predefined(const Datatype& datatype, bool make) {
+  std::lock_guard guard(mutex_);
+  if (make) return &datatype_attributes_[&datatype];
+  const auto found = datatype_attributes_.find(&datatype);
+  return found == datatype_attributes_.end() ? nullptr : &found->second;
+}
+
 void prepare_tables(Rank& rank) { rank.tables = std::make_unique<ObjectTables>(rank); }
 
 }  // namespace heddle

@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <map>
 #include <mutex>
 
 #include "object/attribute.hpp"
@@ -17,6 +18,7 @@
 namespace heddle {
 
 struct Comm;
+struct Datatype;
 struct Info;
 struct Rank;
 
@@ -40,6 +42,9 @@ struct ObjectTables {
   ErrorTable errors;
   KeyvalTable keyvals;
 
+  // Attributes that the program set on a predefined datatype; null if there are none and none shall be made.
+  AttributeSet* attributes_of_predefined(const Datatype& datatype, bool make);
+
   // Values of the predefined attributes; users hold pointers to them.
   struct Predefined {
     int tag_ub = tag_upper_bound;
@@ -56,6 +61,8 @@ struct ObjectTables {
   Rank& rank_;
   std::once_flag environment_made_;
   Info* environment_ = nullptr;
+  std::mutex mutex_;
+  std::map<const Datatype*, AttributeSet> datatype_attributes_;  // under mutex_
 };
 
 // To be called once, while a Rank is made.

@@ -1,0 +1,108 @@
+// What a program asks a communicator, and its end (MPI 5.0, sections 7.4 to 7.8).
+#include <algorithm>
+#include <cstring>
+
+#include "binding/impl.hpp"
+#include "object/comm.hpp"
+#include "object/hints.hpp"
+#include "object/make_comm.hpp"
+#include "object/name.hpp"
+#include "object/resolve.hpp"
+#include "p2p/p2p.hpp"
+
+namespace heddle::mpi {
+
+Error Comm_size(Comm& comm, int* size) {
+  *size = comm.size;
+  return success;
+}
+
+Error Comm_rank(Comm& comm, int* rank) {
+  *rank = comm.rank;
+  return success;
+}
+
+Error Comm_remote_size(Comm& comm, int* size) {
+  if (!comm.inter) return fail(MPI_ERR_COMM, "comm is not an intercommunicator");
+  *size = comm.remote_size;
+  return success;
+}
+
+Error Comm_test_inter(Comm& comm, int* flag) {
+  *flag = comm.inter;
+  return success;
+}
+
+Error Comm_compare(Comm& comm1, Comm& comm2, int* result) {
+  if (&comm1 == &comm2) {
+    *result = MPI_IDENT;
+    return success;
+  }
+  if (comm1.inter != comm2.inter) {
+    *result = MPI_UNEQUAL;
+    return success;
+  }
+  // The constants are ordered: the worse of both groups counts.
+  int likeness = compare(*comm1.local_group, *comm2.local_group);
+  if (comm1.inter) likeness = std::max(likeness, compare(*comm1.remote_group, *comm2.remote_group));
+  *result = likeness == MPI_IDENT ? MPI_CONGRUENT : likeness;
+  return success;
+}
+
+Error Comm_set_name(Comm& comm, const char* comm_name) {
+  std::lock_guard guard(comm.mutex);
+  comm.name = stored_name(comm_name);
+  return success;
+}
+
+Error Comm_get_name(Comm* comm, char* comm_name, int* resultlen) {
+  if (!comm) return copy_name("MPI_COMM_NULL", comm_name, resultlen);
+  std::lock_guard guard(comm->mutex);
+  return copy_name(comm->name, comm_name, resultlen);
+}
+
+Error Comm_set_info(Comm& comm, const Info* info) {
+  InfoEntries hints = known_hints(info);
+  std::lock_guard guard(comm.mutex);
+  for (auto& [key, value] : hints) {
+    const auto same = [&](const auto& hint) { return hint.first == key; };
+    const auto place = std::find_if(comm.hints.begin(), comm.hints.end(), same);
+    if (place == comm.hints.end()) {
+      comm.hints.emplace_back(std::move(key), std::move(value));
+    } else {
+      place->second = std::move(value);
+    }
+  }
+  return success;
+}
+
+Error Comm_get_info(Comm& comm, MPI_Info* info_used) {
+  std::lock_guard guard(comm.mutex);
+  *info_used = handle_of<MPI_Info>(*make_info(comm.hints));
+  return success;
+}
+
+Error Comm_get_parent(MPI_Comm* parent) {
+  *parent = MPI_COMM_NULL;  // no process is started by MPI_Comm_spawn yet
+  return success;
+}
+
+Error Comm_free(MPI_Comm* comm) {
+  Comm& it = *object(*comm);
+  if (!it.user_made) return fail(MPI_ERR_COMM, "comm is %s, which cannot be freed", it.name.c_str());
+  if (Error e = free_comm(it)) return e;
+  *comm = MPI_COMM_NULL;
+  return success;
+}
+
+Error Comm_disconnect(MPI_Comm* comm) {
+  Comm& it = *object(*comm);
+  if (!it.user_made) return fail(MPI_ERR_COMM, "comm is %s, which cannot be disconnected", it.name.c_str());
+  // Every pending operation holds a reference.
+  while (it.refs.load(std::memory_order_acquire) != 1) p2p::progress(*it.owner);
+  if (Error e = free_comm(it)) return e;
+  *comm = MPI_COMM_NULL;
+  return success;
+}
+
+}  // namespace heddle::mpi

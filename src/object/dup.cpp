@@ -1,0 +1,100 @@
+// MPI_Comm_dup and its variants (MPI 5.0, section 7.4.2).
+#include "binding/impl.hpp"
+#include "coll/algorithms.hpp"
+#include "coll/schedule.hpp"
+#include "object/context.hpp"
+#include "object/exchange.hpp"
+#include "object/hints.hpp"
+#include "object/make_comm.hpp"
+#include "object/resolve.hpp"
+
+namespace heddle {
+
+namespace {
+
+template <class T>
+T* shared(T* object) {
+  if (object) retain(*object);
+  return object;
+}
+
+// The same groups and topology under contexts that only the leaders know yet.
+Comm* make_twin(Comm& parent) {
+  Rank& rank = *parent.owner;
+  const bool first = parent.rank == 0;
+  CommParts parts{.local_group = shared(parent.local_group), .remote_group = shared(parent.remote_group)};
+  if (parent.inter) {
+    parts.local_comm = make_child(
+        *parent.local_comm, {.context = first ? fresh_context(rank) : 0, .local_group = shared(parent.local_group)});
+  }
+  if (first && (!parent.inter || leads(*parent.local_group, *parent.remote_group))) parts.context = fresh_context(rank);
+  Comm* twin = make_child(parent, parts);
+  twin->topology = parent.topology;
+  return twin;
+}
+
+// Steps that bring the contexts of `twin` from the leaders to all members of the parent, right into their places.
+Error plan_contexts(coll::Schedule& schedule, Comm& twin) {
+  Comm& parent = schedule.comm();
+  const coll::Piece context = coll::raw(&twin.context, sizeof twin.context);
+  if (!parent.inter) {
+    coll::bcast(coll::team_of(schedule), context, 0);
+    return success;
+  }
+  const coll::Team local = coll::local_team_of(schedule);
+  if (parent.rank == 0) {
+    const coll::Team remote = coll::team_of(schedule);
+    if (leads(*parent.local_group, *parent.remote_group)) {
+      remote.send(context, 0);
+    } else {
+      remote.recv(context, 0);
+    }
+    remote.fence();
+  }
+  coll::bcast(local, context, 0);
+  coll::bcast(local, coll::raw(&twin.local_comm->context, sizeof twin.context), 0);
+  return success;
+}
+
+Error dup(Comm& parent, InfoEntries hints, MPI_Comm* out) {
+  Comm* twin = make_twin(parent);
+  twin->hints = std::move(hints);
+  Error error = coll::run(parent, [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin); });
+  if (!error) error = parent.attributes.copy_all(parent.handle, twin->attributes);
+  if (error) return retire(*twin), error;
+  *out = handle_of<MPI_Comm>(*twin);
+  return success;
+}
+
+// The handle is there at once, the communicator works once the request is complete.
+Error idup(Comm& parent, InfoEntries hints, MPI_Comm* out, MPI_Request* request) {
+  Comm* twin = make_twin(parent);
+  twin->hints = std::move(hints);
+  Error error = parent.attributes.copy_all(parent.handle, twin->attributes);
+  if (!error) {
+    error = coll::start(parent, request, [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin); });
+  }
+  if (error) return retire(*twin), error;
+  *out = handle_of<MPI_Comm>(*twin);
+  return success;
+}
+
+}  // namespace
+
+namespace mpi {
+
+// Hints are not passed on (MPI 4.0 took that back); with an info argument the new communicator gets those.
+Error Comm_dup(Comm& comm, MPI_Comm* newcomm) { return dup(comm, {}, newcomm); }
+
+Error Comm_dup_with_info(Comm& comm, const Info* info, MPI_Comm* newcomm) {
+  return dup(comm, known_hints(info), newcomm);
+}
+
+Error Comm_idup(Comm& comm, MPI_Comm* newcomm, MPI_Request* request) { return idup(comm, {}, newcomm, request); }
+
+Error Comm_idup_with_info(Comm& comm, const Info* info, MPI_Comm* newcomm, MPI_Request* request) {
+  return idup(comm, known_hints(info), newcomm, request);
+}
+
+}  // namespace mpi
+}  // namespace heddle

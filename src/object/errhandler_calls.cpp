@@ -1,0 +1,121 @@
+// Error handlers, classes, codes and strings (MPI 5.0, sections 9.3 to 9.5).
+#include <cstring>
+#include <string>
+
+#include "binding/impl.hpp"
+#include "object/comm.hpp"
+#include "object/errhandler.hpp"
+#include "object/raise.hpp"
+#include "object/resolve.hpp"
+#include "object/session.hpp"
+#include "object/tables.hpp"
+
+namespace heddle::mpi {
+
+namespace {
+
+template <class Call>
+Error create(Call* call, MPI_Errhandler* out) {
+  if (!call) return fail(MPI_ERR_ARG, "the error handler function is null");
+  Errhandler* errhandler = make_object<Errhandler>();
+  errhandler->action = call;
+  *out = handle_of<MPI_Errhandler>(*errhandler);
+  return success;
+}
+
+Error set(ErrhandlerSlot& slot, Kind kind, const char* kind_name, Errhandler& errhandler) {
+  if (!errhandler.fits(kind)) return fail(MPI_ERR_ERRHANDLER, "errhandler is not one for %s", kind_name);
+  slot.set(errhandler);
+  return success;
+}
+
+// The reference becomes the user's. The handle is the same each time, alive as long as anybody has a reference.
+Error get(const ErrhandlerSlot& slot, MPI_Errhandler* out) {
+  *out = handle_of<MPI_Errhandler>(*slot.get());
+  return success;
+}
+
+Error call(Function function, Object& owner, int errorcode) {
+  handle_error(function, &owner, errorcode, "called by the program");
+  return success;
+}
+
+}  // namespace
+
+Error Comm_create_errhandler(MPI_Comm_errhandler_function* comm_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(comm_errhandler_fn, errhandler);
+}
+Error Win_create_errhandler(MPI_Win_errhandler_function* win_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(win_errhandler_fn, errhandler);
+}
+Error File_create_errhandler(MPI_File_errhandler_function* file_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(file_errhandler_fn, errhandler);
+}
+Error Session_create_errhandler(MPI_Session_errhandler_function* session_errhandler_fn, MPI_Errhandler* errhandler) {
+  return create(session_errhandler_fn, errhandler);
+}
+
+Error Comm_set_errhandler(Comm& comm, Errhandler& errhandler) {
+  return set(comm.errhandler, Kind::comm, "communicators", errhandler);
+}
+Error Session_set_errhandler(Session& session, Errhandler& errhandler) {
+  return set(session.errhandler, Kind::session, "sessions", errhandler);
+}
+// No file exists yet, so `file` is always null: MPI_FILE_NULL, whose error handler is what new files get.
+Error File_set_errhandler(File* file, Errhandler& errhandler) {
+  return set(current_rank().tables->file_errhandler, Kind::file, "files", errhandler);
+}
+
+Error Comm_get_errhandler(Comm& comm, MPI_Errhandler* errhandler) { return get(comm.errhandler, errhandler); }
+Error Session_get_errhandler(Session& session, MPI_Errhandler* errhandler) {
+  return get(session.errhandler, errhandler);
+}
+Error File_get_errhandler(File* file, MPI_Errhandler* errhandler) {
+  return get(current_rank().tables->file_errhandler, errhandler);
+}
+
+Error Comm_call_errhandler(Comm& comm, int errorcode) { return call(Function::Comm_call_errhandler, comm, errorcode); }
+Error Session_call_errhandler(Session& session, int errorcode) {
+  return call(Function::Session_call_errhandler, session, errorcode);
+}
+
+// What it is attached to keeps it.
+Error Errhandler_free(MPI_Errhandler* errhandler) {
+  release(*object(*errhandler));
+  *errhandler = MPI_ERRHANDLER_NULL;
+  return success;
+}
+
+Error Error_class(int errorcode, int* errorclass) {
+  if (!current_rank().tables->errors.find_class(errorcode, *errorclass))
+    return fail(MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
+  return success;
+}
+
+Error Error_string(int errorcode, char* string, int* resultlen) {
+  std::string text;
+  if (!current_rank().tables->errors.find_text(errorcode, text))
+    return fail(MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
+  std::memcpy(string, text.c_str(), text.size() + 1);
+  *resultlen = static_cast<int>(text.size());
+  return success;
+}
+
+Error Add_error_class(int* errorclass) {
+  *errorclass = current_rank().tables->errors.add_class();
+  return success;
+}
+
+Error Add_error_code(int errorclass, int* errorcode) {
+  return current_rank().tables->errors.add_code(errorclass, *errorcode);
+}
+
+Error Add_error_string(int errorcode, const char* string) {
+  return current_rank().tables->errors.add_string(errorcode, string);
+}
+
+Error Remove_error_class(int errorclass) { return current_rank().tables->errors.remove_class(errorclass); }
+Error Remove_error_code(int errorcode) { return current_rank().tables->errors.remove_code(errorcode); }
+Error Remove_error_string(int errorcode) { return current_rank().tables->errors.remove_string(errorcode); }
+
+}  // namespace heddle::mpi

@@ -1,0 +1,35 @@
+#include "object/hints.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace heddle {
+
+namespace {
+
+// Assertions about what the program does with the communicator, with the values that they may have.
+constexpr std::string_view assertions[] = {
+    "mpi_assert_no_any_tag",
+    "mpi_assert_no_any_source",
+    "mpi_assert_exact_length",
+    "mpi_assert_allow_overtaking",
+    "mpi_assert_strict_persistent_collective_ordering",
+};
+
+bool is_hint(const std::pair<std::string, std::string>& entry) {
+  const auto& [key, value] = entry;
+  if (key == "mpi_assert_memory_alloc_kinds") return true;
+  if (std::find(std::begin(assertions), std::end(assertions), key) == std::end(assertions)) return false;
+  return value == "true" || value == "false";
+}
+
+}  // namespace
+
+InfoEntries known_hints(const Info* info) {
+  if (!info) return {};
+  InfoEntries hints = info->entries();
+  std::erase_if(hints, [](const auto& entry) { return !is_hint(entry); });
+  return hints;
+}
+
+}  // namespace heddle

@@ -1,0 +1,99 @@
+// MPI_Session_* and groups from process sets (MPI 5.0, section 11.3).
+#include <strings.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "binding/impl.hpp"
+#include "object/group.hpp"
+#include "object/resolve.hpp"
+#include "object/session.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle {
+
+Session* object(MPI_Session handle) {
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  return value >= arena::first_user_handle ? live_object<Session>(value) : nullptr;
+}
+
+namespace mpi {
+
+namespace {
+
+constexpr std::string_view process_sets[] = {"mpi://WORLD", "mpi://SELF"};
+constexpr int world_set = 0;
+
+// Names are URIs, whose scheme and host do not depend on case.
+Error find_process_set(const char* name, int& which) {
+  for (which = 0; which < static_cast<int>(std::size(process_sets)); ++which) {
+    const std::string_view set = process_sets[which];
+    if (strncasecmp(name, set.data(), set.size() + 1) == 0) return success;
+  }
+  return fail(MPI_ERR_ARG, "there is no process set '%.200s'", name);
+}
+
+}  // namespace
+
+Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* session) {
+  if (!errhandler.fits(Kind::session)) return fail(MPI_ERR_ERRHANDLER, "errhandler is not one for sessions");
+  if (Error e = acquire_library(current_rank())) return e;
+  Session* made = make_object<Session>();
+  made->errhandler.set(errhandler);
+  made->hints = {{"thread_level", "MPI_THREAD_MULTIPLE"}, {"mpi_memory_alloc_kinds", "mpi,system"}};
+  *session = handle_of<MPI_Session>(*made);
+  return success;
+}
+
+Error Session_finalize(MPI_Session* session) {
+  retire(*object(*session));
+  *session = MPI_SESSION_NULL;
+  release_library(current_rank());
+  return success;
+}
+
+Error Session_get_info(Session& session, MPI_Info* info_used) {
+  *info_used = handle_of<MPI_Info>(*make_info(session.hints));
+  return success;
+}
+
+Error Session_get_num_psets(Session& session, const Info* info, int* npset_names) {
+  *npset_names = static_cast<int>(std::size(process_sets));
+  return success;
+}
+
+// `pset_len` counts the terminating null, in and out; 0 asks for the length alone.
+Error Session_get_nth_pset(Session& session, const Info* info, int n, int* pset_len, char* pset_name) {
+  if (n < 0 || n >= static_cast<int>(std::size(process_sets)))
+    return fail(MPI_ERR_ARG, "n is %d, but there are %zu process sets", n, std::size(process_sets));
+  const std::string_view name = process_sets[n];
+  if (*pset_len > 0) {
+    const std::size_t length = std::min(name.size(), static_cast<std::size_t>(*pset_len) - 1);
+    std::memcpy(pset_name, name.data(), length);
+    pset_name[length] = '\0';
+  }
+  *pset_len = static_cast<int>(name.size()) + 1;
+  return success;
+}
+
+Error Session_get_pset_info(Session& session, const char* pset_name, MPI_Info* info) {
+  int which = 0;
+  if (Error e = find_process_set(pset_name, which)) return e;
+  const int size = which == world_set ? current_rank().world_size : 1;
+  *info = handle_of<MPI_Info>(*make_info({{"mpi_size", std::to_string(size)}}));
+  return success;
+}
+
+Error Group_from_session_pset(Session& session, const char* pset_name, MPI_Group* newgroup) {
+  int which = 0;
+  if (Error e = find_process_set(pset_name, which)) return e;
+  const Rank& rank = current_rank();
+  *newgroup = handle_of<MPI_Group>(which == world_set ? *make_identity_group(rank, rank.world_size)
+                                                      : *make_group(rank, {rank.world_rank}));
+  return success;
+}
+
+}  // namespace mpi
+}  // namespace heddle
