@@ -86,6 +86,7 @@ def register(sub):
     run.add_argument("--sizes", metavar="8,64k,1m")
     run.add_argument("--comm", metavar="shared,each", help="one communicator for all threads, or one each")
     run.add_argument("--models", metavar="a,b", help="safety models of Heddle to compare")
+    run.add_argument("--all-models", action="store_true", help="all presets, which Heddle refuses where it has them not")
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
     add_contest_options(run)
     run.set_defaults(perform=perform_run)
@@ -142,7 +143,7 @@ def perform_run(args) -> int:
     size = sizes(args.sizes) if args.sizes else None
     comms = words(args.comm, "--comm", ("shared", "each")) if args.comm else None
     wanted = [p for b in chosen for p in points(b, ranks, threads, size, comms)]
-    models = words(args.models, "--models") if args.models else []
+    models = words(args.models, "--models") if args.models else list(mpis.MODELS) if args.all_models else []
     kinds = words(args.rank_kind, "--rank-kind", ("processes", "threads"))
     plan(args, wanted, [])  # bad numbers are told before anything is installed
     campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, kinds)),

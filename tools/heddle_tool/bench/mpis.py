@@ -5,6 +5,7 @@ peer is never handicapped: what is set here was chosen because the peer is faste
 and is written into every result. A peer's other settings can be measured by name, `impi:wait`; `:stock` is how it comes.
 """
 
+import importlib.util
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 from .. import places
 from ..errors import BadInput
 
+OWN = ("HEDDLE_PEERS", "HEDDLE_BENCH_LOCK", "HEDDLE_BENCH_RUN")  # what this command reads itself
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -63,6 +65,11 @@ class Heddle(Mpi):
 
     def abi_compiler(self) -> list[str]:
         return self.compiler()
+
+    def env(self, ranks: int, threads: int) -> dict[str, str]:
+        # What the user set for Heddle stays set, and is part of the record.
+        theirs = {k: v for k, v in os.environ.items() if k.startswith("HEDDLE_") and k not in OWN}
+        return theirs | super().env(ranks, threads)
 
     def launch(self, ranks: int, threads: int) -> list[str]:
         kind = ["--ranks", "threads"] if self.rank_kind == "threads" else []
@@ -154,6 +161,8 @@ def peer(label: str, tell) -> Mpi:
 
 
 def install(name: str, prefix: Path, packages: tuple[str, ...]) -> None:
+    if importlib.util.find_spec("ensurepip") is None:
+        raise BadInput(f"peer {name} can't be installed: this Python has no ensurepip (Debian: apt-get install python3-venv)")
     shutil.rmtree(prefix, ignore_errors=True)
     prefix.parent.mkdir(parents=True, exist_ok=True)
     for step in ([sys.executable, "-m", "venv", str(prefix)],
@@ -181,6 +190,11 @@ def heddle(prefix: Path | None, tell) -> Heddle:
             last = (done.stderr.strip().splitlines() or ["no message"])[-1]
             raise BadInput(f"./dev stage failed: {last}")
     return Heddle("heddle", where)
+
+
+# Heddle's safety models, by the names of their presets.
+MODELS = ("mtx", "clh", "p-clh", "clh-usc", "p-clh-usc", "mtx-ksc", "p-clhub-usc", "p-hclhub-usc", "global", "per-vni", "hmcs2-usc",
+          "hmcs3-usc", "offload", "csync", "lockq-mcs", "lockq-mtx", "coarse", "fine", "flux", "auto")
 
 
 def variants(base: Heddle, models: list[str], rank_kinds: list[str]) -> list[Heddle]:
