@@ -74,8 +74,7 @@ class Mutation {
   order effective(order given, const Place& place, unsigned slot) {
     if (recording_) [[unlikely]]
       note({{base_name(place), place.line(), place.column(), slot}, given});
-    if (!active_ || place.line() != site_.line || place.column() != site_.column || slot != site_.slot)
-      return given;
+    if (!active_ || place.line() != site_.line || place.column() != site_.column || slot != site_.slot) return given;
     return base_name(place) == site_.file ? weakened_ : given;
   }
 
@@ -137,6 +136,10 @@ inline rl::memory_order look_up(order given, const Place& place) {
   return relacy_order(mutation.effective(given, place, 0));
 }
 
+// How often each thread has waited, for tests of algorithms that promise never to.
+inline std::array<std::uint64_t, 8> waits{};
+inline void note_wait() { ++waits[rl::ctx().current_thread()]; }
+
 // Threads set aside until something happens. Unlike Relacy's own wait sets it adds no happens-before.
 class Aside {
  public:
@@ -179,13 +182,12 @@ class CheckedAtomic {
   T exchange(T value, order o, Place place = Place::current()) {
     return stored(cell_.exchange(value, detail::look_up(o, place), detail::info(place)), place);
   }
-  bool compare_exchange(T& expected, T desired, order success, order failure,
-                        Place place = Place::current()) {
+  bool compare_exchange(T& expected, T desired, order success, order failure, Place place = Place::current()) {
     const order on_success = mutation.effective(success, place, 0);
     const order on_failure = detail::no_stronger(mutation.effective(failure, place, 1), on_success);
-    const bool done = cell_.compare_exchange_strong(expected, desired, detail::relacy_order(on_success),
-                                                    detail::info(place), detail::relacy_order(on_failure),
-                                                    detail::info(place));
+    const bool done =
+        cell_.compare_exchange_strong(expected, desired, detail::relacy_order(on_success), detail::info(place),
+                                      detail::relacy_order(on_failure), detail::info(place));
     return done ? stored(true, place) : false;
   }
   T fetch_add(T value, order o, Place place = Place::current()) {
@@ -270,6 +272,7 @@ struct Checker {
     for (;;) {
       const T value = cell.load(o, place);
       if (satisfied(value)) return value;
+      detail::note_wait();
       // The load may have seen an old value. If the newest one satisfies, look again; no store may be left to
       // wake us.
       if (satisfied(cell.cell_.debug_value())) {
@@ -285,19 +288,22 @@ struct Checker {
     return cell.load(o, place);  // one look is within any bound
   }
 
-  static void pause(std::uint32_t) {}
-  static void yield(Place place = Place::current()) { rl::ctx().yield(1, detail::info(place)); }
+  static void pause(std::uint32_t, Place place = Place::current()) { yield(place); }
+  static void yield(Place place = Place::current()) {
+    detail::note_wait();
+    rl::ctx().yield(1, detail::info(place));
+  }
+  static std::uint64_t waits() { return detail::waits[thread()]; }
 
-  static void park(const atomic<std::uint32_t>& word, std::uint32_t expected, Scope,
-                   Place place = Place::current()) {
+  static void park(const atomic<std::uint32_t>& word, std::uint32_t expected, Scope, Place place = Place::current()) {
+    detail::note_wait();
     rl::ctx().sched();
     if (word.cell_.debug_value() == expected) word.parked_.wait(true, place);
     // Whoever returns has given time to others, and does not see forever what it saw before.
     rl::ctx().yield(1, detail::info(place));
   }
 
-  static void unpark(const atomic<std::uint32_t>& word, std::uint32_t n, Scope,
-                     Place place = Place::current()) {
+  static void unpark(const atomic<std::uint32_t>& word, std::uint32_t n, Scope, Place place = Place::current()) {
     rl::ctx().sched();
     word.parked_.wake(n, place);
   }

@@ -160,8 +160,7 @@ struct Native {
   }
 
   static void park(const atomic<std::uint32_t>& word, std::uint32_t expected, Scope scope) {
-    if (runtime != nullptr)
-      return yield();  // the kernel must not put a carrier of user-level threads to sleep
+    if (runtime != nullptr) return yield();  // the kernel must not put a carrier of user-level threads to sleep
     futex(word, scope == Scope::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT, expected);
   }
 

@@ -66,8 +66,8 @@ concept Platform = AtomicCounter<typename P::template atomic<std::uint32_t>, std
                    AtomicCell < typename P::template atomic<void*>,
 void* > &&AtomicCell<typename P::template atomic<bool>, bool>&& requires(
             typename P::template atomic<std::uint32_t>& word, typename P::template plain<int>& datum,
-            typename P::template block<64>& payload, typename P::mutex& mutex,
-            bool (*satisfied)(std::uint32_t), void* memory, std::size_t bytes, std::uint32_t n) {
+            typename P::template block<64>& payload, typename P::mutex& mutex, bool (*satisfied)(std::uint32_t),
+            void* memory, std::size_t bytes, std::uint32_t n) {
   { P::await(word, order::acquire, satisfied) } -> std::same_as<std::uint32_t>;
   { P::poll(word, order::acquire, satisfied, n) } -> std::same_as<std::uint32_t>;
   { datum.get() } -> std::same_as<int>;

@@ -1,13 +1,14 @@
 // Test-and-test-and-set lock with backoff: waiters read the word, and write to it only when it looks free.
 //
 // Source: Rudolph and Segall, ISCA 1984; backoff after a lost race as Anderson 1990 advises.
-// Safety: mutual exclusion. Progress: deadlock free; a thread can starve.
-// When: as the spin lock inside other locks (cohort, CLHub) and for short critical sections. Waiting costs no
-// traffic between releases, so it stands more contenders than TasLock. With more threads than cores waiters
-// yield.
 //
-// Memory orders: the exchange acquires and unlock releases. The await before it is relaxed: what it sees is
-// checked again by the exchange.
+// Safety: mutual exclusion. Progress: deadlock free; a thread can starve.
+// When: as the spin lock inside other locks (cohort, CLHub) and for short critical sections. Waiting costs
+// no traffic between releases, so it stands more contenders than TasLock. With more threads than cores
+// waiters yield.
+//
+// Memory orders: the exchange acquires and unlock releases. The looks before it are relaxed: what they see
+// is checked again by the exchange.
 #pragma once
 
 #include "platform/platform.hpp"
@@ -26,7 +27,7 @@ class TtasLock {
   void lock(node& mine) {
     if (try_lock(mine)) return;
     for (Backoff<P> backoff;; backoff()) {
-      P::await(taken_, order::relaxed, [](bool taken) { return !taken; });
+      await_free();
       if (!taken_.exchange(true, order::acquire)) return;
     }
   }
@@ -34,6 +35,11 @@ class TtasLock {
   bool try_lock(node&) { return !taken_.load(order::relaxed) && !taken_.exchange(true, order::acquire); }
 
   void unlock(node&) { taken_.store(false, order::release); }
+
+  // Waits until the lock looks free.
+  void await_free() const {
+    P::await(taken_, order::relaxed, [](bool taken) { return !taken; });
+  }
 
  private:
   typename P::template atomic<bool> taken_{false};

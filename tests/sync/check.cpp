@@ -52,9 +52,7 @@ void weaken(std::string_view text) {
     part = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  const auto number = [](std::string_view digits) {
-    return static_cast<unsigned>(std::stoul(std::string(digits)));
-  };
+  const auto number = [](std::string_view digits) { return static_cast<unsigned>(std::stoul(std::string(digits))); };
   mutation.weaken({parts[0], number(parts[1]), number(parts[2]), number(parts[3])}, order_named(parts[4]));
 }
 
@@ -100,8 +98,8 @@ int run(const Options& options) {
     const Verdict verdict = explore(program, options.effort, options.explain);
     if (options.sites) {
       for (const auto& [site, given] : mutation.seen()) {
-        std::printf("%s %s:%u:%u:%u %s\n", program.name.c_str(), std::string(site.file).c_str(), site.line,
-                    site.column, site.slot, name_of(given));
+        std::printf("%s %s:%u:%u:%u %s\n", program.name.c_str(), std::string(site.file).c_str(), site.line, site.column,
+                    site.slot, name_of(given));
       }
       continue;
     }
@@ -125,5 +123,8 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   const auto options = heddle::test::parse(argc, argv);
   heddle::test::enroll_locks();
+  heddle::test::enroll_combining();
+  heddle::test::enroll_queues();
+  heddle::test::enroll_waiting();
   return heddle::test::run(options);
 }

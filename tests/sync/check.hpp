@@ -4,5 +4,8 @@
 namespace heddle::test {
 
 void enroll_locks();
+void enroll_combining();
+void enroll_queues();
+void enroll_waiting();
 
 }  // namespace heddle::test

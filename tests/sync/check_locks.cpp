@@ -1,15 +1,27 @@
 #include "check.hpp"
+#include "combining.hpp"
 #include "engine.hpp"
 #include "lock_body.hpp"
 #include "locks.hpp"
 
 namespace heddle::test {
 
+using platform::Checker;
+
 void enroll_locks() {
-  Locks<platform::Checker>::for_each([]<class C>(C) {
-    const std::string name = "lock/" + std::string(C::name);
-    enroll<LockBody<platform::Checker, typename C::type, 3>>(name, 2, 2);
-    enroll<LockBody<platform::Checker, typename C::type, 3>>(name, 3, 1);
+  Locks<Checker>::for_each([]<class C>(C) {
+    using Body = LockBody<Checker, typename C::type, 3>;
+    enroll<Body>("lock/" + std::string(C::name), 2, 2);
+    enroll<Body>("lock/" + std::string(C::name), 3, 1);
+  });
+}
+
+void enroll_combining() {
+  Combinings<Checker>::for_each([]<class C>(C) {
+    using Body = CombiningBody<Checker, typename C::type, 3>;
+    enroll<Body>("combining/" + std::string(C::name), 2, 2);
+    enroll<Body>("combining/" + std::string(C::name), 3, 1);
+    enroll<Body>("combining/" + std::string(C::name) + "/reuse", 3, 3);
   });
 }
 

@@ -73,16 +73,15 @@ Verdict explore_with(const Effort& effort, bool explain) {
     if (all.exhaustive || !all.failure.empty()) return all;
   }
   if (effort.bounded != 0) {
-    const Verdict bounded = search<Threads, rl::context_bound_scheduler<Threads>>(
-        rl::sched_bound, effort.bounded, effort.preemptions, explain);
+    const Verdict bounded = search<Threads, rl::context_bound_scheduler<Threads>>(rl::sched_bound, effort.bounded,
+                                                                                  effort.preemptions, explain);
     all.executions += bounded.executions;
     all.exhaustive_bounded = bounded.exhaustive;
     all.failure = bounded.failure;
     if (!all.failure.empty()) return all;
   }
   if (effort.random != 0) {
-    const Verdict random =
-        search<Threads, rl::random_scheduler<Threads>>(rl::sched_random, effort.random, 0, explain);
+    const Verdict random = search<Threads, rl::random_scheduler<Threads>>(rl::sched_random, effort.random, 0, explain);
     all.executions += random.executions;
     all.failure = random.failure;
   }

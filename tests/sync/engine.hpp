@@ -51,9 +51,8 @@ void enroll(std::string name, unsigned threads, unsigned rounds) {
     Body body;
   };
   static_assert(sizeof(Wrapped) <= program_bytes);
-  roll().push_back(
-      {name + "/" + std::to_string(threads), threads,
-       [threads, rounds](void* memory) -> Program* { return new (memory) Wrapped(threads, rounds); }});
+  roll().push_back({name + "/" + std::to_string(threads), threads,
+                    [threads, rounds](void* memory) -> Program* { return new (memory) Wrapped(threads, rounds); }});
 }
 
 struct Effort {

@@ -21,6 +21,7 @@ class LockBody {
       const unsigned seen = counter_.get();
       require<P>(!inside_.get(), "two threads hold the lock");
       inside_.set(true);
+      if ((round + 1) % disturbance == 0) P::yield();
       counter_.set(seen + 1);
       inside_.set(false);
       lock_.unlock(node);
@@ -30,6 +31,8 @@ class LockBody {
   void finish() { require<P>(counter_.get() == threads_ * rounds_, "an increment under the lock was lost"); }
 
  private:
+  static constexpr unsigned disturbance = 29;  // every so many rounds the owner lets others run, so that they queue
+
   void acquire(typename L::node& node, unsigned way) {
     switch (way % 3) {
       case 0:

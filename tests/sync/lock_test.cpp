@@ -1,11 +1,15 @@
-// Every lock on real threads, up to 64 of them.
+// Every lock on real threads, up to 64 of them; order and priority where a header promises them.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "combining.hpp"
 #include "lock_body.hpp"
 #include "locks.hpp"
 #include "native_run.hpp"
+#include "observed.hpp"
 #include "platform/native.hpp"
 
 namespace heddle::test {
@@ -13,22 +17,72 @@ namespace {
 
 using platform::Native;
 constexpr unsigned max_threads = 64;
-constexpr unsigned acquisitions = 20'000;  // in total, however many threads share them
+constexpr unsigned acquisitions = 30'000;  // in total, however many threads share them
+
+struct Run : testing::Test {
+  explicit Run(std::function<void()> b) : body(std::move(b)) {}
+  void TestBody() override { body(); }
+  std::function<void()> body;
+};
+
+void add(const char* suite, const std::string& name, std::function<void()> body) {
+  testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                        [body]() -> testing::Test* { return new Run(body); });
+}
+
+// Lets threads come to wait one after the other, the low class first, and returns the order in which they got the lock.
+template <class L>
+std::vector<unsigned> order_of_service(unsigned low, unsigned high) {
+  const auto lock = std::make_unique<L>();
+  std::vector<unsigned> served;
+  Observed::waiters = 0;
+  typename L::node mine;
+  lock->lock(mine);
+  {
+    std::vector<std::jthread> crew;
+    for (unsigned id = 0; id != low + high; ++id) {
+      crew.emplace_back([&, id] {
+        Observed::fresh();
+        typename L::node node;
+        if (id < low) {
+          sync::lock_low(*lock, node);
+        } else {
+          lock->lock(node);
+        }
+        served.push_back(id);
+        lock->unlock(node);
+      });
+      Observed::until_waiting(id + 1);
+    }
+    lock->unlock(mine);
+  }
+  return served;
+}
 
 void register_all() {
   Locks<Native>::for_each([]<class C>(C) {
     for (const unsigned threads : {1U, 2U, 3U, 8U, max_threads}) {
-      struct Run : testing::Test {
-        explicit Run(unsigned n) : threads(n) {}
-        void TestBody() override {
-          run_on_threads<LockBody<Native, typename C::type, max_threads>>(threads, acquisitions / threads);
-        }
-        unsigned threads;
-      };
-      const std::string name = std::string(C::name) + "/" + std::to_string(threads);
-      testing::RegisterTest("Lock", name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                            [threads]() -> testing::Test* { return new Run(threads); });
+      add("Lock", std::string(C::name) + "/" + std::to_string(threads), [threads] {
+        run_on_threads<LockBody<Native, typename C::type, max_threads>>(threads, acquisitions / threads);
+      });
     }
+  });
+  Combinings<Native>::for_each([]<class C>(C) {
+    for (const unsigned threads : {1U, 2U, 3U, 8U, max_threads}) {
+      add("Combining", std::string(C::name) + "/" + std::to_string(threads), [threads] {
+        run_on_threads<CombiningBody<Native, typename C::type, max_threads>>(threads, acquisitions / threads);
+      });
+    }
+  });
+  FifoLocks<Observed>::for_each([]<class C>(C) {
+    add("LockIsFifo", std::string(C::name), [] {
+      EXPECT_EQ(order_of_service<typename C::type>(0, 6), (std::vector<unsigned>{0, 1, 2, 3, 4, 5}));
+    });
+  });
+  TwoClassLocks<Observed>::for_each([]<class C>(C) {
+    add("LockHasTwoClasses", std::string(C::name), [] {
+      EXPECT_EQ(order_of_service<typename C::type>(3, 3), (std::vector<unsigned>{3, 4, 5, 0, 1, 2}));
+    });
   });
 }
 

@@ -1,0 +1,48 @@
+// Kernel-level synchronization counter (KSC): the waiter sleeps on the word (a futex).
+//
+// Source, use, invariants, memory orders: see sync_counter.hpp.
+// Lost wake-ups: the waiter announces its sleep in the word that signallers change, and sleeps only if the
+// word is still as it left it. A signaller so either changes the word first, or sees the announcement.
+// Progress: signal and force are one atomic operation, and a wake-up only for the last event and only for a
+// sleeper. The wake-up names an address that may be gone already; the kernel doesn't look at it, and
+// whoever sleeps there by then must expect wake-ups without a reason, as everybody who parks does.
+// When: more threads than cores, long waits. A wake-up costs microseconds (see docs/results).
+#pragma once
+
+#include "sync/sync_counter.hpp"
+
+namespace heddle::sync {
+
+template <platform::Platform P, platform::Scope Where = platform::Scope::process>
+class KernelCounter : public CounterWord<P> {
+  using order = platform::order;
+  using Base = CounterWord<P>;
+
+ public:
+  void signal() {
+    const std::uint32_t left = this->word_.fetch_sub(1, order::release) - 1;
+    if (left == Base::asleep) wake();  // none to come, nobody has forced, and it sleeps
+  }
+
+  void force() {
+    const std::uint32_t before = this->word_.fetch_or(Base::forced, order::release);
+    if ((before & Base::asleep) != 0) wake();
+  }
+
+  Wake wait() {
+    for (;;) {
+      std::uint32_t word = this->word_.load(order::acquire);
+      if (Base::over(word)) return this->report(word);
+      if ((word & Base::asleep) == 0) {
+        if (!this->word_.compare_exchange(word, word | Base::asleep, order::relaxed, order::relaxed)) continue;
+        word |= Base::asleep;
+      }
+      P::park(this->word_, word, Where);
+    }
+  }
+
+ private:
+  void wake() { P::unpark(this->word_, 1, Where); }
+};
+
+}  // namespace heddle::sync

@@ -1,0 +1,24 @@
+// User-level synchronization counter (USC): the waiter watches the word.
+//
+// Source, use, invariants, memory orders: see sync_counter.hpp.
+// Progress: signal and force are one atomic operation each, the last touch of the counter: the waiter may
+// destroy it as soon as it is complete.
+// When: every waiter has a core, or belongs to a user-level thread runtime, which suspends it meanwhile.
+#pragma once
+
+#include "sync/sync_counter.hpp"
+
+namespace heddle::sync {
+
+template <platform::Platform P>
+class UserCounter : public CounterWord<P> {
+  using order = platform::order;
+  using Base = CounterWord<P>;
+
+ public:
+  void signal() { this->word_.fetch_sub(1, order::release); }
+  void force() { this->word_.fetch_or(Base::forced, order::release); }
+  Wake wait() { return this->report(P::await(this->word_, order::acquire, Base::over)); }
+};
+
+}  // namespace heddle::sync

@@ -1,0 +1,25 @@
+#include "check.hpp"
+#include "engine.hpp"
+#include "queue_body.hpp"
+#include "queues.hpp"
+
+namespace heddle::test {
+
+using platform::Checker;
+
+void enroll_queues() {
+  ManyProducerQueues<Checker>::for_each([]<class C>(C) {
+    using Body = QueueBody<Checker, typename C::type, 3>;
+    enroll<Body>("queue/" + std::string(C::name), 2, 4);
+    enroll<Body>("queue/" + std::string(C::name), 3, 2);
+  });
+  OneProducerQueues<Checker>::for_each(
+      []<class C>(C) { enroll<QueueBody<Checker, typename C::type, 3>>("queue/" + std::string(C::name), 2, 4); });
+  LinearizableQueues<Checker>::for_each([]<class C>(C) {
+    using Body = VisibleBody<Checker, typename C::type, 3>;
+    enroll<Body>("queue-visible/" + std::string(C::name), 2, 1);
+    enroll<Body>("queue-visible/" + std::string(C::name), 3, 1);
+  });
+}
+
+}  // namespace heddle::test

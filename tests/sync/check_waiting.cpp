@@ -1,0 +1,22 @@
+#include "check.hpp"
+#include "counter_body.hpp"
+#include "counters.hpp"
+#include "election_body.hpp"
+#include "engine.hpp"
+
+namespace heddle::test {
+
+using platform::Checker;
+
+void enroll_waiting() {
+  Counters<Checker>::for_each([]<class C>(C) {
+    const std::string name(C::name);
+    for (const unsigned threads : {2U, 3U}) {
+      enroll<CounterBody<Checker, typename C::type, 3>>("counter/" + name, threads, 2);
+      enroll<ForceBody<Checker, typename C::type, 3>>("counter-forced/" + name, threads, 1);
+      enroll<ElectionBody<Checker, typename C::type, 3>>("election/" + name, threads, 1);
+    }
+  });
+}
+
+}  // namespace heddle::test

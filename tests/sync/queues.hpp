@@ -1,0 +1,127 @@
+// Every queue, registered by a line: those of many producers, and those of one.
+//
+// What a queue is to a test: numbers go in and come out. Queues whose nodes are the caller's get few of them, and every node
+// that comes out goes back to a producer: nothing allocates, and a node that is reused too early shows.
+#pragma once
+
+#include <cstdint>
+
+#include "kit.hpp"
+#include "sync/fast_buffer.hpp"
+#include "sync/nemesis_queue.hpp"
+#include "sync/spsc_ring.hpp"
+#include "sync/swp_queue.hpp"
+#include "sync/ticket_queue.hpp"
+
+namespace heddle::test {
+
+// Queues that copy the item.
+template <class Q>
+class ByValue {
+ public:
+  struct Supply {};
+  bool enqueue(Supply&, std::uint32_t item) { return queue_.enqueue(item); }
+  bool dequeue(Supply*, std::uint32_t& item) { return queue_.dequeue(item); }
+
+ private:
+  Q queue_;
+};
+
+// The nodes of one producer, and their way back from the consumer.
+template <platform::Platform P, class Node>
+class Nodes {
+ public:
+  Node* take() {
+    if (fresh_ != 0) return &nodes_[--fresh_];
+    Node* node = nullptr;
+    return back_.dequeue(node) ? node : nullptr;
+  }
+  void give_back(Node* node) { require<P>(back_.enqueue(node), "more nodes came back than there are"); }
+
+ private:
+  static constexpr unsigned count = 1;
+  Node nodes_[count];
+  unsigned fresh_ = count;
+  sync::SpscRing<P, Node*, 2 * count> back_;  // one node more than its own may come to a producer: the dummy
+};
+
+// Items name their producer in the upper bits.
+inline constexpr unsigned producer_shift = 24;
+
+template <platform::Platform P>
+class SwpOfNumbers {
+  using Queue = sync::SwpQueue<P, std::uint32_t>;
+
+ public:
+  using Supply = Nodes<P, typename Queue::node>;
+  bool enqueue(Supply& supply, std::uint32_t item) {
+    auto* const node = supply.take();
+    if (node != nullptr) queue_.enqueue(*node, item);
+    return node != nullptr;
+  }
+  bool dequeue(Supply* supplies, std::uint32_t& item) {
+    auto* const node = queue_.dequeue(item);
+    if (node != nullptr) supplies[item >> producer_shift].give_back(node);
+    return node != nullptr;
+  }
+
+ private:
+  Queue queue_;
+};
+
+template <platform::Platform P>
+class NemesisOfNumbers {
+  using Queue = sync::NemesisQueue<P>;
+  struct Cell : Queue::node {
+    typename P::template plain<std::uint32_t> item;
+  };
+
+ public:
+  using Supply = Nodes<P, Cell>;
+  bool enqueue(Supply& supply, std::uint32_t item) {
+    Cell* const cell = supply.take();
+    if (cell == nullptr) return false;
+    cell->item.set(item);
+    queue_.enqueue(*cell);
+    return true;
+  }
+  bool dequeue(Supply* supplies, std::uint32_t& item) {
+    auto* const cell = static_cast<Cell*>(queue_.dequeue());
+    if (cell == nullptr) return false;
+    item = cell->item.get();
+    supplies[item >> producer_shift].give_back(cell);
+    return true;
+  }
+
+ private:
+  Queue queue_;
+};
+
+template <platform::Platform P, std::uint32_t Boxes>
+class BufferOfNumbers {
+ public:
+  struct Supply {};
+  bool enqueue(Supply&, std::uint32_t item) { return buffer_.send(&item, sizeof item); }
+  bool dequeue(Supply*, std::uint32_t& item) { return buffer_.receive(&item) == sizeof item; }
+
+ private:
+  sync::FastBuffer<P, 16, Boxes> buffer_;
+};
+
+template <platform::Platform P>
+using ManyProducerQueues = CaseList<       //
+    Case<"swp", SwpOfNumbers<P>>,          //
+    Case<"nemesis", NemesisOfNumbers<P>>,  //
+    Case<"ticket", ByValue<sync::TicketQueue<P, std::uint32_t, 2>>>>;
+
+template <platform::Platform P>
+using OneProducerQueues = CaseList<                                   //
+    Case<"spsc-ring", ByValue<sync::SpscRing<P, std::uint32_t, 2>>>,  //
+    Case<"fastbuffer1", BufferOfNumbers<P, 1>>,                       //
+    Case<"fastbuffer2", BufferOfNumbers<P, 2>>>;
+
+// Those where an item whose enqueue has returned is never hidden.
+template <platform::Platform P>
+using LinearizableQueues = CaseList<Case<"ticket", ByValue<sync::TicketQueue<P, std::uint32_t, 4>>>>;
+
+}  // namespace heddle::test
