@@ -1,9 +1,13 @@
-#include "coll/state.hpp"
+#include "coll/internal.hpp"
+#include "object/comm.hpp"
 
 namespace heddle::coll {
 
 struct CommState {};
 
-void release(CommState* state) { delete state; }
+void release_state(Comm& comm) {
+  delete comm.coll;
+  comm.coll = nullptr;
+}
 
 }  // namespace heddle::coll

@@ -146,13 +146,13 @@ void generalized() {
         ++static_cast<Progress*>(state)->queried;
         MPI_Status_set_elements(status, MPI_INT, 7);
         MPI_Status_set_cancelled(status, 0);
-        return MPI_SUCCESS;
+        return int{MPI_SUCCESS};
       },
       [](void* state) {
         ++static_cast<Progress*>(state)->freed;
-        return MPI_SUCCESS;
+        return int{MPI_SUCCESS};
       },
-      [](void*, int) { return MPI_SUCCESS; }, &progress, &request);
+      [](void*, int) { return int{MPI_SUCCESS}; }, &progress, &request);
   int flag;
   MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
   check(!flag, "not complete before the user says so");
