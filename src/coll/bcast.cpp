@@ -1,4 +1,7 @@
 // Broadcast: a binomial tree; for long messages the root deals out slices, which all then exchange (van de Geijn).
+//
+// Members may describe the message by different datatypes of the same signature, so only its bytes decide and slices
+// are cut from the packed stream.
 #include "coll/algorithms.hpp"
 #include "coll/choose.hpp"
 
@@ -19,11 +22,11 @@ void bcast_tree(const Team& team, const Piece& message, int root) {
   }
 }
 
-void bcast_slices(const Team& team, const Piece& message, int root) {
-  const auto slice = [&](int i) { return even_slice(message, i, team.size); };
+void bcast_slices(const Team& team, const Piece& bytes, int root) {
+  const auto slice = [&](int i) { return even_slice(bytes, i, team.size); };
   if (team.rank == root) {
     for (int d = 1; d < team.size; ++d) team.send(slice(team.up(d)), team.up(d));
-    return;  // the others have it from here
+    return;
   }
   team.recv(slice(team.rank), root);
   team.fence();
@@ -37,11 +40,16 @@ void bcast_slices(const Team& team, const Piece& message, int root) {
 
 void bcast(const Team& team, const Piece& message, int root) {
   if (team.size == 1 || message.empty()) return;
-  if (choose::bcast_scatters(message.bytes(), team.size) && message.count >= team.size) {
-    bcast_slices(team, message, root);
-  } else {
-    bcast_tree(team, message, root);
+  if (!choose::bcast_scatters(message.bytes(), team.size)) return bcast_tree(team, message, root);
+  if (message.type->dense) {
+    return bcast_slices(team, raw(run_start(*message.type, message.data), message.bytes()), root);
   }
+  const Piece packed = team.raw_room(message.bytes());
+  if (team.rank == root) team.copy(message, packed);
+  bcast_slices(team, packed, root);
+  if (team.rank == root) return;
+  team.fence();
+  team.copy(packed, message);
 }
 
 }  // namespace heddle::coll
