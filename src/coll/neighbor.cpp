@@ -34,13 +34,7 @@ Error topology_of(const Schedule& schedule, const Topology*& topology) {
 Error NeighborAllgather::operator()(Schedule& schedule) const {
   const Topology* topology;
   if (Error e = topology_of(schedule, topology)) return e;
-  if (Error e = check_no_in_place("sendbuf", mine.data)) return e;
-  if (!topology->destinations.empty()) {
-    if (Error e = check_buffer("sendbuf", mine.data, mine.count, mine.type)) return e;
-  }
-  if (!topology->sources.empty()) {
-    if (Error e = check_blocks("recvbuf", from_each, static_cast<int>(topology->sources.size()))) return e;
-  }
+  if (Error e = check_neighbor_blocks("recvbuf", from_each, topology->sources.size())) return e;
   exchange(
       schedule, *topology, [&](int) { return mine; }, from_each);
   return success;
@@ -49,13 +43,8 @@ Error NeighborAllgather::operator()(Schedule& schedule) const {
 Error NeighborAlltoall::operator()(Schedule& schedule) const {
   const Topology* topology;
   if (Error e = topology_of(schedule, topology)) return e;
-  if (Error e = check_no_in_place("sendbuf", to_each.base)) return e;
-  if (!topology->destinations.empty()) {
-    if (Error e = check_blocks("sendbuf", to_each, static_cast<int>(topology->destinations.size()))) return e;
-  }
-  if (!topology->sources.empty()) {
-    if (Error e = check_blocks("recvbuf", from_each, static_cast<int>(topology->sources.size()))) return e;
-  }
+  if (Error e = check_neighbor_blocks("sendbuf", to_each, topology->destinations.size())) return e;
+  if (Error e = check_neighbor_blocks("recvbuf", from_each, topology->sources.size())) return e;
   exchange(
       schedule, *topology, [&](int i) { return to_each[i]; }, from_each);
   return success;

@@ -15,10 +15,7 @@ Error Barrier::operator()(Schedule& schedule) const {
 
 Error Bcast::operator()(Schedule& schedule) const {
   const Piece message = piece(buffer, count, type);
-  const bool inter = schedule.comm().inter;
-  if (inter && root == MPI_PROC_NULL) return success;
-  if (Error e = check_buffer("buffer", buffer, count, &type)) return e;
-  if (inter) {
+  if (schedule.comm().inter) {
     inter::bcast(schedule, message, root);
   } else {
     bcast(team_of(schedule), message, root);
@@ -30,12 +27,6 @@ Error Gather::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
   const bool receives = comm.inter ? root == MPI_ROOT : root == comm.rank;
   const bool sends = comm.inter ? root >= 0 : !(receives && is_in_place(sendbuf));
-  if (sends) {
-    if (Error e = check_buffer("sendbuf", sendbuf, sendcount, sendtype)) return e;
-  }
-  if (receives) {
-    if (Error e = check_blocks("recvbuf", all, comm.remote_size)) return e;
-  }
   const Piece mine = sends ? piece(sendbuf, sendcount, *sendtype) : none;
   if (comm.inter) {
     inter::gather(schedule, mine, all, root);
@@ -52,12 +43,6 @@ Error Scatter::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
   const bool sends = comm.inter ? root == MPI_ROOT : root == comm.rank;
   const bool receives = comm.inter ? root >= 0 : !(sends && is_in_place(recvbuf));
-  if (receives) {
-    if (Error e = check_buffer("recvbuf", recvbuf, recvcount, recvtype)) return e;
-  }
-  if (sends) {
-    if (Error e = check_blocks("sendbuf", all, comm.remote_size)) return e;
-  }
   const Piece mine = receives ? piece(recvbuf, recvcount, *recvtype) : none;
   if (comm.inter) {
     inter::scatter(schedule, all, mine, root);
@@ -72,12 +57,7 @@ Error Scatter::operator()(Schedule& schedule) const {
 
 Error Allgather::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
-  if (Error e = check_blocks("recvbuf", all, comm.remote_size)) return e;
   const bool in_place = is_in_place(sendbuf);
-  if (in_place && comm.inter) return fail_in_place("sendbuf", "on an intercommunicator");
-  if (!in_place) {
-    if (Error e = check_buffer("sendbuf", sendbuf, sendcount, sendtype)) return e;
-  }
   const Piece mine = in_place ? none : piece(sendbuf, sendcount, *sendtype);
   if (comm.inter) {
     inter::allgather(schedule, mine, all);
@@ -94,13 +74,10 @@ Error Allgather::operator()(Schedule& schedule) const {
 
 Error Alltoall::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
-  if (Error e = check_blocks("recvbuf", to, comm.remote_size)) return e;
   if (is_in_place(from.base)) {
-    if (comm.inter) return fail_in_place("sendbuf", "on an intercommunicator");
     alltoall_in_place(team_of(schedule), to);
     return success;
   }
-  if (Error e = check_blocks("sendbuf", from, comm.remote_size)) return e;
   if (comm.inter) {
     inter::alltoall(schedule, from, to);
     return success;

@@ -81,8 +81,8 @@ inline Type make_type(const char* name, const std::vector<int>& offsets, int lb,
   std::vector<int> ones(offsets.size(), 1);
   MPI_Datatype indexed, resized;
   MPI_Type_indexed(static_cast<int>(offsets.size()), ones.data(), offsets.data(), MPI_INT, &indexed);
-  MPI_Type_create_resized(indexed, lb * static_cast<MPI_Aint>(sizeof(int)),
-                          extent * static_cast<MPI_Aint>(sizeof(int)), &resized);
+  MPI_Type_create_resized(indexed, lb * static_cast<MPI_Aint>(sizeof(int)), extent * static_cast<MPI_Aint>(sizeof(int)),
+                          &resized);
   MPI_Type_commit(&resized);
   MPI_Type_free(&indexed);
   return {name, resized, offsets, extent};
@@ -114,7 +114,8 @@ class Buffer {
   // Int number `i` of the stream.
   int& operator[](MPI_Count i) {
     const MPI_Count n = type_.ints();
-    return memory_[static_cast<std::size_t>(guard + i / n * type_.extent + type_.offsets[static_cast<std::size_t>(i % n)])];
+    return memory_[static_cast<std::size_t>(guard + i / n * type_.extent +
+                                            type_.offsets[static_cast<std::size_t>(i % n)])];
   }
   // Ints [first, first + n) are f(0), f(1), ...
   void fill(MPI_Count first, MPI_Count n, const std::function<int(MPI_Count)>& f) {

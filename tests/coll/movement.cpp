@@ -54,8 +54,9 @@ void test_gather(const Case& t) {
   };
   const auto verify = [&] {
     for (int r = 0; at_root && r < t.c.size; ++r) {
-      all.verify(static_cast<MPI_Count>(r) * t.ints(), t.ints(), [&](MPI_Count i) { return value(r, 0, i); },
-                 t.text("gather"));
+      all.verify(
+          static_cast<MPI_Count>(r) * t.ints(), t.ints(), [&](MPI_Count i) { return value(r, 0, i); },
+          t.text("gather"));
     }
     all.verify_rest(t.text("gather"));
   };
@@ -74,7 +75,8 @@ void test_scatter(const Case& t) {
   };
   const auto verify = [&] {
     if (!in_place) {
-      mine.verify(0, t.ints(), [&](MPI_Count i) { return value(t.root, t.c.rank, i); }, t.text("scatter"));
+      mine.verify(
+          0, t.ints(), [&](MPI_Count i) { return value(t.root, t.c.rank, i); }, t.text("scatter"));
     }
     mine.verify_rest(t.text("scatter"));
   };
@@ -94,8 +96,9 @@ void test_allgather(const Case& t) {
   };
   const auto verify = [&] {
     for (int r = 0; r < t.c.size; ++r) {
-      all.verify(static_cast<MPI_Count>(r) * t.ints(), t.ints(), [&](MPI_Count i) { return value(r, 0, i); },
-                 t.text("allgather"));
+      all.verify(
+          static_cast<MPI_Count>(r) * t.ints(), t.ints(), [&](MPI_Count i) { return value(r, 0, i); },
+          t.text("allgather"));
     }
     all.verify_rest(t.text("allgather"));
   };
@@ -108,19 +111,19 @@ void test_alltoall(const Case& t) {
   Buffer& source = t.in_place ? to : from;
   const auto fill = [&] {
     for (int r = 0; r < t.c.size; ++r) {
-      source.fill(static_cast<MPI_Count>(r) * t.ints(), t.ints(),
-                  [&](MPI_Count i) { return value(t.c.rank, r, i); });
+      source.fill(static_cast<MPI_Count>(r) * t.ints(), t.ints(), [&](MPI_Count i) { return value(t.c.rank, r, i); });
     }
   };
   const auto verify = [&] {
     for (int r = 0; r < t.c.size; ++r) {
-      to.verify(static_cast<MPI_Count>(r) * t.ints(), t.ints(), [&](MPI_Count i) { return value(r, t.c.rank, i); },
-                t.text("alltoall"));
+      to.verify(
+          static_cast<MPI_Count>(r) * t.ints(), t.ints(), [&](MPI_Count i) { return value(r, t.c.rank, i); },
+          t.text("alltoall"));
     }
     to.verify_rest(t.text("alltoall"));
   };
-  exercise(t.mode, alltoall, fill, verify, t.in_place ? MPI_IN_PLACE : from.data(), t.elements(t.sends),
-           t.sends.handle, to.data(), t.elements(t.receives), t.receives.handle, t.c.comm);
+  exercise(t.mode, alltoall, fill, verify, t.in_place ? MPI_IN_PLACE : from.data(), t.elements(t.sends), t.sends.handle,
+           to.data(), t.elements(t.receives), t.receives.handle, t.c.comm);
 }
 
 // The vector variants: rank r's block (or the one from a to b) has a count of its own, zero for some, and blocks lie
@@ -179,7 +182,8 @@ void test_gatherv(const Case& t, bool all_gather) {
   const auto verify = [&] {
     if (receives) {
       for_blocks(t, l, t.receives, 1, [&](int r, MPI_Count first, MPI_Count n) {
-        all.verify(first, n, [&](MPI_Count i) { return value(r, 0, i); }, t.text(what));
+        all.verify(
+            first, n, [&](MPI_Count i) { return value(r, 0, i); }, t.text(what));
       });
     }
     all.verify_rest(t.text(what));
@@ -190,9 +194,8 @@ void test_gatherv(const Case& t, bool all_gather) {
     exercise(t.mode, allgatherv, fill, verify, from, n, t.sends.handle, all.data(), l.counts.data(), l.displs.data(),
              t.receives.handle, t.c.comm);
   } else {
-    exercise(t.mode, gatherv, fill, verify, from, n, t.sends.handle, all.data(),
-             receives ? l.counts.data() : nullptr, receives ? l.displs.data() : nullptr, t.receives.handle, t.root,
-             t.c.comm);
+    exercise(t.mode, gatherv, fill, verify, from, n, t.sends.handle, all.data(), receives ? l.counts.data() : nullptr,
+             receives ? l.displs.data() : nullptr, t.receives.handle, t.root, t.c.comm);
   }
 }
 
@@ -210,7 +213,8 @@ void test_scatterv(const Case& t) {
   };
   const auto verify = [&] {
     if (!in_place) {
-      mine.verify(0, my_ints, [&](MPI_Count i) { return value(t.root, t.c.rank, i); }, t.text("scatterv"));
+      mine.verify(
+          0, my_ints, [&](MPI_Count i) { return value(t.root, t.c.rank, i); }, t.text("scatterv"));
     }
     mine.verify_rest(t.text("scatterv"));
   };
@@ -226,8 +230,10 @@ void test_alltoallv(const Case& t, bool wide) {
   const auto pairs = [&](int a, int b) { return t.in_place && a > b ? pairs_of(t, b, a) : pairs_of(t, a, b); };
   const int send_unit = wide ? t.sends.extent * static_cast<int>(sizeof(int)) : 1;
   const int recv_unit = wide ? t.receives.extent * static_cast<int>(sizeof(int)) : 1;
-  Layout out = layout(t, t.sends, [&](int r) { return pairs(me, r); }, send_unit);
-  Layout in = layout(t, t.receives, [&](int r) { return pairs(r, me); }, recv_unit);
+  Layout out = layout(
+      t, t.sends, [&](int r) { return pairs(me, r); }, send_unit);
+  Layout in = layout(
+      t, t.receives, [&](int r) { return pairs(r, me); }, recv_unit);
   Buffer from(t.sends, out.total), to(t.receives, in.total);
   const auto fill = [&] {
     Buffer& source = t.in_place ? to : from;
@@ -238,7 +244,8 @@ void test_alltoallv(const Case& t, bool wide) {
   };
   const auto verify = [&] {
     for_blocks(t, in, t.receives, recv_unit, [&](int r, MPI_Count first, MPI_Count n) {
-      to.verify(first, n, [&](MPI_Count i) { return value(r, me, i); }, t.text(what));
+      to.verify(
+          first, n, [&](MPI_Count i) { return value(r, me, i); }, t.text(what));
     });
     to.verify_rest(t.text(what));
   };
@@ -299,7 +306,7 @@ int main(int argc, char** argv) {
       test_barrier(c, mode);
       const int small[] = {0, 1, 2, 17, 300};
       for (int count : small) {
-        for (int root = 0; root < c.size; root += c.size > 5 ? 3 : 1) {
+        for (int root = 0; root<c.size; root += c.size> 5 ? 3 : 1) {
           for (bool in_place : {false, true}) test_all({c, mode, pick(types), pick(types), count, root, in_place});
         }
       }

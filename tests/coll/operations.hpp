@@ -45,9 +45,7 @@ inline void apply_compose(void* in, void* inout, MPI_Count n, MPI_Datatype handl
     y[second] = r[1];
   }
 }
-inline void compose_function(void* in, void* inout, int* n, MPI_Datatype* type) {
-  apply_compose(in, inout, *n, *type);
-}
+inline void compose_function(void* in, void* inout, int* n, MPI_Datatype* type) { apply_compose(in, inout, *n, *type); }
 inline void compose_function_c(void* in, void* inout, MPI_Count* n, MPI_Datatype* type) {
   apply_compose(in, inout, *n, *type);
 }
@@ -68,12 +66,13 @@ inline std::vector<Operation> all_operations() {
   MPI_Op_create(maximum_function, 1, &maximum);
   const auto larger = [](const Element& x, const Element& y) { return Element{std::max(x[0], y[0])}; };
   std::vector<Operation> out{
-      {"sum", MPI_SUM, plain, [](const Element& x, const Element& y) {
-         return Element{static_cast<int>(u(x[0]) + u(y[0]))};
-       }},
+      {"sum", MPI_SUM, plain,
+       [](const Element& x, const Element& y) { return Element{static_cast<int>(u(x[0]) + u(y[0]))}; }},
       {"max", MPI_MAX, plain, larger},
       {"bxor", MPI_BXOR, plain, [](const Element& x, const Element& y) { return Element{x[0] ^ y[0]}; }},
-      {"minloc", MPI_MINLOC, {"2int", MPI_2INT, {0, 1}, 2},
+      {"minloc",
+       MPI_MINLOC,
+       {"2int", MPI_2INT, {0, 1}, 2},
        [](const Element& x, const Element& y) {
          return x[0] != y[0] ? (x[0] < y[0] ? x : y) : Element{x[0], std::min(x[1], y[1])};
        }},

@@ -29,12 +29,13 @@ void fill_operand(const Case& t, Buffer& buffer, int elements) {
 void verify_result(const Case& t, Buffer& buffer, int ranks, MPI_Count first, int n, const char* what) {
   const int k = t.o.type.ints();
   Element element;
-  buffer.verify(0, static_cast<MPI_Count>(n) * k,
-                [&](MPI_Count i) {
-                  if (i % k == 0) element = reduced(t.o, ranks, first + i / k);
-                  return element[static_cast<std::size_t>(i % k)];
-                },
-                t.text(what));
+  buffer.verify(
+      0, static_cast<MPI_Count>(n) * k,
+      [&](MPI_Count i) {
+        if (i % k == 0) element = reduced(t.o, ranks, first + i / k);
+        return element[static_cast<std::size_t>(i % k)];
+      },
+      t.text(what));
 }
 
 struct Buffers {
@@ -42,8 +43,10 @@ struct Buffers {
   const void* send;
   void* recv;
   Buffers(const Case& t, int elements, int result_elements, bool in_place)
-      : mine(t.o.type, elements), result(t.o.type, in_place ? elements : result_elements),
-        send(in_place ? MPI_IN_PLACE : mine.data()), recv(result.data()) {}
+      : mine(t.o.type, elements),
+        result(t.o.type, in_place ? elements : result_elements),
+        send(in_place ? MPI_IN_PLACE : mine.data()),
+        recv(result.data()) {}
 };
 
 void test_reduce(const Case& t) {
