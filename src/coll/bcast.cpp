@@ -22,17 +22,20 @@ void bcast_tree(const Team& team, const Piece& message, int root) {
   }
 }
 
+// The root has all already, so the slices are the other members'.
 void bcast_slices(const Team& team, const Piece& bytes, int root) {
-  const auto slice = [&](int i) { return even_slice(bytes, i, team.size); };
+  const auto slice_of = [&](int member) {
+    return even_slice(bytes, (member - root + team.size) % team.size - 1, team.size - 1);
+  };
   if (team.rank == root) {
-    for (int d = 1; d < team.size; ++d) team.send(slice(team.up(d)), team.up(d));
+    for (int d = 1; d < team.size; ++d) team.send(slice_of(team.up(d)), team.up(d));
     return;
   }
-  team.recv(slice(team.rank), root);
+  team.recv(slice_of(team.rank), root);
   team.fence();
   for (int d = 1; d < team.size; ++d) {
-    if (team.down(d) != root) team.recv(slice(team.down(d)), team.down(d));
-    if (team.up(d) != root) team.send(slice(team.rank), team.up(d));
+    if (team.down(d) != root) team.recv(slice_of(team.down(d)), team.down(d));
+    if (team.up(d) != root) team.send(slice_of(team.rank), team.up(d));
   }
 }
 

@@ -6,11 +6,17 @@
 #include <numeric>
 
 #include "coll/plans.hpp"
+#include "object/attribute.hpp"
+#include "object/errhandler.hpp"
 #include "simulator.hpp"
 
 namespace heddle {
 
-// Schedules are not carried out by the library here.
+// Communicators here have nothing to give back, and the library does not carry out schedules.
+Comm::~Comm() = default;
+AttributeSet::~AttributeSet() = default;
+ErrhandlerSlot::~ErrhandlerSlot() = default;
+
 namespace p2p {
 Error send(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, Mode) { std::abort(); }
 Error recv(Comm&, Plane, void*, MPI_Count, const Datatype&, int, int, MPI_Status*) { std::abort(); }
@@ -33,11 +39,9 @@ class World {
  public:
   explicit World(int size) { make_group(0, size, nullptr, 0, 100); }
   World(int first_size, int second_size) {
-    std::vector<std::unique_ptr<Comm>> local;
     make_group(0, first_size, nullptr, 0, 200);
     make_group(first_size, second_size, nullptr, 0, 300);
-    local.swap(comms_);
-    locals_.swap(local);
+    locals_.swap(comms_);
     make_group(0, first_size, locals_.data(), second_size, 100);
     make_group(first_size, second_size, locals_.data() + first_size, first_size, 100);
   }
@@ -61,7 +65,7 @@ class World {
   }
 
  private:
-  void make_group(int first, int size, std::unique_ptr<Comm>* locals, int remote_size, Context context) {
+  void make_group(int first, int size, const std::unique_ptr<Comm>* locals, int remote_size, Context context) {
     auto peers = std::make_unique<std::vector<int>>(static_cast<std::size_t>(locals ? remote_size : size));
     std::iota(peers->begin(), peers->end(), locals ? (first == 0 ? size : 0) : first);
     for (int r = 0; r < size; ++r) {
@@ -105,12 +109,9 @@ struct Operation {
 };
 
 std::vector<Operation> operations() {
-  static Op composition = [] {
-    Op op;
-    op.commutative = false;
-    op.function = compose;
-    return op;
-  }();
+  static Op composition;
+  composition.commutative = false;
+  composition.function = compose;
   return {{"sum", predefined_op(MPI_SUM), &int_type(), 1},
           {"composition", &composition, predefined_datatype(MPI_2INT), 2}};
 }
