@@ -21,4 +21,7 @@ enum class Fold { min, max, band, bor, sum };
 Error allreduce(Comm& comm, std::uint64_t* values, std::size_t n, Fold fold);
 inline Error allreduce(Comm& comm, std::uint64_t& value, Fold fold) { return allreduce(comm, &value, 1, fold); }
 
+// Frees what collectives keep for a communicator. Called when its last reference goes.
+void release_state(Comm& comm);
+
 }  // namespace heddle::coll
