@@ -258,7 +258,7 @@ void Supervisor::fail(int rank, int exit_code, const std::string& how) {
       err_.add(mpiexec_itself, "", (text + (text.back() == '\n' ? "" : "\n")).c_str(),
                text.size() + (text.back() == '\n' ? 0 : 1));
     }
-    say(who(rank) + ' ' + how + (harmless ? "" : ending_others()));
+    say(who(rank) + ' ' + how + (harmless ? "" : ending_others(rank)));
   }
   if (!harmless && phase_ == Phase::running) end_job(SIGTERM, failure_grace);
 }
