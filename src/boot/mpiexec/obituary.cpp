@@ -7,14 +7,9 @@
 #include <algorithm>
 #include <vector>
 
-namespace heddle {
+#include "binding/functions.hpp"  // linked into mpiexec: a rank that died can't be asked
 
-// Generated with the binding and linked into mpiexec, because a rank that died can't be asked what it was doing; named
-// here by its declaration alone, because boot stands below the binding.
-enum class Function : std::uint16_t;
-const char* name(Function function);
-
-namespace boot {
+namespace heddle::boot {
 namespace {
 
 bool aborted(const RankRecord& record) { return record.state.load() == RankState::aborted; }
@@ -94,5 +89,4 @@ std::string how_it_ended(int status, const RankRecord& record) {
   return text;
 }
 
-}  // namespace boot
-}  // namespace heddle
+}  // namespace heddle::boot
