@@ -1,18 +1,18 @@
 // The checker: Relacy explores interleavings and the effects of weak memory orders
 // (https://github.com/dvyukov/relacy).
 //
-// Everything that an algorithm shares goes through Relacy's own cells, plain data included, so that a race on
-// it is found. Three things differ from calling Relacy directly:
-//   - A wait does not spin. A thread whose predicate fails on the newest value is set aside until somebody
-//   stores to the
-//     cell; a predicate that nobody will satisfy is then reported as a deadlock at once, and executions stay
-//     short. Being set aside and woken orders nothing: only the memory orders of the algorithm do.
-//   - park and unpark order nothing either, and may return early. Real futexes give less room; what passes
-//   here passes
-//     there.
-//   - Every memory order is looked up by the place in the source that names it, so that a running checker can
-//   weaken one
-//     (see Mutation) without compiling anything again.
+// Everything that an algorithm shares goes through Relacy's own cells, plain data included, so that a race
+// on it is found. Four things differ from calling Relacy directly:
+//
+// - A wait does not spin. A thread whose predicate fails on the newest value is set aside until somebody
+//   stores to the cell; a predicate that nobody will satisfy is then reported as a deadlock at once, and
+//   executions stay short. Being set aside and woken orders nothing: only the memory orders of the
+//   algorithm do.
+// - park and unpark order nothing either, and may return early. Real futexes give less room; what passes
+//   here passes there.
+// - A store may come before one that was executed earlier, where nothing orders the two (see LastStore).
+// - Every memory order is looked up by the place in the source that names it, so that a running checker can
+//   weaken one (see Mutation) without compiling anything again.
 #pragma once
 
 #include <relacy/base.hpp>
@@ -164,6 +164,33 @@ class Aside {
   std::uint32_t waiting_ = 0;
 };
 
+// Relacy orders the stores to a cell as it executes them. But a store that does not happen before another may come after
+// it; if nobody has looked in between, that reads as if the second had not been. This tells whether it is so: the case of
+// a node that is cleared, published without release, linked to, and only then cleared for all to see.
+class LastStore {
+ public:
+  bool may_come_after_us() const {
+    const rl::thread_info_base* const self = rl::ctx().threadx_;
+    return unseen_ && self->index_ != writer_ && self->acq_rel_order_[writer_] < when_;
+  }
+  void note_store() {
+    const rl::thread_info_base* const self = rl::ctx().threadx_;
+    writer_ = self->index_;
+    when_ = self->own_acq_rel_order_;
+    unseen_ = true;
+  }
+  // A read-modify-write comes right after what it has read, so nothing can be put before it any more.
+  void note_exchange() { unseen_ = false; }
+  void note_look() {
+    if (rl::ctx().threadx_->index_ != writer_) unseen_ = false;
+  }
+
+ private:
+  bool unseen_ = false;
+  rl::thread_id_t writer_ = 0;
+  rl::timestamp_t when_ = 0;
+};
+
 }  // namespace detail
 
 template <class T>
@@ -173,10 +200,14 @@ class CheckedAtomic {
   explicit CheckedAtomic(T value) { cell_.store(value, rl::mo_relaxed, detail::info(Place::current())); }
 
   T load(order o, Place place = Place::current()) const {
+    last_.note_look();
     return cell_.load(detail::look_up(o, place), detail::info(place));
   }
   void store(T value, order o, Place place = Place::current()) {
+    rl::ctx().sched();
+    if (last_.may_come_after_us() && rl::ctx().rand(2, rl::sched_type_user) == 1) return;
     cell_.store(value, detail::look_up(o, place), detail::info(place));
+    last_.note_store();
     awaiting_.wake(all, place);
   }
   T exchange(T value, order o, Place place = Place::current()) {
@@ -209,11 +240,13 @@ class CheckedAtomic {
 
   template <class R>
   R stored(R result, const Place& place) {
+    last_.note_exchange();
     awaiting_.wake(all, place);
     return result;
   }
 
   rl::atomic<T> cell_;
+  mutable detail::LastStore last_;
   mutable detail::Aside awaiting_;
   mutable detail::Aside parked_;
 };

@@ -14,12 +14,13 @@
 // there.
 //
 // Memory orders:
-//   exchange on tail_, acq_rel: publishes that the cell is not released, and sees that of the predecessor: it may
-//     have been released in an earlier use;
-//   store to released in unlock, release, and its await, acquire: hand over the critical section;
-//   try_lock: load of tail_, acquire, and the failing look at `released`: as the exchange, before the fact. Load of
-//     `released`, acquire: takes over the critical section. compare_exchange, release: publishes the cell;
-//   has_waiters, relaxed: nobody leaves the queue, so an old answer can only miss who has just come.
+// - exchange on tail_, acq_rel: publishes that the cell is not released, and sees that of the predecessor: it may have
+//   been released in an earlier use;
+// - store to released in unlock, release, and its await, acquire: hand over the critical section;
+// - try_lock: load of tail_, acquire: sees that the cell is not released, as the exchange does. The look at `released`
+//   that follows is relaxed: the await after the compare_exchange looks again, and acquires. The compare_exchange,
+//   release: publishes the cell; failure changes nothing: relaxed;
+// - has_waiters, relaxed: nobody leaves the queue, so an old answer can only miss who has just come.
 #pragma once
 
 #include "platform/platform.hpp"
@@ -56,7 +57,7 @@ class ClhQueue {
 
   bool try_lock(node& mine) {
     std::uint64_t last = tail_.load(order::acquire);
-    if (!cell_of(last)->released.load(order::acquire)) return false;
+    if (!cell_of(last)->released.load(order::relaxed)) return false;
     Cell* const cell = prepare(mine);
     if (!tail_.compare_exchange(last, name(cell), order::release, order::relaxed)) return false;
     mine.before = cell_of(last);

@@ -1,6 +1,6 @@
 // The checker's command line. Without arguments it explores every program.
 //
-//   sync_check [--only=TEXT] [--full=N] [--bounded=N] [--random=N] [--preemptions=N] [--explain]
+//   sync_check [--only=TEXT,TEXT...] [--full=N] [--bounded=N] [--random=N] [--preemptions=N] [--explain]
 //   sync_check --sites              which memory orders which program meets, a line each
 //   sync_check --weaken=FILE:LINE:COLUMN:SLOT:ORDER ...   with that order weakened; exit status 1 means it
 //   was caught
@@ -87,12 +87,22 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
+// Whether a name contains one of several texts, separated by commas.
+bool wanted(std::string_view name, std::string_view texts) {
+  for (;;) {
+    const std::size_t end = std::min(texts.find(','), texts.size());
+    if (name.find(texts.substr(0, end)) != name.npos) return true;
+    if (end == texts.size()) return false;
+    texts.remove_prefix(end + 1);
+  }
+}
+
 int run(const Options& options) {
   using Clock = std::chrono::steady_clock;
   bool failed = false;
   if (options.sites) mutation.record();
   for (const Enrolled& program : roll()) {
-    if (program.name.find(options.only) == std::string::npos) continue;
+    if (!wanted(program.name, options.only)) continue;
     mutation.forget();
     const auto start = Clock::now();
     const Verdict verdict = explore(program, options.effort, options.explain);

@@ -13,6 +13,7 @@ void enroll_locks() {
     using Body = LockBody<Checker, typename C::type, 3>;
     enroll<Body>("lock/" + std::string(C::name), 2, 2);
     enroll<Body>("lock/" + std::string(C::name), 3, 1);
+    enroll<TryLockBody<Checker, typename C::type, 3>>("lock-try/" + std::string(C::name), 2, 3);
   });
 }
 

@@ -1,6 +1,6 @@
 // Every combining algorithm, registered by a line, and its test.
 //
-// CombiningBody: threads apply operations on a plain counter; where there is a lock beside, every second round uses it. Each
+// CombiningBody: threads apply operations on a plain counter; where there is a lock beside, some rounds use it. Each
 // operation runs once and alone, and its result comes back to who asked.
 #pragma once
 
@@ -43,8 +43,8 @@ class CombiningBody {
     unsigned last = 0;
     for (unsigned round = 0; round != rounds_; ++round) {
       unsigned result = 0;
-      if (sync::Lock<C> && (id + round) % 2 == 1) {
-        result = increment_locked(id);
+      if (sync::Lock<C> && (id + round) % 3 != 0) {
+        result = increment_locked(id, (id + round) % 3 == 1);
       } else {
         Increment<P>& op = operations_[id];
         op.counter = &counter_;
@@ -59,9 +59,9 @@ class CombiningBody {
   void finish() { require<P>(counter_.get() == threads_ * rounds_, "an operation was lost"); }
 
  private:
-  unsigned increment_locked(unsigned id) {
+  unsigned increment_locked(unsigned id, bool try_first) {
     if constexpr (sync::Lock<C>) {
-      combining_.lock(nodes_[id]);
+      if (!try_first || !combining_.try_lock(nodes_[id])) combining_.lock(nodes_[id]);
       const unsigned value = counter_.get() + 1;
       counter_.set(value);
       combining_.unlock(nodes_[id]);

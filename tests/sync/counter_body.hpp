@@ -25,8 +25,10 @@ class CounterBody {
       if (id == 0) {
         counter_.expect(signallers_);
         round_.store(round, order::release);
-        const auto wake = counter_.wait();
-        require<P>(wake.complete && !wake.forced, "woken without a reason");
+        if (!counter_.complete()) {
+          const auto wake = counter_.wait();
+          require<P>(wake.complete && !wake.forced, "woken without a reason");
+        }
         for (unsigned i = 1; i <= signallers_; ++i) {
           require<P>(work_[i].get() == round, "complete before a signal, or without what it published");
         }

@@ -14,4 +14,11 @@ using Counters = CaseList<                   //
     Case<"kernel", sync::KernelCounter<P>>,  //
     Case<"competitive", sync::CompetitiveCounter<P>>>;
 
+// Those that work between processes.
+template <platform::Platform P>
+using SharedCounters = CaseList<         //
+    Case<"user", sync::UserCounter<P>>,  //
+    Case<"kernel", sync::KernelCounter<P, platform::Scope::machine>>,
+    Case<"competitive", sync::CompetitiveCounter<P, 500, platform::Scope::machine>>>;
+
 }  // namespace heddle::test

@@ -52,4 +52,35 @@ class LockBody {
   std::array<typename L::node, MaxThreads> nodes_;
 };
 
+// The same with attempts only: who fails goes on. Under the checker this reaches deeper into try_lock.
+template <platform::Platform P, sync::Lock L, unsigned MaxThreads>
+class TryLockBody {
+ public:
+  TryLockBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {}
+
+  void thread(unsigned id) {
+    for (unsigned round = 0; round != rounds_; ++round) {
+      if (!lock_.try_lock(nodes_[id])) continue;
+      counter_.set(counter_.get() + 1);
+      ++successes_[id];
+      lock_.unlock(nodes_[id]);
+    }
+  }
+
+  void finish() {
+    unsigned successes = 0;
+    for (const unsigned s : successes_) successes += s;
+    require<P>(counter_.get() == successes, "two threads held the lock");
+    require<P>(successes != 0, "nobody got a free lock");
+  }
+
+ private:
+  const unsigned threads_;
+  const unsigned rounds_;
+  L lock_;
+  typename P::template plain<unsigned> counter_;
+  std::array<unsigned, MaxThreads> successes_{};
+  std::array<typename L::node, MaxThreads> nodes_;
+};
+
 }  // namespace heddle::test

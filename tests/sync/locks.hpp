@@ -57,6 +57,14 @@ using Locks = CaseList<                                  //
     Case<"hclhub", OnTwoNodes<sync::HclhubLock<P>>>,     //
     Case<"dsm-synch", sync::DsmSynch<P, int, NoOperation>>>;
 
+// Those that work between processes.
+template <platform::Platform P>
+using SharedLocks = CaseList<                                     //
+    Case<"futex", sync::FutexLock<P, platform::Scope::machine>>,  //
+    Case<"tas", sync::TasLock<P>>,                                //
+    Case<"ttas", sync::TtasLock<P>>,                              //
+    Case<"ticket", sync::TicketLock<P>>>;
+
 // Those that promise FIFO order (the hierarchical ones inside a domain).
 template <platform::Platform P>
 using FifoLocks = CaseList<               //

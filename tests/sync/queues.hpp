@@ -33,16 +33,21 @@ class Nodes {
  public:
   Node* take() {
     if (fresh_ != 0) return &nodes_[--fresh_];
-    Node* node = nullptr;
-    return back_.dequeue(node) ? node : nullptr;
+    std::intptr_t distance = 0;
+    return back_.dequeue(distance) ? reinterpret_cast<Node*>(here() + distance) : nullptr;
   }
-  void give_back(Node* node) { require<P>(back_.enqueue(node), "more nodes came back than there are"); }
+  void give_back(Node* node) {
+    require<P>(back_.enqueue(reinterpret_cast<std::intptr_t>(node) - here()), "more nodes came back than there are");
+  }
 
  private:
+  // Processes may map this at different addresses.
+  std::intptr_t here() const { return reinterpret_cast<std::intptr_t>(this); }
+
   static constexpr unsigned count = 1;
   Node nodes_[count];
   unsigned fresh_ = count;
-  sync::SpscRing<P, Node*, 2 * count> back_;  // one node more than its own may come to a producer: the dummy
+  sync::SpscRing<P, std::intptr_t, 2 * count> back_;  // one node more than its own may come to a producer: the dummy
 };
 
 // Items name their producer in the upper bits.
@@ -119,6 +124,12 @@ using OneProducerQueues = CaseList<                                   //
     Case<"spsc-ring", ByValue<sync::SpscRing<P, std::uint32_t, 2>>>,  //
     Case<"fastbuffer1", BufferOfNumbers<P, 1>>,                       //
     Case<"fastbuffer2", BufferOfNumbers<P, 2>>>;
+
+// Those for memory that processes share.
+template <platform::Platform P>
+using SharedManyProducerQueues = CaseList<  //
+    Case<"nemesis", NemesisOfNumbers<P>>,   //
+    Case<"ticket", ByValue<sync::TicketQueue<P, std::uint32_t, 2>>>>;
 
 // Those where an item whose enqueue has returned is never hidden.
 template <platform::Platform P>
