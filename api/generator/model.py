@@ -129,10 +129,11 @@ class Model:
         self.overrides = overrides
 
     def implementation_name(self, function: Function) -> str:
-        """Small and large variants share one, except where a callback differs."""
+        """Small and large variants share one, except where a callback differs or the object remembers the variant."""
         name = base_name(function)
         name = self.overrides.same_as.get(name, name)
-        if function.large and any(p.kind == "POLYFUNCTION" for p in function.parameters):
+        differs = any(p.kind == "POLYFUNCTION" for p in function.parameters) or self.overrides.listed("apart", function)
+        if function.large and differs:
             name += "_c"
         return name
 

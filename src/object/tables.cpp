@@ -67,6 +67,17 @@ AttributeSet* ObjectTables::attributes_of_predefined(const Datatype& datatype, b
   return found == datatype_attributes_.end() ? nullptr : &found->second;
 }
 
+void ObjectTables::name_predefined(const Datatype& datatype, std::string name) {
+  std::lock_guard guard(mutex_);
+  datatype_names_[&datatype] = std::move(name);
+}
+
+std::optional<std::string> ObjectTables::name_of_predefined(const Datatype& datatype) {
+  std::lock_guard guard(mutex_);
+  const auto found = datatype_names_.find(&datatype);
+  return found == datatype_names_.end() ? std::nullopt : std::optional(found->second);
+}
+
 void prepare_tables(Rank& rank) { rank.tables = std::make_unique<ObjectTables>(rank); }
 
 }  // namespace heddle

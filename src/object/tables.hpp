@@ -8,6 +8,8 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
+#include <string>
 
 #include "object/attribute.hpp"
 #include "object/errhandler.hpp"
@@ -45,6 +47,10 @@ struct ObjectTables {
   // Attributes that the program set on a predefined datatype; null if there are none and none shall be made.
   AttributeSet* attributes_of_predefined(const Datatype& datatype, bool make);
 
+  // The name that the program gave to a predefined datatype, if it did.
+  void name_predefined(const Datatype& datatype, std::string name);
+  std::optional<std::string> name_of_predefined(const Datatype& datatype);
+
   // Values of the predefined attributes; users hold pointers to them.
   struct Predefined {
     int tag_ub = tag_upper_bound;
@@ -63,6 +69,7 @@ struct ObjectTables {
   Info* environment_ = nullptr;
   std::mutex mutex_;
   std::map<const Datatype*, AttributeSet> datatype_attributes_;  // under mutex_
+  std::map<const Datatype*, std::string> datatype_names_;        // under mutex_
 };
 
 // To be called once, while a Rank is made.
