@@ -29,8 +29,7 @@ int quota_of(const char* folder) {
   long long quota = 0, period = 0;
   std::snprintf(path, sizeof path, "%s/cpu.max", folder);  // cgroup 2: "150000 100000" or "max 100000"
   if (read_text(path, text, sizeof text)) {
-    return std::sscanf(text, "%lld %lld", &quota, &period) == 2 && period > 0 ? ceil_divide(quota, period)
-                                                                              : 0;
+    return std::sscanf(text, "%lld %lld", &quota, &period) == 2 && period > 0 ? ceil_divide(quota, period) : 0;
   }
   std::snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);  // cgroup 1: -1 is none
   if (!read_text(path, text, sizeof text) || (quota = std::atoll(text)) <= 0) return 0;
@@ -66,12 +65,11 @@ int cgroup_quota() {
     if (path == nullptr) continue;
     *path++ = '\0';
     ++controllers;
-    const char* root =
-        *controllers == '\0'                   ? "/sys/fs/cgroup"
-        : std::strcmp(controllers, "cpu") == 0 ? "/sys/fs/cgroup/cpu"
-        : std::strstr(controllers, "cpu,") != nullptr || std::strstr(controllers, ",cpu") != nullptr
-            ? "/sys/fs/cgroup/cpu,cpuacct"
-            : nullptr;
+    const char* root = *controllers == '\0'                   ? "/sys/fs/cgroup"
+                       : std::strcmp(controllers, "cpu") == 0 ? "/sys/fs/cgroup/cpu"
+                       : std::strstr(controllers, "cpu,") != nullptr || std::strstr(controllers, ",cpu") != nullptr
+                           ? "/sys/fs/cgroup/cpu,cpuacct"
+                           : nullptr;
     if (root == nullptr) continue;
     const int quota = tightest_quota(root, std::strcmp(path, "/") == 0 ? "" : path);
     if (quota > 0 && (tightest == 0 || quota < tightest)) tightest = quota;
@@ -84,9 +82,8 @@ int cgroup_quota() {
 int usable_cores() {
   cpu_set_t set;
   // More than 1024 CPUs do not fit the plain set; such a machine's ranks still get a count.
-  const int allowed = sched_getaffinity(0, sizeof set, &set) == 0
-                          ? CPU_COUNT(&set)
-                          : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  const int allowed =
+      sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   const int quota = cgroup_quota();
   const int cores = quota > 0 && quota < allowed ? quota : allowed;
   return cores > 0 ? cores : 1;

@@ -28,8 +28,7 @@ inline constexpr std::size_t page_bytes = 4096;
 // that an MPI program which a rank starts by itself is a world of its own and not a second rank with the same
 // number.
 inline constexpr char job_fd_variable[] = "HEDDLE_JOB_FD";
-inline constexpr char launcher_variable[] =
-    "HEDDLE_LAUNCHER";  // pid of mpiexec: the second way to the segment
+inline constexpr char launcher_variable[] = "HEDDLE_LAUNCHER";  // pid of mpiexec: the second way to the segment
 inline constexpr char rank_variable[] = "HEDDLE_RANK";
 inline constexpr char size_variable[] = "HEDDLE_SIZE";
 
@@ -62,7 +61,7 @@ struct alignas(64) RankRecord {
   std::int32_t bound;      // 1: `cores` are its own, 0: they are a part of what all share
   char reserved[100];
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
-  char padding[64];  // the threads' lines stay away from the cold text (adjacent-line prefetch)
+  char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];
 };
 static_assert(sizeof(RankRecord) % 64 == 0);
@@ -71,12 +70,12 @@ static_assert(sizeof(RankRecord) == 1024 + thread_records * sizeof(ThreadRecord)
 struct alignas(64) JobHeader {
   std::uint64_t magic;
   std::uint32_t layout;
-  std::int32_t size;          // ranks of the job
-  std::int32_t launcher;      // pid of mpiexec; 0 in a world of one
-  std::int32_t local_ranks;   // ranks on this node
-  std::int32_t usable_cores;  // that all ranks together may use: affinity mask and cgroup quota, at least 1
-  std::int32_t reserved;
-  std::uint64_t heap_offset;  // from the start of the segment
+  std::int32_t size;           // ranks of the job
+  std::int32_t launcher;       // pid of mpiexec; 0 in a world of one
+  std::int32_t local_ranks;    // ranks on this node
+  std::int32_t usable_cores;   // that all ranks together may use: affinity mask and cgroup quota, at least 1
+  std::int32_t universe_size;  // of MPI_UNIVERSE_SIZE, if the user named one; else 0
+  std::uint64_t heap_offset;   // from the start of the segment
   std::uint64_t heap_bytes;
   std::uint64_t segment_bytes;
 };

@@ -75,16 +75,14 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   }
   const int fd = open_segment(inherited, launcher);
   if (fd < 0) {
-    return refuse(
-        problem,
-        "the environment says rank %d of a job started by mpiexec (pid %d), but descriptor %d does not hold "
-        "that job and mpiexec's own cannot be opened: %s",
-        rank, launcher, inherited, std::strerror(errno));
+    return refuse(problem,
+                  "the environment says rank %d of a job started by mpiexec (pid %d), but descriptor %d does not hold "
+                  "that job and mpiexec's own cannot be opened: %s",
+                  rank, launcher, inherited, std::strerror(errno));
   }
   JobHeader header;
   if (pread(fd, &header, sizeof header, 0) != sizeof header || header.layout != job_layout) {
-    return refuse(problem,
-                  "mpiexec is of another version of Heddle than this library (segment layout %u, not %u)",
+    return refuse(problem, "mpiexec is of another version of Heddle than this library (segment layout %u, not %u)",
                   header.layout, job_layout);
   }
   if (rank >= header.size) {
@@ -92,8 +90,7 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   }
   void* base = mmap(nullptr, header.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (base == MAP_FAILED) {
-    return refuse(problem,
-                  "cannot map the job's segment of %llu MiB: %s (a limit on address space, ulimit -v?)",
+    return refuse(problem, "cannot map the job's segment of %llu MiB: %s (a limit on address space, ulimit -v?)",
                   static_cast<unsigned long long>(header.segment_bytes >> 20), std::strerror(errno));
   }
   close(fd);
@@ -104,8 +101,8 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   if (!job.record().state.compare_exchange_strong(expected, RankState::inited)) {
     const int owner = job.record().pid.load();
     munmap(base, header.segment_bytes);
-    return refuse(problem, "rank %d of the job was already taken by process %d; a rank is one MPI program",
-                  rank, owner);
+    return refuse(problem, "rank %d of the job was already taken by process %d; a rank is one MPI program", rank,
+                  owner);
   }
   job.record().pid.store(getpid());
   unsetenv(job_fd_variable);
@@ -129,12 +126,11 @@ void warn_of_foreign_launcher() {
     if (size <= 1) continue;
     if (number_in(getenv(sign.rank)) > 0) return;  // rank 0 speaks for all
     char text[400];
-    const int length =
-        std::snprintf(text, sizeof text,
-                      "heddle: warning: this program was started as one of %d processes by %s (%s=%d), "
-                      "which Heddle does not understand; each process is a world of size 1. Start it "
-                      "with Heddle's mpiexec.\n",
-                      size, sign.launcher, sign.size, size);
+    const int length = std::snprintf(text, sizeof text,
+                                     "heddle: warning: this program was started as one of %d processes by %s (%s=%d), "
+                                     "which Heddle does not understand; each process is a world of size 1. Start it "
+                                     "with Heddle's mpiexec.\n",
+                                     size, sign.launcher, sign.size, size);
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, static_cast<std::size_t>(length));
     return;
   }
@@ -142,8 +138,7 @@ void warn_of_foreign_launcher() {
 
 bool join_alone(Job& job, std::size_t heap_bytes, Problem& problem) {
   const std::size_t bytes = heap_offset(1) + heap_bytes;
-  void* base =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) return refuse(problem, "cannot map %zu MiB: %s", bytes >> 20, std::strerror(errno));
   warn_of_foreign_launcher();
   auto* header = static_cast<JobHeader*>(base);
@@ -188,8 +183,7 @@ void write_text(const char* text) {
 
 bool join(Job& job, std::size_t singleton_heap_bytes, Problem& problem) {
   const char* fd_text = getenv(job_fd_variable);
-  return fd_text != nullptr ? join_launched(job, fd_text, problem)
-                            : join_alone(job, singleton_heap_bytes, problem);
+  return fd_text != nullptr ? join_launched(job, fd_text, problem) : join_alone(job, singleton_heap_bytes, problem);
 }
 
 void leave(Job& job) { job.record().state.store(RankState::finalized); }
@@ -220,8 +214,7 @@ ThreadRecord* take_thread_record(RankRecord& rank) {
   const auto self = static_cast<std::uint32_t>(gettid());
   for (ThreadRecord& record : rank.threads) {
     std::uint32_t free = 0;
-    if (record.owner.load(std::memory_order_relaxed) == 0 &&
-        record.owner.compare_exchange_strong(free, self)) {
+    if (record.owner.load(std::memory_order_relaxed) == 0 && record.owner.compare_exchange_strong(free, self)) {
       return &record;
     }
   }

@@ -20,7 +20,7 @@ struct Job {
   bool singleton = true;  // started without mpiexec
   JobHeader* header = nullptr;
   RankRecord* records = nullptr;  // one for each rank
-  std::byte* heap = nullptr;  // zero-filled, the same memory in every rank, at a different address in each
+  std::byte* heap = nullptr;      // zero-filled, the same memory in every rank, at a different address in each
   std::size_t heap_bytes = 0;
 
   RankRecord& record() const { return records[rank]; }

@@ -30,9 +30,13 @@ void allreduce(const Team& team, const Piece& mine, const Piece& result);
 // `mine` has the slices of all members one after the other; member i's has counts(i) elements. `result` may be the
 // start of `mine` (MPI_IN_PLACE).
 struct Slices {
-  const Counts* counts = nullptr;  // null: `each` for everyone
+  bool regular = true;  // `each` for everyone
   MPI_Count each = 0;
-  MPI_Count count(int i) const { return counts ? (*counts)[static_cast<std::size_t>(i)] : each; }
+  Counts counts;
+
+  static Slices even(MPI_Count each) { return {true, each, {}}; }
+  static Slices of(Counts counts) { return {false, 0, counts}; }
+  MPI_Count count(int i) const { return regular ? each : counts[static_cast<std::size_t>(i)]; }
 };
 void reduce_scatter(const Team& team, const Piece& mine, const Piece& result, const Slices& slices);
 void scan(const Team& team, const Piece& mine, const Piece& result);

@@ -1,4 +1,7 @@
 // Broadcast: a binomial tree; for long messages the root deals out slices, which all then exchange (van de Geijn).
+//
+// Members may describe the message by different datatypes of the same signature, so only its bytes decide and slices
+// are cut from the packed stream.
 #include "coll/algorithms.hpp"
 #include "coll/choose.hpp"
 
@@ -19,17 +22,20 @@ void bcast_tree(const Team& team, const Piece& message, int root) {
   }
 }
 
-void bcast_slices(const Team& team, const Piece& message, int root) {
-  const auto slice = [&](int i) { return even_slice(message, i, team.size); };
+// The root has all already, so the slices are the other members'.
+void bcast_slices(const Team& team, const Piece& bytes, int root) {
+  const auto slice_of = [&](int member) {
+    return even_slice(bytes, (member - root + team.size) % team.size - 1, team.size - 1);
+  };
   if (team.rank == root) {
-    for (int d = 1; d < team.size; ++d) team.send(slice(team.up(d)), team.up(d));
-    return;  // the others have it from here
+    for (int d = 1; d < team.size; ++d) team.send(slice_of(team.up(d)), team.up(d));
+    return;
   }
-  team.recv(slice(team.rank), root);
+  team.recv(slice_of(team.rank), root);
   team.fence();
   for (int d = 1; d < team.size; ++d) {
-    if (team.down(d) != root) team.recv(slice(team.down(d)), team.down(d));
-    if (team.up(d) != root) team.send(slice(team.rank), team.up(d));
+    if (team.down(d) != root) team.recv(slice_of(team.down(d)), team.down(d));
+    if (team.up(d) != root) team.send(slice_of(team.rank), team.up(d));
   }
 }
 
@@ -37,11 +43,16 @@ void bcast_slices(const Team& team, const Piece& message, int root) {
 
 void bcast(const Team& team, const Piece& message, int root) {
   if (team.size == 1 || message.empty()) return;
-  if (choose::bcast_scatters(message.bytes(), team.size) && message.count >= team.size) {
-    bcast_slices(team, message, root);
-  } else {
-    bcast_tree(team, message, root);
+  if (!choose::bcast_scatters(message.bytes(), team.size)) return bcast_tree(team, message, root);
+  if (message.type->dense) {
+    return bcast_slices(team, raw(run_start(*message.type, message.data), message.bytes()), root);
   }
+  const Piece packed = team.raw_room(message.bytes());
+  if (team.rank == root) team.copy(message, packed);
+  bcast_slices(team, packed, root);
+  if (team.rank == root) return;
+  team.fence();
+  team.copy(packed, message);
 }
 
 }  // namespace heddle::coll

@@ -47,29 +47,30 @@ inline void copy(const Piece& from, const Piece& to) {
 // Block i is: regular, the i-th run of `count` elements; vector, counts[i] elements at displacement displs[i], in
 // extents; wide, counts[i] elements of types[i] at displs[i] bytes. Refers to the caller's arrays.
 struct Blocks {
+  enum class Shape : std::uint8_t { regular, vector, wide };
+  Shape shape = Shape::regular;
   void* base = nullptr;
   const Datatype* type = nullptr;
   MPI_Count count = 0;
-  const Counts* counts = nullptr;
-  const Counts* displs = nullptr;
+  Counts counts, displs;
   const MPI_Datatype* types = nullptr;
 
   static Blocks regular(const void* base, MPI_Count count, const Datatype* type) {
-    return {const_cast<void*>(base), type, count};
+    return {Shape::regular, const_cast<void*>(base), type, count, {}, {}, nullptr};
   }
-  static Blocks vector(const void* base, const Counts& counts, const Counts& displs, const Datatype* type) {
-    return {const_cast<void*>(base), type, 0, &counts, &displs};
+  static Blocks vector(const void* base, Counts counts, Counts displs, const Datatype* type) {
+    return {Shape::vector, const_cast<void*>(base), type, 0, counts, displs, nullptr};
   }
-  static Blocks wide(const void* base, const Counts& counts, const Counts& displs, const MPI_Datatype* types) {
-    return {const_cast<void*>(base), nullptr, 0, &counts, &displs, types};
+  static Blocks wide(const void* base, Counts counts, Counts displs, const MPI_Datatype* types) {
+    return {Shape::wide, const_cast<void*>(base), nullptr, 0, counts, displs, types};
   }
 
-  bool is_regular() const { return !counts; }
+  bool is_regular() const { return shape == Shape::regular; }
   Piece operator[](int i) const {
     const auto n = static_cast<std::size_t>(i);
     if (is_regular()) return run(i, 1);
-    if (types) return {Piece::at(base, (*displs)[n]), (*counts)[n], object(types[n])};
-    return {Piece::at(base, (*displs)[n] * type->extent), (*counts)[n], type};
+    if (shape == Shape::wide) return {Piece::at(base, displs[n]), counts[n], object(types[n])};
+    return {Piece::at(base, displs[n] * type->extent), counts[n], type};
   }
   // Blocks [first, first + n) in one piece; regular ones only.
   Piece run(int first, int n) const { return {Piece::at(base, first * count * type->extent), n * count, type}; }

@@ -220,6 +220,8 @@ bool Schedule::poll() {
 void Schedule::launch() {
   position_ = 0;
   error_ = MPI_SUCCESS;
+  request_->done.store(0, std::memory_order_relaxed);
+  request_->error = MPI_SUCCESS;
   if (!poll()) p2p::start_polling(*comm().owner, *this);
 }
 

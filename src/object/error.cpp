@@ -2,6 +2,7 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <memory>
 
 namespace heddle {
 
@@ -16,9 +17,12 @@ Error failure(Comm* comm, int error_class, const char* format, std::va_list argu
 
 }  // namespace
 
+// On the heap, and only for threads that fail: the library's thread-local storage lies in the few bytes that the
+// loader keeps free for libraries which are opened later.
 ErrorDetail& error_detail() {
-  static thread_local ErrorDetail detail{};
-  return detail;
+  static thread_local std::unique_ptr<ErrorDetail> detail;
+  if (!detail) detail = std::make_unique<ErrorDetail>();
+  return *detail;
 }
 
 Error fail(int error_class, const char* format, ...) {

@@ -192,7 +192,7 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
                        transfer.bytes);
   } else {
     // Into a piece that stays in the cache, and from there to where the layout wants it.
-    alignas(64) static thread_local std::byte piece[pipe_chunk];
+    alignas(64) std::byte piece[8 * 1024];  // of a stack that may be small: user-level threads come here too
     for (std::size_t at = 0; at < transfer.bytes && error == 0; at += sizeof piece) {
       const std::size_t n = std::min(sizeof piece, transfer.bytes - at);
       error = move_bytes(process_vm_readv, transfer.remote_pid, piece, transfer.remote_address + at, n);

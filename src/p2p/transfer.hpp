@@ -49,9 +49,9 @@ struct Answer {            // payload of a CTS
   std::int32_t pid;
 };
 
-inline constexpr std::size_t split_bytes = 128 * 1024;
-inline constexpr std::size_t split_chunk = 64 * 1024;
-inline constexpr std::size_t pipe_chunk = 32 * 1024;
+inline constexpr std::size_t split_bytes = 32 * 1024;
+inline constexpr std::size_t split_chunk = 128 * 1024;
+inline constexpr std::size_t pipe_chunk = 64 * 1024;
 inline constexpr std::uint32_t pipe_chunks = 4;
 
 // Shared state of a split copy. Each side claims chunks by adding to `claimed` and reports them in `moved`.

@@ -1,88 +1,142 @@
-// mpiexec, the thin first one: -n N program.
+// mpiexec: reads the command line, places the ranks, makes the job's segment, starts the ranks and watches over them.
+#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
-#include <string>
-#include <vector>
 
 #include "boot/cores.hpp"
+#include "boot/mpiexec/cpu_mask.hpp"
+#include "boot/mpiexec/launch.hpp"
+#include "boot/mpiexec/options.hpp"
+#include "boot/mpiexec/placement.hpp"
 #include "boot/mpiexec/segment.hpp"
-#include "boot/mpiexec/spawn.hpp"
-
-extern char** environ;
+#include "boot/mpiexec/supervisor.hpp"
 
 namespace heddle::boot {
 namespace {
 
-std::string find_program(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* path = getenv("PATH");
-  std::string rest = path != nullptr ? path : "/usr/bin:/bin";
-  while (!rest.empty()) {
-    const std::size_t colon = rest.find(':');
-    const std::string candidate = rest.substr(0, colon) + "/" + name;
-    if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-  }
-  return name;
+constexpr int exit_code_of_usage = 2;
+
+// A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed.
+void open_standard_descriptors() {
+  int fd = open("/dev/null", O_RDWR);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
+  if (fd > STDERR_FILENO) close(fd);
 }
 
-int run(int argc, char** argv) {
-  int size = 1, next = 1;
-  if (argc > 2 && (strcmp(argv[1], "-n") == 0 || strcmp(argv[1], "-np") == 0)) {
-    size = atoi(argv[2]);
-    next = 3;
+void name_ignored(const Options& options) {
+  if (options.ignored.empty() || options.quiet) return;
+  std::string list;
+  for (const std::string& option : options.ignored) list += (list.empty() ? "" : ", ") + option;
+  fprintf(stderr, "mpiexec: these options mean nothing here and are ignored: %s\n", list.c_str());
+}
+
+// "0-3,8"
+std::string ranges(std::vector<int> cpus) {
+  std::sort(cpus.begin(), cpus.end());
+  std::string text;
+  for (std::size_t i = 0; i < cpus.size();) {
+    std::size_t end = i;
+    while (end + 1 < cpus.size() && cpus[end + 1] == cpus[end] + 1) ++end;
+    text += (text.empty() ? "" : ",") + std::to_string(cpus[i]);
+    if (end > i) text += '-' + std::to_string(cpus[end]);
+    i = end + 1;
   }
-  if (next >= argc || size < 1) {
-    fprintf(stderr, "usage: mpiexec -n N program arguments...\n");
-    return 2;
+  return text;
+}
+
+void report(const Placement& placement, int usable) {
+  for (std::size_t rank = 0; rank < placement.cpus.size(); ++rank) {
+    const std::vector<int>& cpus = placement.cpus[rank];
+    if (cpus.empty())
+      fprintf(stderr, "mpiexec: rank %zu is not bound (%d usable cores for all ranks)\n", rank, usable);
+    else
+      fprintf(stderr, "mpiexec: rank %zu is bound to cpus %s\n", rank, ranges(cpus).c_str());
   }
-  const int cores = usable_cores();
-  const std::vector<RankPlan> plan(size, RankPlan{0, size, cores > size ? cores / size : 1, false});
-  const Segment segment = make_segment(plan, cores);
-  const std::string program = find_program(argv[next]);
-  sigset_t mask;
-  sigprocmask(SIG_SETMASK, nullptr, &mask);
-  for (int rank = 0; rank < size; ++rank) {
-    setenv(job_fd_variable, std::to_string(segment.fd).c_str(), 1);
-    setenv(launcher_variable, std::to_string(getpid()).c_str(), 1);
-    setenv(rank_variable, std::to_string(rank).c_str(), 1);
-    setenv(size_variable, std::to_string(size).c_str(), 1);
-    segment.records[rank].state.store(RankState::running);
-    const Spawned child =
-        spawn({program.c_str(), argv + next, environ, nullptr, nullptr, 0, 0, 1, 2, &mask, -1});
-    if (child.error != 0) {
-      fprintf(stderr, "mpiexec: cannot %s: %s\n", child.step, strerror(child.error));
-      return 127;
+}
+
+Placement find_placement(const Options& options, int ranks, int usable) {
+  const PlacementRequest& request = options.placement;
+  std::vector<int> allowed = CpuMask::allowed();
+  if (!request.cpus.empty()) {
+    std::erase_if(allowed, [&](int cpu) {
+      return std::find(request.cpus.begin(), request.cpus.end(), cpu) == request.cpus.end();
+    });
+    if (allowed.empty()) throw UsageError("--cpu-set names no hardware thread that may be used here");
+    usable = std::min(usable, static_cast<int>(allowed.size()));
+  }
+  std::vector<HardwareThread> machine;
+  if (needs_topology(request, ranks, usable, static_cast<int>(allowed.size()))) {
+    std::string problem;
+    machine = hardware_threads(allowed, problem);
+    if (machine.empty() && request.explicit_binding()) throw UsageError("cannot bind ranks: " + problem);
+  }
+  Placement placement = place(request, ranks, usable, machine);
+  for (std::vector<int>& cpus : placement.cpus) {
+    if (cpus.empty() && !request.cpus.empty()) cpus = allowed;
+  }
+  return placement;
+}
+
+Segment describe_job(const Options& options, const Placement& placement, int usable) {
+  std::vector<RankPlan> plan;
+  int appnum = 0;
+  for (const App& app : options.apps) {
+    for (int i = 0; i < app.ranks; ++i) {
+      const std::vector<int>& cpus = placement.cpus[plan.size()];
+      plan.push_back(
+          {appnum, app.ranks, cpus.empty() ? placement.cores : static_cast<int>(cpus.size()), !cpus.empty()});
     }
+    ++appnum;
   }
-  int result = 0, status = 0;
-  pid_t pid;
-  while ((pid = wait(&status)) > 0) {
-    const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (code == 0 || result != 0) continue;
-    result = code;
-    for (int rank = 0; rank < size; ++rank) {
-      const RankRecord& record = segment.records[rank];
-      if (record.state.load() == RankState::aborted) fprintf(stderr, "%s\n", record.abort_text);
-      if (record.pid.load() > 0) kill(-record.pid.load(), SIGKILL);
-    }
+  return make_segment(plan, usable, options.universe_size);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const Options options = parse_options(arguments);
+  if (options.show_version) {
+    puts("mpiexec (Heddle) " HEDDLE_VERSION);
+    return 0;
   }
-  return result;
+  if (options.show_help) {
+    print_help();
+    return 0;
+  }
+  name_ignored(options);
+  require_programs(options);
+  const int ranks = total_ranks(options);
+  if (options.stdin_rank >= ranks)
+    throw UsageError("--stdin names rank " + std::to_string(options.stdin_rank) + ", but there are " +
+                     std::to_string(ranks));
+  const int usable = usable_cores();
+  const Placement placement = find_placement(options, ranks, usable);
+  if (options.report_bindings) report(placement, usable);
+  const Segment segment = describe_job(options, placement, usable);
+  Supervisor supervisor(options, segment);
+  launch(options, placement, segment, supervisor);
+  return supervisor.run();
+}
+
+int complain(const std::exception& problem, int exit_code) {
+  fprintf(stderr, "mpiexec: %s\n", problem.what());
+  return exit_code;
 }
 
 }  // namespace
 }  // namespace heddle::boot
 
 int main(int argc, char** argv) {
+  using namespace heddle::boot;
+  open_standard_descriptors();
   try {
-    return heddle::boot::run(argc, argv);
+    return run({argv + 1, argv + argc});
+  } catch (const ProgramError& problem) {
+    return complain(problem, ProgramError::exit_code);
+  } catch (const UsageError& problem) {
+    return complain(problem, exit_code_of_usage);
   } catch (const std::exception& problem) {
-    fprintf(stderr, "mpiexec: %s\n", problem.what());
-    return 1;
+    return complain(problem, 1);
   }
 }

@@ -8,7 +8,7 @@
 
 #include <system_error>
 
-#include "boot/heap.hpp"
+#include "lln/shm/endpoint.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -21,9 +21,9 @@ constexpr int lowest_descriptor = 40;
 
 }  // namespace
 
-Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores) {
+Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores, int universe_size) {
   const int size = static_cast<int>(plan.size());
-  const std::size_t heap = heap_bytes(size);
+  const std::size_t heap = lln::shm::heap_bytes(size);
   const std::size_t bytes = heap_offset(size) + heap;
 
   const int made = memfd_create("heddle-job", MFD_CLOEXEC);
@@ -49,7 +49,7 @@ Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores) {
                      .launcher = getpid(),
                      .local_ranks = size,
                      .usable_cores = usable_cores,
-                     .reserved = 0,
+                     .universe_size = universe_size,
                      .heap_offset = heap_offset(size),
                      .heap_bytes = heap,
                      .segment_bytes = bytes};

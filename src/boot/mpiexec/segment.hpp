@@ -22,6 +22,6 @@ struct Segment {
 };
 
 // Throws std::system_error.
-Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores);
+Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores, int universe_size);
 
 }  // namespace heddle::boot

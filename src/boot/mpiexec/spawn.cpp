@@ -1,9 +1,7 @@
 #include "boot/mpiexec/spawn.hpp"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace heddle::boot {
@@ -20,26 +18,26 @@ struct Report {
 Report become(const SpawnPlan& plan, pid_t parent) {
   // The kernel ends us when mpiexec ends, even if it is killed; it may have been just now.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) return {ESRCH, "stay with mpiexec"};
+  if (getppid() != parent) return {ESRCH, "keep mpiexec as the parent"};
   setpgid(0, 0);
   if (plan.cpus != nullptr && sched_setaffinity(0, plan.cpus_bytes, plan.cpus) != 0) {
-    return {errno, "bind to its cores"};
+    return {errno, "choose the cores"};
   }
-  if (plan.open_files_limit >= 0) {
-    rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-      limit.rlim_cur = static_cast<rlim_t>(plan.open_files_limit);
-      setrlimit(RLIMIT_NOFILE, &limit);
-    }
+  setrlimit(RLIMIT_NOFILE, plan.open_files);
+  if (plan.directory != nullptr && chdir(plan.directory) != 0) return {errno, "enter the working directory"};
+  // dup2 of a descriptor onto itself would leave it close-on-exec; ours are never 0 to 2, except our own input.
+  if (plan.in != STDIN_FILENO && dup2(plan.in, STDIN_FILENO) < 0) return {errno, "connect the input"};
+  if (dup2(plan.out, STDOUT_FILENO) < 0 || dup2(plan.err, STDERR_FILENO) < 0) {
+    return {errno, "connect the output"};
   }
-  if (plan.directory != nullptr && chdir(plan.directory) != 0) return {errno, "enter its working directory"};
-  if (dup2(plan.in, STDIN_FILENO) < 0 || dup2(plan.out, STDOUT_FILENO) < 0 ||
-      dup2(plan.err, STDERR_FILENO) < 0) {
-    return {errno, "connect its input and output"};
+  for (int number = 1; number < SIGRTMIN; ++number) {
+    if (sigismember(plan.default_signals, number) == 1) signal(number, SIG_DFL);
   }
-  signal(SIGPIPE, SIG_DFL);
   sigprocmask(SIG_SETMASK, plan.signal_mask, nullptr);
   execve(plan.path, plan.arguments, plan.environment);
+  if (errno == ENOEXEC && plan.script_arguments != nullptr) {
+    execve("/bin/sh", plan.script_arguments, plan.environment);
+  }
   return {errno, "execute the program"};
 }
 
@@ -53,7 +51,7 @@ Report become(const SpawnPlan& plan, pid_t parent) {
   const char* volatile step = nullptr;
   const pid_t parent = getpid();
   const pid_t pid = vfork();
-  if (pid < 0) return {-1, errno, "make a process"};
+  if (pid < 0) return {-1, errno, "make the process"};
   if (pid == 0) {
     const Report report = become(plan, parent);
     error = report.error;

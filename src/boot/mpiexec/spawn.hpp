@@ -3,22 +3,25 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
-#include <string>
+#include <cstddef>
 
 namespace heddle::boot {
 
 struct SpawnPlan {
   const char* path;  // of the program, absolute or relative to `directory`
   char* const* arguments;
+  char* const* script_arguments;  // for /bin/sh, if the program is a script without a #! line
   char* const* environment;
   const char* directory;  // null: ours
   const cpu_set_t* cpus;  // null: ours
   std::size_t cpus_bytes;
-  int in, out, err;             // descriptors that become 0, 1 and 2; all close-on-exec
-  const sigset_t* signal_mask;  // of the rank: ours as it was before we blocked anything
-  long open_files_limit;        // of the rank: ours as it was; -1: leave it
+  int in, out, err;                 // descriptors that become 0, 1 and 2; all close-on-exec
+  const sigset_t* signal_mask;      // of the rank: ours as it was before we blocked anything
+  const sigset_t* default_signals;  // that we ignore and the rank should not
+  const rlimit* open_files;         // of the rank: ours as it was
 };
 
 struct Spawned {

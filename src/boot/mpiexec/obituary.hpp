@@ -1,0 +1,25 @@
+// How a rank ended, in words.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "boot/job.hpp"
+
+namespace heddle::boot {
+
+// Whether a rank that ended with this wait status, leaving this record, ended well.
+bool ended_well(int status, const RankRecord& record);
+
+// The exit code that the end of a rank means for the job: never 0 for a rank that did not end well.
+int job_exit_code(int status, const RankRecord& record);
+
+// "was killed by signal 11 (SIGSEGV, Segmentation fault) in MPI_Recv", "exited with code 0 without calling
+// MPI_Finalize", ...
+std::string how_it_ended(int status, const RankRecord& record);
+
+// " in MPI_Recv", " (threads: 3 in MPI_Recv, 1 in MPI_Wait, 2 outside MPI)", or nothing if it never called MPI.
+std::string where_it_was(const RankRecord& record);
+
+}  // namespace heddle::boot

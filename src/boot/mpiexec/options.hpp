@@ -1,0 +1,71 @@
+// What the user asks mpiexec for.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boot/mpiexec/placement.hpp"
+
+namespace heddle::boot {
+
+// A wrong command line; the text says what and what to do instead.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// A program that cannot be started, as shells say it.
+struct ProgramError : std::runtime_error {
+  static constexpr int exit_code = 127;
+  using std::runtime_error::runtime_error;
+};
+
+enum class Inherit { unset, all, none, listed };
+
+// Which of our environment a program gets, and what is set on top of it.
+struct EnvironmentPlan {
+  Inherit inherit = Inherit::unset;
+  std::vector<std::string> listed;                       // names
+  std::vector<std::pair<std::string, std::string>> set;  // later ones win
+};
+
+// One part of `mpiexec A : B : C`.
+struct App {
+  int ranks = 1;
+  std::vector<std::string> command;  // the program and its arguments
+  std::string directory;             // empty: ours
+  EnvironmentPlan environment;
+};
+
+enum class Label {
+  none,
+  rank,    // "[3] "                 -l, -prepend-rank
+  stream,  // "[1,3]<stdout>: "      --tag-output, as Open MPI writes it
+};
+
+inline constexpr int stdin_to_nobody = -1;
+
+struct Options {
+  std::vector<App> apps;
+  EnvironmentPlan environment;  // for all programs
+  PlacementRequest placement;
+  Label label = Label::none;
+  bool merge_stderr = false;
+  bool report_bindings = false;
+  bool quiet = false;
+  bool verbose = false;
+  bool show_help = false;
+  bool show_version = false;
+  double timeout_seconds = 0;  // 0: none
+  int stdin_rank = 0;
+  int universe_size = 0;             // 0: not given
+  std::vector<std::string> ignored;  // options that we know and that mean nothing here, as they were written
+};
+
+// Throws UsageError.
+Options parse_options(const std::vector<std::string>& arguments);
+
+void print_help();
+
+}  // namespace heddle::boot

@@ -1,0 +1,78 @@
+#include "boot/mpiexec/words.hpp"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "boot/mpiexec/options.hpp"
+
+namespace heddle::boot {
+
+int whole_number(const std::string& text) {
+  int value = -1;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && stop == end && value >= 0 ? value : -1;
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> pieces;
+  std::size_t from = 0;
+  while (from <= text.size()) {
+    const std::size_t to = std::min(text.find(separator, from), text.size());
+    if (to > from) pieces.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return pieces;
+}
+
+std::vector<std::string> split_quoted(const std::string& line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool in_word = false;
+  char quote = '\0';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
+      word += line[++i];
+      in_word = true;
+    } else if (quote != '\0') {
+      if (c == quote)
+        quote = '\0';
+      else
+        word += c;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      in_word = true;
+    } else if (c == ' ' || c == '\t' || c == '\r') {
+      if (in_word) words.push_back(std::move(word));
+      word.clear();
+      in_word = false;
+    } else if (c == '#' && !in_word) {
+      break;
+    } else {
+      word += c;
+      in_word = true;
+    }
+  }
+  if (in_word) words.push_back(std::move(word));
+  return words;
+}
+
+std::vector<std::string> lines_of_file(const std::string& path) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "re"), fclose);
+  if (!file) throw UsageError("cannot read " + path + ": " + strerror(errno));
+  std::vector<std::string> lines(1);
+  for (int c = getc(file.get()); c != EOF; c = getc(file.get())) {
+    if (c == '\n')
+      lines.emplace_back();
+    else
+      lines.back() += static_cast<char>(c);
+  }
+  return lines;
+}
+
+}  // namespace heddle::boot

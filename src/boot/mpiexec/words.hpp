@@ -1,0 +1,21 @@
+// Small pieces of text handling that the command line, host files and command files share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace heddle::boot {
+
+// The whole text as a number that is not negative; -1: it is not one.
+int whole_number(const std::string& text);
+
+std::vector<std::string> split(const std::string& text, char separator);  // without empty pieces
+
+// Words separated by blanks, as a shell reads them: '...' and "..." keep blanks, a backslash the next character, and
+// # begins a comment.
+std::vector<std::string> split_quoted(const std::string& line);
+
+// Throws UsageError if the file can't be read.
+std::vector<std::string> lines_of_file(const std::string& path);
+
+}  // namespace heddle::boot

@@ -1,0 +1,125 @@
+// MPI_Bcast and the like: each call plans its schedule and carries it out.
+#include "binding/impl.hpp"
+#include "coll/plans.hpp"
+
+namespace heddle::mpi {
+
+using namespace coll;
+
+Error Barrier(Comm& comm) { return run(comm, plan::Barrier{}); }
+
+Error Bcast(void* buffer, MPI_Count count, const Datatype& datatype, int root, Comm& comm) {
+  return run(comm, plan::Bcast{buffer, count, datatype, root});
+}
+
+Error Gather(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
+             const Datatype* recvtype, int root, Comm& comm) {
+  return run(comm, plan::Gather{sendbuf, sendcount, sendtype, Blocks::regular(recvbuf, recvcount, recvtype), root});
+}
+
+Error Gatherv(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, Counts recvcounts,
+              Counts displs, const Datatype* recvtype, int root, Comm& comm) {
+  return run(comm,
+             plan::Gather{sendbuf, sendcount, sendtype, Blocks::vector(recvbuf, recvcounts, displs, recvtype), root});
+}
+
+Error Scatter(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
+              const Datatype* recvtype, int root, Comm& comm) {
+  return run(comm, plan::Scatter{Blocks::regular(sendbuf, sendcount, sendtype), recvbuf, recvcount, recvtype, root});
+}
+
+Error Scatterv(const void* sendbuf, Counts sendcounts, Counts displs, const Datatype* sendtype, void* recvbuf,
+               MPI_Count recvcount, const Datatype* recvtype, int root, Comm& comm) {
+  return run(comm,
+             plan::Scatter{Blocks::vector(sendbuf, sendcounts, displs, sendtype), recvbuf, recvcount, recvtype, root});
+}
+
+Error Allgather(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
+                const Datatype& recvtype, Comm& comm) {
+  return run(comm, plan::Allgather{sendbuf, sendcount, sendtype, Blocks::regular(recvbuf, recvcount, &recvtype)});
+}
+
+Error Allgatherv(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, Counts recvcounts,
+                 Counts displs, const Datatype& recvtype, Comm& comm) {
+  return run(comm,
+             plan::Allgather{sendbuf, sendcount, sendtype, Blocks::vector(recvbuf, recvcounts, displs, &recvtype)});
+}
+
+Error Alltoall(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
+               const Datatype& recvtype, Comm& comm) {
+  return run(comm, plan::Alltoall{Blocks::regular(sendbuf, sendcount, sendtype),
+                                  Blocks::regular(recvbuf, recvcount, &recvtype)});
+}
+
+Error Alltoallv(const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype* sendtype, void* recvbuf,
+                Counts recvcounts, Counts rdispls, const Datatype& recvtype, Comm& comm) {
+  return run(comm, plan::Alltoall{Blocks::vector(sendbuf, sendcounts, sdispls, sendtype),
+                                  Blocks::vector(recvbuf, recvcounts, rdispls, &recvtype)});
+}
+
+Error Alltoallw(const void* sendbuf, Counts sendcounts, Counts sdispls, const MPI_Datatype sendtypes[], void* recvbuf,
+                Counts recvcounts, Counts rdispls, const MPI_Datatype recvtypes[], Comm& comm) {
+  return run(comm, plan::Alltoall{Blocks::wide(sendbuf, sendcounts, sdispls, sendtypes),
+                                  Blocks::wide(recvbuf, recvcounts, rdispls, recvtypes)});
+}
+
+Error Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op, int root,
+             Comm& comm) {
+  return run(comm, plan::Reduce{sendbuf, recvbuf, count, datatype, op, root});
+}
+
+Error Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op,
+                Comm& comm) {
+  return run(comm, plan::Allreduce{sendbuf, recvbuf, count, datatype, op});
+}
+
+Error Reduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, const Datatype& datatype, const Op& op,
+                     Comm& comm) {
+  return run(comm, plan::ReduceScatter{sendbuf, recvbuf, Slices::of(recvcounts), datatype, op});
+}
+
+Error Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, const Datatype& datatype,
+                           const Op& op, Comm& comm) {
+  return run(comm, plan::ReduceScatter{sendbuf, recvbuf, Slices::even(recvcount), datatype, op});
+}
+
+Error Scan(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op, Comm& comm) {
+  return run(comm, plan::Scan{sendbuf, recvbuf, count, datatype, op, true});
+}
+
+Error Exscan(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op, Comm& comm) {
+  return run(comm, plan::Scan{sendbuf, recvbuf, count, datatype, op, false});
+}
+
+Error Neighbor_allgather(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, void* recvbuf,
+                         MPI_Count recvcount, const Datatype& recvtype, Comm& comm) {
+  return run(comm, plan::NeighborAllgather{piece(sendbuf, sendcount, sendtype),
+                                           Blocks::regular(recvbuf, recvcount, &recvtype)});
+}
+
+Error Neighbor_allgatherv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, void* recvbuf,
+                          Counts recvcounts, Counts displs, const Datatype& recvtype, Comm& comm) {
+  return run(comm, plan::NeighborAllgather{piece(sendbuf, sendcount, sendtype),
+                                           Blocks::vector(recvbuf, recvcounts, displs, &recvtype)});
+}
+
+Error Neighbor_alltoall(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, void* recvbuf,
+                        MPI_Count recvcount, const Datatype& recvtype, Comm& comm) {
+  return run(comm, plan::NeighborAlltoall{Blocks::regular(sendbuf, sendcount, &sendtype),
+                                          Blocks::regular(recvbuf, recvcount, &recvtype)});
+}
+
+Error Neighbor_alltoallv(const void* sendbuf, Counts sendcounts, Counts sdispls, const Datatype& sendtype,
+                         void* recvbuf, Counts recvcounts, Counts rdispls, const Datatype& recvtype, Comm& comm) {
+  return run(comm, plan::NeighborAlltoall{Blocks::vector(sendbuf, sendcounts, sdispls, &sendtype),
+                                          Blocks::vector(recvbuf, recvcounts, rdispls, &recvtype)});
+}
+
+Error Neighbor_alltoallw(const void* sendbuf, Counts sendcounts, const MPI_Aint sdispls[],
+                         const MPI_Datatype sendtypes[], void* recvbuf, Counts recvcounts, const MPI_Aint rdispls[],
+                         const MPI_Datatype recvtypes[], Comm& comm) {
+  return run(comm, plan::NeighborAlltoall{Blocks::wide(sendbuf, sendcounts, sdispls, sendtypes),
+                                          Blocks::wide(recvbuf, recvcounts, rdispls, recvtypes)});
+}
+
+}  // namespace heddle::mpi

@@ -1,0 +1,91 @@
+#include "coll/check.hpp"
+#include "coll/inter.hpp"
+#include "coll/plans.hpp"
+
+namespace heddle::coll::plan {
+
+Error Barrier::operator()(Schedule& schedule) const {
+  if (schedule.comm().inter) {
+    inter::barrier(schedule);
+  } else {
+    barrier(team_of(schedule));
+  }
+  return success;
+}
+
+Error Bcast::operator()(Schedule& schedule) const {
+  const Piece message = piece(buffer, count, type);
+  if (schedule.comm().inter) {
+    inter::bcast(schedule, message, root);
+  } else {
+    bcast(team_of(schedule), message, root);
+  }
+  return success;
+}
+
+Error Gather::operator()(Schedule& schedule) const {
+  const Comm& comm = schedule.comm();
+  const bool receives = comm.inter ? root == MPI_ROOT : root == comm.rank;
+  const bool sends = comm.inter ? root >= 0 : !(receives && is_in_place(sendbuf));
+  const Piece mine = sends ? piece(sendbuf, sendcount, *sendtype) : none;
+  if (comm.inter) {
+    inter::gather(schedule, mine, all, root);
+    return success;
+  }
+  if (sends && receives) {
+    if (Error e = check_copy(mine, all[root])) return e;
+  }
+  gather(team_of(schedule), mine, all, root);
+  return success;
+}
+
+Error Scatter::operator()(Schedule& schedule) const {
+  const Comm& comm = schedule.comm();
+  const bool sends = comm.inter ? root == MPI_ROOT : root == comm.rank;
+  const bool receives = comm.inter ? root >= 0 : !(sends && is_in_place(recvbuf));
+  const Piece mine = receives ? piece(recvbuf, recvcount, *recvtype) : none;
+  if (comm.inter) {
+    inter::scatter(schedule, all, mine, root);
+    return success;
+  }
+  if (sends && receives) {
+    if (Error e = check_copy(all[root], mine)) return e;
+  }
+  scatter(team_of(schedule), all, mine, root);
+  return success;
+}
+
+Error Allgather::operator()(Schedule& schedule) const {
+  const Comm& comm = schedule.comm();
+  const bool in_place = is_in_place(sendbuf);
+  const Piece mine = in_place ? none : piece(sendbuf, sendcount, *sendtype);
+  if (comm.inter) {
+    inter::allgather(schedule, mine, all);
+    return success;
+  }
+  const Team team = team_of(schedule);
+  if (!in_place) {
+    if (Error e = check_copy(mine, all[team.rank])) return e;
+    team.copy(mine, all[team.rank]);
+  }
+  allgather(team, all);
+  return success;
+}
+
+Error Alltoall::operator()(Schedule& schedule) const {
+  const Comm& comm = schedule.comm();
+  if (is_in_place(from.base)) {
+    alltoall_in_place(team_of(schedule), to);
+    return success;
+  }
+  if (comm.inter) {
+    inter::alltoall(schedule, from, to);
+    return success;
+  }
+  const Team team = team_of(schedule);
+  if (Error e = check_copy(from[team.rank], to[team.rank])) return e;
+  alltoall(team, from, to);
+  return success;
+}
+
+}  // namespace heddle::coll::plan

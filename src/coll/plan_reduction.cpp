@@ -1,0 +1,79 @@
+#include "coll/check.hpp"
+#include "coll/inter.hpp"
+#include "coll/plans.hpp"
+#include "op/op.hpp"
+
+namespace heddle::coll::plan {
+
+namespace {
+
+// The operand and the result of a reduction whose result everyone gets.
+struct Operands {
+  Piece mine;
+  Piece result;
+};
+
+// `result_count` elements come out of `count`.
+Operands operands(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Count result_count, const Datatype& type) {
+  const void* from = is_in_place(sendbuf) ? recvbuf : sendbuf;
+  return {piece(from, count, type), piece(recvbuf, result_count, type)};
+}
+
+}  // namespace
+
+Error Reduce::operator()(Schedule& schedule) const {
+  const Comm& comm = schedule.comm();
+  if (comm.inter && root == MPI_PROC_NULL) return success;
+  if (Error e = take_op(schedule, op, type)) return e;
+  if (count == 0) return success;
+  const bool receives = comm.inter ? root == MPI_ROOT : root == comm.rank;
+  const bool sends = comm.inter ? !receives : !(receives && is_in_place(sendbuf));
+  const Piece result = receives ? piece(recvbuf, count, type) : none;
+  const Piece mine = sends ? piece(sendbuf, count, type) : result;
+  if (comm.inter) {
+    inter::reduce(schedule, mine, result, root);
+  } else {
+    reduce(team_of(schedule), mine, result, root);
+  }
+  return success;
+}
+
+Error Allreduce::operator()(Schedule& schedule) const {
+  if (Error e = take_op(schedule, op, type)) return e;
+  const Operands o = operands(sendbuf, recvbuf, count, count, type);
+  if (schedule.comm().inter) {
+    inter::allreduce(schedule, o.mine, o.result);
+  } else if (count > 0) {
+    allreduce(team_of(schedule), o.mine, o.result);
+  }
+  return success;
+}
+
+Error ReduceScatter::operator()(Schedule& schedule) const {
+  const Comm& comm = schedule.comm();
+  if (Error e = take_op(schedule, op, type)) return e;
+  MPI_Count total = 0;
+  for (int i = 0; i < comm.size; ++i) total += slices.count(i);
+  if (total == 0) return success;
+  const Operands o = operands(sendbuf, recvbuf, total, slices.count(comm.rank), type);
+  if (comm.inter) {
+    inter::reduce_scatter(schedule, o.mine, o.result, slices);
+  } else {
+    reduce_scatter(team_of(schedule), o.mine, o.result, slices);
+  }
+  return success;
+}
+
+Error Scan::operator()(Schedule& schedule) const {
+  if (Error e = take_op(schedule, op, type)) return e;
+  if (count == 0) return success;
+  const Operands o = operands(sendbuf, recvbuf, count, count, type);
+  if (inclusive) {
+    scan(team_of(schedule), o.mine, o.result);
+  } else {
+    exscan(team_of(schedule), o.mine, o.result);
+  }
+  return success;
+}
+
+}  // namespace heddle::coll::plan
