@@ -135,6 +135,8 @@ def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float
     detail = json.loads(lines[0])
     if mpi.says and mpi.says not in detail.get("mpi", mpi.says):
         return Run("failed", wall=wall, others=others, why=f"ran on another library: {detail['mpi']}")
+    if not detail.get("checked"):
+        return Run("wrong", wall=wall, others=others, why="no answer was checked: its MPI calls did nothing")
     return Run("ok", detail["value"], detail["samples"], wall, others, detail=detail)
 
 
