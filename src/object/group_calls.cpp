@@ -174,7 +174,6 @@ Error Comm_group(Comm& comm, MPI_Group* group) {
 }
 
 Error Comm_remote_group(Comm& comm, MPI_Group* group) {
-  if (!comm.inter) return fail(MPI_ERR_COMM, "comm is not an intercommunicator");
   *group = handle_of<MPI_Group>(*copy_of(*comm.remote_group));
   return success;
 }

@@ -112,9 +112,6 @@ namespace mpi {
 
 Error Intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int remote_leader, int tag,
                        MPI_Comm* newintercomm) {
-  if (local_comm.inter) return fail(MPI_ERR_COMM, "local_comm is an intercommunicator");
-  if (local_leader < 0 || local_leader >= local_comm.size)
-    return fail(MPI_ERR_RANK, "local_leader is %d, but local_comm has %d processes", local_leader, local_comm.size);
   const auto met = [&](const Group& local, Context offered, Remote& remote) {
     if (!peer_comm) return fail(MPI_ERR_COMM, "peer_comm is MPI_COMM_NULL at the local leader");
     if (remote_leader < 0 || remote_leader >= peer_comm->remote_size)
@@ -168,7 +165,6 @@ Error Intercomm_create_from_groups(Group& local_group, int local_leader, Group* 
 }
 
 Error Intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm) {
-  if (!intercomm.inter) return fail(MPI_ERR_COMM, "intercomm is not an intercommunicator");
   struct Bid {
     bool high;
     Context context;

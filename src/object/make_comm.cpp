@@ -1,8 +1,11 @@
 #include "object/make_comm.hpp"
 
+#include <utility>
+
 #include "coll/internal.hpp"
 #include "object/context.hpp"
 #include "object/tables.hpp"
+#include "p2p/buffer.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
@@ -65,11 +68,15 @@ Comm* make_child(Comm& parent, const CommParts& parts) {
 
 Error free_comm(Comm& comm) {
   if (Error e = comm.attributes.remove_all(comm.handle)) return e;
+  if (comm.buffer) comm.buffer->flush();  // the program may use its memory again
+  delete std::exchange(comm.buffer, nullptr);
   retire(comm);
   return success;
 }
 
 Comm* make_world(Rank& rank) {
+  rank.tables->predefined.appnum = rank.job.record().appnum;
+  rank.tables->predefined.universe_size = rank.world_size;  // nothing can be added by spawning yet
   return make_predefined(rank, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context,
                          make_identity_group(rank, rank.world_size));
 }

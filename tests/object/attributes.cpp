@@ -1,0 +1,161 @@
+// Attributes: copied by duplication, deleted with their object, by the user's functions; predefined ones; and the
+// order in which those of MPI_COMM_SELF go at the beginning of MPI_Finalize.
+#include <vector>
+
+#include "mpi/check.hpp"
+
+namespace {
+
+using test::check;
+using test::equal;
+
+int deleted = 0;
+std::vector<int> order;
+
+int copy_plus_one(MPI_Comm, int, void* extra, void* in, void* out, int* flag) {
+  equal(*static_cast<int*>(extra), 42, "extra state");
+  *static_cast<MPI_Aint*>(out) = reinterpret_cast<MPI_Aint>(in) + 1;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+int refuse_copy(MPI_Comm, int, void*, void*, void*, int*) { return MPI_ERR_OTHER; }
+int count_delete(MPI_Comm, int, void*, void*) {
+  ++deleted;
+  return MPI_SUCCESS;
+}
+int refuse_delete(MPI_Comm, int, void*, void*) { return MPI_ERR_INTERN; }
+int note_order(MPI_Comm comm, int, void* value, void*) {
+  check(comm == MPI_COMM_SELF, "the object");
+  int flag;
+  MPI_Finalized(&flag);
+  check(!flag, "MPI still works while the attributes of MPI_COMM_SELF are deleted");
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  order.push_back(static_cast<int>(reinterpret_cast<MPI_Aint>(value)));
+  return MPI_SUCCESS;
+}
+
+MPI_Aint value_of(MPI_Comm comm, int key) {
+  void* value;
+  int flag;
+  MPI_Comm_get_attr(comm, key, &value, &flag);
+  return flag ? reinterpret_cast<MPI_Aint>(value) : -1;
+}
+
+void* number(MPI_Aint n) { return reinterpret_cast<void*>(n); }
+
+void copies() {
+  int extra = 42, counted, kept, dropped;
+  MPI_Comm_create_keyval(copy_plus_one, count_delete, &counted, &extra);
+  MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &kept, nullptr);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, count_delete, &dropped, nullptr);
+  MPI_Comm a, b;
+  MPI_Comm_dup(MPI_COMM_SELF, &a);
+  equal(value_of(a, kept), -1, "nothing is set");
+  MPI_Comm_set_attr(a, counted, number(10));
+  MPI_Comm_set_attr(a, kept, number(20));
+  MPI_Comm_set_attr(a, dropped, number(30));
+  MPI_Comm_dup(a, &b);
+  equal(value_of(b, counted), 11, "copied by the function");
+  equal(value_of(b, kept), 20, "copied as it is");
+  equal(value_of(b, dropped), -1, "not copied");
+  MPI_Comm_set_attr(a, counted, number(12));
+  equal(deleted, 1, "setting deletes the old value");
+  MPI_Comm_delete_attr(b, counted);
+  equal(deleted, 2, "deleted");
+  equal(value_of(b, counted), -1, "gone");
+  // A key that is freed lives on where it is used.
+  MPI_Comm_free_keyval(&counted);
+  MPI_Comm_free_keyval(&kept);
+  MPI_Comm_free_keyval(&dropped);
+  equal(counted, MPI_KEYVAL_INVALID, "free_keyval");
+  MPI_Comm_free(&b);
+  equal(deleted, 2, "nothing left there to delete");
+  MPI_Comm_free(&a);
+  equal(deleted, 4, "deleted with the communicator");
+}
+
+int class_of(int code) {
+  int error_class;
+  MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
+void errors() {
+  int no_copy, no_delete, type_key;
+  MPI_Comm_create_keyval(refuse_copy, MPI_COMM_NULL_DELETE_FN, &no_copy, nullptr);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, refuse_delete, &no_delete, nullptr);
+  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &type_key, nullptr);
+  MPI_Comm a, b = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_SELF, &a);
+  MPI_Comm_set_errhandler(a, MPI_ERRORS_RETURN);
+  MPI_Comm_set_attr(a, no_copy, nullptr);
+  equal(class_of(MPI_Comm_dup(a, &b)), MPI_ERR_OTHER, "error of the copy function");
+  MPI_Comm_delete_attr(a, no_copy);
+  MPI_Comm_set_attr(a, no_delete, number(1));
+  equal(class_of(MPI_Comm_delete_attr(a, no_delete)), MPI_ERR_INTERN, "error of the delete function");
+  equal(value_of(a, no_delete), 1, "it is still there");
+  equal(class_of(MPI_Comm_set_attr(a, type_key, nullptr)), MPI_ERR_KEYVAL, "a key for datatypes");
+  equal(class_of(MPI_Comm_set_attr(a, MPI_TAG_UB, nullptr)), MPI_ERR_KEYVAL, "a predefined attribute");
+  equal(class_of(MPI_Comm_set_attr(a, 123456, nullptr)), MPI_ERR_KEYVAL, "no key");
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_free(&a);  // returns the delete function's error; the value goes all the same
+  if (a != MPI_COMM_NULL) MPI_Comm_free(&a);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_free_keyval(&no_copy);
+  MPI_Comm_free_keyval(&no_delete);
+  MPI_Type_free_keyval(&type_key);
+}
+
+int predefined(int key) {
+  int* value;
+  int flag;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, key, &value, &flag);
+  check(flag, "a predefined attribute is set");
+  return *value;
+}
+
+void predefined_attributes() {
+  check(predefined(MPI_TAG_UB) >= 32767, "MPI_TAG_UB");
+  check(predefined(MPI_UNIVERSE_SIZE) >= test::size(), "MPI_UNIVERSE_SIZE");
+  equal(predefined(MPI_APPNUM), 0, "MPI_APPNUM");
+  const int before = predefined(MPI_LASTUSEDCODE);
+  int error_class;
+  MPI_Add_error_class(&error_class);
+  equal(predefined(MPI_LASTUSEDCODE), error_class, "MPI_LASTUSEDCODE");
+  check(error_class > before, "a new error class");
+}
+
+void old_names() {
+  int key, flag;
+  void* value;
+  MPI_Keyval_create(MPI_DUP_FN, MPI_NULL_DELETE_FN, &key, nullptr);
+  MPI_Comm comm, dup;
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  MPI_Attr_put(comm, key, number(5));
+  MPI_Comm_dup(comm, &dup);
+  MPI_Attr_get(dup, key, &value, &flag);
+  check(flag && value == number(5), "MPI_DUP_FN");
+  MPI_Attr_delete(dup, key);
+  MPI_Keyval_free(&key);
+  MPI_Comm_free(&dup);
+  MPI_Comm_free(&comm);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int in_order;
+  {
+    const test::Session session(&argc, &argv);
+    copies();
+    errors();
+    predefined_attributes();
+    old_names();
+    for (int i = 1; i <= 3; ++i) {
+      MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, note_order, &in_order, nullptr);
+      MPI_Comm_set_attr(MPI_COMM_SELF, in_order, number(i));
+    }
+  }
+  return order == std::vector<int>{3, 2, 1} ? 0 : 1;
+}

@@ -1,0 +1,105 @@
+// Programs that never call MPI_Init: sessions, one after the other and side by side, and info objects and error
+// handlers before and after them.
+#include <string>
+
+#include "mpi/check.hpp"
+
+namespace {
+
+// test::check needs MPI_COMM_WORLD, which there is none of.
+void check(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "check failed: %s\n", what);
+  std::exit(1);
+}
+
+int size_of_pset(MPI_Session session, const char* name) {
+  MPI_Info info;
+  MPI_Session_get_pset_info(session, name, &info);
+  char value[16];
+  int flag, length = sizeof value;
+  MPI_Info_get_string(info, "mpi_size", &length, value, &flag);
+  check(flag, "mpi_size");
+  MPI_Info_free(&info);
+  return std::atoi(value);
+}
+
+MPI_Comm comm_of_pset(MPI_Session session, const char* name, const char* tag) {
+  MPI_Group group;
+  MPI_Comm comm;
+  MPI_Group_from_session_pset(session, name, &group);
+  MPI_Comm_create_from_group(group, tag, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm);
+  MPI_Group_free(&group);
+  return comm;
+}
+
+void use(MPI_Comm comm, int expected_size) {
+  int size, rank, sum = 0;
+  MPI_Comm_size(comm, &size);
+  MPI_Comm_rank(comm, &rank);
+  check(size == expected_size, "size of a communicator from a process set");
+  MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+  check(sum == size * (size - 1) / 2, "allreduce without MPI_COMM_WORLD");
+  int answer;
+  check(MPI_Comm_remote_size(comm, &answer) != MPI_SUCCESS, "its error handler is the one that was given");
+  MPI_Comm_free(&comm);
+}
+
+void one_session() {
+  MPI_Session first, second;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &first);
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &second);
+  int n, length = 0;
+  MPI_Session_get_num_psets(first, MPI_INFO_NULL, &n);
+  check(n >= 2, "number of process sets");
+  MPI_Session_get_nth_pset(first, MPI_INFO_NULL, 0, &length, nullptr);
+  std::string name(static_cast<std::size_t>(length), '\0');
+  MPI_Session_get_nth_pset(first, MPI_INFO_NULL, 0, &length, name.data());
+  check(length == static_cast<int>(std::strlen(name.c_str())) + 1, "length of a process set's name");
+  const int size = size_of_pset(first, "mpi://WORLD");
+  MPI_Comm a = comm_of_pset(first, "mpi://WORLD", "a");
+  MPI_Comm b = comm_of_pset(second, "mpi://WORLD", "a");
+  use(b, size);
+  MPI_Session_finalize(&second);
+  use(a, size);
+  use(comm_of_pset(first, "mpi://SELF", "self"), 1);
+  MPI_Group none;
+  MPI_Session_set_errhandler(first, MPI_ERRORS_RETURN);
+  check(MPI_Group_from_session_pset(first, "mpi://NOBODY", &none) != MPI_SUCCESS, "no such process set");
+  MPI_Session_finalize(&first);
+  check(first == MPI_SESSION_NULL, "finalize sets the handle to null");
+}
+
+void at_any_time() {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "first", "1");
+  MPI_Info_set(info, "second", "2");
+  MPI_Info_set(info, "first", "one");
+  char key[MPI_MAX_INFO_KEY], value[4];
+  int flag, length = sizeof value;
+  MPI_Info_get_nthkey(info, 0, key);
+  check(std::string(key) == "first", "keys keep their order");
+  MPI_Info_get_string(info, "first", &length, value, &flag);
+  check(flag && std::string(value) == "one" && length == 4, "the last value counts");
+  length = 3;
+  MPI_Info_get_string(info, "first", &length, value, &flag);
+  check(std::string(value) == "on" && length == 4, "a value that is cut, and its whole length");
+  MPI_Info_free(&info);
+  MPI_Info_create_env(0, nullptr, &info);
+  MPI_Info_get_valuelen(info, "command", &length, &flag);
+  check(flag && length > 0, "the program's name");
+  MPI_Info_free(&info);
+  MPI_Info_get_valuelen(MPI_INFO_ENV, "thread_level", &length, &flag);
+  check(flag, "MPI_INFO_ENV");
+  MPI_Initialized(&flag);
+  check(!flag, "the world model is not initialized");
+}
+
+}  // namespace
+
+int main() {
+  at_any_time();
+  for (int i = 0; i < 3; ++i) one_session();
+  at_any_time();
+}
