@@ -3,7 +3,9 @@
 //
 //   join | leave | who                       initialize, finalize, print "rank R of N"
 //   call NUMBER | threads NUMBER             be in that MPI call; start two more threads that are in it
+//   cores | app | say TEXT | run COMMAND      print the cores, the program; print a text; run a shell command
 //   sleep SECONDS | ignore SIGNAL | kill SIGNAL | exit CODE | return CODE
+//   crash | daemon                           touch address 0; leave a process in a session of its own
 //   abort CODE TEXT | only RANK STEP...      abort; do the remaining steps only on that rank (others go on to "all")
 #include <signal.h>
 #include <stdio.h>
@@ -69,6 +71,8 @@ int main(int argc, char** argv) {
       sleep_for("0.1");
     } else if (step == "say")
       puts(value().c_str());
+    else if (step == "run")
+      fflush(stdout), (void)!system(value().c_str());
     else if (step == "sleep")
       sleep_for(value());
     else if (step == "ignore")

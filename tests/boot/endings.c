@@ -1,0 +1,32 @@
+/* A real MPI program; its first argument says how rank 1 (or all) ends while the others wait in MPI_Recv. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char** argv) {
+  int rank, size, value = 0;
+  const char* how = argc > 1 ? argv[1] : "well";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  printf("rank %d of %d\n", rank, size);
+  fflush(stdout);
+  if (strcmp(how, "well") == 0) {
+    MPI_Finalize();
+    return 0;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1) {
+    if (strcmp(how, "segfault") == 0) raise(SIGSEGV);
+    if (strcmp(how, "bad buffer") == 0) MPI_Send((void*)8, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    if (strcmp(how, "exit") == 0) exit(0);
+    if (strcmp(how, "exit 7") == 0) exit(7);
+    if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 5);
+    if (strcmp(how, "bad rank") == 0) MPI_Send(&value, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
+  }
+  MPI_Recv(&value, 1, MPI_INT, 0, 42, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return 1;
+}

@@ -1,0 +1,117 @@
+"""Runs mpiexec for the tests and looks at what it leaves behind."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+import uuid
+
+MPIEXEC = os.environ["MPIEXEC"]
+RANK = os.environ["BOOT_RANK"]  # rank.cpp: a program that does what its arguments say
+MPI_PROGRAM = os.environ["BOOT_MPI_PROGRAM"]  # endings.c: a real MPI program that ends in the way its argument says
+END_LIMIT = 2.0  # seconds in which a failed job must be gone
+MARK = "HEDDLE_TEST_MARK"
+
+
+class Result:
+    def __init__(self, code: int, out: str, err: str, seconds: float):
+        self.code, self.out, self.err, self.seconds = code, out, err, seconds
+
+    @property
+    def lines(self) -> list[str]:
+        return sorted(self.out.splitlines())
+
+
+def processes_with(mark: str) -> list[str]:
+    """Command lines of the processes that still run and inherited this mark."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (folder / "environ").read_bytes():
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            pass  # ended meanwhile
+    return found
+
+
+class LauncherTest(unittest.TestCase):
+    def setUp(self):
+        self.mark = uuid.uuid4().hex
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.directory = pathlib.Path(self.folder.name)
+        self.temporary = self.directory / "tmp"
+        self.temporary.mkdir()
+        self.shared_before = self.shared_memory()
+
+    @staticmethod
+    def shared_memory() -> set[str]:
+        return {name for name in os.listdir("/dev/shm") if "heddle" in name}
+
+    def environment(self, **changes: str) -> dict[str, str]:
+        # Deadly signals are what the tests are about, so a sanitizer must not turn them into exits.
+        quiet = "handle_segv=0:handle_abort=0:allow_user_segv_handler=1"
+        base = {MARK: self.mark, "TMPDIR": str(self.temporary), "ASAN_OPTIONS": quiet, "TSAN_OPTIONS": quiet}
+        return os.environ | base | changes
+
+    def start(self, *arguments: str, env: dict[str, str] | None = None, **options) -> subprocess.Popen:
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+        return subprocess.Popen([MPIEXEC, *arguments], env=self.environment(**(env or {})), **options)
+
+    def finish(self, process: subprocess.Popen, since: float, given: str | None = None) -> Result:
+        try:
+            out, err = process.communicate(given, timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            self.fail(f"mpiexec hangs; it said: {process.communicate()}")
+        return Result(process.returncode, out, err, time.monotonic() - since)
+
+    def run_job(self, *arguments: str, env: dict[str, str] | None = None, given: str | None = None, **options) -> Result:
+        since = time.monotonic()
+        if given is not None:
+            options["stdin"] = subprocess.PIPE
+        result = self.finish(self.start(*arguments, env=env, **options), since, given)
+        self.assert_nothing_left()
+        return result
+
+    def assert_nothing_left(self):
+        self.assertEqual(processes_with(self.mark), [])
+        self.assertEqual(self.shared_memory() - self.shared_before, set())
+        self.assertEqual(list(self.temporary.iterdir()), [])
+
+    def wait_for(self, condition, what: str):
+        deadline = time.monotonic() + 10
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, f"waited in vain for {what}")
+            time.sleep(0.01)
+
+    def ranks(self, count: int, program: str = "boot_rank") -> list[int]:
+        """The pids of the ranks of this test's job, by rank, once all of them run their program."""
+        pids: dict[int, int] = {}
+
+        def all_there() -> bool:
+            pids.clear()
+            for folder in pathlib.Path("/proc").glob("[0-9]*"):
+                try:
+                    variables = (folder / "environ").read_bytes().split(b"\0")
+                    name = os.path.basename(os.readlink(folder / "exe"))
+                except OSError:
+                    continue
+                rank = [v for v in variables if v.startswith(b"HEDDLE_RANK=")]
+                if rank and name == program and f"{MARK}={self.mark}".encode() in variables:
+                    pids[int(rank[0].split(b"=")[1])] = int(folder.name)
+            return len(pids) == count
+
+        self.wait_for(all_there, f"{count} ranks")
+        return [pids[rank] for rank in range(count)]
+
+
+def kill(pid: int, number: int = signal.SIGKILL):
+    os.kill(pid, number)
+
+
+def main():
+    unittest.main(verbosity=2)

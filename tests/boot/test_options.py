@@ -1,0 +1,198 @@
+"""The command line: what each option does, and what is said about wrong ones."""
+
+import os
+import pathlib
+import socket
+
+import launcher
+from launcher import RANK, LauncherTest
+
+
+class Programs(LauncherTest):
+    def test_default_is_one_rank(self):
+        self.assertEqual(self.run_job(RANK, "join", "who", "leave").out, "rank 0 of 1\n")
+
+    def test_names_of_the_number_of_ranks(self):
+        for option in ("-n", "-np", "--np", "-c", "--n"):
+            self.assertEqual(self.run_job(option, "2", RANK, "join", "who", "leave").lines, ["rank 0 of 2", "rank 1 of 2"])
+        self.assertEqual(len(self.run_job("--np=3", "true", "-n", "9").lines), 0)
+
+    def test_several_programs(self):
+        result = self.run_job("-n", "1", RANK, "join", "who", "app", "leave", ":", "-n", "2", RANK, "join", "app", "leave")
+        self.assertEqual(result.lines, ["app 0 of 1 ranks", "app 1 of 2 ranks", "app 1 of 2 ranks", "rank 0 of 3"])
+
+    def test_options_of_the_program_are_its_own(self):
+        self.assertEqual(self.run_job("-n", "1", "echo", "-n", "5", "--help").out, "5 --help")
+        self.assertEqual(self.run_job("--", "echo", "x").out, "x\n")
+
+    def test_configfile(self):
+        file = self.directory / "job"
+        file.write_text(f"# a comment\n-n 1 -env WHO 'the first' sh -c 'echo $WHO'\n-n 2 echo second # two of them\n")
+        for option in ("-configfile", "--app"):
+            self.assertEqual(self.run_job(option, str(file)).lines, ["second", "second", "the first"])
+
+    def test_working_directory(self):
+        for option in ("-wdir", "--wdir", "-wd", "--cwd"):
+            self.assertEqual(self.run_job(option, str(self.directory), "pwd", "-P").out.strip(), str(self.directory.resolve()))
+
+    def test_program_in_the_working_directory(self):
+        script = self.directory / "tool"
+        script.write_text("echo ran $1\n")  # no #! line: run by sh, as execvp would
+        script.chmod(0o755)
+        for name in ("tool", "./tool"):
+            self.assertEqual(self.run_job("-wdir", str(self.directory), name, "well").out, "ran well\n")
+
+    def test_many_ranks(self):
+        result = self.run_job("-n", "40", "sh", "-c", "ulimit -Sn", preexec_fn=lambda: os.system("") or limit_open_files(64))
+        self.assertEqual(result.out, "64\n" * 40)
+
+
+def limit_open_files(count: int):
+    import resource
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
+class Environment(LauncherTest):
+    def shows(self, *options: str, variable: str = "V", **env: str) -> list[str]:
+        return self.run_job(*options, "/bin/sh", "-c", f"echo ${variable}", env=env).out.split("\n")[:-1]
+
+    def test_inherited(self):
+        self.assertEqual(self.shows(V="ours"), ["ours"])
+        self.assertEqual(self.shows("-genvall", V="ours"), ["ours"])
+
+    def test_set(self):
+        self.assertEqual(self.shows("-genv", "V", "new", V="ours"), ["new"])
+        self.assertEqual(self.shows("-genv", "V=new"), ["new"])
+        self.assertEqual(self.shows("-env", "V", "own", "-genv", "V", "all"), ["own"])
+        self.assertEqual(self.shows("-x", "V=a=b"), ["a=b"])
+        self.assertEqual(self.shows("-x", "V", V="ours"), ["ours"])
+
+    def test_none_and_listed(self):
+        self.assertEqual(self.shows("-genvnone", V="ours"), [""])
+        self.assertEqual(self.shows("-genvnone", "-x", "V", V="ours"), ["ours"])
+        self.assertEqual(self.shows("-genvlist", "W,V", V="ours"), ["ours"])
+        self.assertEqual(self.shows("-genvlist", "W", V="ours"), [""])
+        self.assertEqual(self.shows("-genvnone", "-envall", V="ours"), ["ours"])
+        self.assertEqual(self.shows("-envnone", V="ours"), [""])
+        self.assertEqual(self.shows("-envlist", "V", V="ours"), ["ours"])
+
+    def test_local_to_a_program(self):
+        show = ["sh", "-c", "echo $V"]
+        self.assertEqual(self.run_job("-env", "V", "1", *show, ":", *show, env={"V": "0"}).lines, ["0", "1"])
+
+    def test_rank_and_size(self):
+        self.assertEqual(self.run_job("-n", "2", "sh", "-c", "echo $HEDDLE_RANK/$HEDDLE_SIZE").lines, ["0/2", "1/2"])
+
+
+class Places(LauncherTest):
+    def affinities(self, *options: str) -> list[str]:
+        result = self.run_job("-l", *options, "grep", "Cpus_allowed_list", "/proc/self/status")
+        self.assertEqual(result.code, 0, result.err)
+        return [line.split()[-1] for line in result.lines]
+
+    def test_not_bound(self):
+        ours = [line.split()[-1] for line in open("/proc/self/status") if line.startswith("Cpus_allowed_list")]
+        self.assertEqual(self.affinities("--bind-to", "none", "-n", "2"), ours * 2)
+        cores = len(os.sched_getaffinity(0))
+        self.assertEqual(self.affinities("-n", str(cores)), ours * cores)  # a share of one core is not bound to
+
+    def test_bound_to_cores(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        bound = self.affinities("--bind-to", "hwthread", "--map-by", "hwthread", "-n", str(len(cpus)))
+        self.assertEqual(sorted(bound, key=int), [str(cpu) for cpu in cpus])
+        again = self.affinities("-bind-to", "hwthread", "-n", str(2 * len(cpus)))  # round again
+        self.assertEqual(sorted(again), sorted([str(cpu) for cpu in cpus] * 2))
+
+    def test_cpu_set(self):
+        first = str(min(os.sched_getaffinity(0)))
+        self.assertEqual(self.affinities("--cpu-set", first, "-n", "2"), [first, first])
+        self.assertEqual(self.run_job("--cpu-set", "99999", "true").code, 2)
+
+    def test_report(self):
+        result = self.run_job("--report-bindings", "--bind-to", "core", "-n", "1", "true")
+        self.assertIn("mpiexec: rank 0 is bound to cpus ", result.err)
+        result = self.run_job("--report-bindings", "--bind-to", "none", "-n", "1", "true")
+        self.assertIn("mpiexec: rank 0 is not bound", result.err)
+
+    def test_share_of_the_cores(self):
+        cores = len(os.sched_getaffinity(0))
+        out = self.run_job("-n", str(cores), RANK, "join", "cores", "leave").lines
+        self.assertEqual({line.split()[1] for line in out}, {"1"})
+
+
+class Hosts(LauncherTest):
+    def test_this_machine(self):
+        name = socket.gethostname()
+        for host in ("localhost", "127.0.0.1", name, f"{name}:8", "localhost:2,localhost"):
+            self.assertEqual(self.run_job("-host", host, "true").code, 0, host)
+        file = self.directory / "hosts"
+        file.write_text("# us\nlocalhost slots=4 max_slots=8\n")
+        self.assertEqual(self.run_job("--hostfile", str(file), "-n", "2", "true").code, 0)
+
+    def test_another_machine(self):
+        result = self.run_job("-hosts", "localhost,node17", "true")
+        self.assertEqual(result.code, 2)
+        self.assertIn("host 'node17' is not this machine", result.err)
+
+
+class Accepted(LauncherTest):
+    def test_silently(self):
+        result = self.run_job("--oversubscribe", "--allow-run-as-root", "-ppn", "2", "-N", "2", "--map-by", "slot:OVERSUBSCRIBE",
+                              "--rank-by", "slot", "-n", "2", "true")
+        self.assertEqual((result.code, result.err), (0, ""))
+
+    def test_named_as_ignored(self):
+        options = ["--mca", "btl", "self,vader", "-iface", "eth0", "-launcher=ssh", "--display-map"]
+        result = self.run_job(*options, "true")
+        self.assertEqual(result.code, 0)
+        self.assertEqual(result.err.count("\n"), 1)
+        self.assertIn("are ignored: --mca btl self,vader, -iface eth0, -launcher=ssh, --display-map", result.err)
+        self.assertEqual(self.run_job("-q", *options, "true").err, "")
+
+    def test_help_and_version(self):
+        self.assertIn("Usage: mpiexec", self.run_job("--help").out)
+        self.assertIn("-genv NAME VALUE", self.run_job("-h").out)
+        self.assertIn("Heddle", self.run_job("--version").out)
+
+    def test_verbose(self):
+        self.assertIn("mpiexec: started rank 0", self.run_job("-v", "true").err)
+
+    def test_mpirun(self):
+        mpirun = pathlib.Path(launcher.MPIEXEC).with_name("mpirun")
+        self.assertTrue(os.path.samefile(mpirun, launcher.MPIEXEC))
+
+
+class Wrong(LauncherTest):
+    def refused(self, *arguments: str, says: str, code: int = 2):
+        result = self.run_job(*arguments)
+        self.assertEqual(result.code, code)
+        self.assertIn(says, result.err)
+        self.assertEqual(result.out, "")
+
+    def test_command_lines(self):
+        self.refused(says="no program is named")
+        self.refused("-n", "2", says="no program is named")
+        self.refused("true", ":", says="no program is named")
+        self.refused("-n", "two", "true", says="'two'")
+        self.refused("-n", "0", "true", says="'0'")
+        self.refused("-n", says="lacks a value")
+        self.refused("-nonsense", "true", says="unknown option -nonsense")
+        self.refused("--oversubscribe=3", "true", says="takes no value")
+        self.refused("--bind-to", "moon", "true", says="moon")
+        self.refused("--stdin", "4", "-n", "2", "true", says="--stdin names rank 4")
+        self.refused("-configfile", "/nowhere", says="/nowhere")
+        self.refused("-wdir", "/nowhere", "true", says="/nowhere")
+
+    def test_no_such_program(self):
+        self.refused("-n", "2", "no-such-program", says="cannot find the program no-such-program", code=127)
+        self.refused("/etc/passwd", says="cannot find the program /etc/passwd", code=127)
+
+    def test_limit_on_file_size(self):
+        import resource
+        result = self.run_job("true", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
+        self.assertEqual(result.code, 1)
+        self.assertIn("ulimit -f", result.err)
+
+
+if __name__ == "__main__":
+    launcher.main()

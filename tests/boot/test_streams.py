@@ -1,0 +1,128 @@
+"""Standard input, output and error of the ranks."""
+
+import os
+import pty
+import subprocess
+import sys
+import time
+
+import launcher
+from launcher import MPIEXEC, RANK, LauncherTest
+
+LINES = "import sys\nfor i in range(2000): sys.stdout.write(f'{sys.argv[1]} {i} ' + 'x' * 150 + '\\n')\n"
+
+
+class Output(LauncherTest):
+    def test_lines_are_whole(self):
+        writer = [sys.executable, "-u", "-c", LINES]
+        result = self.run_job("-n", "1", *writer, "a", ":", "-n", "1", *writer, "b", ":", "-n", "1", *writer, "c")
+        lines = result.out.splitlines()
+        self.assertEqual(len(lines), 6000)
+        for name in "abc":
+            own = [line for line in lines if line.startswith(name)]
+            self.assertEqual(own, [f"{name} {i} " + "x" * 150 for i in range(2000)])
+
+    def test_pieces_of_a_line_are_put_together(self):
+        result = self.run_job("-n", "3", "sh", "-c", "printf a; sleep 0.02; printf b; sleep 0.02; echo c")
+        self.assertEqual(result.out, "abc\n" * 3)
+
+    def test_a_prompt_is_shown_and_not_torn(self):
+        result = self.run_job("-n", "2", "sh", "-c",
+                              "if [ $HEDDLE_RANK = 0 ]; then printf 'prompt: '; sleep 0.6; echo done; else sleep 0.3; echo line; fi")
+        self.assertEqual(result.out, "prompt: \nline\ndone\n")
+
+    def test_last_line_without_end(self):
+        self.assertEqual(self.run_job("-n", "1", "printf", "abc").out, "abc")
+
+    def test_bytes_are_not_touched(self):
+        blob = self.directory / "blob"
+        blob.write_bytes(os.urandom(3 << 20))
+        process = self.start("cat", str(blob), text=False)
+        self.assertEqual(process.communicate()[0], blob.read_bytes())
+
+    def test_errors_are_apart(self):
+        result = self.run_job("-n", "2", "sh", "-c", "echo out; echo err >&2")
+        self.assertEqual((result.out, result.err), ("out\n" * 2, "err\n" * 2))
+        result = self.run_job("--merge-stderr-to-stdout", "-n", "1", "sh", "-c", "echo out; echo err >&2")
+        self.assertEqual((result.lines, result.err), (["err", "out"], ""))
+
+    def test_labels(self):
+        for option in ("-l", "-prepend-rank", "--output=rank"):
+            self.assertEqual(self.run_job(option, "-n", "2", "echo", "x").lines, ["[0] x", "[1] x"])
+        result = self.run_job("--tag-output", "-n", "2", "sh", "-c", "echo x; echo y >&2")
+        self.assertEqual(result.lines, ["[1,0]<stdout>: x", "[1,1]<stdout>: x"])
+        self.assertEqual(sorted(result.err.splitlines()), ["[1,0]<stderr>: y", "[1,1]<stderr>: y"])
+
+    def test_label_of_a_line_in_pieces(self):
+        result = self.run_job("-l", "-n", "1", "sh", "-c", "printf a; sleep 0.3; echo b")
+        self.assertEqual(result.out, "[0] ab\n")
+
+    def test_nobody_reads(self):
+        process = self.start("-n", "2", "yes")
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=10), 141)
+        process.stderr.close()
+        self.assert_nothing_left()
+
+    def test_a_slow_reader_does_not_keep_a_failed_job(self):
+        process = self.start("-n", "2", "sh", "-c", "if [ $HEDDLE_RANK = 0 ]; then yes; else sleep 0.5; kill -9 $$; fi")
+        since = time.monotonic()
+        self.assertEqual(process.wait(timeout=10), 137)  # and we have read nothing yet
+        self.assertLess(time.monotonic() - since, 0.5 + launcher.END_LIMIT)
+        process.communicate()
+
+    def test_a_slow_reader_gets_everything(self):
+        process = self.start("-n", "1", "seq", "200000")
+        time.sleep(0.5)
+        self.assertEqual(len(process.communicate()[0].splitlines()), 200000)
+
+    def test_closed_descriptors(self):
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            done = subprocess.run(f"{MPIEXEC} -n 2 {RANK} join leave {closed}", shell=True, env=self.environment())
+            self.assertEqual(done.returncode, 0, closed)
+
+
+class Input(LauncherTest):
+    def test_rank_0_gets_it(self):
+        self.assertEqual(self.run_job("-l", "-n", "3", "cat", given="hello\n").out, "[0] hello\n")
+
+    def test_somebody_else_gets_it(self):
+        self.assertEqual(self.run_job("-l", "--stdin", "2", "-n", "3", "cat", given="hello\n").out, "[2] hello\n")
+        self.assertEqual(self.run_job("-s", "none", "-n", "3", "cat", given="hello\n").out, "")
+
+    def test_file(self):
+        file = self.directory / "input"
+        file.write_text("from a file\n")
+        with file.open() as given:
+            self.assertEqual(self.run_job("-n", "2", "cat", stdin=given).out, "from a file\n")
+
+    def test_terminal(self):
+        ours, theirs = pty.openpty()
+        process = self.start("-n", "2", "cat", stdin=theirs, start_new_session=True,
+                             preexec_fn=lambda: __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0))
+        os.close(theirs)
+        os.write(ours, b"typed\n")
+        self.assertEqual(process.stdout.readline(), "typed\n")
+        os.write(ours, b"\x04")  # Ctrl-D: the end
+        self.assertEqual(self.finish(process, time.monotonic()).code, 0)
+        os.close(ours)
+
+    def test_ctrl_c_of_a_terminal(self):
+        ours, theirs = pty.openpty()
+        process = self.start("-n", "2", RANK, "join", "sleep", "60", stdin=theirs, start_new_session=True,
+                             preexec_fn=lambda: __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0))
+        os.close(theirs)
+        self.ranks(2)
+        since = time.monotonic()
+        os.write(ours, b"\x03")
+        result = self.finish(process, since)
+        self.assertEqual(result.code, 130)
+        self.assertIn("Ctrl-C", result.err)
+        self.assertLess(result.seconds, launcher.END_LIMIT)
+        self.assert_nothing_left()
+        os.close(ours)
+
+
+if __name__ == "__main__":
+    launcher.main()
