@@ -28,7 +28,7 @@ class ByValue {
 };
 
 // The nodes of one producer, and their way back from the consumer.
-template <platform::Platform P, class Node>
+template <platform::Platform P, class Node, unsigned Count>
 class Nodes {
  public:
   Node* take() {
@@ -44,21 +44,20 @@ class Nodes {
   // Processes may map this at different addresses.
   std::intptr_t here() const { return reinterpret_cast<std::intptr_t>(this); }
 
-  static constexpr unsigned count = 1;
-  Node nodes_[count];
-  unsigned fresh_ = count;
-  sync::SpscRing<P, std::intptr_t, 2 * count> back_;  // one node more than its own may come to a producer: the dummy
+  Node nodes_[Count];
+  unsigned fresh_ = Count;
+  sync::SpscRing<P, std::intptr_t, 2 * Count> back_;  // one node more than its own may come to a producer: the dummy
 };
 
 // Items name their producer in the upper bits.
 inline constexpr unsigned producer_shift = 24;
 
-template <platform::Platform P>
+template <platform::Platform P, unsigned Count = 1>
 class SwpOfNumbers {
   using Queue = sync::SwpQueue<P, std::uint32_t>;
 
  public:
-  using Supply = Nodes<P, typename Queue::node>;
+  using Supply = Nodes<P, typename Queue::node, Count>;
   bool enqueue(Supply& supply, std::uint32_t item) {
     auto* const node = supply.take();
     if (node != nullptr) queue_.enqueue(*node, item);
@@ -74,7 +73,7 @@ class SwpOfNumbers {
   Queue queue_;
 };
 
-template <platform::Platform P>
+template <platform::Platform P, unsigned Count = 1>
 class NemesisOfNumbers {
   using Queue = sync::NemesisQueue<P>;
   struct Cell : Queue::node {
@@ -82,7 +81,7 @@ class NemesisOfNumbers {
   };
 
  public:
-  using Supply = Nodes<P, Cell>;
+  using Supply = Nodes<P, Cell, Count>;
   bool enqueue(Supply& supply, std::uint32_t item) {
     Cell* const cell = supply.take();
     if (cell == nullptr) return false;
@@ -130,6 +129,19 @@ template <platform::Platform P>
 using SharedManyProducerQueues = CaseList<  //
     Case<"nemesis", NemesisOfNumbers<P>>,   //
     Case<"ticket", ByValue<sync::TicketQueue<P, std::uint32_t, 2>>>>;
+
+// As they are measured: with room for more than a few items.
+template <platform::Platform P>
+using BenchedQueues = CaseList<                //
+    Case<"swp", SwpOfNumbers<P, 64>>,          //
+    Case<"nemesis", NemesisOfNumbers<P, 64>>,  //
+    Case<"ticket", ByValue<sync::TicketQueue<P, std::uint32_t, 1024>>>>;
+
+template <platform::Platform P>
+using BenchedPairQueues = CaseList<                                      //
+    Case<"spsc-ring", ByValue<sync::SpscRing<P, std::uint32_t, 1024>>>,  //
+    Case<"fastbuffer1", BufferOfNumbers<P, 1>>,                          //
+    Case<"fastbuffer2", BufferOfNumbers<P, 2>>>;
 
 // Those where an item whose enqueue has returned is never hidden.
 template <platform::Platform P>
