@@ -1,12 +1,13 @@
-"""Generates what the build needs from the standard: `generate.py --include DIR --source DIR`."""
+"""Generates from the standard what the options ask for."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 import tomllib
 from pathlib import Path
 
-from generator import entry, header, interface, standard
+from generator import coverage, entry, header, interface, standard
 from generator.model import Chapters, Model
 from generator.overrides import Overrides
 
@@ -22,8 +23,10 @@ def write(path: Path, text: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--include", type=Path, required=True, help="for mpi.h and binding/*.hpp")
-    parser.add_argument("--source", type=Path, required=True, help="for the C++ sources of the binding")
+    parser.add_argument("--include", type=Path, help="where mpi.h and binding/*.hpp go")
+    parser.add_argument("--source", type=Path, help="where the C++ sources of the binding go")
+    parser.add_argument("--coverage", type=Path, help="where the coverage page goes")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is out of date")
     arguments = parser.parse_args()
 
     mpi = standard.load()
@@ -33,12 +36,23 @@ def main() -> None:
     chapters.check(mpi)
     model = Model(mpi, overrides)
 
-    write(arguments.include / "mpi.h", header.render(mpi, constants))
-    write(arguments.include / "binding/functions.hpp", interface.functions_header(mpi))
-    write(arguments.include / "binding/impl.hpp", interface.implementation_header(model))
-    write(arguments.source / "functions.cpp", interface.functions_source(mpi))
-    for chapter in chapters.names:
-        write(arguments.source / f"{chapter}.cpp", entry.render(chapter, model, chapters))
+    files: dict[Path, str] = {}
+    if arguments.include:
+        files[arguments.include / "mpi.h"] = header.render(mpi, constants)
+        files[arguments.include / "binding/functions.hpp"] = interface.functions_header(mpi)
+        files[arguments.include / "binding/impl.hpp"] = interface.implementation_header(model)
+    if arguments.source:
+        files[arguments.source / "functions.cpp"] = interface.functions_source(mpi)
+        for chapter in chapters.names:
+            files[arguments.source / f"{chapter}.cpp"] = entry.render(chapter, model, chapters)
+    if arguments.coverage:
+        files[arguments.coverage] = coverage.render(mpi, chapters)
+
+    if arguments.check:
+        stale = [str(path) for path, text in files.items() if not path.exists() or path.read_text() != text]
+        sys.exit(f"out of date: {', '.join(stale)}" if stale else 0)
+    for path, text in files.items():
+        write(path, text)
 
 
 if __name__ == "__main__":

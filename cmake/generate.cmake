@@ -12,6 +12,7 @@ heddle_python_environment(venv ${HEDDLE_API}/requirements.txt HEDDLE_API_PYTHON)
 file(READ ${HEDDLE_API}/chapters.toml chapters)
 string(REGEX MATCHALL "\n[a-z0-9_]+ = " chapters "${chapters}")
 list(TRANSFORM chapters REPLACE "[ =\n]" "")
+set(HEDDLE_CHAPTERS ${chapters})
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HEDDLE_API}/chapters.toml)
 list(TRANSFORM chapters PREPEND ${HEDDLE_GENERATED}/source/ OUTPUT_VARIABLE HEDDLE_BINDING_SOURCES)
 list(TRANSFORM HEDDLE_BINDING_SOURCES APPEND .cpp)
@@ -37,3 +38,8 @@ add_library(heddle_mpi_h INTERFACE)
 target_include_directories(heddle_mpi_h INTERFACE ${HEDDLE_GENERATED}/include)
 set_target_properties(heddle_mpi_h PROPERTIES MPI_H ${HEDDLE_GENERATED}/include/mpi.h)
 add_dependencies(heddle_mpi_h heddle_generate)
+
+# docs/coverage.md, which is part of the tree; tests/binding checks that it is up to date.
+add_custom_target(coverage_page
+  COMMAND ${HEDDLE_API_PYTHON} -B ${HEDDLE_API}/generate.py --coverage ${CMAKE_SOURCE_DIR}/docs/coverage.md
+  VERBATIM)

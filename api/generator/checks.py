@@ -192,10 +192,10 @@ class FunctionChecks:
     def _handle_place(self, a: Argument, owner: str) -> list[Statement]:
         """A pointer to a handle: to write, or to read and write."""
         p, name = a.parameter, a.name
-        if self._unchecked(p) or not p.type.endswith("*"):
+        if not p.type.endswith("*") or self._overrides.applies("unchecked", self._function, name):
             return []
         statements = [Statement(_fail_if(f"!{name}", f'bad_pointer(self, {owner}, "{name}")'))]
-        if p.direction == "inout":
+        if p.direction == "inout" and not self._unchecked(p):
             condition, complaint = f"!object(*{name})", f'bad_handle(self, {owner}, "{name}", *{name})'
             if a is self._owner_argument:
                 statements.append(Statement(f"{a.object_class}* const {name}_ = object(*{name});"))
@@ -207,9 +207,9 @@ class FunctionChecks:
 
     def _handles(self, a: Argument) -> list[Statement]:
         p, length = a.parameter, self._length(a.parameter)
-        if self._unchecked(p) or length is None:
+        if length is None:
             return []
-        if p.direction == "out" or a.object_class not in ("Datatype", "Request"):
+        if self._unchecked(p) or p.direction == "out" or a.object_class not in ("Datatype", "Request"):
             text = _fail_if(f"!{a.name} && {length} > 0", f'bad_pointer(self, {self.owner}, "{a.name}")')
         elif a.object_class == "Datatype":
             committed = "true" if self._is_communicated(a.name) else "false"
@@ -240,7 +240,7 @@ class FunctionChecks:
             return [_fail_if(f"{name} == MPI_KEYVAL_INVALID", f'bad_keyval(self, {owner}, "{name}")')]
         if p.kind == "STRING":
             return self._string(a)
-        if p.kind in ("STATUS", "F90_STATUS", "F08_STATUS", "FUNCTION", "POLYFUNCTION"):
+        if p.kind in ("STATUS", "F90_STATUS", "F08_STATUS", "FUNCTION", "POLYFUNCTION", "LOGICAL_VOID"):
             return [_fail_if(f"!{name}", f'bad_pointer(self, {owner}, "{name}")')]
         return []
 
