@@ -1,14 +1,49 @@
 // MPI_Bcast and the like: each call plans its schedule and carries it out.
 #include "binding/impl.hpp"
+#include "coll/check.hpp"
 #include "coll/plans.hpp"
+#include "coll/shared.hpp"
 
 namespace heddle::mpi {
 
 using namespace coll;
 
-Error Barrier(Comm& comm) { return run(comm, plan::Barrier{}); }
+namespace {
+
+// What MPI_IN_PLACE stands for, put in.
+
+Attempt reduce_in_memory(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& type, const Op& op,
+                         int root, Comm& comm) {
+  if (comm.inter) return {};
+  const Piece result = piece(recvbuf, count, type);
+  return shared_reduce(comm, is_in_place(sendbuf) ? result : piece(sendbuf, count, type), result, op, root);
+}
+
+Attempt allreduce_in_memory(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& type, const Op& op,
+                            Comm& comm) {
+  const Piece result = piece(recvbuf, count, type);
+  return shared_allreduce(comm, is_in_place(sendbuf) ? result : piece(sendbuf, count, type), result, op);
+}
+
+Attempt allgather_in_memory(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, const Blocks& all,
+                            Comm& comm) {
+  if (comm.inter) return {};
+  return shared_allgather(comm, is_in_place(sendbuf) ? all[comm.rank] : piece(sendbuf, sendcount, *sendtype), all);
+}
+
+Attempt alltoall_in_memory(const Blocks& from, const Blocks& to, Comm& comm) {
+  return shared_alltoall(comm, is_in_place(from.base) ? to : from, to);
+}
+
+}  // namespace
+
+Error Barrier(Comm& comm) {
+  if (Attempt done = shared_barrier(comm)) return *done;
+  return run(comm, plan::Barrier{});
+}
 
 Error Bcast(void* buffer, MPI_Count count, const Datatype& datatype, int root, Comm& comm) {
+  if (Attempt done = shared_bcast(comm, piece(buffer, count, datatype), root)) return *done;
   return run(comm, plan::Bcast{buffer, count, datatype, root});
 }
 
@@ -36,6 +71,9 @@ Error Scatterv(const void* sendbuf, Counts sendcounts, Counts displs, const Data
 
 Error Allgather(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
                 const Datatype& recvtype, Comm& comm) {
+  if (Attempt done =
+          allgather_in_memory(sendbuf, sendcount, sendtype, Blocks::regular(recvbuf, recvcount, &recvtype), comm))
+    return *done;
   return run(comm, plan::Allgather{sendbuf, sendcount, sendtype, Blocks::regular(recvbuf, recvcount, &recvtype)});
 }
 
@@ -47,6 +85,9 @@ Error Allgatherv(const void* sendbuf, MPI_Count sendcount, const Datatype* sendt
 
 Error Alltoall(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
                const Datatype& recvtype, Comm& comm) {
+  if (Attempt done = alltoall_in_memory(Blocks::regular(sendbuf, sendcount, sendtype),
+                                        Blocks::regular(recvbuf, recvcount, &recvtype), comm))
+    return *done;
   return run(comm, plan::Alltoall{Blocks::regular(sendbuf, sendcount, sendtype),
                                   Blocks::regular(recvbuf, recvcount, &recvtype)});
 }
@@ -65,11 +106,13 @@ Error Alltoallw(const void* sendbuf, Counts sendcounts, Counts sdispls, const MP
 
 Error Reduce(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op, int root,
              Comm& comm) {
+  if (Attempt done = reduce_in_memory(sendbuf, recvbuf, count, datatype, op, root, comm)) return *done;
   return run(comm, plan::Reduce{sendbuf, recvbuf, count, datatype, op, root});
 }
 
 Error Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op,
                 Comm& comm) {
+  if (Attempt done = allreduce_in_memory(sendbuf, recvbuf, count, datatype, op, comm)) return *done;
   return run(comm, plan::Allreduce{sendbuf, recvbuf, count, datatype, op});
 }
 

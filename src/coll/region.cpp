@@ -1,0 +1,52 @@
+#include "coll/region.hpp"
+
+#include <new>
+
+namespace heddle::coll {
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+void Region::prepare(std::byte* base, int members) {
+  auto* head = new (base) RegionHead{};
+  head->users.store(static_cast<std::uint32_t>(members), std::memory_order_relaxed);
+  new (base + sizeof(RegionHead)) Frame[frames]{};
+  for (int m = 0; m < members; ++m) {
+    new (base + sizeof(RegionHead) + frames * sizeof(Frame) + static_cast<std::size_t>(m) * sizeof(Member)) Member{};
+  }
+}
+
+Epoch Region::slowest() const {
+  Epoch least = member(0).finished.load(std::memory_order_acquire);
+  for (int m = 1; m < members_; ++m) {
+    const Epoch e = member(m).finished.load(std::memory_order_acquire);
+    if (!reached(e, least)) least = e;
+  }
+  return least;
+}
+
+void Region::enter() {
+  ++epoch_;
+  const Epoch previous = epoch_ - frames;  // what the frame was used for last
+  if (reached(known_finished_, previous)) [[likely]]
+    return;
+  known_finished_ = slowest();
+  if (reached(known_finished_, previous)) return;
+  // Announced before looking again, while finish() looks after it has said so: one of the two sees the other.
+  head().congested.fetch_add(1, std::memory_order_seq_cst);
+  await([&] {
+    known_finished_ = slowest();
+    return reached(known_finished_, previous);
+  });
+  head().congested.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Region::finish() {
+  member(comm_.rank).finished.store(epoch_, std::memory_order_seq_cst);
+  if (head().congested.load(std::memory_order_seq_cst) == 0) [[likely]]
+    return;
+  for (int m = 0; m < members_; ++m) {
+    if (m != comm_.rank) p2p::notify(*comm_.owner, comm_.world_rank(m));
+  }
+}
+
+}  // namespace heddle::coll

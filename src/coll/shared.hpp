@@ -1,0 +1,42 @@
+// Small blocking collectives through memory that all members share: a message is a store that the others see, and
+// everyone waits at most once.
+//
+// A communicator's region holds frames, used in turn by its operations (epochs); in a frame every member has a slot.
+//
+//   one to all:  the root fills its slot and opens the frame; the others wait for that and read.
+//   all to one,
+//   all to all:  everyone fills its slot and counts itself in. The last to come, who alone need not wait for anyone,
+//                does the common work (the reduction) and opens the frame; who needs the result waits for that.
+//
+// With more ranks than cores that costs about one round of the scheduler, whatever the number of ranks.
+//
+// A frame is used again only when every member has finished with what was in it, so an operation need not end with a
+// second round of waiting. Members agree on what goes this way because only the operation and its size decide.
+//
+// Source: the flags and slots are those of Graham and Shipman, "MPI support for multi-core architectures: optimized
+// shared memory collectives" (EuroPVM/MPI 2008); that the last to come does the work is ours.
+#pragma once
+
+#include <optional>
+
+#include "coll/piece.hpp"
+#include "object/comm.hpp"
+#include "object/error.hpp"
+#include "op/op.hpp"
+
+namespace heddle::coll {
+
+// Each is the operation's result, or nothing if it is not for shared memory and nothing was done.
+using Attempt = std::optional<Error>;
+
+Attempt shared_barrier(Comm& comm);
+Attempt shared_bcast(Comm& comm, const Piece& message, int root);
+// `result` is significant at the root. The two are the same piece for MPI_IN_PLACE.
+Attempt shared_reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, int root);
+Attempt shared_allreduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op);
+// `mine` is this member's block of `all` for MPI_IN_PLACE.
+Attempt shared_allgather(Comm& comm, const Piece& mine, const Blocks& all);
+// Regular blocks. `from` and `to` are the same for MPI_IN_PLACE.
+Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to);
+
+}  // namespace heddle::coll
