@@ -1,11 +1,13 @@
 // The reductions that the tests use, with what a sequential program makes of them.
 #pragma once
 
+#include <array>
+
 #include "harness.hpp"
 
 namespace test {
 
-using Element = std::vector<int>;
+using Element = std::array<int, 2>;  // the second int is not used by elements of one
 
 struct Operation {
   std::string name;
@@ -99,8 +101,8 @@ inline int operand(const Operation& o, int r, MPI_Count i) {
   return value(r, 0, i) | 1;
 }
 inline Element operand_element(const Operation& o, int r, MPI_Count e) {
-  Element x;
-  for (int j = 0; j < o.type.ints(); ++j) x.push_back(operand(o, r, e * o.type.ints() + j));
+  Element x{};
+  for (int j = 0; j < o.type.ints(); ++j) x[static_cast<std::size_t>(j)] = operand(o, r, e * o.type.ints() + j);
   return x;
 }
 // The reduction of element `e` over ranks [0, n).

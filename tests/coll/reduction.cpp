@@ -28,7 +28,7 @@ void fill_operand(const Case& t, Buffer& buffer, int elements) {
 // Elements [0, n) of `buffer` are the reduction over `ranks` ranks of elements [first, first + n) of their operands.
 void verify_result(const Case& t, Buffer& buffer, int ranks, MPI_Count first, int n, const char* what) {
   const int k = t.o.type.ints();
-  Element element;
+  Element element{};
   buffer.verify(
       0, static_cast<MPI_Count>(n) * k,
       [&](MPI_Count i) {
