@@ -11,6 +11,7 @@ from heddle_tool.bench.mpis import Mpi
 from heddle_tool.bench.runner import Run
 from heddle_tool.bench.suite import Point, benchmark
 
+TINT = plot.palette([("heddle", False), ("mpich & co", True), ("impi", True)])
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -18,7 +19,7 @@ class Plots(unittest.TestCase):
     def test_curves(self):
         ours = plot.Series("heddle", [plot.Dot(t, 5.0, 4.0, 6.0) for t in (1, 2, 4)], False)
         slow = plot.Series("mpich & co", [plot.Dot(t, 900.0 * t, 800.0, 5000.0) for t in (1, 2, 4)], True)
-        tree = xml.fromstring(plot.lines([ours, slow], "threads", "latency (us)", "lower"))
+        tree = xml.fromstring(plot.lines([ours, slow], "threads", "latency (us)", "lower", TINT))
         self.assertEqual(len(tree.findall(SVG + "polyline")), 2)
         words = [t.text for t in tree.iter(SVG + "text")]
         self.assertIn("mpich & co (best peer)", words)
@@ -27,11 +28,11 @@ class Plots(unittest.TestCase):
             self.assertTrue(0 <= float(circle.get("cy")) <= plot.HEIGHT)
 
     def test_nothing_measured(self):
-        for svg in (plot.lines([], "x", "y", "lower"), plot.bars([], "y")):
+        for svg in (plot.lines([], "x", "y", "lower", TINT), plot.bars([], "y", TINT)):
             self.assertIn("nothing measured", "".join(xml.fromstring(svg).itertext()))
 
     def test_bars(self):
-        tree = xml.fromstring(plot.bars([("heddle", 3.0, 2.0, 4.0, False), ("impi", 3000.0, 10.0, 4000.0, True)], "us"))
+        tree = xml.fromstring(plot.bars([("heddle", 3.0, 2.0, 4.0, False), ("impi", 3000.0, 10.0, 4000.0, True)], "us", TINT))
         widths = [float(r.get("width")) for r in tree.iter(SVG + "rect")]
         self.assertLess(widths[0], widths[1])
 

@@ -22,7 +22,7 @@ figure { margin: 0; flex: 1 1 480px; max-width: 640px } figcaption { color: var(
 svg { width: 100%; height: auto; display: block }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; margin: 8px 0 }
-th, td { padding: 5px 11px; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
+th, td { padding: 5px 9px; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
 th { color: var(--soft); font-weight: 600; background: var(--band) }
 td.best { font-weight: 650 } td.pass { color: #0b7a4b; font-weight: 650 } td.short { color: #b3261e; font-weight: 650 }
 td.words, th.words { text-align: left; white-space: normal }
@@ -96,9 +96,25 @@ def describe(cell: Cell, axis: str | None) -> str:
     return ", ".join(words + list(p.args))
 
 
-def series(campaign: Campaign, cells: list[Cell], x) -> list[plot.Series]:
+def apart(campaign: Campaign, cells: list[Cell]) -> list[str]:
+    """The contestants that have runs of their own here; one that shares another's under a second name is left out."""
+    seen: list[list] = []
     found = []
     for label in campaign.labels:
+        runs = [cell.runs.get(label) for cell in cells]
+        if runs not in seen:
+            found.append(label)
+        seen.append(runs)
+    return found
+
+
+def tints(campaign: Campaign) -> dict[str, str]:
+    return plot.palette([(label, label in campaign.peers) for label in campaign.labels])
+
+
+def series(campaign: Campaign, cells: list[Cell], x) -> list[plot.Series]:
+    found = []
+    for label in apart(campaign, cells):
         line = [plot.Dot(x(c.point), s.median, s.low, s.high) for c in cells if (s := c.summary(label))]
         if line:
             found.append(plot.Series(label, sorted(line), label in campaign.peers))
@@ -108,13 +124,13 @@ def series(campaign: Campaign, cells: list[Cell], x) -> list[plot.Series]:
 def curves(campaign: Campaign, cells: list[Cell], axis: str, x, b) -> str:
     name = {"threads": "threads a rank", "size": "message size", "ranks": "ranks"}[axis]
     shape = human_size if axis == "size" else str
-    return plot.lines(series(campaign, cells, x), name, f"{b.metric} ({b.unit})", b.better, shape)
+    return plot.lines(series(campaign, cells, x), name, f"{b.metric} ({b.unit})", b.better, tints(campaign), shape)
 
 
 def bars(campaign: Campaign, cell: Cell, b) -> str:
     found = [(label, s.median, s.low, s.high, label in campaign.peers)
-             for label in campaign.labels if (s := cell.summary(label))]
-    return plot.bars(found, f"{b.metric} ({b.unit})")
+             for label in apart(campaign, [cell]) if (s := cell.summary(label))]
+    return plot.bars(found, f"{b.metric} ({b.unit})", tints(campaign))
 
 
 def html_table(campaign: Campaign, group: list[Cell]) -> str:

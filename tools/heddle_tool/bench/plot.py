@@ -5,12 +5,14 @@ import math
 from dataclasses import dataclass
 from typing import Callable, NamedTuple
 
+from .stats import number
+
 # Heddle in warm colours with a full line, peers in cool ones, dashed: told apart without colour too.
 OURS = ("#c2410c", "#be123c", "#a16207", "#9333ea", "#db2777", "#ea580c", "#7c2d12", "#65a30d")
-PEERS = ("#2563eb", "#0f766e", "#64748b", "#0891b2")
+PEERS = ("#2563eb", "#0f766e", "#64748b", "#7c6fd6", "#0891b2", "#94a3b8")
 INK, SOFT, GRID = "#1d2430", "#5b6575", "#e3e7ee"
-WIDTH, HEIGHT = 560, 340
-LEFT, RIGHT, TOP, BOTTOM = 62, 118, 16, 46
+WIDTH, HEIGHT = 600, 340
+LEFT, RIGHT, TOP, BOTTOM = 62, 158, 16, 46
 
 
 class Dot(NamedTuple):
@@ -72,12 +74,14 @@ class Scale:
         return [i * step for i in range(int(self.high / step) + 1)]
 
 
-def colors(series: list[Series]) -> dict[str, str]:
+def palette(contestants: list[tuple[str, bool]]) -> dict[str, str]:
+    """A colour for each (label, is a peer), the same in every plot of a page."""
     ours, peers = iter(OURS * 9), iter(PEERS * 9)
-    return {s.label: next(peers if s.peer else ours) for s in series}
+    return {label: next(peers if peer else ours) for label, peer in contestants}
 
 
-def lines(series: list[Series], x_name: str, y_name: str, better: str, x_text: Callable[[int], str] = str) -> str:
+def lines(series: list[Series], x_name: str, y_name: str, better: str, tint: dict[str, str],
+          x_text: Callable[[int], str] = str) -> str:
     """Curves with error bars; what was varied along x is spaced evenly, as its values double."""
     stops = sorted({d.x for s in series for d in s.dots})
     lows = [d.low for s in series for d in s.dots]
@@ -98,7 +102,6 @@ def lines(series: list[Series], x_name: str, y_name: str, better: str, x_text: C
     middle = (TOP + HEIGHT - BOTTOM) / 2
     arrow = "↓" if better == "lower" else "↑"
     body.append(text(14, middle, f"{y_name}, better {arrow}", color=INK, size=12, more=f'transform="rotate(-90 14 {middle})"'))
-    tint = colors(series)
     best = best_peer(series, better)
     names = []
     for s in sorted(series, key=lambda s: not s.peer):  # ours on top
@@ -142,7 +145,7 @@ def name_tags(names: list[list], x: float) -> list[str]:
     return [text(x, y + 4, label, "start", c, 11.5, 'font-weight="650"' if bold else "") for y, label, c, bold in names]
 
 
-def bars(found: list[tuple[str, float, float, float, bool]], name: str) -> str:
+def bars(found: list[tuple[str, float, float, float, bool]], name: str, tint: dict[str, str]) -> str:
     """One bar per contestant, with its value and the span of its runs."""
     height = 46 + 30 * len(found)
     if not found:
@@ -152,7 +155,6 @@ def bars(found: list[tuple[str, float, float, float, bool]], name: str) -> str:
     log = highest / lowest > 100
     left, right = 110, WIDTH - 90
     x = Scale(lowest / 3 if log else 0, highest, left, right, force_log=log)
-    tint = colors([Series(label, [], peer) for label, _, _, _, peer in found])
     body = []
     for tick in x.ticks():
         body.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="6" y2="{height - 36}" stroke="{GRID}"/>')
@@ -163,6 +165,6 @@ def bars(found: list[tuple[str, float, float, float, bool]], name: str) -> str:
                     f'opacity="{0.75 if peer else 1}"/>')
         body.append(f'<line x1="{x(low):.1f}" x2="{x(high):.1f}" y1="{top + 10}" y2="{top + 10}" stroke="{INK}" stroke-width="1.3"/>')
         body.append(text(left - 8, top + 14, label, "end", INK, 12, "" if peer else 'font-weight="650"'))
-        body.append(text(x(high) + 6, top + 14, f"{middle:.3g}", "start", INK))
+        body.append(text(x(high) + 6, top + 14, number(middle), "start", INK))
     body.append(text((left + right) / 2, height - 5, name + (", logarithmic" if log else ""), color=INK, size=12))
     return canvas(body, name, height)
