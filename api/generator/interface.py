@@ -32,7 +32,13 @@ const char* name(Function function);
 
 
 def functions_source(standard: Standard) -> str:
-    names = [f'"{f.name}"' for f in standard.functions]
+    """The names are one string and their places in it: a table of pointers would be relocated at every start."""
+    names = ["no MPI function", *(f.name for f in standard.functions)]
+    places, end = [], 0
+    for name in names:
+        places.append(str(end))
+        end += len(name) + 1
+    text = "\n".join(f'    "{name}\\0"' for name in names)
     return f"""\
 // Generated.
 #include "binding/functions.hpp"
@@ -40,16 +46,18 @@ def functions_source(standard: Standard) -> str:
 namespace heddle {{
 namespace {{
 
-constexpr const char* names[function_count] = {{
-  "no MPI function",
-{_filled(names)}
+constexpr char text[] =
+{text};
+
+constexpr std::uint16_t place[function_count] = {{
+{_filled(places)}
 }};
 
 }}  // namespace
 
 const char* name(Function function) {{
   const auto i = static_cast<std::uint16_t>(function);
-  return i < function_count ? names[i] : "an unknown function";
+  return i < function_count ? text + place[i] : "an unknown function";
 }}
 
 }}  // namespace heddle

@@ -11,8 +11,8 @@ static void need(int good, const char* what) {
 }
 
 static void add(void* in, void* inout, int* n, MPI_Datatype* type) {
-  (void) type;
-  for (int i = 0; i < *n; ++i) ((double*) inout)[i] += ((double*) in)[i];
+  (void)type;
+  for (int i = 0; i < *n; ++i) ((double*)inout)[i] += ((double*)in)[i];
 }
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
 #include <mpi.h>
-#include <mpi.h>  /* twice does no harm */
+#include <mpi.h> /* twice does no harm */
 
 MPI_Status abi_status;
