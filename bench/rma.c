@@ -78,7 +78,10 @@ int main(int argc, char** argv) {
   }
   const size_t bytes = place(&b, b.threads, 0);
   j.local = bench_alloc(bytes), j.last = bench_alloc((size_t)b.threads * sizeof *j.last);
-  MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, b.control, &j.exposed, &j.window);
+  if (MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, b.control, &j.exposed, &j.window)) {
+    fprintf(stderr, "rma: this MPI has no windows\n");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+  }
   memset(j.exposed, 0, bytes);
   for (int t = 0; t < b.threads; ++t)
     for (int k = 0; k < b.window; ++k) bench_stamp(j.exposed + place(&b, t, k), b.size, stamp_of(&b, t, 0, k));
