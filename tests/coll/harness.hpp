@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +19,7 @@ namespace test {
 
 inline int world_rank, world_size;
 inline std::uint64_t seed = 1;
-inline long checks = 0;
+inline std::atomic<long> checks = 0;
 
 [[noreturn]] inline void die(const std::string& what) {
   std::fprintf(stderr, "FAILED on rank %d of %d, seed %llu: %s\n", world_rank, world_size,
@@ -44,7 +45,7 @@ inline void begin(int argc, char** argv, int needed = MPI_THREAD_SINGLE) {
 inline int end() {
   MPI_Barrier(MPI_COMM_WORLD);
   if (world_rank == 0) {
-    std::printf("passed: %ld checks on rank 0 of %d, seed %llu\n", checks, world_size,
+    std::printf("passed: %ld checks on rank 0 of %d, seed %llu\n", checks.load(), world_size,
                 static_cast<unsigned long long>(seed));
   }
   MPI_Finalize();
