@@ -15,6 +15,7 @@
 #include "object/resolve.hpp"
 #include "object/tags.hpp"
 #include "rank/rank.hpp"
+#include "topo/topology.hpp"
 
 namespace heddle::binding {
 
@@ -47,6 +48,10 @@ inline bool takes_part(const Comm& comm, int root) { return !comm.inter || root 
 inline bool is_leaf(const Comm& comm, int root, const void* buffer) {
   return is_leaf(comm, root) && !(buffer == MPI_IN_PLACE && is_root(comm, root));
 }
+
+// Does this process have neighbors to send to, to receive from? Without a topology the call fails later and better.
+inline bool has_destinations(const Comm& comm) { return comm.topology && !comm.topology->destinations.empty(); }
+inline bool has_sources(const Comm& comm) { return comm.topology && !comm.topology->sources.empty(); }
 
 // ---- Tags ----
 
