@@ -5,6 +5,7 @@
 #include "binding/impl.hpp"
 #include "object/comm.hpp"
 #include "object/errhandler.hpp"
+#include "object/file.hpp"
 #include "object/raise.hpp"
 #include "object/resolve.hpp"
 #include "object/session.hpp"
@@ -23,6 +24,9 @@ Error create(Call* call, MPI_Errhandler* out) {
   return success;
 }
 
+// MPI_FILE_NULL has an error handler too, which is what new files get.
+ErrhandlerSlot& slot_of(File* file) { return file ? file->errhandler : current_rank().tables->file_errhandler; }
+
 Error set(ErrhandlerSlot& slot, Kind kind, const char* kind_name, Errhandler& errhandler) {
   if (!errhandler.fits(kind)) return fail(MPI_ERR_ERRHANDLER, "errhandler is not one for %s", kind_name);
   slot.set(errhandler);
@@ -35,8 +39,8 @@ Error get(const ErrhandlerSlot& slot, MPI_Errhandler* out) {
   return success;
 }
 
-Error call(Function function, Object& owner, int errorcode) {
-  handle_error(function, &owner, errorcode, "called by the program");
+Error call(Function function, Object* owner, int errorcode) {
+  handle_error(function, owner, errorcode, "called by the program");
   return success;
 }
 
@@ -61,23 +65,21 @@ Error Comm_set_errhandler(Comm& comm, Errhandler& errhandler) {
 Error Session_set_errhandler(Session& session, Errhandler& errhandler) {
   return set(session.errhandler, Kind::session, "sessions", errhandler);
 }
-// No file exists yet, so `file` is always null: MPI_FILE_NULL, whose error handler is what new files get.
 Error File_set_errhandler(File* file, Errhandler& errhandler) {
-  return set(current_rank().tables->file_errhandler, Kind::file, "files", errhandler);
+  return set(slot_of(file), Kind::file, "files", errhandler);
 }
 
 Error Comm_get_errhandler(Comm& comm, MPI_Errhandler* errhandler) { return get(comm.errhandler, errhandler); }
 Error Session_get_errhandler(Session& session, MPI_Errhandler* errhandler) {
   return get(session.errhandler, errhandler);
 }
-Error File_get_errhandler(File* file, MPI_Errhandler* errhandler) {
-  return get(current_rank().tables->file_errhandler, errhandler);
-}
+Error File_get_errhandler(File* file, MPI_Errhandler* errhandler) { return get(slot_of(file), errhandler); }
 
-Error Comm_call_errhandler(Comm& comm, int errorcode) { return call(Function::Comm_call_errhandler, comm, errorcode); }
+Error Comm_call_errhandler(Comm& comm, int errorcode) { return call(Function::Comm_call_errhandler, &comm, errorcode); }
 Error Session_call_errhandler(Session& session, int errorcode) {
-  return call(Function::Session_call_errhandler, session, errorcode);
+  return call(Function::Session_call_errhandler, &session, errorcode);
 }
+Error File_call_errhandler(File* fh, int errorcode) { return call(Function::File_call_errhandler, fh, errorcode); }
 
 // What it is attached to keeps it.
 Error Errhandler_free(MPI_Errhandler* errhandler) {

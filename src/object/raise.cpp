@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "boot/join.hpp"
 #include "object/comm.hpp"
 #include "object/error_class.hpp"
+#include "object/file.hpp"
 #include "object/resolve.hpp"
 #include "object/session.hpp"
 #include "object/tables.hpp"
@@ -19,13 +21,22 @@ namespace {
 // Whose error it is, and what is to be done about it.
 struct Responsible {
   Comm* comm = nullptr;
+  File* file = nullptr;
   Session* session = nullptr;
   Errhandler* errhandler;  // a reference
 };
 
-Responsible responsible_for(Rank& rank, Object* owner) {
+// Errors of opening and deleting files belong to MPI_FILE_NULL (section 14.7), whatever communicator is named.
+bool is_of_file(Function function) { return std::string_view(name(function)).starts_with("MPI_File_"); }
+
+Responsible responsible_for(Rank& rank, Function function, Object* owner) {
   Responsible result{};
-  if (owner && owner->kind == Kind::comm) {
+  if (owner && owner->kind == Kind::file) {
+    result.file = static_cast<File*>(owner);
+    result.errhandler = result.file->errhandler.get();
+  } else if (is_of_file(function)) {
+    result.errhandler = rank.tables->file_errhandler.get();
+  } else if (owner && owner->kind == Kind::comm) {
     result.comm = static_cast<Comm*>(owner);
   } else if (owner && owner->kind == Kind::session) {
     result.session = static_cast<Session*>(owner);
@@ -62,6 +73,7 @@ std::string title(Comm& comm) {
   if (responsible.comm) {
     add("  on %s (rank %d of %d)\n", title(*responsible.comm).c_str(), responsible.comm->rank, responsible.comm->size);
   }
+  if (responsible.file) add("  on file %s\n", responsible.file->name.c_str());
   boot::abort(rank.job.header ? &rank.job : nullptr, error_class, text);
 }
 
@@ -69,7 +81,7 @@ std::string title(Comm& comm) {
 
 int handle_error(Function function, Object* owner, int code, const char* sentence) {
   Rank& rank = current_rank();
-  const Responsible responsible = responsible_for(rank, owner);
+  const Responsible responsible = responsible_for(rank, function, owner);
   struct {
     Rank& rank;
     Function function;
@@ -89,8 +101,12 @@ int handle_error(Function function, Object* owner, int code, const char* sentenc
       int its_code = code;
       call(&handle, &its_code);
     }
-    void operator()(MPI_Win_errhandler_function*) const {}   // no windows yet
-    void operator()(MPI_File_errhandler_function*) const {}  // no files yet
+    void operator()(MPI_File_errhandler_function* call) const {
+      MPI_File handle = responsible.file ? handle_of<MPI_File>(*responsible.file) : MPI_FILE_NULL;
+      int its_code = code;
+      call(&handle, &its_code);
+    }
+    void operator()(MPI_Win_errhandler_function*) const {}  // no windows yet
   } handler{rank, function, responsible, code, sentence};
   std::visit(handler, responsible.errhandler->action);
   release(*responsible.errhandler);
