@@ -15,7 +15,7 @@
 #include "object/resolve.hpp"
 #include "object/tags.hpp"
 #include "rank/rank.hpp"
-#include "topo/topology.hpp"
+#include "object/topology.hpp"
 
 namespace heddle::binding {
 

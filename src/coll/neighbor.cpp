@@ -1,7 +1,7 @@
 // Neighborhood collectives (MPI 5.0, section 8.6): one message along each edge of the topology, all at once.
 //
 // Edges between the same two processes are told apart by their channel, and by order within it: the schedule's lanes.
-#include "topo/topology.hpp"
+#include "object/topology.hpp"
 
 #include "coll/check.hpp"
 #include "coll/plans.hpp"

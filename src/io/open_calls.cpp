@@ -9,12 +9,12 @@
 
 #include "binding/impl.hpp"
 #include "coll/internal.hpp"
+#include "comm/split.hpp"
 #include "io/system_error.hpp"
 #include "object/comm.hpp"
 #include "object/file.hpp"
 #include "object/group.hpp"
 #include "object/resolve.hpp"
-#include "object/split.hpp"
 #include "object/tables.hpp"
 
 namespace heddle {

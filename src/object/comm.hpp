@@ -37,7 +37,7 @@ using Context = std::uint64_t;
 struct Comm final : Object {
   static constexpr Kind object_kind = Kind::comm;
   Comm() : Object(Kind::comm) {}
-  ~Comm();  // the last reference is gone; see make_comm.cpp
+  ~Comm();  // the last reference is gone; see comm/make_comm.cpp
 
   // What a message needs.
   Context context = 0;              // of the user plane; always even
@@ -55,7 +55,7 @@ struct Comm final : Object {
   Comm* local_comm = nullptr;     // intercommunicators only: the local group's own intracommunicator (internal)
   ErrhandlerSlot errhandler;
   AttributeSet attributes;
-  std::shared_ptr<const Topology> topology;  // topo/topology.hpp; null if it has none
+  std::shared_ptr<const Topology> topology;  // object/topology.hpp; null if it has none
   coll::CommState* coll = nullptr;           // made by coll/ on first use
   std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
   p2p::SendBuffer* buffer = nullptr;         // of MPI_Comm_attach_buffer

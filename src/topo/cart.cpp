@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "binding/impl.hpp"
+#include "comm/split.hpp"
 #include "object/comm.hpp"
 #include "object/resolve.hpp"
-#include "object/split.hpp"
-#include "topo/topology.hpp"
+#include "object/topology.hpp"
 
 namespace heddle {
 

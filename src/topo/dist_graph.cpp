@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "binding/impl.hpp"
+#include "comm/exchange.hpp"
+#include "comm/split.hpp"
 #include "object/comm.hpp"
-#include "object/exchange.hpp"
 #include "object/resolve.hpp"
-#include "object/split.hpp"
-#include "topo/topology.hpp"
+#include "object/topology.hpp"
 
 namespace heddle::mpi {
 

@@ -19,11 +19,13 @@ FLOORS = [
     ["object", "datatype", "op"],
     ["p2p"],
     ["coll"],
+    ["comm"],
     ["rma", "io", "topo", "tool", "dpm"],
     ["binding"],
 ]
-# What the binding hands down: the list of the standard's functions, and views of the caller's arrays. Data, no logic.
-FOR_ALL = {"binding/functions.hpp", "binding/counts.hpp", "binding/fortran.hpp"}
+# What the binding hands down: the list of the standard's functions, the declarations of what the folders implement, and
+# views of the caller's arrays. Data, no logic.
+FOR_ALL = {"binding/functions.hpp", "binding/impl.hpp", "binding/counts.hpp", "binding/fortran.hpp"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 

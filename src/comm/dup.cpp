@@ -2,10 +2,10 @@
 #include "binding/impl.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/schedule.hpp"
+#include "comm/exchange.hpp"
+#include "comm/hints.hpp"
+#include "comm/make_comm.hpp"
 #include "object/context.hpp"
-#include "object/exchange.hpp"
-#include "object/hints.hpp"
-#include "object/make_comm.hpp"
 #include "object/resolve.hpp"
 
 namespace heddle {

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "binding/impl.hpp"
+#include "comm/hints.hpp"
+#include "comm/make_comm.hpp"
 #include "object/comm.hpp"
-#include "object/hints.hpp"
-#include "object/make_comm.hpp"
 #include "object/name.hpp"
 #include "object/resolve.hpp"
 

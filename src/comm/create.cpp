@@ -3,13 +3,13 @@
 #include <string_view>
 
 #include "binding/impl.hpp"
-#include "object/bootstrap.hpp"
+#include "comm/bootstrap.hpp"
+#include "comm/exchange.hpp"
+#include "comm/hints.hpp"
+#include "comm/make_comm.hpp"
+#include "comm/split.hpp"
 #include "object/context.hpp"
-#include "object/exchange.hpp"
-#include "object/hints.hpp"
-#include "object/make_comm.hpp"
 #include "object/resolve.hpp"
-#include "object/split.hpp"
 #include "object/tags.hpp"
 
 namespace heddle::mpi {

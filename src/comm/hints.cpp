@@ -1,4 +1,4 @@
-#include "object/hints.hpp"
+#include "comm/hints.hpp"
 
 #include <algorithm>
 #include <iterator>

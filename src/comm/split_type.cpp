@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "binding/impl.hpp"
-#include "object/exchange.hpp"
+#include "comm/exchange.hpp"
+#include "comm/hints.hpp"
+#include "comm/split.hpp"
 #include "object/hardware.hpp"
-#include "object/hints.hpp"
 #include "object/resolve.hpp"
-#include "object/split.hpp"
 
 namespace heddle::mpi {
 

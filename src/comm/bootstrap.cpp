@@ -1,10 +1,10 @@
-#include "object/bootstrap.hpp"
+#include "comm/bootstrap.hpp"
 
 #include <cstring>
 
+#include "comm/exchange.hpp"
+#include "comm/make_comm.hpp"
 #include "object/context.hpp"
-#include "object/exchange.hpp"
-#include "object/make_comm.hpp"
 #include "object/tags.hpp"
 
 namespace heddle {

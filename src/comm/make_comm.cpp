@@ -1,4 +1,4 @@
-#include "object/make_comm.hpp"
+#include "comm/make_comm.hpp"
 
 #include <utility>
 

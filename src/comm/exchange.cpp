@@ -1,4 +1,4 @@
-#include "object/exchange.hpp"
+#include "comm/exchange.hpp"
 
 #include <numeric>
 

@@ -5,11 +5,11 @@
 
 #include "binding/impl.hpp"
 #include "coll/internal.hpp"
-#include "object/bootstrap.hpp"
+#include "comm/bootstrap.hpp"
+#include "comm/exchange.hpp"
+#include "comm/hints.hpp"
+#include "comm/make_comm.hpp"
 #include "object/context.hpp"
-#include "object/exchange.hpp"
-#include "object/hints.hpp"
-#include "object/make_comm.hpp"
 #include "object/resolve.hpp"
 #include "object/tags.hpp"
 

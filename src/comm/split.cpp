@@ -1,11 +1,11 @@
-#include "object/split.hpp"
+#include "comm/split.hpp"
 
 #include <algorithm>
 #include <vector>
 
+#include "comm/exchange.hpp"
+#include "comm/make_comm.hpp"
 #include "object/context.hpp"
-#include "object/exchange.hpp"
-#include "object/make_comm.hpp"
 
 namespace heddle {
 
