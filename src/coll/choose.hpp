@@ -14,6 +14,16 @@ inline constexpr std::size_t kilobyte = 1024;
 // Messages that one member has under way at a time where nothing else orders them.
 inline constexpr int window = 16;
 
+// Blocking collectives go through shared memory up to so many bytes (of a vector, or of a block). A byte is copied
+// twice there and one member alone reduces, but a batch of parts costs one wait. That is worth more the more processes
+// there are for a core.
+constexpr std::size_t shared_bcast(int size) { return (size < 4 ? 16 : 256) * kilobyte; }
+constexpr std::size_t shared_reduce(int size, bool crowded) {
+  return (crowded ? 1024 : size < 4 ? 256 : 64) * kilobyte;
+}
+constexpr std::size_t shared_allgather(bool crowded) { return (crowded ? 128 : 32) * kilobyte; }
+constexpr std::size_t shared_alltoall(bool crowded) { return (crowded ? 16 : 8) * kilobyte; }
+
 // Broadcast: a binomial tree, or scatter and allgather. The latter moves twice the bytes but shares out the work of
 // copying.
 constexpr bool bcast_scatters(std::size_t bytes, int size) { return bytes >= 512 * kilobyte && size >= 4; }

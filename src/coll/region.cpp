@@ -24,13 +24,13 @@ Epoch Region::slowest() const {
   return least;
 }
 
-void Region::enter() {
+Epoch Region::enter() {
   ++epoch_;
   const Epoch previous = epoch_ - frames;  // what the frame was used for last
   if (reached(known_finished_, previous)) [[likely]]
-    return;
+    return epoch_;
   known_finished_ = slowest();
-  if (reached(known_finished_, previous)) return;
+  if (reached(known_finished_, previous)) return epoch_;
   // Announced before looking again, while finish() looks after it has said so: one of the two sees the other.
   head().congested.fetch_add(1, std::memory_order_seq_cst);
   await([&] {
@@ -38,10 +38,11 @@ void Region::enter() {
     return reached(known_finished_, previous);
   });
   head().congested.fetch_sub(1, std::memory_order_relaxed);
+  return epoch_;
 }
 
-void Region::finish() {
-  member(comm_.rank).finished.store(epoch_, std::memory_order_seq_cst);
+void Region::finish(Epoch e) {
+  member(comm_.rank).finished.store(e, std::memory_order_seq_cst);
   if (head().congested.load(std::memory_order_seq_cst) == 0) [[likely]]
     return;
   for (int m = 0; m < members_; ++m) {

@@ -40,7 +40,7 @@ class Region {
   static constexpr std::size_t frames = 8;
   // Slots for messages of a few lines lie together; the pages of larger ones are only there if used.
   static constexpr std::size_t small_slot = 256;
-  static constexpr std::size_t large_slot = 8192;
+  static constexpr std::size_t large_slot = 16384;
 
   static std::size_t bytes_for(int members) {
     return offset_of_large(members) + frames * static_cast<std::size_t>(members) * large_stride;
@@ -48,47 +48,51 @@ class Region {
   // By one member, before the others attach.
   static void prepare(std::byte* base, int members);
 
-  Region(Comm& comm, std::byte* base) : comm_(comm), base_(base), members_(comm.size) {}
+  Region(Comm& comm, std::byte* base, bool crowded)
+      : comm_(comm), base_(base), members_(comm.size), crowded_(crowded) {}
   // True if this was the last user.
   bool detach() { return head().users.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-  std::byte* base() const { return base_; }
+  // More ranks than cores, in the eyes of the member that made the region: all members answer alike.
+  bool crowded() const { return crowded_; }
 
   // ---- The course of an operation ----
 
-  // Begins the next operation: waits until its frame is free.
-  void enter();
-  std::byte* slot(int member, std::size_t bytes) const {
-    const auto i = frame_index() * static_cast<std::size_t>(members_) + static_cast<std::size_t>(member);
+  // Begins the next epoch: waits until its frame is free. An operation may have several under way, at most `frames`,
+  // before it finishes them.
+  Epoch enter();
+  Epoch last_entered() const { return epoch_; }
+  Frame& frame(Epoch e) const { return reinterpret_cast<Frame*>(base_ + sizeof(RegionHead))[e % frames]; }
+  std::byte* slot(Epoch e, int member, std::size_t bytes) const {
+    const auto i = e % frames * static_cast<std::size_t>(members_) + static_cast<std::size_t>(member);
     return bytes <= small_slot ? base_ + offset_of_small(members_) + i * small_slot
                                : base_ + offset_of_large(members_) + i * large_stride;
   }
   // Counts this member in, its slot being filled; true for the last one.
-  bool arrive() {
-    Frame& f = frame();
+  bool arrive(Epoch e) {
+    Frame& f = frame(e);
     if (f.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<std::uint32_t>(members_)) return false;
     f.arrived.store(0, std::memory_order_relaxed);  // for the frame's next use; nobody looks before then
     return true;
   }
-  void open() {
-    open([](int) { return true; });
-  }
-  // Wakes only those members that wait for this.
+  // Lets those who wait for the frame read it; `waits` says who does.
   template <class Waits>
-  void open(Waits&& waits) {
-    frame().open.store(epoch_, std::memory_order_release);
+  void open(Epoch e, Waits&& waits) {
+    frame(e).open.store(e, std::memory_order_release);
     for (int m = 0; m < members_; ++m) {
       if (m != comm_.rank && waits(m)) p2p::notify(*comm_.owner, comm_.world_rank(m));
     }
   }
-  void await_open() {
-    const std::atomic<Epoch>& word = frame().open;
-    await([&word, this] { return word.load(std::memory_order_acquire) == epoch_; });
+  void open(Epoch e) {
+    open(e, [](int) { return true; });
   }
-  // After an operation in which everyone waited for everyone.
-  void all_arrived() { known_finished_ = epoch_ - 1; }
-  void finish();
-
-  Frame& frame() const { return reinterpret_cast<Frame*>(base_ + sizeof(RegionHead))[frame_index()]; }
+  void await_open(Epoch e) {
+    const std::atomic<Epoch>& word = frame(e).open;
+    await([&word, e] { return word.load(std::memory_order_acquire) == e; });
+  }
+  // This member has nothing left to do in frames up to this one.
+  void finish(Epoch e);
+  // Everyone has been seen in an operation that began with `e`, so they have finished what was before it.
+  void all_seen_in(Epoch e) { known_finished_ = e - 1; }
 
  private:
   // Slots a few lines more than a power of two apart, so that they do not all fall into the same sets of the cache.
@@ -106,7 +110,6 @@ class Region {
     return reinterpret_cast<Member*>(base_ + sizeof(RegionHead) + frames * sizeof(Frame))[m];
   }
   static constexpr int turns = 16;
-  std::size_t frame_index() const { return epoch_ % frames; }
   Epoch slowest() const;
 
   // With more ranks than cores, whoever is waited for needs this core more than we do: give it away at once, and only
@@ -114,7 +117,7 @@ class Region {
   template <class F>
   void await(const F& holds) {
     Rank& rank = *comm_.owner;
-    if (rank.machine.crowded) {
+    if (crowded_) {
       for (int i = 0; i < turns; ++i) {
         if (holds()) return;
         sched_yield();
@@ -126,7 +129,8 @@ class Region {
   Comm& comm_;
   std::byte* base_;
   int members_;
-  Epoch epoch_ = 0;           // of the operation under way, or the last one
+  bool crowded_;
+  Epoch epoch_ = 0;           // the last one entered
   Epoch known_finished_ = 0;  // every member has finished at least this one
 };
 

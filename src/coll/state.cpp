@@ -8,15 +8,20 @@ namespace {
 
 [[gnu::cold, gnu::noinline]] CommState& make_state(Comm& comm) {
   lln::shm::Heap& heap = p2p::shared_memory(*comm.owner);
-  lln::shm::Offset block = lln::shm::nowhere;
+  struct {
+    lln::shm::Offset block;
+    std::uint64_t crowded;
+  } made{lln::shm::nowhere, comm.owner->machine.crowded};
   if (comm.rank == 0) {
-    block = heap.allocate(Region::bytes_for(comm.size));
-    if (block != lln::shm::nowhere) Region::prepare(heap.at<std::byte>(block), comm.size);
+    made.block = heap.allocate(Region::bytes_for(comm.size));
+    if (made.block != lln::shm::nowhere) Region::prepare(heap.at<std::byte>(made.block), comm.size);
   }
   // If this fails for one member the job is lost anyway: it cannot be told apart from a process that died.
-  if (bcast_bytes(comm, &block, sizeof block, 0)) block = lln::shm::nowhere;
-  comm.coll = new CommState{block, {}};
-  if (block != lln::shm::nowhere) comm.coll->region.emplace(comm, heap.at<std::byte>(block));
+  if (bcast_bytes(comm, &made, sizeof made, 0)) made.block = lln::shm::nowhere;
+  comm.coll = new CommState{made.block, {}};
+  if (made.block != lln::shm::nowhere) {
+    comm.coll->region.emplace(comm, heap.at<std::byte>(made.block), made.crowded != 0);
+  }
   return *comm.coll;
 }
 
