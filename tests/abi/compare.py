@@ -71,8 +71,10 @@ class Header:
         return found
 
     @property
-    def handles(self) -> set[str]:
-        return set(re.findall(r"typedef struct \w+\s*\* ?(MPI_\w+);", self.text))
+    def handles(self) -> dict[str, str]:
+        """Their structs' tags count too: they are in the mangled names of C++ functions."""
+        found = re.findall(r"(typedef struct \w+\s*\* ?(MPI_\w+));", self.text)
+        return {name: statement for statement, name in found}
 
     @property
     def enum_types(self) -> set[str]:
@@ -117,19 +119,21 @@ def compare(cc: str, our_flags: list[str], their_flags: list[str]) -> list[str]:
     differences = missing("constant", ours.constants, theirs.constants)
     differences += missing("function", set(ours.functions), set(theirs.functions))
     differences += missing("callback type", set(ours.callbacks), set(theirs.callbacks))
-    differences += missing("handle type", ours.handles, theirs.handles)
+    differences += missing("handle type", set(ours.handles), set(theirs.handles))
     differences += missing("enumeration", ours.enum_types, theirs.enum_types)
 
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         constants = sorted(ours.constants & theirs.constants)
-        handles = sorted(ours.handles & theirs.handles)
+        handles = sorted(ours.handles.keys() & theirs.handles.keys())
         types = ["MPI_Status", "MPI_Aint", "MPI_Offset", "MPI_Count", *handles, *sorted(ours.enum_types)]
         program = table_program(constants, types, handles)
         tables = [run_program(cc, h.flags, program, directory) for h in (ours, theirs)]
         differences += [line for line in difflib.unified_diff(*tables, "ours", "theirs", lineterm="", n=0)]
 
-        repeated = [*theirs.callbacks.values(), *theirs.functions.values()]
+        # MPICH's tags of the tool interface's handles are not those of the MPI Forum's header, which ours are.
+        tagged = [statement for name, statement in theirs.handles.items() if not name.startswith("MPI_T_")]
+        repeated = [*tagged, *theirs.callbacks.values(), *theirs.functions.values()]
         (directory / "repeat.c").write_text("#include <mpi.h>\n" + "".join(f"{s};\n" for s in repeated))
         checked = subprocess.run(
             [cc, *our_flags, "-std=c11", "-fsyntax-only", directory / "repeat.c"], capture_output=True, text=True

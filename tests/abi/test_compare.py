@@ -47,6 +47,10 @@ class Comparison(unittest.TestCase):
         self.assertIn("MPI_Barrier", self.differences(("int MPI_Barrier(MPI_Comm comm);", "")))
         self.assertIn("MPI_More", self.differences(("int MPI_Barrier(", "int MPI_More(void);\nint MPI_Barrier(")))
 
+    def test_tag_of_handle(self) -> None:
+        changed = self.differences(("typedef struct MPI_ABI_Op* MPI_Op;", "typedef struct MPI_Operation* MPI_Op;"))
+        self.assertIn("MPI_Op", changed)
+
     def test_callback_type(self) -> None:
         changed = self.differences(("int(MPI_Grequest_free_function)(void*", "int(MPI_Grequest_free_function)(int*"))
         self.assertIn("MPI_Grequest_free_function", changed)
