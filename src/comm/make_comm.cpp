@@ -99,4 +99,11 @@ void free_world(Rank& rank) {
   }
 }
 
+void retire_communicators(Rank& rank) {
+  for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::comm, i); ++i) {
+    Comm* comm = static_cast<Comm*>(slot);  // if anything lives there: a free slot has no handle
+    if (comm->handle != 0 && comm->owner == &rank) comm->handle = 0;
+  }
+}
+
 }  // namespace heddle
