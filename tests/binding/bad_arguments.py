@@ -13,6 +13,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -34,6 +35,7 @@ HANDLES = {
     "REQUEST": ("MPI_REQUEST_NULL", "MPI_ERR_REQUEST"),
     "SESSION": ("MPI_SESSION_NULL", "MPI_ERR_SESSION"),
     "MESSAGE": ("MPI_MESSAGE_NULL", "MPI_ERR_REQUEST"),
+    "FILE": ("MPI_FILE_NULL", "MPI_ERR_FILE"),
 }
 # Functions that have no good call in a world of one, that end the process, or that live outside of it.
 INTERCOMMUNICATORS_ONLY = {"Comm_remote_size", "Comm_remote_group"}
@@ -77,8 +79,8 @@ class World:
             "ERRHANDLER": CONSTANTS["MPI_ERRORS_RETURN"],
             "REQUEST": self._request(),
             "MESSAGE": CONSTANTS["MPI_MESSAGE_NO_PROC"],
-            "FILE": CONSTANTS["MPI_FILE_NULL"],  # has an error handler too
             "SESSION": make("MPI_Session_init", CONSTANTS["MPI_INFO_NULL"], CONSTANTS["MPI_ERRORS_RETURN"]),
+            "FILE": self._file(),
         }
         self.uncommitted = make("MPI_Type_contiguous", 3, CONSTANTS["MPI_INT"])
         self.freed = {
@@ -88,6 +90,7 @@ class World:
             "INFO": self._freed(make("MPI_Info_create"), "MPI_Info_free"),
             "OPERATION": self._freed(make("MPI_Op_create", self.function(), 1), "MPI_Op_free"),
             "REQUEST": self._freed(self._request(), "MPI_Request_free"),
+            "FILE": self._freed(self._file(), "MPI_File_close"),
         }
         for kind in [k for k, handle in self.freed.items() if not handle]:
             del self.freed[kind]
@@ -98,6 +101,11 @@ class World:
     def _request(self) -> int:
         integer = CONSTANTS["MPI_INT"]
         return self.library.make("MPI_Recv_init", self.memory(), 1, integer, 0, 999, self.comm)
+
+    def _file(self) -> int:
+        with tempfile.NamedTemporaryFile() as file:  # gone at once; the handle keeps it
+            path, mode = self.string(file.name.encode()), CONSTANTS["MPI_MODE_RDWR"]
+            return self.library.make("MPI_File_open", self.comm, path, mode, CONSTANTS["MPI_INFO_NULL"])
 
     def _freed(self, handle: int, free: str) -> int:
         if handle and self.library.call(free, self.pointer_to(handle)) != 0:
