@@ -82,6 +82,8 @@ class World:
             "SESSION": make("MPI_Session_init", CONSTANTS["MPI_INFO_NULL"], CONSTANTS["MPI_ERRORS_RETURN"]),
             "FILE": self._file(),
         }
+        one = self.pointer_to(1)  # a ring of one process: two neighbors, both itself
+        self.ring = make("MPI_Cart_create", self.comm, 1, one, one, 0)
         self.uncommitted = make("MPI_Type_contiguous", 3, CONSTANTS["MPI_INT"])
         self.freed = {
             "COMMUNICATOR": self._freed(make("MPI_Comm_dup", self.comm), "MPI_Comm_free"),
@@ -127,7 +129,7 @@ class World:
     def good_argument(self, f: Function, p: Parameter) -> int:
         pointer = bool(p.suffix) or "*" in p.type
         if p.kind in self.good and p.direction != "out":
-            value = self.good[p.kind]
+            value = self.ring if p.kind == "COMMUNICATOR" and "eighbor" in f.name else self.good[p.kind]
             return self.pointer_to(value, value) if pointer else value
         if "FUNCTION" in p.kind:
             return self.function()
