@@ -146,9 +146,14 @@ class FunctionChecks:
             lines = self._array(a)
         elif p.direction == "in":
             lines = self._input(a)
-        elif p.kind not in ("STATUS", "ARGUMENT_COUNT", "ARGUMENT_LIST") or p.direction == "inout" and p.kind == "STATUS":
+        elif not self._may_be_ignored(p):
             lines = self._place(a)
         return [Statement(line, self._guard(p.name)) for line in lines]
+
+    @staticmethod
+    def _may_be_ignored(p: Parameter) -> bool:
+        """A place for a result that the caller need not want: a status, or what MPI_Init leaves of the command line."""
+        return (p.kind == "STATUS" and p.direction == "out") or p.kind in ("ARGUMENT_COUNT", "ARGUMENT_LIST")
 
     def _handle(self, a: Argument, owner: str) -> list[Statement]:
         p, name = a.parameter, a.name

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .checks import FunctionChecks, Statement
-from .model import CLASSES, Chapters, Form, Model
+from .model import Argument, Chapters, Form, Model
+from .overrides import base_name
 from .standard import Function
 from .text import WIDTH, call_like
 
@@ -115,18 +116,14 @@ def _call(function: Function, model: Model) -> tuple[str, list[str]]:
     name = model.implementation_name(function)
     mine = {a.name: a for a in model.arguments(function)}
     wanted = next(i for i in model.implementations if i.name == name)
-    if base_is_other(function, model):
+    if base_name(function) in model.overrides.same_as:  # whose parameters have other names
         passed = [_passed(a) for a in mine.values()]
     else:
         passed = [_passed(mine[a.name]) if a.name in mine else "{}" for a in wanted.arguments]
     return f"mpi::{name}", passed
 
 
-def base_is_other(function: Function, model: Model) -> bool:
-    return function.small_name.removeprefix("MPI_") in model.overrides.same_as
-
-
-def _passed(argument) -> str:
+def _passed(argument: Argument) -> str:
     if argument.form is Form.REFERENCE:
         return f"*{argument.name}_"
     return f"{argument.name}_" if argument.form is Form.POINTER else argument.name

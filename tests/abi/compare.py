@@ -35,7 +35,8 @@ class Header:
     def read(cls, cc: str, flags: list[str]) -> Header:
         def preprocess(*options: str) -> str:
             command = [cc, *flags, "-E", "-P", *options, "-x", "c", "-"]
-            return subprocess.run(command, input="#include <mpi.h>\n", text=True, capture_output=True, check=True).stdout
+            source = "#include <mpi.h>\n"
+            return subprocess.run(command, input=source, text=True, capture_output=True, check=True).stdout
 
         macros = set(re.findall(r"^#define (MPI_\w+) +\S", preprocess("-dM"), re.M))
         given = {f.removeprefix("-D") for f in flags}

@@ -22,8 +22,9 @@ def build(command: list[str | Path], binary: Path) -> Path:
 
 def run(binary: Path, mpiexec: Path, library: Path, expected: str) -> bool:
     environment = os.environ | {"LD_LIBRARY_PATH": str(library)}
+    command = [mpiexec, "-n", "2", binary]
     done = subprocess.run(
-        [mpiexec, "-n", "2", binary], env=environment, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+        command, env=environment, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
     )
     good = done.returncode == 0 and expected in done.stdout
     print(f"{binary.name} on {expected}: {'good' if good else 'bad'}")

@@ -38,6 +38,7 @@ HANDLES = {
     "FILE": ("MPI_FILE_NULL", "MPI_ERR_FILE"),
 }
 # Functions that have no good call in a world of one, that end the process, or that live outside of it.
+COUNTS = ("POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM")  # kinds begin with
 INTERCOMMUNICATORS_ONLY = {"Comm_remote_size", "Comm_remote_group"}
 NOT_CALLED = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Pcontrol", "MPI_Intercomm_merge"}
 # (function without MPI_ and _c, parameter) whose null pointer is good or is looked at by nobody.
@@ -214,7 +215,7 @@ class World:
         return bad
 
     def _bad_arrays(self, f: Function, p: Parameter) -> list[Bad]:
-        if p.direction == "in" and p.kind.startswith(("POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM")) and is_long_enough(f, p):
+        if p.direction == "in" and p.kind.startswith(COUNTS) and is_long_enough(f, p):
             wide = "MPI_Count" in p.type
             values = self.pointer_to(-3, -3) if wide else self.pointer_to(-3 & 0xFFFFFFFF | (-3 << 32))
             count_class = "MPI_ERR_COUNT" if "count" in p.name else "MPI_ERR_ARG"
@@ -225,8 +226,10 @@ class World:
         name = base_name(f)
         if p.kind in ("STATUS", "F90_STATUS", "F08_STATUS") and p.direction == "out":
             return []
-        if p.kind in ("EXTRA_STATE", "EXTRA_STATE2", "ARGUMENT_LIST", "ARGUMENT_COUNT") or "ATTRIBUTE_VAL" in p.kind and p.direction == "in":
+        if p.kind in ("EXTRA_STATE", "EXTRA_STATE2", "ARGUMENT_LIST", "ARGUMENT_COUNT"):
             return []
+        if "ATTRIBUTE_VAL" in p.kind and p.direction == "in":
+            return []  # any value, so also zero
         if "keyval" in name.lower() and "FUNCTION" in p.kind:
             return []  # MPI_COMM_NULL_COPY_FN is zero
         if name == "Register_datarep" and "conversion" in p.name:
@@ -255,7 +258,7 @@ class World:
             if p.name == "sendtag" or not ("recv" in name.lower() or "probe" in name.lower()) or name == "Precv_init":
                 values.append(CONSTANTS["MPI_ANY_TAG"])
             return [Bad(v, "MPI_ERR_TAG", str(v)) for v in values]
-        if p.kind.startswith(("POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM", "XFER_NUM_ELEM", "ARRAY_LENGTH")) and p.name != "stride":
+        if p.kind.startswith((*COUNTS, "XFER_NUM_ELEM", "ARRAY_LENGTH")) and p.name != "stride":
             error_class = "MPI_ERR_COUNT" if "count" in p.name else "MPI_ERR_ARG"
             return [Bad(-1, error_class, "negative")]
         if p.kind == "NUM_DIMS":
