@@ -26,7 +26,9 @@ namespace heddle::p2p {
 template <sync::Lock Lock>
 class GuardedVni final : public Vni {
  public:
-  GuardedVni(Rank& rank, const char* model) : core_(rank), rank_(rank), model_(model) {}
+  GuardedVni(Rank& rank, const char* model) : core_(rank), rank_(rank), model_(model) {
+    rank.machine.waiting = &core_.endpoint().common().waiting;
+  }
 
   bool try_send(const SendArgs& args) override {
     sync::Guard guard(lock_);

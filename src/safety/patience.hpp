@@ -1,54 +1,76 @@
 // How a waiting thread spends its time before it sleeps.
 //
-// Competitive spinning: a sleeper costs a wake-up, so waiting awake for about as long as a wake-up costs is at most
-// twice as dear as knowing the future. Awake is not the same as burning: with fewer runnable threads than cores it
-// polls with pauses; with more it gives the core away between looks, since whoever it waits for may need that very
-// core.
+// Competitive spinning: being woken costs a good part of a hundred microseconds where a core has gone idle, so waiting
+// awake for about that long is at most twice as dear as knowing the future. Awake is not the same as burning: a thread
+// polls with pauses only while every waiting thread of the job can have a core of its own. With more of them it gives
+// the core away between looks, since whoever it waits for may need that very core.
 #pragma once
 
 #include <sched.h>
 
+#include <atomic>
 #include <cstdint>
+
+#include "platform/native.hpp"
 
 namespace heddle {
 
+// What waiting must know of the machine.
 struct Machine {
-  bool crowded = false;              // more ranks than cores: somebody always needs this core
-  std::uint32_t looks_per_yield = 64;
+  std::atomic<std::uint32_t>* waiting = nullptr;  // threads of all ranks that wait awake; in shared memory
+  std::uint32_t cores = 1;                        // that all ranks together may use
 };
 
 class Patience {
  public:
-  explicit Patience(const Machine& machine) : crowded_(machine.crowded) {}
+  explicit Patience(const Machine& machine) : machine_(machine) {}
+  ~Patience() {
+    if (counted_) machine_.waiting->fetch_sub(1, std::memory_order_relaxed);
+  }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
 
   // Something moved: what is waited for may be near.
-  void reset() { looks_ = 0; }
+  void reset() {
+    looks_ = 0;
+    if (counted_) since_ = platform::Native::now();
+  }
 
-  // Spends a moment; false when it is time to sleep.
+  // Spends a moment between two looks; false when it is time to sleep.
   bool spend() {
-    ++looks_;
-    if (!crowded_ && looks_ < free_looks) {
-      __builtin_ia32_pause();
+    if (looks_ < first_looks) [[likely]] {
+      ++looks_;
+      platform::Native::pause(1);
       return true;
     }
-    if (crowded_ && looks_ < crowded_looks) {
-      __builtin_ia32_pause();
-      return true;
-    }
-    sched_yield();
-    yields_start_ = yields_start_ ? yields_start_ : looks_;
-    return looks_ - yields_start_ < yields;
+    return spend_more();
   }
 
  private:
-  // A look with its pause takes about 15-40 ns, a yield that finds nobody else about 300 ns.
-  static constexpr std::uint32_t free_looks = 1000;
-  static constexpr std::uint32_t crowded_looks = 20;
-  static constexpr std::uint32_t yields = 100;
+  // Out of line: by then the wait is a long one, and may touch the line that all waiting threads of the job share.
+  [[gnu::noinline]] bool spend_more() {
+    if (!counted_) {
+      counted_ = true;
+      machine_.waiting->fetch_add(1, std::memory_order_relaxed);
+      since_ = platform::Native::now();
+    }
+    const bool crowded = machine_.waiting->load(std::memory_order_relaxed) > machine_.cores;
+    if (!crowded && ++looks_ % looks_per_yield != 0) {
+      platform::Native::pause(1);
+      return true;
+    }
+    sched_yield();
+    return platform::Native::now() - since_ < awake;
+  }
 
-  bool crowded_;
+  static constexpr std::uint32_t first_looks = 20;       // about as long as a message takes that is on its way
+  static constexpr std::uint32_t looks_per_yield = 64;   // the core may be wanted by a thread that computes
+  static constexpr std::int64_t awake = 200'000;         // nanoseconds
+
+  const Machine& machine_;
   std::uint32_t looks_ = 0;
-  std::uint32_t yields_start_ = 0;
+  bool counted_ = false;
+  std::int64_t since_ = 0;
 };
 
 }  // namespace heddle

@@ -6,8 +6,8 @@
 namespace heddle::lln::shm {
 
 Endpoint::Endpoint(std::byte* heap, std::size_t bytes, int rank, int size)
-    : heap_(heap, bytes, static_cast<std::size_t>(size) * sizeof(Box)),
-      boxes_(heap_.at<Box>(heap_.reserved())),
+    : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(size) * sizeof(Box)),
+      boxes_(heap_.at<Box>(heap_.reserved() + sizeof(Common))),
       rank_(rank),
       producers_(new Producer[static_cast<std::size_t>(size)]),
       consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(size)]) {

@@ -24,6 +24,11 @@ struct Box {
 };
 static_assert(sizeof(Box) == 128);
 
+// What the ranks of a job know of each other; at the start of the heap, the boxes behind it.
+struct alignas(128) Common {
+  std::atomic<std::uint32_t> waiting;  // threads that wait awake (safety/patience.hpp)
+};
+
 // Sparse size of the heap for a job: channels of every pair, pipes, and room for collectives.
 constexpr std::size_t heap_bytes(int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
@@ -46,6 +51,7 @@ class Endpoint {
   Heap& heap() { return heap_; }
   const AsymmetricFence& fence() const { return fence_; }
   Doorbell& own_bell() { return box(rank_).doorbell; }
+  Common& common() { return *heap_.at<Common>(heap_.reserved()); }
 
   // Sends a message whose payload `fill(std::byte*)` writes; at most eager_bytes.
   template <class Fill>
