@@ -61,7 +61,7 @@ class GuardedVni final : public Vni {
     core_.probers.fetch_add(1, std::memory_order_relaxed);
     Unexpected* message = nullptr;
     sleep_until([&] {
-      message = probe(context, source, tag, take, found);
+      if (message == nullptr) message = probe(context, source, tag, take, found);  // asked again when it has one
       return message != nullptr;
     });
     core_.probers.fetch_sub(1, std::memory_order_relaxed);
