@@ -34,6 +34,7 @@ static Error bring_up(Rank& rank) {
   rank.world_rank = rank.job.rank;
   rank.world_size = rank.job.size;
   rank.machine.cores = static_cast<std::uint32_t>(rank.job.header->usable_cores);
+  rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
   rank.vni.reset(p2p::make_vni(rank));
   if (!rank.vni) return Error(MPI_ERR_ARG);
   rank.sent = &p2p::take_request();

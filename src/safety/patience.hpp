@@ -19,6 +19,7 @@ namespace heddle {
 struct Machine {
   std::atomic<std::uint32_t>* waiting = nullptr;  // threads of all ranks that wait awake; in shared memory
   std::uint32_t cores = 1;                        // that all ranks together may use
+  bool crowded = false;                           // more ranks than cores
 };
 
 class Patience {
