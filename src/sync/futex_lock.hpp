@@ -54,13 +54,12 @@ class FutexLock {
   static constexpr std::uint32_t locked = 1;
   static constexpr std::uint32_t waking = 2;
   static constexpr std::uint32_t sleeper = 4;
-  static constexpr std::uint32_t looks = 100;  // before going to sleep: about the price of a wake-up
+  static constexpr std::uint32_t longest_pause = 64;  // before going to sleep
 
   [[gnu::noinline]] void lock_slowly() {
     std::uint32_t woken = 0;  // `waking` once this thread has been woken, and has to clear it
     for (;;) {
-      std::uint32_t seen = P::poll(
-          state_, order::relaxed, [](std::uint32_t s) { return (s & locked) == 0; }, looks);
+      std::uint32_t seen = look_around();
       if ((seen & locked) == 0) {
         if (state_.compare_exchange(seen, (seen | locked) & ~woken, order::acquire, order::relaxed)) return;
       } else if (state_.compare_exchange(seen, (seen + sleeper) & ~woken, order::relaxed, order::relaxed)) {
@@ -68,6 +67,16 @@ class FutexLock {
         woken = waking;
       }
     }
+  }
+
+  // A few looks, further and further apart: each takes the line from the owner.
+  std::uint32_t look_around() const {
+    std::uint32_t seen = state_.load(order::relaxed);
+    for (std::uint32_t pauses = 2; (seen & locked) != 0 && pauses <= longest_pause; pauses *= 2) {
+      P::pause(pauses);
+      seen = state_.load(order::relaxed);
+    }
+    return seen;
   }
 
   void sleep() {

@@ -11,6 +11,7 @@ using platform::Checker;
 void enroll_locks() {
   Locks<Checker>::for_each([]<class C>(C) {
     using Body = LockBody<Checker, typename C::type, 3>;
+    enroll<WarmLockBody<Checker, typename C::type, 3>>("lock-once/" + std::string(C::name), 2, 1);
     enroll<Body>("lock/" + std::string(C::name), 2, 2);
     enroll<Body>("lock/" + std::string(C::name), 3, 1);
     enroll<TryLockBody<Checker, typename C::type, 3>>("lock-try/" + std::string(C::name), 2, 3);
@@ -20,6 +21,7 @@ void enroll_locks() {
 void enroll_combining() {
   Combinings<Checker>::for_each([]<class C>(C) {
     using Body = CombiningBody<Checker, typename C::type, 3>;
+    enroll<Body>("combining-once/" + std::string(C::name), 2, 1);
     enroll<Body>("combining/" + std::string(C::name), 2, 2);
     enroll<Body>("combining/" + std::string(C::name), 3, 1);
     enroll<Body>("combining/" + std::string(C::name) + "/reuse", 3, 3);

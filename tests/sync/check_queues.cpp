@@ -10,6 +10,7 @@ using platform::Checker;
 void enroll_queues() {
   ManyProducerQueues<Checker>::for_each([]<class C>(C) {
     using Body = QueueBody<Checker, typename C::type, 3>;
+    enroll<Body>("queue-once/" + std::string(C::name), 2, 1);
     enroll<Body>("queue/" + std::string(C::name), 2, 4);
     enroll<Body>("queue/" + std::string(C::name), 3, 2);
   });

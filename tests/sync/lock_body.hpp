@@ -30,6 +30,14 @@ class LockBody {
 
   void finish() { require<P>(counter_.get() == threads_ * rounds_, "an increment under the lock was lost"); }
 
+ protected:
+  void warm() {
+    for (unsigned id = 0; id != threads_; ++id) {
+      lock_.lock(nodes_[id]);
+      lock_.unlock(nodes_[id]);
+    }
+  }
+
  private:
   static constexpr unsigned disturbance = 29;  // every so many rounds the owner lets others run, so that they queue
 
@@ -50,6 +58,13 @@ class LockBody {
   typename P::template plain<unsigned> counter_;
   typename P::template plain<bool> inside_;
   std::array<typename L::node, MaxThreads> nodes_;
+};
+
+// The same with nodes that have been used before, so that the checker spends nothing on how they got their cells.
+template <platform::Platform P, sync::Lock L, unsigned MaxThreads>
+class WarmLockBody : public LockBody<P, L, MaxThreads> {
+ public:
+  WarmLockBody(unsigned threads, unsigned rounds) : LockBody<P, L, MaxThreads>(threads, rounds) { this->warm(); }
 };
 
 // The same with attempts only: who fails goes on. Under the checker this reaches deeper into try_lock.
