@@ -3,6 +3,8 @@
 #   cmake -D PYTHON=... -D HOME=build/.name -D REQUIREMENTS=... -P environment.cmake
 function(heddle_make_environment base_python home requirements)
   file(SHA256 ${requirements} wanted)
+  get_filename_component(parent ${home} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
   file(LOCK ${home}.lock GUARD FUNCTION)
   set(have "")
   if(EXISTS ${home}/requirements.sha256 AND EXISTS ${home}/bin/python)
