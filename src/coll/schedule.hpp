@@ -45,7 +45,7 @@ struct Channel {
   int tag = 0;
 };
 
-class Schedule final : public p2p::Pollable {
+class Schedule final : public progress::Pollable {
  public:
   static constexpr int lanes = 64;  // of a tag: directions of a Cartesian neighborhood
 

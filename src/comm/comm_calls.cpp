@@ -62,7 +62,7 @@ Error Comm_set_info(Comm& comm, const Info* info) {
   InfoEntries hints = known_hints(info);
   std::lock_guard guard(comm.mutex);
   for (auto& [key, value] : hints) {
-    const auto same = [&](const auto& hint) { return hint.first == key; };
+    const auto same = [&key = key](const auto& hint) { return hint.first == key; };
     const auto place = std::find_if(comm.hints.begin(), comm.hints.end(), same);
     if (place == comm.hints.end()) {
       comm.hints.emplace_back(std::move(key), std::move(value));

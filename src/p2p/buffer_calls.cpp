@@ -23,7 +23,7 @@ void hand_back(const SendBuffer* buffer, void* address, CountOut size) {
 }
 
 // The request of a nonblocking flush: done when the buffer is found empty.
-struct Flush final : p2p::Pollable {
+struct Flush final : progress::Pollable {
   SendBuffer* buffer;
   Request* request;
   bool poll() override {

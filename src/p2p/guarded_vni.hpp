@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "p2p/core.hpp"
-#include "p2p/pollables.hpp"
 #include "p2p/request_cache.hpp"
 #include "p2p/vni.hpp"
+#include "progress/pollables.hpp"
 #include "rank/rank.hpp"
 #include "safety/patience.hpp"
 #include "safety/waiter.hpp"

@@ -161,6 +161,6 @@ void notify(Rank& rank, int world_rank) { rank.vni->notify(world_rank); }
 
 bool cancel_recv(Request& request) { return current_rank().vni->cancel_recv(request); }
 
-void start_polling(Rank& rank, Pollable& work) { rank.pollables.add(work); }
+void start_polling(Rank& rank, progress::Pollable& work) { rank.pollables.add(work); }
 
 }  // namespace heddle::p2p

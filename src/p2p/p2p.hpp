@@ -12,7 +12,7 @@
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
-#include "p2p/pollables.hpp"
+#include "progress/pollables.hpp"
 
 namespace heddle {
 struct Datatype;
@@ -69,6 +69,6 @@ void notify(Rank& rank, int world_rank);
 bool cancel_recv(Request& request);
 
 // From now on every progress pass looks at it (pollables.hpp).
-void start_polling(Rank& rank, Pollable& work);
+void start_polling(Rank& rank, progress::Pollable& work);
 
 }  // namespace heddle::p2p

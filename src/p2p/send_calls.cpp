@@ -84,7 +84,7 @@ Error Sendrecv_replace(void* buf, MPI_Count count, const Datatype& datatype, int
 namespace {
 
 // A request over a send and a receive; done when both are.
-struct Pair final : p2p::Pollable {
+struct Pair final : progress::Pollable {
   Request* whole;
   Request* send;
   Request* receive;

@@ -42,9 +42,9 @@ Topology read_topology(std::initializer_list<Sharing> levels) {
   if (hwloc_topology_init(&machine) != 0) return {};
   const std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)> owner(machine, hwloc_topology_destroy);
   if (hwloc_topology_load(machine) != 0) return {};
-  const int last = hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine));
+  const auto cpus = static_cast<std::size_t>(hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(machine))) + 1;
   std::vector<Topology::Level> read;
-  for (const Sharing sharing : levels) read.push_back(read_level(machine, sharing, static_cast<std::size_t>(last + 1)));
+  for (const Sharing sharing : levels) read.push_back(read_level(machine, sharing, cpus));
   return Topology(std::move(read));
 }
 

@@ -9,7 +9,7 @@
 #include <mutex>
 
 #include "boot/join.hpp"
-#include "p2p/pollables.hpp"
+#include "progress/pollables.hpp"
 #include "safety/patience.hpp"
 
 namespace heddle {
@@ -48,7 +48,7 @@ struct Rank {
 
   std::unique_ptr<p2p::Vni> vni;     // the rank's communication context
   Request* sent = nullptr;           // what an MPI_Isend that was complete at once returns; always done
-  p2p::Pollables pollables;          // schedules of nonblocking collectives
+  progress::Pollables pollables;          // schedules of nonblocking collectives
   std::unique_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach
   Machine machine;                   // what waiting must know
   std::unique_ptr<ObjectTables> tables;      // object/tables.hpp

@@ -22,6 +22,7 @@ struct Edges {
 
 std::vector<Neighbor> neighbors(const std::vector<int>& ranks) {
   std::vector<Neighbor> result;
+  result.reserve(ranks.size());
   for (const int rank : ranks) result.push_back({rank, 0});
   return result;
 }

@@ -1,6 +1,6 @@
-#include "p2p/pollables.hpp"
+#include "progress/pollables.hpp"
 
-namespace heddle::p2p {
+namespace heddle::progress {
 
 void Pollables::put(Pollable& work) {
   std::lock_guard guard(mutex_);
@@ -44,4 +44,4 @@ bool Pollables::poll() {
   return finished;
 }
 
-}  // namespace heddle::p2p
+}  // namespace heddle::progress

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace heddle::p2p {
+namespace heddle::progress {
 
 struct Pollable {
   // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone.
@@ -34,4 +34,4 @@ class Pollables {
   std::atomic<std::uint32_t> active_{0};
 };
 
-}  // namespace heddle::p2p
+}  // namespace heddle::progress
