@@ -5,12 +5,13 @@
 //   call NUMBER | threads NUMBER             be in that MPI call; start two more threads that are in it
 //   cores | app | say TEXT | run COMMAND      print the cores, the program; print a text; run a shell command
 //   sleep SECONDS | ignore SIGNAL | kill SIGNAL | exit CODE | return CODE
-//   crash | daemon                           touch address 0; leave a process in a session of its own
+//   crash | daemon                           write to a page without access; leave a process in a session of its own
 //   abort CODE TEXT | only RANK STEP...      abort; do the remaining steps only on that rank (others go on to "all")
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <string>
@@ -80,8 +81,8 @@ int main(int argc, char** argv) {
     else if (step == "kill")
       raise(std::stoi(value()));
     else if (step == "crash") {
-      volatile int* nothing = nullptr;
-      *nothing = 1;
+      // A page without access: address 0 would be caught by the undefined behaviour sanitizer before it faults.
+      *static_cast<volatile char*>(mmap(nullptr, 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) = 1;
     } else if (step == "exit")
       _exit(std::stoi(value()));
     else if (step == "abort") {

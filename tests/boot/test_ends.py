@@ -1,6 +1,7 @@
 """Every way in which a job can end: in time, with a true message, the right exit code, and nothing left behind."""
 
 import os
+import pathlib
 import signal
 import time
 
@@ -175,7 +176,7 @@ class Signals(LauncherTest):
     def test_stop_and_continue(self):
         process = self.start("-n", "2", RANK, "join", *WAIT)
         pids = self.ranks(2)
-        state = lambda pid: open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
+        state = lambda pid: pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
         process.send_signal(signal.SIGTSTP)
         self.wait_for(lambda: [state(p) for p in (*pids, process.pid)] == ["T"] * 3, "everybody to stop")
         process.send_signal(signal.SIGCONT)

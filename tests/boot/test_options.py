@@ -91,7 +91,7 @@ class Places(LauncherTest):
         return [line.split()[-1] for line in result.lines]
 
     def test_not_bound(self):
-        ours = [line.split()[-1] for line in open("/proc/self/status") if line.startswith("Cpus_allowed_list")]
+        ours = [line.split()[-1] for line in pathlib.Path("/proc/self/status").read_text().splitlines() if line.startswith("Cpus_allowed_list")]
         self.assertEqual(self.affinities("--bind-to", "none", "-n", "2"), ours * 2)
         cores = len(os.sched_getaffinity(0))
         self.assertEqual(self.affinities("-n", str(cores)), ours * cores)  # a share of one core is not bound to
