@@ -23,12 +23,12 @@ class Output(LauncherTest):
             self.assertEqual(own, [f"{name} {i} " + "x" * 150 for i in range(2000)])
 
     def test_pieces_of_a_line_are_put_together(self):
-        result = self.run_job("-n", "3", "sh", "-c", "printf a; sleep 0.02; printf b; sleep 0.02; echo c")
+        result = self.run_job("-n", "3", "sh", "-c", "printf a; printf b; echo c")
         self.assertEqual(result.out, "abc\n" * 3)
 
     def test_a_prompt_is_shown_and_not_torn(self):
         result = self.run_job("-n", "2", "sh", "-c",
-                              "if [ $HEDDLE_RANK = 0 ]; then printf 'prompt: '; sleep 0.6; echo done; else sleep 0.3; echo line; fi")
+                              "if [ $HEDDLE_RANK = 0 ]; then printf 'prompt: '; sleep 1; echo done; else sleep 0.5; echo line; fi")
         self.assertEqual(result.out, "prompt: \nline\ndone\n")
 
     def test_last_line_without_end(self):
@@ -54,7 +54,7 @@ class Output(LauncherTest):
         self.assertEqual(sorted(result.err.splitlines()), ["[1,0]<stderr>: y", "[1,1]<stderr>: y"])
 
     def test_label_of_a_line_in_pieces(self):
-        result = self.run_job("-l", "-n", "1", "sh", "-c", "printf a; sleep 0.3; echo b")
+        result = self.run_job("-l", "-n", "1", "sh", "-c", "printf a; sleep 0.5; echo b")
         self.assertEqual(result.out, "[0] ab\n")
 
     def test_nobody_reads(self):

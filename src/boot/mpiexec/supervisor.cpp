@@ -24,7 +24,7 @@ constexpr auto failure_grace = 500ms;     // from SIGTERM to SIGKILL
 constexpr auto interrupt_grace = 1000ms;  // a program may want to write down what it has
 constexpr auto last_wait = 800ms;         // after SIGKILL, for what the kernel can't end at once
 constexpr auto sweep_every = 20ms;        // killing a parent brings its children to us
-constexpr auto idle_line = 100ms;         // the beginning of a line waits this long for its end
+constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
 constexpr auto look_again_every = 200ms;
 
 constexpr int exit_code_of_timeout = 124;
