@@ -1,5 +1,5 @@
-// How sync_bench measures: a crew of threads repeats an operation for a while; several runs for throughput, and one more
-// that reads the clock, for hand-over and waiting time.
+// How sync_bench measures: a crew of threads repeats an operation for a while; several runs for throughput, and one
+// more that reads the clock, for hand-over and waiting time.
 #pragma once
 
 #include <pthread.h>

@@ -1,18 +1,17 @@
 // The checker: Relacy explores interleavings and the effects of weak memory orders
 // (https://github.com/dvyukov/relacy).
 //
-// Everything that an algorithm shares goes through Relacy's own cells, plain data included, so that a race
-// on it is found. Four things differ from calling Relacy directly:
+// Everything that an algorithm shares goes through Relacy's own cells, plain data included, so that a race on it is
+// found. Four things differ from calling Relacy directly:
 //
-// - A wait does not spin. A thread whose predicate fails on the newest value is set aside until somebody
-//   stores to the cell; a predicate that nobody will satisfy is then reported as a deadlock at once, and
-//   executions stay short. Being set aside and woken orders nothing: only the memory orders of the
-//   algorithm do.
-// - park and unpark order nothing either, and may return early. Real futexes give less room; what passes
-//   here passes there.
+// - A wait does not spin. A thread whose predicate fails on the newest value is set aside until somebody stores to
+//   the cell; a predicate that nobody will satisfy is then reported as a deadlock at once, and executions stay short.
+//   Being set aside and woken orders nothing: only the memory orders of the algorithm do.
+// - park and unpark order nothing either, and may return early. Real futexes give less room; what passes here passes
+//   there.
 // - A store may come before one that was executed earlier, where nothing orders the two (see LastStore).
-// - Every memory order is looked up by the place in the source that names it, so that a running checker can
-//   weaken one (see Mutation) without compiling anything again.
+// - Every memory order is looked up by the place in the source that names it, so that a running checker can weaken
+//   one (see Mutation) without compiling anything again.
 #pragma once
 
 #include <relacy/base.hpp>

@@ -1,12 +1,12 @@
 // The real machine: hardware atomics, futexes, and waiting that suits more threads than cores.
 //
-// A wait looks at its cell for a bounded number of pauses (about the price of a context switch, so that it
-// never costs more than twice the best choice), then yields between looks, then naps between looks. A cell
-// that is only stored to can't wake a sleeper, hence the naps are short; algorithms whose waits may be long
-// park on a word instead.
+// A wait looks at its cell for a bounded number of pauses (about the price of a context switch, so that it never
+// costs more than twice the best choice), then yields between looks, then naps between looks. A cell that is only
+// stored to can't wake a sleeper, hence the naps are short; algorithms whose waits may be long park on a word
+// instead.
 //
-// Yields and naps go to the thread runtime of the calling thread: user-level threads set `runtime` in the
-// kernel thread that carries them, and are then never put to sleep in the kernel.
+// Yields and naps go to the thread runtime of the calling thread: user-level threads set `runtime` in the kernel
+// thread that carries them, and are then never put to sleep in the kernel.
 #pragma once
 
 #include <linux/futex.h>

@@ -1,31 +1,28 @@
 // The machine that a synchronization algorithm runs on, as a concept.
 //
-// Every algorithm of sync/ is a template over one Platform and touches shared memory, waits and tells time
-// only through it. One source so runs on the real machine (native.hpp), under a model checker (checker.hpp)
-// and, later, on a simulated NUMA machine.
+// Every algorithm of sync/ is a template over one Platform and touches shared memory, waits and tells time only
+// through it. One source so runs on the real machine (native.hpp), under a model checker (checker.hpp) and, later, on
+// a simulated NUMA machine.
 //
 // What a platform provides:
 //
-//   atomic<T>        load, store, exchange, compare_exchange (strong), fetch_add, fetch_sub, fetch_or,
-//   fetch_and. Every
-//                    call names its memory order: a default would hide a decision that a header must justify
-//   plain<T>         shared data that is not atomic: get, set. The checker reports its races
-//   block<N>         N bytes of shared payload that are not atomic: write, read
-//   mutex            the mutex of the operating system, the baseline that everything is compared with
-//   await            waits until a cell satisfies a predicate and returns the satisfying value; the only way
-//   to wait for
-//                    another thread. How (spin, yield, sleep, suspend a user-level thread) is the platform's
-//                    business
-//   poll             the same, for a bounded time of about `rounds` looks; returns the last value seen
-//   pause, yield     spend about n short delays; let another thread run
-//   park, unpark     sleep while a word holds a value, unless woken (may return early); wake up to n sleepers
-//   thread, cpu, numa   who is calling, and where it runs: hints, stale as soon as they are read
-//   place            ask that memory lives on a NUMA node
-//   now              nanoseconds of a monotonic clock
-//   local<T, Tag>    the calling thread's own T
+//     atomic<T>          load, store, exchange, compare_exchange (strong), fetch_add, fetch_sub, fetch_or, fetch_and.
+//                        Every call names its memory order: a default would hide a decision that a header must justify
+//     plain<T>           shared data that is not atomic: get, set. The checker reports its races
+//     block<N>           N bytes of shared payload that are not atomic: write, read
+//     mutex              the mutex of the operating system, the baseline that everything is compared with
+//     await              waits until a cell satisfies a predicate and returns the satisfying value; the only way to
+//                        wait for another thread. How (spin, yield, sleep, suspend) is the platform's business
+//     poll               the same, for a bounded time of about `rounds` looks; returns the last value seen
+//     pause, yield       spend about n short delays; let another thread run
+//     park, unpark       sleep while a word holds a value, unless woken (may return early); wake up to n sleepers
+//     thread, cpu, numa  who is calling, and where it runs: hints, stale as soon as they are read
+//     place              ask that memory lives on a NUMA node
+//     now                nanoseconds of a monotonic clock
+//     local<T, Tag>      the calling thread's own T
 //
-// Cells must be visible to `await` and `park` by whoever stores to them, in this process or another that maps
-// the memory.
+// Cells must be visible to `await` and `park` by whoever stores to them, in this process or another that maps the
+// memory.
 #pragma once
 
 #include <atomic>

@@ -1,20 +1,18 @@
 // CC-Synch: software combining over a CLH queue.
 //
-// Source: Fatourou and Kallimanis, PPoPP 2012. As in CLH a thread brings a cell and leaves with its
-// predecessor's (see cell_pool.hpp): it puts its operation into the cell that was last in the queue, and
-// its own cell, empty, behind it.
+// Source: Fatourou and Kallimanis, PPoPP 2012. As in CLH a thread brings a cell and leaves with its predecessor's
+// (see cell_pool.hpp): it puts its operation into the cell that was last in the queue, and its own cell, empty,
+// behind it.
 //
-// Invariants: tail_ is an empty cell. A cell has an operation if and only if it has a next. The combiner is
-// the thread that waits on, or has found, the one cell in state `go`.
-// Safety: each operation is executed once, one at a time. Progress: starvation free, FIFO in the order of
-// the exchange; a combiner executes at most MaxCombine operations and then passes the role on.
-// When: as DsmSynch; it has one store less a request and no compare-and-swap, but no lock and unlock beside
-// it.
+// Invariants: tail_ is an empty cell. A cell has an operation if and only if it has a next. The combiner is the
+// thread that waits on, or has found, the one cell in state `go`.
+// Safety: each operation is executed once, one at a time. Progress: starvation free, FIFO in the order of the
+// exchange; a combiner executes at most MaxCombine operations and then passes the role on.
+// When: as DsmSynch; it has one store less a request and no compare-and-swap, but no lock and unlock beside it.
 //
-// Memory orders: exchange on tail_, acq_rel: publishes that the cell waits, and sees it of the
-// predecessor's, which may have been `done` in an earlier use. Store to next, release, its load, acquire:
-// hand the operation to the combiner. Store to state, release, its await, acquire: hand results, or the
-// role, back.
+// Memory orders: exchange on tail_, acq_rel: publishes that the cell waits, and sees it of the predecessor's, which
+// may have been `done` in an earlier use. Store to next, release, its load, acquire: hand the operation to the
+// combiner. Store to state, release, its await, acquire: hand results, or the role, back.
 #pragma once
 
 #include <utility>

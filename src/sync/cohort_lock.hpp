@@ -1,18 +1,17 @@
-// Cohort lock: one spin lock for the machine over one CLH lock per domain; whoever unlocks prefers its own
-// domain.
+// Cohort lock: one spin lock for the machine over one CLH lock per domain; whoever unlocks prefers its own domain.
 //
-// Source: Dice, Marathe and Shavit, PPoPP 2012 (C-BO-MCS), with CLH inside and no backoff outside, as Dang
-// 2017 (section IV-B) uses it. The outer lock may be unlocked by another thread than locked it, and a CLH
-// owner can tell whether somebody waits behind it; cohorting asks for no more.
+// Source: Dice, Marathe and Shavit, PPoPP 2012 (C-BO-MCS), with CLH inside and no backoff outside, as Dang 2017
+// (section IV-B) uses it. The outer lock may be unlocked by another thread than locked it, and a CLH owner can tell
+// whether somebody waits behind it; cohorting asks for no more.
 //
-// Invariants: `holds` of a cohort is true while the outer lock belongs to it, between threads too. `holds`
-// and `passes` are touched by the owner of the inner lock only.
-// Safety: mutual exclusion. Progress: deadlock free; FIFO inside a domain. Bound limits how often in a row
-// a domain keeps the lock; among domains the spin lock decides, so a domain can starve in theory.
+// Invariants: `holds` of a cohort is true while the outer lock belongs to it, between threads too. `holds` and
+// `passes` are touched by the owner of the inner lock only.
+// Safety: mutual exclusion. Progress: deadlock free; FIFO inside a domain. Bound limits how often in a row a domain
+// keeps the lock; among domains the spin lock decides, so a domain can starve in theory.
 // When: a few NUMA nodes, all waiters running.
 //
-// Memory orders: none of its own. Inside a domain the inner lock hands over the critical section together
-// with `holds`; between domains the outer lock does.
+// Memory orders: none of its own. Inside a domain the inner lock hands over the critical section together with
+// `holds`; between domains the outer lock does.
 #pragma once
 
 #include <deque>

@@ -1,8 +1,7 @@
 // Synchronization counter that watches the word for a bounded time, and then sleeps.
 //
-// Source: competitive spinning (Karlin, Li, Manasse and Owicki, SOSP 1991; Trahay 2009, section 3.3):
-// spinning for as long as a sleep would cost is never more than twice as dear as the better choice. The
-// rest: see sync_counter.hpp.
+// Source: competitive spinning (Karlin, Li, Manasse and Owicki, SOSP 1991; Trahay 2009, section 3.3): spinning for as
+// long as a sleep would cost is never more than twice as dear as the better choice. The rest: see sync_counter.hpp.
 // Safety, progress, memory orders: as KernelCounter.
 // When: waits that are mostly short, on cores that are mostly free.
 #pragma once

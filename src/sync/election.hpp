@@ -1,23 +1,21 @@
-// Election of a server among waiters: one polls for all, the others sleep on their counters until their own
-// request is done, and the server hands its role over when its own is.
+// Election of a server among waiters: one polls for all, the others sleep on their counters until their own request
+// is done, and the server hands its role over when its own is.
 //
 // Source: Dang 2017, Fig. 6 (selective reactivation).
 //
-// One Election stands beside the lock of one VNI, and everything in it is touched under that lock, except
-// the waiters' counters. A waiter is a Waiter object in the waiting thread, known to whoever completes its
-// requests.
+// One Election stands beside the lock of one VNI, and everything in it is touched under that lock, except the
+// waiters' counters. A waiter is a Waiter object in the waiting thread, known to whoever completes its requests.
 //
 //     lock(L); ... post requests, n of them pending ...; election.expect(waiter, n);
 //     election.wait(L, node, waiter, poll);       with the lock held; returns with it released
 //     election.complete(waiter);                  for each request, under the lock, by whoever polls
 //
-// Invariants: at most one server. A waiter is in the list while it sleeps and nobody has woken it:
-// complete() takes it out with its last event, force with the hand-over. While the list isn't empty there
-// is a server, or somebody is on the way to the lock who was told to become one (was forced), or holds the
-// lock and will tell.
-// Safety: wait() returns when all events of the waiter have come. Progress: if polling completes requests,
-// nobody waits for ever: whoever was forced goes back through the lock, even if its own requests are
-// complete meanwhile, and hands the role on. Wake-ups are O(1) a request.
+// Invariants: at most one server. A waiter is in the list while it sleeps and nobody has woken it: complete() takes
+// it out with its last event, force with the hand-over. While the list isn't empty there is a server, or somebody is
+// on the way to the lock who was told to become one (was forced), or holds the lock and will tell.
+// Safety: wait() returns when all events of the waiter have come. Progress: if polling completes requests, nobody
+// waits for ever: whoever was forced goes back through the lock, even if its own requests are complete meanwhile, and
+// hands the role on. Wake-ups are O(1) a request.
 //
 // Memory orders: none of its own; the lock orders the list, the counters order completion.
 #pragma once

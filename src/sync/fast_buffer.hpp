@@ -1,19 +1,17 @@
-// Fastbuffer: small messages of one sender to one receiver through a fixed number of boxes, past all
-// queues.
+// Fastbuffer: small messages of one sender to one receiver through a fixed number of boxes, past all queues.
 //
-// Source: Díaz-Martín and Rico-Gallego 2014, Fig. 2 (AzequiaMPI); a fastbox of Nemesis (Buntinas 2006) is
-// one of one box. One box is enough for latency; with two the sender fills one while the receiver empties
-// the other, which quadrupled the rate of small messages in the paper.
+// Source: Díaz-Martín and Rico-Gallego 2014, Fig. 2 (AzequiaMPI); a fastbox of Nemesis (Buntinas 2006) is one of one
+// box. One box is enough for latency; with two the sender fills one while the receiver empties the other, which
+// quadrupled the rate of small messages in the paper.
 //
-// Invariants: a box is the sender's while its size is `empty`, else the receiver's. Both go round the boxes
-// in order.
-// Order: FIFO. Progress: both sides are wait free; a full or empty buffer says so. No pointers: works in
-// memory that processes map at different addresses.
-// When: one pair of threads or of ranks. It is a second path beside the receive queue: messages carry a
-// sequence number if both may be used.
+// Invariants: a box is the sender's while its size is `empty`, else the receiver's. Both go round the boxes in order.
+// Order: FIFO. Progress: both sides are wait free; a full or empty buffer says so. No pointers: works in memory that
+// processes map at different addresses.
+// When: one pair of threads or of ranks. It is a second path beside the receive queue: messages carry a sequence
+// number if both may be used.
 //
-// Memory orders: the size is stored with release and looked at with acquire, both ways: it hands over the
-// payload to the receiver and the emptied box back to the sender.
+// Memory orders: the size is stored with release and looked at with acquire, both ways: it hands over the payload to
+// the receiver and the emptied box back to the sender.
 #pragma once
 
 #include "platform/platform.hpp"

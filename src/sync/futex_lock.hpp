@@ -1,25 +1,22 @@
 // A futex mutex for many more threads than cores.
 //
-// Waiters look for a short while and then sleep. Of the sleepers at most one is awake and trying at any
-// time: whoever unlocks wakes nobody while an earlier one that was woken is still on its way. So the lock
-// holder keeps the core and the cache while it has work, a wake-up is paid once per sleep and not once per
-// unlock, and throughput does not depend on how many wait.
+// Waiters look for a short while and then sleep. Of the sleepers at most one is awake and trying at any time: whoever
+// unlocks wakes nobody while an earlier one that was woken is still on its way. So the lock holder keeps the core and
+// the cache while it has work, a wake-up is paid once per sleep and not once per unlock, and throughput does not
+// depend on how many wait.
 //
-// Source: the state word (locked, a wake-up is on its way, number of sleepers) is that of Go's sync.Mutex;
-// the sleep is a counting semaphore on a futex (Drepper, Futexes are tricky, 2011).
+// Source: the state word (locked, a wake-up is on its way, number of sleepers) is that of Go's sync.Mutex; the sleep
+// is a counting semaphore on a futex (Drepper, Futexes are tricky, 2011).
 //
-// Invariants: the count of sleepers is that of threads that have announced their sleep and were given no
-// permit yet. A permit is issued only together with taking one off that count and setting `waking`; the
-// thread that consumes it clears `waking` in the same step in which it takes the lock or announces its next
-// sleep.
-// Safety: mutual exclusion. Progress: deadlock free; no wake-up is lost, since an announced sleeper is seen
-// by the unlock that follows. No order is promised, and a thread can be overtaken without bound.
-// When: the default where threads outnumber cores. The FIFO spin locks beat it only when every waiter has a
-// core.
+// Invariants: the count of sleepers is that of threads that have announced their sleep and were given no permit yet.
+// A permit is issued only together with taking one off that count and setting `waking`; the thread that consumes it
+// clears `waking` in the same step in which it takes the lock or announces its next sleep.
+// Safety: mutual exclusion. Progress: deadlock free; no wake-up is lost, since an announced sleeper is seen by the
+// unlock that follows. No order is promised, and a thread can be overtaken without bound.
+// When: the default where threads outnumber cores. The FIFO spin locks beat it only when every waiter has a core.
 //
-// Memory orders: taking the lock acquires and unlocking releases, on state_, so that critical sections are
-// ordered. All else is relaxed: looks at the state that fail and the permits carry no data, they only
-// decide who tries again.
+// Memory orders: taking the lock acquires and unlocking releases, on state_, so that critical sections are ordered.
+// All else is relaxed: looks at the state that fail and the permits carry no data, they only decide who tries again.
 #pragma once
 
 #include "platform/platform.hpp"

@@ -1,11 +1,11 @@
 // Kernel-level synchronization counter (KSC): the waiter sleeps on the word (a futex).
 //
 // Source, use, invariants, memory orders: see sync_counter.hpp.
-// Lost wake-ups: the waiter announces its sleep in the word that signallers change, and sleeps only if the
-// word is still as it left it. A signaller so either changes the word first, or sees the announcement.
-// Progress: signal and force are one atomic operation, and a wake-up only for the last event and only for a
-// sleeper. The wake-up names an address that may be gone already; the kernel doesn't look at it, and
-// whoever sleeps there by then must expect wake-ups without a reason, as everybody who parks does.
+// Lost wake-ups: the waiter announces its sleep in the word that signallers change, and sleeps only if the word is
+// still as it left it. A signaller so either changes the word first, or sees the announcement.
+// Progress: signal and force are one atomic operation, and a wake-up only for the last event and only for a sleeper.
+// The wake-up names an address that may be gone already; the kernel doesn't look at it, and whoever sleeps there by
+// then must expect wake-ups without a reason, as everybody who parks does.
 // When: more threads than cores, long waits. A wake-up costs microseconds (see docs/results).
 #pragma once
 

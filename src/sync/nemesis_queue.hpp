@@ -1,24 +1,21 @@
 // The Nemesis queue: many producers, one consumer, in memory that processes map at different addresses.
 //
-// Source: Buntinas, Mercier and Gropp, CCGRID 2006; the receive queue of MPICH and of AzequiaMPI (LFQ).
-// Items are the nodes themselves; they live in the same mapping as the queue and are named by their
-// distance from it.
+// Source: Buntinas, Mercier and Gropp, CCGRID 2006; the receive queue of MPICH and of AzequiaMPI (LFQ). Items are the
+// nodes themselves; they live in the same mapping as the queue and are named by their distance from it.
 //
-// Invariants: tail_ is 0 if and only if the queue is empty or all its nodes are dequeued. head_ is written
-// by the producer that finds it empty, and cleared by the consumer, which goes on in shadow_, a line of its
-// own.
-// Order: total, that of the swaps. Progress: enqueue is wait free. dequeue is, too: where the original
-// waits for a producer that has swapped and not linked itself, it says empty; the item comes with a later
-// call.
+// Invariants: tail_ is 0 if and only if the queue is empty or all its nodes are dequeued. head_ is written by the
+// producer that finds it empty, and cleared by the consumer, which goes on in shadow_, a line of its own.
+// Order: total, that of the swaps. Progress: enqueue is wait free. dequeue is, too: where the original waits for a
+// producer that has swapped and not linked itself, it says empty; the item comes with a later call.
 // When: receive queues in shared memory.
 //
 // Memory orders:
 // - swap on tail_, acq_rel: publishes the node's next, cleared, to the producer that comes next;
 // - stores to head_ and next, release, and their loads, acquire: hand over the node and what it carries;
-// - the consumer clears head_ relaxed: the producer that sets it next has learnt from tail_, which the
-//   consumer cleared later;
-// - compare_exchange on tail_, release: so that this clearing comes first. Failure means that a producer is
-//   linking itself, no more: relaxed.
+// - the consumer clears head_ relaxed: the producer that sets it next has learnt from tail_, which the consumer
+//   cleared later;
+// - compare_exchange on tail_, release: so that this clearing comes first. Failure means that a producer is linking
+//   itself, no more: relaxed.
 #pragma once
 
 #include "platform/platform.hpp"

@@ -1,25 +1,20 @@
-// P-CLH: two classes of caller, FIFO within each; the low class is served only while nobody of the high
-// class waits.
+// P-CLH: two classes of caller, FIFO within each; the low class is served only while nobody of the high class waits.
 //
-// Source: Amer et al., PPoPP 2015 and ANL P6005-0516 (the priority ticket lock, over CLH); the lock of the
-// model `p-clh` of Dang 2017. As there, three locks: a queue for each class, and one lock, `door_`, for
-// which only the heads of the two queues compete. The high class keeps the door closed behind itself as
-// long as it has a successor.
+// Source: Amer et al., PPoPP 2015 and ANL P6005-0516 (the priority ticket lock, over CLH); the lock of the model
+// `p-clh` of Dang 2017. As there, three locks: a queue for each class, and one lock, `door_`, for which only the
+// heads of the two queues compete. The high class keeps the door closed behind itself as long as it has a successor.
 //
-// Invariants: who holds the lock has come through the door, or was handed it by its predecessor of the high
-// class. wanted_ counts the high callers that wait at the door.
-// Safety: mutual exclusion. Progress: deadlock free; FIFO within a class; the low class starves while the
-// high class always has a waiter, which is its purpose: active threads advance the system, waiting ones
-// only look.
-// Priority: a low caller goes ahead of a high one only if it came through the door before that one was at
-// the head of its queue. (The head of the low class never queues at the door; it tries when nobody else
-// wants it.)
-// When: as the lock of a VNI whose waiting threads poll. With more threads than cores it collapses as CLH
-// does.
+// Invariants: who holds the lock has come through the door, or was handed it by its predecessor of the high class.
+// wanted_ counts the high callers that wait at the door.
+// Safety: mutual exclusion. Progress: deadlock free; FIFO within a class; the low class starves while the high class
+// always has a waiter, which is its purpose: active threads advance the system, waiting ones only look.
+// Priority: a low caller goes ahead of a high one only if it came through the door before that one was at the head of
+// its queue. (The head of the low class never queues at the door; it tries when nobody else wants it.)
+// When: as the lock of a VNI whose waiting threads poll. With more threads than cores it collapses as CLH does.
 //
-// Memory orders: wanted_ is relaxed throughout: it only decides who tries. The door hands the critical
-// section over between classes, the high queue within its class; door_ is unlocked by another thread than
-// locked it, and the queue orders the two.
+// Memory orders: wanted_ is relaxed throughout: it only decides who tries. The door hands the critical section over
+// between classes, the high queue within its class; door_ is unlocked by another thread than locked it, and the queue
+// orders the two.
 #pragma once
 
 #include "platform/platform.hpp"

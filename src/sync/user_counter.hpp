@@ -1,8 +1,8 @@
 // User-level synchronization counter (USC): the waiter watches the word.
 //
 // Source, use, invariants, memory orders: see sync_counter.hpp.
-// Progress: signal and force are one atomic operation each, the last touch of the counter: the waiter may
-// destroy it as soon as it is complete.
+// Progress: signal and force are one atomic operation each, the last touch of the counter: the waiter may destroy it
+// as soon as it is complete.
 // When: every waiter has a core, or belongs to a user-level thread runtime, which suspends it meanwhile.
 #pragma once
 

@@ -1,9 +1,9 @@
 // The tests of a synchronization counter. Thread 0 waits; the others signal, each once a round, at any time after the
 // counter was published: before the wait, between its look and its sleep, or later. A lost wake-up is a deadlock.
 //
-// CounterBody: complete means that all signals have come, with what was written before them.
-// ForceBody: the last thread forces once, the others signal; the waiter comes back from the force, goes on waiting, and is
-// complete in the end. Forced or not is told truthfully.
+// CounterBody: complete means that all signals have come, with what was written before them. ForceBody: the last
+// thread forces once, the others signal; the waiter comes back from the force, goes on waiting, and is complete in
+// the end. Forced or not is told truthfully.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// The test of the election: each thread posts requests and waits; polling completes the oldest request of anybody. So the
-// server is done before the others, and must hand over. If it doesn't, or a wake-up is lost, threads wait for ever.
+// The test of the election: each thread posts requests and waits; polling completes the oldest request of anybody. So
+// the server is done before the others, and must hand over. If it doesn't, or a wake-up is lost, threads wait for
+// ever.
 #pragma once
 
 #include <array>

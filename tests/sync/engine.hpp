@@ -1,9 +1,8 @@
 // Runs test bodies under the model checker.
 //
-// A body is enrolled under a name for a number of threads. Exploring it means, in this order: a full search
-// of all interleavings, cut off after a number of executions; if it was cut off, a search of all
-// interleavings with few preemptions, cut off likewise, and then random executions, which also see older
-// values of memory.
+// A body is enrolled under a name for a number of threads. Exploring it means, in this order: a full search of all
+// interleavings, cut off after a number of executions; if it was cut off, a search of all interleavings with few
+// preemptions, cut off likewise, and then random executions, which also see older values of memory.
 #pragma once
 
 #include <cstdint>

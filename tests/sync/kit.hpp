@@ -1,5 +1,5 @@
-// What the tests of sync/ share. A kind of algorithm (lock, queue, ...) has one test body: a class template
-// over the platform and the algorithm, with
+// What the tests of sync/ share. A kind of algorithm (lock, queue, ...) has one test body: a class template over the
+// platform and the algorithm, with
 //
 //     Body(unsigned threads, unsigned rounds)
 //     void thread(unsigned id)   what each of the threads does

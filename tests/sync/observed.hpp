@@ -1,5 +1,5 @@
-// The real machine, on which a test can see that a thread has come to wait: for tests of order, which must know who queued
-// first without guessing by time.
+// The real machine, on which a test can see that a thread has come to wait: for tests of order, which must know who
+// queued first without guessing by time.
 #pragma once
 
 #include <thread>

@@ -1,4 +1,5 @@
-// Runs a test body between processes: the body lies in shared memory, which every process maps at an address of its own.
+// Runs a test body between processes: the body lies in shared memory, which every process maps at an address of its
+// own.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The tests of a queue. Thread 0 consumes, the others produce.
 //
-// QueueBody: every item comes out once; those of one producer in order; and the order is total: a producer notes in each
-// item how many items of its neighbour were enqueued before (their enqueue had returned), and as many must have come out
-// before this one. enqueue never waits; if it is full, or out of nodes, it says so.
+// QueueBody: every item comes out once; those of one producer in order; and the order is total: a producer notes in
+// each item how many items of its neighbour were enqueued before (their enqueue had returned), and as many must have
+// come out before this one. enqueue never waits; if it is full, or out of nodes, it says so.
 //
 // VisibleBody: an item whose enqueue has returned can be dequeued at once, wherever other producers stand.
 #pragma once

@@ -1,7 +1,7 @@
 // Every queue, registered by a line: those of many producers, and those of one.
 //
-// What a queue is to a test: numbers go in and come out. Queues whose nodes are the caller's get few of them, and every node
-// that comes out goes back to a producer: nothing allocates, and a node that is reused too early shows.
+// What a queue is to a test: numbers go in and come out. Queues whose nodes are the caller's get few of them, and
+// every node that comes out goes back to a producer: nothing allocates, and a node that is reused too early shows.
 #pragma once
 
 #include <cstdint>
