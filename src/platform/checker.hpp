@@ -163,9 +163,9 @@ class Aside {
   std::uint32_t waiting_ = 0;
 };
 
-// Relacy orders the stores to a cell as it executes them. But a store that does not happen before another may come after
-// it; if nobody has looked in between, that reads as if the second had not been. This tells whether it is so: the case of
-// a node that is cleared, published without release, linked to, and only then cleared for all to see.
+// Relacy orders the stores to a cell as it executes them. But a store that does not happen before another may come
+// after it; if nobody has looked in between, that reads as if the second had not been. This tells whether it is so: the
+// case of a node that is cleared, published without release, linked to, and only then cleared for all to see.
 class LastStore {
  public:
   bool may_come_after_us() const {

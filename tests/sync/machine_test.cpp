@@ -7,13 +7,27 @@
 #include "platform/machine.hpp"
 #include "platform/native.hpp"
 #include "sync/cohort_lock.hpp"
+#include "sync/fast_buffer.hpp"
+#include "sync/futex_lock.hpp"
 #include "sync/hmcs_lock.hpp"
+#include "sync/mcs_lock.hpp"
+#include "sync/nemesis_queue.hpp"
+#include "sync/user_counter.hpp"
 
 namespace heddle::test {
 namespace {
 
 using platform::Native;
 using platform::Sharing;
+
+// What lies on hot paths and in shared memory must not grow unnoticed.
+static_assert(sizeof(sync::FutexLock<Native>) == 8);
+static_assert(sizeof(sync::McsLock<Native>) == 8);
+static_assert(sizeof(sync::McsLock<Native>::node) == 16);
+static_assert(sizeof(sync::UserCounter<Native>) == 4);
+static_assert(sizeof(sync::NemesisQueue<Native>) == 2 * platform::cache_line);
+static_assert(sizeof(sync::NemesisQueue<Native>::node) == 8);
+static_assert(sizeof(sync::FastBuffer<Native, 56, 1>) == 3 * platform::cache_line, "the message is one line");
 
 TEST(Machine, TopologyIsNested) {
   const auto machine = platform::read_topology({Sharing::core, Sharing::numa_node, Sharing::package});
