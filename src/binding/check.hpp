@@ -14,8 +14,8 @@
 #include "object/group.hpp"
 #include "object/resolve.hpp"
 #include "object/tags.hpp"
-#include "rank/rank.hpp"
 #include "object/topology.hpp"
+#include "rank/rank.hpp"
 
 namespace heddle::binding {
 

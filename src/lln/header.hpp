@@ -15,7 +15,7 @@ enum class MessageKind : std::uint8_t {
 
 struct Header {
   MessageKind kind;
-  std::int32_t source;    // rank in the communicator
+  std::int32_t source;  // rank in the communicator
   std::int32_t tag;
   std::uint64_t context;  // communicator and plane
 };

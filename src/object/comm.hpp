@@ -24,8 +24,10 @@ struct Topology;
 namespace p2p {
 class SendBuffer;
 class Vni;
+}  // namespace p2p
+namespace coll {
+struct CommState;
 }
-namespace coll { struct CommState; }
 
 // Messages of different planes of one communicator never match each other.
 enum class Plane : std::uint32_t { user = 0, collective = 1 };
@@ -47,7 +49,7 @@ struct Comm final : Object {
   int size = 0;                     // of the local group
   int remote_size = 0;              // of the group that one sends to (an intracommunicator's own)
   bool inter = false;
-  bool user_made = false;           // false: MPI_COMM_WORLD and MPI_COMM_SELF, which no one may free
+  bool user_made = false;  // false: MPI_COMM_WORLD and MPI_COMM_SELF, which no one may free
 
   Rank* owner = nullptr;
   Group* local_group = nullptr;   // a reference each
@@ -55,14 +57,14 @@ struct Comm final : Object {
   Comm* local_comm = nullptr;     // intercommunicators only: the local group's own intracommunicator (internal)
   ErrhandlerSlot errhandler;
   AttributeSet attributes;
-  std::shared_ptr<const Topology> topology;  // object/topology.hpp; null if it has none
-  coll::CommState* coll = nullptr;           // made by coll/ on first use
+  std::shared_ptr<const Topology> topology;           // object/topology.hpp; null if it has none
+  coll::CommState* coll = nullptr;                    // made by coll/ on first use
   std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
-  p2p::SendBuffer* buffer = nullptr;         // of MPI_Comm_attach_buffer
+  p2p::SendBuffer* buffer = nullptr;                  // of MPI_Comm_attach_buffer
 
-  std::mutex mutex;       // guards what is below
-  InfoEntries hints;      // that were set by the program and mean something here (object/info.hpp)
-  std::string name;       // at most MPI_MAX_OBJECT_NAME-1 characters
+  std::mutex mutex;   // guards what is below
+  InfoEntries hints;  // that were set by the program and mean something here (object/info.hpp)
+  std::string name;   // at most MPI_MAX_OBJECT_NAME-1 characters
 
   int world_rank(int r) const { return peer_world ? peer_world[r] : r; }
 };

@@ -14,8 +14,8 @@
 
 namespace heddle {
 
-inline constexpr Context world_context = 0;            // MPI_COMM_WORLD: counter 0 of rank 0
-inline constexpr Context self_context_counter = 1;     // MPI_COMM_SELF: counter 1 of its own rank
+inline constexpr Context world_context = 0;             // MPI_COMM_WORLD: counter 0 of rank 0
+inline constexpr Context self_context_counter = 1;      // MPI_COMM_SELF: counter 1 of its own rank
 inline constexpr Context internal_context_counter = 2;  // the library's own traffic (bootstrap of sessions)
 inline constexpr std::uint32_t first_free_context_counter = 8;
 

@@ -36,7 +36,7 @@ ErrorDetail& error_detail();
 [[gnu::cold, gnu::noinline, gnu::format(printf, 2, 3)]] Error fail(int error_class, const char* format, ...);
 
 // The same for an error that belongs to a communicator which is not an argument of the call (a failed request's).
-[[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] Error fail_on(Comm& comm, int error_class,
-                                                                     const char* format, ...);
+[[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] Error fail_on(Comm& comm, int error_class, const char* format,
+                                                                      ...);
 
 }  // namespace heddle

@@ -6,7 +6,9 @@
 namespace heddle {
 
 struct Comm;
-namespace p2p { struct Unexpected; }
+namespace p2p {
+struct Unexpected;
+}
 
 struct Message final : Object {
   static constexpr Kind object_kind = Kind::message;

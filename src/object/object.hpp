@@ -26,14 +26,25 @@
 namespace heddle {
 
 enum class Kind : std::uint8_t {
-  comm, group, datatype, op, request, info, errhandler, session, message, win, file, keyval
+  comm,
+  group,
+  datatype,
+  op,
+  request,
+  info,
+  errhandler,
+  session,
+  message,
+  win,
+  file,
+  keyval
 };
 inline constexpr int kind_count = 12;
 
 struct Object {
-  std::uintptr_t handle = 0;          // the live handle, 0 once the user has freed it
+  std::uintptr_t handle = 0;           // the live handle, 0 once the user has freed it
   std::atomic<std::uint32_t> refs{1};  // the user's handle is one reference, pending operations are the others
-  std::uint16_t generation = 0;       // kept by the arena across lives of the slot
+  std::uint16_t generation = 0;        // kept by the arena across lives of the slot
   Kind kind;
 
  protected:
@@ -43,7 +54,7 @@ struct Object {
 
 namespace arena {
 
-inline constexpr int region_bits = 32;             // 4 GiB of addresses for each kind
+inline constexpr int region_bits = 32;  // 4 GiB of addresses for each kind
 inline constexpr std::uintptr_t address_mask = (std::uintptr_t{1} << 48) - 1;
 inline constexpr std::uintptr_t first_user_handle = 0x1000;  // below: constants of the standard
 

@@ -28,10 +28,10 @@ struct Waiter;  // a sleeping thread (safety/waiter.hpp)
 // What a kind of request does beyond waiting for `done`. A null entry means that there is nothing to do.
 struct RequestType {
   const char* name;
-  Error (*start)(Request&);                  // persistent: begin the next round
-  Error (*cancel)(Request&);                 // MPI_Cancel
-  Error (*finish)(Request&, MPI_Status&);    // called once by the wait or test that sees `done` (grequest's query)
-  void (*destroy)(Request&);                 // the kind's own state, before the request is given back
+  Error (*start)(Request&);                // persistent: begin the next round
+  Error (*cancel)(Request&);               // MPI_Cancel
+  Error (*finish)(Request&, MPI_Status&);  // called once by the wait or test that sees `done` (grequest's query)
+  void (*destroy)(Request&);               // the kind's own state, before the request is given back
 };
 
 struct Request final : Object {
@@ -41,34 +41,34 @@ struct Request final : Object {
   // First line: completion, and what wait and test look at.
   std::atomic<std::uint32_t> done{0};
   bool persistent = false;
-  bool active = false;     // persistent only: started and not yet waited for
+  bool active = false;  // persistent only: started and not yet waited for
   bool cancelled = false;
-  bool freed = false;      // MPI_Request_free while active: whoever completes it gives it back
-  bool receives = false;   // a point-to-point receive: the status says source, tag and size
+  bool freed = false;     // MPI_Request_free while active: whoever completes it gives it back
+  bool receives = false;  // a point-to-point receive: the status says source, tag and size
   int error = MPI_SUCCESS;
   int source = MPI_ANY_SOURCE;  // receive: what to match, then what matched. A collective's: unused
   int tag = MPI_ANY_TAG;
-  std::size_t bytes = 0;        // receive: what arrived
+  std::size_t bytes = 0;  // receive: what arrived
   const RequestType* type = nullptr;
-  Waiter* waiter = nullptr;     // who sleeps until this is done; under the VNI's protection
+  Waiter* waiter = nullptr;  // who sleeps until this is done; under the VNI's protection
 
   // The operation.
-  Comm* comm = nullptr;             // no reference: only for the error handler, and may be freed meanwhile
+  Comm* comm = nullptr;  // no reference: only for the error handler, and may be freed meanwhile
   std::uint64_t context = 0;
   void* buffer = nullptr;
   MPI_Count count = 0;
   const Datatype* datatype = nullptr;  // a reference while active
-  std::size_t capacity = 0;         // bytes of the packed message: to send, or at most to receive
-  int peer = MPI_PROC_NULL;         // send: destination's world rank
-  std::uint32_t mode = 0;           // send: p2p::Mode
+  std::size_t capacity = 0;            // bytes of the packed message: to send, or at most to receive
+  int peer = MPI_PROC_NULL;            // send: destination's world rank
+  std::uint32_t mode = 0;              // send: p2p::Mode
 
   // Lists that point-to-point keeps it in: posted receives, backlog, pending rendezvous.
   Request* next = nullptr;
   Request* prev = nullptr;
-  std::uint64_t order = 0;          // posted receives: age, to choose between an exact and a wildcard match;
-                                    // truncated ones: bytes of the message
+  std::uint64_t order = 0;  // posted receives: age, to choose between an exact and a wildcard match;
+                            // truncated ones: bytes of the message
 
-  void* state = nullptr;            // of the kind: schedule, rendezvous, generalized request
+  void* state = nullptr;  // of the kind: schedule, rendezvous, generalized request
 };
 
 }  // namespace heddle

@@ -47,8 +47,8 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
     copy = static_cast<std::byte*>(base_) + block.begin;
   }
   pack(datatype, buffer, count, 0, copy, bytes);
-  block.request = &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), peer,
-                         tag);
+  block.request =
+      &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), peer, tag);
   blocks_.insert(place, std::move(block));
   return success;
 }

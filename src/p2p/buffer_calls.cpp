@@ -33,11 +33,10 @@ struct Flush final : progress::Pollable {
   }
 };
 
-constexpr RequestType flush_type{.name = "flush",
-                                 .start = nullptr,
-                                 .cancel = nullptr,
-                                 .finish = nullptr,
-                                 .destroy = [](Request& request) { delete static_cast<Flush*>(request.state); }};
+constexpr RequestType flush_type{
+    .name = "flush", .start = nullptr, .cancel = nullptr, .finish = nullptr, .destroy = [](Request& request) {
+      delete static_cast<Flush*>(request.state);
+    }};
 
 Error start_flush(SendBuffer* buffer, MPI_Request* handle) {
   if (buffer == nullptr) return fail(MPI_ERR_BUFFER, "no buffer is attached");

@@ -104,7 +104,8 @@ Error collect_all(RequestArray& requests, int count, MPI_Request handles[], MPI_
       continue;
     }
     const Error error = collect(*requests[i], &handles[i], status);
-    if (!error && !failed) [[likely]] continue;
+    if (!error && !failed) [[likely]]
+      continue;
     if (!failed && statuses != MPI_STATUSES_IGNORE)
       for (int j = 0; j < i; ++j) statuses[j].MPI_ERROR = MPI_SUCCESS;
     failed = true;

@@ -52,7 +52,8 @@ std::int32_t Core::pid() const { return rank_.job.record().pid.load(std::memory_
 
 bool Core::try_send(const SendArgs& args) {
   if (args.bytes > lln::shm::eager_bytes || args.peer == rank_.world_rank) return false;
-  if (backlog_[args.peer].head != nullptr) [[unlikely]] return false;  // others to this peer wait: stay in order
+  if (backlog_[args.peer].head != nullptr) [[unlikely]]
+    return false;  // others to this peer wait: stay in order
   return endpoint_.post(args.peer, args.header, args.bytes, [&](std::byte* to) {
     pack(args.datatype, args.buffer, args.count, 0, to, args.bytes);
   }) == Post::done;
@@ -119,12 +120,11 @@ bool Core::flush_backlog(Wakeups& wakeups) {
   for (int peer = 0; peer < rank_.world_size; ++peer) {
     Backlog& list = backlog_[peer];
     while (Pending* pending = list.head) {
-      const bool sent =
-          pending->request != nullptr
-              ? post_request(*pending->request, wakeups)
-              : endpoint_.post(peer, pending->header, pending->bytes, [&](std::byte* to) {
-                  std::memcpy(to, pending->payload, pending->bytes);
-                }) == Post::done;
+      const bool sent = pending->request != nullptr
+                            ? post_request(*pending->request, wakeups)
+                            : endpoint_.post(peer, pending->header, pending->bytes, [&](std::byte* to) {
+                                std::memcpy(to, pending->payload, pending->bytes);
+                              }) == Post::done;
       if (!sent) break;
       list.head = pending->next;
       if (list.head == nullptr) list.tail = nullptr;
@@ -173,11 +173,10 @@ bool Core::cancel_recv(Request& request, Wakeups& wakeups) {
 
 bool Core::drain(Wakeups& wakeups) {
   bool moved = false;
-  if (backlog_size_.load(std::memory_order_relaxed) != 0) [[unlikely]] moved = flush_backlog(wakeups);
-  const int messages =
-      endpoint_.poll([&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
-        arrive(sender, header, payload, bytes, wakeups);
-      });
+  if (backlog_size_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    moved = flush_backlog(wakeups);
+  const int messages = endpoint_.poll([&](int sender, const Header& header, const std::byte* payload,
+                                          std::size_t bytes) { arrive(sender, header, payload, bytes, wakeups); });
   return moved || messages != 0;
 }
 
@@ -227,7 +226,8 @@ void Core::arrive_message(int sender, const Header& header, const std::byte* pay
 // A probe that sleeps is told of every message that it might look for.
 void Core::add_unexpected(Unexpected& message) {
   matcher_.add_unexpected(message);
-  if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]] endpoint_.own_bell().ring();
+  if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    endpoint_.own_bell().ring();
 }
 
 // A message, or the offer of one, has met its receive.
@@ -283,8 +283,8 @@ void Core::send_to_self(Request& request, Wakeups& wakeups) {
     deliver_local(*receive, request, wakeups);
     return;
   }
-  const bool copies = request.mode != static_cast<std::uint32_t>(Mode::synchronous) &&
-                      request.capacity <= lln::shm::eager_bytes;
+  const bool copies =
+      request.mode != static_cast<std::uint32_t>(Mode::synchronous) && request.capacity <= lln::shm::eager_bytes;
   Unexpected* message = make_unexpected(rank_.world_rank, header, copies ? request.capacity : 0);
   message->bytes = request.capacity;
   if (copies) {
@@ -298,8 +298,7 @@ void Core::send_to_self(Request& request, Wakeups& wakeups) {
 
 void Core::deliver_local(Request& receive, Request& send, Wakeups& wakeups) {
   if (send.capacity > receive.capacity) truncate(receive, send.capacity);
-  receive.bytes =
-      copy(*send.datatype, send.buffer, send.count, *receive.datatype, receive.buffer, receive.count);
+  receive.bytes = copy(*send.datatype, send.buffer, send.count, *receive.datatype, receive.buffer, receive.count);
   finish(send, wakeups);
   finish(receive, wakeups);
 }

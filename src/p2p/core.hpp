@@ -75,8 +75,8 @@ class Core {
   std::int32_t pid() const;
   Transfers& transfers() { return transfers_; }
   std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
-  Waiter* server = nullptr;    // the sleeping thread that watches the doorbell
-  Waiter* sleepers = nullptr;  // the others that sleep
+  Waiter* server = nullptr;               // the sleeping thread that watches the doorbell
+  Waiter* sleepers = nullptr;             // the others that sleep
 
  private:
   struct Pending;

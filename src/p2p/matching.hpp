@@ -22,16 +22,16 @@ namespace heddle::p2p {
 // A message that arrived before its receive.
 struct Unexpected {
   lln::Header header;
-  int sender = 0;             // world rank
-  std::size_t bytes = 0;      // of the message
-  std::byte* payload = nullptr;     // the message itself, or what its kind needs (a rendezvous' offer)
+  int sender = 0;                // world rank
+  std::size_t bytes = 0;         // of the message
+  std::byte* payload = nullptr;  // the message itself, or what its kind needs (a rendezvous' offer)
   std::size_t payload_bytes = 0;
-  Request* local = nullptr;   // a message to ourselves whose data still lie in the sender's buffer
+  Request* local = nullptr;  // a message to ourselves whose data still lie in the sender's buffer
   Unexpected* bin_next = nullptr;
   Unexpected* bin_prev = nullptr;
   Unexpected* next = nullptr;  // in order of arrival
   Unexpected* prev = nullptr;
-  std::byte storage[112];      // payload of the common, small ones
+  std::byte storage[112];  // payload of the common, small ones
 };
 
 class Matcher {
@@ -84,7 +84,8 @@ class Matcher {
 
   // The oldest unexpected message that fits, or null; it stays.
   Unexpected* find_unexpected(std::uint64_t context, int source, int tag) const {
-    if (arrivals_.head == nullptr) [[likely]] return nullptr;
+    if (arrivals_.head == nullptr) [[likely]]
+      return nullptr;
     if (source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG) {
       Unexpected* m = unexpected_[bin(context, source, tag)].head;
       while (m != nullptr && !(m->header.tag == tag && m->header.source == source && m->header.context == context))

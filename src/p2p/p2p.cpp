@@ -60,11 +60,17 @@ Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, co
 
 Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
            Mode mode) {
-  if (peer == MPI_PROC_NULL) [[unlikely]] return success;
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return success;
   if (mode != Mode::synchronous) [[likely]] {
     const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
-                        comm.world_rank(peer), buffer, count, datatype, packed_size(datatype, count)};
-    if (comm.vni->try_send(args)) [[likely]] return success;
+                        comm.world_rank(peer),
+                        buffer,
+                        count,
+                        datatype,
+                        packed_size(datatype, count)};
+    if (comm.vni->try_send(args)) [[likely]]
+      return success;
   }
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
   comm.vni->start_send(request);
@@ -77,7 +83,8 @@ Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatyp
            MPI_Status* status) {
   Request& request = irecv(comm, plane, buffer, count, datatype, peer, tag);
   Error error = wait(request);
-  if (error) [[unlikely]] error = explain(request);
+  if (error) [[unlikely]]
+    error = explain(request);
   if (status != nullptr) set_status(*status, request.source, request.tag, static_cast<MPI_Count>(request.bytes));
   give_back(request);
   return error;
@@ -86,23 +93,31 @@ Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatyp
 Error explain(const Request& request) {
   switch (request.error) {
     case MPI_ERR_TRUNCATE:
-      return fail(MPI_ERR_TRUNCATE, "message of %zu bytes from rank %d with tag %d does not fit: the receive has room for %zu",
+      return fail(MPI_ERR_TRUNCATE,
+                  "message of %zu bytes from rank %d with tag %d does not fit: the receive has room for %zu",
                   static_cast<std::size_t>(request.order), request.source, request.tag, request.capacity);
     case MPI_ERR_NO_MEM:
       return fail(MPI_ERR_NO_MEM, "no shared memory left for a long message from rank %d", request.source);
     case MPI_ERR_OTHER:
       return fail(MPI_ERR_OTHER, "the memory of the other process could not be read or written");
-    default: return Error(request.error);
+    default:
+      return Error(request.error);
   }
 }
 
 Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                int tag, Mode mode) {
-  if (peer == MPI_PROC_NULL) [[unlikely]] return null_request(false);
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return null_request(false);
   if (mode != Mode::synchronous) [[likely]] {
     const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
-                        comm.world_rank(peer), buffer, count, datatype, packed_size(datatype, count)};
-    if (comm.vni->try_send(args)) [[likely]] return *comm.owner->sent;
+                        comm.world_rank(peer),
+                        buffer,
+                        count,
+                        datatype,
+                        packed_size(datatype, count)};
+    if (comm.vni->try_send(args)) [[likely]]
+      return *comm.owner->sent;
   }
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
   comm.vni->start_send(request);
@@ -110,7 +125,8 @@ Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, con
 }
 
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
-  if (peer == MPI_PROC_NULL) [[unlikely]] return null_request(true);
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return null_request(true);
   Request& request = recv_request(comm, plane, buffer, count, datatype, peer, tag);
   comm.vni->start_recv(request);
   return request;

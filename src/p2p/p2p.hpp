@@ -61,7 +61,8 @@ void wait_until(Rank& rank, bool (*holds)(const void*), const void* what);
 template <class F>
 void wait_until(Rank& rank, const F& holds) {
   if (holds()) return;
-  wait_until(rank, [](const void* f) { return (*static_cast<const F*>(f))(); }, &holds);
+  wait_until(
+      rank, [](const void* f) { return (*static_cast<const F*>(f))(); }, &holds);
 }
 void notify(Rank& rank, int world_rank);
 

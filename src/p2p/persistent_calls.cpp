@@ -113,8 +113,8 @@ Error Bsend_init(const void* buf, MPI_Count count, const Datatype& datatype, int
 }
 Error Recv_init(void* buf, MPI_Count count, const Datatype& datatype, int source, int tag, Comm& comm,
                 MPI_Request* request) {
-  *request = make_persistent(p2p::recv_request(comm, Plane::user, buf, count, datatype, source, tag), datatype, source,
-                             false);
+  *request =
+      make_persistent(p2p::recv_request(comm, Plane::user, buf, count, datatype, source, tag), datatype, source, false);
   return success;
 }
 

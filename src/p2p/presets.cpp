@@ -7,8 +7,8 @@
 #include "object/error.hpp"
 #include "p2p/guarded_vni.hpp"
 #include "platform/native.hpp"
-#include "sync/mcs_lock.hpp"
 #include "sync/futex_lock.hpp"
+#include "sync/mcs_lock.hpp"
 #include "sync/mutex_lock.hpp"
 
 namespace heddle::p2p {

@@ -65,13 +65,13 @@ Cache& cache() { return cache_of_thread ? *cache_of_thread : make_cache(); }
 
 Request& take_request() {
   Cache& mine = cache();
-  if (mine.free == nullptr) [[unlikely]] refill(mine);
+  if (mine.free == nullptr) [[unlikely]]
+    refill(mine);
   Request& request = *mine.free;
   mine.free = request.next;
   --mine.size;
   ++request.generation;
-  request.handle =
-      reinterpret_cast<std::uintptr_t>(&request) | (static_cast<std::uintptr_t>(request.generation) << 48);
+  request.handle = reinterpret_cast<std::uintptr_t>(&request) | (static_cast<std::uintptr_t>(request.generation) << 48);
   request.next = nullptr;
   return request;
 }
@@ -91,7 +91,8 @@ void give_back_done(Request& request) {
   Cache& mine = cache();
   request.next = mine.free;
   mine.free = &request;
-  if (++mine.size > 2 * batch) [[unlikely]] empty(mine, batch);
+  if (++mine.size > 2 * batch) [[unlikely]]
+    empty(mine, batch);
 }
 
 }  // namespace heddle::p2p

@@ -57,9 +57,8 @@ Error Irecv(void* buf, MPI_Count count, const Datatype& datatype, int source, in
 
 // ---- send and receive in one call (section 3.10)
 
-Error Sendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag,
-               void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
-               MPI_Status* status) {
+Error Sendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag, void* recvbuf,
+               MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm, MPI_Status* status) {
   Request& receive = p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag);
   Request& send = p2p::isend(comm, Plane::user, sendbuf, sendcount, sendtype, dest, sendtag);
   Request* const both[] = {&receive, &send};

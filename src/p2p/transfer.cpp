@@ -69,8 +69,8 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
         transfer.remote_address = offer.address;
         transfer.remote_pid = offer.pid;
         transfer.shared = shared;
-        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(run_at(receive, 0)), bytes, shared,
-                            Way::split, core_.pid()};
+        const Answer answer{
+            offer.request, reinterpret_cast<std::uint64_t>(run_at(receive, 0)), bytes, shared, Way::split, core_.pid()};
         core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer);
         start(transfer);
         return;
@@ -105,8 +105,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
 void Transfers::answered(int peer, const Answer& answer) {
   auto& request = *reinterpret_cast<Request*>(answer.request);
   const bool split = answer.way == Way::split;
-  Transfer& transfer =
-      make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
+  Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
   transfer.remote_address = answer.address;
   transfer.remote_pid = answer.pid;
   transfer.shared = answer.shared;
@@ -174,11 +173,15 @@ void Transfers::put_back(Transfer& transfer) {
 
 Transfers::Step Transfers::move(Transfer& transfer) {
   switch (transfer.role) {
-    case Transfer::Role::read: return read_alone(transfer);
+    case Transfer::Role::read:
+      return read_alone(transfer);
     case Transfer::Role::split_reader:
-    case Transfer::Role::split_writer: return share(transfer);
-    case Transfer::Role::packer: return pack_chunk(transfer);
-    case Transfer::Role::unpacker: return unpack_chunk(transfer);
+    case Transfer::Role::split_writer:
+      return share(transfer);
+    case Transfer::Role::packer:
+      return pack_chunk(transfer);
+    case Transfer::Role::unpacker:
+      return unpack_chunk(transfer);
   }
   return Step::over;
 }
@@ -188,8 +191,8 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   Request& request = *transfer.request;
   int error = 0;
   if (is_run(*request.datatype, request.count)) {
-    error = move_bytes(process_vm_readv, transfer.remote_pid, run_at(request, 0), transfer.remote_address,
-                       transfer.bytes);
+    error =
+        move_bytes(process_vm_readv, transfer.remote_pid, run_at(request, 0), transfer.remote_address, transfer.bytes);
   } else {
     // Into a piece that stays in the cache, and from there to where the layout wants it.
     alignas(64) std::byte piece[8 * 1024];  // of a stack that may be small: user-level threads come here too
@@ -214,8 +217,7 @@ Transfers::Step Transfers::share(Transfer& transfer) {
   };
   // The writer must not touch its request unless it has a chunk: the reader may have finished everything.
   const bool all_claimed = split.claimed.load(std::memory_order_relaxed) >= transfer.bytes;
-  const std::size_t at =
-      all_claimed ? transfer.bytes : split.claimed.fetch_add(split_chunk, std::memory_order_relaxed);
+  const std::size_t at = all_claimed ? transfer.bytes : split.claimed.fetch_add(split_chunk, std::memory_order_relaxed);
   if (at >= transfer.bytes) {
     if (!reader) return leave();
     if (split.moved.load(std::memory_order_acquire) < transfer.bytes) return Step::waits;

@@ -31,19 +31,19 @@ namespace heddle::p2p {
 
 class Core;
 
-struct Offer {             // payload of an RTS
-  std::uint64_t bytes;     // of the message
-  std::uint64_t request;   // the sender's request, to be given back in CTS and FIN
-  std::uint64_t address;   // of the data if they are one run, else 0
-  std::int32_t pid;        // whose memory that is
+struct Offer {            // payload of an RTS
+  std::uint64_t bytes;    // of the message
+  std::uint64_t request;  // the sender's request, to be given back in CTS and FIN
+  std::uint64_t address;  // of the data if they are one run, else 0
+  std::int32_t pid;       // whose memory that is
 };
 
 enum class Way : std::uint32_t { split, pipe };
 
-struct Answer {            // payload of a CTS
-  std::uint64_t request;   // the sender's
-  std::uint64_t address;   // split: of the receiver's buffer
-  std::uint64_t bytes;     // to be moved, which is less than offered if the receiver has less room
+struct Answer {             // payload of a CTS
+  std::uint64_t request;    // the sender's
+  std::uint64_t address;    // split: of the receiver's buffer
+  std::uint64_t bytes;      // to be moved, which is less than offered if the receiver has less room
   lln::shm::Offset shared;  // Split or Pipe
   Way way;
   std::int32_t pid;

@@ -20,7 +20,7 @@ struct Request;
 namespace p2p {
 class SendBuffer;
 class Vni;
-}
+}  // namespace p2p
 struct ObjectTables;  // object/tables.hpp: keyvals, error classes and codes, predefined error handlers, MPI_INFO_ENV
 
 // MPI 5.0, section 11.2: before any initialization, while the world model or a session is active, after the last.
@@ -34,11 +34,11 @@ struct Rank {
   Comm* world = nullptr;
   Comm* self = nullptr;
 
-  std::atomic<Phase> phase{Phase::before};       // of the library as a whole
-  std::atomic<Phase> world_phase{Phase::before}; // of the world model: MPI_Init .. MPI_Finalize
-  int users = 0;                                 // world model and open sessions; under lifecycle_mutex
-  int thread_level = 0;                          // what MPI_Init_thread provided
-  std::uint64_t main_thread = 0;                 // of MPI_Is_thread_main
+  std::atomic<Phase> phase{Phase::before};        // of the library as a whole
+  std::atomic<Phase> world_phase{Phase::before};  // of the world model: MPI_Init .. MPI_Finalize
+  int users = 0;                                  // world model and open sessions; under lifecycle_mutex
+  int thread_level = 0;                           // what MPI_Init_thread provided
+  std::uint64_t main_thread = 0;                  // of MPI_Is_thread_main
   std::mutex lifecycle_mutex;
 
   boot::Job job;       // where we are in the job, and its shared memory
@@ -46,12 +46,12 @@ struct Rank {
   int world_size = 1;
   std::atomic<std::uint64_t> contexts_made{0};  // see object/context.hpp
 
-  std::unique_ptr<p2p::Vni> vni;     // the rank's communication context
-  Request* sent = nullptr;           // what an MPI_Isend that was complete at once returns; always done
-  progress::Pollables pollables;          // schedules of nonblocking collectives
+  std::unique_ptr<p2p::Vni> vni;            // the rank's communication context
+  Request* sent = nullptr;                  // what an MPI_Isend that was complete at once returns; always done
+  progress::Pollables pollables;            // schedules of nonblocking collectives
   std::unique_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach
-  Machine machine;                   // what waiting must know
-  std::unique_ptr<ObjectTables> tables;      // object/tables.hpp
+  Machine machine;                          // what waiting must know
+  std::unique_ptr<ObjectTables> tables;     // object/tables.hpp
 };
 
 // The rank of a process whose ranks are processes.

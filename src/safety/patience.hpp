@@ -64,9 +64,9 @@ class Patience {
     return platform::Native::now() - since_ < awake;
   }
 
-  static constexpr std::uint32_t first_looks = 20;       // about as long as a message takes that is on its way
-  static constexpr std::uint32_t looks_per_yield = 64;   // the core may be wanted by a thread that computes
-  static constexpr std::int64_t awake = 200'000;         // nanoseconds
+  static constexpr std::uint32_t first_looks = 20;      // about as long as a message takes that is on its way
+  static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
+  static constexpr std::int64_t awake = 200'000;        // nanoseconds
 
   const Machine& machine_;
   std::uint32_t looks_ = 0;

@@ -20,7 +20,7 @@ struct Waiter {
 
   std::atomic<std::uint32_t> word{waiting};  // what it sleeps on
   std::size_t pending = 0;
-  bool server = false;  // sleeps on the rank's doorbell instead, and drives progress for all
+  bool server = false;     // sleeps on the rank's doorbell instead, and drives progress for all
   Waiter* next = nullptr;  // sleepers that could take over as server
   Waiter* prev = nullptr;
 

@@ -33,8 +33,8 @@ inline void check(bool holds, const char* what = "", std::source_location at = s
 inline void equal(long long a, long long b, const char* what = "",
                   std::source_location at = std::source_location::current()) {
   if (a == b) return;
-  std::fprintf(stderr, "%s:%u: check failed on rank %d: %s: %lld is not %lld\n", at.file_name(), at.line(), rank(), what,
-               a, b);
+  std::fprintf(stderr, "%s:%u: check failed on rank %d: %s: %lld is not %lld\n", at.file_name(), at.line(), rank(),
+               what, a, b);
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }

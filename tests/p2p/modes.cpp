@@ -20,15 +20,32 @@ enum Mode { standard, synchronous, buffered, ready, isend, issend, ibsend, irsen
 void send(Mode mode, const void* data, int count, MPI_Datatype type, int peer, int tag) {
   MPI_Request request = MPI_REQUEST_NULL;
   switch (mode) {
-    case standard: MPI_Send(data, count, type, peer, tag, MPI_COMM_WORLD); break;
-    case synchronous: MPI_Ssend(data, count, type, peer, tag, MPI_COMM_WORLD); break;
-    case buffered: MPI_Bsend(data, count, type, peer, tag, MPI_COMM_WORLD); break;
-    case ready: MPI_Rsend(data, count, type, peer, tag, MPI_COMM_WORLD); break;
-    case isend: MPI_Isend(data, count, type, peer, tag, MPI_COMM_WORLD, &request); break;
-    case issend: MPI_Issend(data, count, type, peer, tag, MPI_COMM_WORLD, &request); break;
-    case ibsend: MPI_Ibsend(data, count, type, peer, tag, MPI_COMM_WORLD, &request); break;
-    case irsend: MPI_Irsend(data, count, type, peer, tag, MPI_COMM_WORLD, &request); break;
-    case modes: break;
+    case standard:
+      MPI_Send(data, count, type, peer, tag, MPI_COMM_WORLD);
+      break;
+    case synchronous:
+      MPI_Ssend(data, count, type, peer, tag, MPI_COMM_WORLD);
+      break;
+    case buffered:
+      MPI_Bsend(data, count, type, peer, tag, MPI_COMM_WORLD);
+      break;
+    case ready:
+      MPI_Rsend(data, count, type, peer, tag, MPI_COMM_WORLD);
+      break;
+    case isend:
+      MPI_Isend(data, count, type, peer, tag, MPI_COMM_WORLD, &request);
+      break;
+    case issend:
+      MPI_Issend(data, count, type, peer, tag, MPI_COMM_WORLD, &request);
+      break;
+    case ibsend:
+      MPI_Ibsend(data, count, type, peer, tag, MPI_COMM_WORLD, &request);
+      break;
+    case irsend:
+      MPI_Irsend(data, count, type, peer, tag, MPI_COMM_WORLD, &request);
+      break;
+    case modes:
+      break;
   }
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   check(request == MPI_REQUEST_NULL, "wait sets the handle to null");

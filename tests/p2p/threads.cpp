@@ -49,9 +49,11 @@ void windows(int peer) {
         in[static_cast<std::size_t>(i)].assign(n, -1);
         out[static_cast<std::size_t>(i)].assign(n, round * 100 + i);
         MPI_Request r;
-        MPI_Irecv(in[static_cast<std::size_t>(i)].data(), static_cast<int>(n), MPI_INT, peer, 100 + t, MPI_COMM_WORLD, &r);
+        MPI_Irecv(in[static_cast<std::size_t>(i)].data(), static_cast<int>(n), MPI_INT, peer, 100 + t, MPI_COMM_WORLD,
+                  &r);
         requests.push_back(r);
-        MPI_Isend(out[static_cast<std::size_t>(i)].data(), static_cast<int>(n), MPI_INT, peer, 100 + t, MPI_COMM_WORLD, &r);
+        MPI_Isend(out[static_cast<std::size_t>(i)].data(), static_cast<int>(n), MPI_INT, peer, 100 + t, MPI_COMM_WORLD,
+                  &r);
         requests.push_back(r);
       }
       MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);

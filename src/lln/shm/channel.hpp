@@ -52,8 +52,8 @@ struct Channel {
   std::atomic<std::uint64_t> bulk_consumed;
   // Written by the producer: it wants to be woken when there is room (see Doorbell).
   alignas(64) std::atomic<std::uint32_t> producer_waits;
-  std::int32_t sender;    // world rank
-  Offset next_inbound;    // list of the receiver's inbound channels; final before the channel is announced
+  std::int32_t sender;  // world rank
+  Offset next_inbound;  // list of the receiver's inbound channels; final before the channel is announced
   alignas(128) Slot slots[slot_count];
   alignas(64) std::byte bulk[bulk_bytes];
 };

@@ -13,8 +13,6 @@ void Doorbell::ring() {
   syscall(SYS_futex, &rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void Doorbell::sleep(std::uint32_t seen) {
-  syscall(SYS_futex, &rings, FUTEX_WAIT, seen, nullptr, nullptr, 0);
-}
+void Doorbell::sleep(std::uint32_t seen) { syscall(SYS_futex, &rings, FUTEX_WAIT, seen, nullptr, nullptr, 0); }
 
 }  // namespace heddle::lln::shm

@@ -61,7 +61,8 @@ class Endpoint {
       if (!open(peer)) return Post::full;
     }
     Slot* slot = producer.reserve();
-    if (slot == nullptr) [[unlikely]] return Post::full;
+    if (slot == nullptr) [[unlikely]]
+      return Post::full;
     if (bytes <= inline_bytes) {
       fill(slot->payload);
       slot->in_bulk = false;
@@ -69,7 +70,8 @@ class Endpoint {
     } else {
       BulkSpan span;
       std::byte* room = producer.reserve_bulk(static_cast<std::uint32_t>(bytes), span);
-      if (room == nullptr) [[unlikely]] return Post::full;
+      if (room == nullptr) [[unlikely]]
+        return Post::full;
       fill(room);
       std::memcpy(slot->payload, &span, sizeof span);
       slot->in_bulk = true;
@@ -87,7 +89,8 @@ class Endpoint {
   // Hands every waiting message to sink(sender, header, payload, bytes), then frees its place; the number of messages.
   template <class Sink>
   int poll(Sink&& sink) {
-    if (box(rank_).inbound.load(std::memory_order_relaxed) != known_inbound_) [[unlikely]] admit();
+    if (box(rank_).inbound.load(std::memory_order_relaxed) != known_inbound_) [[unlikely]]
+      admit();
     int messages = 0;
     const int n = consumer_count_.load(std::memory_order_relaxed);
     for (int i = 0; i < n; ++i) {
@@ -111,14 +114,16 @@ class Endpoint {
       } while (slot != nullptr && --left > 0);
       consumer.publish();
       fence_.light();
-      if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]] resume(consumer.channel());
+      if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        resume(consumer.channel());
     }
     return messages;
   }
 
   // Whether poll() would find something; any thread, a hint.
   bool arrived() const {
-    if (box(rank_).inbound.load(std::memory_order_relaxed) != known_inbound_.load(std::memory_order_relaxed)) return true;
+    if (box(rank_).inbound.load(std::memory_order_relaxed) != known_inbound_.load(std::memory_order_relaxed))
+      return true;
     const int n = consumer_count_.load(std::memory_order_acquire);
     for (int i = 0; i < n; ++i)
       if (consumers_[i]->ready()) return true;
@@ -129,7 +134,8 @@ class Endpoint {
   void wake(int peer) {
     fence_.light();
     Doorbell& bell = box(peer).doorbell;
-    if (bell.asleep.load(std::memory_order_relaxed) != 0) [[unlikely]] bell.ring();
+    if (bell.asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      bell.ring();
   }
 
   // A full channel's sender asks to be woken when there is room.

@@ -15,9 +15,7 @@ struct Heap::Control {
 
 namespace {
 
-int size_class(std::size_t bytes, std::size_t page) {
-  return bytes <= page ? 0 : std::bit_width((bytes - 1) / page);
-}
+int size_class(std::size_t bytes, std::size_t page) { return bytes <= page ? 0 : std::bit_width((bytes - 1) / page); }
 
 class Guard {
  public:
