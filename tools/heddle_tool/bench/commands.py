@@ -94,6 +94,7 @@ def register(sub):
     promised = parts.add_parser("criteria", help="measure what the project promised: pass or short, line by line")
     promised.add_argument("sheets", nargs="*", metavar="SHEET", help=f"of {', '.join(criteria.SHEETS)} (default: all)")
     promised.add_argument("--from", dest="file", metavar="JSON", help="judge a stored result instead of measuring")
+    promised.add_argument("--markdown", action="store_true", help="print Markdown tables")
     add_contest_options(promised)
     promised.set_defaults(perform=perform_criteria, against=",".join(mpis.PEER_NAMES))
 
@@ -193,12 +194,10 @@ def perform_criteria(args) -> int:
         campaign = Campaign(command_line(), plan(args, wanted, contestants(args)),
                             stem(args, "criteria").with_suffix(".json"))
         campaign.perform(tell, announce(campaign))
-        print()
-        print(table.report(campaign))
+    render = table.markdown if args.markdown else table.text
     verdicts = criteria.judge(campaign, lines)
-    rows = [list(v.line()) for v in verdicts]
-    print()
-    print(table.text(criteria.HEAD, rows))
+    print(f"\n{table.report(campaign, render)}\n")
+    print(render(criteria.HEAD, [list(v.line()) for v in verdicts]))
     finish(campaign, html.verdict_table(criteria.HEAD, [v.line() for v in verdicts]))
     if campaign.interrupted:
         return 130
