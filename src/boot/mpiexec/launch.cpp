@@ -36,7 +36,8 @@ std::string find_program(const std::string& name, const std::string& directory) 
   if (name.find('/') == std::string::npos) {
     const char* path = getenv("PATH");
     for (const std::string& folder : split(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", ':')) {
-      candidates.push_back((folder.front() == '/' ? folder : ours + '/' + folder) + '/' + name);
+      std::string& candidate = candidates.emplace_back(folder.front() == '/' ? "" : ours + '/');
+      candidate.append(folder).append("/").append(name);
     }
   }
   if (name.front() == '/')
@@ -70,6 +71,7 @@ std::vector<std::string> environment_of(const EnvironmentPlan& all, const Enviro
 // Pointers into `words`, with the null at the end that execve wants.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;

@@ -103,7 +103,7 @@ constexpr Option table[] = {
      "the rank that gets standard input (default 0)"},
     {"timeout", 1, [](Parser& p, Values v) { p.options.timeout_seconds = positive(v[0], "the timeout in seconds"); },
      "SECONDS", "end the job after this time, with exit code 124"},
-    {"usize", 1, [](Parser& p, Values v) { p.options.universe_size = whole_number(v[0]); }, "N",
+    {"usize", 1, [](Parser& p, Values v) { p.options.universe_size = positive(v[0], "the size of the universe"); }, "N",
      "the value of MPI_UNIVERSE_SIZE"},
 
     {"genv", name_and_value, [](Parser& p, Values v) { p.options.environment.set.emplace_back(v[0], v[1]); },

@@ -35,6 +35,10 @@ Level level_of(const std::string& option, const std::string& name) {
                    " is not known here; it can be none, hwthread, core, l3cache, numa, socket or slot");
 }
 
+UsageError unknown_modifier(const std::string& option, const std::string& modifier) {
+  return UsageError(option + ": modifier '" + modifier + "' is not known");
+}
+
 // What follows the colon: Open MPI's modifiers that change nothing here are accepted silently.
 void apply_modifiers(PlacementRequest& request, const std::string& option, const std::vector<std::string>& modifiers) {
   for (const std::string& modifier : modifiers) {
@@ -48,7 +52,7 @@ void apply_modifiers(PlacementRequest& request, const std::string& option, const
     } else if (word != "oversubscribe" && word != "nooversubscribe" && word != "overload-allowed" &&
                word != "inherit" && word != "no-overload" && word != "if-supported" && word != "ordered" &&
                word != "report" && word != "nolocal" && word != "span" && word != "corecpus" && word != "noinherit") {
-      throw UsageError(option + ": modifier '" + modifier + "' is not known");
+      throw unknown_modifier(option, modifier);
     }
   }
 }

@@ -81,7 +81,7 @@ Supervisor::Ends Supervisor::make_ends(int rank) {
   int ends[2][2];
   for (int i = 0; i < 2; ++i) {
     if (pipe2(ends[i], O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-    Stream& stream = streams_[static_cast<std::size_t>(2 * rank + i)];
+    Stream& stream = streams_[2 * static_cast<std::size_t>(rank) + static_cast<std::size_t>(i)];
     stream.fd = ends[i][0];
     fcntl(stream.fd, F_SETFL, O_NONBLOCK);
     stream.sink = i == 0 ? &out_ : &err_;
