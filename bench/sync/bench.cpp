@@ -1,6 +1,6 @@
 // Measures every lock, combining, queue and counter of sync/ from 1 to 64 threads; writes CSV to standard output.
 //
-//   sync_bench [--only=TEXT] [--ms=N] [--runs=N] [--quick]
+//   sync_bench [--only=TEXT] [--ms=N] [--runs=N] [--threads=N,N...] [--work=NS] [--quick]
 //
 // A row is one algorithm with one number of threads, pinned (thread i on core i modulo cores) or left to the scheduler,
 // one length of the critical section in nanoseconds and one footprint in cache lines. Outside of the critical section a
@@ -246,6 +246,8 @@ struct Options {
   std::string only;
   Timing timing;
   bool quick = false;
+  std::vector<unsigned> threads;  // empty: all
+  int work_ns = -1;               // of the critical sections of one line; -1: all
 };
 
 Options parse(int argc, char** argv) {
@@ -261,6 +263,12 @@ Options parse(int argc, char** argv) {
       options.timing.milliseconds = std::atoi(value.c_str());
     } else if (key == "--runs") {
       options.timing.runs = std::atoi(value.c_str());
+    } else if (key == "--work") {
+      options.work_ns = std::atoi(value.c_str());
+    } else if (key == "--threads") {
+      for (std::size_t at = 0; at < value.size(); at = std::min(value.find(',', at), value.size() - 1) + 1) {
+        options.threads.push_back(static_cast<unsigned>(std::atoi(value.c_str() + at)));
+      }
     } else if (key == "--quick") {
       options.quick = true;
     } else {
@@ -285,8 +293,15 @@ class Table {
       sections = {sections.front()};
     }
     for (const Setting& section : sections) {
+      if (options_.work_ns >= 0 && (section.work_ns != static_cast<unsigned>(options_.work_ns) || section.lines != 1)) {
+        continue;
+      }
       for (const bool pinned : {true, false}) {
-        for (const unsigned n : threads) row<Bench>(kind, name, {n, pinned, section.work_ns, section.lines});
+        for (const unsigned n : threads) {
+          if (options_.threads.empty() || std::ranges::count(options_.threads, n) != 0) {
+            row<Bench>(kind, name, {n, pinned, section.work_ns, section.lines});
+          }
+        }
       }
     }
   }
