@@ -12,7 +12,7 @@ from .. import places
 from . import stats
 from .build import Builder
 from .lock import Lock
-from .mpis import CORES, Mpi
+from .mpis import CORES, PEERS, Mpi
 from .progress import Progress
 from .runner import Run, run
 from .suite import BENCHMARKS, Point
@@ -96,9 +96,11 @@ class Campaign:
 
     @property
     def stock(self) -> list[str]:
-        """The peers as they come: those measured so, and those for which that is their best."""
-        as_they_come = {m.label.partition(":")[0] for m in self.plan.mpis if m.label.endswith(":stock")}
-        return [p for p in self.peers if p.endswith(":stock") or (":" not in p and p not in as_they_come)]
+        """The peers as they come, if all of them were measured so: by `:stock`, or because they have no better settings."""
+        tuned = [p for p in self.peers if p in PEERS and "stock" in PEERS[p].settings]
+        if any(f"{p}:stock" not in self.peers for p in tuned):
+            return []
+        return [p for p in self.peers if p.endswith(":stock") or (":" not in p and p not in tuned)]
 
     @property
     def ours(self) -> list[str]:

@@ -99,6 +99,7 @@ SHEETS = {
         Criterion("bandwidth, 1 MiB", at("bandwidth", size=MIB), ">=", 1.0),
         Criterion("message rate, one thread", at("message-rate"), ">=", 1.2),
         Criterion("start-up, 2 ranks", at("startup", 2), "<=", 0.2),
+        Criterion("start-up, 32 ranks", at("startup", 32), "<=", 0.2),
         Criterion("private memory of a silent rank, 2 ranks", at("memory", 2), "<=", 0.5),
         Criterion("private memory of a silent rank, 32 ranks", at("memory", 32), "<=", 0.5),
         Criterion("barrier, 8 ranks", at("barrier", 8), "<=", 1.0),
