@@ -91,7 +91,9 @@ void decode(const Field& f, const char* from, char* to) {
     __float128 wide;
     reverse_copy(reinterpret_cast<char*>(&wide), from, sizeof wide);
     const auto value = static_cast<long double>(wide);
-    std::memcpy(to, &value, sizeof value);
+    constexpr std::size_t used = 10;  // of the x87's number; the rest is padding
+    std::memcpy(to, &value, used);
+    std::memset(to + used, 0, sizeof value - used);
   } else {
     reverse_copy(to, from, f.width);
   }

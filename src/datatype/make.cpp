@@ -30,7 +30,8 @@ struct Range {
 
 struct Measure {
   Range data;
-  Range marked;  // from bounds that MPI_Type_create_resized has set; if there are any, these alone count
+  Range implicit;  // of the bounds of children of which nothing has set the bounds
+  Range marked;    // of bounds that MPI_Type_create_resized has set; if there are any, these alone count
   Wide size = 0;
   Wide elements = 0;
   Signature signature;
@@ -49,7 +50,7 @@ struct Measure {
     const Wide inner = Wide{part.block - 1} * child.extent;
     const Wide first = part.disp + std::min<Wide>(outer, 0) + std::min<Wide>(inner, 0);
     const Wide last = part.disp + std::max<Wide>(outer, 0) + std::max<Wide>(inner, 0);
-    if (child.bounded) marked.include(first + child.lb, last + child.lb + child.extent);
+    (child.bounded ? marked : implicit).include(first + child.lb, last + child.lb + child.extent);
     if (child.size == 0) return;
     data.include(first + child.true_lb, last + child.true_lb + child.true_extent);
     size += repeats * child.size;
@@ -60,7 +61,8 @@ struct Measure {
   }
 };
 
-// The extent of a type map without markers is rounded up to the strictest alignment (section 5.1.6).
+// The extent of a type map without markers is rounded up to the strictest alignment (section 5.1.6). What a child was
+// rounded up by stays part of it, as in the other libraries; programs count on a type to hold its children's extents.
 Wide aligned_end(const Range& range, std::uint8_t alignment) {
   const Wide rest = (range.high - range.low) % alignment;
   return rest == 0 ? range.high : range.high + alignment - rest;
@@ -70,7 +72,7 @@ Error describe(Datatype& type, const Contents& contents) {
   Measure m;
   for_each_part(contents, [&](const Part& part) { m.add(part); });
 
-  Range bounds = m.data;
+  Range bounds = m.implicit;
   if (contents.combiner == MPI_COMBINER_RESIZED) {
     const Wide lb = contents.values[0];
     bounds = {lb, lb + contents.values[1], false};

@@ -33,8 +33,6 @@ const char* label(const Datatype& type) {
       return "a datatype made by MPI_Type_create_darray";
     case MPI_COMBINER_RESIZED:
       return "a datatype made by MPI_Type_create_resized";
-    case MPI_COMBINER_VALUE_INDEX:
-      return "an unnamed pair of value and index";
     default:
       return "an unnamed predefined datatype for Fortran";
   }

@@ -37,6 +37,10 @@ Error find_real(int p, int r, const Real*& found) {
   return fail(MPI_ERR_ARG, "no real number has %d decimal digits and the exponent range %d", p, r);
 }
 
+struct Pair {
+  MPI_Datatype value, index, type;
+};
+
 struct Sized {
   int size;
   MPI_Datatype type;
@@ -97,9 +101,17 @@ Error Type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
   }
 }
 
+// Only the pairs that have a name; for others the standard wants MPI_DATATYPE_NULL.
 Error Type_get_value_index(const Datatype& value_type, const Datatype& index_type, MPI_Datatype* pair_type) {
-  const Datatype* pair = datatype::pair_of(value_type, index_type);
-  *pair_type = pair == nullptr ? MPI_DATATYPE_NULL : handle_of<MPI_Datatype>(*pair);
+  const auto is = [](const Datatype& type, MPI_Datatype constant) { return predefined_datatype(constant) == &type; };
+  *pair_type = MPI_DATATYPE_NULL;
+  for (const Pair& pair : {Pair{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT}, {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+                           {MPI_LONG, MPI_INT, MPI_LONG_INT}, {MPI_INT, MPI_INT, MPI_2INT},
+                           {MPI_SHORT, MPI_INT, MPI_SHORT_INT}, {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+                           {MPI_REAL, MPI_REAL, MPI_2REAL}, {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
+                           {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION}}) {
+    if (is(value_type, pair.value) && is(index_type, pair.index)) *pair_type = pair.type;
+  }
   return success;
 }
 

@@ -31,48 +31,26 @@ bool location(Code code, const void* in, void* inout, std::size_t n) {
   return true;
 }
 
-template <class Index>
-bool location(Code code, Element value, const void* in, void* inout, std::size_t n) {
-  switch (value) {
-    case Element::i8:
-      return location<std::int8_t, Index>(code, in, inout, n);
-    case Element::i16:
-      return location<std::int16_t, Index>(code, in, inout, n);
-    case Element::i32:
-      return location<std::int32_t, Index>(code, in, inout, n);
-    case Element::i64:
-      return location<std::int64_t, Index>(code, in, inout, n);
-    case Element::u8:
-      return location<std::uint8_t, Index>(code, in, inout, n);
-    case Element::u16:
-      return location<std::uint16_t, Index>(code, in, inout, n);
-    case Element::u32:
-      return location<std::uint32_t, Index>(code, in, inout, n);
-    case Element::u64:
-      return location<std::uint64_t, Index>(code, in, inout, n);
-    case Element::f32:
-      return location<float, Index>(code, in, inout, n);
-    case Element::f64:
-      return location<double, Index>(code, in, inout, n);
-    case Element::fx:
-      return location<long double, Index>(code, in, inout, n);
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 bool reduce_location(Code code, Element value, Element index, const void* in, void* inout, std::size_t n) {
-  switch (index) {
+  if (index != Element::i32) {  // Fortran's pairs: MPI_2REAL, MPI_2DOUBLE_PRECISION
+    if (value == Element::f32) return location<float, float>(code, in, inout, n);
+    return location<double, double>(code, in, inout, n);
+  }
+  switch (value) {
+    case Element::i16:
+      return location<std::int16_t, std::int32_t>(code, in, inout, n);
     case Element::i32:
-      return location<std::int32_t>(code, value, in, inout, n);
+      return location<std::int32_t, std::int32_t>(code, in, inout, n);
     case Element::i64:
-      return location<std::int64_t>(code, value, in, inout, n);
+      return location<std::int64_t, std::int32_t>(code, in, inout, n);
     case Element::f32:
-      return value == index && location<float, float>(code, in, inout, n);  // MPI_2REAL
+      return location<float, std::int32_t>(code, in, inout, n);
     case Element::f64:
-      return value == index && location<double, double>(code, in, inout, n);  // MPI_2DOUBLE_PRECISION
+      return location<double, std::int32_t>(code, in, inout, n);
+    case Element::fx:
+      return location<long double, std::int32_t>(code, in, inout, n);
     default:
       return false;
   }

@@ -38,11 +38,13 @@ MPI_Aint TypeMap::ub() const {
   MPI_Aint strictest = 1;
   for (const Item& i : items) strictest = std::max(strictest, static_cast<MPI_Aint>(alignment_of(i.element)));
   MPI_Aint end = true_ub();
+  for (MPI_Aint inner : inner_ends) end = std::max(end, inner);
   while ((end - lb()) % strictest != 0) ++end;
   return end;
 }
 
 void TypeMap::append(const TypeMap& other, MPI_Aint disp) {
+  if (other.lower_marks.empty() && !other.items.empty()) inner_ends.push_back(other.ub() + disp);
   for (Item i : other.items) items.push_back({i.element, i.disp + disp});
   for (MPI_Aint mark : other.lower_marks) lower_marks.push_back(mark + disp);
   for (MPI_Aint mark : other.upper_marks) upper_marks.push_back(mark + disp);

@@ -22,6 +22,7 @@ struct TypeMap {
   };
   std::vector<Item> items;
   std::vector<MPI_Aint> lower_marks, upper_marks;
+  std::vector<MPI_Aint> inner_ends;  // upper bounds of the parts without marks, with the padding that they have
 
   MPI_Count size() const;
   MPI_Aint lb() const;
