@@ -105,10 +105,14 @@ Error Type_match_size(int typeclass, int size, MPI_Datatype* datatype) {
 Error Type_get_value_index(const Datatype& value_type, const Datatype& index_type, MPI_Datatype* pair_type) {
   const auto is = [](const Datatype& type, MPI_Datatype constant) { return predefined_datatype(constant) == &type; };
   *pair_type = MPI_DATATYPE_NULL;
-  for (const Pair& pair : {Pair{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT}, {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
-                           {MPI_LONG, MPI_INT, MPI_LONG_INT}, {MPI_INT, MPI_INT, MPI_2INT},
-                           {MPI_SHORT, MPI_INT, MPI_SHORT_INT}, {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
-                           {MPI_REAL, MPI_REAL, MPI_2REAL}, {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
+  for (const Pair& pair : {Pair{MPI_FLOAT, MPI_INT, MPI_FLOAT_INT},
+                           {MPI_DOUBLE, MPI_INT, MPI_DOUBLE_INT},
+                           {MPI_LONG, MPI_INT, MPI_LONG_INT},
+                           {MPI_INT, MPI_INT, MPI_2INT},
+                           {MPI_SHORT, MPI_INT, MPI_SHORT_INT},
+                           {MPI_LONG_DOUBLE, MPI_INT, MPI_LONG_DOUBLE_INT},
+                           {MPI_REAL, MPI_REAL, MPI_2REAL},
+                           {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
                            {MPI_DOUBLE_PRECISION, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION}}) {
     if (is(value_type, pair.value) && is(index_type, pair.index)) *pair_type = pair.type;
   }

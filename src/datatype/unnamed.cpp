@@ -13,7 +13,13 @@ namespace {
 // They are constants that do not exist before somebody asks, so the ranks of a process share them.
 struct Unnamed {
   std::mutex mutex;
-  std::map<std::tuple<int, int, int>, Datatype*> types;
+  // The contents stay here rather than on the heap by themselves, so that a leak checker, which does not look into the
+  // arena, finds them.
+  struct Made {
+    Datatype* type = nullptr;
+    Contents contents;
+  };
+  std::map<std::tuple<int, int, int>, Made> types;
 };
 
 Unnamed& unnamed() {
@@ -26,14 +32,16 @@ Unnamed& unnamed() {
 Datatype& unnamed_f90(int combiner, int p, int r, Element element) {
   Unnamed& all = unnamed();
   const std::lock_guard guard(all.mutex);
-  Datatype*& type = all.types[{combiner, p, r}];
-  if (type == nullptr) {
-    type = make_object<Datatype>();
-    describe_element(*type, element);
-    type->contents = new Contents{combiner, false, {r}, 0, {}};
-    if (combiner != MPI_COMBINER_F90_INTEGER) type->contents->values = {p, r};
+  Unnamed::Made& made = all.types[{combiner, p, r}];
+  if (made.type == nullptr) {
+    made.contents.combiner = combiner;
+    if (combiner != MPI_COMBINER_F90_INTEGER) made.contents.values.push_back(p);
+    made.contents.values.push_back(r);
+    made.type = make_object<Datatype>();
+    describe_element(*made.type, element);
+    made.type->contents = &made.contents;
   }
-  return *type;
+  return *made.type;
 }
 
 }  // namespace heddle::datatype

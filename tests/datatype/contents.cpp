@@ -1,6 +1,5 @@
 // What MPI says about a datatype after it was made: envelope and contents of every constructor, small and large, names,
 // and that a datatype made again from its contents is the same.
-#include <algorithm>
 #include <vector>
 
 #include "mpi/check.hpp"
@@ -8,7 +7,6 @@
 namespace {
 
 using test::check;
-using test::equal;
 
 template <class T>
 using List = std::vector<T>;
@@ -39,18 +37,18 @@ void expect(MPI_Datatype type, int combiner, const List<int>& integers, const Li
             const List<MPI_Count>& counts, std::size_t types,
             std::source_location at = std::source_location::current()) {
   Contents c = contents_of(type);
-  equal(c.combiner, combiner, "combiner", at);
+  test::equal(c.combiner, combiner, "combiner", at);
   check(c.integers == integers, "integers", at);
   check(c.addresses == addresses, "addresses", at);
   check(c.counts == counts, "large counts", at);
-  equal(static_cast<long long>(c.types.size()), static_cast<long long>(types), "datatypes", at);
+  test::equal(static_cast<long long>(c.types.size()), static_cast<long long>(types), "datatypes", at);
 
   int ni, na, nd, small_combiner;
   const int error = MPI_Type_get_envelope(type, &ni, &na, &nd, &small_combiner);
   if (counts.empty()) {
-    equal(error, MPI_SUCCESS, "small envelope", at);
-    equal(ni, static_cast<int>(integers.size()), "small envelope", at);
-    equal(na, static_cast<int>(addresses.size()), "small envelope", at);
+    test::equal(error, MPI_SUCCESS, "small envelope", at);
+    test::equal(ni, static_cast<int>(integers.size()), "small envelope", at);
+    test::equal(na, static_cast<int>(addresses.size()), "small envelope", at);
     List<int> i(ni);
     List<MPI_Aint> a(na);
     List<MPI_Datatype> d(nd);
@@ -59,7 +57,7 @@ void expect(MPI_Datatype type, int combiner, const List<int>& integers, const Li
   } else {
     int error_class;
     MPI_Error_class(error, &error_class);
-    equal(error_class, MPI_ERR_TYPE, "the small function cannot say it", at);
+    test::equal(error_class, MPI_ERR_TYPE, "the small function cannot say it", at);
   }
   MPI_Type_free(&type);
   check(type == MPI_DATATYPE_NULL, "free sets the handle to null", at);
@@ -120,8 +118,8 @@ void constructors() {
   const int distribs[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
   const int dargs[] = {MPI_DISTRIBUTE_DFLT_DARG, 2}, psizes[] = {2, 3};
   MPI_Type_create_darray(6, 4, 2, sizes, distribs, dargs, psizes, MPI_ORDER_FORTRAN, MPI_INT, &t);
-  expect(t, MPI_COMBINER_DARRAY,
-         {6, 4, 2, 4, 5, distribs[0], distribs[1], dargs[0], dargs[1], 2, 3, MPI_ORDER_FORTRAN}, {}, {}, 1);
+  expect(t, MPI_COMBINER_DARRAY, {6, 4, 2, 4, 5, distribs[0], distribs[1], dargs[0], dargs[1], 2, 3, MPI_ORDER_FORTRAN},
+         {}, {}, 1);
   MPI_Type_create_darray_c(6, 4, 2, large_sizes, distribs, dargs, psizes, MPI_ORDER_FORTRAN, MPI_INT, &t);
   expect(t, MPI_COMBINER_DARRAY, {6, 4, 2, distribs[0], distribs[1], dargs[0], dargs[1], 2, 3, MPI_ORDER_FORTRAN}, {},
          {4, 5}, 1);
@@ -135,7 +133,7 @@ void inner_types_outlive_their_handles() {
   MPI_Type_free(&inner);
   Contents c = contents_of(outer);
   const Contents again = contents_of(c.types[0]);
-  equal(again.combiner, MPI_COMBINER_VECTOR);
+  test::equal(again.combiner, MPI_COMBINER_VECTOR);
   check(again.integers == List<int>{2, 1, 3});
   check(again.types[0] == MPI_INT, "named types come back as they are");
   MPI_Type_free(&c.types[0]);
@@ -143,7 +141,7 @@ void inner_types_outlive_their_handles() {
   int numbers[16] = {}, packed[4] = {1, 2, 3, 4};
   int position = 0;
   MPI_Unpack(packed, sizeof packed, &position, numbers, 1, outer, MPI_COMM_SELF);
-  equal(position, 16);
+  test::equal(position, 16);
   check(numbers[0] == 1 && numbers[3] == 2 && numbers[4] == 3 && numbers[7] == 4, "the layout is still there");
   MPI_Type_free(&outer);
 }
@@ -159,17 +157,17 @@ void statuses() {
     MPI_Status_set_elements(&status, both, elements);
     int count, got;
     MPI_Get_elements(&status, both, &got);
-    equal(got, elements);
+    test::equal(got, elements);
     MPI_Get_count(&status, both, &count);
-    equal(count, elements % 2 == 0 ? elements / 2 : int{MPI_UNDEFINED});
+    test::equal(count, elements % 2 == 0 ? elements / 2 : int{MPI_UNDEFINED});
   }
   MPI_Status_set_elements_c(&status, MPI_BYTE, MPI_Count{1} << 33);
   int small;
   MPI_Count large;
   MPI_Get_count(&status, MPI_BYTE, &small);
-  equal(small, MPI_UNDEFINED, "more than an int holds");
+  test::equal(small, MPI_UNDEFINED, "more than an int holds");
   MPI_Get_count_c(&status, MPI_BYTE, &large);
-  equal(large, MPI_Count{1} << 33);
+  test::equal(large, MPI_Count{1} << 33);
   MPI_Type_free(&both);
 }
 
@@ -181,26 +179,26 @@ int class_of(int error) {
 
 void errors() {
   MPI_Datatype t = MPI_INT;
-  equal(class_of(MPI_Type_free(&t)), MPI_ERR_TYPE, "a predefined type is not freed");
-  equal(class_of(MPI_Type_contiguous(-1, MPI_INT, &t)), MPI_ERR_COUNT);
-  equal(class_of(MPI_Type_contiguous(1, MPI_DATATYPE_NULL, &t)), MPI_ERR_TYPE);
-  equal(class_of(MPI_Type_contiguous_c(MPI_Count{1} << 62, MPI_INT, &t)), MPI_ERR_ARG);
+  test::equal(class_of(MPI_Type_free(&t)), MPI_ERR_TYPE, "a predefined type is not freed");
+  test::equal(class_of(MPI_Type_contiguous(-1, MPI_INT, &t)), MPI_ERR_COUNT);
+  test::equal(class_of(MPI_Type_contiguous(1, MPI_DATATYPE_NULL, &t)), MPI_ERR_TYPE);
+  test::equal(class_of(MPI_Type_contiguous_c(MPI_Count{1} << 62, MPI_INT, &t)), MPI_ERR_ARG);
   const int size = 4, subsize = 3, start = 2;
-  equal(class_of(MPI_Type_create_subarray(1, &size, &subsize, &start, MPI_ORDER_C, MPI_INT, &t)), MPI_ERR_ARG);
+  test::equal(class_of(MPI_Type_create_subarray(1, &size, &subsize, &start, MPI_ORDER_C, MPI_INT, &t)), MPI_ERR_ARG);
   MPI_Type_vector(2, 1, 2, MPI_INT, &t);
   int numbers[4] = {}, position = 0;
-  equal(class_of(MPI_Pack(numbers, 1, t, numbers, 16, &position, MPI_COMM_SELF)), MPI_ERR_TYPE, "not committed");
+  test::equal(class_of(MPI_Pack(numbers, 1, t, numbers, 16, &position, MPI_COMM_SELF)), MPI_ERR_TYPE, "not committed");
   MPI_Type_commit(&t);
   MPI_Type_commit(&t);
-  equal(class_of(MPI_Pack(numbers, 1, t, numbers, 7, &position, MPI_COMM_SELF)), MPI_ERR_TRUNCATE);
-  equal(class_of(MPI_Reduce_local(numbers, numbers + 2, 1, t, MPI_SUM)), MPI_ERR_OP);
-  equal(class_of(MPI_Reduce_local(numbers, numbers + 2, 1, MPI_CHAR, MPI_SUM)), MPI_ERR_OP);
+  test::equal(class_of(MPI_Pack(numbers, 1, t, numbers, 7, &position, MPI_COMM_SELF)), MPI_ERR_TRUNCATE);
+  test::equal(class_of(MPI_Reduce_local(numbers, numbers + 2, 1, t, MPI_SUM)), MPI_ERR_OP);
+  test::equal(class_of(MPI_Reduce_local(numbers, numbers + 2, 1, MPI_CHAR, MPI_SUM)), MPI_ERR_OP);
   const MPI_Datatype dangling = t;
   MPI_Type_free(&t);
   t = dangling;
-  equal(class_of(MPI_Type_commit(&t)), MPI_ERR_TYPE, "freed");
+  test::equal(class_of(MPI_Type_commit(&t)), MPI_ERR_TYPE, "freed");
   MPI_Op op = MPI_SUM;
-  equal(class_of(MPI_Op_free(&op)), MPI_ERR_OP);
+  test::equal(class_of(MPI_Op_free(&op)), MPI_ERR_OP);
 }
 
 void names() {
