@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Plots what sync_bench measured: plot_sync.py RESULTS.csv PLOT.svg
 
-One panel a critical section: throughput over threads, a line a lock, unpinned; logarithmic both ways. Needs nothing but
-Python.
+Two panels a critical section, threads pinned and left to the scheduler: throughput over threads, a line an algorithm,
+logarithmic both ways. Needs nothing but Python.
 """
 import csv
 import math
@@ -28,7 +28,8 @@ def panel(rows, title, x0, y0, colours):
 
     for power in range(low, top + 1):
         out.append(f'<line x1="{LEFT}" x2="{LEFT + width}" y1="{y(10 ** power):.1f}" y2="{y(10 ** power):.1f}" '
-                   f'stroke="#ddd"/><text x="{LEFT - 6}" y="{y(10 ** power) + 4:.1f}" text-anchor="end">1e{power}</text>')
+                   f'stroke="#ddd"/><text x="{LEFT - 6}" y="{y(10 ** power) + 4:.1f}" text-anchor="end">'
+                   f'1e{power}</text>')
     for threads in (1, 2, 4, 8, 16, 32, 64):
         out.append(f'<text x="{x(threads):.1f}" y="{TOP + height + 16}" text-anchor="middle">{threads}</text>')
     out.append(f'<text x="{LEFT + width / 2}" y="{TOP + height + 32}" text-anchor="middle">threads</text>')
@@ -50,14 +51,15 @@ def main():
         table = [r for r in csv.DictReader(l for l in file if not l.startswith("#"))]
     charts = []
     for kind in ("lock", "combining", "queue"):
-        rows = [r for r in table if r["kind"] == kind and r["pinned"] == "0"]
+        rows = [r for r in table if r["kind"] == kind]
         for section in dict.fromkeys((r["work_ns"], r["lines"]) for r in rows):
-            points = [(r["name"], int(r["threads"]), float(r["ops"])) for r in rows
-                      if (r["work_ns"], r["lines"]) == section]
-            if len({p[1] for p in points}) > 1:
-                many = [n for n in {p[0] for p in points} if sum(p[0] == n for p in points) > 1]
-                points = [p for p in points if p[0] in many]
-                charts.append((f"{kind}: {section[0]} ns, {section[1]} lines; operations/s", points))
+            for pinned, where in (("1", "pinned"), ("0", "free")):
+                points = [(r["name"], int(r["threads"]), float(r["ops"])) for r in rows
+                          if (r["work_ns"], r["lines"]) == section and r["pinned"] == pinned]
+                whole = {n for n in {p[0] for p in points} if sum(p[0] == n for p in points) > 2}
+                points = [p for p in points if p[0] in whole]
+                if points:
+                    charts.append((f"{kind}: {section[0]} ns, {section[1]} lines, {where}; operations/s", points))
     names = list(dict.fromkeys(r["name"] for r in table))
     colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(names)}
     body = []
