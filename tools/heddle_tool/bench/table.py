@@ -45,7 +45,12 @@ def by_benchmark(cells: list[Cell]) -> list[list[Cell]]:
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.point.bench.name, []).append(cell)
-    return list(groups.values())
+    return [sorted(group, key=order) for group in groups.values()]
+
+
+def order(cell: Cell) -> tuple:
+    p = cell.point
+    return p.args, p.comm == "each", p.size, p.ranks, p.threads
 
 
 def title(cell: Cell) -> str:
