@@ -267,7 +267,7 @@ void Core::finish(Request& request, Wakeups& wakeups) {
   if (waiter == nullptr || --waiter->pending != 0) return;
   waiter->word.store(Waiter::done, std::memory_order_release);
   if (waiter->server) {
-    if (endpoint_.own_bell().asleep.load(std::memory_order_relaxed) != 0) endpoint_.own_bell().ring();
+    rouse();
   } else {
     wakeups.add(waiter->word);
   }

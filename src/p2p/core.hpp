@@ -68,6 +68,11 @@ class Core {
   bool something_to_do() const {
     return endpoint_.arrived() || transfers_.any() || backlog_size_.load(std::memory_order_relaxed) != 0;
   }
+  // Wakes this rank's own threads that sleep on its doorbell.
+  void rouse() {
+    endpoint_.fence().light();
+    if (endpoint_.own_bell().asleep.load(std::memory_order_relaxed) != 0) endpoint_.own_bell().ring();
+  }
   // Before sleeping: those whose channels are full shall wake us.
   void want_room();
 

@@ -42,9 +42,12 @@ class GuardedVni final : public Vni {
   }
 
   Unexpected* probe(std::uint64_t context, int source, int tag, bool take, Probed& found) override {
+    // Drains itself while it has the lock: threads that do nothing but probe would otherwise keep a FIFO lock so busy
+    // that none of them ever found it free for progress.
     progress();
     Unexpected* message = nullptr;
-    protect([&](Wakeups&) {
+    protect([&](Wakeups& wakeups) {
+      if (core_.something_to_do()) core_.drain(wakeups);
       message = core_.find_unexpected(context, source, tag);
       if (message == nullptr) return;
       found = {message->header.source, message->header.tag, message->bytes};
@@ -93,20 +96,7 @@ class GuardedVni final : public Vni {
     return done;
   }
 
-  bool progress() override {
-    bool moved = false;
-    if (core_.something_to_do()) {
-      typename Lock::node node;
-      Wakeups wakeups;
-      if (lock_.try_lock(node)) {
-        moved = core_.drain(wakeups);
-        lock_.unlock(node);
-      }
-      if (core_.transfers().any()) moved |= advance_transfers(wakeups);
-    }
-    if (rank_.pollables.any()) moved |= rank_.pollables.poll();
-    return moved;
-  }
+  bool progress() override { return look().moved; }
 
   void wait(Request* const* requests, std::size_t n, bool any) override {
     Set set{requests, n, any};
@@ -160,13 +150,46 @@ class GuardedVni final : public Vni {
     f(wakeups);
   }
 
-  bool advance_transfers(Wakeups& wakeups) {
-    bool moved = false;
+  // One attempt to move everything. What another thread is just doing is left to it, and the pass is then incomplete:
+  // that thread may have looked before the event that this one would have seen.
+  // `queue`: wait for the lock, so that the pass can't miss what has arrived.
+  progress::Pass look(bool queue = false) {
+    progress::Pass pass;
+    if (core_.something_to_do()) {
+      typename Lock::node node;
+      Wakeups wakeups;
+      if (queue) lock_.lock(node);
+      if (queue || lock_.try_lock(node)) {
+        pass.moved = core_.drain(wakeups);
+        lock_.unlock(node);
+      } else {
+        pass.complete = false;
+      }
+      if (core_.transfers().any()) add(pass, advance_transfers(wakeups));
+    }
+    if (rank_.pollables.any()) {
+      add(pass, rank_.pollables.poll());
+      // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
+      if (pass.moved) core_.rouse();
+    }
+    return pass;
+  }
+
+  static void add(progress::Pass& pass, progress::Pass more) {
+    pass.moved |= more.moved;
+    pass.complete &= more.complete;
+  }
+
+  progress::Pass advance_transfers(Wakeups& wakeups) {
+    progress::Pass pass;
     for (std::uint32_t left = core_.transfers().count(); left != 0; --left) {
       Transfer* transfer = core_.transfers().claim();
-      if (transfer == nullptr) break;
+      if (transfer == nullptr) {
+        pass.complete = false;
+        break;
+      }
       const Transfers::Step step = core_.transfers().move(*transfer);
-      moved |= step != Transfers::Step::waits;
+      pass.moved |= step != Transfers::Step::waits;
       if (step == Transfers::Step::over) {
         sync::Guard guard(lock_);
         core_.end_transfer(*transfer, wakeups);
@@ -174,7 +197,7 @@ class GuardedVni final : public Vni {
         core_.transfers().put_back(*transfer);
       }
     }
-    return moved;
+    return pass;
   }
 
   // ---- sleeping
@@ -261,7 +284,8 @@ class GuardedVni final : public Vni {
       bell.asleep.fetch_add(1, std::memory_order_relaxed);
       protect([&](Wakeups&) { core_.want_room(); });
       core_.endpoint().fence().heavy();
-      if (!progress() && !holds()) bell.sleep(rings);
+      const progress::Pass pass = look(true);
+      if (!pass.moved && pass.complete && !holds()) bell.sleep(rings);
       bell.asleep.fetch_sub(1, std::memory_order_relaxed);
       Patience patience(rank_.machine);
       do {

@@ -24,24 +24,27 @@ void Pollables::add(Pollable& work) {
   put(work);
 }
 
-bool Pollables::poll() {
+Pass Pollables::poll() {
   // A schedule's own send or receive progresses too, and would come back here; depth one is enough.
   static constinit thread_local bool polling = false;
-  if (polling) return false;
+  Pass pass;
+  if (polling) return pass;
   polling = true;
-  bool finished = false;
   for (std::uint32_t left = active_.load(std::memory_order_relaxed); left != 0; --left) {
     Pollable* work = take();
-    if (work == nullptr) break;
+    if (work == nullptr) {
+      pass.complete = false;
+      break;
+    }
     if (work->poll()) {
       active_.fetch_sub(1, std::memory_order_relaxed);
-      finished = true;
+      pass.moved = true;
     } else {
       put(*work);
     }
   }
   polling = false;
-  return finished;
+  return pass;
 }
 
 }  // namespace heddle::progress

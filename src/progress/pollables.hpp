@@ -8,6 +8,12 @@
 
 namespace heddle::progress {
 
+// What a look at everything that could move has found.
+struct Pass {
+  bool moved = false;     // something did
+  bool complete = true;   // nothing was left out because another thread was busy with it: only then is there nothing to do
+};
+
 struct Pollable {
   // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone.
   virtual bool poll() = 0;
@@ -21,8 +27,8 @@ class Pollables {
  public:
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
   void add(Pollable& work);
-  // Looks at each once, but for those that another thread is looking at. Whether one finished.
-  bool poll();
+  // Looks at each once, but for those that another thread is looking at.
+  Pass poll();
 
  private:
   Pollable* take();
