@@ -33,14 +33,15 @@ void reduce_scatter(const Team& team, const Piece& mine, const Piece& result, co
     team.recv(result, 0);
     return;
   }
-  const Piece sum = in_place ? mine : team.room(mine.count, *mine.type);
+  // In place too: only this member's part of the buffer may change.
+  const Piece sum = team.room(mine.count, *mine.type);
   reduce(team, mine, sum, 0);
   team.fence();
   for (int d = 1; d < team.size; ++d) {
     const Piece part = slice_of(sum, d);
     if (part.count > 0) team.send(part, d);
   }
-  if (!in_place) team.copy(slice_of(sum, 0), result);
+  team.copy(slice_of(sum, 0), result);
 }
 
 }  // namespace heddle::coll
