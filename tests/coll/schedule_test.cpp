@@ -26,7 +26,7 @@ Error wait_all(Request* const*, std::size_t) { std::abort(); }
 void give_back(Request&) { std::abort(); }
 Request& take_request(const RequestType&) { std::abort(); }
 void complete(Request&) { std::abort(); }
-void start_polling(Rank&, Pollable&) { std::abort(); }
+void start_polling(Rank&, progress::Pollable&) { std::abort(); }
 }  // namespace p2p
 
 namespace coll {
