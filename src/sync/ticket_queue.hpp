@@ -15,8 +15,9 @@
 // ticket t when its state is t + 1. `taken` is the consumer's note that it has taken a slot out of order.
 // Order: linearizable; an enqueue that returned before another began comes out first.
 // Progress: enqueue is wait free: three or four atomic operations; it says full instead of waiting. (It may say so
-// while another producer is putting a credit back.) dequeue is wait free: it looks over
-// the slots again only after it has found one with a lower ticket, so at most Slots times.
+// while another producer is putting a credit back; while full it favours whoever asks at the right moment.) dequeue
+// is wait free: it looks over the slots again only after it has found one with a lower ticket, so at most Slots
+// times.
 // When: the queue of LockQ and of offload where asynchrony must not depend on the others' scheduling; the bound is
 // the backpressure that a combiner needs anyway.
 //
