@@ -1,7 +1,7 @@
 // The inner loops of pack and unpack: blocks of bytes between a packed stream and the places of a layout.
 //
 // The length of a block is what decides. Common short ones are compiled in, so that a block is a load and a store;
-// up to a few hundred bytes a copy is cheaper than a call; beyond that memcpy is right. Loads and stores go through
+// up to a cache line a copy is cheaper than a call; beyond that memcpy is right. Loads and stores go through
 // memcpy because user data need not be aligned.
 #pragma once
 
@@ -28,7 +28,7 @@ inline void copy_overlapping(char* to, const char* from, std::size_t n) {
 }
 
 inline void copy_block(char* to, const char* from, std::size_t n) {
-  constexpr std::size_t worth_a_call = 256;
+  constexpr std::size_t worth_a_call = 64;
   if (n > worth_a_call) {
     std::memcpy(to, from, n);
   } else if (n >= 16) {
