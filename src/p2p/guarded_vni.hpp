@@ -239,6 +239,8 @@ class GuardedVni final : public Vni {
         core_.sleepers = &me;
       }
     });
+    // What this thread left in the backlog is new to a server that already sleeps: only the server asks for room.
+    if (role == Role::sleeper && core_.something_to_do()) core_.rouse();
     return role;
   }
 
