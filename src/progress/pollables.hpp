@@ -10,8 +10,9 @@ namespace heddle::progress {
 
 // What a look at everything that could move has found.
 struct Pass {
-  bool moved = false;     // something did
-  bool complete = true;   // nothing was left out because another thread was busy with it: only then is there nothing to do
+  bool moved = false;  // something did
+  bool complete =
+      true;  // nothing was left out because another thread was busy with it: only then is there nothing to do
 };
 
 struct Pollable {
