@@ -174,7 +174,7 @@ Error check_distribution(int d, MPI_Count gsize, int distribution, int argument,
     return fail(MPI_ERR_ARG, "dimension %d has the size %lld; at least 1 is needed", d, static_cast<long long>(gsize));
   }
   if (processes < 1) return fail(MPI_ERR_ARG, "dimension %d has %d processes; at least 1 is needed", d, processes);
-  if (argument < 1 && argument != MPI_DISTRIBUTE_DFLT_DARG) {
+  if (argument < 1) {
     return fail(MPI_ERR_ARG, "dimension %d has the distribution argument %d", d, argument);
   }
   switch (distribution) {
