@@ -36,6 +36,9 @@ inline void set_status(MPI_Status& status, int source, int tag, MPI_Count bytes,
 // The status of an operation on MPI_PROC_NULL (section 3.10), and of a null or inactive request
 // (section 3.7.3).
 inline void set_proc_null_status(MPI_Status& status) { set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0); }
-inline void set_empty_status(MPI_Status& status) { set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0); }
+inline void set_empty_status(MPI_Status& status) {
+  set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
+  status.MPI_ERROR = MPI_SUCCESS;  // an empty status has one (MPI 5.0, section 3.7.3), any other is left alone
+}
 
 }  // namespace heddle
