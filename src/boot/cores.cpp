@@ -89,4 +89,18 @@ int usable_cores() {
   return cores > 0 ? cores : 1;
 }
 
+void spread(int part, int parts) {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  const int count = CPU_COUNT(&allowed);
+  if (count < parts) return;
+  int left = part * count / parts;
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &allowed) || left-- != 0) ++cpu;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 }  // namespace heddle::boot

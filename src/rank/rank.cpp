@@ -1,4 +1,5 @@
 #include "rank/rank.hpp"
+#include "boot/cores.hpp"
 
 #include <cstddef>
 
@@ -34,6 +35,7 @@ static Error bring_up(Rank& rank) {
   rank.world_rank = rank.job.rank;
   rank.world_size = rank.job.size;
   rank.machine.cores = static_cast<std::uint32_t>(rank.job.header->usable_cores);
+  if (rank.world_size > 1 && rank.job.record().bound == 0) boot::spread(rank.world_rank, rank.world_size);
   rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
   rank.vni.reset(p2p::make_vni(rank));
   if (!rank.vni) return Error(MPI_ERR_ARG);
