@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "op/op.hpp"
+#include "p2p/requests.hpp"
 
 namespace heddle::coll {
 
@@ -22,9 +23,21 @@ Error start_persistent(Request& request) {
   return success;
 }
 
+// A schedule's error is told here and not left in the request, which knows nothing of the message that failed.
+Error finish(Request& request, MPI_Status&) {
+  const int error = static_cast<Schedule*>(request.state)->error();
+  if (error == MPI_SUCCESS) [[likely]]
+    return success;
+  const char* why =
+      error == MPI_ERR_TRUNCATE ? ": it did not fit; do all processes agree on counts and datatypes?" : "";
+  return request.comm->handle != 0 ? fail_on(*request.comm, error, "a message of the operation failed%s", why)
+                                   : fail(error, "a message of the operation failed%s", why);
+}
+
 void destroy(Request& request) { Schedule::give_back(*static_cast<Schedule*>(request.state)); }
 
-constexpr RequestType collective_type{"collective", start_persistent, nullptr, nullptr, destroy};
+constexpr RequestType collective_type{
+    .name = "collective", .start = start_persistent, .cancel = nullptr, .finish = finish, .destroy = destroy};
 
 }  // namespace
 
@@ -150,7 +163,9 @@ void Schedule::start(const Step& step) {
 Error Schedule::run() {
   const auto finish_pending = [this] {
     if (pending_.empty()) return;
-    note(p2p::wait_all(pending_.data(), pending_.size()));
+    if (p2p::wait_all(pending_.data(), pending_.size())) [[unlikely]] {
+      for (Request* request : pending_) note(p2p::explain(*request));
+    }
     for (Request* request : pending_) p2p::give_back(*request);
     pending_.clear();
   };
@@ -211,9 +226,7 @@ bool Schedule::advance() {
 
 bool Schedule::poll() {
   if (!advance()) return false;
-  Request& request = *request_;
-  request.error = error_;
-  p2p::complete(request);
+  p2p::complete(*request_);
   return true;
 }
 

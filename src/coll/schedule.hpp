@@ -83,6 +83,7 @@ class Schedule final : public progress::Pollable {
   // One round of the attached request: from now on progress advances it.
   void launch();
   bool poll() override;
+  int error() const { return error_; }  // of the round that is over
 
  private:
   Schedule() = default;

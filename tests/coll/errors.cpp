@@ -54,6 +54,19 @@ int main(int argc, char** argv) {
     expect_working(comm);
   }
 
+  // More than a receiver has room for, in messages.
+  if (world_size > 1) {
+    const std::vector<int> counts(static_cast<std::size_t>(world_size), 1), displs(counts.size(), 0);
+    const int wanted = world_rank == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS, sent = world_rank == 0 ? 1 : 3;
+    expect_class(MPI_Gatherv(in.data(), sent, MPI_INT, out.data(), counts.data(), displs.data(), MPI_INT, 0, comm),
+                 wanted, "gatherv");
+    expect_class(
+        MPI_Igatherv(in.data(), sent, MPI_INT, out.data(), counts.data(), displs.data(), MPI_INT, 0, comm, &request),
+        MPI_SUCCESS, "igatherv");
+    expect_class(MPI_Wait(&request, MPI_STATUS_IGNORE), wanted, "the wait for igatherv");
+    expect_working(comm);
+  }
+
   // No topology.
   expect_class(MPI_Neighbor_allgather(in.data(), 1, MPI_INT, out.data(), 1, MPI_INT, comm), MPI_ERR_TOPOLOGY,
                "neighbor_allgather");

@@ -24,6 +24,7 @@ Request& isend(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, 
 Request& irecv(Comm&, Plane, void*, MPI_Count, const Datatype&, int, int) { std::abort(); }
 Error wait_all(Request* const*, std::size_t) { std::abort(); }
 void give_back(Request&) { std::abort(); }
+Error explain(const Request&) { std::abort(); }
 Request& take_request(const RequestType&) { std::abort(); }
 void complete(Request&) { std::abort(); }
 void start_polling(Rank&, progress::Pollable&) { std::abort(); }
