@@ -19,3 +19,7 @@ expect() { [[ $2 == "$3" ]] || fail "$1: wanted '$2', got '$3'"; }
 
 # The library that a program will really load.
 library_of() { ldd "$1" | sed -n 's/.*libmpi_abi.so.1 => \(.*\) (.*/\1/p'; }
+
+# contains ARGS-OF-GREP: reads all of its input, which `grep -q` does not: under pipefail, what writes into a pipe that
+# nobody reads any more has failed.
+contains() { grep "$@" >/dev/null; }

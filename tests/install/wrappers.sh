@@ -19,7 +19,7 @@ expect "mpirun" $'0 of 2, MPI 5.0\n1 of 2, MPI 5.0' "$("$prefix/bin/mpirun" -np 
 expect "without a launcher" "0 of 1, MPI 5.0" "$(./one)"
 
 # LD_LIBRARY_PATH must win over the path in the program, so that another implementation of the ABI can be put under it.
-readelf -d one | grep -q RUNPATH || fail "the program has no RUNPATH"
+readelf -d one | contains RUNPATH || fail "the program has no RUNPATH"
 
 # Questions.
 expect "-show" "cc -I$prefix/include a.c -L$prefix/lib -Wl,-rpath,$prefix/lib -Wl,--enable-new-dtags -lmpi_abi" \
@@ -35,7 +35,7 @@ expect "-showme:incdirs" "$prefix/include" "$("$mpicc" -showme:incdirs)"
 expect "-showme:libdirs" "$prefix/lib" "$("$mpicc" -showme:libdirs)"
 expect "-showme:libs" mpi_abi "$("$mpicc" -showme:libs)"
 expect "-showme:command" cc "$("$mpicc" -showme:command)"
-"$mpicc" -showme:version | grep -qx 'mpicc: Heddle [0-9.]* (Language: C)' || fail "-showme:version"
+"$mpicc" -showme:version | contains -x 'mpicc: Heddle [0-9.]* (Language: C)' || fail "-showme:version"
 "$mpicc" -showme:nonsense 2>/dev/null && fail "an unknown question must fail"
 
 # Another compiler, by option and by variable; a compiler that carries options.
@@ -47,11 +47,11 @@ expect "MPICH_CXX" "other -I$prefix/include -c a.c" "$(MPICH_CXX=other "$prefix/
 MPICH_CC="env cc" "$mpicc" "$here/hello.c" -o carried || fail "a compiler with options"
 
 # Everything else reaches the compiler as it came, and a question to the compiler is not answered by the linker.
-"$mpicc" -v 2>&1 | grep -q 'gcc version\|clang version' || fail "-v"
+"$mpicc" -v 2>&1 | contains 'gcc version\|clang version' || fail "-v"
 "$mpicc" --version >/dev/null || fail "--version"
 printf '#include <mpi.h>\nint size = sizeof NAME;\n' >named.c
 "$mpicc" '-DNAME="a b; (c)"' -c named.c || fail "an argument with spaces"
-"$mpicc" -E -dM -x c /dev/null | grep -q __GNUC__ || fail "-E"
+"$mpicc" -E -dM -x c /dev/null | contains __GNUC__ || fail "-E"
 "$mpicc" no-such-file.c 2>/dev/null && fail "the compiler's failure must be the wrapper's"
 ln -s "$mpicc" elsewhere
 expect "through a link" "$prefix/include" "$(./elsewhere -showme:incdirs)"
