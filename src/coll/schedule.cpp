@@ -34,7 +34,10 @@ Error finish(Request& request, MPI_Status&) {
                                    : fail(error, "a message of the operation failed%s", why);
 }
 
-void destroy(Request& request) { Schedule::give_back(*static_cast<Schedule*>(request.state)); }
+Error destroy(Request& request) {
+  Schedule::give_back(*static_cast<Schedule*>(request.state));
+  return success;
+}
 
 constexpr RequestType collective_type{
     .name = "collective", .start = start_persistent, .cancel = nullptr, .finish = finish, .destroy = destroy};

@@ -31,7 +31,8 @@ struct RequestType {
   Error (*start)(Request&);                // persistent: begin the next round
   Error (*cancel)(Request&);               // MPI_Cancel
   Error (*finish)(Request&, MPI_Status&);  // called once by the wait or test that sees `done` (grequest's query)
-  void (*destroy)(Request&);               // the kind's own state, before the request is given back
+  Error (*destroy)(Request&);              // the kind's own state, before the request is given back; its error
+                                           // (a user's free function) is that of the call that ends the request
 };
 
 struct Request final : Object {

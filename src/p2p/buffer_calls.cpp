@@ -36,6 +36,7 @@ struct Flush final : progress::Pollable {
 constexpr RequestType flush_type{
     .name = "flush", .start = nullptr, .cancel = nullptr, .finish = nullptr, .destroy = [](Request& request) {
       delete static_cast<Flush*>(request.state);
+      return success;
     }};
 
 Error start_flush(SendBuffer* buffer, MPI_Request* handle) {

@@ -76,7 +76,9 @@ Error collect(Request& request, MPI_Request* handle, MPI_Status* status) {
   if (request.persistent) {
     request.active = false;
   } else {
-    give_back(request);
+    const Error at_its_end = end(request);
+    if (at_its_end) [[unlikely]]
+      error = at_its_end;  // of a generalized request's callbacks the last one counts (section 13.2)
     *handle = MPI_REQUEST_NULL;
   }
   return error;
@@ -313,9 +315,8 @@ Error Request_free(MPI_Request* handle) {
   Request* request = object(*handle);
   if (request == nullptr) return bad_request(*handle, 0);
   if (request->persistent && !request->active) request->done.store(1, std::memory_order_relaxed);
-  give_back(*request);
   *handle = MPI_REQUEST_NULL;
-  return success;
+  return end(*request);
 }
 
 Error Cancel(Request& request) {

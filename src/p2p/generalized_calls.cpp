@@ -1,7 +1,11 @@
 // Generalized requests (MPI 5.0, section 13.2): operations of the user's own behind MPI_Wait and MPI_Test.
+#include <memory>
+
 #include "binding/impl.hpp"
 #include "object/resolve.hpp"
 #include "p2p/p2p.hpp"
+#include "p2p/vni.hpp"
+#include "rank/rank.hpp"
 
 namespace heddle::mpi {
 
@@ -16,27 +20,30 @@ struct Callbacks {
 
 Callbacks& callbacks(Request& request) { return *static_cast<Callbacks*>(request.state); }
 
+// What a callback returned goes to the caller of the function that called it (section 13.2).
+Error told(const char* callback, int code) {
+  if (code == MPI_SUCCESS) return success;
+  return fail(code, "the %s function of a generalized request returned error code %d", callback, code);
+}
+
+Error query(Request& request, MPI_Status& status) {
+  const Callbacks& c = callbacks(request);
+  return c.query != nullptr ? told("query", c.query(c.extra_state, &status)) : success;
+}
+
+Error cancel(Request& request) {
+  const Callbacks& c = callbacks(request);
+  const int completed = request.done.load(std::memory_order_acquire) != 0;
+  return c.cancel != nullptr ? told("cancel", c.cancel(c.extra_state, completed)) : success;
+}
+
+Error destroy(Request& request) {
+  const std::unique_ptr<Callbacks> c(&callbacks(request));
+  return c->free != nullptr ? told("free", c->free(c->extra_state)) : success;
+}
+
 constexpr RequestType generalized_type{
-    .name = "generalized",
-    .start = nullptr,
-    .cancel =
-        [](Request& request) {
-          const Callbacks& c = callbacks(request);
-          const int done = request.done.load(std::memory_order_acquire) != 0;
-          return c.cancel ? Error(c.cancel(c.extra_state, done)) : success;
-        },
-    .finish =
-        [](Request& request, MPI_Status& status) {
-          const Callbacks& c = callbacks(request);
-          return c.query ? Error(c.query(c.extra_state, &status)) : success;
-        },
-    .destroy =
-        [](Request& request) {
-          Callbacks& c = callbacks(request);
-          if (c.free) c.free(c.extra_state);
-          delete &c;
-        },
-};
+    .name = "generalized", .start = nullptr, .cancel = cancel, .finish = query, .destroy = destroy};
 
 }  // namespace
 
@@ -50,8 +57,7 @@ Error Grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_funct
 
 Error Grequest_complete(Request& request) {
   if (request.type != &generalized_type) return fail(MPI_ERR_REQUEST, "the request is not a generalized one");
-  p2p::complete(request);
-  return success;
+  return current_rank().vni->complete(request);
 }
 
 }  // namespace heddle::mpi

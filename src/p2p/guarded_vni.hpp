@@ -79,13 +79,13 @@ class GuardedVni final : public Vni {
     protect([&](Wakeups& wakeups) { cancelled = core_.cancel_recv(request, wakeups); });
     return cancelled;
   }
-  void complete(Request& request) override {
+  Error complete(Request& request) override {
     bool orphan = false;
     protect([&](Wakeups& wakeups) {
       orphan = request.freed;
       if (!orphan) core_.finish(request, wakeups);
     });
-    if (orphan) give_back_done(request);  // not under protection: destroying may call the user
+    return orphan ? give_back_done(request) : success;  // not under protection: destroying may call the user
   }
   bool disown(Request& request) override {
     bool done = false;

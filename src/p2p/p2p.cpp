@@ -153,11 +153,14 @@ bool test(Request& request) {
   return request.done.load(std::memory_order_acquire) != 0;
 }
 
-void give_back(Request& request) {
+Error end(Request& request) {
   Rank& rank = current_rank();
-  if (&request == rank.sent) return;
-  if (request.done.load(std::memory_order_acquire) != 0 || rank.vni->disown(request)) give_back_done(request);
+  if (&request == rank.sent) return success;
+  if (request.done.load(std::memory_order_acquire) != 0 || rank.vni->disown(request)) return give_back_done(request);
+  return success;
 }
+
+void give_back(Request& request) { (void)end(request); }
 
 Request& take_request(const RequestType& type) {
   Request& request = take_request();
@@ -165,7 +168,7 @@ Request& take_request(const RequestType& type) {
   return request;
 }
 
-void complete(Request& request) { current_rank().vni->complete(request); }
+void complete(Request& request) { (void)current_rank().vni->complete(request); }
 
 void progress(Rank& rank) { rank.vni->progress(); }
 

@@ -48,7 +48,8 @@ void give_back(Request& request);
 
 // A new request of another kind (collective, generalized), from the calling thread's cache.
 Request& take_request(const RequestType& type);
-// Marks such a request done and wakes whoever sleeps for it. Any thread, VNI not held.
+// Marks such a request done and wakes whoever sleeps for it. Any thread, VNI not held. The error of a request that the
+// user had freed is lost: nobody waits for it.
 void complete(Request& request);
 
 // One pass over everything that can move: arrived messages, backlog, schedules.

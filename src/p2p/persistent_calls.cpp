@@ -64,6 +64,7 @@ constexpr RequestType persistent_type{
         [](Request& request) {
           release(*arguments(request).datatype);
           delete &arguments(request);
+          return success;
         },
 };
 

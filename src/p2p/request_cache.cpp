@@ -76,8 +76,9 @@ Request& take_request() {
   return request;
 }
 
-void give_back_done(Request& request) {
-  if (request.type != nullptr && request.type->destroy != nullptr) request.type->destroy(request);
+Error give_back_done(Request& request) {
+  Error error;
+  if (request.type != nullptr && request.type->destroy != nullptr) error = request.type->destroy(request);
   request.handle = 0;
   request.done.store(0, std::memory_order_relaxed);
   request.persistent = request.active = request.cancelled = request.freed = request.receives = false;
@@ -93,6 +94,7 @@ void give_back_done(Request& request) {
   mine.free = &request;
   if (++mine.size > 2 * batch) [[unlikely]]
     empty(mine, batch);
+  return error;
 }
 
 }  // namespace heddle::p2p

@@ -9,7 +9,8 @@ namespace heddle::p2p {
 
 // A request in its initial state with a handle that no earlier request had.
 Request& take_request();
-// The end of one that is done: its kind's own state, then the request. Its handle is dead from here on.
-void give_back_done(Request& request);
+// The end of one that is done: its kind's own state, then the request. Its handle is dead from here on, whatever the
+// error, which is that of the kind's destroy.
+Error give_back_done(Request& request);
 
 }  // namespace heddle::p2p

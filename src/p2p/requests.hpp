@@ -13,6 +13,9 @@ Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, co
 // One that is done: what a communication with MPI_PROC_NULL is.
 Request& null_request(bool receive);
 
+// give_back() for a call of the user's, which returns what the request's kind has to say at its end.
+Error end(Request& request);
+
 // The error of a request that is done, with its sentence.
 Error explain(const Request& request);
 

@@ -115,6 +115,7 @@ constexpr RequestType pair_type{
           p2p::give_back(*pair.send);
           p2p::give_back(*pair.receive);
           delete &pair;
+          return success;
         },
 };
 

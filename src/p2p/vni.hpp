@@ -42,8 +42,8 @@ class Vni {
   virtual void start_matched_recv(Request& request, Unexpected& message) = 0;
 
   virtual bool cancel_recv(Request& request) = 0;
-  // Marks a request of another kind done.
-  virtual void complete(Request& request) = 0;
+  // Marks a request of another kind done; if its owner has given it up, ends it, and the error is its kind's.
+  virtual Error complete(Request& request) = 0;
   // The owner gives up an operation that may be under way; true if it was already done (then the owner gives it back).
   virtual bool disown(Request& request) = 0;
 

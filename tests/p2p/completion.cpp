@@ -1,4 +1,5 @@
-// Wait and test families, persistent and generalized requests, cancel, probe, sendrecv, truncation, MPI_PROC_NULL.
+// Wait and test families, persistent requests, cancel, probe, sendrecv, truncation, MPI_PROC_NULL.
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -134,39 +135,6 @@ void truncation() {
   MPI_Comm_free(&comm);
 }
 
-struct Progress {
-  int queried = 0, freed = 0;
-};
-
-void generalized() {
-  Progress progress;
-  MPI_Request request;
-  MPI_Grequest_start(
-      [](void* state, MPI_Status* status) {
-        ++static_cast<Progress*>(state)->queried;
-        MPI_Status_set_elements(status, MPI_INT, 7);
-        MPI_Status_set_cancelled(status, 0);
-        return int{MPI_SUCCESS};
-      },
-      [](void* state) {
-        ++static_cast<Progress*>(state)->freed;
-        return int{MPI_SUCCESS};
-      },
-      [](void*, int) { return int{MPI_SUCCESS}; }, &progress, &request);
-  int flag;
-  MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
-  check(!flag, "not complete before the user says so");
-  std::thread completer([=] { MPI_Grequest_complete(request); });
-  MPI_Status status;
-  MPI_Wait(&request, &status);
-  completer.join();
-  int count;
-  MPI_Get_count(&status, MPI_INT, &count);
-  equal(count, 7, "the query's status");
-  equal(progress.queried, 1, "query");
-  equal(progress.freed, 1, "free");
-}
-
 void probe() {
   if (test::size() < 2) return;
   if (me() == 0) {
@@ -195,7 +163,6 @@ int main(int argc, char** argv) {
   cancel_and_null();
   sendrecv();
   truncation();
-  generalized();
   probe();
   MPI_Barrier(MPI_COMM_WORLD);
 }
