@@ -11,6 +11,8 @@
 
 namespace heddle::p2p {
 
+using instruments::count;
+using instruments::Count;
 using lln::Header;
 using lln::MessageKind;
 using lln::shm::Post;
@@ -54,9 +56,8 @@ bool Core::try_send(const SendArgs& args) {
   if (args.bytes > lln::shm::eager_bytes || args.peer == rank_.world_rank) return false;
   if (backlog_[args.peer].head != nullptr) [[unlikely]]
     return false;  // others to this peer wait: stay in order
-  return endpoint_.post(args.peer, args.header, args.bytes, [&](std::byte* to) {
-    pack(args.datatype, args.buffer, args.count, 0, to, args.bytes);
-  }) == Post::done;
+  const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
+  return endpoint_.post(args.peer, args.header, args.bytes, data) == Post::done && left();
 }
 
 void Core::start_send(Request& request, Wakeups& wakeups) {
@@ -79,21 +80,24 @@ bool Core::post_request(Request& request, Wakeups& wakeups) {
   if (!synchronous && bytes <= lln::shm::eager_bytes) {
     if (endpoint_.post(request.peer, header, bytes, data) != Post::done) return false;
     finish(request, wakeups);
-    return true;
+    return left();
   }
   if (synchronous && bytes + sizeof name <= lln::shm::eager_bytes) {
     header.kind = MessageKind::eager_ack;
-    return endpoint_.post(request.peer, header, bytes + sizeof name, [&](std::byte* to) {
-      std::memcpy(to, &name, sizeof name);
-      data(to + sizeof name);
-    }) == Post::done;
+    return endpoint_.post(request.peer, header, bytes + sizeof name,
+                          [&](std::byte* to) {
+                            std::memcpy(to, &name, sizeof name);
+                            data(to + sizeof name);
+                          }) == Post::done &&
+           left();
   }
   header.kind = MessageKind::rts;
   Offer offer{bytes, name, 0, pid()};
   if (is_run(*request.datatype, request.count))
     offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
   return endpoint_.post(request.peer, header, sizeof offer,
-                        [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); }) == Post::done;
+                        [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); }) == Post::done &&
+         left();
 }
 
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes) {
@@ -177,6 +181,8 @@ bool Core::drain(Wakeups& wakeups) {
     moved = flush_backlog(wakeups);
   const int messages = endpoint_.poll([&](int sender, const Header& header, const std::byte* payload,
                                           std::size_t bytes) { arrive(sender, header, payload, bytes, wakeups); });
+  count(counters_, Count::polls);
+  if (messages == 0) count(counters_, Count::empty_polls);
   return moved || messages != 0;
 }
 
@@ -204,6 +210,7 @@ void Core::arrive(int sender, const Header& header, const std::byte* payload, st
 
 void Core::arrive_message(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                           Wakeups& wakeups) {
+  count(counters_, Count::received);
   if (Request* receive = matcher_.take_receive(header)) [[likely]] {
     receive->source = header.source;
     receive->tag = header.tag;
@@ -225,6 +232,7 @@ void Core::arrive_message(int sender, const Header& header, const std::byte* pay
 
 // A probe that sleeps is told of every message that it might look for.
 void Core::add_unexpected(Unexpected& message) {
+  count(counters_, Count::unexpected);
   matcher_.add_unexpected(message);
   if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
     endpoint_.own_bell().ring();
@@ -270,6 +278,7 @@ void Core::finish(Request& request, Wakeups& wakeups) {
     rouse();
   } else {
     wakeups.add(waiter->word);
+    count(counters_, Count::wakeups);
   }
 }
 
@@ -277,6 +286,8 @@ void Core::finish(Request& request, Wakeups& wakeups) {
 
 void Core::send_to_self(Request& request, Wakeups& wakeups) {
   const Header header{MessageKind::eager, request.source, request.tag, request.context};
+  count(counters_, Count::sent);
+  count(counters_, Count::received);
   if (Request* receive = matcher_.take_receive(header)) {
     receive->source = header.source;
     receive->tag = header.tag;

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "datatype/datatype.hpp"
+#include "instruments/counters.hpp"
 #include "lln/shm/endpoint.hpp"
 #include "object/comm.hpp"
 #include "object/request.hpp"
@@ -79,6 +80,7 @@ class Core {
   lln::shm::Endpoint& endpoint() { return endpoint_; }
   std::int32_t pid() const;
   Transfers& transfers() { return transfers_; }
+  instruments::Counters& counters() { return counters_; }
   std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
   Waiter* server = nullptr;               // the sleeping thread that watches the doorbell
   Waiter* sleepers = nullptr;             // the others that sleep
@@ -93,6 +95,11 @@ class Core {
                Wakeups& wakeups);
   void send_to_self(Request& request, Wakeups& wakeups);
   void deliver_local(Request& receive, Request& send, Wakeups& wakeups);
+  // A message is on its way; true.
+  bool left() {
+    count(counters_, instruments::Count::sent);
+    return true;
+  }
   bool post_request(Request& request, Wakeups& wakeups);
   void enqueue(int peer, Pending* pending);
   bool flush_backlog(Wakeups& wakeups);
@@ -104,6 +111,7 @@ class Core {
   lln::shm::Endpoint endpoint_;
   Transfers transfers_;
   Matcher matcher_;
+  instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
 
   // What found its channel full, in order, by peer.

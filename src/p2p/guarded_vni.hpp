@@ -12,6 +12,7 @@
 
 #include <utility>
 
+#include "instruments/guard.hpp"
 #include "p2p/core.hpp"
 #include "p2p/request_cache.hpp"
 #include "p2p/vni.hpp"
@@ -31,8 +32,7 @@ class GuardedVni final : public Vni {
   }
 
   bool try_send(const SendArgs& args) override {
-    sync::Guard guard(lock_);
-    return core_.try_send(args);
+    return guarded(core_.counters(), lock_, Time::issue, [&] { return core_.try_send(args); });
   }
   void start_send(Request& request) override {
     protect([&](Wakeups& wakeups) { core_.start_send(request, wakeups); });
@@ -47,7 +47,7 @@ class GuardedVni final : public Vni {
     progress();
     Unexpected* message = nullptr;
     protect([&](Wakeups& wakeups) {
-      if (core_.something_to_do()) core_.drain(wakeups);
+      if (core_.something_to_do()) drain(wakeups);
       message = core_.find_unexpected(context, source, tag);
       if (message == nullptr) return;
       found = {message->header.source, message->header.tag, message->bytes};
@@ -57,6 +57,7 @@ class GuardedVni final : public Vni {
   }
   // A probe has no request that could be completed: its sleeper is woken by every unexpected message.
   Unexpected* wait_probe(std::uint64_t context, int source, int tag, bool take, Probed& found) override {
+    Span span(core_.counters(), Time::wait);
     Patience patience(rank_.machine);
     do {
       if (Unexpected* message = probe(context, source, tag, take, found)) return message;
@@ -101,6 +102,7 @@ class GuardedVni final : public Vni {
   void wait(Request* const* requests, std::size_t n, bool any) override {
     Set set{requests, n, any};
     if (set.satisfied()) return;
+    Span span(core_.counters(), Time::wait);
     Patience patience(rank_.machine);
     for (;;) {
       if (progress()) patience.reset();
@@ -111,6 +113,7 @@ class GuardedVni final : public Vni {
   }
 
   void wait_until(bool (*holds)(const void*), const void* what) override {
+    Span span(core_.counters(), Time::wait);
     Patience patience(rank_.machine);
     do {
       if (holds(what)) return;
@@ -122,8 +125,14 @@ class GuardedVni final : public Vni {
   lln::shm::Heap& shared_memory() override { return core_.endpoint().heap(); }
 
   const char* model() const override { return model_; }
+  instruments::Counters& counters() override { return core_.counters(); }
 
  private:
+  using Count = instruments::Count;
+  using ExactSpan = instruments::ExactSpan;
+  using Span = instruments::Span;
+  using Time = instruments::Time;
+
   // The requests that a thread waits for.
   struct Set {
     Request* const* requests;
@@ -146,8 +155,7 @@ class GuardedVni final : public Vni {
   template <class F>
   void protect(F&& f) {
     Wakeups wakeups;  // flushed last, after the lock is free
-    sync::Guard guard(lock_);
-    f(wakeups);
+    guarded(core_.counters(), lock_, Time::issue, [&] { f(wakeups); });
   }
 
   // One attempt to move everything. What another thread is just doing is left to it, and the pass is then incomplete:
@@ -158,10 +166,11 @@ class GuardedVni final : public Vni {
     if (core_.something_to_do()) {
       typename Lock::node node;
       Wakeups wakeups;
-      if (queue) lock_.lock(node);
-      if (queue || lock_.try_lock(node)) {
-        pass.moved = core_.drain(wakeups);
+      if (queue) instruments::acquire(core_.counters(), lock_, node);
+      if (queue || instruments::try_acquire(core_.counters(), lock_, node)) {
+        pass.moved = drain(wakeups);
         lock_.unlock(node);
+        if (!pass.moved) count(core_.counters(), Count::wasted);
       } else {
         pass.complete = false;
       }
@@ -173,6 +182,13 @@ class GuardedVni final : public Vni {
       if (pass.moved) core_.rouse();
     }
     return pass;
+  }
+
+  bool drain(Wakeups& wakeups) {
+    Span span(core_.counters(), Time::poll);
+    const bool moved = core_.drain(wakeups);
+    if (!moved) span.was(Time::empty);
+    return moved;
   }
 
   static void add(progress::Pass& pass, progress::Pass more) {
@@ -191,8 +207,7 @@ class GuardedVni final : public Vni {
       const Transfers::Step step = core_.transfers().move(*transfer);
       pass.moved |= step != Transfers::Step::waits;
       if (step == Transfers::Step::over) {
-        sync::Guard guard(lock_);
-        core_.end_transfer(*transfer, wakeups);
+        guarded(core_.counters(), lock_, Time::poll, [&] { core_.end_transfer(*transfer, wakeups); });
       } else {
         core_.transfers().put_back(*transfer);
       }
@@ -206,10 +221,14 @@ class GuardedVni final : public Vni {
     Waiter& me = waiter_of_thread();
     const Role role = enroll(set, me);
     if (role == Role::none) return;
-    if (role == Role::sleeper)
-      while (me.word.load(std::memory_order_acquire) == Waiter::waiting) me.sleep();
+    if (role == Role::sleeper) sleep(me);
     if (me.word.load(std::memory_order_acquire) != Waiter::done) serve(set);
     leave(set, me);
+  }
+
+  void sleep(Waiter& me) {
+    ExactSpan span(core_.counters(), Time::asleep);
+    while (me.word.load(std::memory_order_acquire) == Waiter::waiting) me.sleep();
   }
 
   enum class Role : std::uint8_t { none, server, sleeper };
@@ -262,6 +281,7 @@ class GuardedVni final : public Vni {
         next->word.compare_exchange_strong(waiting, Waiter::serve, std::memory_order_release,
                                            std::memory_order_relaxed);
         wakeups.add(next->word);
+        count(core_.counters(), Count::wakeups);
       }
     });
   }
@@ -287,12 +307,20 @@ class GuardedVni final : public Vni {
       protect([&](Wakeups&) { core_.want_room(); });
       core_.endpoint().fence().heavy();
       const progress::Pass pass = look(true);
-      if (!pass.moved && pass.complete && !holds()) bell.sleep(rings);
+      const bool slept = !pass.moved && pass.complete && !holds();
+      if (slept) {
+        ExactSpan span(core_.counters(), Time::asleep);
+        bell.sleep(rings);
+      }
       bell.asleep.fetch_sub(1, std::memory_order_relaxed);
+      bool idle = slept;
       Patience patience(rank_.machine);
       do {
-        if (progress()) patience.reset();
+        if (!progress()) continue;
+        patience.reset();
+        idle = false;
       } while (!holds() && patience.spend());
+      if (idle && !holds()) count(core_.counters(), Count::idle_wakeups);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "instruments/counters.hpp"
 #include "lln/shm/heap.hpp"
 #include "object/request.hpp"
 
@@ -59,6 +60,7 @@ class Vni {
   virtual bool progress() = 0;
 
   virtual const char* model() const = 0;
+  virtual instruments::Counters& counters() = 0;
 };
 
 // The VNI of a rank under the model that HEDDLE_MODEL names. Null, with a sentence in error_detail(), if there is no

@@ -11,7 +11,7 @@ import sys
 FLOORS = [
     ["platform"],
     ["sync"],
-    ["threads"],
+    ["threads", "instruments"],
     ["lln", "progress"],
     ["safety"],
     ["boot"],

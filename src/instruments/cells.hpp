@@ -1,0 +1,65 @@
+// What a thread remembers: which cells are its own, and the state of its clock (span.hpp).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "instruments/counters.hpp"
+
+namespace heddle::instruments {
+
+// What is being timed on a thread. Spans nest; while an inner one runs, the clock of the outer one stands still.
+struct Clock {
+  std::uint32_t depth = 0;   // of open spans
+  std::uint32_t weight = 0;  // what a tick counts; 0: this outermost span is not among those that are timed
+  std::uint32_t skip = 1;    // outermost spans until the next that is timed
+  std::uint32_t random;      // state of the generator that chooses it; never 0
+  std::uint64_t mark = 0;    // when the innermost span began or went on
+  Cell* cell = nullptr;      // of the innermost span
+  Time what = Time::issue;   // of the innermost span
+};
+
+class Cells {
+ public:
+  Cells();
+  ~Cells();
+  Cells(const Cells&) = delete;
+  Cells& operator=(const Cells&) = delete;
+
+  Cell& of(Counters& counters) {
+    const Recent& recent = recent_[counters.name_ % recent_.size()];
+    return recent.name == counters.name_ ? *recent.cell : look_up(counters);
+  }
+
+  Clock clock;
+
+ private:
+  struct Recent {
+    std::uint64_t name = 0;  // no counters have this one
+    Cell* cell = nullptr;
+  };
+  struct Own {
+    std::uint64_t name;
+    std::shared_ptr<Cell> cell;
+  };
+
+  [[gnu::noinline]] Cell& look_up(Counters& counters);
+
+  std::array<Recent, 16> recent_;
+  std::vector<Own> own_;
+};
+
+namespace detail {
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local Cells* own_cells;
+// Null for a thread that is ending and has given its cells back.
+[[gnu::cold, gnu::noinline]] Cells* make_cells();
+}  // namespace detail
+
+inline Cells* cells_of_thread() {
+  Cells* cells = detail::own_cells;
+  return cells != nullptr ? cells : detail::make_cells();
+}
+
+}  // namespace heddle::instruments

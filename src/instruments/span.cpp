@@ -1,0 +1,68 @@
+#include "instruments/span.hpp"
+
+namespace heddle::instruments {
+
+namespace {
+
+// Charges the innermost span with what has passed since its mark.
+void settle(Clock& clock, std::uint64_t now) {
+  clock.cell->charge(clock.what, (now - clock.mark) * clock.weight);
+  clock.mark = now;
+}
+
+// Uniform in [1, 2 * sampling_period - 1], by Marsaglia's xorshift.
+std::uint32_t next_skip(Clock& clock) {
+  std::uint32_t x = clock.random;
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  clock.random = x;
+  return 1 + x % (2 * sampling_period - 1);
+}
+
+}  // namespace
+
+void Span::open(Counters& counters, Time what) {
+  Cells* cells = cells_of_thread();
+  if (cells == nullptr) return;
+  clock_ = &cells->clock;
+  Clock& clock = *clock_;
+  outer_cell_ = clock.cell;
+  outer_what_ = clock.what;
+  if (clock.depth++ == 0) {
+    if (--clock.skip != 0) return;
+    clock.skip = next_skip(clock);
+    clock.weight = sampling_period;
+    clock.mark = ticks();
+  } else if (clock.weight != 0) {
+    settle(clock, ticks());
+  } else {
+    return;
+  }
+  clock.cell = &cells->of(counters);
+  clock.what = what;
+}
+
+void Span::close() {
+  Clock& clock = *clock_;
+  --clock.depth;
+  if (clock.weight == 0) return;
+  settle(clock, ticks());
+  clock.cell = outer_cell_;
+  clock.what = outer_what_;
+  if (clock.depth == 0) clock.weight = 0;
+}
+
+void ExactSpan::open() {
+  clock_ = &cells_of_thread()->clock;  // it has a cell, so there is one
+  begin_ = ticks();
+  if (clock_->weight != 0) settle(*clock_, begin_);
+}
+
+void ExactSpan::close() {
+  const std::uint64_t now = ticks();
+  cell_->charge(what_, now - begin_);
+  clock_->mark = now;
+}
+
+}  // namespace heddle::instruments

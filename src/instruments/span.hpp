@@ -1,0 +1,74 @@
+// Where a thread's time goes, by scope.
+//
+// Reading the clock twice costs as much as a tenth of a short message, so not every span is timed: of the outermost
+// spans of a thread one in sixteen is, chosen at random so that no pattern of the program can hide from it, and counts
+// sixteenfold; the spans inside are timed when it is. What is rare and long (sleeping, queueing for a taken lock) is an
+// ExactSpan and timed always.
+//
+// Spans of one thread nest, and each is charged only with what the inner ones leave: the sums over all kinds of time
+// are the time in the outermost spans.
+#pragma once
+
+#include <cstdint>
+
+#include "instruments/cells.hpp"
+#include "instruments/counters.hpp"
+#include "instruments/ticks.hpp"
+
+namespace heddle::instruments {
+
+inline constexpr std::uint32_t sampling_period = 16;  // mean number of outermost spans for one that is timed
+
+class Span {
+ public:
+  Span(Counters& counters, Time what) {
+    if (counting()) [[unlikely]]
+      open(counters, what);
+  }
+  ~Span() {
+    if (clock_ != nullptr) [[unlikely]]
+      close();
+  }
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+
+  // It was time of another kind: the poll that has found nothing. Not while an inner span is open.
+  void was(Time what) {
+    if (clock_ != nullptr) [[unlikely]]
+      clock_->what = what;
+  }
+
+ private:
+  [[gnu::noinline]] void open(Counters& counters, Time what);
+  [[gnu::noinline]] void close();
+
+  Clock* clock_ = nullptr;  // null: nobody counts
+  Cell* outer_cell_;        // of the span around this one
+  Time outer_what_;
+};
+
+// No span may be opened inside.
+class ExactSpan {
+ public:
+  ExactSpan(Counters& counters, Time what) : cell_(counters.mine()), what_(what) {
+    if (cell_ != nullptr) [[unlikely]]
+      open();
+  }
+  ~ExactSpan() {
+    if (cell_ != nullptr) [[unlikely]]
+      close();
+  }
+  ExactSpan(const ExactSpan&) = delete;
+  ExactSpan& operator=(const ExactSpan&) = delete;
+
+ private:
+  [[gnu::noinline]] void open();
+  [[gnu::noinline]] void close();
+
+  Cell* cell_;
+  Time what_;
+  Clock* clock_;
+  std::uint64_t begin_;
+};
+
+}  // namespace heddle::instruments
