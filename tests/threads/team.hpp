@@ -1,0 +1,94 @@
+// What the tests of threads share: a team of threads, numbers from a seed, and messages that show which one they are.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <latch>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "mpi/check.hpp"
+
+namespace test {
+
+// Runs body(0) ... body(n - 1) in n threads that start together, and waits for all.
+inline void in_threads(int n, const std::function<void(int)>& body) {
+  std::latch all_here(n);
+  std::vector<std::jthread> team;
+  for (int t = 0; t < n; ++t) {
+    team.emplace_back([&, t] {
+      all_here.arrive_and_wait();
+      body(t);
+    });
+  }
+}
+
+// One 64-bit number out of others (the finalizer of MurmurHash3, applied in turn).
+template <class... Words>
+constexpr std::uint64_t mix(Words... words) {
+  std::uint64_t h = 0x9e3779b97f4a7c15;
+  const auto add = [&h](std::uint64_t word) {
+    h ^= word;
+    h = (h ^ (h >> 33)) * 0xff51afd7ed558ccd;
+    h = (h ^ (h >> 33)) * 0xc4ceb9fe1a85ec53;
+    h ^= h >> 33;
+  };
+  (add(static_cast<std::uint64_t>(words)), ...);
+  return h;
+}
+
+// The same numbers wherever the seed is the same.
+class Random {
+ public:
+  template <class... Words>
+  explicit Random(Words... seed) : state_(mix(seed...)) {}
+
+  std::uint64_t next() { return mix(state_++); }
+  int below(int n) { return static_cast<int>(next() % static_cast<std::uint64_t>(n)); }
+  bool one_in(int n) { return below(n) == 0; }
+  template <class All>
+  const auto& of(const All& all) {
+    return all[next() % std::size(all)];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Sizes of messages, in bytes, on both sides of the borders that protocols have.
+inline constexpr int sizes[] = {0,    1,    8,     40,    41,    64,    104,    105,    256,
+                                1000, 4096, 16384, 16385, 40000, 65536, 131072, 131073, 262144};
+inline int any_size(Random& random) { return random.of(sizes); }
+
+// The bytes of the message whose key this is: no two messages, and no two places of one, look the same.
+inline void fill(std::span<unsigned char> data, std::uint64_t key) {
+  std::uint64_t word = mix(key);
+  for (std::size_t at = 0; at < data.size(); at += sizeof word, word += 0x9e3779b97f4a7c15)
+    std::memcpy(&data[at], &word, std::min(sizeof word, data.size() - at));
+}
+inline std::vector<unsigned char> message(std::uint64_t key, int bytes) {
+  std::vector<unsigned char> data(static_cast<std::size_t>(bytes));
+  fill(data, key);
+  return data;
+}
+inline void expect_message(std::span<const unsigned char> data, std::uint64_t key, const char* what,
+                           std::source_location at = std::source_location::current()) {
+  const std::vector<unsigned char> expected = message(key, static_cast<int>(data.size()));
+  const auto [got, wanted] = std::mismatch(data.begin(), data.end(), expected.begin());
+  if (got != data.end()) test::equal(*got, *wanted, what, at);
+}
+
+inline int count_of(const MPI_Status& status, MPI_Datatype type) {
+  int count;
+  MPI_Get_count(&status, type, &count);
+  return count;
+}
+
+inline int right() { return (rank() + 1) % size(); }
+inline int left() { return (rank() + size() - 1) % size(); }
+
+}  // namespace test
