@@ -1,4 +1,4 @@
-// A communicator (MPI 5.0, chapter 7): a pair of context planes, a group or two, and what hangs from it.
+// A communicator (MPI 5.0, chapter 7): a few context planes, a group or two, and what hangs from it.
 //
 // The first cache line is what a message needs; everything else lies behind it.
 #pragma once
@@ -30,10 +30,10 @@ struct CommState;
 }
 
 // Messages of different planes of one communicator never match each other.
-enum class Plane : std::uint32_t { user = 0, collective = 1 };
+enum class Plane : std::uint32_t { user = 0, collective = 1, partitioned = 2 };
 
 // The name of a communicator on the wire: unique in the job, chosen by one member (see object/context.hpp) and told
-// to the others, so making a communicator needs no agreement. Bit 0 is the plane.
+// to the others, so making a communicator needs no agreement. Bits 0 and 1 are the plane.
 using Context = std::uint64_t;
 
 struct Comm final : Object {
@@ -42,7 +42,7 @@ struct Comm final : Object {
   ~Comm();  // the last reference is gone; see comm/make_comm.cpp
 
   // What a message needs.
-  Context context = 0;              // of the user plane; always even
+  Context context = 0;              // of the user plane: bits 0 and 1 are clear
   p2p::Vni* vni = nullptr;          // carries this communicator's messages
   const int* peer_world = nullptr;  // world rank by rank in the group that one sends to; null: the identity
   int rank = 0;                     // of this process, in the local group

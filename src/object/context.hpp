@@ -5,8 +5,8 @@
 // the messages that the creation sends anyway. So threads may create communicators at the same time on any
 // communicators, with no agreement, no order and no limit on how many are alive.
 //
-//     63        40 39            1 0
-//     [world rank][counter        ][plane]
+//     63        40 39        2 1     0
+//     [world rank][counter    ][plane ]
 #pragma once
 
 #include "object/comm.hpp"
@@ -20,7 +20,7 @@ inline constexpr Context internal_context_counter = 2;  // the library's own tra
 inline constexpr std::uint32_t first_free_context_counter = 8;
 
 constexpr Context make_context(int world_rank, std::uint64_t counter) {
-  return (static_cast<Context>(world_rank) << 40) | (counter << 1);
+  return (static_cast<Context>(world_rank) << 40) | (counter << 2);
 }
 
 // A context that was never used in this job before.

@@ -44,7 +44,8 @@ struct Rank {
   boot::Job job;       // where we are in the job, and its shared memory
   int world_rank = 0;  // position among all processes of the job; also the address for transports
   int world_size = 1;
-  std::atomic<std::uint64_t> contexts_made{0};  // see object/context.hpp
+  std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp
+  std::atomic<std::uint32_t> partitions_made{0};  // see object/tags.hpp
 
   std::unique_ptr<p2p::Vni> vni;            // the rank's communication context
   Request* sent = nullptr;                  // what an MPI_Isend that was complete at once returns; always done

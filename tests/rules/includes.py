@@ -20,7 +20,7 @@ FLOORS = [
     ["p2p"],
     ["coll"],
     ["comm"],
-    ["rma", "io", "topo", "tool", "dpm"],
+    ["partitioned", "rma", "io", "topo", "tool", "dpm"],
     ["binding"],
 ]
 # What the binding hands down: the list of the standard's functions, the declarations of what the folders implement, and

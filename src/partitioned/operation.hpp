@@ -1,0 +1,95 @@
+// Partitioned communication (MPI 5.0, chapter 4): a persistent message whose parts are sent as they become ready, by any
+// thread, and may be used as they arrive. Here: what its two sides have in common.
+//
+// The sides are matched once, in the order of their init calls: the sender introduces itself with a message of the
+// program's tag on the partitioned plane, which tells how it partitions and which tags its data have. From then on each
+// of the sender's partitions is a message of its own, whatever the receiver's partitions are; one of those has arrived
+// when all messages that overlap it have. So neither side ever waits for an answer of the other.
+//
+// Progress looks at an operation (poll) from one thread at a time; Pready and Parrived come from any.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "datatype/reference.hpp"
+#include "object/comm.hpp"
+#include "object/error.hpp"
+#include "object/request.hpp"
+#include "progress/pollables.hpp"
+
+namespace heddle::partitioned {
+
+struct Introduction {
+  std::uint32_t first_tag;  // partition i has partition_tag(first_tag + i)
+  std::int32_t partitions;
+  std::uint64_t bytes;  // of one partition
+};
+
+// What an init call was given.
+struct Arguments {
+  void* buffer;
+  int partitions;
+  MPI_Count count;  // of one partition
+  const Datatype& datatype;
+  int peer;  // or MPI_PROC_NULL
+  int tag;
+  Comm& comm;
+};
+
+class Operation : public progress::Pollable {
+ public:
+  Operation(const Arguments& args, const RequestType& type);
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  Request& request() { return request_; }
+  int partitions() const { return partitions_; }
+
+  // Begins a round. Nothing of the round before is under way.
+  virtual void start() = 0;
+
+  bool poll() final;
+  // Of the round that is over: that of its first message that failed.
+  Error error() const;
+
+  virtual ~Operation();
+
+ protected:
+  // Goes as far as it can without waiting; true when the round is over. One thread at a time.
+  virtual bool advance() = 0;
+
+  void begin_round();
+  // Advances now, and whenever somebody makes progress until the round is over. The last that the caller does: the
+  // operation may be gone when this returns.
+  void launch();
+  // Keeps the first error of the round.
+  void note(int error);
+  // Notes the error of a message that is done, and ends its request.
+  void collect(Request& message);
+
+  std::byte* element(MPI_Count index) const;  // of the buffer
+  std::size_t partition_bytes() const { return packed_size(*datatype_, count_); }
+  std::size_t bytes() const { return partition_bytes() * static_cast<std::size_t>(partitions_); }
+  Comm& comm() const { return comm_; }
+  const Datatype& datatype() const { return *datatype_; }
+  MPI_Count count() const { return count_; }
+  int peer() const { return peer_; }
+  int tag() const { return tag_; }
+
+ private:
+  Comm& comm_;  // a reference
+  Request& request_;
+  void* buffer_;
+  int partitions_;
+  MPI_Count count_;
+  datatype::Reference datatype_;
+  int peer_;
+  int tag_;
+  int error_ = MPI_SUCCESS;  // the first of this round
+};
+
+}  // namespace heddle::partitioned

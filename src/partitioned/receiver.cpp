@@ -1,0 +1,130 @@
+#include "partitioned/receiver.hpp"
+
+#include "object/status.hpp"
+#include "object/tags.hpp"
+#include "p2p/p2p.hpp"
+
+namespace heddle::partitioned {
+
+constinit const RequestType Receiver::type{
+    .name = "partitioned receive",
+    .start = [](Request& request) { return static_cast<Receiver*>(request.state)->start(), success; },
+    .cancel = [](Request&) { return fail(MPI_ERR_REQUEST, "a partitioned receive cannot be cancelled"); },
+    .finish = [](Request& request,
+                 MPI_Status& status) { return static_cast<Receiver*>(request.state)->finish(status); },
+    .destroy =
+        [](Request& request) {
+          delete static_cast<Receiver*>(request.state);
+          return success;
+        },
+};
+
+Receiver::Receiver(const Arguments& args) : Operation(args, type) {
+  introduction_ =
+      &p2p::irecv(comm(), Plane::partitioned, &sender_, sizeof sender_, *predefined_datatype(MPI_BYTE), peer(), tag());
+}
+
+Receiver::~Receiver() {
+  if (introduction_ == nullptr) return;
+  (void)p2p::cancel_recv(*introduction_);  // if not, it has come
+  p2p::give_back(*introduction_);
+}
+
+void Receiver::start() {
+  begin_round();
+  posted_ = false;
+  if (met_.load(std::memory_order_relaxed))
+    for (int i = 0; i < sender_.partitions; ++i)
+      messages_[static_cast<std::size_t>(i)].landed.store(false, std::memory_order_relaxed);
+  launch();
+}
+
+// The sender has introduced itself: now it is known what will come.
+bool Receiver::meet() {
+  if (introduction_->done.load(std::memory_order_acquire) == 0) return false;
+  p2p::give_back(*introduction_);
+  introduction_ = nullptr;
+  if (peer() == MPI_PROC_NULL) sender_ = {0, partitions(), partition_bytes()};
+  const auto n = static_cast<std::size_t>(sender_.partitions);
+  const auto element_bytes = static_cast<std::size_t>(datatype().size);
+  messages_ = std::make_unique<Message[]>(n);
+  if (sender_.bytes * n != bytes()) {
+    way_ = Way::refused;
+  } else if (sender_.bytes != 0 && sender_.bytes % element_bytes != 0) {
+    way_ = Way::staged;
+    stage_ = std::make_unique_for_overwrite<std::byte[]>(bytes());
+  }
+  met_.store(true, std::memory_order_release);
+  return true;
+}
+
+// A message that does not fit is received into nothing, so that the sender gets rid of it.
+Request& Receiver::receive(int index, int tag) {
+  const std::size_t offset = static_cast<std::size_t>(index) * sender_.bytes;
+  const Datatype& byte = *predefined_datatype(MPI_BYTE);
+  switch (way_) {
+    case Way::staged:
+      return p2p::irecv(comm(), Plane::partitioned, stage_.get() + offset, static_cast<MPI_Count>(sender_.bytes), byte,
+                        peer(), tag);
+    case Way::refused:
+      return p2p::irecv(comm(), Plane::partitioned, nullptr, 0, byte, peer(), tag);
+    default: {
+      const auto size = static_cast<std::size_t>(datatype().size);
+      const auto elements = [=](std::size_t n) { return size == 0 ? 0 : static_cast<MPI_Count>(n / size); };
+      return p2p::irecv(comm(), Plane::partitioned, element(elements(offset)), elements(sender_.bytes), datatype(),
+                        peer(), tag);
+    }
+  }
+}
+
+void Receiver::post() {
+  if (way_ == Way::refused) note(MPI_ERR_TRUNCATE);
+  for (int i = 0; i < sender_.partitions; ++i) {
+    const int tag = partition_tag(sender_.first_tag + static_cast<std::uint32_t>(i));
+    messages_[static_cast<std::size_t>(i)].request = &receive(i, tag);
+    pending_.push_back(i);
+  }
+  posted_ = true;
+}
+
+void Receiver::land(int index) {
+  Message& message = messages_[static_cast<std::size_t>(index)];
+  if (way_ == Way::staged) {
+    const std::size_t offset = static_cast<std::size_t>(index) * sender_.bytes;
+    unpack(datatype(), element(0), count() * partitions(), offset, stage_.get() + offset, message.request->bytes);
+  }
+  collect(*message.request);
+  message.landed.store(true, std::memory_order_release);
+}
+
+bool Receiver::advance() {
+  if (introduction_ != nullptr && !meet()) return false;
+  if (!posted_) post();
+  std::erase_if(pending_, [this](int index) {
+    if (messages_[static_cast<std::size_t>(index)].request->done.load(std::memory_order_acquire) == 0) return false;
+    land(index);
+    return true;
+  });
+  return pending_.empty();
+}
+
+// Partition q of Q covers [q/Q, (q+1)/Q) of the whole, message i of P covers [i/P, (i+1)/P).
+bool Receiver::arrived(int partition) const {
+  if (!met_.load(std::memory_order_acquire)) return false;
+  const auto messages = static_cast<std::int64_t>(sender_.partitions);
+  const std::int64_t end = (messages * (partition + 1) + partitions() - 1) / partitions();
+  for (std::int64_t i = messages * partition / partitions(); i < end; ++i)
+    if (!messages_[static_cast<std::size_t>(i)].landed.load(std::memory_order_acquire)) return false;
+  return true;
+}
+
+Error Receiver::finish(MPI_Status& status) const {
+  if (peer() == MPI_PROC_NULL) {
+    set_proc_null_status(status);
+  } else {
+    set_status(status, peer(), tag(), static_cast<MPI_Count>(bytes()));
+  }
+  return error();
+}
+
+}  // namespace heddle::partitioned

@@ -1,0 +1,48 @@
+// The receiving side. Each round posts a receive for every partition of the sender, once its introduction is there. A
+// message whose bytes are whole elements of the receiver's datatype lands in place, any other in a buffer of our own.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "partitioned/operation.hpp"
+
+namespace heddle::partitioned {
+
+class Receiver final : public Operation {
+ public:
+  static const RequestType type;
+
+  explicit Receiver(const Arguments& args);
+  ~Receiver() override;
+
+  void start() override;
+  // Whether a partition of this side is there. Any thread.
+  bool arrived(int partition) const;
+  Error finish(MPI_Status& status) const;
+
+ private:
+  // A message of this round: a partition of the sender.
+  struct Message {
+    std::atomic<bool> landed{false};
+    Request* request = nullptr;
+  };
+
+  bool advance() override;
+  bool meet();
+  void post();
+  Request& receive(int index, int tag);
+  void land(int index);
+
+  Introduction sender_{};
+  Request* introduction_ = nullptr;  // of the sender, until it is there
+  std::atomic<bool> met_{false};
+  bool posted_ = false;
+  enum class Way : std::uint8_t { in_place, staged, refused };
+  Way way_ = Way::in_place;
+  std::unique_ptr<Message[]> messages_;
+  std::vector<int> pending_;  // indices of messages that have not landed
+  std::unique_ptr<std::byte[]> stage_;
+};
+
+}  // namespace heddle::partitioned
