@@ -163,7 +163,7 @@ void late_partner(int t, MPI_Comm comm) {
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
   constexpr int threads = 9;
-  constexpr int rounds = 5;
+  constexpr int rounds = 3;
   in_threads(threads, [](int t) {
     for (int round = 0; round < rounds; ++round) {
       Window w(t, round, MPI_COMM_WORLD);
