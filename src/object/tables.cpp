@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "object/info.hpp"
 #include "object/info_env.hpp"
 #include "rank/rank.hpp"
 
@@ -37,7 +36,6 @@ ObjectTables::ObjectTables(Rank& rank)
 }
 
 ObjectTables::~ObjectTables() {
-  if (environment_) release(*environment_);
   release(*empty_group);
   for (Errhandler* errhandler : {errors_return, errors_abort, errors_are_fatal}) release(*errhandler);
 }
@@ -54,10 +52,10 @@ Errhandler* ObjectTables::chosen_initial_errhandler() const {
 
 Info& ObjectTables::environment_info() {
   std::call_once(environment_made_, [this] {
-    environment_ = make_info(describe_environment(rank_));
-    environment_->handle = reinterpret_cast<std::uintptr_t>(MPI_INFO_ENV);
+    environment_.items = describe_environment(rank_);
+    environment_.handle = reinterpret_cast<std::uintptr_t>(MPI_INFO_ENV);
   });
-  return *environment_;
+  return environment_;
 }
 
 AttributeSet* ObjectTables::attributes_of_predefined(const Datatype& datatype, bool make) {

@@ -15,13 +15,13 @@
 #include "object/errhandler.hpp"
 #include "object/error_table.hpp"
 #include "object/group.hpp"
+#include "object/info.hpp"
 #include "object/tags.hpp"
 
 namespace heddle {
 
 struct Comm;
 struct Datatype;
-struct Info;
 struct Rank;
 
 struct ObjectTables {
@@ -66,7 +66,7 @@ struct ObjectTables {
 
   Rank& rank_;
   std::once_flag environment_made_;
-  Info* environment_ = nullptr;
+  Info environment_;  // here and not in the arena, where a leak checker would not find what refers to its strings
   std::mutex mutex_;
   std::map<const Datatype*, AttributeSet> datatype_attributes_;  // under mutex_
   std::map<const Datatype*, std::string> datatype_names_;        // under mutex_
