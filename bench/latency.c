@@ -7,6 +7,7 @@
 // --mode fan: one thread of the leading rank talks to all threads of its partner, whichever receives first, as in Dang 2017
 // Figs. 2, 8, 10. The value is half a round trip of one message.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -75,5 +76,6 @@ int main(int argc, char** argv) {
   pingpong p = {&b, buffers};
   bench_timing t = bench_measure(&b, fan ? fan_rounds : rounds_of, &p, 0);
   bench_report(&b, &t, BENCH_TIME, 0.5e6 / (fan ? b.threads : 1), "half round trip", "us");
+  for (int i = 0; i < b.threads; ++i) free(buffers[i]);
   bench_end(&b);
 }
