@@ -12,13 +12,13 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  printf("rank %d of %d\n", rank, size);
+  MPI_Barrier(MPI_COMM_WORLD);
+  printf("rank %d of %d\n", rank, size); /* the next call of those that wait is MPI_Recv */
   fflush(stdout);
   if (strcmp(how, "well") == 0) {
     MPI_Finalize();
     return 0;
   }
-  MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 1) {
     if (strcmp(how, "segfault") == 0) raise(SIGSEGV);
     if (strcmp(how, "bad buffer") == 0) MPI_Send((void*)8, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);

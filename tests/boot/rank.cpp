@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,12 +65,14 @@ int main(int argc, char** argv) {
       be_in_call(static_cast<std::uint16_t>(std::stoi(value())));
     else if (step == "threads") {
       const auto call = static_cast<std::uint16_t>(std::stoi(value()));
+      static std::latch in_call(2);
       for (int i = 0; i < 2; ++i)
         std::thread([call] {
           be_in_call(call);
+          in_call.count_down();
           pause();
         }).detach();
-      sleep_for("0.1");
+      in_call.wait();
     } else if (step == "say")
       puts(value().c_str());
     else if (step == "run")

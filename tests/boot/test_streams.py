@@ -7,7 +7,7 @@ import sys
 import time
 
 import launcher
-from launcher import MPIEXEC, RANK, LauncherTest
+from launcher import MPIEXEC, RANK, TRIES, LauncherTest, Result
 
 LINES = "import sys\nfor i in range(2000): sys.stdout.write(f'{sys.argv[1]} {i} ' + 'x' * 150 + '\\n')\n"
 
@@ -23,13 +23,20 @@ class Output(LauncherTest):
             self.assertEqual(own, [f"{name} {i} " + "x" * 150 for i in range(2000)])
 
     def test_pieces_of_a_line_are_put_together(self):
-        result = self.run_job("-n", "3", "sh", "-c", "printf a; printf b; echo c")
-        self.assertEqual(result.out, "abc\n" * 3)
+        # A rank that a busy machine stops between two pieces is taken for one that shows a prompt.
+        pieces = ["-n", "3", "sh", "-c", "printf a; printf b; echo c"]
+        self.assertIn("abc\n" * 3, (self.run_job(*pieces).out for _ in range(TRIES)))
 
     def test_a_prompt_is_shown_and_not_torn(self):
-        result = self.run_job("-n", "2", "sh", "-c",
-                              "if [ $HEDDLE_RANK = 0 ]; then printf 'prompt: '; sleep 1; echo done; else sleep 0.5; echo line; fi")
-        self.assertEqual(result.out, "prompt: \nline\ndone\n")
+        turn = "while [ ! -e turn$HEDDLE_RANK ]; do sleep 0.02; done"
+        process = self.start("-n", "2", "sh", "-c",
+                             f"if [ $HEDDLE_RANK = 0 ]; then printf 'prompt: '; {turn}; echo done; else {turn}; echo line; fi",
+                             cwd=self.directory)
+        self.assertEqual(process.stdout.read(8), "prompt: ")
+        (self.directory / "turn1").touch()
+        self.assertEqual(process.stdout.readline() + process.stdout.readline(), "\nline\n")
+        (self.directory / "turn0").touch()
+        self.assertEqual(self.finish(process, time.monotonic()).out, "done\n")
 
     def test_last_line_without_end(self):
         self.assertEqual(self.run_job("-n", "1", "printf", "abc").out, "abc")
@@ -61,16 +68,19 @@ class Output(LauncherTest):
         process = self.start("-n", "2", "yes")
         process.stdout.readline()
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=10), 141)
+        self.assertEqual(process.wait(timeout=60), 141)
         process.stderr.close()
         self.assert_nothing_left()
 
     def test_a_slow_reader_does_not_keep_a_failed_job(self):
-        process = self.start("-n", "2", "sh", "-c", "if [ $HEDDLE_RANK = 0 ]; then yes; else sleep 0.5; kill -9 $$; fi")
-        since = time.monotonic()
-        self.assertEqual(process.wait(timeout=10), 137)  # and we have read nothing yet
-        self.assertLess(time.monotonic() - since, 0.5 + launcher.END_LIMIT)
-        process.communicate()
+        def attempt() -> Result:
+            process = self.start("-n", "2", "sh", "-c", "if [ $HEDDLE_RANK = 0 ]; then yes; else sleep 0.5; kill -9 $$; fi")
+            since = time.monotonic()
+            self.assertEqual(process.wait(timeout=60), 137)  # and we have read nothing yet
+            seconds = time.monotonic() - since
+            return Result(process.returncode, *process.communicate(), seconds)
+
+        self.in_time(attempt, 0.5 + launcher.END_LIMIT)
 
     def test_a_slow_reader_gets_everything(self):
         process = self.start("-n", "1", "seq", "200000")
@@ -109,19 +119,22 @@ class Input(LauncherTest):
         os.close(ours)
 
     def test_ctrl_c_of_a_terminal(self):
-        ours, theirs = pty.openpty()
-        process = self.start("-n", "2", RANK, "join", "sleep", "60", stdin=theirs, start_new_session=True,
-                             preexec_fn=lambda: __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0))
-        os.close(theirs)
-        self.ranks(2)
-        since = time.monotonic()
-        os.write(ours, b"\x03")
-        result = self.finish(process, since)
+        def attempt() -> Result:
+            ours, theirs = pty.openpty()
+            process = self.start("-n", "2", RANK, "join", "sleep", "60", stdin=theirs, start_new_session=True,
+                                 preexec_fn=lambda: __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0))
+            os.close(theirs)
+            self.ranks(2)
+            since = time.monotonic()
+            os.write(ours, b"\x03")
+            result = self.finish(process, since)
+            self.assert_nothing_left()
+            os.close(ours)
+            return result
+
+        result = self.in_time(attempt)
         self.assertEqual(result.code, 130)
         self.assertIn("Ctrl-C", result.err)
-        self.assertLess(result.seconds, launcher.END_LIMIT)
-        self.assert_nothing_left()
-        os.close(ours)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
+rm -rf "$prefix.away" # of a run that was killed
 cp -a "$prefix" "a new home"
 mv "$prefix" "$prefix.away" # nothing may still be found in the old place
 trap 'mv "$prefix.away" "$prefix"' EXIT
