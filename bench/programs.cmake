@@ -18,7 +18,7 @@ function(heddle_benchmark NAME SOURCE RANKS)
   endif()
   if(HEDDLE_TESTS)
     add_test(NAME bench.${NAME} COMMAND mpiexec -n ${RANKS} $<TARGET_FILE:bench_${SOURCE}> ${ARGN})
-    set_tests_properties(bench.${NAME} PROPERTIES TIMEOUT 60 PROCESSORS 2)
+    set_tests_properties(bench.${NAME} PROPERTIES TIMEOUT ${HEDDLE_TEST_LIMIT} PROCESSORS 2)
   endif()
 endfunction()
 

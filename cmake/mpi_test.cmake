@@ -7,7 +7,8 @@
 # MODELS says under which models (models.cmake): `default` (also without it), the model that a user gets who chooses
 # none; `few`, those that stand for all; `all`, for what tests the models themselves: the few with each number of ranks,
 # every other preset with two. The test's name is name/nN or name/model/nN. mpiexec ends a run a little before ctest
-# would, since it can say which thread of which rank hangs in which call.
+# would, since it can say which thread of which rank hangs in which call. TIMEOUT is for what may need longer than
+# HEDDLE_TEST_LIMIT.
 include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
@@ -15,8 +16,8 @@ function(heddle_mpi_test)
   if(T_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "heddle_mpi_test: nothing is given for ${T_KEYWORDS_MISSING_VALUES} of ${T_NAME}")
   endif()
-  if(NOT T_TIMEOUT)
-    set(T_TIMEOUT 60)
+  if(NOT T_TIMEOUT OR T_TIMEOUT LESS HEDDLE_TEST_LIMIT)
+    set(T_TIMEOUT ${HEDDLE_TEST_LIMIT})
   endif()
   string(REPLACE "." "_" target mpi_test_${T_NAME})
   add_executable(${target} ${T_SOURCES})

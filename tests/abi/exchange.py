@@ -24,7 +24,7 @@ def run(binary: Path, mpiexec: Path, library: Path, expected: str) -> bool:
     environment = os.environ | {"LD_LIBRARY_PATH": str(library)}
     command = [mpiexec, "-n", "2", binary]
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+        command, env=environment, capture_output=True, text=True, timeout=200, stdin=subprocess.DEVNULL
     )
     good = done.returncode == 0 and expected in done.stdout
     print(f"{binary.name} on {expected}: {'good' if good else 'bad'}")

@@ -21,7 +21,7 @@ from mpi_library import CHAPTERS, CLASS_NAMES, CONSTANTS, MPI, OVERRIDES, Librar
 from generator.overrides import base_name
 from generator.standard import Function, Parameter
 
-SECONDS = 60
+SECONDS = 200
 RANDOM_CALLS = 60  # for each function
 
 # Kind -> (null handle, error class).

@@ -70,7 +70,7 @@ class LauncherTest(unittest.TestCase):
 
     def finish(self, process: subprocess.Popen, since: float, given: str | None = None) -> Result:
         try:
-            out, err = process.communicate(given, timeout=60)
+            out, err = process.communicate(given, timeout=200)
         except subprocess.TimeoutExpired:
             process.kill()
             self.fail(f"mpiexec hangs; it said: {process.communicate()}")
@@ -100,7 +100,7 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(list(self.temporary.iterdir()), [])
 
     def wait_for(self, condition, what: str):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 100
         while not condition():
             self.assertLess(time.monotonic(), deadline, f"waited in vain for {what}")
             time.sleep(0.01)

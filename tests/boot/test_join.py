@@ -8,7 +8,7 @@ from launcher import RANK, LauncherTest
 
 class Join(LauncherTest):
     def alone(self, *steps: str, **env: str) -> subprocess.CompletedProcess:
-        return subprocess.run([RANK, *steps], env=self.environment(**env), capture_output=True, text=True, timeout=30)
+        return subprocess.run([RANK, *steps], env=self.environment(**env), capture_output=True, text=True, timeout=200)
 
     def test_world_of_one(self):
         done = self.alone("join", "who", "leave")

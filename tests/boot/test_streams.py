@@ -68,7 +68,7 @@ class Output(LauncherTest):
         process = self.start("-n", "2", "yes")
         process.stdout.readline()
         process.stdout.close()
-        self.assertEqual(process.wait(timeout=60), 141)
+        self.assertEqual(process.wait(timeout=200), 141)
         process.stderr.close()
         self.assert_nothing_left()
 
@@ -76,7 +76,7 @@ class Output(LauncherTest):
         def attempt() -> Result:
             process = self.start("-n", "2", "sh", "-c", "if [ $HEDDLE_RANK = 0 ]; then yes; else sleep 0.5; kill -9 $$; fi")
             since = time.monotonic()
-            self.assertEqual(process.wait(timeout=60), 137)  # and we have read nothing yet
+            self.assertEqual(process.wait(timeout=200), 137)  # and we have read nothing yet
             seconds = time.monotonic() - since
             return Result(process.returncode, *process.communicate(), seconds)
 

@@ -80,7 +80,7 @@ class Case(unittest.TestCase):
 
     def heddle(self, *args, **env):
         job = self.start(*args, **env)
-        out, err = job.communicate(timeout=60)
+        out, err = job.communicate(timeout=200)
         return job.returncode, out, err
 
     def only(self, pattern):

@@ -43,9 +43,9 @@ class Runs(Case):
 
     def test_a_hang_is_ended_and_the_rest_intact(self):
         began = time.monotonic()
-        code, out, err = self.heddle("bench", "run", "latency", "message-rate", "--repeats", "2", "--limit", "2.5",
+        code, out, err = self.heddle("bench", "run", "latency", "message-rate", "--repeats", "2", "--limit", "5",
                                      "--seconds", "0.1", *self.pretended, BEHAVIOUR_b="hang", HEDDLE_TEST_HANG="1")
-        self.assertLess(time.monotonic() - began, 40)
+        self.assertLess(time.monotonic() - began, 200)
         self.assertEqual(alive_with(b"HEDDLE_TEST_HANG=1"), [])
         self.assertIn("hung", out)
         data = self.result()
@@ -69,13 +69,13 @@ class Runs(Case):
     def test_interrupt_keeps_what_was_measured(self):
         job = self.start("bench", "run", "latency", "--threads", "1,2,4,8", "--repeats", "5", *self.pretended,
                          BEHAVIOUR_b="slow")
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 100
         while time.monotonic() < deadline:
             if self.journal.exists() and len(self.journal.read_text().splitlines()) >= 6:
                 break
             time.sleep(0.02)
         os.kill(job.pid, signal.SIGINT)
-        out, err = job.communicate(timeout=30)
+        out, err = job.communicate(timeout=200)
         self.assertEqual(job.returncode, 130, err)
         self.assertIn("interrupted", out)
         data = self.result()
