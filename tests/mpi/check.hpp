@@ -44,6 +44,7 @@ inline unsigned seed(int argc, char** argv) {
   unsigned s = argc > 1 ? static_cast<unsigned>(std::strtoul(argv[1], nullptr, 0)) : std::random_device{}();
   MPI_Bcast(&s, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
   if (rank() == 0) std::printf("seed %u (give it as the first argument to repeat)\n", s);
+  std::fflush(stdout);  // seen even if the test is ended because it hangs
   return s;
 }
 

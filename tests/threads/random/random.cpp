@@ -1,0 +1,40 @@
+// Random programs: rounds of legal MPI programs that are generated from a seed and whose every received byte and status
+// is known in advance (plan.hpp).
+//
+//   random [SEED [ROUNDS [FIRST_ROUND]]]
+#include "threads/random/player.hpp"
+
+using namespace random_program;
+
+namespace {
+
+void play(const World& world, unsigned seed, int round) {
+  const std::uint64_t round_seed = test::mix(seed, round);
+  const Plan plan(round_seed, test::size());
+  std::vector<std::atomic<int>> taken(plan.steps.size());
+  std::vector<char> buffer(plan.buffered(test::rank()));
+  MPI_Buffer_attach(buffer.data(), static_cast<int>(buffer.size()));
+  test::in_threads(plan.threads, [&](int t) {
+    where = {.seed = seed, .round = round, .thread = t};
+    Player(world, plan, taken, {test::rank(), t}, round_seed).play();
+  });
+  void* address;
+  int size;
+  MPI_Buffer_detach(&address, &size);
+  MPI_Barrier(MPI_COMM_WORLD);  // the next round has other flows
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const test::Session session(&argc, &argv);
+  const unsigned seed = test::seed(argc, argv);
+  const int rounds = argc > 2 ? std::atoi(argv[2]) : 5;
+  const int first = argc > 3 ? std::atoi(argv[3]) : 0;
+  const World world;
+  for (int round = first; round < first + rounds; ++round) {
+    if (test::rank() == 0) std::printf("round %d\n", round);
+    std::fflush(stdout);
+    play(world, seed, round);
+  }
+}

@@ -1,0 +1,32 @@
+// What a thread is doing, for the sentence that a failure prints.
+#pragma once
+
+#include <string>
+
+#include "threads/team.hpp"
+
+namespace random_program {
+
+struct Where {
+  unsigned seed = 0;
+  int round = 0;
+  int thread = 0;
+  int step = -1;  // -1: the end of the round
+};
+inline thread_local Where where;
+
+[[noreturn]] inline void failed(const std::string& what) {
+  std::fprintf(stderr, "rank %d, thread %d, step %d: %s\nto repeat: %d ranks, arguments %u 1 %d\n", test::rank(),
+               where.thread, where.step, what.c_str(), test::size(), where.seed, where.round);
+  std::fflush(nullptr);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  std::abort();
+}
+inline void expect(bool holds, const char* what) {
+  if (!holds) failed(what);
+}
+inline void expect_equal(long long a, long long b, const char* what) {
+  if (a != b) failed(std::string(what) + ": " + std::to_string(a) + " is not " + std::to_string(b));
+}
+
+}  // namespace random_program
