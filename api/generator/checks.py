@@ -318,6 +318,8 @@ class FunctionChecks:
         return count, datatype
 
     def _is_communicated(self, name: str) -> bool:
+        if name == "target_datatype":  # describes a buffer at the target of a one-sided operation
+            return True
         return any(
             a.parameter.kind == "BUFFER" and (d := self._triple(a)[1]) and d.name == name for a in self._arguments
         )

@@ -28,7 +28,7 @@ _CLOSING = """\
 """
 
 # Where the class of a handle is defined, beyond what object/resolve.hpp includes.
-_HEADERS = {"File": "object/file.hpp", "Op": "op/op.hpp", "Session": "object/session.hpp"}
+_HEADERS = {"File": "object/file.hpp", "Op": "op/op.hpp", "Session": "object/session.hpp", "Win": "object/win.hpp"}
 
 
 def render(chapter: str, model: Model, chapters: Chapters) -> str:

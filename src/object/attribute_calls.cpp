@@ -5,6 +5,7 @@
 #include "object/attribute.hpp"
 #include "object/resolve.hpp"
 #include "object/tables.hpp"
+#include "object/win.hpp"
 
 namespace heddle::mpi {
 
@@ -72,6 +73,24 @@ int* predefined_attribute(int number) {
       return nullptr;
   }
 }
+
+// Those of a window: the base is the value itself, of the others it is a pointer to it.
+void* predefined_attribute(Win& win, int number) {
+  Win::Predefined& predefined = win.predefined;
+  switch (number) {
+    case MPI_WIN_BASE:
+      return predefined.base;
+    case MPI_WIN_SIZE:
+      return &predefined.size;
+    case MPI_WIN_DISP_UNIT:
+      return &predefined.disp_unit;
+    case MPI_WIN_CREATE_FLAVOR:
+      return &predefined.flavor;
+    default:
+      return &predefined.model;
+  }
+}
+bool is_predefined_of_window(int number) { return MPI_WIN_BASE <= number && number <= MPI_WIN_MODEL; }
 
 Error read_only(int number) {
   return fail(MPI_ERR_KEYVAL, "key %d is predefined: its attribute cannot be changed", number);
@@ -151,6 +170,23 @@ Error Comm_set_attr(Comm& comm, int comm_keyval, void* attribute_val) {
 Error Comm_delete_attr(Comm& comm, int comm_keyval) {
   if (predefined_attribute(comm_keyval)) return read_only(comm_keyval);
   return remove(&comm.attributes, comm.handle, Kind::comm, comm_keyval);
+}
+
+Error Win_get_attr(Win& win, int win_keyval, void* attribute_val, int* flag) {
+  if (is_predefined_of_window(win_keyval)) {
+    *static_cast<void**>(attribute_val) = predefined_attribute(win, win_keyval);
+    *flag = 1;
+    return success;
+  }
+  return get(&win.attributes, Kind::win, win_keyval, attribute_val, flag);
+}
+Error Win_set_attr(Win& win, int win_keyval, void* attribute_val) {
+  if (is_predefined_of_window(win_keyval)) return read_only(win_keyval);
+  return set(win.attributes, win.handle, Kind::win, win_keyval, attribute_val);
+}
+Error Win_delete_attr(Win& win, int win_keyval) {
+  if (is_predefined_of_window(win_keyval)) return read_only(win_keyval);
+  return remove(&win.attributes, win.handle, Kind::win, win_keyval);
 }
 
 Error Type_get_attr(const Datatype& datatype, int type_keyval, void* attribute_val, int* flag) {

@@ -10,6 +10,7 @@
 #include "object/resolve.hpp"
 #include "object/session.hpp"
 #include "object/tables.hpp"
+#include "object/win.hpp"
 
 namespace heddle::mpi {
 
@@ -65,6 +66,9 @@ Error Comm_set_errhandler(Comm& comm, Errhandler& errhandler) {
 Error Session_set_errhandler(Session& session, Errhandler& errhandler) {
   return set(session.errhandler, Kind::session, "sessions", errhandler);
 }
+Error Win_set_errhandler(Win& win, Errhandler& errhandler) {
+  return set(win.errhandler, Kind::win, "windows", errhandler);
+}
 Error File_set_errhandler(File* file, Errhandler& errhandler) {
   return set(slot_of(file), Kind::file, "files", errhandler);
 }
@@ -73,12 +77,14 @@ Error Comm_get_errhandler(Comm& comm, MPI_Errhandler* errhandler) { return get(c
 Error Session_get_errhandler(Session& session, MPI_Errhandler* errhandler) {
   return get(session.errhandler, errhandler);
 }
+Error Win_get_errhandler(Win& win, MPI_Errhandler* errhandler) { return get(win.errhandler, errhandler); }
 Error File_get_errhandler(File* file, MPI_Errhandler* errhandler) { return get(slot_of(file), errhandler); }
 
 Error Comm_call_errhandler(Comm& comm, int errorcode) { return call(Function::Comm_call_errhandler, &comm, errorcode); }
 Error Session_call_errhandler(Session& session, int errorcode) {
   return call(Function::Session_call_errhandler, &session, errorcode);
 }
+Error Win_call_errhandler(Win& win, int errorcode) { return call(Function::Win_call_errhandler, &win, errorcode); }
 Error File_call_errhandler(File* fh, int errorcode) { return call(Function::File_call_errhandler, fh, errorcode); }
 
 // What it is attached to keeps it.

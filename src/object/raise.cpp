@@ -12,6 +12,7 @@
 #include "object/resolve.hpp"
 #include "object/session.hpp"
 #include "object/tables.hpp"
+#include "object/win.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
@@ -22,6 +23,7 @@ namespace {
 struct Responsible {
   Comm* comm = nullptr;
   File* file = nullptr;
+  Win* win = nullptr;
   Session* session = nullptr;
   Errhandler* errhandler;  // a reference
 };
@@ -36,6 +38,9 @@ Responsible responsible_for(Rank& rank, Function function, Object* owner) {
     result.errhandler = result.file->errhandler.get();
   } else if (is_of_file(function)) {
     result.errhandler = rank.tables->file_errhandler.get();
+  } else if (owner && owner->kind == Kind::win) {
+    result.win = static_cast<Win*>(owner);
+    result.errhandler = result.win->errhandler.get();
   } else if (owner && owner->kind == Kind::comm) {
     result.comm = static_cast<Comm*>(owner);
   } else if (owner && owner->kind == Kind::session) {
@@ -49,9 +54,10 @@ Responsible responsible_for(Rank& rank, Function function, Object* owner) {
   return result;
 }
 
-std::string title(Comm& comm) {
-  std::lock_guard guard(comm.mutex);
-  return comm.name.empty() ? "an unnamed communicator" : comm.name;
+template <class Named>
+std::string title(Named& object, const char* unnamed) {
+  std::lock_guard guard(object.mutex);
+  return object.name.empty() ? unnamed : object.name;
 }
 
 [[noreturn]] void end_job(Rank& rank, Function function, const Responsible& responsible, int code,
@@ -71,7 +77,11 @@ std::string title(Comm& comm) {
   add("%s failed on rank %d of %d\n  %s\n", name(function), rank.job.rank, rank.job.size, meaning.c_str());
   if (sentence[0] != '\0') add("  %s\n", sentence);
   if (responsible.comm) {
-    add("  on %s (rank %d of %d)\n", title(*responsible.comm).c_str(), responsible.comm->rank, responsible.comm->size);
+    add("  on %s (rank %d of %d)\n", title(*responsible.comm, "an unnamed communicator").c_str(),
+        responsible.comm->rank, responsible.comm->size);
+  }
+  if (Win* win = responsible.win) {
+    add("  on %s (rank %d of %d)\n", title(*win, "an unnamed window").c_str(), win->comm->rank, win->comm->size);
   }
   if (responsible.file) add("  on file %s\n", responsible.file->name.c_str());
   boot::abort(rank.job.header ? &rank.job : nullptr, error_class, text);
@@ -106,7 +116,11 @@ int handle_error(Function function, Object* owner, int code, const char* sentenc
       int its_code = code;
       call(&handle, &its_code);
     }
-    void operator()(MPI_Win_errhandler_function*) const {}  // no windows yet
+    void operator()(MPI_Win_errhandler_function* call) const {
+      MPI_Win handle = responsible.win ? handle_of<MPI_Win>(*responsible.win) : MPI_WIN_NULL;
+      int its_code = code;
+      call(&handle, &its_code);
+    }
   } handler{rank, function, responsible, code, sentence};
   std::visit(handler, responsible.errhandler->action);
   release(*responsible.errhandler);

@@ -36,6 +36,7 @@ HANDLES = {
     "SESSION": ("MPI_SESSION_NULL", "MPI_ERR_SESSION"),
     "MESSAGE": ("MPI_MESSAGE_NULL", "MPI_ERR_REQUEST"),
     "FILE": ("MPI_FILE_NULL", "MPI_ERR_FILE"),
+    "WINDOW": ("MPI_WIN_NULL", "MPI_ERR_WIN"),
 }
 # Functions that have no good call in a world of one, that end the process, or that live outside of it.
 COUNTS = ("POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM")  # kinds begin with
@@ -82,6 +83,7 @@ class World:
             "MESSAGE": CONSTANTS["MPI_MESSAGE_NO_PROC"],
             "SESSION": make("MPI_Session_init", CONSTANTS["MPI_INFO_NULL"], CONSTANTS["MPI_ERRORS_RETURN"]),
             "FILE": self._file(),
+            "WINDOW": self._window(),
         }
         one = self.pointer_to(1)  # a ring of one process: two neighbors, both itself
         self.ring = make("MPI_Cart_create", self.comm, 1, one, one, 0)
@@ -94,6 +96,7 @@ class World:
             "OPERATION": self._freed(make("MPI_Op_create", self.function(), 1), "MPI_Op_free"),
             "REQUEST": self._freed(self._request(), "MPI_Request_free"),
             "FILE": self._freed(self._file(), "MPI_File_close"),
+            "WINDOW": self._freed(self._window(), "MPI_Win_free"),
         }
         for kind in [k for k, handle in self.freed.items() if not handle]:
             del self.freed[kind]
@@ -109,6 +112,13 @@ class World:
         with tempfile.NamedTemporaryFile() as file:  # gone at once; the handle keeps it
             path, mode = self.string(file.name.encode()), CONSTANTS["MPI_MODE_RDWR"]
             return self.library.make("MPI_File_open", self.comm, path, mode, CONSTANTS["MPI_INFO_NULL"])
+
+    def _window(self) -> int:
+        memory, null = self.memory(), CONSTANTS["MPI_INFO_NULL"]
+        window = self.library.make("MPI_Win_create", memory, 4096, 1, null, self.comm)
+        if window:
+            self.library.call("MPI_Win_set_errhandler", window, CONSTANTS["MPI_ERRORS_RETURN"])
+        return window
 
     def _freed(self, handle: int, free: str) -> int:
         if handle and self.library.call(free, self.pointer_to(handle)) != 0:
@@ -188,7 +198,8 @@ class World:
             bad.append(Bad(CONSTANTS[null], error_class, null))
         if p.kind == "DATATYPE" and is_communicated(f, p) and self.uncommitted:
             bad.append(Bad(self.uncommitted, error_class, "not committed"))
-        if p.kind == "OPERATION" and "Win" not in f.name and any(q.kind == "DATATYPE" for q in f.parameters):
+        kinds = {q.kind for q in f.parameters}
+        if p.kind == "OPERATION" and "DATATYPE" in kinds and "WINDOW" not in kinds:
             bad.append(Bad(CONSTANTS["MPI_REPLACE"], error_class, "MPI_REPLACE, for windows only"))
         if p.suffix and not is_long_enough(f, p):
             return []

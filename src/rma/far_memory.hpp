@@ -1,0 +1,34 @@
+// Memory of another process of the machine, read and written by the kernel for us (process_vm_readv and _writev): how
+// windows over memory that the program has allocated itself are reached, with no help of the target.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+
+#include "datatype/datatype.hpp"
+
+namespace heddle::rma {
+
+// A layout in some address space; `at` is an address there.
+struct Layout {
+  const Datatype* type;
+  void* at;
+  MPI_Count count;
+
+  std::size_t bytes() const { return packed_size(*type, count); }
+};
+
+enum class Direction : bool { read, write };
+
+// Lets every process of this user reach our memory, where the kernel would allow that only to our parents (Yama's
+// ptrace_scope 1).
+void open_own_memory();
+// Can we read that process' memory at this address? 0 or an errno.
+int probe_far(pid_t pid, const void* address);
+
+// Moves bytes between a layout of ours and one of process `pid`: `n` bytes, from `skip` on in the packed stream of
+// theirs. 0 or an errno.
+int move_far(Direction direction, pid_t pid, const Layout& ours, const Layout& theirs, std::size_t skip, std::size_t n);
+
+}  // namespace heddle::rma

@@ -1,0 +1,132 @@
+// Passive target synchronization: locks and flushes (MPI 5.0, sections 12.5.3 and 12.5.4).
+//
+// Operations are complete when they return, so that a flush only has to put memory in order; and since programs call it
+// while they wait for each other, it also makes progress.
+#include "binding/impl.hpp"
+#include "platform/native.hpp"
+#include "rma/assertions.hpp"
+#include "rma/window.hpp"
+
+namespace heddle::rma {
+
+namespace {
+
+void release(Window& window, int target, LockType type) {
+  if (!window.gate(target).lock.unlock(type)) return;
+  for (int member = 0; member < window.comm.size; ++member) window.notify(member);
+}
+
+// Tries until it succeeds, asleep after a while; `announce` and `withdraw` say so to those who release.
+template <class Attempt, class Announce, class Withdraw>
+void acquire(Window& window, Attempt&& attempt, Announce&& announce, Withdraw&& withdraw) {
+  bool taken = attempt();
+  if (taken) return;
+  announce();
+  window.wait_until([&] { return taken || (taken = attempt()); });  // asked again when it has succeeded
+  withdraw();
+}
+
+void lock(Window& window, const Hold& hold) {
+  TargetLock& word = window.gate(hold.target).lock;
+  acquire(
+      window, [&] { return word.try_lock(hold.type); }, [&] { word.announce(); }, [&] { word.withdraw(); });
+}
+
+// All or none: whoever holds some and waits for others could wait for someone who waits for it.
+bool try_lock_all(Window& window) {
+  for (int target = 0; target < window.comm.size; ++target) {
+    if (window.gate(target).lock.try_lock(LockType::shared)) continue;
+    for (int taken = 0; taken < target; ++taken) release(window, taken, LockType::shared);
+    return false;
+  }
+  return true;
+}
+
+void lock_all(Window& window) {
+  const auto each = [&](auto&& act) {
+    for (int target = 0; target < window.comm.size; ++target) act(window.gate(target).lock);
+  };
+  acquire(
+      window, [&] { return try_lock_all(window); }, [&] { each([](TargetLock& word) { word.announce(); }); },
+      [&] { each([](TargetLock& word) { word.withdraw(); }); });
+}
+
+Error flush(Window& window) {
+  order_memory();
+  p2p::progress(*window.comm.owner);
+  return success;
+}
+
+Error flush(Win& win, int rank) {
+  if (Error e = check_rank(win, "rank", rank)) return e;
+  if (Error e = win.window->epochs.must_be_locked(rank)) return e;
+  return flush(*win.window);
+}
+
+Error flush_all(Win& win) {
+  if (Error e = win.window->epochs.must_be_locked()) return e;
+  return flush(*win.window);
+}
+
+}  // namespace
+
+}  // namespace heddle::rma
+
+namespace heddle::mpi {
+
+using rma::LockType;
+
+Error Win_lock(int lock_type, int rank, int assert, Win& win) {
+  if (lock_type != MPI_LOCK_SHARED && lock_type != MPI_LOCK_EXCLUSIVE)
+    return fail(MPI_ERR_LOCKTYPE, "lock_type = %d is neither MPI_LOCK_SHARED nor MPI_LOCK_EXCLUSIVE", lock_type);
+  if (Error e = rma::check_assertion(assert, MPI_MODE_NOCHECK)) return e;
+  if (rank == MPI_PROC_NULL) return success;
+  if (Error e = rma::check_rank(win, "rank", rank)) return e;
+  const rma::Hold hold{rank, lock_type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
+                       (assert& MPI_MODE_NOCHECK) == 0, platform::Native::thread(), false};
+  if (Error e = win.window->epochs.begin_lock(hold)) return e;
+  if (hold.checked) rma::lock(*win.window, hold);
+  win.window->epochs.end_lock(hold);
+  rma::order_memory();
+  return success;
+}
+
+Error Win_unlock(int rank, Win& win) {
+  if (rank == MPI_PROC_NULL) return success;
+  if (Error e = rma::check_rank(win, "rank", rank)) return e;
+  rma::Hold released{};
+  released.thread = platform::Native::thread();
+  if (Error e = win.window->epochs.unlock(rank, released)) return e;
+  rma::order_memory();
+  if (released.checked) rma::release(*win.window, rank, released.type);
+  return success;
+}
+
+Error Win_lock_all(int assert, Win& win) {
+  if (Error e = rma::check_assertion(assert, MPI_MODE_NOCHECK)) return e;
+  const bool checked = (assert& MPI_MODE_NOCHECK) == 0;
+  if (Error e = win.window->epochs.begin_lock_all()) return e;
+  if (checked) rma::lock_all(*win.window);
+  win.window->epochs.end_lock_all(checked);
+  rma::order_memory();
+  return success;
+}
+
+Error Win_unlock_all(Win& win) {
+  bool checked;
+  if (Error e = win.window->epochs.unlock_all(checked)) return e;
+  rma::order_memory();
+  for (int target = 0; checked && target < win.comm->size; ++target)
+    rma::release(*win.window, target, LockType::shared);
+  return success;
+}
+
+Error Win_flush(int rank, Win& win) { return rma::flush(win, rank); }
+Error Win_flush_local(int rank, Win& win) { return rma::flush(win, rank); }
+Error Win_flush_all(Win& win) { return rma::flush_all(win); }
+Error Win_flush_local_all(Win& win) { return rma::flush_all(win); }
+
+// Programs that poll memory of a window call this between their looks, so it makes progress, too.
+Error Win_sync(Win& win) { return rma::flush(*win.window); }
+
+}  // namespace heddle::mpi

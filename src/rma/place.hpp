@@ -1,0 +1,25 @@
+// Where an operation finds its data at a target: a layout, in memory that this process can touch or in that of another
+// process. Bounds and epochs are checked by then (access.hpp).
+#pragma once
+
+#include "object/error.hpp"
+#include "rma/far_memory.hpp"
+
+namespace heddle::rma {
+
+struct Place {
+  Layout layout;
+  pid_t pid;  // in whose address space it is; 0: in ours
+};
+
+// All of it to or from a layout of ours. What the source holds must fit into the destination, or the error is
+// MPI_ERR_TRUNCATE.
+Error write(const Layout& from, const Place& to);
+Error read(const Place& from, const Layout& to);
+Error check_fits(std::size_t from, std::size_t to);
+
+// n bytes of its packed stream, from `skip` on.
+Error load(const Place& from, std::size_t skip, void* out, std::size_t n);
+Error store(const Place& to, std::size_t skip, const void* in, std::size_t n);
+
+}  // namespace heddle::rma

@@ -1,0 +1,81 @@
+// A window at work: where the memory of each member is, what the members share, and which epochs are open here.
+//
+// Operations need no help of the target and are complete when their call returns, by one of two ways:
+//
+//   near   memory from MPI_Win_allocate and MPI_Win_allocate_shared is in the job's segment, which every rank maps, and
+//          a process' own memory is near to itself: data are copied from layout to layout
+//   far    memory that the program brought itself, at MPI_Win_create and MPI_Win_attach: the kernel moves the data
+//          between the processes (far_memory.hpp)
+//
+// Any thread may call any operation; what several of them share is in the epochs (epochs.hpp) and in the gates
+// (shared_state.hpp).
+#pragma once
+
+#include <mpi.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "lln/shm/heap.hpp"
+#include "object/comm.hpp"
+#include "object/error.hpp"
+#include "object/win.hpp"
+#include "p2p/p2p.hpp"
+#include "rma/epochs.hpp"
+#include "rma/shared_state.hpp"
+
+namespace heddle::rma {
+
+// A member's memory.
+struct Target {
+  std::uintptr_t base = 0;  // of displacement 0, in the address space where it can be touched; dynamic windows: 0
+  MPI_Aint size = 0;
+  MPI_Aint disp_unit = 1;
+  pid_t pid = 0;  // of the process whose address space that is; 0: ours
+};
+
+// A block of the job's shared memory.
+struct Block {
+  lln::shm::Offset offset = lln::shm::nowhere;
+  std::size_t bytes = 0;
+};
+
+class Window {
+ public:
+  Window(Comm& comm, std::vector<Target> targets, Block control, Block memory)
+      : comm(comm),
+        epochs(comm.size),
+        targets(std::move(targets)),
+        control(control),
+        memory(memory),
+        shared_(p2p::shared_memory(*comm.owner).at<std::byte>(control.offset), comm.size) {}
+
+  Gate& gate(int member) const { return shared_.gate(member); }
+  SharedState::Posted& posted(int origin, int target) const { return shared_.posted(origin, target); }
+  // After a store that this member may be waiting for.
+  void notify(int member) const { p2p::notify(*comm.owner, comm.world_rank(member)); }
+  template <class F>
+  void wait_until(const F& holds) const {
+    p2p::wait_until(*comm.owner, holds);
+  }
+
+  Comm& comm;
+  Epochs epochs;
+  const std::vector<Target> targets;  // by rank in the group
+  const Block control;
+  const Block memory;  // of all members together; nowhere unless the window allocated it
+
+ private:
+  const SharedState shared_;
+};
+
+inline bool is_dynamic(const Win& win) { return win.predefined.flavor == MPI_WIN_FLAVOR_DYNAMIC; }
+
+// A rank of the window's group, as an argument of this name.
+Error check_rank(const Win& win, const char* argument, int rank);
+
+// What was stored here before is seen by whoever looks after this, and the other way round.
+inline void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+}  // namespace heddle::rma
