@@ -2,7 +2,8 @@
 # else.
 
 # All presets of src/p2p/presets.cpp.
-set(HEDDLE_PRESETS futex global mtx)
+set(HEDDLE_PRESETS auto mtx clh p-clh clh-usc p-clh-usc mtx-ksc p-clhub-usc p-hclhub-usc global per-vni hmcs2-usc
+    hmcs3-usc offload csync lockq-mcs lockq-mtx)
 
 # The few that differ most from each other. They stand for all where running every preset would take too long.
-set(HEDDLE_FEW_PRESETS futex global mtx)
+set(HEDDLE_FEW_PRESETS auto global lockq-mtx)

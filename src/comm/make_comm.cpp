@@ -41,7 +41,6 @@ Comm* make_comm(Rank& rank, const CommParts& parts) {
   Comm* comm = make_object<Comm>();
   const Group& target = parts.remote_group ? *parts.remote_group : *parts.local_group;
   comm->context = parts.context;
-  comm->vni = rank.vni.get();
   comm->peer_world = world_ranks_of(target);
   comm->rank = parts.local_group->rank;
   comm->size = parts.local_group->size;

@@ -9,8 +9,8 @@
 #include "comm/exchange.hpp"
 #include "comm/hints.hpp"
 #include "comm/split.hpp"
-#include "object/hardware.hpp"
 #include "object/resolve.hpp"
+#include "platform/hardware.hpp"
 
 namespace heddle::mpi {
 

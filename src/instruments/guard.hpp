@@ -27,19 +27,17 @@ template <sync::Lock L>
   }
 }
 
-// Gives back at the end of a scope what has been taken.
+// As the low class, where the lock knows classes.
 template <sync::Lock L>
-class Release {
- public:
-  Release(L& lock, typename L::node& node) : lock_(lock), node_(node) {}
-  Release(const Release&) = delete;
-  Release& operator=(const Release&) = delete;
-  ~Release() { lock_.unlock(node_); }
-
- private:
-  L& lock_;
-  typename L::node& node_;
-};
+[[gnu::always_inline]] inline void acquire_low(Counters& counters, L& lock, typename L::node& node) {
+  if (counting()) [[unlikely]] {
+    count(counters, Count::acquisitions);
+    ExactSpan span(counters, Time::lock);
+    sync::lock_low(lock, node);
+  } else {
+    sync::lock_low(lock, node);
+  }
+}
 
 template <sync::Lock L>
 bool try_acquire(Counters& counters, L& lock, typename L::node& node) {
@@ -48,27 +46,10 @@ bool try_acquire(Counters& counters, L& lock, typename L::node& node) {
   return taken;
 }
 
-namespace detail {
-
-template <sync::Lock L, class F>
-[[gnu::cold, gnu::noinline]] decltype(auto) guarded_counted(Counters& counters, L& lock, Time what, F& work) {
-  typename L::node node;
-  acquire_counted(counters, lock, node);
-  const Release release(lock, node);
-  const Span span(counters, what);
-  return work();
-}
-
-}  // namespace detail
-
-// Does the work under the lock; what the work takes is time of the given kind. There are two copies of it, so that the
-// one for those who do not count is not burdened by more than the question.
-template <sync::Lock L, class F>
-[[gnu::always_inline]] inline decltype(auto) guarded(Counters& counters, L& lock, Time what, F&& work) {
-  if (counting()) [[unlikely]]
-    return detail::guarded_counted(counters, lock, what, work);
-  const sync::Guard guard(lock);
-  return work();
+// Operations of others that a holder has done in one acquisition.
+inline void combined(Counters& counters, std::uint64_t n) {
+  if (Cell* cell = counters.mine()) [[unlikely]]
+    cell->combined(n);
 }
 
 }  // namespace heddle::instruments

@@ -31,6 +31,7 @@ struct CommState;
 
 // Messages of different planes of one communicator never match each other.
 enum class Plane : std::uint32_t { user = 0, collective = 1, partitioned = 2 };
+inline constexpr std::uint64_t planes = 4;  // numbers for them in a context
 
 // The name of a communicator on the wire: unique in the job, chosen by one member (see object/context.hpp) and told
 // to the others, so making a communicator needs no agreement. Bits 0 and 1 are the plane.
@@ -42,8 +43,8 @@ struct Comm final : Object {
   ~Comm();  // the last reference is gone; see comm/make_comm.cpp
 
   // What a message needs.
-  Context context = 0;              // of the user plane: bits 0 and 1 are clear
-  p2p::Vni* vni = nullptr;          // carries this communicator's messages
+  Context context = 0;                  // of the user plane: bits 0 and 1 are clear
+  std::atomic<p2p::Vni*> vni{nullptr};  // carries this communicator's messages; null until the first of them
   const int* peer_world = nullptr;  // world rank by rank in the group that one sends to; null: the identity
   int rank = 0;                     // of this process, in the local group
   int size = 0;                     // of the local group

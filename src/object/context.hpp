@@ -20,7 +20,7 @@ inline constexpr Context internal_context_counter = 2;  // the library's own tra
 inline constexpr std::uint32_t first_free_context_counter = 8;
 
 constexpr Context make_context(int world_rank, std::uint64_t counter) {
-  return (static_cast<Context>(world_rank) << 40) | (counter << 2);
+  return (static_cast<Context>(world_rank) << 40) | (counter * planes);
 }
 
 // A context that was never used in this job before.

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "binding/impl.hpp"
-#include "object/hardware.hpp"
 #include "object/info.hpp"
 #include "object/resolve.hpp"
+#include "platform/hardware.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::mpi {

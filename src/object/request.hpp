@@ -24,6 +24,9 @@ struct Comm;
 struct Datatype;
 struct Request;
 struct Waiter;  // a sleeping thread (safety/waiter.hpp)
+namespace p2p {
+class Vni;
+}
 
 // What a kind of request does beyond waiting for `done`. A null entry means that there is nothing to do.
 struct RequestType {
@@ -51,7 +54,8 @@ struct Request final : Object {
   int tag = MPI_ANY_TAG;
   std::size_t bytes = 0;  // receive: what arrived
   const RequestType* type = nullptr;
-  Waiter* waiter = nullptr;  // who sleeps until this is done; under the VNI's protection
+  Waiter* waiter = nullptr;   // who sleeps until this is done; under the VNI's protection
+  p2p::Vni* vni = nullptr;    // whose protection that is; null: the rank's first
 
   // The operation.
   Comm* comm = nullptr;  // no reference: only for the error handler, and may be freed meanwhile

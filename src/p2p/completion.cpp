@@ -5,8 +5,8 @@
 #include "binding/impl.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
+#include "p2p/engine.hpp"
 #include "p2p/requests.hpp"
-#include "p2p/vni.hpp"
 
 namespace heddle::p2p {
 
@@ -93,7 +93,7 @@ MPI_Status* status_at(MPI_Status statuses[], int i) {
 }
 
 void wait_for(RequestArray& requests, int count, bool any) {
-  current_rank().vni->wait(requests.data(), static_cast<std::size_t>(count), any);
+  current_rank().engine->wait(requests.data(), static_cast<std::size_t>(count), any);
 }
 
 // Completes all; with an error, every status tells its own (section 3.7.5).

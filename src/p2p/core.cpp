@@ -35,9 +35,9 @@ void truncate(Request& receive, std::size_t message_bytes) {
 
 }  // namespace
 
-Core::Core(Rank& rank)
+Core::Core(Rank& rank, int vni, int vnis)
     : rank_(rank),
-      endpoint_(rank.job.heap, rank.job.heap_bytes, rank.world_rank, rank.world_size),
+      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni, vnis}),
       transfers_(*this, rank.world_size),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {}
 
@@ -271,14 +271,25 @@ void Core::finish(Request& request, Wakeups& wakeups) {
     (void)give_back_done(request);  // its operation is over, and there is no call to tell an error
     return;
   }
+  request.waiter = nullptr;
   request.done.store(1, std::memory_order_release);  // from here on the request is its owner's
-  if (waiter == nullptr || --waiter->pending != 0) return;
-  waiter->word.store(Waiter::done, std::memory_order_release);
-  if (waiter->server) {
-    rouse();
-  } else {
-    wakeups.add(waiter->word);
-    count(counters_, Count::wakeups);
+  if (waiter != nullptr) signal(*waiter, wakeups);
+}
+
+// The waiter is where its counter says, or on the rank's doorbell if it is the server: that one is rung whenever the last
+// event has come and nobody sleeps on the counter.
+void Core::signal(Waiter& waiter, Wakeups& wakeups) {
+  if (waiter.any && waiter.signalled.exchange(true, std::memory_order_relaxed)) return;
+  switch (waiter.counter.arrive()) {
+    case sync::Arrival::more_to_come:
+      break;
+    case sync::Arrival::last_asleep:
+      wakeups.add(waiter);
+      count(counters_, Count::wakeups);
+      break;
+    case sync::Arrival::last_awake:
+      rouse();
+      break;
   }
 }
 

@@ -1,5 +1,5 @@
 // What a VNI holds, and what is done to it: posting, matching, arrival. Everything here runs under the protection of
-// the VNI's safety model (guarded_vni.hpp), one thread at a time, except what says otherwise.
+// the VNI's protection (composed_vni.hpp), one thread at a time, except what says otherwise.
 //
 // The life of a short message: send → Endpoint::post → (other side) Endpoint::poll → arrive → Matcher → copy →
 // finish. A long one travels by rendezvous: its slot carries an offer (RTS), and once that has matched a Transfer moves
@@ -35,7 +35,7 @@ struct SendArgs {
 
 class Core {
  public:
-  Core(Rank& rank);
+  Core(Rank& rank, int vni, int vnis);
   ~Core();
 
   // Sends now if the message is short and the way is free.
@@ -56,8 +56,9 @@ class Core {
 
   bool cancel_recv(Request& request, Wakeups& wakeups);
 
-  // Marks a request done and signals who sleeps for it.
+  // Marks a request done and signals who waits for it.
   void finish(Request& request, Wakeups& wakeups);
+  void signal(Waiter& waiter, Wakeups& wakeups);
 
   // The last step of a transfer: tells the peer, finishes the request.
   void end_transfer(Transfer& transfer, Wakeups& wakeups);
@@ -82,8 +83,6 @@ class Core {
   Transfers& transfers() { return transfers_; }
   instruments::Counters& counters() { return counters_; }
   std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
-  Waiter* server = nullptr;               // the sleeping thread that watches the doorbell
-  Waiter* sleepers = nullptr;             // the others that sleep
 
  private:
   struct Pending;

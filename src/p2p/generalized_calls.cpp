@@ -3,8 +3,8 @@
 
 #include "binding/impl.hpp"
 #include "object/resolve.hpp"
+#include "p2p/engine.hpp"
 #include "p2p/p2p.hpp"
-#include "p2p/vni.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::mpi {
@@ -57,7 +57,7 @@ Error Grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_funct
 
 Error Grequest_complete(Request& request) {
   if (request.type != &generalized_type) return fail(MPI_ERR_REQUEST, "the request is not a generalized one");
-  return current_rank().vni->complete(request);
+  return current_rank().engine->vni(0).complete(request);
 }
 
 }  // namespace heddle::mpi

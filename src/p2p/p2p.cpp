@@ -3,6 +3,7 @@
 #include "datatype/datatype.hpp"
 #include "object/status.hpp"
 #include "p2p/core.hpp"
+#include "p2p/engine.hpp"
 #include "p2p/request_cache.hpp"
 #include "p2p/requests.hpp"
 #include "p2p/vni.hpp"
@@ -12,11 +13,16 @@ namespace heddle::p2p {
 
 namespace {
 
+Vni& protector(Rank& rank, const Request& request) {
+  return request.vni != nullptr ? *request.vni : rank.engine->vni(0);
+}
+
 std::uint64_t context_of(const Comm& comm, Plane plane) { return comm.context | static_cast<std::uint64_t>(plane); }
 
 void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI_Count count,
               const Datatype& datatype) {
   request.comm = &comm;
+  request.vni = &vni_of(comm);
   request.context = context_of(comm, plane);
   request.buffer = const_cast<void*>(buffer);
   request.count = count;
@@ -69,11 +75,11 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
                         count,
                         datatype,
                         packed_size(datatype, count)};
-    if (comm.vni->try_send(args)) [[likely]]
+    if (vni_of(comm).try_send(args)) [[likely]]
       return success;
   }
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-  comm.vni->start_send(request);
+  vni_of(comm).start_send(request);
   const Error error = wait(request);
   give_back(request);
   return error;
@@ -116,11 +122,11 @@ Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, con
                         count,
                         datatype,
                         packed_size(datatype, count)};
-    if (comm.vni->try_send(args)) [[likely]]
+    if (vni_of(comm).try_send(args)) [[likely]]
       return *comm.owner->sent;
   }
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-  comm.vni->start_send(request);
+  vni_of(comm).start_send(request);
   return request;
 }
 
@@ -128,20 +134,20 @@ Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Dat
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(true);
   Request& request = recv_request(comm, plane, buffer, count, datatype, peer, tag);
-  comm.vni->start_recv(request);
+  vni_of(comm).start_recv(request);
   return request;
 }
 
 Error wait(Request& request) {
   if (request.done.load(std::memory_order_acquire) == 0) {
     Request* const requests[] = {&request};
-    current_rank().vni->wait(requests, 1, false);
+    current_rank().engine->wait(requests, 1, false);
   }
   return Error(request.error);
 }
 
 Error wait_all(Request* const* requests, std::size_t n) {
-  current_rank().vni->wait(requests, n, false);
+  current_rank().engine->wait(requests, n, false);
   for (std::size_t i = 0; i < n; ++i)
     if (requests[i]->error != MPI_SUCCESS) return Error(requests[i]->error);
   return success;
@@ -156,7 +162,8 @@ bool test(Request& request) {
 Error end(Request& request) {
   Rank& rank = current_rank();
   if (&request == rank.sent) return success;
-  if (request.done.load(std::memory_order_acquire) != 0 || rank.vni->disown(request)) return give_back_done(request);
+  if (request.done.load(std::memory_order_acquire) != 0 || protector(rank, request).disown(request))
+    return give_back_done(request);
   return success;
 }
 
@@ -168,18 +175,28 @@ Request& take_request(const RequestType& type) {
   return request;
 }
 
-void complete(Request& request) { (void)current_rank().vni->complete(request); }
+void complete(Request& request) { (void)protector(current_rank(), request).complete(request); }
 
-void progress(Rank& rank) { rank.vni->progress(); }
+Vni& choose_vni(Comm& comm) {
+  Engine& engine = *comm.owner->engine;
+  Vni& vni = engine.vni(static_cast<int>(comm.context / planes % static_cast<std::uint64_t>(engine.vnis())));
+  comm.vni.store(&vni, std::memory_order_relaxed);
+  return vni;
+}
 
-lln::shm::Heap& shared_memory(Rank& rank) { return rank.vni->shared_memory(); }
+void progress(Rank& rank) { rank.engine->progress(); }
 
-void wait_until(Rank& rank, bool (*holds)(const void*), const void* what) { rank.vni->wait_until(holds, what); }
+lln::shm::Heap& shared_memory(Rank& rank) { return rank.engine->shared_memory(); }
 
-void notify(Rank& rank, int world_rank) { rank.vni->notify(world_rank); }
+void wait_until(Rank& rank, bool (*holds)(const void*), const void* what) { rank.engine->wait_until(holds, what); }
 
-bool cancel_recv(Request& request) { return current_rank().vni->cancel_recv(request); }
+void notify(Rank& rank, int world_rank) { rank.engine->notify(world_rank); }
 
-void start_polling(Rank& rank, progress::Pollable& work) { rank.pollables.add(work); }
+bool cancel_recv(Request& request) { return protector(current_rank(), request).cancel_recv(request); }
+
+void start_polling(Rank& rank, progress::Pollable& work) {
+  rank.pollables.add(work);
+  rank.engine->notify(rank.world_rank);  // whoever sleeps for this rank has not seen it
+}
 
 }  // namespace heddle::p2p

@@ -48,9 +48,9 @@ Error start(Request& request) {
   retain(*args.datatype);
   request.done.store(0, std::memory_order_relaxed);
   if (request.receives) {
-    comm.vni->start_recv(request);
+    p2p::vni_of(comm).start_recv(request);
   } else {
-    comm.vni->start_send(request);
+    p2p::vni_of(comm).start_send(request);
   }
   return success;
 }

@@ -1,50 +1,147 @@
-// The safety models by name. A model is one line here.
+// The safety models by name, each compiled from its parts. A preset is one line of the table.
+//
+// Dang 2017: mtx .. p-hclhub-usc. Amer 2019: global .. lockq-mtx. `single` is no model but the yardstick: no lock at all.
+#include "p2p/presets.hpp"
+
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "object/error.hpp"
-#include "p2p/guarded_vni.hpp"
+#include "p2p/composed_engine.hpp"
 #include "platform/native.hpp"
+#include "safety/combining_access.hpp"
+#include "safety/locality.hpp"
+#include "safety/lock_access.hpp"
+#include "safety/no_lock.hpp"
+#include "safety/offload_access.hpp"
+#include "safety/queue_access.hpp"
+#include "sync/clh_lock.hpp"
+#include "sync/clhub_lock.hpp"
 #include "sync/futex_lock.hpp"
+#include "sync/hmcs_lock.hpp"
 #include "sync/mcs_lock.hpp"
 #include "sync/mutex_lock.hpp"
+#include "sync/pclh_lock.hpp"
 
 namespace heddle::p2p {
 
 namespace {
 
 using platform::Native;
+using safety::LockAccess;
+using safety::Model;
+using safety::QueueAccess;
+using safety::several_vnis;
+using P = safety::Submission;
+using L = safety::Lock;
+using W = safety::Waiting;
 
-template <class Lock>
-Vni* make(Rank& rank, const char* name) {
-  return new GuardedVni<Lock>(rank, name);
+using Busy = Contend<Urgency::high>;
+using BusyLow = Contend<Urgency::low>;
+using Usc = Reactivation<Sleep::user>;
+using Ksc = Reactivation<Sleep::kernel>;
+
+using Made = std::unique_ptr<Engine>;
+
+template <class Access, class Waiting>
+Made make(Rank& rank, const Model& model) {
+  return std::make_unique<ComposedEngine<Access, Waiting>>(rank, model,
+                                                           [](Core& core) { return Access(core.counters()); });
+}
+
+template <class Access, class Waiting, platform::Topology (*topology)()>
+Made make_on(Rank& rank, const Model& model) {
+  return std::make_unique<ComposedEngine<Access, Waiting>>(
+      rank, model, [](Core& core) { return Access(core.counters(), topology()); });
+}
+
+Made make_offload(Rank& rank, const Model& model) {
+  using Access = safety::OffloadAccess<Core>;
+  auto engine =
+      std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(rank, model, [](Core& core) { return Access(core); });
+  engine->start_communication_thread();
+  return engine;
 }
 
 struct Preset {
-  const char* name;
-  Vni* (*make)(Rank&, const char* name);
+  Model model;
+  Made (*make)(Rank&, const Model&);
 };
 
-constexpr std::array presets{
-    Preset{"futex", make<sync::FutexLock<Native>>},
-    Preset{"global", make<sync::McsLock<Native>>},
-    Preset{"mtx", make<sync::MutexLock<Native>>},
+const std::array presets{
+    Preset{{"auto", 1, L::futex, P::wait, W::adaptive}, make<LockAccess<sync::FutexLock<Native>>, Adaptive>},
+    Preset{{"mtx", 1, L::mutex, P::wait, W::contend}, make<LockAccess<sync::MutexLock<Native>>, Busy>},
+    Preset{{"clh", 1, L::clh, P::wait, W::contend}, make<LockAccess<sync::ClhLock<Native>>, Busy>},
+    Preset{{"p-clh", 1, L::p_clh, P::wait, W::contend_low}, make<LockAccess<sync::PClhLock<Native>>, BusyLow>},
+    Preset{{"clh-usc", 1, L::clh, P::wait, W::usc}, make<LockAccess<sync::ClhLock<Native>>, Usc>},
+    Preset{{"p-clh-usc", 1, L::p_clh, P::wait, W::usc}, make<LockAccess<sync::PClhLock<Native>>, Usc>},
+    Preset{{"mtx-ksc", 1, L::mutex, P::wait, W::ksc}, make<LockAccess<sync::MutexLock<Native>>, Ksc>},
+    Preset{{"p-clhub-usc", 1, L::clhub, P::wait, W::usc}, make<LockAccess<sync::ClhubLock<Native>>, Usc>},
+    Preset{{"p-hclhub-usc", 1, L::hclhub, P::wait, W::usc},
+           make_on<LockAccess<sync::HclhubLock<Native>>, Usc, safety::numa_topology>},
+    Preset{{"global", 1, L::mcs, P::wait, W::contend}, make<LockAccess<sync::McsLock<Native>>, Busy>},
+    Preset{{"per-vni", several_vnis, L::mcs, P::wait, W::backoff}, make<LockAccess<sync::McsLock<Native>>, BackOff>},
+    Preset{{"hmcs2-usc", 1, L::hmcs2, P::wait, W::usc},
+           make_on<LockAccess<sync::HmcsLock<Native, 2>>, Usc, safety::numa_topology>},
+    Preset{{"hmcs3-usc", 1, L::hmcs3, P::wait, W::usc},
+           make_on<LockAccess<sync::HmcsLock<Native, 3>>, Usc, safety::core_topology>},
+    Preset{{"offload", several_vnis, L::none, P::offload, W::flag}, make_offload},
+    Preset{{"csync", several_vnis, L::none, P::csync, W::backoff}, make<safety::CombiningAccess, BackOff>},
+    Preset{{"lockq-mcs", several_vnis, L::mcs, P::lockq, W::backoff},
+           make<QueueAccess<sync::McsLock<Native>>, BackOff>},
+    Preset{{"lockq-mtx", several_vnis, L::mutex, P::lockq, W::backoff},
+           make<QueueAccess<sync::MutexLock<Native>>, BackOff>},
+    Preset{{"single", 1, L::none, P::wait, W::adaptive}, make<LockAccess<safety::NoLock>, Adaptive>},
 };
-constexpr const char* default_model = "futex";
+
+const Preset* find_preset(std::string_view name) {
+  for (const Preset& preset : presets)
+    if (preset.model.name == name) return &preset;
+  return nullptr;
+}
+
+std::string preset_names() {
+  std::string names;
+  for (const Preset& preset : presets) names += (names.empty() ? "" : ", ") + preset.model.name;
+  return names;
+}
+
+// A preset's name, a composition, or a preset with some parts replaced ("lockq-mcs,vnis=8").
+bool parse_model(std::string_view text, Model& model) {
+  model = presets.front().model;
+  std::string_view composition = text;
+  const std::string_view first = text.substr(0, text.find(','));
+  if (first.find('=') == std::string_view::npos) {
+    const Preset* preset = find_preset(first);
+    if (preset == nullptr) {
+      (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%.*s: '%.*s' is not a safety model of this library; it has %s",
+                 static_cast<int>(text.size()), text.data(), static_cast<int>(first.size()), first.data(),
+                 preset_names().c_str());
+      return false;
+    }
+    model = preset->model;
+    composition.remove_prefix(std::min(first.size() + 1, composition.size()));
+  }
+  std::string why;
+  if (!safety::parse_composition(composition, model, why)) {
+    (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%.*s can't be composed: %s", static_cast<int>(text.size()), text.data(),
+               why.c_str());
+    return false;
+  }
+  model.name = text;
+  return true;
+}
 
 }  // namespace
 
-Vni* make_vni(Rank& rank) {
+std::unique_ptr<Engine> make_engine(Rank& rank) {
   const char* wanted = std::getenv("HEDDLE_MODEL");
-  if (wanted == nullptr || *wanted == '\0') wanted = default_model;
+  Model model;
+  if (!parse_model(wanted == nullptr || *wanted == '\0' ? "auto" : wanted, model)) return nullptr;
   for (const Preset& preset : presets)
-    if (std::strcmp(preset.name, wanted) == 0) return preset.make(rank, preset.name);
-  std::string known;
-  for (const Preset& preset : presets) known += std::string(known.empty() ? "" : ", ") + preset.name;
-  (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s is not a safety model of this library; it has %s", wanted, known.c_str());
-  return nullptr;
+    if (preset.model.same_parts(model)) return preset.make(rank, model);
+  return compose(rank, model);
 }
 
 }  // namespace heddle::p2p

@@ -3,8 +3,9 @@
 #include "object/message.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
+#include "p2p/engine.hpp"
 #include "p2p/requests.hpp"
-#include "p2p/vni.hpp"
+#include "rank/rank.hpp"
 
 namespace heddle {
 
@@ -14,6 +15,24 @@ Message* object(MPI_Message handle) {
 }
 
 namespace {
+
+p2p::Unexpected* look(Comm& comm, int source, int tag, bool take, p2p::Probed& found) {
+  p2p::progress(*comm.owner);
+  return p2p::vni_of(comm).probe(comm.context, source, tag, take, found);
+}
+
+p2p::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, p2p::Probed& found) {
+  p2p::Unexpected* content = nullptr;
+  const auto holds = [&] {
+    if (content == nullptr)
+      content = p2p::vni_of(comm).probe(comm.context, source, tag, take, found);  // asked again later
+    return content != nullptr;
+  };
+  p2p::vni_of(comm).begin_probing();
+  p2p::wait_until(*comm.owner, holds);
+  p2p::vni_of(comm).end_probing();
+  return content;
+}
 
 // Looks once, or until a message is there; true if one is. MPI_PROC_NULL always has one, which is nothing.
 bool probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message, MPI_Status* status) {
@@ -26,8 +45,8 @@ bool probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message,
   }
   const bool take = message != nullptr;
   p2p::Probed found;
-  p2p::Unexpected* content = blocking ? comm.vni->wait_probe(comm.context, source, tag, take, found)
-                                      : comm.vni->probe(comm.context, source, tag, take, found);
+  p2p::Unexpected* content =
+      blocking ? wait_probe(comm, source, tag, take, found) : look(comm, source, tag, take, found);
   if (content == nullptr) return false;
   set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
   if (take) *message = handle_of<MPI_Message>(*make_object<Message>(comm, *content));
@@ -50,7 +69,7 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
   }
   Comm& comm = *object(*handle)->comm;
   Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, MPI_ANY_SOURCE, MPI_ANY_TAG);
-  comm.vni->start_matched_recv(request, consume(handle));
+  p2p::vni_of(comm).start_matched_recv(request, consume(handle));
   return request;
 }
 

@@ -85,6 +85,7 @@ Error give_back_done(Request& request) {
   request.error = MPI_SUCCESS;
   request.type = nullptr;
   request.waiter = nullptr;
+  request.vni = nullptr;
   request.comm = nullptr;
   request.datatype = nullptr;
   request.bytes = 0;

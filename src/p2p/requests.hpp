@@ -5,6 +5,16 @@
 
 namespace heddle::p2p {
 
+class Vni;
+
+// The VNI that carries a communicator's messages. Communicators go round: consecutive contexts are on consecutive VNIs, on
+// every member alike. Found with the first message, since the context of a duplicate may become known after its handle.
+Vni& choose_vni(Comm& comm);
+inline Vni& vni_of(Comm& comm) {
+  Vni* vni = comm.vni.load(std::memory_order_relaxed);
+  return vni != nullptr ? *vni : choose_vni(comm);
+}
+
 // A request that describes an operation which has not been started. `peer` is not MPI_PROC_NULL.
 Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag, Mode mode);

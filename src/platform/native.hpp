@@ -65,8 +65,8 @@ inline void cpu_relax() noexcept { __builtin_ia32_pause(); }
 template <class T>
 class NativeAtomic {
  public:
-  NativeAtomic() noexcept : cell_(T()) {}
-  explicit NativeAtomic(T value) noexcept : cell_(value) {}
+  constexpr NativeAtomic() noexcept : cell_(T()) {}
+  constexpr explicit NativeAtomic(T value) noexcept : cell_(value) {}
 
   T load(order o) const noexcept { return cell_.load(o); }
   void store(T value, order o) noexcept { cell_.store(value, o); }

@@ -6,14 +6,9 @@
 #include <cstdint>
 #include <mutex>
 
-namespace heddle::progress {
+#include "progress/pass.hpp"
 
-// What a look at everything that could move has found.
-struct Pass {
-  bool moved = false;  // something did
-  bool complete =
-      true;  // nothing was left out because another thread was busy with it: only then is there nothing to do
-};
+namespace heddle::progress {
 
 struct Pollable {
   // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone.

@@ -10,6 +10,7 @@
 #include "object/error.hpp"
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
+#include "p2p/engine.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
 
@@ -23,7 +24,7 @@ Error Init_thread(int*, char***, int required, int* provided) {
     return fail(MPI_ERR_ARG, "required = %d is not a level of thread support", required);
   if (Error e = acquire_library(rank)) return e;
   rank.main_thread = static_cast<std::uint64_t>(pthread_self());
-  rank.thread_level = MPI_THREAD_MULTIPLE;  // always: no program needs to pay for asking
+  rank.thread_level = rank.engine->thread_level();  // never less: no program needs to pay for asking
   rank.world = make_world(rank);
   rank.self = make_self(rank);
   rank.world_phase.store(Phase::active, std::memory_order_release);

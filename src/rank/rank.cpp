@@ -8,7 +8,7 @@
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
 #include "p2p/request_cache.hpp"
-#include "p2p/vni.hpp"
+#include "p2p/engine.hpp"
 
 namespace heddle {
 
@@ -37,8 +37,8 @@ static Error bring_up(Rank& rank) {
   rank.machine.cores = static_cast<std::uint32_t>(rank.job.header->usable_cores);
   if (rank.world_size > 1 && rank.job.record().bound == 0) boot::spread(rank.world_rank, rank.world_size);
   rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
-  rank.vni.reset(p2p::make_vni(rank));
-  if (!rank.vni) return Error(MPI_ERR_ARG);
+  rank.engine = p2p::make_engine(rank);
+  if (!rank.engine) return Error(MPI_ERR_ARG);
   rank.sent = &p2p::take_request();
   rank.sent->done.store(1, std::memory_order_relaxed);
   return success;
@@ -47,7 +47,7 @@ static Error bring_up(Rank& rank) {
 Error acquire_library(Rank& rank) {
   std::lock_guard guard(rank.lifecycle_mutex);
   if (rank.users == 0) {
-    if (rank.vni) {
+    if (rank.engine) {
       boot::enter(rank.job);
     } else if (Error e = bring_up(rank)) {
       return e;

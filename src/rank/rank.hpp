@@ -19,7 +19,7 @@ struct Group;
 struct Request;
 namespace p2p {
 class SendBuffer;
-class Vni;
+class Engine;
 }  // namespace p2p
 struct ObjectTables;  // object/tables.hpp: keyvals, error classes and codes, predefined error handlers, MPI_INFO_ENV
 
@@ -47,7 +47,7 @@ struct Rank {
   std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp
   std::atomic<std::uint32_t> partitions_made{0};  // see object/tags.hpp
 
-  std::unique_ptr<p2p::Vni> vni;            // the rank's communication context
+  std::unique_ptr<p2p::Engine> engine;      // the rank's VNIs, and how its threads wait
   Request* sent = nullptr;                  // what an MPI_Isend that was complete at once returns; always done
   progress::Pollables pollables;            // schedules of nonblocking collectives
   std::unique_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach

@@ -74,4 +74,28 @@ class Patience {
   std::int64_t since_ = 0;
 };
 
+// A thread that tests again and again without result is a waiting thread too, though nobody told us so: now and then, or
+// every time where threads are more than cores, it gives its core away.
+class FruitlessTests {
+ public:
+  void count(bool moved, const Machine& machine) {
+    if (moved) {
+      n_ = 0;
+    } else if (++n_ >= patient_tests) [[unlikely]] {
+      rest(machine);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t patient_tests = 16;
+  static constexpr std::uint32_t tests_per_yield = 16;
+
+  [[gnu::noinline]] void rest(const Machine& machine) {
+    const bool crowded = machine.waiting->load(std::memory_order_relaxed) >= machine.cores;  // and this one
+    if (crowded || n_ % tests_per_yield == 0) sched_yield();
+  }
+
+  std::uint32_t n_ = 0;
+};
+
 }  // namespace heddle

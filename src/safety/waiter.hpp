@@ -1,50 +1,52 @@
-// A thread that sleeps until its requests are done: one synchronization counter with a place to sleep.
+// A thread that waits for requests: a synchronization counter that whoever completes one of them signals.
 //
-// Registered, signalled and deregistered under the VNI's protection; only the sleeping itself happens outside. Whoever
-// completes a request subtracts from `pending`; the one that brings it to zero wakes the thread, so a thread that waits
-// for many requests is woken once.
+// A thread that waits for all of n requests is signalled n times and wakes once; one that waits for any of them counts
+// one event, which the first completion signals (Dang 2017, section IV-A, has the former; the latter is ours).
 #pragma once
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
+
+#include "platform/native.hpp"
+#include "sync/kernel_counter.hpp"
 
 namespace heddle {
 
 struct Waiter {
-  enum Word : std::uint32_t { waiting = 0, done = 1, serve = 2 };
-
-  std::atomic<std::uint32_t> word{waiting};  // what it sleeps on
-  std::size_t pending = 0;
-  bool server = false;     // sleeps on the rank's doorbell instead, and drives progress for all
-  Waiter* next = nullptr;  // sleepers that could take over as server
+  sync::KernelCounter<platform::Native> counter;
+  bool any = false;                    // waits for one of its requests, not for all
+  std::atomic<bool> signalled{false};  // `any` only: somebody was the first
+  bool server = false;                 // under the lock of Roles, as the links
+  Waiter* next = nullptr;
   Waiter* prev = nullptr;
-
-  void sleep() { syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, waiting, nullptr, nullptr, 0); }
 };
 
-// Threads to wake once the VNI is released: waking costs a system call, which nobody should wait for. Only addresses
-// are kept: the thread may be gone by then, and waking an address where nobody sleeps does no harm.
+inline Waiter& waiter_of_thread() {
+  static thread_local constinit Waiter waiter;
+  return waiter;
+}
+
+// Threads to wake once the VNI is released: waking costs a system call, which nobody should wait for. The waiter may be
+// gone by then; its counter's address is all that is needed.
 class Wakeups {
  public:
+  Wakeups() = default;
+  Wakeups(const Wakeups&) = delete;
+  Wakeups& operator=(const Wakeups&) = delete;
   ~Wakeups() { flush(); }
-  void add(std::atomic<std::uint32_t>& word) {
+  void add(Waiter& waiter) {
     if (size_ == capacity) flush();
-    words_[size_++] = &word;
+    asleep_[size_++] = &waiter;
   }
   void flush() {
-    for (int i = 0; i < size_; ++i) syscall(SYS_futex, words_[i], FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    for (int i = 0; i < size_; ++i) asleep_[i]->counter.wake();
     size_ = 0;
   }
 
  private:
   static constexpr int capacity = 16;
   int size_ = 0;
-  std::atomic<std::uint32_t>* words_[capacity];
+  Waiter* asleep_[capacity];
 };
 
 }  // namespace heddle

@@ -13,6 +13,8 @@
 
 namespace heddle::sync {
 
+enum class Arrival : std::uint8_t { more_to_come, last_awake, last_asleep };
+
 template <platform::Platform P, platform::Scope Where = platform::Scope::process>
 class KernelCounter : public CounterWord<P> {
   using order = platform::order;
@@ -20,9 +22,17 @@ class KernelCounter : public CounterWord<P> {
 
  public:
   void signal() {
-    const std::uint32_t left = this->word_.fetch_sub(1, order::release) - 1;
-    if (left == Base::asleep) wake();  // none to come, nobody has forced, and it sleeps
+    if (arrive() == Arrival::last_asleep) wake();
   }
+
+  // signal() without its system call, for those who signal under a lock and wake when they have left it. A waiter that
+  // is asleep then needs wake(), for which its address is enough: if it has woken and gone meanwhile, nothing happens.
+  Arrival arrive() {
+    const std::uint32_t left = this->word_.fetch_sub(1, order::release) - 1;
+    if ((left & Base::most_events) != 0) return Arrival::more_to_come;
+    return left == Base::asleep ? Arrival::last_asleep : Arrival::last_awake;  // who was forced has been woken
+  }
+  void wake() { P::unpark(this->word_, 1, Where); }
 
   void force() {
     const std::uint32_t before = this->word_.fetch_or(Base::forced, order::release);
@@ -40,9 +50,6 @@ class KernelCounter : public CounterWord<P> {
       P::park(this->word_, word, Where);
     }
   }
-
- private:
-  void wake() { P::unpark(this->word_, 1, Where); }
 };
 
 }  // namespace heddle::sync

@@ -45,6 +45,9 @@ class CounterWord {
   // Whether all events have come; for those who look before they wait.
   bool complete() const { return (word_.load(order::acquire) & most_events) == 0; }
 
+  // Waits awake.
+  Wake watch() { return report(P::await(word_, order::acquire, over)); }
+
  protected:
   static constexpr std::uint32_t forced = std::uint32_t{1} << 30;
   static constexpr std::uint32_t asleep = std::uint32_t{1} << 31;

@@ -18,7 +18,7 @@ class UserCounter : public CounterWord<P> {
  public:
   void signal() { this->word_.fetch_sub(1, order::release); }
   void force() { this->word_.fetch_or(Base::forced, order::release); }
-  Wake wait() { return this->report(P::await(this->word_, order::acquire, Base::over)); }
+  Wake wait() { return this->watch(); }
 };
 
 }  // namespace heddle::sync

@@ -111,12 +111,15 @@ TEST(Counters, TellFreeLocksFromTaken) {
   const Counting on;
   Counters counters;
   sync::TicketLock<platform::Native> lock;
-  guarded(counters, lock, Time::issue, [] {});
   decltype(lock)::node node;
-  lock.lock(node);
+  acquire(counters, lock, node);
   decltype(lock)::node other;
   EXPECT_FALSE(try_acquire(counters, lock, other));
-  std::thread waiter([&] { guarded(counters, lock, Time::issue, [] {}); });
+  std::thread waiter([&] {
+    decltype(lock)::node his;
+    acquire(counters, lock, his);
+    lock.unlock(his);
+  });
   while (counters.totals()[Count::contended] == 0) platform::Native::yield();
   burn(5000);
   lock.unlock(node);

@@ -5,12 +5,12 @@
 
 namespace heddle::lln::shm {
 
-Endpoint::Endpoint(std::byte* heap, std::size_t bytes, int rank, int size)
-    : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(size) * sizeof(Box)),
+Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place)
+    : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(place.ranks) * most_vnis * sizeof(Box)),
       boxes_(heap_.at<Box>(heap_.reserved() + sizeof(Common))),
-      rank_(rank),
-      producers_(new Producer[static_cast<std::size_t>(size)]),
-      consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(size)]) {
+      place_(place),
+      producers_(new Producer[static_cast<std::size_t>(place.ranks)]),
+      consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {
   fence_.prepare();
 }
 
@@ -20,7 +20,7 @@ bool Endpoint::open(int peer) {
   const Offset offset = heap_.allocate(sizeof(Channel));
   if (offset == nowhere) return false;
   Channel* channel = new (heap_.at<Channel>(offset)) Channel;
-  channel->sender = rank_;
+  channel->sender = place_.rank;
   std::atomic<Offset>& list = box(peer).inbound;
   Offset first = list.load(std::memory_order_relaxed);
   do {
@@ -32,7 +32,7 @@ bool Endpoint::open(int peer) {
 
 // Channels that appeared since the last look join the polling round.
 void Endpoint::admit() {
-  const Offset newest = box(rank_).inbound.load(std::memory_order_acquire);
+  const Offset newest = own_box().inbound.load(std::memory_order_acquire);
   const Offset known = known_inbound_.load(std::memory_order_relaxed);
   int n = consumer_count_.load(std::memory_order_relaxed);
   for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound)
@@ -43,7 +43,7 @@ void Endpoint::admit() {
 
 void Endpoint::resume(Channel& channel) {
   channel.producer_waits.store(0, std::memory_order_relaxed);
-  box(channel.sender).doorbell.ring();
+  bell(channel.sender).ring();
 }
 
 }  // namespace heddle::lln::shm

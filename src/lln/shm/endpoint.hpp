@@ -1,7 +1,8 @@
 // The shared-memory network: a rank's end of all its channels.
 //
-// A rank's Box lies at a place in the heap that everybody knows; channels are made by their senders and hung into the
-// receiver's box. Sending and polling are for one thread at a time (the VNI's protection); `arrived` and the doorbell are
+// A rank has an endpoint per VNI. Endpoints talk only to those of the same VNI. Their boxes lie at a place in the heap that
+// everybody knows; channels are made by their senders and hung into the receiver's box. The doorbell is the rank's: that of
+// its first box. Sending and polling are for one thread at a time (the VNI's protection); `arrived` and the doorbell are
 // for any thread.
 #pragma once
 
@@ -17,9 +18,9 @@
 
 namespace heddle::lln::shm {
 
-// What the others see of a rank.
+// What the others see of an endpoint.
 struct Box {
-  Doorbell doorbell;
+  Doorbell doorbell;  // of VNI 0: the rank's
   alignas(64) std::atomic<Offset> inbound;  // channels to this rank, newest first
 };
 static_assert(sizeof(Box) == 128);
@@ -27,7 +28,18 @@ static_assert(sizeof(Box) == 128);
 // What the ranks of a job know of each other; at the start of the heap, the boxes behind it.
 struct alignas(128) Common {
   std::atomic<std::uint32_t> waiting;  // threads that wait awake (safety/patience.hpp)
+  std::atomic<std::uint32_t> vnis;     // of every rank: set by the first that comes, 0 before
 };
+
+// Which endpoint of the job one is.
+struct Place {
+  int rank;
+  int ranks;
+  int vni;
+  int vnis;
+};
+
+inline constexpr int most_vnis = 64;  // of a rank
 
 // Sparse size of the heap for a job: channels of every pair, pipes, and room for collectives.
 constexpr std::size_t heap_bytes(int ranks) {
@@ -43,14 +55,14 @@ inline constexpr int visit_messages = 64;
 
 class Endpoint {
  public:
-  Endpoint(std::byte* heap, std::size_t bytes, int rank, int size);
+  Endpoint(std::byte* heap, std::size_t bytes, const Place& place);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
   Heap& heap() { return heap_; }
   const AsymmetricFence& fence() const { return fence_; }
-  Doorbell& own_bell() { return box(rank_).doorbell; }
+  Doorbell& own_bell() { return bell(place_.rank); }
   Common& common() { return *heap_.at<Common>(heap_.reserved()); }
 
   // Sends a message whose payload `fill(std::byte*)` writes; at most eager_bytes.
@@ -89,7 +101,7 @@ class Endpoint {
   // Hands every waiting message to sink(sender, header, payload, bytes), then frees its place; the number of messages.
   template <class Sink>
   int poll(Sink&& sink) {
-    if (box(rank_).inbound.load(std::memory_order_relaxed) != known_inbound_) [[unlikely]]
+    if (own_box().inbound.load(std::memory_order_relaxed) != known_inbound_) [[unlikely]]
       admit();
     int messages = 0;
     const int n = consumer_count_.load(std::memory_order_relaxed);
@@ -122,7 +134,7 @@ class Endpoint {
 
   // Whether poll() would find something; any thread, a hint.
   bool arrived() const {
-    if (box(rank_).inbound.load(std::memory_order_relaxed) != known_inbound_.load(std::memory_order_relaxed))
+    if (own_box().inbound.load(std::memory_order_relaxed) != known_inbound_.load(std::memory_order_relaxed))
       return true;
     const int n = consumer_count_.load(std::memory_order_acquire);
     for (int i = 0; i < n; ++i)
@@ -133,7 +145,7 @@ class Endpoint {
   // After a store that a sleeping peer would want to see.
   void wake(int peer) {
     fence_.light();
-    Doorbell& bell = box(peer).doorbell;
+    Doorbell& bell = this->bell(peer);
     if (bell.asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
       bell.ring();
   }
@@ -144,14 +156,16 @@ class Endpoint {
   }
 
  private:
-  Box& box(int rank) const { return boxes_[rank]; }
+  Box& box(int rank) const { return boxes_[place_.vni * place_.ranks + rank]; }
+  Box& own_box() const { return box(place_.rank); }
+  Doorbell& bell(int rank) const { return boxes_[rank].doorbell; }
   bool open(int peer);
   void admit();
   void resume(Channel& channel);
 
   Heap heap_;
   Box* boxes_;
-  int rank_;
+  Place place_;
   AsymmetricFence fence_;
   std::unique_ptr<Producer[]> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};

@@ -18,5 +18,6 @@ inline constexpr int nowhere = -1;
 // The instance of each kind that this process is on, by a number that is the same for all processes of the machine, or
 // `nowhere`.
 std::array<int, hardware_kinds> hardware_of_this_process();
+std::array<int, hardware_kinds> hardware_of_cpu(int cpu);
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-#include "object/hardware.hpp"
+#include "platform/hardware.hpp"
 
 #include <dirent.h>
 #include <sched.h>
@@ -32,6 +32,8 @@ int numa_node(int cpu) {
   return nowhere;
 }
 
+}  // namespace
+
 std::array<int, hardware_kinds> hardware_of_cpu(int cpu) {
   const int package = read_number(cpu_directory(cpu) + "/topology/physical_package_id");
   const int core = read_number(cpu_directory(cpu) + "/topology/core_id");
@@ -39,8 +41,6 @@ std::array<int, hardware_kinds> hardware_of_cpu(int cpu) {
   const int core_of_machine = package == nowhere || core == nowhere ? nowhere : package * 65536 + core;
   return {package, numa_node(cpu), core_of_machine};
 }
-
-}  // namespace
 
 std::array<int, hardware_kinds> hardware_of_this_process() {
   std::array<int, hardware_kinds> result;

@@ -1,0 +1,178 @@
+// The engine that a safety model composes: so many VNIs under one kind of access, and one way of waiting.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <deque>
+#include <thread>
+#include <utility>
+
+#include "instruments/span.hpp"
+#include "p2p/composed_vni.hpp"
+#include "p2p/engine.hpp"
+#include "p2p/waiting.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::p2p {
+
+template <class Access, class Waiting>
+class ComposedEngine final : public Engine {
+ public:
+  // make_access(core) is the access to one VNI.
+  template <class MakeAccess>
+  ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access) : Engine(std::move(model)), rank_(rank) {
+    for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, vnis(), make_access);
+    rank.machine.waiting = &endpoint().common().waiting;
+  }
+
+  Vni& vni(int index) override { return vnis_[static_cast<std::size_t>(index)]; }
+
+  void wait(Request* const* requests, std::size_t n, bool any) override {
+    WaitSet set(requests, n, any);
+    if (set.satisfied()) return;
+    const instruments::Span span(counters(), Time::wait);
+    Waiting::wait(*this, set);
+  }
+  void wait_until(bool (*holds)(const void*), const void* what) override {
+    const instruments::Span span(counters(), Time::wait);
+    Waiting::wait_until(*this, [&] { return holds(what); });
+  }
+  void notify(int world_rank) override { endpoint().wake(world_rank); }
+  lln::shm::Heap& shared_memory() override { return endpoint().heap(); }
+  void progress() override {
+    static constinit thread_local FruitlessTests tests;
+    tests.count(Waiting::progress(*this), rank_.machine);
+  }
+
+  // ---- for the ways of waiting
+
+  const Machine& machine() const { return rank_.machine; }
+
+  // The VNI of a request that the set still needs. The others are looked at now and then: progress is global.
+  int home(const WaitSet& set) const { return set.any() || vnis() == 1 ? 0 : index_of(*set.next()); }
+
+  // One attempt to move everything: the VNI `home`, the others (without waiting for them), and schedules.
+  progress::Pass look(int home, Urgency urgency) {
+    const bool peeks = Waiting::peeks(model());
+    progress::Pass pass = vnis_[static_cast<std::size_t>(home)].look(urgency, peeks);
+    if (vnis() > 1 && (peeks || looks_.fetch_add(1, std::memory_order_relaxed) % global_looks == 0))
+      for (int i = 0; i < vnis(); ++i)
+        if (i != home) progress::add(pass, vnis_[static_cast<std::size_t>(i)].look(Urgency::attempt, true));
+    if (rank_.pollables.any()) {
+      progress::add(pass, rank_.pollables.poll());
+      // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
+      if (pass.moved) rouse();
+    }
+    return pass;
+  }
+
+  // Waits with a counter. sleep(waiter) is how one that isn't the server does that; serve(over) makes progress until
+  // over().
+  template <class Sleep, class Serve>
+  void wait_enrolled(WaitSet& set, Sleep&& sleep, Serve&& serve) {
+    Waiter& me = waiter_of_thread();
+    enroll(set, me);
+    bool server = roles_.enter(me);
+    if (!server) {
+      // What this thread left in a backlog is new to a server that already sleeps: only the server asks for room.
+      if (something_to_do()) rouse();
+      const instruments::ExactSpan span(counters(), Time::asleep);
+      server = !sleep(me).complete;
+    }
+    if (server) serve([&] { return me.counter.complete(); });
+    roles_.leave(me);
+    withdraw(set);
+  }
+
+  // The same where another thread makes all progress.
+  void wait_served(WaitSet& set) {
+    Waiter& me = waiter_of_thread();
+    enroll(set, me);
+    rouse();
+    (void)me.counter.wait();
+    withdraw(set);
+  }
+
+  // Sleeps on the rank's doorbell, and progresses whenever it rings, until `holds`.
+  template <class F>
+  void sleep_until(F&& holds) {
+    auto& bell = endpoint().own_bell();
+    while (!holds()) {
+      const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
+      bell.asleep.fetch_add(1, std::memory_order_relaxed);
+      for (auto& vni : vnis_) vni.want_room();
+      endpoint().fence().heavy();
+      const progress::Pass pass = look_well();
+      bool idle = !pass.moved && pass.complete && !holds();
+      if (idle) {
+        instruments::ExactSpan span(counters(), Time::asleep);
+        bell.sleep(rings);
+      }
+      bell.asleep.fetch_sub(1, std::memory_order_relaxed);
+      Patience patience(rank_.machine);
+      do {
+        if (!look(0, Urgency::attempt).moved) continue;
+        patience.reset();
+        idle = false;
+      } while (!holds() && patience.spend());
+      if (idle && !holds()) count(counters(), instruments::Count::idle_wakeups);
+    }
+  }
+
+  // Of the offload model: a thread that does nothing else, for every VNI.
+  void start_communication_thread() {
+    std::thread([this] {
+      for (auto& vni : vnis_) vni.access().serve();
+      sleep_until([] { return false; });
+    }).detach();  // it lives as long as the process, like the engine
+  }
+
+ private:
+  using Time = instruments::Time;
+
+  static constexpr std::uint32_t global_looks = 16;  // of a VNI to one of all (Amer 2019, Fig. 3a: `if (cond)`)
+
+  lln::shm::Endpoint& endpoint() { return vnis_.front().core().endpoint(); }
+  // What concerns the rank and no one VNI is counted at its first.
+  instruments::Counters& counters() { return vnis_.front().core().counters(); }
+  void rouse() { vnis_.front().core().rouse(); }
+  bool something_to_do() const {
+    for (const auto& vni : vnis_)
+      if (vni.something_to_do()) return true;
+    return false;
+  }
+
+  // Before sleeping: misses nothing that has arrived.
+  progress::Pass look_well() {
+    progress::Pass pass;
+    for (auto& vni : vnis_) progress::add(pass, vni.look(Urgency::low, true));
+    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll());
+    return pass;
+  }
+
+  // Every request of the set counts; those that are done by now, or become so meanwhile, signal too.
+  void enroll(WaitSet& set, Waiter& me) {
+    me.any = set.any();
+    me.signalled.store(false, std::memory_order_relaxed);
+    me.counter.expect(set.any() ? 1 : set.size());
+    for_each_vni(set, [&](ComposedVni<Access>& vni) { vni.expect(set, me); });
+  }
+  // Of a wait for any: the others must not signal any more. (Those of a wait for all have all done so.)
+  void withdraw(WaitSet& set) {
+    if (set.any()) for_each_vni(set, [&](ComposedVni<Access>& vni) { vni.forget(set); });
+  }
+  template <class F>
+  void for_each_vni(WaitSet& set, F&& f) {
+    std::uint64_t vnis = 0;
+    set.for_each([&](const Request& r) { vnis |= std::uint64_t{1} << index_of(r); });
+    for (; vnis != 0; vnis &= vnis - 1) f(vnis_[static_cast<std::size_t>(std::countr_zero(vnis))]);
+  }
+  static int index_of(const Request& request) { return request.vni != nullptr ? request.vni->index() : 0; }
+
+  Rank& rank_;
+  std::deque<ComposedVni<Access>> vnis_;
+  Roles roles_;
+  std::atomic<std::uint32_t> looks_{0};
+};
+
+}  // namespace heddle::p2p

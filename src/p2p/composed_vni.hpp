@@ -1,0 +1,198 @@
+// A VNI under one kind of access (safety/*_access.hpp): everything below the virtual call is inlined.
+#pragma once
+
+#include <type_traits>
+#include <utility>
+
+#include "instruments/span.hpp"
+#include "p2p/core.hpp"
+#include "p2p/request_cache.hpp"
+#include "p2p/vni.hpp"
+#include "p2p/wait_set.hpp"
+#include "progress/pass.hpp"
+#include "rank/rank.hpp"
+#include "safety/urgency.hpp"
+#include "safety/work.hpp"
+
+namespace heddle::p2p {
+
+template <class Access>
+class ComposedVni final : public Vni {
+ public:
+  template <class MakeAccess>
+  ComposedVni(Rank& rank, int index, int vnis, MakeAccess&& make)
+      : Vni(index), core_(rank, index, vnis), access_(make(core_)) {}
+
+  instruments::Counters& counters() override { return core_.counters(); }
+
+  Core& core() { return core_; }
+  Access& access() { return access_; }
+
+  bool try_send(const SendArgs& args) override {
+    bool sent = false;
+    const Span span(counters(), Time::issue);
+    const auto send = [&](Wakeups&) { sent = core_.try_send(args); };
+    if constexpr (Access::submits) {
+      (void)access_.try_run(send);  // if it is taken, the send is left in its queue, and that needs a request
+    } else {
+      access_.run(send);
+    }
+    return sent;
+  }
+  void start_send(Request& request) override {
+    start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_send(r, wakeups); });
+  }
+  void start_recv(Request& request) override {
+    start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_recv(r, wakeups); });
+  }
+
+  Unexpected* probe(std::uint64_t context, int source, int tag, bool take, Probed& found) override {
+    Unexpected* message = nullptr;
+    // Drains itself while it has the VNI: threads that do nothing but probe would otherwise keep a FIFO lock so busy
+    // that none of them ever found it free for progress.
+    access_.run([&](Wakeups& wakeups) {
+      if (core_.something_to_do()) drain(wakeups);
+      message = core_.find_unexpected(context, source, tag);
+      if (message == nullptr) return;
+      found = {message->header.source, message->header.tag, message->bytes};
+      if (take) core_.take_unexpected(*message);
+    });
+    return message;
+  }
+  void begin_probing() override { core_.probers.fetch_add(1, std::memory_order_relaxed); }
+  void end_probing() override { core_.probers.fetch_sub(1, std::memory_order_relaxed); }
+  void start_matched_recv(Request& request, Unexpected& message) override {
+    access_.run([&](Wakeups& wakeups) { core_.start_matched_recv(request, message, wakeups); });
+  }
+
+  bool cancel_recv(Request& request) override {
+    bool cancelled = false;
+    access_.run([&](Wakeups& wakeups) { cancelled = core_.cancel_recv(request, wakeups); });
+    return cancelled;
+  }
+  Error complete(Request& request) override {
+    bool orphan = false;
+    access_.run([&](Wakeups& wakeups) {
+      orphan = request.freed;
+      if (!orphan) core_.finish(request, wakeups);
+    });
+    return orphan ? give_back_done(request) : success;  // not under protection: destroying may call the user
+  }
+  bool disown(Request& request) override {
+    bool done = false;
+    access_.run([&](Wakeups&) {
+      done = request.done.load(std::memory_order_relaxed) != 0;
+      if (!done) request.freed = true;
+    });
+    return done;
+  }
+
+  // Any thread, unprotected: whether a look would find something.
+  bool something_to_do() const { return core_.something_to_do() || access_.pending(); }
+
+  // One attempt to move everything. `peek`: not if there is nothing to do.
+  progress::Pass look(safety::Urgency urgency, bool peek) {
+    progress::Pass pass;
+    if (!peek || something_to_do()) {
+      bool entered = true;
+      const auto drain = [&](Wakeups& wakeups) { pass.moved = this->drain(wakeups); };
+      switch (urgency) {
+        case safety::Urgency::attempt:
+          // What another thread is just doing is left to it, and the pass is then incomplete: that thread may have
+          // looked before the event that this one would have seen.
+          pass.complete = entered = access_.try_run(drain);
+          break;
+        case safety::Urgency::low:
+          access_.run_low(drain);
+          break;
+        case safety::Urgency::high:
+          access_.run(drain);
+          break;
+      }
+      if (entered && !pass.moved) count(counters(), Count::wasted);
+    }
+    if (core_.transfers().any()) add(pass, advance_transfers());
+    return pass;
+  }
+
+  // Registers a waiter with its requests of this VNI; those that are done signal it at once.
+  void expect(WaitSet& set, Waiter& waiter) {
+    access_.run([&](Wakeups& wakeups) {
+      set.for_each([&](Request& request) {
+        if (!is_mine(request)) return;
+        if (request.done.load(std::memory_order_acquire) != 0) {
+          core_.signal(waiter, wakeups);
+        } else {
+          request.waiter = &waiter;
+        }
+      });
+    });
+  }
+  void forget(WaitSet& set) {
+    access_.run([&](Wakeups&) {
+      set.for_each([&](Request& request) {
+        if (is_mine(request)) request.waiter = nullptr;
+      });
+    });
+  }
+
+  // Before sleeping: those whose channels are full shall wake us.
+  void want_room() {
+    access_.run([&](Wakeups&) { core_.want_room(); });
+  }
+
+ private:
+  using Count = instruments::Count;
+  using Span = instruments::Span;
+  using Time = instruments::Time;
+
+  bool drain(Wakeups& wakeups) {
+    Span span(counters(), Time::poll);
+    const bool moved = core_.drain(wakeups);
+    if (!moved) span.was(Time::empty);
+    return moved;
+  }
+
+  template <class Start>
+  void start(Request& request, Start start) {
+    const Span span(counters(), Time::issue);
+    if constexpr (Access::submits) {
+      static_assert(std::is_empty_v<Start>, "the work outlives this call");
+      const safety::Work work{[](void* what, Wakeups& wakeups) {
+                                Request& r = *static_cast<Request*>(what);
+                                Start()(static_cast<ComposedVni*>(r.vni)->core_, r, wakeups);
+                              },
+                              &request};
+      // Left in the queue: a thread that sleeps for this rank must know.
+      if (!access_.submit(work)) core_.rouse();
+    } else {
+      access_.run([&](Wakeups& wakeups) { start(core_, request, wakeups); });
+    }
+  }
+
+  progress::Pass advance_transfers() {
+    progress::Pass pass;
+    for (std::uint32_t left = core_.transfers().count(); left != 0; --left) {
+      Transfer* transfer = core_.transfers().claim();
+      if (transfer == nullptr) {
+        pass.complete = false;
+        break;
+      }
+      const Transfers::Step step = core_.transfers().move(*transfer);
+      pass.moved |= step != Transfers::Step::waits;
+      if (step == Transfers::Step::over) {
+        access_.run([&](Wakeups& wakeups) { core_.end_transfer(*transfer, wakeups); });
+      } else {
+        core_.transfers().put_back(*transfer);
+      }
+    }
+    return pass;
+  }
+
+  bool is_mine(const Request& request) const { return request.vni == this || (request.vni == nullptr && index() == 0); }
+
+  Core core_;
+  Access access_;
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,49 @@
+// The engine of a rank: its VNIs and how its threads wait, composed at start-up as the safety model says
+// (safety/model.hpp). Waiting belongs here and not to a VNI, since a thread may wait for requests of several.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "lln/shm/heap.hpp"
+#include "object/request.hpp"
+#include "p2p/vni.hpp"
+#include "safety/model.hpp"
+
+namespace heddle {
+struct Rank;
+}
+
+namespace heddle::p2p {
+
+class Engine {
+ public:
+  explicit Engine(safety::Model model) : model_(std::move(model)) {}
+  virtual ~Engine() = default;
+
+  const safety::Model& model() const { return model_; }
+  virtual Vni& vni(int index) = 0;
+  int vnis() const { return model_.vnis; }
+  // MPI_THREAD_MULTIPLE, but for the composition without any lock that the others are measured against.
+  int thread_level() const { return safety::is_safe(model_) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED; }
+
+  // Blocks until all of them (or one, if `any`) are done. Null entries do not count.
+  virtual void wait(Request* const* requests, std::size_t n, bool any) = 0;
+  // Blocks until a condition over memory holds, progressing meanwhile. Whoever makes it true calls notify of this rank
+  // after its store, or does it under the protection of a VNI and rings.
+  virtual void wait_until(bool (*holds)(const void*), const void* what) = 0;
+  virtual void notify(int world_rank) = 0;
+  virtual lln::shm::Heap& shared_memory() = 0;
+
+  // One attempt to move what can move, as MPI_Test and its kind make it.
+  virtual void progress() = 0;
+
+ private:
+  safety::Model model_;
+};
+
+// The engine of a rank under the model that HEDDLE_MODEL names. Null, with a sentence in error_detail(), if there is no
+// such model.
+std::unique_ptr<Engine> make_engine(Rank& rank);
+
+}  // namespace heddle::p2p

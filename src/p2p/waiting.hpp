@@ -1,0 +1,208 @@
+// What a thread does until what it waits for has happened: the fourth choice of a safety model.
+//
+// A way of waiting has, over an engine E (composed_engine.hpp):
+//   wait(e, set)           until the set of requests is satisfied
+//   wait_until(e, holds)   until a condition holds that no request stands for (probes, collectives in shared memory)
+//   progress(e)            one attempt, for MPI_Test and its kind; whether anything moved
+//   peeks                  whether a thread looks without the VNI first whether there is anything to do. The papers' ways do
+//                          not: how often they enter for nothing is what those papers measure
+//
+// None burns a core that somebody else needs: with more threads waiting than cores, looks are separated by yields
+// (safety/patience.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "p2p/wait_set.hpp"
+#include "progress/pass.hpp"
+#include "safety/model.hpp"
+#include "safety/patience.hpp"
+#include "safety/roles.hpp"
+#include "safety/urgency.hpp"
+
+namespace heddle::p2p {
+
+using safety::Urgency;
+
+// Contend: each waiting thread enters the VNI and polls, again and again; with Urgency::low behind all active threads
+// (Dang 2017, Fig. 1: `acquire_low`).
+template <Urgency urgency>
+struct Contend {
+  static constexpr bool peeks(const safety::Model&) { return false; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    Patience patience(e.machine());
+    while (!set.satisfied()) spend(e.look(e.home(set), urgency), patience);
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds) {
+    Patience patience(e.machine());
+    while (!holds()) spend(e.look(0, urgency), patience);
+  }
+  template <class E>
+  static bool progress(E& e) {
+    return e.look(0, urgency).moved;
+  }
+
+ private:
+  static void spend(progress::Pass pass, Patience& patience) {
+    if (pass.moved) {
+      patience.reset();
+    } else {
+      (void)patience.spend();
+    }
+  }
+};
+
+// Try, and back off exponentially: a thread that finds the VNI taken lets the next 1, 2, 4, ... looks pass without an
+// attempt. What it has come to is remembered over calls of MPI_Test; after `most_failures` in a row it waits for the
+// VNI, so that repeated tests succeed (Amer 2019, sections 3.5 and 4.4, which name no figures).
+struct BackOff {
+  static constexpr bool peeks(const safety::Model&) { return false; }
+  static constexpr std::uint32_t longest = 64;  // looks
+  static constexpr std::uint32_t most_failures = 16;
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    Patience patience(e.machine());
+    while (!set.satisfied())
+      if (attempt(e, e.home(set))) {
+        patience.reset();
+      } else {
+        (void)patience.spend();
+      }
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds) {
+    Patience patience(e.machine());
+    while (!holds())
+      if (attempt(e, 0)) {
+        patience.reset();
+      } else {
+        (void)patience.spend();
+      }
+  }
+  template <class E>
+  static bool progress(E& e) {
+    return attempt(e, 0);
+  }
+
+ private:
+  struct State {
+    std::uint32_t limit = 1;
+    std::uint32_t skip = 0;
+    std::uint32_t failures = 0;
+  };
+
+  // Whether anything moved.
+  template <class E>
+  static bool attempt(E& e, int home) {
+    static constinit thread_local State state;
+    if (state.skip != 0) {
+      --state.skip;
+      return false;
+    }
+    progress::Pass pass = e.look(home, state.failures < most_failures ? Urgency::attempt : Urgency::low);
+    if (pass.complete || state.failures >= most_failures) {
+      state = {};
+    } else {
+      ++state.failures;
+      state.skip = state.limit;
+      state.limit = std::min(state.limit * 2, longest);
+    }
+    return pass.moved;
+  }
+};
+
+// How a waiter that is not the server waits for its counter.
+enum class Sleep : std::uint8_t { user, kernel };
+
+// Selective reactivation: of the waiting threads one polls, the server; each of the others waits for its own counter and
+// goes on when its own requests are done, or to take over as server (Dang 2017, section IV-A, Figs. 6 and 7). The server
+// polls at low priority until its own requests are done.
+template <Sleep sleep>
+struct Reactivation {
+  static constexpr bool peeks(const safety::Model&) { return false; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    e.wait_enrolled(
+        set, [](Waiter& me) { return sleep == Sleep::user ? me.counter.watch() : me.counter.wait(); },
+        [&e](auto&& over) { Contend<Urgency::low>::wait_until(e, over); });
+  }
+  // No counter stands for such a condition: the thread polls for itself.
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds) {
+    Contend<Urgency::low>::wait_until(e, holds);
+  }
+  template <class E>
+  static bool progress(E& e) {
+    return e.look(0, Urgency::low).moved;
+  }
+};
+
+// Of the offload model: the communication thread makes the progress, and everybody else watches its own request, for a
+// while, and then sleeps until it is done.
+struct WatchOwnFlag {
+  static constexpr bool peeks(const safety::Model&) { return true; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    Patience patience(e.machine());
+    do {
+      if (set.satisfied()) return;
+    } while (patience.spend());
+    e.wait_served(set);
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds) {
+    e.sleep_until(holds);
+  }
+  template <class E>
+  static bool progress(E&) {
+    return false;
+  }
+};
+
+// Ours: look without the VNI whether there is anything to do, awake for about what a wake-up costs; then sleep, one thread
+// as the server on the rank's doorbell, the others on their counters. So a message that comes soon costs no system call,
+// one that comes late wakes one thread, and a rank that waits for long costs nothing.
+struct Adaptive {
+  static constexpr bool peeks(const safety::Model&) { return true; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    Patience patience(e.machine());
+    for (;;) {
+      if (e.look(e.home(set), Urgency::attempt).moved) patience.reset();
+      if (set.satisfied()) return;
+      if (!patience.spend()) break;
+    }
+    e.wait_enrolled(
+        set, [](Waiter& me) { return me.counter.wait(); }, [&e](auto&& over) { e.sleep_until(over); });
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds) {
+    Patience patience(e.machine());
+    do {
+      if (holds()) return;
+      if (e.look(0, Urgency::attempt).moved) patience.reset();
+    } while (patience.spend());
+    e.sleep_until(holds);
+  }
+  template <class E>
+  // Threads that start operations all the time can keep a lock so busy that no attempt succeeds: after some, this waits.
+  static bool progress(E& e) {
+    static constinit thread_local std::uint32_t failures = 0;
+    const progress::Pass pass = e.look(0, failures < most_failures ? Urgency::attempt : Urgency::low);
+    failures = pass.complete || failures >= most_failures ? 0 : failures + 1;
+    return pass.moved;
+  }
+
+ private:
+  static constexpr std::uint32_t most_failures = 16;
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,79 @@
+// Submission "combine and wait" (CSync): a thread announces its operation in the lock's queue and waits until it has been
+// executed, by the holder or, having become the holder, by itself.
+//
+// Source: Amer 2019, section 3.3, Figs. 2 and 3b. Operations that issue communication are announced; progress is made
+// under plain mutual exclusion with an empty descriptor, of which the queue has at most one. The wake-ups of an operation
+// are left to the thread that announced it, so that a combiner makes no system call for others.
+#pragma once
+
+#include "instruments/guard.hpp"
+#include "platform/native.hpp"
+#include "safety/thread_node.hpp"
+#include "safety/work.hpp"
+#include "sync/cell_pool.hpp"
+#include "sync/dsm_synch.hpp"
+
+namespace heddle::safety {
+
+class CombiningAccess {
+  struct Announced {
+    Work work;
+    Wakeups wakeups;
+    std::uint32_t owner;  // the thread
+  };
+  // Executes an operation; counts those of others.
+  struct Run {
+    instruments::Counters& counters;
+    void operator()(Announced& op) const {
+      op.work.run(op.work.what, op.wakeups);
+      if (instruments::counting() && op.owner != platform::Native::thread()) [[unlikely]]
+        instruments::combined(counters, 1);
+    }
+  };
+  using Combiner = sync::DsmSynch<platform::Native, Announced, Run>;
+  // Nodes must outlive the operations of others, so a thread that ends leaves its own to the VNI.
+  using Nodes = sync::CellPool<platform::Native, Combiner::node>;
+  using Handle = KeptNode<sync::CellHandle<platform::Native, Combiner::node>>;
+
+ public:
+  static constexpr bool submits = false;
+
+  explicit CombiningAccess(instruments::Counters& counters) : counters_(counters), combiner_(Run{counters}) {}
+
+  template <class F>
+  void run(F&& f) {
+    instruments::count(counters_, instruments::Count::acquisitions);
+    Announced op{work_of(f), {}, platform::Native::thread()};
+    combiner_.apply(node(), op);
+  }
+
+  template <class F>
+  void run_low(F&& f) {
+    Wakeups wakeups;
+    Combiner::node& mine = node();
+    instruments::acquire(counters_, combiner_, mine);
+    f(wakeups);
+    combiner_.unlock(mine);
+  }
+
+  template <class F>
+  bool try_run(F&& f) {
+    Wakeups wakeups;
+    Combiner::node& mine = node();
+    if (!instruments::try_acquire(counters_, combiner_, mine)) return false;
+    f(wakeups);
+    combiner_.unlock(mine);
+    return true;
+  }
+
+  static constexpr bool pending() { return false; }
+
+ private:
+  Combiner::node& node() { return *(*Handle(this)).from(nodes_); }
+
+  instruments::Counters& counters_;
+  Nodes nodes_;
+  Combiner combiner_;
+};
+
+}  // namespace heddle::safety

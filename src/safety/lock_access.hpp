@@ -1,0 +1,64 @@
+// Submission "wait for the lock": a thread that finds the VNI taken waits (Amer 2019, Fig. 3a; Dang 2017, Fig. 1).
+//
+// What every kind of access offers:
+//   run(f)       executes f(Wakeups&) alone on the VNI, as an active thread; returns when that has happened
+//   run_low(f)   the same for a waiting thread: at low priority where the lock knows classes
+//   try_run(f)   only if the VNI is free now; false: it was not
+//   pending()    whether work of others is left that the next holder will find
+//   submits      whether submit(work) exists: work that may be executed later, by another thread
+#pragma once
+
+#include "instruments/guard.hpp"
+#include "safety/thread_node.hpp"
+#include "safety/waiter.hpp"
+#include "sync/lock.hpp"
+
+namespace heddle::safety {
+
+template <sync::Lock Lock>
+class LockAccess {
+  using Node = NodeFor<typename Lock::node>;
+
+ public:
+  static constexpr bool submits = false;
+
+  // Of a lock that is made of args.
+  template <class... Args>
+  explicit LockAccess(instruments::Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
+
+  template <class F>
+  void run(F&& f) {
+    Wakeups wakeups;  // flushed last, after the lock is free
+    Node node(&lock_);
+    instruments::acquire(counters_, lock_, *node);
+    f(wakeups);
+    lock_.unlock(*node);
+  }
+
+  template <class F>
+  void run_low(F&& f) {
+    Wakeups wakeups;
+    Node node(&lock_);
+    instruments::acquire_low(counters_, lock_, *node);
+    f(wakeups);
+    lock_.unlock(*node);
+  }
+
+  template <class F>
+  bool try_run(F&& f) {
+    Wakeups wakeups;
+    Node node(&lock_);
+    if (!instruments::try_acquire(counters_, lock_, *node)) return false;
+    f(wakeups);
+    lock_.unlock(*node);
+    return true;
+  }
+
+  static constexpr bool pending() { return false; }
+
+ private:
+  instruments::Counters& counters_;
+  Lock lock_;
+};
+
+}  // namespace heddle::safety

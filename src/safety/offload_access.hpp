@@ -1,0 +1,90 @@
+// Submission "always hand over": a communication thread executes everything (the offload model of Amer 2019, Fig. 1c;
+// Vaidyanathan 2015). Application threads enqueue work and leave, or wait for its result; they never touch the VNI.
+//
+// The thread that runs `serve` is the communication thread; it executes what is queued before each piece of work of its
+// own. In the paper it polls without end on a core of its own. Here it sleeps when neither the queue nor the network has
+// anything for it, and submitting rouses it (State::rouse), so that an idle rank costs nothing.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "platform/native.hpp"
+#include "safety/work.hpp"
+#include "sync/ticket_queue.hpp"
+
+namespace heddle::safety {
+
+template <class State>
+class OffloadAccess {
+  using Native = platform::Native;
+
+ public:
+  static constexpr bool submits = true;
+
+  explicit OffloadAccess(State& state) : state_(state) {}
+
+  // Makes the calling thread the communication thread.
+  void serve() { server_.store(&self_, std::memory_order_relaxed); }
+
+  bool submit(const Work& work) {
+    if (is_server()) {
+      Wakeups wakeups;
+      work.run(work.what, wakeups);
+      return true;
+    }
+    while (!queue_.enqueue(work)) Native::yield();  // the bound is the backpressure
+    queued_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+
+  template <class F>
+  void run(F&& f) {
+    if (is_server()) {
+      Wakeups wakeups;
+      f(wakeups);
+      return;
+    }
+    Native::atomic<std::uint32_t> executed{0};
+    const auto call = [&](Wakeups& wakeups) {
+      f(wakeups);
+      executed.store(1, platform::order::release);  // the last touch of the caller's frame
+    };
+    submit(work_of(call));
+    state_.rouse();
+    Native::await(executed, platform::order::acquire, [](std::uint32_t done) { return done != 0; });
+  }
+
+  template <class F>
+  void run_low(F&& f) {
+    if (!try_run(f)) run(f);
+  }
+
+  // Only the communication thread ever finds the VNI free.
+  template <class F>
+  bool try_run(F&& f) {
+    if (!is_server()) return false;
+    Wakeups wakeups;
+    Work work;
+    while (queue_.dequeue(work)) {
+      queued_.fetch_sub(1, std::memory_order_relaxed);
+      work.run(work.what, wakeups);
+    }
+    f(wakeups);
+    return true;
+  }
+
+  bool pending() const { return queued_.load(std::memory_order_relaxed) != 0; }
+
+ private:
+  bool is_server() const { return server_.load(std::memory_order_relaxed) == &self_; }
+
+  inline static constinit thread_local char self_ = 0;  // its address is the thread
+
+  State& state_;
+  std::atomic<const char*> server_{nullptr};
+  alignas(platform::cache_line) std::atomic<std::int32_t> queued_{0};  // a hint; short-term negative
+  sync::TicketQueue<Native, Work, 1024> queue_;
+};
+
+}  // namespace heddle::safety

@@ -1,0 +1,20 @@
+// A piece of work for whoever holds a VNI: a function over it, and whose counters it may signal.
+#pragma once
+
+#include "safety/waiter.hpp"
+
+namespace heddle::safety {
+
+struct Work {
+  void (*run)(void* what, Wakeups& wakeups);
+  void* what;
+};
+
+// Of a callable that outlives the work.
+template <class F>
+Work work_of(F& f) {
+  return {[](void* what, Wakeups& wakeups) { (*static_cast<F*>(what))(wakeups); },
+          const_cast<void*>(static_cast<const void*>(&f))};
+}
+
+}  // namespace heddle::safety
