@@ -54,6 +54,9 @@ int open_segment(int inherited, int launcher) {
   return -1;
 }
 
+// The heap is mostly addresses that nobody has touched, and a core dump would look at each page of it.
+void leave_out_of_core_dumps(const Job& job) { madvise(job.heap, job.heap_bytes, MADV_DONTDUMP); }
+
 void point_into(Job& job, void* base) {
   job.header = static_cast<JobHeader*>(base);
   job.records = rank_records(job.header);
@@ -61,6 +64,7 @@ void point_into(Job& job, void* base) {
   job.heap = static_cast<std::byte*>(base) + job.header->heap_offset;
   job.heap_bytes = job.header->heap_bytes;
   job.cores = job.record().cores;
+  leave_out_of_core_dumps(job);
 }
 
 bool join_launched(Job& job, const char* fd_text, Problem& problem) {

@@ -2,8 +2,10 @@
 #include "boot/cores.hpp"
 
 #include <cstddef>
+#include <cstdlib>
 
 #include "lln/shm/endpoint.hpp"
+#include "lln/shm/window_room.hpp"
 #include "object/error.hpp"
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
@@ -31,7 +33,9 @@ Rank& process_rank = make_process_rank();
 // way here, and a session may be opened after the last one was closed.
 static Error bring_up(Rank& rank) {
   boot::Problem problem;
-  if (!boot::join(rank.job, lln::shm::heap_bytes(1), problem)) return fail(MPI_ERR_OTHER, "%s", problem.text);
+  const bool alone = std::getenv(boot::job_fd_variable) == nullptr;
+  const std::size_t heap = alone ? lln::shm::heap_bytes(1) + lln::shm::window_room() : 0;
+  if (!boot::join(rank.job, heap, problem)) return fail(MPI_ERR_OTHER, "%s", problem.text);
   rank.world_rank = rank.job.rank;
   rank.world_size = rank.job.size;
   rank.machine.cores = static_cast<std::uint32_t>(rank.job.header->usable_cores);

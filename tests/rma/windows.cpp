@@ -194,6 +194,21 @@ void attachments() {
   MPI_Win_free(&win);
 }
 
+// Larger than anything that the library itself needs of its memory; only what is touched is used.
+void large() {
+  const MPI_Aint bytes = MPI_Aint{1} << 29;
+  char* base;
+  MPI_Win win;
+  MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&base), &win);
+  const int target = (rank() + 1) % size();
+  const char out = static_cast<char>(rank());
+  MPI_Win_fence(0, win);
+  MPI_Put(&out, 1, MPI_CHAR, target, bytes - 1, 1, MPI_CHAR, win);
+  MPI_Win_fence(0, win);
+  equal(base[bytes - 1], (rank() + size() - 1) % size(), "the last byte");
+  MPI_Win_free(&win);
+}
+
 // Windows come and go; one is still there when MPI ends.
 void many() {
   int* base;
@@ -214,5 +229,6 @@ int main(int argc, char** argv) {
   shared();
   queries();
   attachments();
+  large();
   many();
 }

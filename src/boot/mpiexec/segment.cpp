@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "lln/shm/endpoint.hpp"
+#include "lln/shm/window_room.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -23,7 +24,7 @@ constexpr int lowest_descriptor = 40;
 
 Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores, int universe_size) {
   const int size = static_cast<int>(plan.size());
-  const std::size_t heap = lln::shm::heap_bytes(size);
+  const std::size_t heap = lln::shm::heap_bytes(size) + lln::shm::window_room();
   const std::size_t bytes = heap_offset(size) + heap;
 
   const int made = memfd_create("heddle-job", MFD_CLOEXEC);
