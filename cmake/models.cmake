@@ -5,5 +5,8 @@
 set(HEDDLE_PRESETS auto mtx clh p-clh clh-usc p-clh-usc mtx-ksc p-clhub-usc p-hclhub-usc global per-vni hmcs2-usc
     hmcs3-usc offload csync lockq-mcs lockq-mtx)
 
+# Some of the hundreds of free compositions.
+list(APPEND HEDDLE_PRESETS auto,vnis=4 lock=ttas,submit=lockq,wait=ksc lock=hclhub,wait=contend-low,vnis=3)
+
 # The few that differ most from each other. They stand for all where running every preset would take too long.
 set(HEDDLE_FEW_PRESETS auto global lockq-mtx)

@@ -3,6 +3,7 @@
 // Dang 2017: mtx .. p-hclhub-usc. Amer 2019: global .. lockq-mtx. `single` is no model but the yardstick: no lock at all.
 #include "p2p/presets.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -70,7 +71,7 @@ struct Preset {
 };
 
 const std::array presets{
-    Preset{{"auto", 1, L::futex, P::wait, W::adaptive}, make<LockAccess<sync::FutexLock<Native>>, Adaptive>},
+    Preset{{"auto", 0, L::futex, P::wait, W::adaptive}, make<LockAccess<sync::FutexLock<Native>>, Adaptive>},
     Preset{{"mtx", 1, L::mutex, P::wait, W::contend}, make<LockAccess<sync::MutexLock<Native>>, Busy>},
     Preset{{"clh", 1, L::clh, P::wait, W::contend}, make<LockAccess<sync::ClhLock<Native>>, Busy>},
     Preset{{"p-clh", 1, L::p_clh, P::wait, W::contend_low}, make<LockAccess<sync::PClhLock<Native>>, BusyLow>},
@@ -133,15 +134,38 @@ bool parse_model(std::string_view text, Model& model) {
   return true;
 }
 
+// VNIs are for threads that run at once.
+int vnis_for(const Machine& machine, int ranks) {
+  return std::clamp(static_cast<int>(machine.cores) / ranks, 1, several_vnis);
+}
+
+std::unique_ptr<Engine> make_of_parts(Rank& rank, const Model& model) {
+  for (const Preset& preset : presets)
+    if (preset.model.same_parts(model)) return preset.make(rank, model);
+  return compose(rank, model);
+}
+
+// A message goes to the VNI of the same number, so all ranks must have as many.
+bool agree(Engine& engine) {
+  lln::shm::Heap& heap = engine.shared_memory();
+  auto& common = *heap.at<lln::shm::Common>(heap.reserved());
+  std::uint32_t others = 0;
+  const auto ours = static_cast<std::uint32_t>(engine.vnis());
+  if (common.vnis.compare_exchange_strong(others, ours, std::memory_order_relaxed) || others == ours) return true;
+  (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s has %u VNIs, that of another rank of the job %u; all must have as many",
+             engine.model().name.c_str(), ours, others);
+  return false;
+}
+
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(Rank& rank) {
   const char* wanted = std::getenv("HEDDLE_MODEL");
   Model model;
   if (!parse_model(wanted == nullptr || *wanted == '\0' ? "auto" : wanted, model)) return nullptr;
-  for (const Preset& preset : presets)
-    if (preset.model.same_parts(model)) return preset.make(rank, model);
-  return compose(rank, model);
+  if (model.vnis == 0) model.vnis = vnis_for(rank.machine, rank.job.header->local_ranks);
+  std::unique_ptr<Engine> engine = make_of_parts(rank, model);
+  return agree(*engine) ? std::move(engine) : nullptr;
 }
 
 }  // namespace heddle::p2p

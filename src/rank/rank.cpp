@@ -9,8 +9,8 @@
 #include "object/error.hpp"
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
-#include "p2p/request_cache.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/request_cache.hpp"
 
 namespace heddle {
 
@@ -39,7 +39,12 @@ static Error bring_up(Rank& rank) {
   rank.world_rank = rank.job.rank;
   rank.world_size = rank.job.size;
   rank.machine.cores = static_cast<std::uint32_t>(rank.job.header->usable_cores);
-  if (rank.world_size > 1 && rank.job.record().bound == 0) boot::spread(rank.world_rank, rank.world_size);
+  if (rank.world_size > 1 && rank.job.record().bound == 0) {
+    rank.machine.spread = boot::spread;
+    rank.machine.part = rank.world_rank;
+    rank.machine.parts = rank.world_size;
+    boot::spread(rank.world_rank, rank.world_size);
+  }
   rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
   rank.engine = p2p::make_engine(rank);
   if (!rank.engine) return Error(MPI_ERR_ARG);

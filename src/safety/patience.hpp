@@ -20,11 +20,20 @@ struct Machine {
   std::atomic<std::uint32_t>* waiting = nullptr;  // threads of all ranks that wait awake; in shared memory
   std::uint32_t cores = 1;                        // that all ranks together may use
   bool crowded = false;                           // more ranks than cores
+  // How often a wait looks before it asks whether others want the core: what the last long wait has found.
+  mutable std::atomic<std::uint32_t> first_looks{20};
+  // Moves the calling thread to this rank's share of the cores, from where it is free to move. Null: it is bound.
+  void (*spread)(int part, int parts) = nullptr;
+  int part = 0;
+  int parts = 1;
+  mutable std::atomic<std::uint32_t> shared_yields{0};
+  mutable std::atomic<std::int64_t> last_spread{0};
 };
 
 class Patience {
  public:
-  explicit Patience(const Machine& machine) : machine_(machine) {}
+  explicit Patience(const Machine& machine)
+      : machine_(machine), first_looks_(machine.first_looks.load(std::memory_order_relaxed)) {}
   ~Patience() {
     if (counted_) machine_.waiting->fetch_sub(1, std::memory_order_relaxed);
   }
@@ -39,7 +48,7 @@ class Patience {
 
   // Spends a moment between two looks; false when it is time to sleep.
   bool spend() {
-    if (looks_ < first_looks) [[likely]] {
+    if (looks_ < first_looks_) [[likely]] {
       ++looks_;
       platform::Native::pause(1);
       return true;
@@ -56,19 +65,41 @@ class Patience {
       since_ = platform::Native::now();
     }
     const bool crowded = machine_.waiting->load(std::memory_order_relaxed) > machine_.cores;
+    const std::uint32_t looks = crowded ? looks_when_crowded : looks_when_alone;
+    if (machine_.first_looks.load(std::memory_order_relaxed) != looks)
+      machine_.first_looks.store(looks, std::memory_order_relaxed);
     if (!crowded && ++looks_ % looks_per_yield != 0) {
       platform::Native::pause(1);
       return true;
     }
+    const std::int64_t before = platform::Native::now();
     sched_yield();
-    return platform::Native::now() - since_ < awake;
+    const std::int64_t after = platform::Native::now();
+    if (!crowded && after - before > yield_alone) share_noticed(after);
+    return after - since_ < awake;
   }
 
-  static constexpr std::uint32_t first_looks = 20;      // about as long as a message takes that is on its way
-  static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
-  static constexpr std::int64_t awake = 200'000;        // nanoseconds
+  // There is a core for each thread that waits, and yet somebody else ran in our yield. Two ranks that yield to each other
+  // can stay on one core for seconds, each looking idle enough to the scheduler, at a quarter of their speed.
+  void share_noticed(std::int64_t now) const {
+    if (machine_.spread == nullptr || machine_.shared_yields.fetch_add(1, std::memory_order_relaxed) < few_yields)
+      return;
+    machine_.shared_yields.store(0, std::memory_order_relaxed);
+    if (now - machine_.last_spread.load(std::memory_order_relaxed) < spread_period) return;
+    machine_.last_spread.store(now, std::memory_order_relaxed);
+    machine_.spread(machine_.part, machine_.parts);
+  }
+
+  static constexpr std::uint32_t looks_when_alone = 20;   // about as long as a message takes that is on its way
+  static constexpr std::uint32_t looks_when_crowded = 1;  // then the core goes to somebody who may have work
+  static constexpr std::uint32_t looks_per_yield = 64;    // the core may be wanted by a thread that computes
+  static constexpr std::int64_t awake = 200'000;          // nanoseconds
+  static constexpr std::int64_t yield_alone = 1'500;      // a yield that takes longer has run somebody
+  static constexpr std::uint32_t few_yields = 16;
+  static constexpr std::int64_t spread_period = 10'000'000;
 
   const Machine& machine_;
+  const std::uint32_t first_looks_;
   std::uint32_t looks_ = 0;
   bool counted_ = false;
   std::int64_t since_ = 0;
