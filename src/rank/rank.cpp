@@ -71,7 +71,7 @@ void release_library(Rank& rank) {
   std::lock_guard guard(rank.lifecycle_mutex);
   if (--rank.users != 0) return;
   rank.phase.store(Phase::after, std::memory_order_release);
-  retire_communicators(rank);
+  retire_handles(rank);
   boot::leave(rank.job);
 }
 
