@@ -21,7 +21,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 1;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 2;                  // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -43,12 +43,18 @@ enum class RankState : std::uint32_t {
 
 // What one thread of a rank is doing. A record belongs to one thread as long as that thread lives.
 struct alignas(64) ThreadRecord {
-  std::atomic<std::uint16_t> call;   // binding's number of the MPI call the thread is in; 0: outside MPI
+  std::atomic<std::uint64_t> calls;  // the low 16 bits: which MPI call it is in; the others: how many it has made
   std::atomic<std::uint32_t> owner;  // kernel's id of the thread; 0: the record is free
 };
 static_assert(sizeof(ThreadRecord) == 64);
 
-inline constexpr int thread_records = 32;  // threads beyond these are not named in messages
+// Binding's number of the call; 0: outside MPI. In one word with the count, so that entering and leaving a call are one
+// store each.
+constexpr std::uint16_t call_of(std::uint64_t calls) { return static_cast<std::uint16_t>(calls); }
+constexpr std::uint64_t in_call(std::uint64_t calls, std::uint16_t call) { return (calls & ~0xffffull) | call; }
+constexpr std::uint64_t next_call(std::uint64_t calls, std::uint16_t call) { return in_call(calls + 0x10000, call); }
+
+inline constexpr int thread_records = 128;  // threads beyond these are not named in messages
 inline constexpr int abort_text_bytes = 832;
 
 struct alignas(64) RankRecord {

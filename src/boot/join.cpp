@@ -226,7 +226,7 @@ ThreadRecord* take_thread_record(RankRecord& rank) {
 }
 
 void give_back_thread_record(ThreadRecord& record) {
-  record.call.store(0, std::memory_order_relaxed);
+  record.calls.store(0, std::memory_order_relaxed);
   record.owner.store(0, std::memory_order_release);
 }
 

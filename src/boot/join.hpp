@@ -59,17 +59,19 @@ void give_back_thread_record(ThreadRecord& record);
 // line.
 class CallMark {
  public:
-  CallMark(ThreadRecord& record, std::uint16_t call)
-      : record_(record), outer_(record.call.load(std::memory_order_relaxed)) {
-    record_.call.store(call, std::memory_order_relaxed);
+  CallMark(ThreadRecord& record, std::uint16_t call) : record_(record) {
+    const std::uint64_t outer = record.calls.load(std::memory_order_relaxed);
+    const std::uint64_t here = next_call(outer, call);
+    record_.calls.store(here, std::memory_order_relaxed);
+    left_ = in_call(here, call_of(outer));
   }
-  ~CallMark() { record_.call.store(outer_, std::memory_order_relaxed); }
+  ~CallMark() { record_.calls.store(left_, std::memory_order_relaxed); }
   CallMark(const CallMark&) = delete;
   CallMark& operator=(const CallMark&) = delete;
 
  private:
   ThreadRecord& record_;
-  std::uint16_t outer_;
+  std::uint64_t left_;  // what the record says afterwards
 };
 
 }  // namespace heddle::boot

@@ -3,6 +3,7 @@
 //
 //   join | leave | who                       initialize, finalize, print "rank R of N"
 //   call NUMBER | threads NUMBER             be in that MPI call; start two more threads that are in it
+//   calling NUMBER                           start a thread that makes that call again and again
 //   cores | app | say TEXT | run COMMAND      print the cores, the program; print a text; run a shell command
 //   sleep SECONDS | ignore SIGNAL | kill SIGNAL | exit CODE | return CODE
 //   crash | daemon                           write to a page without access; leave a process in a session of its own
@@ -28,7 +29,7 @@ namespace {
 boot::Job job;
 bool joined = false;
 
-void be_in_call(std::uint16_t call) { boot::take_thread_record(job.record())->call.store(call); }
+void be_in_call(std::uint16_t call) { boot::take_thread_record(job.record())->calls.store(call); }
 
 void sleep_for(const std::string& seconds) { usleep(static_cast<unsigned>(std::stod(seconds) * 1e6)); }
 
@@ -73,6 +74,16 @@ int main(int argc, char** argv) {
           pause();
         }).detach();
       in_call.wait();
+    } else if (step == "calling") {
+      const auto call = static_cast<std::uint16_t>(std::stoi(value()));
+      std::thread([call] {
+        boot::ThreadRecord& record = *boot::take_thread_record(job.record());
+        boot::CallMark outer(record, call);
+        for (;;) {
+          boot::CallMark again(record, call);
+          sleep_for("0.01");
+        }
+      }).detach();
     } else if (step == "say")
       puts(value().c_str());
     else if (step == "run")

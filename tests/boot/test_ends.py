@@ -119,6 +119,14 @@ class Ends(LauncherTest):
         self.fails("--timeout", "3", "-n", "2", RANK, "join", "call", "1", *WAIT, code=124, says="rank 1 is in MPI_",
                    limit=3 + END_LIMIT)
 
+    def test_timeout_says_who_waits_for_how_long(self):
+        result = self.run_job("--timeout", "3", "-n", "2", RANK, "join", "only", "0", "call", "1", "all", "only", "1", "call", "0",
+                              "threads", "1", "calling", "2", "all", *WAIT)
+        self.assertEqual(result.code, 124, result.err)
+        blocked = r"in MPI_\w+ for [123] s"
+        self.assertRegex(result.err, rf"rank 0 is {blocked}\n")
+        self.assertRegex(result.err, rf"rank 1 is \(threads: 2 {blocked}, 1 in MPI_\w+ again and again, 1 outside MPI for [123] s\)\n")
+
     def test_timeout_of_the_environment(self):
         self.fails("-n", "2", RANK, *WAIT, code=124, says="has not ended in time", env={"MPIEXEC_TIMEOUT": "1"})
 

@@ -33,7 +33,7 @@ std::vector<Place> places_of_threads(const RankRecord& record) {
   std::vector<Place> places;
   for (const ThreadRecord& thread : record.threads) {
     if (thread.owner.load() == 0) continue;
-    const std::uint16_t call = thread.call.load();
+    const std::uint16_t call = call_of(thread.calls.load());
     const auto known =
         std::find_if(places.begin(), places.end(), [&](const Place& place) { return place.call == call; });
     if (known == places.end())
@@ -48,11 +48,11 @@ std::vector<Place> places_of_threads(const RankRecord& record) {
   return places;
 }
 
+}  // namespace
+
 std::string place_text(std::uint16_t call) {
   return call == 0 ? "outside MPI" : std::string("in ") + name(Function{call});
 }
-
-}  // namespace
 
 std::string where_it_was(const RankRecord& record) {
   const std::vector<Place> places = places_of_threads(record);

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "boot/job.hpp"
@@ -18,6 +19,9 @@ int job_exit_code(int status, const RankRecord& record);
 // "was killed by signal 11 (SIGSEGV, Segmentation fault) in MPI_Recv", "exited with code 0 without calling
 // MPI_Finalize", ...
 std::string how_it_ended(int status, const RankRecord& record);
+
+// "in MPI_Recv", "outside MPI".
+std::string place_text(std::uint16_t call);
 
 // " in MPI_Recv", " (threads: 3 in MPI_Recv, 1 in MPI_Wait, 2 outside MPI)", or nothing if it never called MPI.
 std::string where_it_was(const RankRecord& record);

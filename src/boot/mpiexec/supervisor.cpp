@@ -26,6 +26,7 @@ constexpr auto last_wait = 800ms;         // after SIGKILL, for what the kernel 
 constexpr auto sweep_every = 20ms;        // killing a parent brings its children to us
 constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
 constexpr auto look_again_every = 200ms;
+constexpr auto watch_every = 1s;
 
 constexpr int exit_code_of_timeout = 124;
 constexpr int mpiexec_itself = -2;  // as a writer of lines
@@ -50,7 +51,8 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
       out_(STDOUT_FILENO),
       err_own_(STDERR_FILENO),
       err_(options.merge_stderr || err_own_.same_file_as(out_) ? out_ : err_own_),
-      input_(options.stdin_rank) {
+      input_(options.stdin_rank),
+      watch_(segment) {
   sigset_t watched;
   sigemptyset(&watched);
   for (int signal : {SIGCHLD, SIGTSTP, SIGCONT, abort_signal()}) sigaddset(&watched, signal);
@@ -74,6 +76,7 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (options.timeout_seconds > 0) {
     time_over_at_ = Clock::now() + std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
+    watch_at_ = Clock::now();
   }
 }
 
@@ -158,7 +161,7 @@ void Supervisor::wait_for_something() {
 }
 
 int Supervisor::milliseconds_to_next_deadline() const {
-  Clock::time_point next = std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_});
+  Clock::time_point next = std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_, watch_at_});
   for (const Stream& stream : streams_) {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
@@ -171,6 +174,10 @@ void Supervisor::handle_deadlines() {
   const Clock::time_point now = Clock::now();
   flush_idle_partials();
   if (now >= time_over_at_) time_over();
+  if (now >= watch_at_) {
+    watch_.look(now);
+    watch_at_ = now + watch_every;
+  }
   if (now >= look_again_at_) look_for_missing_ranks();
   if (now >= kill_at_) kill_job();
 }
@@ -295,9 +302,10 @@ void Supervisor::time_over() {
   if (phase_ != Phase::running) return;
   decided_ = true;
   exit_code_ = exit_code_of_timeout;
+  watch_.look(Clock::now());
   std::string sentence = "the job has not ended in time (--timeout); ending " + count(living(), "rank");
   for (std::size_t rank = 0; rank < children_.size(); ++rank) {
-    const std::string where = where_it_was(segment_.records[rank]);
+    const std::string where = watch_.where_it_is(static_cast<int>(rank));
     if (children_[rank].alive && !where.empty()) sentence += "\n  rank " + std::to_string(rank) + " is" + where;
   }
   say(sentence);
@@ -306,7 +314,7 @@ void Supervisor::time_over() {
 
 void Supervisor::end_job(int signal, std::chrono::milliseconds grace) {
   phase_ = Phase::ending;
-  time_over_at_ = Clock::time_point::max();
+  time_over_at_ = watch_at_ = Clock::time_point::max();
   kill_at_ = Clock::now() + grace;
   give_up_at_ = kill_at_ + last_wait;
   signal_job(signal);

@@ -20,6 +20,7 @@
 #include "boot/mpiexec/options.hpp"
 #include "boot/mpiexec/output.hpp"
 #include "boot/mpiexec/segment.hpp"
+#include "boot/mpiexec/watch.hpp"
 
 struct pollfd;
 
@@ -97,6 +98,7 @@ class Supervisor {
   Sink out_, err_own_;
   Sink& err_;  // out_ if both are the same file, so that lines are not torn there either
   Input input_;
+  Watch watch_;
   sigset_t rank_mask_, rank_defaults_;
   int signals_ = -1;  // signalfd
   int null_ = -1;
@@ -109,6 +111,7 @@ class Supervisor {
   Clock::time_point give_up_at_ = Clock::time_point::max();
   Clock::time_point time_over_at_ = Clock::time_point::max();
   Clock::time_point look_again_at_ = Clock::time_point::max();
+  Clock::time_point watch_at_ = Clock::time_point::max();
 };
 
 }  // namespace heddle::boot
