@@ -7,8 +7,7 @@ namespace heddle::coll {
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
 void Region::prepare(std::byte* base, int members) {
-  auto* head = new (base) RegionHead{};
-  head->users.store(static_cast<std::uint32_t>(members), std::memory_order_relaxed);
+  new (base) RegionHead{};
   new (base + sizeof(RegionHead)) Frame[frames]{};
   for (int m = 0; m < members; ++m) {
     new (base + sizeof(RegionHead) + frames * sizeof(Frame) + static_cast<std::size_t>(m) * sizeof(Member)) Member{};

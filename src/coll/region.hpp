@@ -30,7 +30,6 @@ struct Member {
 };
 
 struct RegionHead {
-  alignas(64) std::atomic<std::uint32_t> users;      // members that have not freed the communicator
   alignas(64) std::atomic<std::uint32_t> congested;  // members that wait for a frame to be free
 };
 
@@ -50,8 +49,6 @@ class Region {
 
   Region(Comm& comm, std::byte* base, bool crowded)
       : comm_(comm), base_(base), members_(comm.size), crowded_(crowded) {}
-  // True if this was the last user.
-  bool detach() { return head().users.fetch_sub(1, std::memory_order_acq_rel) == 1; }
   // More ranks than cores, in the eyes of the member that made the region: all members answer alike.
   bool crowded() const { return crowded_; }
 

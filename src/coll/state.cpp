@@ -13,7 +13,7 @@ namespace {
     std::uint64_t crowded;
   } made{lln::shm::nowhere, comm.owner->machine.crowded};
   if (comm.rank == 0) {
-    made.block = heap.allocate(Region::bytes_for(comm.size));
+    made.block = heap.allocate(Region::bytes_for(comm.size), comm.size);
     if (made.block != lln::shm::nowhere) Region::prepare(heap.at<std::byte>(made.block), comm.size);
   }
   // If this fails for one member the job is lost anyway: it cannot be told apart from a process that died.
@@ -36,9 +36,7 @@ void release_state(Comm& comm) {
   CommState* state = comm.coll;
   if (!state) return;
   comm.coll = nullptr;
-  if (state->region && state->region->detach()) {
-    p2p::shared_memory(*comm.owner).release(state->block, Region::bytes_for(comm.size));
-  }
+  if (state->region) p2p::shared_memory(*comm.owner).release(state->block, Region::bytes_for(comm.size));
   delete state;
 }
 

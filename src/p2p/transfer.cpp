@@ -60,10 +60,9 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
   const bool run = is_run(*receive.datatype, receive.count);
   if (bytes == 0 || can_read(peer, offer)) {
     if (bytes >= split_bytes && run) {
-      const lln::shm::Offset shared = core_.endpoint().heap().allocate(sizeof(Split));
+      const lln::shm::Offset shared = core_.endpoint().heap().allocate(sizeof(Split), 2);
       if (shared != nowhere) {
-        auto* split = new (core_.endpoint().heap().at<Split>(shared)) Split;
-        split->users.store(2, std::memory_order_relaxed);
+        new (core_.endpoint().heap().at<Split>(shared)) Split{};
         Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
         transfer.sender_request = offer.request;
         transfer.remote_address = offer.address;
@@ -84,7 +83,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
     return;
   }
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
-  transfer.shared = core_.endpoint().heap().allocate(sizeof(Pipe));
+  transfer.shared = core_.endpoint().heap().allocate(sizeof(Pipe), 2);
   if (transfer.shared == nowhere) {
     // Without shared memory for a pipe there is no other way; the sender must not wait for ever.
     receive.error = MPI_ERR_NO_MEM;
@@ -211,8 +210,7 @@ Transfers::Step Transfers::share(Transfer& transfer) {
   auto& split = *core_.endpoint().heap().at<Split>(transfer.shared);
   const bool reader = transfer.role == Transfer::Role::split_reader;
   const auto leave = [&] {
-    if (split.users.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      core_.endpoint().heap().release(transfer.shared, sizeof(Split));
+    core_.endpoint().heap().release(transfer.shared, sizeof(Split));
     return Step::over;
   };
   // The writer must not touch its request unless it has a chunk: the reader may have finished everything.
@@ -247,6 +245,7 @@ Transfers::Step Transfers::pack_chunk(Transfer& transfer) {
     core_.endpoint().wake(transfer.peer);
     moved = true;
   }
+  core_.endpoint().heap().release(transfer.shared, sizeof(Pipe));
   return Step::over;
 }
 

@@ -58,7 +58,6 @@ inline constexpr std::uint32_t pipe_chunks = 4;
 struct Split {
   alignas(64) std::atomic<std::uint64_t> claimed;
   alignas(64) std::atomic<std::uint64_t> moved;
-  std::atomic<std::uint32_t> users;   // the side that leaves last gives this back to the heap
   std::atomic<std::uint32_t> failed;  // errno of a copy that did not work
 };
 

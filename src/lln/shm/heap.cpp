@@ -32,24 +32,29 @@ class Guard {
 
 }  // namespace
 
-Offset Heap::allocate(std::size_t bytes) {
+Offset Heap::allocate(std::size_t bytes, int users) {
   const int c = size_class(bytes, page);
   if (c >= size_classes) return nowhere;
   Control& heap = control();
   Guard guard(heap.locked);
-  if (Offset block = heap.free[c]) {
-    heap.free[c] = *at<Offset>(block);
-    return block;
+  Offset block = heap.free[c];
+  const bool used_before = block != nowhere;
+  if (!used_before) {
+    const std::uint64_t top = heap.top.load(std::memory_order_relaxed);
+    const std::size_t size = page << c;
+    block = top != 0 ? top : first_free_;
+    if (block + size > bytes_) return nowhere;
+    heap.top.store(block + size, std::memory_order_relaxed);
   }
-  std::uint64_t top = heap.top.load(std::memory_order_relaxed);
-  if (top == 0) top = first_free_;
-  const std::size_t size = page << c;
-  if (top + size > bytes_) return nowhere;
-  heap.top.store(top + size, std::memory_order_relaxed);
-  return top;
+  // Acquires what every earlier user released. The lock alone would do, since the last of them took it; but that may
+  // have been another process, whose part in this the thread sanitizer does not see.
+  this->users(block).exchange(static_cast<std::uint32_t>(users), std::memory_order_acquire);
+  if (used_before) heap.free[c] = *at<Offset>(block);
+  return block;
 }
 
 void Heap::release(Offset block, std::size_t bytes) {
+  if (users(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   Control& heap = control();
   Guard guard(heap.locked);
   *at<Offset>(block) = heap.free[size_class(bytes, page)];

@@ -3,6 +3,9 @@
 // Every rank maps the segment at an address of its own, so what is shared is an Offset. Blocks come in powers of two
 // from a page up, zero-filled when first used; free ones wait in a list per size. The segment is sparse: memory that
 // nobody touches costs nothing, and a job that ends leaves nothing.
+//
+// A block has as many users as its allocator says, and is free when each of them has released it. Whatever a user did to
+// the block before it released it comes before all that the block's next users do.
 #pragma once
 
 #include <atomic>
@@ -20,12 +23,13 @@ class Heap {
   // `base` is where this rank sees the heap; its content is zero before the first rank comes. The `first` bytes at
   // reserved() are not handed out: what lies there needs no pointer to be found.
   Heap(std::byte* base, std::size_t bytes, std::size_t first)
-      : base_(base), bytes_(bytes), first_free_(page + (first + page - 1) / page * page) {}
+      : base_(base), bytes_(bytes), first_free_(reserved() + whole_pages(first)) {}
 
-  Offset reserved() const { return page; }
+  Offset reserved() const { return page + whole_pages(bytes_ / page * sizeof(Users)); }
 
   // At least `bytes`, page aligned, `nowhere` if the segment is full. A block that was used before is not cleared.
-  Offset allocate(std::size_t bytes);
+  Offset allocate(std::size_t bytes, int users = 1);
+  // One user is done with the block, and must not touch it any more.
   void release(Offset block, std::size_t bytes);
 
   template <class T>
@@ -38,8 +42,13 @@ class Heap {
   static constexpr std::size_t page = 4096;
   static constexpr int size_classes = 32;  // of page << class
 
+  static constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+
   struct Control;
   Control& control() const { return *reinterpret_cast<Control*>(base_); }
+  // Of the block that begins at this page; a table behind the control page, as sparse as the heap.
+  using Users = std::atomic<std::uint32_t>;
+  Users& users(Offset block) const { return at<Users>(page)[block / page]; }
 
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
