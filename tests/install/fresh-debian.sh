@@ -39,7 +39,9 @@ cp /etc/resolv.conf "$dir/run/etc/resolv.conf"
 for line in "$@"; do
   echo "== $line"
   start=$SECONDS
-  unshare --mount --pid --fork --kill-child sh -c "mount -t proc proc '$dir/run/proc' && exec chroot '$dir/run' \"\$@\"" \
-    sh env -i "${environment[@]}" bash -c "cd /root/heddle && $line" </dev/null
+  # shellcheck disable=SC2016 # for the inner shell
+  unshare --mount --pid --fork --kill-child sh -c '
+    mount -t proc proc "$0/proc" && mount -t devpts devpts "$0/dev/pts" && mount -t tmpfs tmpfs "$0/dev/shm" &&
+    exec chroot "$0" "$@"' "$dir/run" env -i "${environment[@]}" bash -c "cd /root/heddle && $line" </dev/null
   echo "== $line: passed in $((SECONDS - start)) s"
 done
