@@ -339,6 +339,9 @@ struct Checker {
     word.parked_.wake(n, place);
   }
 
+  static void light_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, $); }
+  static void heavy_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, $); }
+  static std::uintptr_t self() { return 64 + thread(); }
   static std::uint32_t thread() { return static_cast<std::uint32_t>(rl::ctx().current_thread()); }
   static std::uint32_t cpu() { return thread(); }
   static std::uint32_t numa() { return thread() % 2; }

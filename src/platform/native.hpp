@@ -10,6 +10,7 @@
 #pragma once
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -42,6 +43,15 @@ struct Patience {
 inline constinit Patience patience{};
 
 namespace detail {
+
+// membarrier(2) makes every core that runs a thread of this process pass a full fence. Where the kernel or a container
+// refuses it, the light side fences too: told once, before the first heavy fence.
+inline long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
+inline constinit std::atomic<bool> symmetric_fences{true};
+inline const bool fences_told = [] {
+  symmetric_fences.store(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0, std::memory_order_relaxed);
+  return true;
+}();
 
 inline void cpu_relax() noexcept { __builtin_ia32_pause(); }
 
@@ -166,6 +176,26 @@ struct Native {
 
   static void unpark(const atomic<std::uint32_t>& word, std::uint32_t n, Scope scope) {
     futex(word, scope == Scope::process ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, n > INT_MAX ? INT_MAX : n);
+  }
+
+  static void light_fence() noexcept {
+    if (detail::symmetric_fences.load(order::relaxed)) [[unlikely]] {
+      std::atomic_thread_fence(order::seq_cst);
+    } else {
+      std::atomic_signal_fence(order::seq_cst);
+    }
+  }
+  static void heavy_fence() noexcept {
+    std::atomic_thread_fence(order::seq_cst);
+    if (detail::symmetric_fences.load(order::relaxed)) return;
+    if (detail::membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
+    detail::membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);  // a child of fork may have to say it anew
+    detail::membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  }
+
+  static std::uintptr_t self() noexcept {
+    static constinit thread_local char here = 0;
+    return reinterpret_cast<std::uintptr_t>(&here);
   }
 
   static std::uint32_t thread() noexcept {

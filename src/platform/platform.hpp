@@ -16,6 +16,10 @@
 //     poll               the same, for a bounded time of about `rounds` looks; returns the last value seen
 //     pause, yield       spend about n short delays; let another thread run
 //     park, unpark       sleep while a word holds a value, unless woken (may return early); wake up to n sleepers
+//     light_fence, heavy_fence
+//                        two halves of one sequentially consistent fence between threads of one process: cheap where one
+//                        passes often, dear where one passes rarely. Between two light ones there is no order
+//     self               a number that no other living thread has, and that is no small one: faster than thread
 //     thread, cpu, numa  who is calling, and where it runs: hints, stale as soon as they are read
 //     place              ask that memory lives on a NUMA node
 //     now                nanoseconds of a monotonic clock
@@ -78,6 +82,9 @@ void* > &&AtomicCell<typename P::template atomic<bool>, bool>&& requires(
   P::yield();
   P::park(word, n, Scope::process);
   P::unpark(word, n, Scope::process);
+  P::light_fence();
+  P::heavy_fence();
+  { P::self() } -> std::same_as<std::uintptr_t>;
   { P::thread() } -> std::same_as<std::uint32_t>;
   { P::cpu() } -> std::same_as<std::uint32_t>;
   { P::numa() } -> std::same_as<std::uint32_t>;

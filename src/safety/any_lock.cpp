@@ -14,6 +14,7 @@
 #include "sync/mcs_lock.hpp"
 #include "sync/mutex_lock.hpp"
 #include "sync/pclh_lock.hpp"
+#include "sync/reserved_lock.hpp"
 #include "sync/tas_lock.hpp"
 #include "sync/ticket_lock.hpp"
 #include "sync/ttas_lock.hpp"
@@ -43,6 +44,8 @@ std::unique_ptr<AnyLock::Held> AnyLock::make(Lock kind) {
   switch (kind) {
     case Lock::none:
       return std::make_unique<HeldAs<NoLock>>();
+    case Lock::reserved:
+      return std::make_unique<HeldAs<sync::ReservedLock<Native, sync::FutexLock<Native>>>>();
     case Lock::mutex:
       return std::make_unique<HeldAs<sync::MutexLock<Native>>>();
     case Lock::futex:

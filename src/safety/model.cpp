@@ -9,10 +9,10 @@ namespace heddle::safety {
 namespace {
 
 constexpr std::pair<std::string_view, Lock> lock_names[] = {
-    {"none", Lock::none},   {"mutex", Lock::mutex},   {"futex", Lock::futex},   {"tas", Lock::tas},
-    {"ttas", Lock::ttas},   {"ticket", Lock::ticket}, {"clh", Lock::clh},       {"mcs", Lock::mcs},
-    {"hmcs2", Lock::hmcs2}, {"hmcs3", Lock::hmcs3},   {"cohort", Lock::cohort}, {"p-clh", Lock::p_clh},
-    {"clhub", Lock::clhub}, {"hclhub", Lock::hclhub},
+    {"none", Lock::none},   {"reserved", Lock::reserved}, {"mutex", Lock::mutex},   {"futex", Lock::futex},
+    {"tas", Lock::tas},     {"ttas", Lock::ttas},         {"ticket", Lock::ticket}, {"clh", Lock::clh},
+    {"mcs", Lock::mcs},     {"hmcs2", Lock::hmcs2},       {"hmcs3", Lock::hmcs3},   {"cohort", Lock::cohort},
+    {"p-clh", Lock::p_clh}, {"clhub", Lock::clhub},       {"hclhub", Lock::hclhub},
 };
 constexpr std::pair<std::string_view, Submission> submission_names[] = {
     {"wait", Submission::wait},

@@ -10,6 +10,7 @@ namespace heddle::safety {
 
 enum class Lock : std::uint8_t {
   none,
+  reserved,
   mutex,
   futex,
   tas,

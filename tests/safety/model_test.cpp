@@ -34,8 +34,8 @@ TEST(Model, WhatIsNotNamedStays) {
 }
 
 TEST(Model, NamesAreThoseThatAreParsed) {
-  for (const std::string word : {"none", "mutex", "futex", "tas", "ttas", "ticket", "clh", "mcs", "hmcs2", "hmcs3",
-                                 "cohort", "p-clh", "clhub", "hclhub"}) {
+  for (const std::string word : {"none", "reserved", "mutex", "futex", "tas", "ttas", "ticket", "clh", "mcs", "hmcs2",
+                                 "hmcs3", "cohort", "p-clh", "clhub", "hclhub"}) {
     Model model;
     std::string why;
     ASSERT_TRUE(parse_composition("lock=" + word, model, why)) << why;

@@ -11,6 +11,7 @@
 #include "sync/mcs_lock.hpp"
 #include "sync/mutex_lock.hpp"
 #include "sync/pclh_lock.hpp"
+#include "sync/reserved_lock.hpp"
 #include "sync/tas_lock.hpp"
 #include "sync/ticket_lock.hpp"
 #include "sync/ttas_lock.hpp"
@@ -55,7 +56,7 @@ using Locks = CaseList<                                  //
     Case<"pclh", sync::PClhLock<P>>,                     //
     Case<"clhub", sync::ClhubLock<P>>,                   //
     Case<"hclhub", OnTwoNodes<sync::HclhubLock<P>>>,     //
-    Case<"dsm-synch", sync::DsmSynch<P, int, NoOperation>>>;
+    Case<"reserved", sync::ReservedLock<P, sync::TtasLock<P>>>, Case<"dsm-synch", sync::DsmSynch<P, int, NoOperation>>>;
 
 // Those that work between processes.
 template <platform::Platform P>

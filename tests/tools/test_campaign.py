@@ -43,7 +43,7 @@ class Runs(Case):
 
     def test_a_hang_is_ended_and_the_rest_intact(self):
         began = time.monotonic()
-        code, out, err = self.heddle("bench", "run", "latency", "message-rate", "--repeats", "2", "--limit", "5",
+        code, out, err = self.heddle("bench", "run", "latency", "message-rate", "--repeats", "2", "--limit", "10",
                                      "--seconds", "0.1", *self.pretended, BEHAVIOUR_b="hang", HEDDLE_TEST_HANG="1")
         self.assertLess(time.monotonic() - began, 200)
         self.assertEqual(alive_with(b"HEDDLE_TEST_HANG=1"), [])
