@@ -25,6 +25,21 @@ namespace heddle::p2p {
 
 using safety::Urgency;
 
+// How a test looks: without waiting for the VNI, until that has failed too often. Threads that start operations all the
+// time, and never wait, can keep a lock so busy that no attempt succeeds and that the low class never gets it.
+struct Attempts {
+  template <class E>
+  static bool look(E& e) {
+    static constinit thread_local std::uint32_t failures = 0;
+    const progress::Pass pass = e.look(0, failures < most_failures ? Urgency::attempt : Urgency::high);
+    failures = pass.complete || failures >= most_failures ? 0 : failures + 1;
+    return pass.moved;
+  }
+
+ private:
+  static constexpr std::uint32_t most_failures = 16;
+};
+
 // Contend: each waiting thread enters the VNI and polls, again and again; with Urgency::low behind all active threads
 // (Dang 2017, Fig. 1: `acquire_low`).
 template <Urgency urgency>
@@ -43,7 +58,7 @@ struct Contend {
   }
   template <class E>
   static bool progress(E& e) {
-    return e.look(0, urgency).moved;
+    return urgency == Urgency::high ? e.look(0, urgency).moved : Attempts::look(e);
   }
 
  private:
@@ -139,7 +154,7 @@ struct Reactivation {
   }
   template <class E>
   static bool progress(E& e) {
-    return e.look(0, Urgency::low).moved;
+    return Attempts::look(e);
   }
 };
 
@@ -193,16 +208,9 @@ struct Adaptive {
     e.sleep_until(holds);
   }
   template <class E>
-  // Threads that start operations all the time can keep a lock so busy that no attempt succeeds: after some, this waits.
   static bool progress(E& e) {
-    static constinit thread_local std::uint32_t failures = 0;
-    const progress::Pass pass = e.look(0, failures < most_failures ? Urgency::attempt : Urgency::low);
-    failures = pass.complete || failures >= most_failures ? 0 : failures + 1;
-    return pass.moved;
+    return Attempts::look(e);
   }
-
- private:
-  static constexpr std::uint32_t most_failures = 16;
 };
 
 }  // namespace heddle::p2p
