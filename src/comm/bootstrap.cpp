@@ -11,8 +11,6 @@ namespace heddle {
 
 namespace {
 
-constexpr int counter_bits = 39;
-
 // FNV-1a.
 class Hash {
  public:
@@ -35,7 +33,7 @@ Context meeting_context(const Group& group, std::string_view stringtag) {
     const int world_rank = group.world_rank(r);
     hash.add(&world_rank, sizeof world_rank);
   }
-  const std::uint64_t top = std::uint64_t{1} << (counter_bits - 1);
+  const std::uint64_t top = std::uint64_t{1} << (context_counter_bits - 1);
   return make_context(group.world_rank(0), top | (hash.value() & (top - 1)));
 }
 

@@ -4,7 +4,7 @@
 // The members meet in a context that each computes by itself, from the string tag and the group. Its counter has the
 // top bit set, which no counter of fresh_context ever reaches, so it is nobody else's; the other bits are a hash.
 // Were two groups with the same first member to hash alike, and used at the same time, their messages could still
-// only be confused between the same two processes; 38 bits of hash are enough for that.
+// only be confused between the same two processes; 37 bits of hash are enough for that.
 #pragma once
 
 #include <string_view>

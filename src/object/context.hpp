@@ -19,8 +19,10 @@ inline constexpr Context self_context_counter = 1;      // MPI_COMM_SELF: counte
 inline constexpr Context internal_context_counter = 2;  // the library's own traffic (bootstrap of sessions)
 inline constexpr std::uint32_t first_free_context_counter = 8;
 
+inline constexpr int context_counter_bits = 38;
+
 constexpr Context make_context(int world_rank, std::uint64_t counter) {
-  return (static_cast<Context>(world_rank) << 40) | (counter * planes);
+  return ((static_cast<Context>(world_rank) << context_counter_bits) | counter) * planes;
 }
 
 // A context that was never used in this job before.
