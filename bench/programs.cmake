@@ -3,12 +3,6 @@
 add_library(bench_common STATIC common/bench.c common/graph.c common/stream.c)
 target_include_directories(bench_common PUBLIC common)
 target_link_libraries(bench_common PUBLIC mpi_abi m pthread)
-if(TARGET heddle_mpi_h)
-  get_target_property(mpi_h heddle_mpi_h MPI_H)
-  get_filename_component(mpi_h_folder ${mpi_h} DIRECTORY)
-  target_include_directories(bench_common SYSTEM PUBLIC ${mpi_h_folder})
-  add_dependencies(bench_common heddle_mpi_h)
-endif()
 
 function(heddle_benchmark NAME SOURCE RANKS)
   if(NOT TARGET bench_${SOURCE})

@@ -1,6 +1,6 @@
 # mpi.h and the binding, generated from the standard (api/).
 #
-#   heddle_mpi_h       link it to include <mpi.h> and "binding/..."; its property MPI_H is the header's path
+#   heddle_mpi_h       link it to include <mpi.h> and "binding/..."
 #   HEDDLE_GENERATED   where the generated files are: include/ and source/
 include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
 
@@ -36,7 +36,6 @@ add_custom_target(heddle_generate ALL DEPENDS ${HEDDLE_GENERATED}/stamp)
 
 add_library(heddle_mpi_h INTERFACE)
 target_include_directories(heddle_mpi_h INTERFACE ${HEDDLE_GENERATED}/include)
-set_target_properties(heddle_mpi_h PROPERTIES MPI_H ${HEDDLE_GENERATED}/include/mpi.h)
 add_dependencies(heddle_mpi_h heddle_generate)
 
 # docs/coverage.md, which is part of the tree; tests/binding checks that it is up to date.

@@ -32,6 +32,11 @@ inline constexpr char launcher_variable[] = "HEDDLE_LAUNCHER";  // pid of mpiexe
 inline constexpr char rank_variable[] = "HEDDLE_RANK";
 inline constexpr char size_variable[] = "HEDDLE_SIZE";
 
+// What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also mpiexec's
+// option -initial-errhandler.
+inline constexpr char initial_errhandler_variable[] = "HEDDLE_INITIAL_ERRHANDLER";
+inline constexpr const char* initial_errhandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+
 enum class RankState : std::uint32_t {
   not_started,
   running,  // the program runs, MPI is not initialized (and perhaps never will be)

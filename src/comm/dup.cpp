@@ -1,4 +1,6 @@
 // MPI_Comm_dup and its variants (MPI 5.0, section 7.4.2).
+#include <cstring>
+
 #include "binding/impl.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/schedule.hpp"
@@ -56,25 +58,38 @@ Error plan_contexts(coll::Schedule& schedule, Comm& twin) {
   return success;
 }
 
+// A twin that nobody gets: the copies of attributes that it has already are deleted again.
+Error drop(Comm& twin, Error error) {
+  char sentence[sizeof ErrorDetail::text];
+  std::memcpy(sentence, error_detail().text, sizeof sentence);
+  (void)twin.attributes.remove_all(twin.handle);
+  std::memcpy(error_detail().text, sentence, sizeof sentence);
+  retire(twin);
+  return error;
+}
+
 Error dup(Comm& parent, InfoEntries hints, MPI_Comm* out) {
+  *out = MPI_COMM_NULL;
   Comm* twin = make_twin(parent);
   twin->hints = std::move(hints);
   Error error = coll::run(parent, [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin); });
   if (!error) error = parent.attributes.copy_all(parent.handle, twin->attributes);
-  if (error) return retire(*twin), error;
+  if (error) return drop(*twin, error);
   *out = handle_of<MPI_Comm>(*twin);
   return success;
 }
 
 // The handle is there at once, the communicator works once the request is complete.
 Error idup(Comm& parent, InfoEntries hints, MPI_Comm* out, MPI_Request* request) {
+  *out = MPI_COMM_NULL;
   Comm* twin = make_twin(parent);
   twin->hints = std::move(hints);
-  Error error = parent.attributes.copy_all(parent.handle, twin->attributes);
-  if (!error) {
-    error = coll::start(parent, request, [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin); });
+  const auto plan = [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin); };
+  if (Error error = parent.attributes.copy_all(parent.handle, twin->attributes)) {
+    (void)coll::run(parent, plan);  // the other members count on this one's part
+    return drop(*twin, error);
   }
-  if (error) return retire(*twin), error;
+  if (Error error = coll::start(parent, request, plan)) return drop(*twin, error);
   *out = handle_of<MPI_Comm>(*twin);
   return success;
 }

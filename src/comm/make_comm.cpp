@@ -63,13 +63,14 @@ Comm* make_comm(Rank& rank, const CommParts& parts) {
 Comm* make_child(Comm& parent, const CommParts& parts) {
   Comm* comm = make_comm(*parent.owner, parts);
   inherit_errhandler(*comm, parent.errhandler);
+  if (!comm->local_group->session) set_session(*comm->local_group, parent.local_group->session);
   return comm;
 }
 
 Error free_comm(Comm& comm) {
   if (Error e = comm.attributes.remove_all(comm.handle)) return e;
   if (comm.buffer) comm.buffer->flush();  // the program may use its memory again
-  delete std::exchange(comm.buffer, nullptr);
+  comm.buffer.reset();
   retire(comm);
   return success;
 }

@@ -17,7 +17,7 @@ struct CommParts {
 
 Comm* make_comm(Rank& rank, const CommParts& parts);
 
-// One that takes its error handler from `parent` (section 9.3).
+// One that takes its error handler from `parent` (section 9.3), and its session.
 Comm* make_child(Comm& parent, const CommParts& parts);
 
 // The user's free: the attributes are deleted, then the handle is dead; the rest lives until nothing uses it. If an

@@ -61,7 +61,7 @@ struct Comm final : Object {
   std::shared_ptr<const Topology> topology;           // object/topology.hpp; null if it has none
   coll::CommState* coll = nullptr;                    // made by coll/ on first use
   std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
-  p2p::SendBuffer* buffer = nullptr;                  // of MPI_Comm_attach_buffer
+  std::shared_ptr<p2p::SendBuffer> buffer;            // of MPI_Comm_attach_buffer
 
   std::mutex mutex;   // guards what is below
   InfoEntries hints;  // that were set by the program and mean something here (object/info.hpp)

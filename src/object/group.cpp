@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "object/resolve.hpp"
+#include "object/session.hpp"
 #include "object/tables.hpp"
 
 namespace heddle {
@@ -11,6 +12,10 @@ Group* object(MPI_Group handle) {
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if (value >= arena::first_user_handle) return live_object<Group>(value);
   return handle == MPI_GROUP_EMPTY ? current_rank().tables->empty_group : nullptr;
+}
+
+Group::~Group() {
+  if (session) release(*session);
 }
 
 Group* make_group(const Rank& rank, std::vector<int> world_ranks) {
@@ -37,7 +42,13 @@ Group* copy_of(const Group& group) {
   copy->size = group.size;
   copy->rank = group.rank;
   copy->world_ranks = group.world_ranks;
+  set_session(*copy, group.session);
   return copy;
+}
+
+void set_session(Group& group, Session* session) {
+  if (session) retain(*session);
+  group.session = session;
 }
 
 RankFinder::RankFinder(const Group& group) : identity_(group.world_ranks.empty()), size_(group.size) {

@@ -11,14 +11,17 @@
 namespace heddle {
 
 struct Rank;
+struct Session;
 
 struct Group final : Object {
   static constexpr Kind object_kind = Kind::group;
   Group() : Object(Kind::group) {}
+  ~Group();
 
   int size = 0;
   int rank = MPI_UNDEFINED;      // of the process that owns this object
   std::vector<int> world_ranks;  // by group rank; empty if the identity (then world rank == group rank)
+  Session* session = nullptr;    // from which it comes, through groups and communicators; a reference
 
   int world_rank(int r) const { return world_ranks.empty() ? r : world_ranks[static_cast<std::size_t>(r)]; }
 };
@@ -27,6 +30,8 @@ struct Group final : Object {
 Group* make_group(const Rank& rank, std::vector<int> world_ranks);
 Group* make_identity_group(const Rank& rank, int size);
 Group* copy_of(const Group& group);
+// A group that was just made comes from a session (which may be null).
+void set_session(Group& group, Session* session);
 
 // Translates world ranks to ranks of a group in constant time each; MPI_UNDEFINED for processes outside it.
 class RankFinder {

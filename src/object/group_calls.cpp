@@ -12,9 +12,12 @@ namespace heddle::mpi {
 
 namespace {
 
-Error give(std::vector<int> world_ranks, MPI_Group* out) {
-  Rank& rank = current_rank();
-  *out = world_ranks.empty() ? MPI_GROUP_EMPTY : handle_of<MPI_Group>(*make_group(rank, std::move(world_ranks)));
+Error give(std::vector<int> world_ranks, const Group& parent, MPI_Group* out) {
+  *out = MPI_GROUP_EMPTY;
+  if (world_ranks.empty()) return success;
+  Group* group = make_group(current_rank(), std::move(world_ranks));
+  set_session(*group, parent.session);
+  *out = handle_of<MPI_Group>(*group);
   return success;
 }
 
@@ -126,39 +129,39 @@ Error Group_union(Group& group1, Group& group2, MPI_Group* newgroup) {
   std::vector<int> all = members(group1);
   const std::vector<int> more = filter(group2, group1, false);
   all.insert(all.end(), more.begin(), more.end());
-  return give(std::move(all), newgroup);
+  return give(std::move(all), group1, newgroup);
 }
 
 Error Group_intersection(Group& group1, Group& group2, MPI_Group* newgroup) {
-  return give(filter(group1, group2, true), newgroup);
+  return give(filter(group1, group2, true), group1, newgroup);
 }
 
 Error Group_difference(Group& group1, Group& group2, MPI_Group* newgroup) {
-  return give(filter(group1, group2, false), newgroup);
+  return give(filter(group1, group2, false), group1, newgroup);
 }
 
 Error Group_incl(Group& group, int n, const int ranks[], MPI_Group* newgroup) {
   Selection selection(group);
   if (Error e = selection.add(ranks, n)) return e;
-  return give(selection.included(), newgroup);
+  return give(selection.included(), group, newgroup);
 }
 
 Error Group_excl(Group& group, int n, const int ranks[], MPI_Group* newgroup) {
   Selection selection(group);
   if (Error e = selection.add(ranks, n)) return e;
-  return give(selection.excluded(), newgroup);
+  return give(selection.excluded(), group, newgroup);
 }
 
 Error Group_range_incl(Group& group, int n, int ranges[][3], MPI_Group* newgroup) {
   Selection selection(group);
   if (Error e = selection.add(ranges, n)) return e;
-  return give(selection.included(), newgroup);
+  return give(selection.included(), group, newgroup);
 }
 
 Error Group_range_excl(Group& group, int n, int ranges[][3], MPI_Group* newgroup) {
   Selection selection(group);
   if (Error e = selection.add(ranges, n)) return e;
-  return give(selection.excluded(), newgroup);
+  return give(selection.excluded(), group, newgroup);
 }
 
 Error Group_free(MPI_Group* group) {

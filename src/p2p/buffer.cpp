@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "datatype/datatype.hpp"
+#include "object/group.hpp"
+#include "object/session.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/vni.hpp"
 #include "rank/rank.hpp"
@@ -69,8 +71,12 @@ void SendBuffer::flush() {
 
 Error buffered_send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
   if (peer == MPI_PROC_NULL) return success;
-  SendBuffer* attached = comm.buffer != nullptr ? comm.buffer : comm.owner->buffer.get();
-  if (attached == nullptr) return fail(MPI_ERR_BUFFER, "no buffer is attached to this communicator or this process");
+  const Session* session = comm.local_group->session;
+  SendBuffer* attached = comm.buffer.get();
+  if (attached == nullptr && session != nullptr) attached = session->buffer.get();
+  if (attached == nullptr) attached = comm.owner->buffer.get();
+  if (attached == nullptr)
+    return fail(MPI_ERR_BUFFER, "no buffer is attached to this communicator, its session or this process");
   return attached->send(comm, buffer, count, datatype, peer, tag);
 }
 

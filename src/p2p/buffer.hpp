@@ -1,5 +1,5 @@
-// Buffered sends (MPI 5.0, section 3.6): the message is copied into memory that the user attached to the communicator
-// or to the process, or into memory of our own where the user attached MPI_BUFFER_AUTOMATIC, and sent from there.
+// Buffered sends (MPI 5.0, section 3.6): the message is copied into memory that the user attached to the communicator,
+// to its session or to the process, or into memory of our own where the user attached MPI_BUFFER_AUTOMATIC, and sent from there.
 #pragma once
 
 #include <mpi.h>
@@ -48,7 +48,7 @@ class SendBuffer {
   std::list<Block> blocks_;  // in order of place
 };
 
-// Through the buffer of the communicator, or else of the process.
+// Through the buffer of the communicator, or else of its session, or else of the process.
 Error buffered_send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag);
 
 }  // namespace heddle::p2p

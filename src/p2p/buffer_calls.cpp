@@ -1,6 +1,10 @@
 // MPI_Bsend, MPI_Ibsend and the calls that attach, flush and detach buffers (MPI 5.0, section 3.6).
+#include <memory>
+#include <utility>
+
 #include "binding/impl.hpp"
 #include "object/resolve.hpp"
+#include "object/session.hpp"
 #include "p2p/buffer.hpp"
 #include "p2p/requests.hpp"
 
@@ -10,21 +14,33 @@ using p2p::SendBuffer;
 
 namespace {
 
-Error check_new(const SendBuffer* attached, const void* buffer, MPI_Count size) {
-  if (attached != nullptr) return fail(MPI_ERR_BUFFER, "a buffer is already attached");
+using Slot = std::shared_ptr<SendBuffer>;  // of a communicator, a session or the process; null: nothing is attached
+
+Error attach(Slot& slot, void* buffer, MPI_Count size) {
+  if (slot) return fail(MPI_ERR_BUFFER, "a buffer is already attached");
   if (buffer == nullptr && size != 0) return fail(MPI_ERR_BUFFER, "buffer is null");
+  slot = std::make_shared<SendBuffer>(buffer, size);
   return success;
 }
 
-// What MPI_..._detach_buffer hands back; the messages have left. `address` is a void**.
-void hand_back(const SendBuffer* buffer, void* address, CountOut size) {
-  *static_cast<void**>(address) = buffer != nullptr ? buffer->base() : nullptr;
-  size.set(buffer != nullptr && buffer->base() != MPI_BUFFER_AUTOMATIC ? buffer->size() : 0);
+// Hands the memory back once all messages have left. `address` is a void**.
+Error detach(Slot& slot, void* address, CountOut size) {
+  const Slot buffer = std::move(slot);
+  if (buffer) buffer->flush();
+  *static_cast<void**>(address) = buffer ? buffer->base() : nullptr;
+  size.set(buffer && buffer->base() != MPI_BUFFER_AUTOMATIC ? buffer->size() : 0);
+  return success;
 }
 
-// The request of a nonblocking flush: done when the buffer is found empty.
+Error flush(const Slot& slot) {
+  if (!slot) return fail(MPI_ERR_BUFFER, "no buffer is attached");
+  slot->flush();
+  return success;
+}
+
+// The request of a nonblocking flush: done when the buffer is found empty. The buffer may be detached meanwhile.
 struct Flush final : progress::Pollable {
-  SendBuffer* buffer;
+  Slot buffer;
   Request* request;
   bool poll() override {
     if (!buffer->empty()) return false;
@@ -39,11 +55,11 @@ constexpr RequestType flush_type{
       return success;
     }};
 
-Error start_flush(SendBuffer* buffer, MPI_Request* handle) {
-  if (buffer == nullptr) return fail(MPI_ERR_BUFFER, "no buffer is attached");
+Error start_flush(const Slot& slot, MPI_Request* handle) {
+  if (!slot) return fail(MPI_ERR_BUFFER, "no buffer is attached");
   Request& request = p2p::take_request(flush_type);
   auto* flush = new Flush;
-  flush->buffer = buffer;
+  flush->buffer = slot;
   flush->request = &request;
   request.state = flush;
   *handle = handle_of<MPI_Request>(request);
@@ -51,11 +67,7 @@ Error start_flush(SendBuffer* buffer, MPI_Request* handle) {
   return success;
 }
 
-Error flush(SendBuffer* buffer) {
-  if (buffer == nullptr) return fail(MPI_ERR_BUFFER, "no buffer is attached");
-  buffer->flush();
-  return success;
-}
+Slot& slot_of_process() { return current_rank().buffer; }
 
 }  // namespace
 
@@ -69,35 +81,23 @@ Error Ibsend(const void* buf, MPI_Count count, const Datatype& datatype, int des
   return success;
 }
 
-Error Buffer_attach(void* buffer, MPI_Count size) {
-  Rank& rank = current_rank();
-  if (Error e = check_new(rank.buffer.get(), buffer, size)) return e;
-  rank.buffer = std::make_unique<SendBuffer>(buffer, size);
-  return success;
-}
-Error Buffer_detach(void* address, CountOut size) {
-  Rank& rank = current_rank();
-  if (rank.buffer) rank.buffer->flush();
-  hand_back(rank.buffer.get(), address, size);
-  rank.buffer.reset();
-  return success;
-}
-Error Buffer_flush() { return flush(current_rank().buffer.get()); }
-Error Buffer_iflush(MPI_Request* request) { return start_flush(current_rank().buffer.get(), request); }
+Error Buffer_attach(void* buffer, MPI_Count size) { return attach(slot_of_process(), buffer, size); }
+Error Buffer_detach(void* address, CountOut size) { return detach(slot_of_process(), address, size); }
+Error Buffer_flush() { return flush(slot_of_process()); }
+Error Buffer_iflush(MPI_Request* request) { return start_flush(slot_of_process(), request); }
 
-Error Comm_attach_buffer(Comm& comm, void* buffer, MPI_Count size) {
-  if (Error e = check_new(comm.buffer, buffer, size)) return e;
-  comm.buffer = new SendBuffer(buffer, size);
-  return success;
-}
-Error Comm_detach_buffer(Comm& comm, void* address, CountOut size) {
-  if (comm.buffer != nullptr) comm.buffer->flush();
-  hand_back(comm.buffer, address, size);
-  delete comm.buffer;
-  comm.buffer = nullptr;
-  return success;
-}
+Error Comm_attach_buffer(Comm& comm, void* buffer, MPI_Count size) { return attach(comm.buffer, buffer, size); }
+Error Comm_detach_buffer(Comm& comm, void* address, CountOut size) { return detach(comm.buffer, address, size); }
 Error Comm_flush_buffer(Comm& comm) { return flush(comm.buffer); }
 Error Comm_iflush_buffer(Comm& comm, MPI_Request* request) { return start_flush(comm.buffer, request); }
+
+Error Session_attach_buffer(Session& session, void* buffer, MPI_Count size) {
+  return attach(session.buffer, buffer, size);
+}
+Error Session_detach_buffer(Session& session, void* address, CountOut size) {
+  return detach(session.buffer, address, size);
+}
+Error Session_flush_buffer(Session& session) { return flush(session.buffer); }
+Error Session_iflush_buffer(Session& session, MPI_Request* request) { return start_flush(session.buffer, request); }
 
 }  // namespace heddle::mpi

@@ -42,7 +42,8 @@ Error Finalize() {
   if (rank.world_phase.load(std::memory_order_acquire) != Phase::active)
     return fail(MPI_ERR_OTHER, "the world model is not initialized, or finalized already");
   if (Error e = delete_world_attributes(rank)) return e;  // first of all: they may communicate
-  if (rank.buffer) rank.buffer->flush();
+  for (const auto& buffer : {rank.buffer, rank.self->buffer, rank.world->buffer})
+    if (buffer) buffer->flush();
   // What this rank still has to say (answers that wait for room, long messages of freed requests) is said while the
   // others are certainly there to hear it.
   if (Error e = coll::barrier(*rank.world)) return e;

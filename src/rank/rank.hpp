@@ -50,7 +50,7 @@ struct Rank {
   std::unique_ptr<p2p::Engine> engine;      // the rank's VNIs, and how its threads wait
   Request* sent = nullptr;                  // what an MPI_Isend that was complete at once returns; always done
   progress::Pollables pollables;            // schedules of nonblocking collectives
-  std::unique_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach
+  std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach
   Machine machine;                          // what waiting must know
   std::unique_ptr<ObjectTables> tables;     // object/tables.hpp
 };

@@ -179,6 +179,8 @@ class Wrong(LauncherTest):
         self.refused("-nonsense", "true", says="unknown option -nonsense")
         self.refused("--oversubscribe=3", "true", says="takes no value")
         self.refused("--bind-to", "moon", "true", says="moon")
+        self.refused("--stdin", "all", "-n", "2", "true", says="one rank or to 'none', not to 'all'")
+        self.refused("-initial-errhandler", "fatal", "true", says="takes mpi_errors_are_fatal, mpi_errors_abort")
         self.refused("--stdin", "4", "-n", "2", "true", says="--stdin names rank 4")
         self.refused("-configfile", "/nowhere", says="/nowhere")
         self.refused("-wdir", "/nowhere", "true", says="/nowhere")

@@ -98,13 +98,52 @@ void errors() {
   equal(class_of(MPI_Comm_set_attr(a, type_key, nullptr)), MPI_ERR_KEYVAL, "a key for datatypes");
   equal(class_of(MPI_Comm_set_attr(a, MPI_TAG_UB, nullptr)), MPI_ERR_KEYVAL, "a predefined attribute");
   equal(class_of(MPI_Comm_set_attr(a, 123456, nullptr)), MPI_ERR_KEYVAL, "no key");
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  MPI_Comm_free(&a);  // returns the delete function's error; the value goes all the same
-  if (a != MPI_COMM_NULL) MPI_Comm_free(&a);
-  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  const MPI_Comm before = a;
+  equal(class_of(MPI_Comm_free(&a)), MPI_ERR_INTERN, "free returns the delete function's error");
+  check(a == before, "and the communicator is still there");
+  int one = 1, sum = 0;
+  equal(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, a), MPI_SUCCESS, "and works");
+  equal(MPI_Comm_free(&a), MPI_SUCCESS, "the value has gone all the same, so it can be freed now");
   MPI_Comm_free_keyval(&no_copy);
   MPI_Comm_free_keyval(&no_delete);
   MPI_Type_free_keyval(&type_key);
+}
+
+// On one process alone the copy function fails: the others get their communicator, nobody waits for ever, and what was
+// copied before the failure is deleted again.
+void one_fails() {
+  const auto maybe_refuse = [](MPI_Comm, int, void* refuses, void* in, void* out, int* flag) {
+    *static_cast<void**>(out) = in;
+    *flag = 1;
+    return *static_cast<bool*>(refuses) ? int{MPI_ERR_OTHER} : int{MPI_SUCCESS};
+  };
+  bool never = false, refuses = test::rank() == 0;
+  int fine, failing;
+  MPI_Comm_create_keyval(maybe_refuse, count_delete, &fine, &never);
+  MPI_Comm_create_keyval(maybe_refuse, MPI_COMM_NULL_DELETE_FN, &failing, &refuses);
+  MPI_Comm parent, child;
+  MPI_Comm_dup(MPI_COMM_WORLD, &parent);
+  MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
+  MPI_Comm_set_attr(parent, fine, number(1));
+  MPI_Comm_set_attr(parent, failing, number(2));
+  for (bool blocking : {true, false}) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    child = MPI_COMM_WORLD;
+    deleted = 0;
+    const int code = blocking ? MPI_Comm_dup(parent, &child) : MPI_Comm_idup(parent, &child, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    equal(class_of(code), refuses ? MPI_ERR_OTHER : MPI_SUCCESS, "dup");
+    if (refuses) {
+      check(child == MPI_COMM_NULL, "no communicator");
+      equal(deleted, 1, "the copy that was made is deleted");
+    } else {
+      MPI_Comm_free(&child);
+    }
+    MPI_Barrier(parent);  // the parent's collectives are still in step
+  }
+  MPI_Comm_free(&parent);
+  MPI_Comm_free_keyval(&fine);
+  MPI_Comm_free_keyval(&failing);
 }
 
 int predefined(int key) {
@@ -150,6 +189,7 @@ int main(int argc, char** argv) {
     const test::Session session(&argc, &argv);
     copies();
     errors();
+    one_fails();
     predefined_attributes();
     old_names();
     for (int i = 1; i <= 3; ++i) {

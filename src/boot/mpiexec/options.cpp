@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <span>
 
+#include "boot/job.hpp"
 #include "boot/mpiexec/hosts.hpp"
 #include "boot/mpiexec/ignored_options.hpp"
 #include "boot/mpiexec/words.hpp"
@@ -79,6 +82,14 @@ void choose_stdin(Parser& parser, const std::string& who) {
   parser.options.stdin_rank = rank;
 }
 
+void choose_errhandler(Parser& parser, const std::string& name) {
+  const auto known = [&](const char* one) { return name == one; };
+  if (std::none_of(std::begin(initial_errhandlers), std::end(initial_errhandlers), known))
+    throw UsageError("-initial-errhandler takes mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, not '" +
+                     name + "'");
+  parser.app.environment.set.emplace_back(initial_errhandler_variable, name);
+}
+
 // Open MPI 5: --output tag,merge,... ; what it can't do here is named as ignored.
 void choose_output(Parser& parser, const std::string& list) {
   for (const std::string& word : split(list, ',')) {
@@ -101,6 +112,9 @@ constexpr Option table[] = {
      "read options and programs from FILE, one program a line"},
     {"stdin s", 1, [](Parser& p, Values v) { choose_stdin(p, v[0]); }, "RANK|none",
      "the rank that gets standard input (default 0)"},
+    {"initial-errhandler", 1, [](Parser& p, Values v) { choose_errhandler(p, v[0]); },
+     "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
+     "the error handler that communicators of the program that follows begin with (default: the first)"},
     {"timeout", 1, [](Parser& p, Values v) { p.options.timeout_seconds = positive(v[0], "the timeout in seconds"); },
      "SECONDS", "end the job after this time, with exit code 124"},
     {"usize", 1, [](Parser& p, Values v) { p.options.universe_size = positive(v[0], "the size of the universe"); }, "N",

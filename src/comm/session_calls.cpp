@@ -10,6 +10,7 @@
 #include "object/group.hpp"
 #include "object/resolve.hpp"
 #include "object/session.hpp"
+#include "p2p/buffer.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
@@ -48,7 +49,10 @@ Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* sessio
 }
 
 Error Session_finalize(MPI_Session* session) {
-  retire(*object(*session));
+  Session& ending = *object(*session);
+  if (ending.buffer) ending.buffer->flush();
+  ending.buffer.reset();  // groups may keep the session for longer
+  retire(ending);
   *session = MPI_SESSION_NULL;
   release_library(current_rank());
   return success;
@@ -90,8 +94,9 @@ Error Group_from_session_pset(Session& session, const char* pset_name, MPI_Group
   int which = 0;
   if (Error e = find_process_set(pset_name, which)) return e;
   const Rank& rank = current_rank();
-  *newgroup = handle_of<MPI_Group>(which == world_set ? *make_identity_group(rank, rank.world_size)
-                                                      : *make_group(rank, {rank.world_rank}));
+  Group* group = which == world_set ? make_identity_group(rank, rank.world_size) : make_group(rank, {rank.world_rank});
+  set_session(*group, &session);
+  *newgroup = handle_of<MPI_Group>(*group);
   return success;
 }
 
