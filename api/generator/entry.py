@@ -41,7 +41,7 @@ def render(chapter: str, model: Model, chapters: Chapters) -> str:
 
 def _includes(supported: list[Function], model: Model) -> list[str]:
     headers = {"binding/fortran.hpp", "binding/functions.hpp", "binding/unsupported.hpp"}
-    if any(f.returns_error for f in supported):
+    if any(f.returns_error and not f.is_tool for f in supported):
         headers |= {"binding/call_scope.hpp", "binding/check.hpp", "binding/complain.hpp", "object/resolve.hpp"}
     if supported:
         headers.add("binding/impl.hpp")
@@ -78,13 +78,19 @@ def _entry(function: Function, model: Model) -> str:
     if not function.returns_error:
         lines.append(_wrapped("  return ", _call(function, model), ";"))
     else:
-        checks = FunctionChecks(function, model)
         lines.append(f"  constexpr auto self = Function::{function.name.removeprefix('MPI_')};")
         if not model.overrides.listed("quick", function):
             lines.append("  const CallScope scope(self);")
-        lines += _guarded(checks.statements())
-        lines.append(_wrapped(f"  return finish(self, {checks.owner}, ", _call(function, model), ");"))
+        lines += _body(function, model)
     return "\n".join([*lines, "}", _alias(function), ""])
+
+
+def _body(function: Function, model: Model) -> list[str]:
+    if function.is_tool:  # checks its arguments itself: it calls no error handler, and answers with codes of its own
+        return [_wrapped("  return ", _call(function, model), ".code();")]
+    checks = FunctionChecks(function, model)
+    last = _wrapped(f"  return finish(self, {checks.owner}, ", _call(function, model), ");")
+    return [*_guarded(checks.statements()), last]
 
 
 def _guarded(statements: list[Statement]) -> list[str]:

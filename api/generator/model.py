@@ -167,7 +167,8 @@ class Model:
     def _handle(self, function: Function, p: Parameter) -> Argument:
         object_class = CLASSES[p.kind]
         takes_value = p.direction == "in" and not p.is_array
-        if not takes_value or not function.returns_error or self.overrides.applies("raw", function, p.name):
+        raw = function.is_tool or self.overrides.applies("raw", function, p.name)
+        if not takes_value or not function.returns_error or raw:
             return Argument(p, Form.RAW, object_class)
         changed = self.overrides.applies("changed", function, p.name)
         optional_info = object_class == "Info" and not changed

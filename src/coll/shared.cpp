@@ -41,7 +41,10 @@ class Parts {
   std::size_t step_;
 };
 
-Region* region_for(Comm& comm) { return comm.inter || comm.size == 1 ? nullptr : region_of(comm); }
+Region* region_for(Comm& comm) {
+  comm.counters.mine();  // this thread uses the communicator
+  return comm.inter || comm.size == 1 ? nullptr : region_of(comm);
+}
 
 // A piece that is shorter than it should be leaves the rest of the slot as it is.
 void put(const Piece& p, const Part& part, std::byte* slot) {

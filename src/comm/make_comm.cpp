@@ -7,6 +7,7 @@
 #include "object/tables.hpp"
 #include "object/win.hpp"
 #include "p2p/buffer.hpp"
+#include "p2p/vni.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
@@ -29,9 +30,17 @@ Comm* make_predefined(Rank& rank, MPI_Comm handle, const char* name, Context con
   return comm;
 }
 
+// -1: there was no message.
+int vni_index(const Comm& comm) {
+  const p2p::Vni* vni = comm.vni.load(std::memory_order_relaxed);
+  return vni != nullptr ? vni->index() : -1;
+}
+
 }  // namespace
 
 Comm::~Comm() {
+  if (const instruments::Totals totals = counters.totals(); totals.threads != 0)
+    owner->ledger.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
   coll::release_state(*this);
   if (local_comm) release(*local_comm);
   if (remote_group) release(*remote_group);

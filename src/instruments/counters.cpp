@@ -53,19 +53,21 @@ Totals Counters::totals() const {
     for (std::size_t i = 0; i < count_kinds; ++i) sum.counts[i] += cell->counts_[i].load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < time_kinds; ++i) sum.ticks[i] += cell->ticks_[i].load(std::memory_order_relaxed);
     sum.largest = std::max(sum.largest, cell->largest_.load(std::memory_order_relaxed));
+    sum.recent_largest = std::max(sum.recent_largest, cell->recent_largest_.load(std::memory_order_relaxed));
   }
   return sum;
 }
 
-void Counters::forget_largest() {
+void Counters::forget_recent() {
   std::lock_guard guard(mutex_);
-  for (const auto& cell : cells_) cell->largest_.store(0, std::memory_order_relaxed);
+  for (const auto& cell : cells_) cell->recent_largest_.store(0, std::memory_order_relaxed);
 }
 
 Totals& Totals::operator+=(const Totals& other) {
   for (std::size_t i = 0; i < count_kinds; ++i) counts[i] += other.counts[i];
   for (std::size_t i = 0; i < time_kinds; ++i) ticks[i] += other.ticks[i];
   largest = std::max(largest, other.largest);
+  recent_largest = std::max(recent_largest, other.recent_largest);
   threads = std::max(threads, other.threads);
   return *this;
 }

@@ -70,6 +70,7 @@ class alignas(64) Cell {
   void combined(std::uint64_t n) {
     add(Count::combined, n);
     if (n > largest_.load(std::memory_order_relaxed)) largest_.store(n, std::memory_order_relaxed);
+    if (n > recent_largest_.load(std::memory_order_relaxed)) recent_largest_.store(n, std::memory_order_relaxed);
   }
 
  private:
@@ -84,6 +85,7 @@ class alignas(64) Cell {
   std::array<std::atomic<std::uint64_t>, count_kinds> counts_{};
   std::array<std::atomic<std::uint64_t>, time_kinds> ticks_{};
   std::atomic<std::uint64_t> largest_{0};
+  std::atomic<std::uint64_t> recent_largest_{0};
   std::atomic<bool> taken_{true};  // by a living thread
 };
 
@@ -92,6 +94,7 @@ struct Totals {
   std::array<std::uint64_t, count_kinds> counts{};
   std::array<std::uint64_t, time_kinds> ticks{};  // of the processor's clock (ticks.hpp)
   std::uint64_t largest = 0;                      // most operations combined in one acquisition
+  std::uint64_t recent_largest = 0;               // the same, since it was forgotten
   std::uint64_t threads = 0;                      // that ever counted here
 
   std::uint64_t operator[](Count what) const { return counts[static_cast<std::size_t>(what)]; }
@@ -113,8 +116,8 @@ class Counters {
   }
 
   Totals totals() const;
-  // Starts the search for the largest number anew. A larger one that comes at this very moment may be missed.
-  void forget_largest();
+  // Starts the search for the recent largest number anew. One that comes at this very moment may be missed.
+  void forget_recent();
 
  private:
   friend class Cells;

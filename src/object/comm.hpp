@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 
+#include "instruments/counters.hpp"
 #include "object/attribute.hpp"
 #include "object/errhandler.hpp"
 #include "object/info.hpp"
@@ -61,6 +62,7 @@ struct Comm final : Object {
   std::shared_ptr<const Topology> topology;           // object/topology.hpp; null if it has none
   coll::CommState* coll = nullptr;                    // made by coll/ on first use
   std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
+  instruments::Counters counters;                     // who used it, and how much
   std::shared_ptr<p2p::SendBuffer> buffer;            // of MPI_Comm_attach_buffer
 
   std::mutex mutex;   // guards what is below

@@ -1,11 +1,11 @@
 #include "object/tables.hpp"
 
-#include <cstdlib>
-#include <string_view>
+#include <string>
 
 #include "boot/job.hpp"
 #include "object/info_env.hpp"
 #include "rank/rank.hpp"
+#include "rank/settings.hpp"
 
 namespace heddle {
 
@@ -44,8 +44,7 @@ ObjectTables::~ObjectTables() {
 // The values that section 11.8.4 gives to the info key mpi_initial_errhandler; mpiexec's option of that name sets
 // this variable.
 Errhandler* ObjectTables::chosen_initial_errhandler() const {
-  const char* value = std::getenv(boot::initial_errhandler_variable);
-  const std::string_view chosen = value ? value : "";
+  const std::string chosen = setting(boot::initial_errhandler_variable);
   if (chosen == "mpi_errors_return") return errors_return;
   if (chosen == "mpi_errors_abort") return errors_abort;
   return errors_are_fatal;

@@ -2,6 +2,7 @@
 //
 //     user plane        0 .. tag_upper_bound   the program's (MPI_TAG_UB)
 //     collective plane  0 .. 2^31-1            collectives, from the communicator's collective_sequence
+//                       -1                     the report of the ranks to rank 0 (HEDDLE_REPORT)
 //                       -2^31 .. -2^30-1       creations that the program gave a tag: MPI_Comm_create_group and
 //                                              MPI_Intercomm_create
 //     partitioned plane 0 .. tag_upper_bound   introductions, by the program's tags
@@ -17,6 +18,8 @@
 namespace heddle {
 
 inline constexpr int tag_upper_bound = (1 << 30) - 1;
+
+inline constexpr int report_tag = -1;
 
 constexpr int creation_tag(int user_tag) { return std::numeric_limits<int>::min() + user_tag; }
 

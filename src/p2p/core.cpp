@@ -39,9 +39,12 @@ Core::Core(Rank& rank, int vni, int vnis)
     : rank_(rank),
       endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni, vnis}),
       transfers_(*this, rank.world_size),
-      backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {}
+      backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
+  rank_.ledger.enter(counters_);
+}
 
 Core::~Core() {
+  rank_.ledger.leave(counters_);
   while (Unexpected* m = free_unexpected_) {
     free_unexpected_ = m->next;
     delete m;

@@ -11,6 +11,8 @@
 
 namespace heddle::p2p {
 
+using instruments::Count;
+
 namespace {
 
 Vni& protector(Rank& rank, const Request& request) {
@@ -29,6 +31,12 @@ void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI
   request.datatype = &datatype;
   request.capacity = packed_size(datatype, count);
   retain(datatype);
+}
+
+// What the program does with a communicator; what collectives do with it is theirs to count.
+void count_use(Comm& comm, Plane plane, instruments::Count what) {
+  if (instruments::counting() && plane == Plane::user) [[unlikely]]
+    instruments::count(comm.counters, what);
 }
 
 }  // namespace
@@ -68,6 +76,7 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
            Mode mode) {
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return success;
+  count_use(comm, plane, Count::sends);
   if (mode != Mode::synchronous) [[likely]] {
     const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
                         comm.world_rank(peer),
@@ -115,6 +124,7 @@ Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, con
                int tag, Mode mode) {
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(false);
+  count_use(comm, plane, Count::sends);
   if (mode != Mode::synchronous) [[likely]] {
     const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
                         comm.world_rank(peer),
@@ -133,6 +143,7 @@ Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, con
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(true);
+  count_use(comm, plane, Count::receives);
   Request& request = recv_request(comm, plane, buffer, count, datatype, peer, tag);
   vni_of(comm).start_recv(request);
   return request;

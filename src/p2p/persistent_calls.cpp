@@ -48,8 +48,10 @@ Error start(Request& request) {
   retain(*args.datatype);
   request.done.store(0, std::memory_order_relaxed);
   if (request.receives) {
+    count(comm.counters, instruments::Count::receives);
     p2p::vni_of(comm).start_recv(request);
   } else {
+    count(comm.counters, instruments::Count::sends);
     p2p::vni_of(comm).start_send(request);
   }
   return success;

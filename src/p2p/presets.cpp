@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <cstring>
+#include <string>
 
 #include "object/error.hpp"
 #include "p2p/composed_engine.hpp"
 #include "platform/native.hpp"
+#include "rank/settings.hpp"
 #include "safety/combining_access.hpp"
 #include "safety/locality.hpp"
 #include "safety/lock_access.hpp"
@@ -160,9 +160,9 @@ bool agree(Engine& engine) {
 }  // namespace
 
 std::unique_ptr<Engine> make_engine(Rank& rank) {
-  const char* wanted = std::getenv("HEDDLE_MODEL");
+  const std::string wanted = setting("HEDDLE_MODEL");
   Model model;
-  if (!parse_model(wanted == nullptr || *wanted == '\0' ? "auto" : wanted, model)) return nullptr;
+  if (!parse_model(wanted.empty() ? "auto" : wanted, model)) return nullptr;
   if (model.vnis == 0) model.vnis = vnis_for(rank.machine, rank.job.header->local_ranks);
   std::unique_ptr<Engine> engine = make_of_parts(rank, model);
   return agree(*engine) ? std::move(engine) : nullptr;

@@ -69,6 +69,7 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
   }
   Comm& comm = *object(*handle)->comm;
   Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, MPI_ANY_SOURCE, MPI_ANY_TAG);
+  instruments::count(comm.counters, instruments::Count::receives);
   p2p::vni_of(comm).start_matched_recv(request, consume(handle));
   return request;
 }

@@ -2,10 +2,10 @@
 #include <pthread.h>
 
 #include <cstdio>
+#include <string>
 
 #include "binding/impl.hpp"
 #include "boot/join.hpp"
-#include "coll/internal.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/tables.hpp"
@@ -13,6 +13,7 @@
 #include "p2p/engine.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
+#include "tool/report.hpp"
 
 namespace heddle::mpi {
 
@@ -44,9 +45,10 @@ Error Finalize() {
   if (Error e = delete_world_attributes(rank)) return e;  // first of all: they may communicate
   for (const auto& buffer : {rank.buffer, rank.self->buffer, rank.world->buffer})
     if (buffer) buffer->flush();
+  const std::string report = tool::take_report(rank);  // before what follows is counted
   // What this rank still has to say (answers that wait for room, long messages of freed requests) is said while the
   // others are certainly there to hear it.
-  if (Error e = coll::barrier(*rank.world)) return e;
+  if (Error e = tool::publish_report(rank, report)) return e;
   rank.world_phase.store(Phase::after, std::memory_order_release);
   free_world(rank);
   release_library(rank);

@@ -11,10 +11,12 @@
 #include "p2p/buffer.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/request_cache.hpp"
+#include "tool/interface.hpp"
+#include "tool/report.hpp"
 
 namespace heddle {
 
-Rank::Rank() { prepare_tables(*this); }
+Rank::Rank() : tool(std::make_unique<tool::Interface>()) { prepare_tables(*this); }
 Rank::~Rank() = default;
 
 namespace {
@@ -46,6 +48,7 @@ static Error bring_up(Rank& rank) {
     boot::spread(rank.world_rank, rank.world_size);
   }
   rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
+  tool::prepare_report();
   rank.engine = p2p::make_engine(rank);
   if (!rank.engine) return Error(MPI_ERR_ARG);
   rank.sent = &p2p::take_request();
@@ -70,6 +73,7 @@ Error acquire_library(Rank& rank) {
 void release_library(Rank& rank) {
   std::lock_guard guard(rank.lifecycle_mutex);
   if (--rank.users != 0) return;
+  if (rank.world_phase.load(std::memory_order_relaxed) == Phase::before) tool::print_report(tool::take_report(rank));
   rank.phase.store(Phase::after, std::memory_order_release);
   retire_handles(rank);
   boot::leave(rank.job);

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "boot/join.hpp"
+#include "instruments/ledger.hpp"
 #include "progress/pollables.hpp"
 #include "safety/patience.hpp"
 
@@ -21,6 +22,9 @@ namespace p2p {
 class SendBuffer;
 class Engine;
 }  // namespace p2p
+namespace tool {
+struct Interface;
+}
 struct ObjectTables;  // object/tables.hpp: keyvals, error classes and codes, predefined error handlers, MPI_INFO_ENV
 
 // MPI 5.0, section 11.2: before any initialization, while the world model or a session is active, after the last.
@@ -47,12 +51,14 @@ struct Rank {
   std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp
   std::atomic<std::uint32_t> partitions_made{0};  // see object/tags.hpp
 
+  instruments::Ledger ledger;               // who counts what: VNIs and communicators
   std::unique_ptr<p2p::Engine> engine;      // the rank's VNIs, and how its threads wait
   Request* sent = nullptr;                  // what an MPI_Isend that was complete at once returns; always done
   progress::Pollables pollables;            // schedules of nonblocking collectives
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach
   Machine machine;                          // what waiting must know
   std::unique_ptr<ObjectTables> tables;     // object/tables.hpp
+  std::unique_ptr<tool::Interface> tool;    // of MPI_T, usable before initialization; tool/interface.hpp
 };
 
 // The rank of a process whose ranks are processes.

@@ -297,6 +297,7 @@ def chapter_functions(chapter: str) -> list[Function]:
         f
         for f in MPI.functions
         if CHAPTERS.of(f) == chapter and CHAPTERS.supports(f) and f.returns_error and f.name not in NOT_CALLED
+        and not f.is_tool  # these have error codes of their own, and tests of them: tests/tool/errors.cpp
     ]
 
 

@@ -102,9 +102,10 @@ TEST(Counters, KeepTheLargest) {
   for (const std::uint64_t n : {3, 7, 5}) counters.mine()->combined(n);
   EXPECT_EQ(counters.totals().largest, 7U);
   EXPECT_EQ(counters.totals()[Count::combined], 15U);
-  counters.forget_largest();
+  counters.forget_recent();
   counters.mine()->combined(2);
-  EXPECT_EQ(counters.totals().largest, 2U);
+  EXPECT_EQ(counters.totals().recent_largest, 2U);
+  EXPECT_EQ(counters.totals().largest, 7U);
 }
 
 TEST(Counters, TellFreeLocksFromTaken) {

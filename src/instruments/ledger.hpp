@@ -1,0 +1,51 @@
+// Where a rank's counters are found: those of its VNIs, and what is kept of communicators that are gone.
+#pragma once
+
+#include <compare>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "instruments/counters.hpp"
+
+namespace heddle::instruments {
+
+class Ledger {
+ public:
+  // In the order of their index.
+  void enter(Counters& vni);
+  void leave(Counters& vni);
+
+  // Calls f(counters) for each VNI; none leaves meanwhile.
+  template <class F>
+  void for_each_vni(F&& f) const {
+    std::lock_guard guard(mutex_);
+    for (Counters* vni : vnis_) f(*vni);
+  }
+  Totals all_vnis() const;
+
+  // Communicators that are gone. Those that look the same are put together, so that a program that makes and frees
+  // them all the time does not fill the memory.
+  struct Look {
+    std::string name;
+    int size = 0;  // 0: of any
+    int vni = -1;  // that carried them; -1: several
+    auto operator<=>(const Look&) const = default;
+  };
+  struct Gone {
+    Totals totals;
+    std::uint64_t communicators = 0;
+  };
+  void remember(const Look& look, const Totals& totals);
+  std::map<Look, Gone> gone() const;
+
+ private:
+  static constexpr std::size_t most_looks = 64;
+
+  mutable std::mutex mutex_;
+  std::vector<Counters*> vnis_;
+  std::map<Look, Gone> gone_;
+};
+
+}  // namespace heddle::instruments

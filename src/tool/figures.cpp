@@ -1,0 +1,49 @@
+#include "tool/figures.hpp"
+
+#include "object/comm.hpp"
+#include "p2p/engine.hpp"
+#include "rank/rank.hpp"
+#include "rank/settings.hpp"
+
+namespace heddle::tool {
+
+using instruments::Counters;
+using instruments::Totals;
+
+namespace {
+
+// Every communicator that is there, also those that no user has a handle of.
+void add_living(Rank& rank, std::vector<CommFigures>& figures) {
+  for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::comm, i); ++i) {
+    Comm& comm = *static_cast<Comm*>(slot);  // if anything lives there: a free slot has no handle
+    if (comm.handle == 0 || comm.owner != &rank) continue;
+    const Totals totals = comm.counters.totals();
+    if (totals.threads == 0) continue;
+    const p2p::Vni* vni = comm.vni.load(std::memory_order_relaxed);
+    std::lock_guard guard(comm.mutex);
+    figures.push_back({.name = comm.name,
+                       .size = comm.size,
+                       .vni = vni != nullptr ? vni->index() : -1,
+                       .freed = 0,
+                       .totals = totals});
+  }
+}
+
+}  // namespace
+
+Figures collect(Rank& rank) {
+  Figures figures{.rank = rank.world_rank,
+                  .ranks = rank.world_size,
+                  .model = rank.engine->model().name,
+                  .model_was_chosen = !setting("HEDDLE_MODEL").empty(),
+                  .vnis = {},
+                  .comms = {}};
+  rank.ledger.for_each_vni([&](const Counters& vni) { figures.vnis.push_back(vni.totals()); });
+  add_living(rank, figures.comms);
+  for (const auto& [look, gone] : rank.ledger.gone())
+    figures.comms.push_back(
+        {.name = look.name, .size = look.size, .vni = look.vni, .freed = gone.communicators, .totals = gone.totals});
+  return figures;
+}
+
+}  // namespace heddle::tool

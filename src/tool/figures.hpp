@@ -1,0 +1,45 @@
+// What the report of one rank is made of: plain data, collected once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "instruments/counters.hpp"
+
+namespace heddle {
+struct Rank;
+}
+
+namespace heddle::tool {
+
+struct CommFigures {
+  std::string name;
+  int size = 0;
+  int vni = -1;             // that carries it; -1: no message yet
+  std::uint64_t freed = 0;  // how many that the program has freed are put together here; 0: a living one
+  instruments::Totals totals;
+};
+
+struct Figures {
+  int rank = 0;
+  int ranks = 1;
+  std::string model;
+  bool model_was_chosen = false;  // by HEDDLE_MODEL
+  std::vector<instruments::Totals> vnis;
+  std::vector<CommFigures> comms;  // that have been used
+};
+
+Figures collect(Rank& rank);
+
+// Of a VNI, in ticks.
+std::uint64_t time_in_library(const instruments::Totals& vni);
+// Dang's SYNC, without what is spent waiting for messages: for the lock, and for who combines.
+std::uint64_t time_of_contention(const instruments::Totals& vni);
+
+// One line for a person: what stands out, and what to do about it.
+std::string advice(const Figures& figures);
+
+// The whole block, with a line break at its end.
+std::string render(const Figures& figures);
+
+}  // namespace heddle::tool

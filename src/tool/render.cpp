@@ -1,0 +1,97 @@
+// The report of one rank as text: communicators, where the time went, what was counted, advice.
+#include <cstdio>
+
+#include "instruments/ticks.hpp"
+#include "tool/figures.hpp"
+#include "tool/table.hpp"
+
+namespace heddle::tool {
+
+using instruments::Count;
+using instruments::Time;
+using instruments::Totals;
+
+namespace {
+
+std::string number(std::uint64_t n) { return std::to_string(n); }
+
+std::string decimal(double value, const char* unit = "") {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g%s", value, unit);
+  return text;
+}
+
+std::string ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? "-" : decimal(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f%%", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return text;
+}
+
+std::string title(const CommFigures& comm) {
+  std::string text = comm.name.empty() ? "(unnamed)" : comm.name;
+  if (comm.freed == 0) return text;
+  return text + (comm.freed > 1 ? " (" + number(comm.freed) + " freed)" : " (freed)");
+}
+
+std::string communicators(const Figures& figures) {
+  Table table({"communicator", "size", "VNI", "threads", "sends", "receives"});
+  for (const CommFigures& comm : figures.comms)
+    table.add({title(comm), comm.size > 0 ? std::to_string(comm.size) : "-",
+               comm.vni >= 0 ? std::to_string(comm.vni) : "-", number(comm.totals.threads),
+               number(comm.totals[Count::sends]), number(comm.totals[Count::receives])});
+  return table.text();
+}
+
+std::string times(const Figures& figures) {
+  Table table({"VNI", "time", "issue", "poll", "empty", "lock", "combiner", "wait", "asleep"});
+  for (std::size_t i = 0; i < figures.vnis.size(); ++i) {
+    const Totals& t = figures.vnis[i];
+    const std::uint64_t whole = time_in_library(t);
+    std::vector<std::string> row{number(i), decimal(instruments::seconds(whole), " s")};
+    for (const Time what : {Time::issue, Time::poll, Time::empty, Time::lock, Time::combiner, Time::wait, Time::asleep})
+      row.push_back(share(t[what], whole));
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+std::string traffic(const Figures& figures) {
+  Table table(
+      {"VNI", "sent", "received", "unexpected", "polls", "per message", "empty polls", "wake-ups", "for nothing"});
+  for (std::size_t i = 0; i < figures.vnis.size(); ++i) {
+    const Totals& t = figures.vnis[i];
+    table.add({number(i), number(t[Count::sent]), number(t[Count::received]), number(t[Count::unexpected]),
+               number(t[Count::polls]), ratio(t[Count::polls], t[Count::received]), number(t[Count::empty_polls]),
+               number(t[Count::wakeups]), number(t[Count::idle_wakeups])});
+  }
+  return table.text();
+}
+
+std::string locks(const Figures& figures) {
+  Table table({"VNI", "acquisitions", "contended", "wasted", "refused", "combined", "per acquisition", "at most"});
+  for (std::size_t i = 0; i < figures.vnis.size(); ++i) {
+    const Totals& t = figures.vnis[i];
+    table.add({number(i), number(t[Count::acquisitions]), number(t[Count::contended]), number(t[Count::wasted]),
+               number(t[Count::refused]), number(t[Count::combined]), ratio(t[Count::combined], t[Count::acquisitions]),
+               number(t.largest)});
+  }
+  return table.text();
+}
+
+}  // namespace
+
+std::string render(const Figures& figures) {
+  std::string text = "heddle: report of rank " + std::to_string(figures.rank) + " of " + std::to_string(figures.ranks) +
+                     ", model " + figures.model +
+                     (figures.model_was_chosen ? " (HEDDLE_MODEL asks for it)" : " (the default)") + '\n';
+  if (!figures.comms.empty()) text += communicators(figures);
+  text += times(figures) + traffic(figures) + locks(figures);
+  return text + "  advice: " + advice(figures) + '\n';
+}
+
+}  // namespace heddle::tool

@@ -1,0 +1,16 @@
+#include "tool/figures.hpp"
+
+namespace heddle::tool {
+
+using instruments::Time;
+using instruments::Totals;
+
+std::uint64_t time_in_library(const Totals& vni) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t ticks : vni.ticks) sum += ticks;
+  return sum;
+}
+
+std::uint64_t time_of_contention(const Totals& vni) { return vni[Time::lock] + vni[Time::combiner]; }
+
+}  // namespace heddle::tool
