@@ -46,10 +46,10 @@ struct Comm final : Object {
   // What a message needs.
   Context context = 0;                  // of the user plane: bits 0 and 1 are clear
   std::atomic<p2p::Vni*> vni{nullptr};  // carries this communicator's messages; null until the first of them
-  const int* peer_world = nullptr;  // world rank by rank in the group that one sends to; null: the identity
-  int rank = 0;                     // of this process, in the local group
-  int size = 0;                     // of the local group
-  int remote_size = 0;              // of the group that one sends to (an intracommunicator's own)
+  const int* peer_world = nullptr;      // world rank by rank in the group that one sends to; null: the identity
+  int rank = 0;                         // of this process, in the local group
+  int size = 0;                         // of the local group
+  int remote_size = 0;                  // of the group that one sends to (an intracommunicator's own)
   bool inter = false;
   bool user_made = false;  // false: MPI_COMM_WORLD and MPI_COMM_SELF, which no one may free
 

@@ -54,8 +54,8 @@ struct Request final : Object {
   int tag = MPI_ANY_TAG;
   std::size_t bytes = 0;  // receive: what arrived
   const RequestType* type = nullptr;
-  Waiter* waiter = nullptr;   // who sleeps until this is done; under the VNI's protection
-  p2p::Vni* vni = nullptr;    // whose protection that is; null: the rank's first
+  Waiter* waiter = nullptr;  // who sleeps until this is done; under the VNI's protection
+  p2p::Vni* vni = nullptr;   // whose protection that is; null: the rank's first
 
   // The operation.
   Comm* comm = nullptr;  // no reference: only for the error handler, and may be freed meanwhile

@@ -20,7 +20,7 @@ namespace heddle::lln::shm {
 
 // What the others see of an endpoint.
 struct Box {
-  Doorbell doorbell;  // of VNI 0: the rank's
+  Doorbell doorbell;                        // of VNI 0: the rank's
   alignas(64) std::atomic<Offset> inbound;  // channels to this rank, newest first
 };
 static_assert(sizeof(Box) == 128);
