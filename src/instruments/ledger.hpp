@@ -1,10 +1,10 @@
 // Where a rank's counters are found: those of its VNIs, and what is kept of communicators that are gone.
 #pragma once
 
-#include <compare>
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "instruments/counters.hpp"
@@ -31,7 +31,9 @@ class Ledger {
     std::string name;
     int size = 0;  // 0: of any
     int vni = -1;  // that carried them; -1: several
-    auto operator<=>(const Look&) const = default;
+    friend bool operator<(const Look& a, const Look& b) {
+      return std::tie(a.name, a.size, a.vni) < std::tie(b.name, b.size, b.vni);
+    }
   };
   struct Gone {
     Totals totals;
