@@ -6,7 +6,8 @@ set(HEDDLE_PRESETS auto mtx clh p-clh clh-usc p-clh-usc mtx-ksc p-clhub-usc p-hc
     hmcs3-usc offload csync lockq-mcs lockq-mtx)
 
 # Some of the hundreds of free compositions.
-list(APPEND HEDDLE_PRESETS auto,vnis=4 lock=ttas,submit=lockq,wait=ksc lock=hclhub,wait=contend-low,vnis=3)
+list(APPEND HEDDLE_PRESETS auto,vnis=4 lock=ttas,submit=lockq,wait=ksc lock=hclhub,submit=wait,wait=contend-low,vnis=3
+     lock=mcs,submit=inject,wait=usc,vnis=2)
 
 # The few that differ most from each other. They stand for all where running every preset would take too long.
 set(HEDDLE_FEW_PRESETS auto global lockq-mtx)

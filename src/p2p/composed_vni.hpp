@@ -21,7 +21,7 @@ class ComposedVni final : public Vni {
  public:
   template <class MakeAccess>
   ComposedVni(Rank& rank, int index, int vnis, MakeAccess&& make)
-      : Vni(index), core_(rank, index, vnis), access_(make(core_)) {}
+      : Vni(index), core_(rank, index, vnis, claiming), access_(make(core_)) {}
 
   instruments::Counters& counters() override { return core_.counters(); }
 
@@ -29,8 +29,12 @@ class ComposedVni final : public Vni {
   Access& access() { return access_; }
 
   bool try_send(const SendArgs& args) override {
-    bool sent = false;
     const Span span(counters(), Time::issue);
+    if constexpr (Access::injects) {
+      if (core_.inject(args)) [[likely]]
+        return true;
+    }
+    bool sent = false;
     const auto send = [&](Wakeups&) { sent = core_.try_send(args); };
     if constexpr (Access::submits) {
       (void)access_.try_run(send);  // if it is taken, the send is left in its queue, and that needs a request
@@ -145,6 +149,8 @@ class ComposedVni final : public Vni {
   using Count = instruments::Count;
   using Span = instruments::Span;
   using Time = instruments::Time;
+
+  static constexpr auto claiming = Access::injects ? lln::shm::Claiming::concurrent : lln::shm::Claiming::exclusive;
 
   bool drain(Wakeups& wakeups) {
     Span span(counters(), Time::poll);

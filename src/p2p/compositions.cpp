@@ -5,6 +5,7 @@
 #include "p2p/presets.hpp"
 #include "safety/any_lock.hpp"
 #include "safety/combining_access.hpp"
+#include "safety/inject_access.hpp"
 #include "safety/lock_access.hpp"
 #include "safety/queue_access.hpp"
 
@@ -29,6 +30,8 @@ std::unique_ptr<Engine> compose(Rank& rank, const safety::Model& model) {
           rank, model, [](Core& core) { return safety::CombiningAccess(core.counters()); });
     case safety::Submission::lockq:
       return compose_locked<safety::QueueAccess<AnyLock>>(rank, model);
+    case safety::Submission::inject:
+      return compose_locked<safety::InjectAccess<AnyLock>>(rank, model);
     default:  // offload has one way of waiting, and so is a preset
       return compose_locked<safety::LockAccess<AnyLock>>(rank, model);
   }

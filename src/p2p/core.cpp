@@ -35,9 +35,10 @@ void truncate(Request& receive, std::size_t message_bytes) {
 
 }  // namespace
 
-Core::Core(Rank& rank, int vni, int vnis)
+Core::Core(Rank& rank, int vni, int vnis, lln::shm::Claiming claiming)
     : rank_(rank),
-      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni, vnis}),
+      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni, vnis},
+                claiming),
       transfers_(*this, rank.world_size),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
   rank_.ledger.enter(counters_);
@@ -57,16 +58,23 @@ std::int32_t Core::pid() const { return rank_.job.record().pid.load(std::memory_
 
 bool Core::try_send(const SendArgs& args) {
   if (args.bytes > lln::shm::eager_bytes || args.peer == rank_.world_rank) return false;
-  if (backlog_[args.peer].head != nullptr) [[unlikely]]
+  if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
   return endpoint_.post(args.peer, args.header, args.bytes, data) == Post::done && left();
 }
 
+bool Core::inject(const SendArgs& args) {
+  if (args.bytes > lln::shm::inline_bytes || args.peer == rank_.world_rank || must_wait(args.peer)) [[unlikely]]
+    return false;
+  const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
+  return endpoint_.inject(args.peer, args.header, args.bytes, data) == Post::done && left();
+}
+
 void Core::start_send(Request& request, Wakeups& wakeups) {
   if (request.peer == rank_.world_rank) {
     send_to_self(request, wakeups);
-  } else if (backlog_[request.peer].head != nullptr || !post_request(request, wakeups)) {
+  } else if (must_wait(request.peer) || !post_request(request, wakeups)) {
     auto* pending = new Pending;
     pending->request = &request;
     enqueue(request.peer, pending);
@@ -104,7 +112,7 @@ bool Core::post_request(Request& request, Wakeups& wakeups) {
 }
 
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes) {
-  if (backlog_[peer].head == nullptr) {
+  if (!must_wait(peer)) {
     const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
     if (endpoint_.post(peer, header, bytes, fill) == Post::done) return;
   }
@@ -117,7 +125,11 @@ void Core::send_control(int peer, const Header& header, const void* payload, std
 
 void Core::enqueue(int peer, Pending* pending) {
   Backlog& list = backlog_[peer];
-  (list.tail ? list.tail->next : list.head) = pending;
+  if (list.tail != nullptr) {
+    list.tail->next = pending;
+  } else {
+    list.head.store(pending, std::memory_order_release);
+  }
   list.tail = pending;
   backlog_size_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -126,15 +138,15 @@ bool Core::flush_backlog(Wakeups& wakeups) {
   bool moved = false;
   for (int peer = 0; peer < rank_.world_size; ++peer) {
     Backlog& list = backlog_[peer];
-    while (Pending* pending = list.head) {
+    while (Pending* pending = list.head.load(std::memory_order_relaxed)) {
       const bool sent = pending->request != nullptr
                             ? post_request(*pending->request, wakeups)
                             : endpoint_.post(peer, pending->header, pending->bytes, [&](std::byte* to) {
                                 std::memcpy(to, pending->payload, pending->bytes);
                               }) == Post::done;
       if (!sent) break;
-      list.head = pending->next;
-      if (list.head == nullptr) list.tail = nullptr;
+      if (pending->next == nullptr) list.tail = nullptr;
+      list.head.store(pending->next, std::memory_order_release);
       delete pending;
       backlog_size_.fetch_sub(1, std::memory_order_relaxed);
       moved = true;
@@ -146,7 +158,7 @@ bool Core::flush_backlog(Wakeups& wakeups) {
 void Core::want_room() {
   if (backlog_size_.load(std::memory_order_relaxed) == 0) return;
   for (int peer = 0; peer < rank_.world_size; ++peer)
-    if (backlog_[peer].head != nullptr) endpoint_.want_room(peer);
+    if (must_wait(peer)) endpoint_.want_room(peer);
 }
 
 // ---- receiving

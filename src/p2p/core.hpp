@@ -35,11 +35,13 @@ struct SendArgs {
 
 class Core {
  public:
-  Core(Rank& rank, int vni, int vnis);
+  Core(Rank& rank, int vni, int vnis, lln::shm::Claiming claiming);
   ~Core();
 
   // Sends now if the message is short and the way is free.
   bool try_send(const SendArgs& args);
+  // Any thread, unprotected, where claiming is concurrent: the same for a message that fits in a slot.
+  bool inject(const SendArgs& args);
   // Starts the send that the request describes; it finishes when the buffer may be used again.
   void start_send(Request& request, Wakeups& wakeups);
   // Matches an unexpected message, or posts the receive.
@@ -100,6 +102,7 @@ class Core {
     return true;
   }
   bool post_request(Request& request, Wakeups& wakeups);
+  bool must_wait(int peer) const { return backlog_[peer].head.load(std::memory_order_acquire) != nullptr; }
   void enqueue(int peer, Pending* pending);
   bool flush_backlog(Wakeups& wakeups);
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
@@ -113,9 +116,10 @@ class Core {
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
 
-  // What found its channel full, in order, by peer.
+  // What found its channel full, in order, by peer. Whoever sees `head` null may send past what was in it: that has been
+  // sent by then.
   struct Backlog {
-    Pending* head = nullptr;
+    std::atomic<Pending*> head{nullptr};
     Pending* tail = nullptr;
   };
   std::unique_ptr<Backlog[]> backlog_;

@@ -12,6 +12,7 @@
 #include "platform/native.hpp"
 #include "rank/settings.hpp"
 #include "safety/combining_access.hpp"
+#include "safety/inject_access.hpp"
 #include "safety/locality.hpp"
 #include "safety/lock_access.hpp"
 #include "safety/no_lock.hpp"
@@ -30,6 +31,7 @@ namespace heddle::p2p {
 namespace {
 
 using platform::Native;
+using safety::InjectAccess;
 using safety::LockAccess;
 using safety::Model;
 using safety::QueueAccess;
@@ -71,7 +73,7 @@ struct Preset {
 };
 
 const std::array presets{
-    Preset{{"auto", 0, L::futex, P::wait, W::adaptive}, make<LockAccess<sync::FutexLock<Native>>, Adaptive>},
+    Preset{{"auto", 0, L::futex, P::inject, W::adaptive}, make<InjectAccess<sync::FutexLock<Native>>, Adaptive>},
     Preset{{"mtx", 1, L::mutex, P::wait, W::contend}, make<LockAccess<sync::MutexLock<Native>>, Busy>},
     Preset{{"clh", 1, L::clh, P::wait, W::contend}, make<LockAccess<sync::ClhLock<Native>>, Busy>},
     Preset{{"p-clh", 1, L::p_clh, P::wait, W::contend_low}, make<LockAccess<sync::PClhLock<Native>>, BusyLow>},

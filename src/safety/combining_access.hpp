@@ -37,6 +37,7 @@ class CombiningAccess {
 
  public:
   static constexpr bool submits = false;
+  static constexpr bool injects = false;
 
   explicit CombiningAccess(instruments::Counters& counters) : counters_(counters), combiner_(Run{counters}) {}
 

@@ -6,6 +6,7 @@
 //   try_run(f)   only if the VNI is free now; false: it was not
 //   pending()    whether work of others is left that the next holder will find
 //   submits      whether submit(work) exists: work that may be executed later, by another thread
+//   injects      whether short messages are sent around it, by any thread at any time
 #pragma once
 
 #include "instruments/guard.hpp"
@@ -21,6 +22,7 @@ class LockAccess {
 
  public:
   static constexpr bool submits = false;
+  static constexpr bool injects = false;
 
   // Of a lock that is made of args.
   template <class... Args>

@@ -19,6 +19,7 @@ constexpr std::pair<std::string_view, Submission> submission_names[] = {
     {"csync", Submission::csync},
     {"lockq", Submission::lockq},
     {"offload", Submission::offload},
+    {"inject", Submission::inject},
 };
 constexpr std::pair<std::string_view, Waiting> waiting_names[] = {
     {"contend", Waiting::contend},   {"contend-low", Waiting::contend_low},
@@ -110,6 +111,8 @@ bool is_sound(const Model& model, std::string& why) {
     why = "wait=contend-low needs a lock with two classes: p-clh, clhub or hclhub";
   } else if (model.submission == Submission::lockq && model.lock == Lock::none) {
     why = "submit=lockq needs a lock beside its queue";
+  } else if (model.submission == Submission::inject && model.lock == Lock::none) {
+    why = "submit=inject needs a lock for all that can't be injected";
   } else {
     return true;
   }

@@ -21,6 +21,7 @@ class OffloadAccess {
 
  public:
   static constexpr bool submits = true;
+  static constexpr bool injects = false;
 
   explicit OffloadAccess(State& state) : state_(state) {}
 

@@ -6,11 +6,15 @@
 //           travel in the one line that also says that the slot is filled.
 //   bulk    64 KiB of payload for longer eager messages; their slot says where.
 //
-// One producer and one consumer at a time (each side is under its VNI's protection). The producer fills a slot and
-// then stores its sequence number, position + 1, with release; the consumer knows the position it waits for, so a
-// stale number is never taken for a new one (the ring would have to wrap 2^25 times between two looks). The consumer
-// publishes how far it has come once per visit, and the producer reads that only when its own copy says "full": in a
-// steady flow each message moves its own lines and no other.
+// A producer claims the next slot, fills it and then stores its sequence number, position + 1, with release; the consumer
+// knows the position it waits for, so a stale number is never taken for a new one (the ring would have to wrap 2^25 times
+// between two looks). The consumer publishes how far it has come once per visit, and the producer reads that only when its
+// own copy says "full": in a steady flow each message moves its own lines and no other.
+//
+// One consumer at a time, under its VNI's protection, and one user of the bulk ring. Slots may be claimed by many threads
+// of the sending rank at once, if they all say so (Claiming::concurrent): that costs a compare-and-swap. The order of
+// claims is the order in which messages arrive; a thread that loses its core between the claim and the sequence number
+// holds up those behind it until it is back, and nobody else.
 #pragma once
 
 #include <atomic>
@@ -58,43 +62,68 @@ struct Channel {
   alignas(64) std::byte bulk[bulk_bytes];
 };
 
-// The sender's end. Plain state of the sending rank.
+// How the threads of a rank come to its producers: one at a time, or as they like.
+enum class Claiming : std::uint8_t { exclusive, concurrent };
+
+// The sender's end; private memory of the sending rank.
 class Producer {
  public:
-  void attach(Channel* channel) { channel_ = channel; }
-  bool attached() const { return channel_ != nullptr; }
-  Channel& channel() const { return *channel_; }
+  // A slot that is the caller's to fill and to publish, or none.
+  struct Claim {
+    Slot* slot;
+    std::uint32_t position;
+  };
 
-  // The next slot to fill, or null if the ring is full.
-  Slot* reserve() {
-    if (position_ - consumed_ == slot_count) [[unlikely]] {
-      consumed_ = channel_->slots_consumed.load(std::memory_order_acquire);
-      if (position_ - consumed_ == slot_count) return nullptr;
-    }
-    return &channel_->slots[position_ % slot_count];
+  void attach(Channel* channel) { channel_.store(channel, std::memory_order_release); }
+  bool attached() const { return channel_.load(std::memory_order_acquire) != nullptr; }
+  Channel& channel() const { return *channel_.load(std::memory_order_relaxed); }
+
+  // The next slot; none if the ring is full.
+  Claim claim(Claiming claiming) {
+    std::uint32_t position = position_.load(std::memory_order_relaxed);
+    do {
+      if (!has_room(position)) [[unlikely]]
+        return {nullptr, position};
+      if (claiming == Claiming::exclusive) {
+        position_.store(position + 1, std::memory_order_relaxed);
+        break;
+      }
+    } while (!position_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed));
+    return {&channel().slots[position % slot_count], position};
+  }
+  // Hands a claimed slot over; every other field is written.
+  static void publish(const Claim& claim) {
+    claim.slot->sequence.store(claim.position + 1, std::memory_order_release);
   }
 
-  // Room for `bytes` in the bulk ring in one piece, or null if there is none now.
+  // Room for `bytes` in the bulk ring in one piece, or null if there is none now. One thread at a time.
   std::byte* reserve_bulk(std::uint32_t bytes, BulkSpan& span) {
     const std::uint64_t rest = bulk_bytes - bulk_position_ % bulk_bytes;
     const std::uint64_t begin = rest < bytes ? bulk_position_ + rest : bulk_position_;
     const std::uint64_t end = begin + (bytes + 63) / 64 * 64;
     if (end - bulk_consumed_ > bulk_bytes) {
-      bulk_consumed_ = channel_->bulk_consumed.load(std::memory_order_acquire);
+      bulk_consumed_ = channel().bulk_consumed.load(std::memory_order_acquire);
       if (end - bulk_consumed_ > bulk_bytes) return nullptr;
     }
     span = {begin, end, bytes};
-    return channel_->bulk + begin % bulk_bytes;
+    return channel().bulk + begin % bulk_bytes;
   }
   void commit_bulk(const BulkSpan& span) { bulk_position_ = span.end; }
 
-  // Hands the reserved slot over; every other field is written.
-  void publish(Slot& slot) { slot.sequence.store(++position_, std::memory_order_release); }
-
  private:
-  Channel* channel_ = nullptr;
-  std::uint32_t position_ = 0;
-  std::uint32_t consumed_ = 0;
+  // A position that other claims have overtaken looks as if it had room, and then the swap fails.
+  bool has_room(std::uint32_t position) {
+    if (static_cast<std::int32_t>(position - consumed_.load(std::memory_order_acquire)) <
+        static_cast<std::int32_t>(slot_count)) [[likely]]
+      return true;
+    const std::uint32_t consumed = channel().slots_consumed.load(std::memory_order_acquire);
+    consumed_.store(consumed, std::memory_order_release);
+    return static_cast<std::int32_t>(position - consumed) < static_cast<std::int32_t>(slot_count);
+  }
+
+  std::atomic<Channel*> channel_{nullptr};
+  std::atomic<std::uint32_t> position_{0};
+  std::atomic<std::uint32_t> consumed_{0};  // as last read
   std::uint64_t bulk_position_ = 0;
   std::uint64_t bulk_consumed_ = 0;
 };

@@ -5,10 +5,11 @@
 
 namespace heddle::lln::shm {
 
-Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place)
+Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming)
     : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(place.ranks) * most_vnis * sizeof(Box)),
       boxes_(heap_.at<Box>(heap_.reserved() + sizeof(Common))),
       place_(place),
+      claiming_(claiming),
       producers_(new Producer[static_cast<std::size_t>(place.ranks)]),
       consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {
   fence_.prepare();

@@ -2,8 +2,8 @@
 //
 // A rank has an endpoint per VNI. Endpoints talk only to those of the same VNI. Their boxes lie at a place in the heap that
 // everybody knows; channels are made by their senders and hung into the receiver's box. The doorbell is the rank's: that of
-// its first box. Sending and polling are for one thread at a time (the VNI's protection); `arrived` and the doorbell are
-// for any thread.
+// its first box. Sending and polling are for one thread at a time (the VNI's protection); `arrived`, the doorbell and,
+// where claiming is concurrent, `inject` are for any thread.
 #pragma once
 
 #include <atomic>
@@ -55,7 +55,7 @@ inline constexpr int visit_messages = 64;
 
 class Endpoint {
  public:
-  Endpoint(std::byte* heap, std::size_t bytes, const Place& place);
+  Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -72,30 +72,15 @@ class Endpoint {
     if (!producer.attached()) [[unlikely]] {
       if (!open(peer)) return Post::full;
     }
-    Slot* slot = producer.reserve();
-    if (slot == nullptr) [[unlikely]]
+    return bytes <= inline_bytes ? post_inline(peer, header, bytes, fill) : post_bulk(peer, header, bytes, fill);
+  }
+
+  // Any thread, unprotected: the same for at most inline_bytes, once a first message has opened the way to the peer.
+  template <class Fill>
+  Post inject(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    if (!producers_[peer].attached()) [[unlikely]]
       return Post::full;
-    if (bytes <= inline_bytes) {
-      fill(slot->payload);
-      slot->in_bulk = false;
-      slot->bytes = static_cast<std::uint16_t>(bytes);
-    } else {
-      BulkSpan span;
-      std::byte* room = producer.reserve_bulk(static_cast<std::uint32_t>(bytes), span);
-      if (room == nullptr) [[unlikely]]
-        return Post::full;
-      fill(room);
-      std::memcpy(slot->payload, &span, sizeof span);
-      slot->in_bulk = true;
-      producer.commit_bulk(span);
-    }
-    slot->kind = header.kind;
-    slot->context = header.context;
-    slot->source = header.source;
-    slot->tag = header.tag;
-    producer.publish(*slot);
-    wake(peer);
-    return Post::done;
+    return post_inline(peer, header, bytes, fill);
   }
 
   // Hands every waiting message to sink(sender, header, payload, bytes), then frees its place; the number of messages.
@@ -156,6 +141,43 @@ class Endpoint {
   }
 
  private:
+  template <class Fill>
+  Post post_inline(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    const Producer::Claim claim = producers_[peer].claim(claiming_);
+    if (claim.slot == nullptr) [[unlikely]]
+      return Post::full;
+    fill(claim.slot->payload);
+    claim.slot->in_bulk = false;
+    claim.slot->bytes = static_cast<std::uint16_t>(bytes);
+    hand_over(peer, header, claim);
+    return Post::done;
+  }
+  template <class Fill>
+  Post post_bulk(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    Producer& producer = producers_[peer];
+    BulkSpan span;
+    std::byte* room = producer.reserve_bulk(static_cast<std::uint32_t>(bytes), span);
+    if (room == nullptr) [[unlikely]]
+      return Post::full;
+    const Producer::Claim claim = producer.claim(claiming_);
+    if (claim.slot == nullptr) [[unlikely]]
+      return Post::full;
+    producer.commit_bulk(span);
+    fill(room);
+    std::memcpy(claim.slot->payload, &span, sizeof span);
+    claim.slot->in_bulk = true;
+    hand_over(peer, header, claim);
+    return Post::done;
+  }
+  void hand_over(int peer, const Header& header, const Producer::Claim& claim) {
+    claim.slot->kind = header.kind;
+    claim.slot->context = header.context;
+    claim.slot->source = header.source;
+    claim.slot->tag = header.tag;
+    Producer::publish(claim);
+    wake(peer);
+  }
+
   Box& box(int rank) const { return boxes_[place_.vni * place_.ranks + rank]; }
   Box& own_box() const { return box(place_.rank); }
   Doorbell& bell(int rank) const { return boxes_[rank].doorbell; }
@@ -166,6 +188,7 @@ class Endpoint {
   Heap heap_;
   Box* boxes_;
   Place place_;
+  Claiming claiming_;
   AsymmetricFence fence_;
   std::unique_ptr<Producer[]> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};
