@@ -1,6 +1,6 @@
 // Measures every lock, combining, queue and counter of sync/ from 1 to 64 threads; writes CSV to standard output.
 //
-//   sync_bench [--only=TEXT] [--ms=N] [--runs=N] [--threads=N,N...] [--work=NS] [--quick]
+//   sync_bench [--only=TEXT] [--ms=N] [--runs=N] [--threads=N,N...] [--work=NS] [--quick] [--kept]
 //
 // A row is one algorithm with one number of threads, pinned (thread i on core i modulo cores) or left to the scheduler,
 // one length of the critical section in nanoseconds and one footprint in cache lines. Outside of the critical section a
@@ -8,6 +8,9 @@
 // Jain's fairness index of the operations of each thread; from a run of its own, which reads the clock: the median
 // hand-over (from the unlock of one thread to the lock of another; for queues from enqueue to dequeue; for counters from
 // signal to wake) and the longest time that one operation waited.
+//
+// With --kept a row is what is left of the throughput from the least to the greatest number of threads: the median, least
+// and greatest ratio of neighbouring runs, which take turns, and the median throughput of each side.
 #include "bench.hpp"
 
 #include <algorithm>
@@ -246,6 +249,7 @@ struct Options {
   std::string only;
   Timing timing;
   bool quick = false;
+  bool kept = false;
   std::vector<unsigned> threads;  // empty: all
   int work_ns = -1;               // of the critical sections of one line; -1: all
 };
@@ -271,6 +275,8 @@ Options parse(int argc, char** argv) {
       }
     } else if (key == "--quick") {
       options.quick = true;
+    } else if (key == "--kept") {
+      options.kept = true;
     } else {
       std::fprintf(stderr, "unknown option: %s\n", argv[i]);
       std::exit(2);
@@ -282,13 +288,18 @@ Options parse(int argc, char** argv) {
 class Table {
  public:
   explicit Table(const Options& options) : options_(options) {
-    std::puts("kind,name,threads,pinned,work_ns,lines,ops,ops_min,ops_max,jain,handover_ns,longest_wait_us");
+    std::puts(options.kept
+                  ? "kind,name,few,many,pinned,work_ns,lines,kept,kept_min,kept_max,ops_few,ops_many"
+                  : "kind,name,threads,pinned,work_ns,lines,ops,ops_min,ops_max,jain,handover_ns,longest_wait_us");
   }
 
   template <class Bench>
   void rows(const char* kind, std::string_view name, std::vector<unsigned> threads, std::vector<Setting> sections) {
     if ((std::string(kind) + "/" + std::string(name)).find(options_.only) == std::string::npos) return;
-    if (options_.quick) {
+    if (!options_.threads.empty()) {
+      std::erase_if(threads, [&](unsigned n) { return std::ranges::count(options_.threads, n) == 0; });
+    }
+    if (options_.quick && !threads.empty()) {
       threads = {threads.back()};
       sections = {sections.front()};
     }
@@ -297,11 +308,12 @@ class Table {
         continue;
       }
       for (const bool pinned : {true, false}) {
-        for (const unsigned n : threads) {
-          if (options_.threads.empty() || std::ranges::count(options_.threads, n) != 0) {
-            row<Bench>(kind, name, {n, pinned, section.work_ns, section.lines});
-          }
+        const auto with = [&](unsigned n) { return Setting{n, pinned, section.work_ns, section.lines}; };
+        if (options_.kept) {
+          if (!threads.empty()) kept<Bench>(kind, name, with(threads.front()), with(threads.back()));
+          continue;
         }
+        for (const unsigned n : threads) row<Bench>(kind, name, with(n));
       }
     }
   }
@@ -313,6 +325,15 @@ class Table {
     std::printf("%s,%.*s,%u,%d,%u,%u,%.0f,%.0f,%.0f,%.3f,%.0f,%.1f\n", kind, static_cast<int>(name.size()), name.data(),
                 s.threads, s.pinned ? 1 : 0, s.work_ns, s.lines, r.ops, r.ops_min, r.ops_max, r.jain, r.handover_ns,
                 r.longest_wait_us);
+    std::fflush(stdout);
+  }
+
+  template <class Bench>
+  void kept(const char* kind, std::string_view name, const Setting& few, const Setting& many) {
+    const Kept k = compare<Bench>(few, many, options_.timing);
+    std::printf("%s,%.*s,%u,%u,%d,%u,%u,%.3f,%.3f,%.3f,%.0f,%.0f\n", kind, static_cast<int>(name.size()), name.data(),
+                few.threads, many.threads, few.pinned ? 1 : 0, few.work_ns, few.lines, k.ratio, k.least, k.greatest,
+                k.few, k.many);
     std::fflush(stdout);
   }
 

@@ -112,6 +112,48 @@ bool counted(unsigned id) {
   }
 }
 
+// How much of its throughput something keeps when it has more threads. The speed of a shared machine can change by half
+// within seconds, so runs with few and with many threads take turns, and each ratio is that of two neighbours.
+struct Kept {
+  double ratio = 0;
+  double least = 0;
+  double greatest = 0;
+  double few = 0;  // operations a second
+  double many = 0;
+};
+
+template <class Values>
+double median_of(Values& values) {
+  std::ranges::sort(values);
+  return values.empty() ? 0 : static_cast<double>(values[values.size() / 2]);
+}
+
+template <class Bench>
+double throughput(const Setting& s, int milliseconds) {
+  const auto bench = std::make_unique<Bench>(s);
+  std::vector<Tally> tallies(s.threads);
+  const double seconds = run_crew<false>(*bench, s, milliseconds, tallies);
+  std::uint64_t operations = 0;
+  for (const Tally& t : tallies) operations += t.operations;
+  return static_cast<double>(operations) / seconds;
+}
+
+template <class Bench>
+Kept compare(const Setting& few, const Setting& many, const Timing& timing) {
+  std::vector<double> ratios;
+  std::vector<double> of_few;
+  std::vector<double> of_many;
+  for (int r = 0; r != timing.runs; ++r) {
+    of_few.push_back(throughput<Bench>(few, timing.milliseconds));
+    of_many.push_back(throughput<Bench>(many, timing.milliseconds));
+    ratios.push_back(of_many.back() / of_few.back());
+  }
+  Kept kept{.ratio = median_of(ratios), .few = median_of(of_few), .many = median_of(of_many)};
+  kept.least = ratios.front();
+  kept.greatest = ratios.back();
+  return kept;
+}
+
 template <class Bench>
 Result measure(const Setting& s, const Timing& timing) {
   Result result;
@@ -134,18 +176,14 @@ Result measure(const Setting& s, const Timing& timing) {
     ops.push_back(sum / seconds);
     jains.push_back(squares == 0 ? 1 : sum * sum / (n * squares));
   }
-  const auto median = [](auto& values) {
-    std::ranges::sort(values);
-    return values.empty() ? 0 : values[values.size() / 2];
-  };
-  result.jain = median(jains);
-  result.ops = median(ops);
+  result.jain = median_of(jains);
+  result.ops = median_of(ops);
   result.ops_min = ops.front();
   result.ops_max = ops.back();
 
   const auto bench = std::make_unique<Bench>(s);
   run_crew<true>(*bench, s, timing.milliseconds, tallies);
-  result.handover_ns = static_cast<double>(median(bench->handovers()));
+  result.handover_ns = median_of(bench->handovers());
   for (const Tally& t : tallies) result.longest_wait_us = std::max(result.longest_wait_us, t.longest * 1e-3);
   return result;
 }
