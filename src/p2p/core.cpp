@@ -37,8 +37,7 @@ void truncate(Request& receive, std::size_t message_bytes) {
 
 Core::Core(Rank& rank, int vni, int vnis, lln::shm::Claiming claiming)
     : rank_(rank),
-      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni, vnis},
-                claiming),
+      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni, vnis}, claiming),
       transfers_(*this, rank.world_size),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
   rank_.ledger.enter(counters_);

@@ -15,11 +15,8 @@ constexpr std::pair<std::string_view, Lock> lock_names[] = {
     {"p-clh", Lock::p_clh}, {"clhub", Lock::clhub},       {"hclhub", Lock::hclhub},
 };
 constexpr std::pair<std::string_view, Submission> submission_names[] = {
-    {"wait", Submission::wait},
-    {"csync", Submission::csync},
-    {"lockq", Submission::lockq},
-    {"offload", Submission::offload},
-    {"inject", Submission::inject},
+    {"wait", Submission::wait},       {"csync", Submission::csync},   {"lockq", Submission::lockq},
+    {"offload", Submission::offload}, {"inject", Submission::inject},
 };
 constexpr std::pair<std::string_view, Waiting> waiting_names[] = {
     {"contend", Waiting::contend},   {"contend-low", Waiting::contend_low},

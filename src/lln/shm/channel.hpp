@@ -92,9 +92,7 @@ class Producer {
     return {&channel().slots[position % slot_count], position};
   }
   // Hands a claimed slot over; every other field is written.
-  static void publish(const Claim& claim) {
-    claim.slot->sequence.store(claim.position + 1, std::memory_order_release);
-  }
+  static void publish(const Claim& claim) { claim.slot->sequence.store(claim.position + 1, std::memory_order_release); }
 
   // Room for `bytes` in the bulk ring in one piece, or null if there is none now. One thread at a time.
   std::byte* reserve_bulk(std::uint32_t bytes, BulkSpan& span) {
