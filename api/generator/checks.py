@@ -235,7 +235,7 @@ class FunctionChecks:
             return self._rank(a)
         if p.kind == "TAG":
             receive = self._overrides.applies("receive_tag", self._function, name)
-            condition = f"!is_receive_tag({name})" if receive else f"!is_tag({name})"
+            condition = f"!is_receive_tag({name}, *{owner})" if receive else f"!is_tag({name})"
             return [_fail_if(condition, f'bad_tag(self, {owner}, "{name}", {name})')]
         if p.kind in _LEAST and name != "stride":
             least, error_class = _LEAST[p.kind], _number_class(p)

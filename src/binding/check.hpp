@@ -27,7 +27,9 @@ inline bool is_member(int rank, const Comm& comm) { return 0 <= rank && rank < c
 inline bool is_destination(int rank, const Comm& comm) {
   return (0 <= rank && rank < comm.remote_size) || rank == MPI_PROC_NULL;
 }
-inline bool is_source(int rank, const Comm& comm) { return is_destination(rank, comm) || rank == MPI_ANY_SOURCE; }
+inline bool is_source(int rank, const Comm& comm) {
+  return is_destination(rank, comm) || (rank == MPI_ANY_SOURCE && !comm.has_promised(promise_no_any_source));
+}
 inline bool is_root_argument(int root, const Comm& comm) {
   if (!comm.inter) return is_member(root, comm);
   return (0 <= root && root < comm.remote_size) || root == MPI_ROOT || root == MPI_PROC_NULL;
@@ -56,7 +58,9 @@ inline bool has_sources(const Comm& comm) { return comm.topology && !comm.topolo
 // ---- Tags ----
 
 inline bool is_tag(int tag) { return 0 <= tag && tag <= tag_upper_bound; }
-inline bool is_receive_tag(int tag) { return is_tag(tag) || tag == MPI_ANY_TAG; }
+inline bool is_receive_tag(int tag, const Comm& comm) {
+  return is_tag(tag) || (tag == MPI_ANY_TAG && !comm.has_promised(promise_no_any_tag));
+}
 
 // ---- Counts ----
 

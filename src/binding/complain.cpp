@@ -116,6 +116,10 @@ int bad_requests(Function f, Object* owner, const char* argument, const MPI_Requ
 
 int bad_rank(Function f, Comm* comm, const char* argument, int value) {
   const int size = comm ? comm->remote_size : 0;
+  if (value == MPI_ANY_SOURCE && comm && comm->has_promised(promise_no_any_source))
+    return raise(f, comm,
+                 fail(MPI_ERR_RANK, "argument %s = MPI_ANY_SOURCE, but communicator %s was made with %s", argument,
+                      name_of(comm), "mpi_assert_no_any_source"));
   return raise(f, comm,
                fail(MPI_ERR_RANK, "argument %s = %d is not a rank of communicator %s (0..%d)", argument, value,
                     name_of(comm), size - 1));
@@ -140,6 +144,10 @@ int bad_root(Function f, Comm* comm, const char* argument, int value) {
 }
 
 int bad_tag(Function f, Object* owner, const char* argument, int value) {
+  if (value == MPI_ANY_TAG)
+    return raise(f, owner,
+                 fail(MPI_ERR_TAG, "argument %s = MPI_ANY_TAG, which %s", argument,
+                      "only receives may use, and only on a communicator made without mpi_assert_no_any_tag"));
   return raise(f, owner, fail(MPI_ERR_TAG, "argument %s = %d is not a tag (0..%d)", argument, value, tag_upper_bound));
 }
 

@@ -9,6 +9,8 @@
 #include "comm/make_comm.hpp"
 #include "object/context.hpp"
 #include "object/resolve.hpp"
+#include "op/op.hpp"
+#include "p2p/p2p.hpp"
 
 namespace heddle {
 
@@ -35,11 +37,27 @@ Comm* make_twin(Comm& parent) {
   return twin;
 }
 
-// Steps that bring the contexts of `twin` from the leaders to all members of the parent, right into their places.
-Error plan_contexts(coll::Schedule& schedule, Comm& twin) {
+// Whether the members were asked for hints.
+enum class Asked : bool { no, yes };
+
+// Steps that bring the context of `twin` from member 0 to all, with what every one of them promises: each contributes its
+// promises, and ones for what only the others know.
+Error plan_promises(coll::Schedule& schedule, Comm& twin, Context own) {
+  if (schedule.comm().rank != 0) twin.context = ~promises;
+  twin.context |= own;
+  schedule.set_op(*predefined_op(MPI_BAND));
+  const coll::Piece context = coll::piece(&twin.context, 1, *predefined_datatype(MPI_UINT64_T));
+  coll::allreduce(coll::team_of(schedule), context, context);
+  return success;
+}
+
+// Steps that bring the contexts of `twin` from the leaders to all members of the parent, right into their places. Promises
+// are asked for where every member has an info argument, and kept by intracommunicators.
+Error plan_contexts(coll::Schedule& schedule, Comm& twin, Asked asked) {
   Comm& parent = schedule.comm();
   const coll::Piece context = coll::raw(&twin.context, sizeof twin.context);
   if (!parent.inter) {
+    if (asked == Asked::yes && p2p::vnis(*parent.owner) > 1) return plan_promises(schedule, twin, promised(twin.hints));
     coll::bcast(coll::team_of(schedule), context, 0);
     return success;
   }
@@ -68,11 +86,11 @@ Error drop(Comm& twin, Error error) {
   return error;
 }
 
-Error dup(Comm& parent, InfoEntries hints, MPI_Comm* out) {
+Error dup(Comm& parent, InfoEntries hints, Asked asked, MPI_Comm* out) {
   *out = MPI_COMM_NULL;
   Comm* twin = make_twin(parent);
   twin->hints = std::move(hints);
-  Error error = coll::run(parent, [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin); });
+  Error error = coll::run(parent, [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin, asked); });
   if (!error) error = parent.attributes.copy_all(parent.handle, twin->attributes);
   if (error) return drop(*twin, error);
   *out = handle_of<MPI_Comm>(*twin);
@@ -80,11 +98,11 @@ Error dup(Comm& parent, InfoEntries hints, MPI_Comm* out) {
 }
 
 // The handle is there at once, the communicator works once the request is complete.
-Error idup(Comm& parent, InfoEntries hints, MPI_Comm* out, MPI_Request* request) {
+Error idup(Comm& parent, InfoEntries hints, Asked asked, MPI_Comm* out, MPI_Request* request) {
   *out = MPI_COMM_NULL;
   Comm* twin = make_twin(parent);
   twin->hints = std::move(hints);
-  const auto plan = [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin); };
+  const auto plan = [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin, asked); };
   if (Error error = parent.attributes.copy_all(parent.handle, twin->attributes)) {
     (void)coll::run(parent, plan);  // the other members count on this one's part
     return drop(*twin, error);
@@ -99,16 +117,18 @@ Error idup(Comm& parent, InfoEntries hints, MPI_Comm* out, MPI_Request* request)
 namespace mpi {
 
 // Hints are not passed on (MPI 4.0 took that back); with an info argument the new communicator gets those.
-Error Comm_dup(Comm& comm, MPI_Comm* newcomm) { return dup(comm, {}, newcomm); }
+Error Comm_dup(Comm& comm, MPI_Comm* newcomm) { return dup(comm, {}, Asked::no, newcomm); }
 
 Error Comm_dup_with_info(Comm& comm, const Info* info, MPI_Comm* newcomm) {
-  return dup(comm, known_hints(info), newcomm);
+  return dup(comm, known_hints(info), Asked::yes, newcomm);
 }
 
-Error Comm_idup(Comm& comm, MPI_Comm* newcomm, MPI_Request* request) { return idup(comm, {}, newcomm, request); }
+Error Comm_idup(Comm& comm, MPI_Comm* newcomm, MPI_Request* request) {
+  return idup(comm, {}, Asked::no, newcomm, request);
+}
 
 Error Comm_idup_with_info(Comm& comm, const Info* info, MPI_Comm* newcomm, MPI_Request* request) {
-  return idup(comm, known_hints(info), newcomm, request);
+  return idup(comm, known_hints(info), Asked::yes, newcomm, request);
 }
 
 }  // namespace mpi

@@ -25,6 +25,16 @@ bool is_hint(const std::pair<std::string, std::string>& entry) {
 
 }  // namespace
 
+Context promised(const InfoEntries& hints) {
+  Context all = 0;
+  for (const auto& [key, value] : hints) {
+    if (value != "true") continue;
+    if (key == "mpi_assert_no_any_tag") all |= promise_no_any_tag;
+    if (key == "mpi_assert_no_any_source") all |= promise_no_any_source;
+  }
+  return all;
+}
+
 InfoEntries known_hints(const Info* info) {
   if (!info) return {};
   InfoEntries hints = info->entries();

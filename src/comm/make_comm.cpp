@@ -30,7 +30,7 @@ Comm* make_predefined(Rank& rank, MPI_Comm handle, const char* name, Context con
   return comm;
 }
 
-// -1: there was no message.
+// -1: there was no message, or there were some on several.
 int vni_index(const Comm& comm) {
   const p2p::Vni* vni = comm.vni.load(std::memory_order_relaxed);
   return vni != nullptr ? vni->index() : -1;

@@ -35,8 +35,13 @@ enum class Plane : std::uint32_t { user = 0, collective = 1, partitioned = 2 };
 inline constexpr std::uint64_t planes = 4;  // numbers for them in a context
 
 // The name of a communicator on the wire: unique in the job, chosen by one member (see object/context.hpp) and told
-// to the others, so making a communicator needs no agreement. Bits 0 and 1 are the plane.
+// to the others, so making a communicator needs no agreement. Bits 0 and 1 are the plane, bits 2 and 3 what all members
+// have promised when it was made.
 using Context = std::uint64_t;
+inline constexpr Context promise_no_any_tag = 4;     // mpi_assert_no_any_tag (MPI 5.0, section 7.4.4)
+inline constexpr Context promise_no_any_source = 8;  // mpi_assert_no_any_source
+inline constexpr Context promises = promise_no_any_tag | promise_no_any_source;
+inline constexpr std::uint64_t contexts_apart = 16;
 
 struct Comm final : Object {
   static constexpr Kind object_kind = Kind::comm;
@@ -45,7 +50,7 @@ struct Comm final : Object {
 
   // What a message needs.
   Context context = 0;                  // of the user plane: bits 0 and 1 are clear
-  std::atomic<p2p::Vni*> vni{nullptr};  // carries this communicator's messages; null until the first of them
+  std::atomic<p2p::Vni*> vni{nullptr};  // carries this communicator's messages; null until the first, or if several do
   const int* peer_world = nullptr;      // world rank by rank in the group that one sends to; null: the identity
   int rank = 0;                         // of this process, in the local group
   int size = 0;                         // of the local group
@@ -69,6 +74,7 @@ struct Comm final : Object {
   InfoEntries hints;  // that were set by the program and mean something here (object/info.hpp)
   std::string name;   // at most MPI_MAX_OBJECT_NAME-1 characters
 
+  bool has_promised(Context promise) const { return (context & promise) != 0; }
   int world_rank(int r) const { return peer_world ? peer_world[r] : r; }
 };
 

@@ -5,8 +5,8 @@
 // the messages that the creation sends anyway. So threads may create communicators at the same time on any
 // communicators, with no agreement, no order and no limit on how many are alive.
 //
-//     63        40 39        2 1     0
-//     [world rank][counter    ][plane ]
+//     63        40 39        4 3       2 1     0
+//     [world rank][counter    ][promises][plane ]
 #pragma once
 
 #include "object/comm.hpp"
@@ -19,10 +19,10 @@ inline constexpr Context self_context_counter = 1;      // MPI_COMM_SELF: counte
 inline constexpr Context internal_context_counter = 2;  // the library's own traffic (bootstrap of sessions)
 inline constexpr std::uint32_t first_free_context_counter = 8;
 
-inline constexpr int context_counter_bits = 38;
+inline constexpr int context_counter_bits = 36;
 
 constexpr Context make_context(int world_rank, std::uint64_t counter) {
-  return ((static_cast<Context>(world_rank) << context_counter_bits) | counter) * planes;
+  return ((static_cast<Context>(world_rank) << context_counter_bits) | counter) * contexts_apart;
 }
 
 // A context that was never used in this job before.

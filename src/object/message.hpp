@@ -12,9 +12,12 @@ struct Unexpected;
 
 struct Message final : Object {
   static constexpr Kind object_kind = Kind::message;
-  Message(Comm& c, p2p::Unexpected& m) : Object(Kind::message), comm(&c), content(&m) {}
+  Message(Comm& c, int from, int with_tag, p2p::Unexpected& m)
+      : Object(Kind::message), comm(&c), source(from), tag(with_tag), content(&m) {}
 
   Comm* comm;
+  int source;
+  int tag;
   p2p::Unexpected* content;
 };
 

@@ -21,15 +21,17 @@ Vni& protector(Rank& rank, const Request& request) {
 
 std::uint64_t context_of(const Comm& comm, Plane plane) { return comm.context | static_cast<std::uint64_t>(plane); }
 
-void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-              const Datatype& datatype) {
+void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype,
+              int source, int tag) {
   request.comm = &comm;
-  request.vni = &vni_of(comm);
+  request.vni = &vni_of(comm, plane, source, tag);
   request.context = context_of(comm, plane);
   request.buffer = const_cast<void*>(buffer);
   request.count = count;
   request.datatype = &datatype;
   request.capacity = packed_size(datatype, count);
+  request.source = source;
+  request.tag = tag;
   retain(datatype);
 }
 
@@ -54,9 +56,7 @@ Request& null_request(bool receive) {
 Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag, Mode mode) {
   Request& request = take_request();
-  describe(request, comm, plane, buffer, count, datatype);
-  request.source = comm.rank;
-  request.tag = tag;
+  describe(request, comm, plane, buffer, count, datatype, comm.rank, tag);
   request.peer = comm.world_rank(peer);
   request.mode = static_cast<std::uint32_t>(mode);
   return request;
@@ -65,10 +65,8 @@ Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count cou
 Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag) {
   Request& request = take_request();
-  describe(request, comm, plane, buffer, count, datatype);
+  describe(request, comm, plane, buffer, count, datatype, peer, tag);
   request.receives = true;
-  request.source = peer;
-  request.tag = tag;
   return request;
 }
 
@@ -84,11 +82,11 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
                         count,
                         datatype,
                         packed_size(datatype, count)};
-    if (vni_of(comm).try_send(args)) [[likely]]
+    if (vni_of(comm, plane, comm.rank, tag).try_send(args)) [[likely]]
       return success;
   }
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-  vni_of(comm).start_send(request);
+  request.vni->start_send(request);
   const Error error = wait(request);
   give_back(request);
   return error;
@@ -132,11 +130,11 @@ Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, con
                         count,
                         datatype,
                         packed_size(datatype, count)};
-    if (vni_of(comm).try_send(args)) [[likely]]
+    if (vni_of(comm, plane, comm.rank, tag).try_send(args)) [[likely]]
       return *comm.owner->sent;
   }
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-  vni_of(comm).start_send(request);
+  request.vni->start_send(request);
   return request;
 }
 
@@ -145,7 +143,7 @@ Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Dat
     return null_request(true);
   count_use(comm, plane, Count::receives);
   Request& request = recv_request(comm, plane, buffer, count, datatype, peer, tag);
-  vni_of(comm).start_recv(request);
+  request.vni->start_recv(request);
   return request;
 }
 
@@ -188,12 +186,20 @@ Request& take_request(const RequestType& type) {
 
 void complete(Request& request) { (void)protector(current_rank(), request).complete(request); }
 
-Vni& choose_vni(Comm& comm) {
+Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   Engine& engine = *comm.owner->engine;
-  Vni& vni = engine.vni(static_cast<int>(comm.context / planes % static_cast<std::uint64_t>(engine.vnis())));
-  comm.vni.store(&vni, std::memory_order_relaxed);
+  std::uint64_t turn = comm.context / contexts_apart;
+  const bool spread = comm.has_promised(promises) && engine.vnis() > 1;
+  if (spread && plane == Plane::user) {
+    if (comm.has_promised(promise_no_any_tag)) turn += static_cast<std::uint64_t>(tag);
+    if (comm.has_promised(promise_no_any_source)) turn += static_cast<std::uint64_t>(source);
+  }
+  Vni& vni = engine.vni(static_cast<int>(turn % static_cast<std::uint64_t>(engine.vnis())));
+  if (!spread) comm.vni.store(&vni, std::memory_order_relaxed);
   return vni;
 }
+
+int vnis(const Rank& rank) { return rank.engine->vnis(); }
 
 void progress(Rank& rank) { rank.engine->progress(); }
 

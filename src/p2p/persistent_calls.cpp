@@ -49,10 +49,10 @@ Error start(Request& request) {
   request.done.store(0, std::memory_order_relaxed);
   if (request.receives) {
     count(comm.counters, instruments::Count::receives);
-    p2p::vni_of(comm).start_recv(request);
+    request.vni->start_recv(request);
   } else {
     count(comm.counters, instruments::Count::sends);
-    p2p::vni_of(comm).start_send(request);
+    request.vni->start_send(request);
   }
   return success;
 }

@@ -18,19 +18,19 @@ namespace {
 
 p2p::Unexpected* look(Comm& comm, int source, int tag, bool take, p2p::Probed& found) {
   p2p::progress(*comm.owner);
-  return p2p::vni_of(comm).probe(comm.context, source, tag, take, found);
+  return p2p::vni_of(comm, Plane::user, source, tag).probe(comm.context, source, tag, take, found);
 }
 
 p2p::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, p2p::Probed& found) {
+  p2p::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
   p2p::Unexpected* content = nullptr;
   const auto holds = [&] {
-    if (content == nullptr)
-      content = p2p::vni_of(comm).probe(comm.context, source, tag, take, found);  // asked again later
+    if (content == nullptr) content = vni.probe(comm.context, source, tag, take, found);  // asked again later
     return content != nullptr;
   };
-  p2p::vni_of(comm).begin_probing();
+  vni.begin_probing();
   p2p::wait_until(*comm.owner, holds);
-  p2p::vni_of(comm).end_probing();
+  vni.end_probing();
   return content;
 }
 
@@ -49,17 +49,8 @@ bool probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message,
       blocking ? wait_probe(comm, source, tag, take, found) : look(comm, source, tag, take, found);
   if (content == nullptr) return false;
   set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
-  if (take) *message = handle_of<MPI_Message>(*make_object<Message>(comm, *content));
+  if (take) *message = handle_of<MPI_Message>(*make_object<Message>(comm, found.source, found.tag, *content));
   return true;
-}
-
-// The content of a matched message; the handle is used up.
-p2p::Unexpected& consume(MPI_Message* handle) {
-  Message& message = *object(*handle);
-  p2p::Unexpected& content = *message.content;
-  retire(message);
-  *handle = MPI_MESSAGE_NULL;
-  return content;
 }
 
 Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* handle) {
@@ -67,10 +58,14 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
     *handle = MPI_MESSAGE_NULL;
     return p2p::null_request(true);
   }
-  Comm& comm = *object(*handle)->comm;
-  Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, MPI_ANY_SOURCE, MPI_ANY_TAG);
+  Message& message = *object(*handle);
+  Comm& comm = *message.comm;
+  p2p::Unexpected& content = *message.content;
+  Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, message.source, message.tag);
+  retire(message);  // the handle is used up
+  *handle = MPI_MESSAGE_NULL;
   instruments::count(comm.counters, instruments::Count::receives);
-  p2p::vni_of(comm).start_matched_recv(request, consume(handle));
+  request.vni->start_matched_recv(request, content);
   return request;
 }
 

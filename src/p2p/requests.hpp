@@ -7,12 +7,14 @@ namespace heddle::p2p {
 
 class Vni;
 
-// The VNI that carries a communicator's messages. Communicators go round: consecutive contexts are on consecutive VNIs, on
-// every member alike. Found with the first message, since the context of a duplicate may become known after its handle.
-Vni& choose_vni(Comm& comm);
-inline Vni& vni_of(Comm& comm) {
+// The VNI that carries a message of a communicator, and where its receive waits. Communicators go round: consecutive contexts
+// are on consecutive VNIs, on every member alike. If all members have promised to receive by tag, or by source, then the
+// program's messages of one communicator go round too: those that may have to be matched in order share both and so a
+// VNI. Found with the first message, since the context of a duplicate may become known after its handle.
+Vni& choose_vni(Comm& comm, Plane plane, int source, int tag);
+inline Vni& vni_of(Comm& comm, Plane plane, int source, int tag) {
   Vni* vni = comm.vni.load(std::memory_order_relaxed);
-  return vni != nullptr ? *vni : choose_vni(comm);
+  return vni != nullptr ? *vni : choose_vni(comm, plane, source, tag);
 }
 
 // A request that describes an operation which has not been started. `peer` is not MPI_PROC_NULL.

@@ -127,7 +127,8 @@ bool totals_of(Rank& rank, Source source, MPI_Comm handle, Totals& totals) {
   }
   Comm* comm = object(handle);
   if (comm == nullptr) return false;
-  totals = source == Source::comm ? comm->counters.totals() : p2p::vni_of(*comm).counters().totals();
+  totals = source == Source::comm ? comm->counters.totals()
+                                  : p2p::vni_of(*comm, Plane::collective, 0, 0).counters().totals();
   return true;
 }
 

@@ -133,10 +133,10 @@ class TheChecks(unittest.TestCase):
 
     def test_wildcards_only_where_received(self) -> None:
         self.assertIn("is_source(source, *comm_)", source_of("MPI_Recv"))
-        self.assertIn("is_receive_tag(tag)", source_of("MPI_Mprobe"))
+        self.assertIn("is_receive_tag(tag, *comm_)", source_of("MPI_Mprobe"))
         self.assertIn("is_tag(tag)", source_of("MPI_Precv_init"))
         self.assertIn("is_tag(sendtag)", source_of("MPI_Sendrecv"))
-        self.assertIn("is_receive_tag(recvtag)", source_of("MPI_Sendrecv"))
+        self.assertIn("is_receive_tag(recvtag, *comm_)", source_of("MPI_Sendrecv"))
 
     def test_ignored_arguments_are_not_looked_at(self) -> None:
         text = source_of("MPI_Gather")

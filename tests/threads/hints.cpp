@@ -121,10 +121,55 @@ void wildcards(const Hints& hints, MPI_Comm comm) {
   equal(ledger.total(), threads * messages, "messages that arrived");
 }
 
+// Only one member promises: the others may receive from anybody whatever comes.
+void lone_promise() {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  if (rank() == 0) {
+    MPI_Info_set(info, "mpi_assert_no_any_tag", "true");
+    MPI_Info_set(info, "mpi_assert_no_any_source", "true");
+  }
+  MPI_Comm comm;
+  MPI_Request request;
+  MPI_Comm_idup_with_info(MPI_COMM_WORLD, info, &comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_Info_free(&info);
+  wildcards(Hints(rank() == 0 ? 3 : 0), comm);
+  MPI_Comm_free(&comm);
+}
+
+// Where all have promised, a wildcard either still works or is an error that says so; it never waits in vain. The promise
+// can be taken back only in the first case.
+void broken_promise() {
+  const Hints hints(1);
+  MPI_Comm comm = hints.make_comm();
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int flag;
+  const int error = MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &flag, MPI_STATUS_IGNORE);
+  int error_class = MPI_SUCCESS;
+  if (error != MPI_SUCCESS) MPI_Error_class(error, &error_class);
+  check(error_class == MPI_SUCCESS || error_class == MPI_ERR_TAG, "a wildcard against a promise");
+
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_assert_no_any_tag", "false");
+  MPI_Comm_set_info(comm, info);
+  MPI_Info_free(&info);
+  MPI_Comm_get_info(comm, &info);
+  char value[16] = "";
+  int length = sizeof value;
+  MPI_Info_get_string(info, "mpi_assert_no_any_tag", &length, value, &flag);
+  MPI_Info_free(&info);
+  check(std::string(value) == (error == MPI_SUCCESS ? "false" : "true"), "the promise can't be taken back");
+  MPI_Comm_free(&comm);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
+  lone_promise();
+  broken_promise();
   for (unsigned bits = 0; bits < 16; ++bits) {
     const Hints hints(bits);
     MPI_Comm comm = hints.make_comm();
