@@ -75,27 +75,30 @@ std::vector<std::size_t> lay_out(const std::vector<Description>& parts, bool con
   return places;
 }
 
-// Member 0 takes the blocks that all need from the job's memory.
+// Member 0 takes the blocks that all need from the job's memory, and each of them releases both.
 struct Blocks {
   Block control;
   Block memory;
 };
+void release(lln::shm::Heap& heap, const Block& block) {
+  if (block.offset != lln::shm::nowhere) heap.release(block.offset, block.bytes);
+}
 Error take_blocks(Comm& comm, std::size_t memory_bytes, Blocks& blocks) {
   lln::shm::Heap& heap = p2p::shared_memory(*comm.owner);
   blocks.control.bytes = SharedState::bytes_for(comm.size);
   blocks.memory.bytes = memory_bytes;
   if (comm.rank == 0) {
-    blocks.control.offset = heap.allocate(blocks.control.bytes);
+    blocks.control.offset = heap.allocate(blocks.control.bytes, comm.size);
     if (blocks.control.offset != lln::shm::nowhere)
       SharedState::prepare(heap.at<std::byte>(blocks.control.offset), comm.size);
-    if (memory_bytes != 0) blocks.memory.offset = heap.allocate(memory_bytes);
+    if (memory_bytes != 0) blocks.memory.offset = heap.allocate(memory_bytes, comm.size);
   }
   if (Error e = coll::bcast_bytes(comm, &blocks, sizeof blocks, 0)) return e;
   const bool has_control = blocks.control.offset != lln::shm::nowhere;
   const bool has_memory = memory_bytes == 0 || blocks.memory.offset != lln::shm::nowhere;
   if (has_control && has_memory) return success;
-  if (comm.rank == 0 && has_control) heap.release(blocks.control.offset, blocks.control.bytes);
-  if (comm.rank == 0 && memory_bytes != 0 && has_memory) heap.release(blocks.memory.offset, memory_bytes);
+  release(heap, blocks.control);
+  release(heap, blocks.memory);
   return fail(MPI_ERR_NO_MEM, "the job's shared memory has no room for a window of %zu bytes", memory_bytes);
 }
 
@@ -165,19 +168,14 @@ Error destroy(Win& win) {
   const Error error = coll::barrier(comm);  // nobody uses it any more
   release_attachments(*window);
   lln::shm::Heap& heap = p2p::shared_memory(*comm.owner);
-  // Every member gives its table back before the block goes in which that is written.
-  const Error last = coll::barrier(comm);
-  if (comm.rank == 0) {
-    if (window->memory.offset != lln::shm::nowhere) {
-      // It may be much: the pages go back to the machine, not only to the job.
-      madvise(heap.at<std::byte>(window->memory.offset), window->memory.bytes, MADV_REMOVE);
-      heap.release(window->memory.offset, window->memory.bytes);
-    }
-    heap.release(window->control.offset, window->control.bytes);
-  }
+  // It may be much: the pages go back to the machine, not only to the job.
+  if (comm.rank == 0 && window->memory.offset != lln::shm::nowhere)
+    madvise(heap.at<std::byte>(window->memory.offset), window->memory.bytes, MADV_REMOVE);
+  release(heap, window->memory);
+  release(heap, window->control);
   retire(comm);
   retire(win);
-  return error ? error : last;
+  return error;
 }
 
 }  // namespace heddle::rma

@@ -32,8 +32,12 @@ void lock(Window& window, const Hold& hold) {
       window, [&] { return word.try_lock(hold.type); }, [&] { word.announce(); }, [&] { word.withdraw(); });
 }
 
-// All or none: whoever holds some and waits for others could wait for someone who waits for it.
+// All or none: whoever holds some and waits for others could wait for someone who waits for it. What is given back wakes
+// those who wait for it, and two that wait for a third could wake each other by that without end; so nothing is taken
+// before all look free.
 bool try_lock_all(Window& window) {
+  for (int target = 0; target < window.comm.size; ++target)
+    if (!window.gate(target).lock.is_free(LockType::shared)) return false;
   for (int target = 0; target < window.comm.size; ++target) {
     if (window.gate(target).lock.try_lock(LockType::shared)) continue;
     for (int taken = 0; taken < target; ++taken) release(window, taken, LockType::shared);

@@ -26,6 +26,11 @@ class TargetLock {
     }
     return false;
   }
+  // Whether an attempt would succeed now.
+  bool is_free(LockType type) const {
+    const std::uint32_t now = word_.load(std::memory_order_seq_cst);
+    return type == LockType::exclusive ? now == 0 : (now & exclusive) == 0;
+  }
   // True if somebody waits for the lock and has to be told.
   bool unlock(LockType type) {
     word_.fetch_sub(type == LockType::exclusive ? exclusive : 1, std::memory_order_seq_cst);
