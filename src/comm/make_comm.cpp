@@ -4,6 +4,7 @@
 
 #include "coll/internal.hpp"
 #include "object/context.hpp"
+#include "object/file.hpp"
 #include "object/tables.hpp"
 #include "object/win.hpp"
 #include "p2p/buffer.hpp"
@@ -112,10 +113,14 @@ void free_world(Rank& rank) {
 }
 
 void retire_handles(Rank& rank) {
-  // Windows first: each has a communicator that says whose it is. A slot where nothing lives has no handle.
+  // Windows and files first: each has a communicator that says whose it is. A slot where nothing lives has no handle.
   for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::win, i); ++i) {
     Win* win = static_cast<Win*>(slot);
     if (win->handle != 0 && win->comm->owner == &rank) win->handle = 0;
+  }
+  for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::file, i); ++i) {
+    File* file = static_cast<File*>(slot);
+    if (file->handle != 0 && file->comm->owner == &rank) file->handle = 0;
   }
   for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::comm, i); ++i) {
     Comm* comm = static_cast<Comm*>(slot);

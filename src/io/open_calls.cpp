@@ -50,9 +50,11 @@ int open_flags(int amode, bool first) {
 
 // Opens it on every process, on the first one first. The errno is the largest of all, the same everywhere.
 Error open_everywhere(Comm& comm, const char* filename, int amode, int& descriptor, std::uint64_t& error_number) {
-  const auto try_open = [&] {
+  const auto try_open = [&]() -> std::uint64_t {
     descriptor = open(filename, open_flags(amode, comm.rank == 0), 0666);
-    return static_cast<std::uint64_t>(descriptor < 0 ? errno : 0);
+    struct stat status {};
+    if (descriptor < 0 || fstat(descriptor, &status) != 0) return static_cast<std::uint64_t>(errno);
+    return S_ISDIR(status.st_mode) ? EISDIR : 0;  // which may be opened for reading
   };
   error_number = comm.rank == 0 ? try_open() : 0;
   if (Error e = coll::bcast_bytes(comm, &error_number, sizeof error_number, 0)) return e;
@@ -96,9 +98,12 @@ Error File_close(MPI_File* fh) {
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) && file.comm->rank == 0 && unlink(file.name.c_str()) != 0)
     error_number = errno;
   const std::string name = file.name;
+  Errhandler* const errhandler = file.errhandler.get();
   destroy(file);
   *fh = MPI_FILE_NULL;
-  return error_number == 0 ? success : io::fail_system("delete", name.c_str(), error_number);
+  if (error_number == 0) return release(*errhandler), success;
+  error_detail().errhandler = errhandler;
+  return io::fail_system("delete", name.c_str(), error_number);
 }
 
 Error File_delete(const char* filename, const Info* info) {
@@ -131,6 +136,7 @@ Error File_get_size(File& fh, MPI_Offset* size) {
 
 // Collective: when it returns anywhere, the size is what was asked for.
 Error File_set_size(File& fh, MPI_Offset size) {
+  if (fh.amode & MPI_MODE_RDONLY) return fail(MPI_ERR_READ_ONLY, "fh was opened with MPI_MODE_RDONLY");
   std::uint64_t error_number = 0;
   if (fh.comm->rank == 0 && ftruncate(fh.descriptor, size) != 0) error_number = static_cast<std::uint64_t>(errno);
   if (Error e = coll::bcast_bytes(*fh.comm, &error_number, sizeof error_number, 0)) return e;
@@ -138,9 +144,11 @@ Error File_set_size(File& fh, MPI_Offset size) {
   return io::fail_system("set the size of", fh.name.c_str(), static_cast<int>(error_number));
 }
 
+// Collective, also where it fails: the others wait.
 Error File_sync(File& fh) {
-  if (fsync(fh.descriptor) != 0) return io::fail_system("sync", fh.name.c_str(), errno);
-  return coll::barrier(*fh.comm);
+  const int error_number = fsync(fh.descriptor) == 0 ? 0 : errno;
+  if (Error e = coll::barrier(*fh.comm)) return e;
+  return error_number == 0 ? success : io::fail_system("sync", fh.name.c_str(), error_number);
 }
 
 }  // namespace mpi

@@ -10,6 +10,7 @@
 namespace heddle {
 
 struct Comm;
+struct Errhandler;
 
 class [[nodiscard]] Error {
  public:
@@ -28,7 +29,8 @@ inline constexpr Error success{};
 // The sentence of the last failure on this thread.
 struct ErrorDetail {
   char text[512];
-  Comm* comm;  // whose error handler to call; null: the first handle of the call decides
+  Comm* comm;              // whose error handler to call; null: the first handle of the call decides
+  Errhandler* errhandler;  // a reference: that of an object which is gone by now; null: as above
 };
 ErrorDetail& error_detail();
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "boot/join.hpp"
 #include "object/comm.hpp"
@@ -33,6 +34,7 @@ bool is_of_file(Function function) { return std::string_view(name(function)).sta
 
 Responsible responsible_for(Rank& rank, Function function, Object* owner) {
   Responsible result{};
+  if ((result.errhandler = std::exchange(error_detail().errhandler, nullptr))) return result;
   if (owner && owner->kind == Kind::file) {
     result.file = static_cast<File*>(owner);
     result.errhandler = result.file->errhandler.get();

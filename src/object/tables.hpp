@@ -86,7 +86,7 @@ Comm* make_self(Rank& rank);
 Error delete_world_attributes(Rank& rank);
 void free_world(Rank& rank);
 
-// After the last finalization: communicators and windows that the program has not freed are none any more.
+// After the last finalization: communicators, windows and files that the program has not freed are none any more.
 void retire_handles(Rank& rank);
 
 }  // namespace heddle

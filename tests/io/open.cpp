@@ -77,4 +77,26 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   check(access(name.c_str(), F_OK) != 0, "deleted on close");
   equal(class_of(MPI_File_delete(name.c_str(), MPI_INFO_NULL)), MPI_ERR_NO_SUCH_FILE, "delete of nothing");
+
+  // What fails while a file is closed belongs to the file's own handler, and the file is closed nevertheless.
+  equal(open(MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE), MPI_SUCCESS, "open to be deleted too early");
+  MPI_File_create_errhandler(note, &noting);
+  MPI_File_set_errhandler(file, noting);
+  MPI_Errhandler_free(&noting);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (test::rank() == 0) MPI_File_delete(name.c_str(), MPI_INFO_NULL);
+  MPI_File closing = file;
+  const int closed = class_of(MPI_File_close(&closing));
+  equal(closed, test::rank() == 0 ? MPI_ERR_NO_SUCH_FILE : MPI_SUCCESS, "close of a file that is gone");
+  equal(calls, test::rank() == 0 ? 2 : 1, "the handler of the file that is closed");
+  check(closing == MPI_FILE_NULL, "a close that fails closes");
+  equal(class_of(MPI_File_sync(file)), MPI_ERR_FILE, "the handle is dead");
+
+  // A directory is no file, and one opened for reading has its size.
+  equal(class_of(MPI_File_open(MPI_COMM_WORLD, "/", MPI_MODE_RDONLY, MPI_INFO_NULL, &file)), MPI_ERR_BAD_FILE,
+        "a directory");
+  equal(class_of(MPI_File_open(MPI_COMM_WORLD, "/proc/self/stat", MPI_MODE_RDONLY, MPI_INFO_NULL, &file)), MPI_SUCCESS,
+        "open for reading");
+  equal(class_of(MPI_File_set_size(file, 1)), MPI_ERR_READ_ONLY, "set_size of what may only be read");
+  MPI_File_close(&file);
 }
