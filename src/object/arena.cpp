@@ -24,6 +24,7 @@ struct Region {
   std::mutex mutex;
   FreeSlot* free = nullptr;
   std::size_t used = 0;    // bytes from the region's start that were ever handed out
+  std::size_t mapped = 0;  // bytes from the region's start that there are
   std::size_t stride = 0;  // slot size, fixed by the first object
 };
 
@@ -34,12 +35,34 @@ std::byte* region_start(Kind kind) {
   return reinterpret_cast<std::byte*>(base + (static_cast<std::uintptr_t>(kind) << region_bits));
 }
 
+// Addresses where programs, libraries and heaps do not come to lie.
+constexpr std::uintptr_t far_base = std::uintptr_t{1} << 45;
+constexpr std::size_t growth = std::size_t{1} << 18;
+
+void* map(std::uintptr_t place, std::size_t bytes, int flags) {
+  void* space = mmap(reinterpret_cast<void*>(place), bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
+  if (space != MAP_FAILED) madvise(space, bytes, MADV_NOHUGEPAGE);
+  return space;
+}
+
+// All regions at once; or, where a limit on addresses (ulimit -v) forbids that, only their place, and they grow as they
+// fill.
 void reserve() {
-  void* space = mmap(nullptr, region_size * kind_count, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (space == MAP_FAILED) throw std::bad_alloc();
-  madvise(space, region_size * kind_count, MADV_NOHUGEPAGE);
+  void* space = map(0, region_size * kind_count, 0);
+  if (space == MAP_FAILED) {
+    base = far_base;
+    return;
+  }
   base = reinterpret_cast<std::uintptr_t>(space);
+  for (Region& region : regions) region.mapped = region_size;
+}
+
+void grow(Kind kind, Region& region) {
+  const std::uintptr_t place = reinterpret_cast<std::uintptr_t>(region_start(kind)) + region.mapped;
+  void* space = map(place, growth, MAP_FIXED_NOREPLACE);
+  if (space == MAP_FAILED) throw std::bad_alloc();
+  region.mapped += growth;
 }
 
 constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -57,6 +80,7 @@ void* take(Kind kind, std::size_t size, std::uint16_t& generation) {
   }
   region.stride = round_up(size, 64);
   if (region.used + region.stride > region_size) throw std::bad_alloc();
+  while (region.used + region.stride > region.mapped) grow(kind, region);
   void* slot = region_start(kind) + region.used;
   region.used += region.stride;
   generation = 1;

@@ -1,9 +1,13 @@
 #include "rank/rank.hpp"
 #include "boot/cores.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <iterator>
+#include <string>
 
+#include "boot/job.hpp"
 #include "lln/shm/endpoint.hpp"
 #include "lln/shm/window_room.hpp"
 #include "object/error.hpp"
@@ -11,6 +15,7 @@
 #include "p2p/buffer.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/request_cache.hpp"
+#include "rank/settings.hpp"
 #include "tool/interface.hpp"
 #include "tool/report.hpp"
 
@@ -31,6 +36,15 @@ Rank& make_process_rank() {
 
 Rank& process_rank = make_process_rank();
 
+// A name that means nothing is told, not taken for the default.
+static Error check_initial_errhandler() {
+  const std::string chosen = setting(boot::initial_errhandler_variable);
+  const auto& known = boot::initial_errhandlers;
+  if (chosen.empty() || std::find(std::begin(known), std::end(known), chosen) != std::end(known)) return success;
+  return fail(MPI_ERR_ARG, "%s=%.200s, which is none of %s, %s and %s", boot::initial_errhandler_variable,
+              chosen.c_str(), known[0], known[1], known[2]);
+}
+
 // What the first user of the library brings up stays up until the process ends: peers may still have messages on their
 // way here, and a session may be opened after the last one was closed.
 static Error bring_up(Rank& rank) {
@@ -48,6 +62,7 @@ static Error bring_up(Rank& rank) {
     boot::spread(rank.world_rank, rank.world_size);
   }
   rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
+  if (Error e = check_initial_errhandler()) return e;
   tool::prepare_report();
   rank.engine = p2p::make_engine(rank);
   if (!rank.engine) return Error(MPI_ERR_ARG);
