@@ -49,4 +49,22 @@ void Region::finish(Epoch e) {
   }
 }
 
+Error Region::disagreement(Epoch e, const Claim& mine) const {
+  constexpr const char* names[] = {"no collective", "MPI_Barrier",   "MPI_Bcast",   "MPI_Reduce",
+                                   "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall"};
+  for (int m = 0; m < members_; ++m) {
+    const Member::Note& other = member(m).notes[e % 2];
+    const Claim::Kind kind = other.kind.load(std::memory_order_relaxed);
+    const std::uint64_t bytes = other.bytes.load(std::memory_order_relaxed);
+    // One that has gone on by more than an operation has left nothing to be told.
+    if (other.epoch.load(std::memory_order_relaxed) != e || (kind == mine.kind && bytes == mine.bytes)) continue;
+    return fail(
+        kind == mine.kind ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER,
+        "the processes do not agree: rank %d of the communicator is in %s with %llu bytes, rank %d in %s with %zu", m,
+        names[kind], static_cast<unsigned long long>(bytes), comm_.rank, names[mine.kind], mine.bytes);
+  }
+  return fail(MPI_ERR_TRUNCATE, "the processes do not agree on counts and datatypes: rank %d is in %s with %zu bytes",
+              comm_.rank, names[mine.kind], mine.bytes);
+}
+
 }  // namespace heddle::coll

@@ -10,6 +10,7 @@
 
 #include "lln/shm/heap.hpp"
 #include "object/comm.hpp"
+#include "object/error.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
 
@@ -18,16 +19,39 @@ namespace heddle::coll {
 using Epoch = std::uint32_t;  // number of an operation; wraps around
 inline bool reached(Epoch now, Epoch wanted) { return static_cast<std::int32_t>(now - wanted) >= 0; }
 
+// What a member says that an operation is: all must say the same.
+struct Claim {
+  enum Kind : std::uint8_t { none, barrier, bcast, reduce, allreduce, allgather, alltoall };
+  Kind kind;
+  std::size_t bytes;  // that every member has, or sends to each
+
+  // A number of 48 bits; the sum of the members' tells whether they agree.
+  std::uint64_t number() const {
+    std::uint64_t n = (std::uint64_t{bytes} << 3 | kind) * 0x9e3779b97f4a7c15;
+    n ^= n >> 29;
+    return n >> 16;
+  }
+};
+
 // What lies in shared memory. Every word that is written by one member and read by others has a line of its own.
 struct Frame {
-  alignas(64) std::atomic<std::uint32_t> arrived;  // members that have filled their slots
+  alignas(64) std::atomic<std::uint64_t> arrived;  // members that have come; above 16 bits: the sum of their claims
   alignas(64) std::atomic<Epoch> open;             // the operation whose outcome is there to be read
+  std::atomic<Epoch> strayed;                      // the operation (a broadcast) in which a member went another way
   std::uint64_t bytes;                             // of a broadcast message, written before `open`
+  Claim::Kind kind;  // of the operation, written before `open`; none: the members disagree
 };
 
 struct Member {
+  struct Note {
+    std::atomic<Epoch> epoch;
+    std::atomic<Claim::Kind> kind;
+    std::atomic<std::uint64_t> bytes;
+  };
   alignas(64) std::atomic<Epoch> finished;  // the last operation in whose frame it has nothing left to do
+  Note notes[2];                            // what it claimed the last two operations to be; for messages about errors
 };
+static_assert(sizeof(Member) == 64);
 
 struct RegionHead {
   alignas(64) std::atomic<std::uint32_t> congested;  // members that wait for a frame to be free
@@ -64,28 +88,57 @@ class Region {
     return bytes <= small_slot ? base_ + offset_of_small(members_) + i * small_slot
                                : base_ + offset_of_large(members_) + i * large_stride;
   }
-  // Counts this member in, its slot being filled; true for the last one.
-  bool arrive(Epoch e) {
+  // For whoever finds that members disagree.
+  void note(Epoch e, const Claim& claim) {
+    Member::Note& mine = member(comm_.rank).notes[e % 2];
+    mine.kind.store(claim.kind, std::memory_order_relaxed);
+    mine.bytes.store(claim.bytes, std::memory_order_relaxed);
+    mine.epoch.store(e, std::memory_order_relaxed);
+  }
+  // Counts this member in, its slot being filled; true for the last one, who then knows whether all agree.
+  bool arrive(Epoch e, const Claim& claim) {
+    note(e, claim);
     Frame& f = frame(e);
-    if (f.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 != static_cast<std::uint32_t>(members_)) return false;
+    const std::uint64_t mine = claim.number() << 16 | 1;
+    const std::uint64_t sum = f.arrived.fetch_add(mine, std::memory_order_acq_rel) + mine;
+    if ((sum & 0xffff) != static_cast<std::uint64_t>(members_)) return false;
     f.arrived.store(0, std::memory_order_relaxed);  // for the frame's next use; nobody looks before then
+    agreed_ = sum == mine * static_cast<std::uint64_t>(members_);
     return true;
   }
+  // After arrive() has told this member that it is the last.
+  bool agreed() const { return agreed_; }
+  // Another member's claim that differs, as "rank 1 came with ..."; what is there of it.
+  Error disagreement(Epoch e, const Claim& mine) const;
   // Lets those who wait for the frame read it; `waits` says who does.
   template <class Waits>
-  void open(Epoch e, Waits&& waits) {
+  void open(Epoch e, Claim::Kind kind, Waits&& waits) {
+    frame(e).kind = kind;
     frame(e).open.store(e, std::memory_order_release);
     for (int m = 0; m < members_; ++m) {
       if (m != comm_.rank && waits(m)) p2p::notify(*comm_.owner, comm_.world_rank(m));
     }
   }
-  void open(Epoch e) {
-    open(e, [](int) { return true; });
+  void open(Epoch e, Claim::Kind kind) {
+    open(e, kind, [](int) { return true; });
   }
-  void await_open(Epoch e) {
+  // False: what was opened is not an operation of this kind, in which all agree.
+  [[nodiscard]] bool await_open(Epoch e, Claim::Kind kind) {
     const std::atomic<Epoch>& word = frame(e).open;
     await([&word, e] { return word.load(std::memory_order_acquire) == e; });
+    return frame(e).kind == kind;
   }
+  // The same for a broadcast, where a member that goes another way does not arrive but strays.
+  [[nodiscard]] bool await_broadcast(Epoch e) {
+    const Frame& f = frame(e);
+    await([&f, e] {
+      return f.open.load(std::memory_order_acquire) == e || f.strayed.load(std::memory_order_acquire) == e;
+    });
+    return f.open.load(std::memory_order_acquire) == e && f.kind == Claim::bcast;
+  }
+  void stray(Epoch e) { frame(e).strayed.store(e, std::memory_order_seq_cst); }
+  bool strayed(Epoch e) const { return frame(e).strayed.load(std::memory_order_acquire) == e; }
+  bool is_open(Epoch e) const { return frame(e).open.load(std::memory_order_seq_cst) == e; }
   // This member has nothing left to do in frames up to this one.
   void finish(Epoch e);
   // Everyone has been seen in an operation that began with `e`, so they have finished what was before it.
@@ -129,6 +182,7 @@ class Region {
   bool crowded_;
   Epoch epoch_ = 0;           // the last one entered
   Epoch known_finished_ = 0;  // every member has finished at least this one
+  bool agreed_ = true;
 };
 
 }  // namespace heddle::coll

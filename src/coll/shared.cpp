@@ -30,10 +30,12 @@ class Parts {
   std::size_t count() const { return (bytes_ + step_ - 1) / step_; }
   Part operator[](std::size_t i) const { return {i * step_, std::min(step_, bytes_ - i * step_)}; }
 
-  // Calls f(first, end) for batch after batch.
+  // Calls f(first, end) for batch after batch, until one fails.
   template <class F>
-  void for_batches(F&& f) const {
-    for (std::size_t i = 0; i < count(); i += batch) f(i, std::min(i + batch, count()));
+  Error for_batches(F&& f) const {
+    for (std::size_t i = 0; i < count(); i += batch)
+      if (Error e = f(i, std::min(i + batch, count()))) return e;
+    return success;
   }
 
  private:
@@ -60,43 +62,97 @@ void get(const std::byte* slot, const Part& part, const Piece& p) {
 // the datatype's layout.
 bool reducible_packed(const Datatype& type) { return type.dense && type.true_lb == 0 && type.size > 0; }
 
+// The members do not agree what the operation is. Whoever has noticed goes by messages from then on.
+[[gnu::cold, gnu::noinline]] Error disagree(Region& region, Comm& comm, Epoch e, const Claim& mine) {
+  const Error error = region.disagreement(e, mine);
+  leave_region(comm);
+  return error;
+}
+
+// An operation that is too much for shared memory, or nothing at all: it goes by messages, but its members count
+// themselves in like the others, for one of them may see it otherwise. Nobody waits here; the last to come knows.
+Attempt by_messages(Region& region, Comm& comm, const Claim& claim) {
+  const Epoch e = region.enter();
+  const bool agreed = !region.arrive(e, claim) || region.agreed();
+  if (!agreed) region.open(e, Claim::none);  // for those that wait here
+  region.finish(e);
+  if (!agreed) return disagree(region, comm, e, claim);
+  return {};
+}
+
+// In a broadcast nobody is counted. Who goes by messages leaves a mark, and so does the root where it does not; one of
+// them sees the other's, but for the moment in which both are made at once.
+Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
+  const Claim claim{Claim::bcast, bytes};
+  const Epoch e = region.enter();
+  region.note(e, claim);
+  if (!region.strayed(e)) region.stray(e);
+  const bool astray = region.is_open(e);
+  region.finish(e);
+  if (astray) return disagree(region, comm, e, claim);
+  return {};
+}
+
 // Fills a slot with everyone's operand. The last to come reduces them in rank order, so that the result, which the last
-// slot gets, does not depend on who came when; then it lets those read who wait.
+// slot gets, does not depend on who came when; then it lets those read who wait. False: the members disagree.
 template <class Waits>
-void contribute(Region& region, Comm& comm, const Piece& mine, const Part& part, const Op& op, Waits&& waits) {
+bool contribute(Region& region, Comm& comm, const Piece& mine, const Part& part, const Claim& claim, const Op& op,
+                Waits&& waits) {
   const Epoch e = region.enter();
   put(mine, part, region.slot(e, comm.rank, part.bytes));
-  if (!region.arrive(e)) return;
+  if (!region.arrive(e, claim)) return true;
+  if (!region.agreed()) [[unlikely]]
+    return region.open(e, Claim::none), false;
   const MPI_Count count = static_cast<MPI_Count>(part.bytes) / mine.type->size;
   for (int m = 1; m < comm.size; ++m) {
     reduce_local(op, region.slot(e, m - 1, part.bytes), region.slot(e, m, part.bytes), count, *mine.type);
   }
-  region.open(e, waits);
+  region.open(e, claim.kind, waits);
+  return true;
 }
 
 // Reads what everyone together has put into the frames of a batch that began after epoch `before`, by f(epoch, part).
 template <class F>
-void collect(Region& region, Epoch before, const Parts& parts, std::size_t first, std::size_t end, F&& f) {
+Error collect(Region& region, Comm& comm, Epoch before, const Parts& parts, std::size_t first, std::size_t end,
+              const Claim& claim, F&& f) {
   Epoch e = before;
   for (std::size_t i = first; i < end; ++i) {
-    region.await_open(++e);
+    if (!region.await_open(++e, claim.kind)) [[unlikely]]
+      return disagree(region, comm, e, claim);
     f(e, parts[i]);
   }
   region.all_seen_in(before + 1);
   region.finish(e);
+  return success;
 }
 
 // The reduction for those that want its result, who are at least `waits`.
 template <class Waits>
-void reduce_parts(Region& region, Comm& comm, const Piece& mine, const Piece& result, const Parts& parts, const Op& op,
-                  Waits&& waits) {
-  parts.for_batches([&](std::size_t first, std::size_t end) {
+Error reduce_parts(Region& region, Comm& comm, const Piece& mine, const Piece& result, const Parts& parts,
+                   const Claim& claim, const Op& op, Waits&& waits) {
+  return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Epoch before = region.last_entered();
-    for (std::size_t i = first; i < end; ++i) contribute(region, comm, mine, parts[i], op, waits);
-    if (!waits(comm.rank)) return region.finish(region.last_entered());
-    collect(region, before, parts, first, end,
-            [&](Epoch e, const Part& part) { get(region.slot(e, comm.size - 1, part.bytes), part, result); });
+    for (std::size_t i = first; i < end; ++i) {
+      if (!contribute(region, comm, mine, parts[i], claim, op, waits)) [[unlikely]]
+        return disagree(region, comm, region.last_entered(), claim);
+    }
+    if (!waits(comm.rank)) return region.finish(region.last_entered()), success;
+    return collect(region, comm, before, parts, first, end, claim,
+                   [&](Epoch e, const Part& part) { get(region.slot(e, comm.size - 1, part.bytes), part, result); });
   });
+}
+
+// The reduction in shared memory, if it is for that.
+template <class Waits>
+Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, Claim::Kind kind, Waits&& waits) {
+  Region* region = region_for(comm);
+  if (!region) return {};
+  const Claim claim{kind, mine.bytes()};
+  if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, claim);
+  const Parts parts(claim.bytes, static_cast<std::size_t>(mine.type->size));
+  if (!parts.fit(choose::shared_reduce(comm.size, region->crowded()))) return by_messages(*region, comm, claim);
+  if (Error e = check_reducible(op, *mine.type)) return e;
+  return reduce_parts(*region, comm, mine, result, parts, claim, op, waits);
 }
 
 }  // namespace
@@ -104,12 +160,17 @@ void reduce_parts(Region& region, Comm& comm, const Piece& mine, const Piece& re
 Attempt shared_barrier(Comm& comm) {
   Region* region = region_for(comm);
   if (!region) return {};
+  constexpr Claim claim{Claim::barrier, 0};
   const Epoch e = region->enter();
-  if (region->arrive(e)) {
-    region->open(e);
+  bool agreed = true;
+  if (region->arrive(e, claim)) {
+    agreed = region->agreed();
+    region->open(e, agreed ? claim.kind : Claim::none);
   } else {
-    region->await_open(e);
+    agreed = region->await_open(e, claim.kind);
   }
+  if (!agreed) [[unlikely]]
+    return disagree(*region, comm, e, claim);
   region->all_seen_in(e);
   region->finish(e);
   return success;
@@ -118,14 +179,19 @@ Attempt shared_barrier(Comm& comm) {
 Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
   const std::size_t bytes = message.bytes();
   Parts parts(bytes, 1);
-  Region* region = bytes > 0 ? region_for(comm) : nullptr;
-  if (!region || !parts.fit(choose::shared_bcast(comm.size))) return {};
+  Region* region = region_for(comm);
+  if (!region) return {};
+  if (bytes == 0 || !parts.fit(choose::shared_bcast(comm.size))) return broadcast_by_messages(*region, comm, bytes);
+  const Claim claim{Claim::bcast, bytes};
   if (comm.rank == root) {
     for (std::size_t i = 0; i < parts.count(); ++i) {
       const Epoch e = region->enter();
       put(message, parts[i], region->slot(e, root, parts[i].bytes));
       region->frame(e).bytes = bytes;
-      region->open(e);
+      region->note(e, claim);
+      region->open(e, claim.kind);
+      if (region->strayed(e)) [[unlikely]]
+        return disagree(*region, comm, e, claim);
       region->finish(e);
     }
     return success;
@@ -134,7 +200,8 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
   Error error;
   for (std::size_t i = 0; i < parts.count(); ++i) {
     const Epoch e = region->enter();
-    region->await_open(e);
+    if (!region->await_broadcast(e)) [[unlikely]]
+      return disagree(*region, comm, e, claim);
     const std::size_t sent = region->frame(e).bytes;
     parts = Parts(sent, 1);
     if (sent > bytes) [[unlikely]] {
@@ -148,75 +215,65 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
 }
 
 Attempt shared_reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, int root) {
-  if (mine.empty() || !reducible_packed(*mine.type)) return {};
-  const Parts parts(mine.bytes(), static_cast<std::size_t>(mine.type->size));
-  Region* region = region_for(comm);
-  if (!region || !parts.fit(choose::shared_reduce(comm.size, region->crowded()))) return {};
-  if (Error e = check_reducible(op, *mine.type)) return e;
-  reduce_parts(*region, comm, mine, result, parts, op, [root](int m) { return m == root; });
-  return success;
+  return reduce(comm, mine, result, op, Claim::reduce, [root](int m) { return m == root; });
 }
 
 Attempt shared_allreduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op) {
-  if (mine.empty() || !reducible_packed(*mine.type)) return {};
-  const Parts parts(mine.bytes(), static_cast<std::size_t>(mine.type->size));
-  Region* region = region_for(comm);
-  if (!region || !parts.fit(choose::shared_reduce(comm.size, region->crowded()))) return {};
-  if (Error e = check_reducible(op, *mine.type)) return e;
-  reduce_parts(*region, comm, mine, result, parts, op, [](int) { return true; });
-  return success;
+  return reduce(comm, mine, result, op, Claim::allreduce, [](int) { return true; });
 }
 
 Attempt shared_allgather(Comm& comm, const Piece& mine, const Blocks& all) {
   const Piece own = all[comm.rank];
   const std::size_t bytes = own.bytes();
   const Parts parts(bytes, 1);
-  Region* region = bytes > 0 ? region_for(comm) : nullptr;
-  if (!region || !parts.fit(choose::shared_allgather(region->crowded()))) return {};
+  const Claim claim{Claim::allgather, bytes};
+  Region* region = region_for(comm);
+  if (!region) return {};
+  if (bytes == 0 || !parts.fit(choose::shared_allgather(region->crowded()))) return by_messages(*region, comm, claim);
   const bool in_place = own.data == mine.data;
   if (!in_place) {
     if (Error e = check_copy(mine, own)) return e;
   }
-  parts.for_batches([&](std::size_t first, std::size_t end) {
+  return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Epoch before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
       const Epoch e = region->enter();
       put(mine, parts[i], region->slot(e, comm.rank, parts[i].bytes));
-      if (region->arrive(e)) region->open(e);
+      if (region->arrive(e, claim)) region->open(e, region->agreed() ? claim.kind : Claim::none);
     }
-    collect(*region, before, parts, first, end, [&](Epoch e, const Part& part) {
+    return collect(*region, comm, before, parts, first, end, claim, [&](Epoch e, const Part& part) {
       for (int m = 0; m < comm.size; ++m) {
         if (m != comm.rank || !in_place) get(region->slot(e, m, part.bytes), part, all[m]);
       }
     });
   });
-  return success;
 }
 
 Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   const std::size_t each = to.run(0, 1).bytes();
   const auto size = static_cast<std::size_t>(comm.size);
   const Parts parts(each, 1, Region::large_slot / size);  // of every block
-  Region* region = each > 0 ? region_for(comm) : nullptr;
-  if (!region || !parts.fit(choose::shared_alltoall(region->crowded()))) return {};
+  const Claim claim{Claim::alltoall, each};
+  Region* region = region_for(comm);
+  if (!region) return {};
+  if (each == 0 || !parts.fit(choose::shared_alltoall(region->crowded()))) return by_messages(*region, comm, claim);
   if (from.base != to.base) {
     if (Error e = check_copy(from[comm.rank], to[comm.rank])) return e;
   }
-  parts.for_batches([&](std::size_t first, std::size_t end) {
+  return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Epoch before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
       const Part part = parts[i];
       const Epoch e = region->enter();
       std::byte* slot = region->slot(e, comm.rank, part.bytes * size);
       for (int m = 0; m < comm.size; ++m) put(from[m], part, slot + part.bytes * static_cast<std::size_t>(m));
-      if (region->arrive(e)) region->open(e);
+      if (region->arrive(e, claim)) region->open(e, region->agreed() ? claim.kind : Claim::none);
     }
-    collect(*region, before, parts, first, end, [&](Epoch e, const Part& part) {
+    return collect(*region, comm, before, parts, first, end, claim, [&](Epoch e, const Part& part) {
       const std::size_t mine = part.bytes * static_cast<std::size_t>(comm.rank);
       for (int m = 0; m < comm.size; ++m) get(region->slot(e, m, part.bytes * size) + mine, part, to[m]);
     });
   });
-  return success;
 }
 
 }  // namespace heddle::coll

@@ -32,11 +32,14 @@ Region* region_of(Comm& comm) {
   return state.region ? &*state.region : nullptr;
 }
 
+void leave_region(Comm& comm) { comm.coll->region.reset(); }
+
 void release_state(Comm& comm) {
   CommState* state = comm.coll;
   if (!state) return;
   comm.coll = nullptr;
-  if (state->region) p2p::shared_memory(*comm.owner).release(state->block, Region::bytes_for(comm.size));
+  if (state->block != lln::shm::nowhere)
+    p2p::shared_memory(*comm.owner).release(state->block, Region::bytes_for(comm.size));
   delete state;
 }
 

@@ -1,0 +1,64 @@
+// Processes that do not agree on the length of a collective: an erroneous program, which ends with an error instead of
+// waiting for ever or going on with wrong numbers.
+//
+//   disagreement OPERATION COUNT OTHER [LATE]   rank 1 has OTHER ints where all have COUNT; it comes late, or the others
+//   disagreement returned                       both lengths go through shared memory, the error is returned
+#include <unistd.h>
+
+#include <string>
+
+#include "harness.hpp"
+
+using namespace test;
+
+namespace {
+
+int call(const std::string& operation, int count, MPI_Comm comm) {
+  std::vector<int> in(static_cast<std::size_t>(count) * static_cast<std::size_t>(world_size), 1), out(in);
+  if (operation == "bcast") return MPI_Bcast(in.data(), count, MPI_INT, 0, comm);
+  if (operation == "reduce") return MPI_Reduce(in.data(), out.data(), count, MPI_INT, MPI_SUM, 0, comm);
+  if (operation == "allreduce") return MPI_Allreduce(in.data(), out.data(), count, MPI_INT, MPI_SUM, comm);
+  if (operation == "allgather") return MPI_Allgather(in.data(), count, MPI_INT, out.data(), count, MPI_INT, comm);
+  if (operation == "alltoall") return MPI_Alltoall(in.data(), count, MPI_INT, out.data(), count, MPI_INT, comm);
+  return MPI_Barrier(comm);
+}
+
+void returned() {
+  for (const char* operation : {"allreduce", "allgather", "alltoall"}) {
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int error_class;
+    MPI_Error_class(call(operation, world_rank == 1 ? 3 : 2, comm), &error_class);
+    expect(error_class == MPI_ERR_TRUNCATE, std::string(operation) + " with different counts");
+    // All have noticed, so all can go on.
+    for (int i = 0; i < 20; ++i) {
+      int x = i, sum = 0;
+      MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, comm);
+      expect(sum == i * world_size, "the communicator works");
+      MPI_Bcast(&x, 1, MPI_INT, 1, comm);
+      MPI_Barrier(comm);
+    }
+    MPI_Comm_free(&comm);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  begin(argc, argv);
+  const std::string operation = argv[1];
+  if (operation == "returned") {
+    returned();
+    return end();
+  }
+  // An agreed one first, so that none is in the making of what they share.
+  call(operation, 1, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+  const bool odd = world_rank == 1;
+  const bool odd_is_late = argc > 4;
+  if (odd == odd_is_late) usleep(200000);
+  call(operation, std::atoi(argv[odd ? 3 : 2]), MPI_COMM_WORLD);
+  call("barrier", 0, MPI_COMM_WORLD);
+  return end();
+}
