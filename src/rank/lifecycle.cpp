@@ -45,6 +45,7 @@ Error Finalize() {
   if (Error e = delete_world_attributes(rank)) return e;  // first of all: they may communicate
   for (const auto& buffer : {rank.buffer, rank.self->buffer, rank.world->buffer})
     if (buffer) buffer->flush();
+  p2p::progress(rank);  // what is done and belongs to nobody goes now: alone, there is no message to wait for below
   const std::string report = tool::take_report(rank);  // before what follows is counted
   // What this rank still has to say (answers that wait for room, long messages of freed requests) is said while the
   // others are certainly there to hear it.

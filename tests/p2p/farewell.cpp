@@ -17,9 +17,10 @@ constexpr int sizes[] = {1000, 5000, 200000, 1000000};
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int me = test::rank(), n = test::size();
-  MPI_Datatype spread;
-  MPI_Type_vector(1, 1, 2, MPI_INT, &spread);
-  MPI_Type_create_resized(spread, 0, 2 * sizeof(int), &spread);
+  MPI_Datatype one, spread;
+  MPI_Type_vector(1, 1, 2, MPI_INT, &one);
+  MPI_Type_create_resized(one, 0, 2 * sizeof(int), &spread);
+  MPI_Type_free(&one);
   MPI_Type_commit(&spread);
   std::vector<std::vector<int>> out;
   if (me == 0) {

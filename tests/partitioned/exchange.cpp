@@ -26,9 +26,10 @@ void exchange(int ints, int sends, int receives, int grain) {
   constexpr int rounds = 3;
   const int from = left();
   std::vector<int> out(static_cast<std::size_t>(ints)), in(static_cast<std::size_t>(2 * ints) + 1, -1);
-  MPI_Datatype spread;  // every second int
-  MPI_Type_vector(grain, 1, 2, MPI_INT, &spread);
-  MPI_Type_create_resized(spread, 0, static_cast<MPI_Aint>(sizeof(int)) * 2 * grain, &spread);
+  MPI_Datatype gappy, spread;  // every second int
+  MPI_Type_vector(grain, 1, 2, MPI_INT, &gappy);
+  MPI_Type_create_resized(gappy, 0, static_cast<MPI_Aint>(sizeof(int)) * 2 * grain, &spread);
+  MPI_Type_free(&gappy);
   MPI_Type_commit(&spread);
   MPI_Request requests[2];
   MPI_Precv_init(in.data(), receives, ints / receives / grain, spread, left(), 5, MPI_COMM_WORLD, MPI_INFO_NULL,
