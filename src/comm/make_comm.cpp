@@ -73,7 +73,9 @@ Comm* make_comm(Rank& rank, const CommParts& parts) {
 Comm* make_child(Comm& parent, const CommParts& parts) {
   Comm* comm = make_comm(*parent.owner, parts);
   inherit_errhandler(*comm, parent.errhandler);
-  if (!comm->local_group->session) set_session(*comm->local_group, parent.local_group->session);
+  // A group that the child shares says it already, and is not written to: other threads read it.
+  Session* session = parent.local_group->session;
+  if (session && !comm->local_group->session) set_session(*comm->local_group, session);
   return comm;
 }
 
