@@ -52,19 +52,25 @@ void Region::finish(Epoch e) {
 Error Region::disagreement(Epoch e, const Claim& mine) const {
   constexpr const char* names[] = {"no collective", "MPI_Barrier",   "MPI_Bcast",   "MPI_Reduce",
                                    "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall"};
+  constexpr const char* advice = "do all processes agree on counts and datatypes?";
+  const auto differs = [&](Claim::Kind kind, std::uint64_t bytes) { return kind != mine.kind || bytes != mine.bytes; };
+  // The root of a broadcast has left its length in the frame.
+  if (mine.kind == Claim::bcast && is_open(e) && frame(e).kind == Claim::bcast && differs(mine.kind, frame(e).bytes))
+    return fail(MPI_ERR_TRUNCATE, "the root broadcasts %llu bytes, but rank %d of the communicator expects %zu; %s",
+                static_cast<unsigned long long>(frame(e).bytes), comm_.rank, mine.bytes, advice);
   for (int m = 0; m < members_; ++m) {
     const Member::Note& other = member(m).notes[e % 2];
-    const Claim::Kind kind = other.kind.load(std::memory_order_relaxed);
+    const std::uint64_t what = other.what.load(std::memory_order_relaxed);
     const std::uint64_t bytes = other.bytes.load(std::memory_order_relaxed);
+    const auto kind = static_cast<Claim::Kind>(what & ((1 << kind_bits) - 1));
     // One that has gone on by more than an operation has left nothing to be told.
-    if (other.epoch.load(std::memory_order_relaxed) != e || (kind == mine.kind && bytes == mine.bytes)) continue;
-    return fail(
-        kind == mine.kind ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER,
-        "the processes do not agree: rank %d of the communicator is in %s with %llu bytes, rank %d in %s with %zu", m,
-        names[kind], static_cast<unsigned long long>(bytes), comm_.rank, names[mine.kind], mine.bytes);
+    if (what >> kind_bits != e || !differs(kind, bytes)) continue;
+    return fail(kind == mine.kind ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER,
+                "rank %d of the communicator is in %s with %llu bytes, rank %d in %s with %zu; %s", m, names[kind],
+                static_cast<unsigned long long>(bytes), comm_.rank, names[mine.kind], mine.bytes, advice);
   }
-  return fail(MPI_ERR_TRUNCATE, "the processes do not agree on counts and datatypes: rank %d is in %s with %zu bytes",
-              comm_.rank, names[mine.kind], mine.bytes);
+  return fail(MPI_ERR_TRUNCATE, "rank %d of the communicator is in %s with %zu bytes, another process is not; %s",
+              comm_.rank, names[mine.kind], mine.bytes, advice);
 }
 
 }  // namespace heddle::coll

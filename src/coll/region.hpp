@@ -44,8 +44,7 @@ struct Frame {
 
 struct Member {
   struct Note {
-    std::atomic<Epoch> epoch;
-    std::atomic<Claim::Kind> kind;
+    std::atomic<std::uint64_t> what;  // the operation's number, and in the low bits its kind
     std::atomic<std::uint64_t> bytes;
   };
   alignas(64) std::atomic<Epoch> finished;  // the last operation in whose frame it has nothing left to do
@@ -89,15 +88,15 @@ class Region {
                                : base_ + offset_of_large(members_) + i * large_stride;
   }
   // For whoever finds that members disagree.
+  static constexpr int kind_bits = 3;
   void note(Epoch e, const Claim& claim) {
     Member::Note& mine = member(comm_.rank).notes[e % 2];
-    mine.kind.store(claim.kind, std::memory_order_relaxed);
     mine.bytes.store(claim.bytes, std::memory_order_relaxed);
-    mine.epoch.store(e, std::memory_order_relaxed);
+    mine.what.store(std::uint64_t{e} << kind_bits | claim.kind, std::memory_order_relaxed);
   }
   // Counts this member in, its slot being filled; true for the last one, who then knows whether all agree.
   bool arrive(Epoch e, const Claim& claim) {
-    note(e, claim);
+    if (claim.kind != Claim::barrier) note(e, claim);
     Frame& f = frame(e);
     const std::uint64_t mine = claim.number() << 16 | 1;
     const std::uint64_t sum = f.arrived.fetch_add(mine, std::memory_order_acq_rel) + mine;

@@ -73,6 +73,7 @@ bool reducible_packed(const Datatype& type) { return type.dense && type.true_lb 
 // themselves in like the others, for one of them may see it otherwise. Nobody waits here; the last to come knows.
 Attempt by_messages(Region& region, Comm& comm, const Claim& claim) {
   const Epoch e = region.enter();
+  region.note(e, claim);
   const bool agreed = !region.arrive(e, claim) || region.agreed();
   if (!agreed) region.open(e, Claim::none);  // for those that wait here
   region.finish(e);
@@ -188,7 +189,6 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
       const Epoch e = region->enter();
       put(message, parts[i], region->slot(e, root, parts[i].bytes));
       region->frame(e).bytes = bytes;
-      region->note(e, claim);
       region->open(e, claim.kind);
       if (region->strayed(e)) [[unlikely]]
         return disagree(*region, comm, e, claim);
