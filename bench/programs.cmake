@@ -1,6 +1,7 @@
 # heddle_benchmark(NAME SOURCE RANKS ARGS...): builds bench/SOURCE.c against the library of this tree and runs it briefly;
 # every program checks its own answers and fails on a wrong one.
-add_library(bench_common STATIC common/bench.c common/graph.c common/stream.c)
+add_library(bench_common STATIC common/bench.c common/graph.c common/stream.c
+            common/variables.c)
 target_include_directories(bench_common PUBLIC common)
 target_link_libraries(bench_common PUBLIC mpi_abi m pthread)
 
@@ -22,6 +23,7 @@ heddle_benchmark(latency-fan latency 2 --seconds 0.05 --threads 4 --mode fan)
 heddle_benchmark(message-rate message-rate 2 --seconds 0.05)
 heddle_benchmark(message-rate-8 message-rate 2 --seconds 0.05 --threads 8)
 heddle_benchmark(message-rate-8-each message-rate 2 --seconds 0.05 --threads 8 --comm each)
+heddle_benchmark(message-rate-variables message-rate 2 --seconds 0.05 --threads 2 --variables vni_polls,vni_time_lock)
 heddle_benchmark(bandwidth bandwidth 2 --seconds 0.05)
 heddle_benchmark(bandwidth-4-64k bandwidth 2 --seconds 0.05 --threads 4 --size 65536)
 heddle_benchmark(barrier collective 5 --seconds 0.05 --mode barrier)

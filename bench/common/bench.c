@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "variables.h"
+
 // The team: created once, asleep at `gate` between samples. The main thread is member 0.
 static struct {
   int threads;
@@ -22,7 +24,7 @@ static struct {
 } team;
 
 static atomic_long checked_answers;
-static char notes[4096];
+static char notes[8192];
 
 double bench_now(void) {
   struct timespec t;
@@ -132,7 +134,7 @@ static _Noreturn void usage(const char* name, const char* why) {
   fprintf(stderr,
           "%s: %s\noptions: --threads N --size BYTES --window N --comm shared|each --seconds S --samples N "
           "--mode WORD "
-          "--level single|multiple --scale N --file PATH\n",
+          "--level single|multiple --scale N --file PATH --variables A,B\n",
           name, why);
   exit(2);
 }
@@ -164,6 +166,8 @@ static void parse(bench* b, int argc, char** argv) {
       b->mode = v;
     else if (!strcmp(o, "--file"))
       b->file = v;
+    else if (!strcmp(o, "--variables"))
+      b->variables = v;
     else if (!strcmp(o, "--level") && (!strcmp(v, "single") || !strcmp(v, "multiple")))
       b->single = !strcmp(v, "single");
     else if (!strcmp(o, "--comm") && (!strcmp(v, "each") || !strcmp(v, "shared")))
@@ -208,6 +212,7 @@ void bench_begin(bench* b, const char* name, int ranks_wanted, int* argc, char**
       b->comms[i] = b->comms[0];
   }
   team_start(b->threads);
+  if (b->variables) variables_begin(b->variables);
 }
 
 bench_timing bench_measure(bench* b, bench_body body, void* ctx, long most) {
@@ -245,6 +250,7 @@ void bench_note(const char* key, const char* json) {
 void bench_report_samples(const bench* b, const double* samples, int count, const char* metric, const char* unit) {
   long mine = atomic_load(&checked_answers), answers = 0;
   MPI_Reduce(&mine, &answers, 1, MPI_LONG, MPI_SUM, 0, b->control);
+  if (b->variables) variables_end();
   if (!b->rank) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;

@@ -32,8 +32,9 @@ typedef struct {
   bool single;       // --level single: MPI_Init at MPI_THREAD_SINGLE, for what thread safety costs; one thread only
   long scale;        // --scale N: problem size of the mini-applications
   const char* file;  // --file PATH, where a program needs one
-  MPI_Comm control;  // for the main threads, between samples
-  MPI_Comm* comms;   // what thread i talks on; with --comm shared the same handle for all
+  const char* variables;  // --variables A,B: performance variables of the MPI library to report (variables.h)
+  MPI_Comm control;       // for the main threads, between samples
+  MPI_Comm* comms;        // what thread i talks on; with --comm shared the same handle for all
 } bench;
 
 typedef struct {

@@ -3,7 +3,7 @@
 import unittest
 
 import make_believe  # noqa: F401  (finds the package)
-from heddle_tool.bench import check, criteria, papers, stats
+from heddle_tool.bench import breakdown, check, criteria, papers, stats
 from heddle_tool.bench.campaign import Cell
 from heddle_tool.bench.runner import Run
 from heddle_tool.bench.suite import Point, benchmark, human_size, points
@@ -99,6 +99,17 @@ class Criteria(unittest.TestCase):
     def test_each_point_is_measured_once(self):
         wanted = criteria.needed(criteria.chosen(list(criteria.SHEETS)))
         self.assertEqual(len(wanted), len(set(wanted)))
+
+
+class Breakdown(unittest.TestCase):
+    def test_times_become_shares_and_counts_become_ratios(self):
+        found = breakdown.of_run({"vni_time_poll": 3.0, "vni_time_lock": 1.0, "vni_messages_received": 10.0, "vni_polls": 25.0,
+                                  "vni_lock_acquisitions": 40.0, "vni_lock_wasted": 10.0})
+        self.assertEqual((found["poll"], found["lock"], found["issue"]), (0.75, 0.25, 0.0))
+        self.assertEqual((found["polls/msg"], found["wasted entries"]), (2.5, 0.25))
+
+    def test_a_library_that_tells_nothing(self):
+        self.assertEqual(breakdown.of_run({})["polls/msg"], 0.0)
 
 
 class Papers(unittest.TestCase):

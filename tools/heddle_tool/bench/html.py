@@ -3,7 +3,7 @@
 import html as escape_html
 from collections.abc import Iterable
 
-from . import plot, table
+from . import breakdown, plot, table
 from .campaign import Campaign, Cell
 from .stats import best
 from .suite import human_size
@@ -63,8 +63,10 @@ def section(campaign: Campaign, group: list[Cell]) -> str:
 
 
 def figures(campaign: Campaign, group: list[Cell]) -> Iterable[tuple[str, str]]:
-    """Curves over whatever was varied most; bars where nothing was."""
+    """Curves over whatever was varied most; bars where nothing was; where the time went, if the runs tell."""
     b = group[0].point.bench
+    if told := breakdown.bars(campaign, group):
+        yield plot.shares(told, list(breakdown.TIMES), "share of the time of all threads"), "where the time went"
     axes = {"threads": lambda p: p.threads, "size": lambda p: p.size, "ranks": lambda p: p.ranks}
     counts = {name: len({get(c.point) for c in group}) for name, get in axes.items()}
     axis = max(counts, key=counts.get)

@@ -4,9 +4,10 @@ A figure's experiment is a list of benchmarks with what it varied; the models ar
 compared. What a paper ran between two nodes runs here between two processes of one machine.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import BadInput
+from .breakdown import VARIABLES
 from .suite import Point, benchmark, points
 
 THREADS = (1, 2, 4, 8, 16, 32)
@@ -20,10 +21,12 @@ class Experiment:
     sizes: tuple[int, ...] = ()
     ranks: tuple[int, ...] = ()
     comms: tuple[str, ...] = ("shared",)
+    variables: tuple[str, ...] = ()
 
     def points(self) -> list[Point]:
-        return points(benchmark(self.name), list(self.ranks) or None, list(self.threads), list(self.sizes) or None,
-                      list(self.comms))
+        found = points(benchmark(self.name), list(self.ranks) or None, list(self.threads), list(self.sizes) or None,
+                       list(self.comms))
+        return [replace(p, variables=self.variables) for p in found]
 
 
 @dataclass(frozen=True)
@@ -42,12 +45,12 @@ class Paper:
 
 
 DRAWING = "a drawing or a listing: nothing is measured in it"
-COUNTERS = "needs the library's performance variables for time in issue, poll, empty sections and synchronization"
 OTHER_MACHINE = "the experiment of Fig. 7 on another machine"
 RUNTIMES = "compares user-level thread runtimes, which are not there yet"
 
 DANG_THREE = (Experiment("latency-fan", THREADS, (64,)), Experiment("bandwidth", THREADS, (1 << 20,)),
               Experiment("message-rate", THREADS, (64,)))
+DANG_WHERE = (Experiment("message-rate", THREADS, (64,), variables=VARIABLES),)
 AMER = ("global", "per-vni", "hmcs2-usc", "hmcs3-usc", "offload", "csync", "lockq-mtx", "lockq-mcs")
 APART = ("shared", "each")
 
@@ -55,13 +58,14 @@ PAPERS = {
     "dang-2017": Paper("Advanced Thread Synchronization for Multithreaded MPI Implementations", {
         "fig1": Figure("MPI_Isend and MPI_Wait under a global lock", why_not=DRAWING),
         "fig2": Figure("latency, bandwidth and message rate fall as threads come", DANG_THREE, ("clh", "p-clh")),
-        "fig3": Figure("where the time of Fig. 2 goes", why_not=COUNTERS),
-        "fig4": Figure("network polls per message", why_not=COUNTERS),
+        "fig3": Figure("where the time of Fig. 2 goes", DANG_WHERE, ("clh", "p-clh")),
+        "fig4": Figure("network polls per message", DANG_WHERE, ("clh", "p-clh", "mtx")),
         "fig5": Figure("cache misses per message", why_not="a virtual machine without hardware counters can't count them"),
         "fig6": Figure("the changes for selective reactivation", why_not=DRAWING),
         "fig7": Figure("a synchronization counter", why_not=DRAWING),
         "fig8": Figure("what selective reactivation wins", DANG_THREE, ("clh", "p-clh", "clh-usc", "p-clh-usc")),
-        "fig9": Figure("where the time of Fig. 8 goes", why_not=COUNTERS),
+        "fig9": Figure("where the time of Fig. 8 goes", DANG_WHERE,
+                       ("clh", "p-clh", "clh-usc", "p-clh-usc")),
         "fig10": Figure("the same with a pthread mutex and kernel-level counters", DANG_THREE, ("mtx", "mtx-ksc")),
         "fig11": Figure("ping-pong by distance of the cores: two cores have one distance",
                         (Experiment("latency", (1,), (8,)),), ("mtx-ksc", "clh-usc")),

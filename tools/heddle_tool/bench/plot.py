@@ -168,3 +168,29 @@ def bars(found: list[tuple[str, float, float, float, bool]], name: str, tint: di
         body.append(text(x(high) + 6, top + 14, number(middle), "start", INK))
     body.append(text((left + right) / 2, height - 5, name + (", logarithmic" if log else ""), color=INK, size=12))
     return canvas(body, name, height)
+
+
+# Of the parts of a whole, in their order.
+PARTS = ("#2a6f97", "#61a5c2", "#e9c46a", "#d1495b", "#9d4edd", "#b8b8b8", "#e3e3e3")
+
+
+def shares(found: list[tuple[str, list[float]]], parts: list[str], name: str) -> str:
+    """One bar per contestant, of parts that add up to one."""
+    left, right, top = 150, WIDTH - 20, 34
+    height = top + 26 * len(found) + 26
+    body = []
+    for i, part in enumerate(parts):
+        x = left + i * (right - left) / len(parts)
+        body.append(f'<rect x="{x:.1f}" y="8" width="12" height="12" rx="2" fill="{PARTS[i % len(PARTS)]}"/>')
+        body.append(text(x + 16, 18, part, "start", INK))
+    for row, (label, values) in enumerate(found):
+        y, x = top + 26 * row, float(left)
+        for i, value in enumerate(values):
+            width = value * (right - left)
+            body.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="18" fill="{PARTS[i % len(PARTS)]}"/>')
+            if value >= 0.06:
+                body.append(text(x + width / 2, y + 13, f"{100 * value:.0f}%", color=INK, size=10.5))
+            x += width
+        body.append(text(left - 8, y + 13, label, "end", INK, 12))
+    body.append(text((left + right) / 2, height - 6, name, color=INK, size=12))
+    return canvas(body, name, height)

@@ -35,6 +35,7 @@ class Point:
     size: int = 0
     comm: str = "shared"
     args: tuple[str, ...] = field(default=())
+    variables: tuple[str, ...] = field(default=())  # performance variables that a run reports
 
     @property
     def team(self) -> int:
@@ -51,6 +52,8 @@ class Point:
             given += ["--size", str(self.size)]
         if self.bench.seconds:
             given += ["--seconds", f"{seconds if seconds is not None else self.bench.seconds:g}"]
+        if self.variables:
+            given += ["--variables", ",".join(self.variables)]
         if samples:
             given += ["--samples", str(samples)]
         return given
