@@ -35,6 +35,19 @@ void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI
   retain(datatype);
 }
 
+// Whether the message left without needing a request.
+[[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                                const Datatype& datatype, int peer, int tag, Mode mode) {
+  if (mode == Mode::synchronous) return false;
+  const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
+                      comm.world_rank(peer),
+                      buffer,
+                      count,
+                      datatype,
+                      packed_size(datatype, count)};
+  return vni_of(comm, plane, comm.rank, tag).try_send(args);
+}
+
 // What the program does with a communicator; what collectives do with it is theirs to count.
 void count_use(Comm& comm, Plane plane, instruments::Count what) {
   if (instruments::counting() && plane == Plane::user) [[unlikely]]
@@ -75,16 +88,8 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return success;
   count_use(comm, plane, Count::sends);
-  if (mode != Mode::synchronous) [[likely]] {
-    const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
-                        comm.world_rank(peer),
-                        buffer,
-                        count,
-                        datatype,
-                        packed_size(datatype, count)};
-    if (vni_of(comm, plane, comm.rank, tag).try_send(args)) [[likely]]
-      return success;
-  }
+  if (send_at_once(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+    return success;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
   request.vni->start_send(request);
   const Error error = wait(request);
@@ -123,16 +128,8 @@ Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, con
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(false);
   count_use(comm, plane, Count::sends);
-  if (mode != Mode::synchronous) [[likely]] {
-    const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
-                        comm.world_rank(peer),
-                        buffer,
-                        count,
-                        datatype,
-                        packed_size(datatype, count)};
-    if (vni_of(comm, plane, comm.rank, tag).try_send(args)) [[likely]]
-      return *comm.owner->sent;
-  }
+  if (send_at_once(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+    return *comm.owner->sent;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
   request.vni->start_send(request);
   return request;

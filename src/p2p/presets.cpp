@@ -148,14 +148,14 @@ std::unique_ptr<Engine> make_of_parts(Rank& rank, const Model& model) {
 }
 
 // A message goes to the VNI of the same number, so all ranks must have as many.
-bool agree(Engine& engine) {
-  lln::shm::Heap& heap = engine.shared_memory();
+bool agree(const Rank& rank, const Model& model) {
+  const lln::shm::Heap heap(rank.job.heap, rank.job.heap_bytes, sizeof(lln::shm::Common));
   auto& common = *heap.at<lln::shm::Common>(heap.reserved());
   std::uint32_t others = 0;
-  const auto ours = static_cast<std::uint32_t>(engine.vnis());
+  const auto ours = static_cast<std::uint32_t>(model.vnis);
   if (common.vnis.compare_exchange_strong(others, ours, std::memory_order_relaxed) || others == ours) return true;
   (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s has %u VNIs, that of another rank of the job %u; all must have as many",
-             engine.model().name.c_str(), ours, others);
+             model.name.c_str(), ours, others);
   return false;
 }
 
@@ -166,8 +166,7 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   Model model;
   if (!parse_model(wanted.empty() ? "auto" : wanted, model)) return nullptr;
   if (model.vnis == 0) model.vnis = vnis_for(rank.machine, rank.job.header->local_ranks);
-  std::unique_ptr<Engine> engine = make_of_parts(rank, model);
-  return agree(*engine) ? std::move(engine) : nullptr;
+  return agree(rank, model) ? make_of_parts(rank, model) : nullptr;
 }
 
 }  // namespace heddle::p2p

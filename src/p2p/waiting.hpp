@@ -40,6 +40,19 @@ struct Attempts {
   static constexpr std::uint32_t most_failures = 16;
 };
 
+// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it.
+template <class Done, class Attempt>
+void poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
+  Patience patience(machine);
+  while (!done()) {
+    if (attempt()) {
+      patience.reset();
+    } else {
+      (void)patience.spend();
+    }
+  }
+}
+
 // Contend: each waiting thread enters the VNI and polls, again and again; with Urgency::low behind all active threads
 // (Dang 2017, Fig. 1: `acquire_low`).
 template <Urgency urgency>
@@ -48,26 +61,16 @@ struct Contend {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    Patience patience(e.machine());
-    while (!set.satisfied()) spend(e.look(e.home(set), urgency), patience);
+    poll_until(
+        e.machine(), [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {
-    Patience patience(e.machine());
-    while (!holds()) spend(e.look(0, urgency), patience);
+    poll_until(e.machine(), holds, [&] { return e.look(0, urgency).moved; });
   }
   template <class E>
   static bool progress(E& e) {
     return urgency == Urgency::high ? e.look(0, urgency).moved : Attempts::look(e);
-  }
-
- private:
-  static void spend(progress::Pass pass, Patience& patience) {
-    if (pass.moved) {
-      patience.reset();
-    } else {
-      (void)patience.spend();
-    }
   }
 };
 
@@ -81,23 +84,12 @@ struct BackOff {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    Patience patience(e.machine());
-    while (!set.satisfied())
-      if (attempt(e, e.home(set))) {
-        patience.reset();
-      } else {
-        (void)patience.spend();
-      }
+    poll_until(
+        e.machine(), [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {
-    Patience patience(e.machine());
-    while (!holds())
-      if (attempt(e, 0)) {
-        patience.reset();
-      } else {
-        (void)patience.spend();
-      }
+    poll_until(e.machine(), holds, [&] { return attempt(e, 0); });
   }
   template <class E>
   static bool progress(E& e) {

@@ -18,7 +18,7 @@
 
 #include "instruments/guard.hpp"
 #include "platform/native.hpp"
-#include "safety/thread_node.hpp"
+#include "safety/lock_access.hpp"
 #include "safety/work.hpp"
 #include "sync/lock.hpp"
 #include "sync/ticket_queue.hpp"
@@ -27,8 +27,6 @@ namespace heddle::safety {
 
 template <sync::Lock Lock>
 class QueueAccess {
-  using Node = NodeFor<typename Lock::node>;
-
  public:
   static constexpr bool submits = true;
   static constexpr bool injects = false;
@@ -36,18 +34,13 @@ class QueueAccess {
 
   // Of a lock that is made of args.
   template <class... Args>
-  explicit QueueAccess(instruments::Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
+  explicit QueueAccess(instruments::Counters& counters, const Args&... args)
+      : counters_(counters), access_(counters, args...) {}
 
   // True: the work was executed; false: it is in the queue.
   bool submit(const Work& work) {
-    bool executed = false;
     const auto mine = [&](Wakeups& wakeups) { work.run(work.what, wakeups); };
-    if (enter_if_free([&](Wakeups& wakeups, bool drained) {
-          executed = drained;
-          if (drained) mine(wakeups);
-        }) &&
-        executed)
-      return true;
+    if (try_run(mine)) return true;
     if (queue_.enqueue(work)) {
       queued_.fetch_add(1, std::memory_order_relaxed);
       return false;
@@ -58,50 +51,36 @@ class QueueAccess {
 
   template <class F>
   void run(F&& f) {
-    Wakeups wakeups;
-    Node node(&lock_);
-    instruments::acquire(counters_, lock_, *node);
-    while (!combine(wakeups)) {
-    }
-    f(wakeups);
-    lock_.unlock(*node);
+    access_.run([&](Wakeups& wakeups) {
+      while (!combine(wakeups)) {
+      }
+      f(wakeups);
+    });
   }
 
   template <class F>
   void run_low(F&& f) {
-    Wakeups wakeups;
-    Node node(&lock_);
-    instruments::acquire_low(counters_, lock_, *node);
-    while (!combine(wakeups)) {
-    }
-    f(wakeups);
-    lock_.unlock(*node);
+    access_.run_low([&](Wakeups& wakeups) {
+      while (!combine(wakeups)) {
+      }
+      f(wakeups);
+    });
   }
 
   // False also if so much was queued that the caller's turn has not come.
   template <class F>
   bool try_run(F&& f) {
     bool executed = false;
-    return enter_if_free([&](Wakeups& wakeups, bool drained) {
-             executed = drained;
-             if (drained) f(wakeups);
-           }) &&
-           executed;
+    (void)access_.try_run([&](Wakeups& wakeups) {
+      executed = combine(wakeups);
+      if (executed) f(wakeups);
+    });
+    return executed;
   }
 
   bool pending() const { return queued_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  template <class F>
-  bool enter_if_free(F&& f) {
-    Wakeups wakeups;
-    Node node(&lock_);
-    if (!instruments::try_acquire(counters_, lock_, *node)) return false;
-    f(wakeups, combine(wakeups));
-    lock_.unlock(*node);
-    return true;
-  }
-
   // Executes queued work; false if the limit was reached before the queue was empty.
   bool combine(Wakeups& wakeups) {
     Work work;
@@ -116,7 +95,7 @@ class QueueAccess {
   }
 
   instruments::Counters& counters_;
-  Lock lock_;
+  LockAccess<Lock> access_;
   alignas(platform::cache_line) std::atomic<std::int32_t> queued_{0};  // a hint; short-term negative
   sync::TicketQueue<platform::Native, Work, 1024> queue_;
 };
