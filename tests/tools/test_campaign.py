@@ -126,7 +126,7 @@ class Runs(Case):
         self.assertEqual(code, 0, err)
         for label in ("heddle:mtx-ksc", "heddle:clh-usc"):
             self.assertIn(label, out)
-        code, out, err = self.heddle("bench", "paper", "dang-2017", "fig3", *self.ours)
+        code, out, err = self.heddle("bench", "paper", "dang-2017", "fig1", *self.ours)
         self.assertEqual(code, 2)
         self.assertIn("performance variables", err)
 
