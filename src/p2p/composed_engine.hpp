@@ -11,6 +11,7 @@
 #include "p2p/composed_vni.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/waiting.hpp"
+#include "platform/native.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::p2p {
@@ -101,7 +102,7 @@ class ComposedEngine final : public Engine {
       const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
       bell.asleep.fetch_add(1, std::memory_order_relaxed);
       for (auto& vni : vnis_) vni.want_room();
-      endpoint().fence().heavy();
+      platform::Native::heavy_fence();
       const progress::Pass pass = look_well();
       bool idle = !pass.moved && pass.complete && !holds();
       if (idle) {

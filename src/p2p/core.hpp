@@ -17,6 +17,7 @@
 #include "object/request.hpp"
 #include "p2p/matching.hpp"
 #include "p2p/transfer.hpp"
+#include "platform/native.hpp"
 #include "safety/waiter.hpp"
 
 namespace heddle::p2p {
@@ -74,7 +75,7 @@ class Core {
   }
   // Wakes this rank's own threads that sleep on its doorbell.
   void rouse() {
-    endpoint_.fence().light();
+    platform::Native::light_fence();
     if (endpoint_.own_bell().asleep.load(std::memory_order_relaxed) != 0) endpoint_.own_bell().ring();
   }
   // Before sleeping: those whose channels are full shall wake us.

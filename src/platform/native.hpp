@@ -44,12 +44,13 @@ inline constinit Patience patience{};
 
 namespace detail {
 
-// membarrier(2) makes every core that runs a thread of this process pass a full fence. Where the kernel or a container
-// refuses it, the light side fences too: told once, before the first heavy fence.
+// membarrier(2) makes every core that runs a registered process pass a full fence: this process, and whoever else runs
+// this code. Where the kernel or a container refuses it, the light side fences too; all processes of a machine get the same
+// answer. Asked once, when the program is loaded: with one thread that is cheap. Until then the fences are symmetric.
 inline long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
 inline constinit std::atomic<bool> symmetric_fences{true};
 inline const bool fences_told = [] {
-  symmetric_fences.store(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) != 0, std::memory_order_relaxed);
+  symmetric_fences.store(membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) != 0, std::memory_order_relaxed);
   return true;
 }();
 
@@ -187,10 +188,7 @@ struct Native {
   }
   static void heavy_fence() noexcept {
     std::atomic_thread_fence(order::seq_cst);
-    if (detail::symmetric_fences.load(order::relaxed)) return;
-    if (detail::membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
-    detail::membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);  // a child of fork may have to say it anew
-    detail::membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    if (!detail::symmetric_fences.load(order::relaxed)) detail::membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   }
 
   static std::uintptr_t self() noexcept {

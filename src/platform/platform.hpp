@@ -17,8 +17,10 @@
 //     pause, yield       spend about n short delays; let another thread run
 //     park, unpark       sleep while a word holds a value, unless woken (may return early); wake up to n sleepers
 //     light_fence, heavy_fence
-//                        two halves of one sequentially consistent fence between threads of one process: cheap where one
-//                        passes often, dear where one passes rarely. Between two light ones there is no order
+//                        two halves of one sequentially consistent fence, between threads of any processes that use this
+//                        platform: cheap where one passes often, dear where one passes rarely (going to sleep, say:
+//                        "I sleep", then "is there a message?", against "here is a message", then "who sleeps?").
+//                        Between two light ones there is no order
 //     self               a number that no other living thread has, and that is no small one: faster than thread
 //     thread, cpu, numa  who is calling, and where it runs: hints, stale as soon as they are read
 //     place              ask that memory lives on a NUMA node

@@ -6,6 +6,7 @@
 
 #include "counter_body.hpp"
 #include "counters.hpp"
+#include "fence_body.hpp"
 #include "lock_body.hpp"
 #include "locks.hpp"
 #include "platform/native.hpp"
@@ -51,6 +52,7 @@ void register_all() {
     using Body = CounterBody<Native, typename C::type, max_processes>;
     add<Body>("CounterBetweenProcesses", C::name, {2, 3, max_processes}, 4'000);
   });
+  add<FenceBody<Native>>("FenceBetweenProcesses", "light-heavy", {2}, 40'000);
 }
 
 }  // namespace

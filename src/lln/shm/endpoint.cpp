@@ -11,9 +11,7 @@ Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claim
       place_(place),
       claiming_(claiming),
       producers_(new Producer[static_cast<std::size_t>(place.ranks)]),
-      consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {
-  fence_.prepare();
-}
+      consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {}
 
 Endpoint::~Endpoint() = default;
 

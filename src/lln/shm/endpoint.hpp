@@ -11,10 +11,10 @@
 #include <memory>
 
 #include "lln/header.hpp"
-#include "lln/shm/asymmetric_fence.hpp"
 #include "lln/shm/channel.hpp"
 #include "lln/shm/doorbell.hpp"
 #include "lln/shm/heap.hpp"
+#include "platform/native.hpp"
 
 namespace heddle::lln::shm {
 
@@ -61,7 +61,6 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
 
   Heap& heap() { return heap_; }
-  const AsymmetricFence& fence() const { return fence_; }
   Doorbell& own_bell() { return bell(place_.rank); }
   Common& common() { return *heap_.at<Common>(heap_.reserved()); }
 
@@ -110,7 +109,7 @@ class Endpoint {
         slot = consumer.front();
       } while (slot != nullptr && --left > 0);
       consumer.publish();
-      fence_.light();
+      platform::Native::light_fence();
       if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]]
         resume(consumer.channel());
     }
@@ -129,7 +128,7 @@ class Endpoint {
 
   // After a store that a sleeping peer would want to see.
   void wake(int peer) {
-    fence_.light();
+    platform::Native::light_fence();
     Doorbell& bell = this->bell(peer);
     if (bell.asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
       bell.ring();
@@ -189,7 +188,6 @@ class Endpoint {
   Box* boxes_;
   Place place_;
   Claiming claiming_;
-  AsymmetricFence fence_;
   std::unique_ptr<Producer[]> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};
   std::atomic<int> consumer_count_{0};
