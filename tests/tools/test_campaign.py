@@ -128,7 +128,7 @@ class Runs(Case):
             self.assertIn(label, out)
         code, out, err = self.heddle("bench", "paper", "dang-2017", "fig1", *self.ours)
         self.assertEqual(code, 2)
-        self.assertIn("performance variables", err)
+        self.assertIn("a drawing or a listing", err)
 
 
 if __name__ == "__main__":
