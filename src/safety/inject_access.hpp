@@ -1,7 +1,7 @@
 // Submission "inject": what the network takes from many threads at once goes to it without a lock, and everything else
 // waits for the lock.
 //
-// Source: DESIGN's third choice; Díaz-Martín 2014 has it for threads of one address space. Over shared memory a short message
+// Source: Díaz-Martín 2014 has it for threads of one address space. Over shared memory a short message
 // costs one compare-and-swap on the sender's side (lln/shm/channel.hpp) where a lock costs two atomic operations, and a
 // sender never waits for a thread that polls or matches.
 #pragma once
