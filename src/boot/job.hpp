@@ -21,7 +21,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 2;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 3;                  // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -64,13 +64,16 @@ inline constexpr int abort_text_bytes = 832;
 
 struct alignas(64) RankRecord {
   std::atomic<RankState> state;
-  std::atomic<std::int32_t> pid;  // of the process that joined; a wrapper script may stand above it
+  std::atomic<std::int32_t>
+      pid;  // of the process that joined (a wrapper script may stand above it), or of the rank's thread
   std::atomic<std::int32_t> abort_code;
   std::int32_t appnum;     // which of the programs of `mpiexec a : b : c`
   std::int32_t app_ranks;  // ranks of that program
   std::int32_t cores;      // cores this rank may use: its affinity, or its part of what all share
   std::int32_t bound;      // 1: `cores` are its own, 0: they are a part of what all share
-  char reserved[100];
+  // How a rank that is a thread ended, since its process goes on: ended(wait status); 0: it runs, or is a process.
+  std::atomic<std::int32_t> end;
+  char reserved[96];
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
   char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];
@@ -92,7 +95,10 @@ struct alignas(64) JobHeader {
 };
 static_assert(sizeof(JobHeader) == 64);
 
-// Tells mpiexec to look at the records: a rank has aborted.
+constexpr std::int32_t ended(int wait_status) { return wait_status + 1; }
+constexpr int wait_status(std::int32_t end) { return end - 1; }
+
+// Tells mpiexec to look at the records: a rank has aborted, or a rank that is a thread has ended.
 inline int abort_signal() { return SIGRTMIN; }
 
 constexpr std::size_t heap_offset(int ranks) {

@@ -6,11 +6,13 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 #include "boot/cores.hpp"
 
@@ -63,8 +65,19 @@ void point_into(Job& job, void* base) {
   job.size = job.header->size;
   job.heap = static_cast<std::byte*>(base) + job.header->heap_offset;
   job.heap_bytes = job.header->heap_bytes;
+  job.process = static_cast<int>(syscall(SYS_getpid));  // getpid() would name a rank that is a thread by its thread
   job.cores = job.record().cores;
   leave_out_of_core_dumps(job);
+}
+
+// The whole segment, once for all ranks of this process.
+void* map_segment(int fd, const JobHeader& header) {
+  static std::mutex mutex;
+  static void* mapped = MAP_FAILED;
+  const std::lock_guard guard(mutex);
+  if (mapped == MAP_FAILED)
+    mapped = mmap(nullptr, header.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  return mapped;
 }
 
 bool join_launched(Job& job, const char* fd_text, Problem& problem) {
@@ -92,7 +105,7 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   if (rank >= header.size) {
     return refuse(problem, "%s=%d, but the job has %d ranks", rank_variable, rank, header.size);
   }
-  void* base = mmap(nullptr, header.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  void* base = map_segment(fd, header);
   if (base == MAP_FAILED) {
     return refuse(problem, "cannot map the job's segment of %llu MiB: %s (a limit on address space, ulimit -v?)",
                   static_cast<unsigned long long>(header.segment_bytes >> 20), std::strerror(errno));
@@ -104,7 +117,6 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   RankState expected = RankState::running;
   if (!job.record().state.compare_exchange_strong(expected, RankState::inited)) {
     const int owner = job.record().pid.load();
-    munmap(base, header.segment_bytes);
     return refuse(problem, "rank %d of the job was already taken by process %d; a rank is one MPI program", rank,
                   owner);
   }

@@ -51,7 +51,7 @@ Core::~Core() {
   }
 }
 
-std::int32_t Core::pid() const { return rank_.job.record().pid.load(std::memory_order_relaxed); }
+std::int32_t Core::pid() const { return rank_.job.process; }
 
 // ---- sending
 

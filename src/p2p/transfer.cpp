@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "datatype/datatype.hpp"
 #include "p2p/core.hpp"
@@ -17,10 +18,18 @@ using lln::shm::nowhere;
 
 namespace {
 
-// Moves n bytes between our memory and another process'; 0 or an errno.
-using Mover = ssize_t (*)(pid_t, const iovec*, unsigned long, const iovec*, unsigned long, unsigned long);
+enum class Direction : bool { read, write };
 
-int move_bytes(Mover mover, std::int32_t pid, void* ours, std::uint64_t theirs, std::size_t n) {
+constexpr std::int32_t this_process = 0;  // as a pid: the peer is a thread of ours
+
+// Moves n bytes between our memory and the peer's; 0 or an errno.
+int move_bytes(Direction direction, std::int32_t pid, void* ours, std::uint64_t theirs, std::size_t n) {
+  if (pid == this_process) {
+    void* const peers = reinterpret_cast<void*>(theirs);
+    std::memcpy(direction == Direction::read ? ours : peers, direction == Direction::read ? peers : ours, n);
+    return 0;
+  }
+  const auto mover = direction == Direction::read ? process_vm_readv : process_vm_writev;
   auto* at = static_cast<char*>(ours);
   while (n != 0) {
     const iovec local{at, n};
@@ -66,7 +75,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
         Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
         transfer.sender_request = offer.request;
         transfer.remote_address = offer.address;
-        transfer.remote_pid = offer.pid;
+        transfer.remote_pid = pid_seen_from_here(offer.pid);
         transfer.shared = shared;
         const Answer answer{
             offer.request, reinterpret_cast<std::uint64_t>(run_at(receive, 0)), bytes, shared, Way::split, core_.pid()};
@@ -78,7 +87,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
     Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
     transfer.sender_request = offer.request;
     transfer.remote_address = offer.address;
-    transfer.remote_pid = offer.pid;
+    transfer.remote_pid = pid_seen_from_here(offer.pid);
     start(transfer);
     return;
   }
@@ -106,10 +115,12 @@ void Transfers::answered(int peer, const Answer& answer) {
   const bool split = answer.way == Way::split;
   Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
   transfer.remote_address = answer.address;
-  transfer.remote_pid = answer.pid;
+  transfer.remote_pid = pid_seen_from_here(answer.pid);
   transfer.shared = answer.shared;
   start(transfer);
 }
+
+std::int32_t Transfers::pid_seen_from_here(std::int32_t pid) const { return pid == core_.pid() ? this_process : pid; }
 
 // Whether a container or the kernel lets us read that process; found out by reading the first byte of its first offer.
 bool Transfers::can_read(int peer, const Offer& offer) {
@@ -117,7 +128,7 @@ bool Transfers::can_read(int peer, const Offer& offer) {
   Access& access = access_[static_cast<std::size_t>(peer)];
   if (access == Access::unknown) {
     std::byte probe;
-    const int error = move_bytes(process_vm_readv, offer.pid, &probe, offer.address, 1);
+    const int error = move_bytes(Direction::read, pid_seen_from_here(offer.pid), &probe, offer.address, 1);
     access = error == 0 ? Access::yes : Access::no;
   }
   return access == Access::yes;
@@ -191,13 +202,13 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   int error = 0;
   if (is_run(*request.datatype, request.count)) {
     error =
-        move_bytes(process_vm_readv, transfer.remote_pid, run_at(request, 0), transfer.remote_address, transfer.bytes);
+        move_bytes(Direction::read, transfer.remote_pid, run_at(request, 0), transfer.remote_address, transfer.bytes);
   } else {
     // Into a piece that stays in the cache, and from there to where the layout wants it.
     alignas(64) std::byte piece[8 * 1024];  // of a stack that may be small: user-level threads come here too
     for (std::size_t at = 0; at < transfer.bytes && error == 0; at += sizeof piece) {
       const std::size_t n = std::min(sizeof piece, transfer.bytes - at);
-      error = move_bytes(process_vm_readv, transfer.remote_pid, piece, transfer.remote_address + at, n);
+      error = move_bytes(Direction::read, transfer.remote_pid, piece, transfer.remote_address + at, n);
       if (error == 0) unpack(*request.datatype, request.buffer, request.count, at, piece, n);
     }
   }
@@ -223,7 +234,7 @@ Transfers::Step Transfers::share(Transfer& transfer) {
     return leave();
   }
   const std::size_t n = std::min(split_chunk, transfer.bytes - at);
-  const int error = move_bytes(reader ? process_vm_readv : process_vm_writev, transfer.remote_pid,
+  const int error = move_bytes(reader ? Direction::read : Direction::write, transfer.remote_pid,
                                run_at(*transfer.request, at), transfer.remote_address + at, n);
   if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
   const std::size_t moved = split.moved.fetch_add(n, std::memory_order_acq_rel) + n;

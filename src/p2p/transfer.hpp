@@ -3,7 +3,8 @@
 // The sender offers (RTS: size, and the address if its data are one run). When the offer has matched, the receiver
 // decides how the data travel and, unless it can do it alone, tells the sender (CTS):
 //
-//   single copy   the receiver reads the sender's memory (process_vm_readv). Above `split_bytes`, if both buffers are
+//   single copy   the receiver reads the sender's memory (process_vm_readv, or a plain copy if the sender is a rank of the
+//                 same process). Above `split_bytes`, if both buffers are
 //                 runs, the two sides share the work: each claims the next chunk from a counter that both see, the
 //                 receiver reads, the sender writes; whoever is not there simply claims none
 //   pipe          through a few chunks of shared memory, one packing while the other unpacks: for layouts that are not
@@ -78,7 +79,7 @@ struct Transfer {
   std::size_t position = 0;  // moved so far by this side
   std::uint64_t sender_request = 0;
   std::uint64_t remote_address = 0;
-  std::int32_t remote_pid = 0;
+  std::int32_t remote_pid = 0;  // 0: the peer is a rank of this process
   lln::shm::Offset shared = lln::shm::nowhere;
   Transfer* next = nullptr;
 };
@@ -114,6 +115,7 @@ class Transfers {
   Step pack_chunk(Transfer& transfer);
   Step unpack_chunk(Transfer& transfer);
   bool can_read(int peer, const Offer& offer);
+  std::int32_t pid_seen_from_here(std::int32_t pid) const;
   Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);
   void start(Transfer& transfer);
 

@@ -26,15 +26,21 @@ Rank::~Rank() = default;
 
 namespace {
 
-// Never destroyed: threads of the program may still be in a call while it exits.
-Rank& make_process_rank() {
-  alignas(Rank) static std::byte storage[sizeof(Rank)];
-  return *new (storage) Rank;
-}
+// The rank of a process whose ranks are processes. Never destroyed: threads of the program may still be in a call while it
+// exits.
+union ProcessRank {
+  constexpr ProcessRank() : nothing() {}
+  ~ProcessRank() {}
+  char nothing;
+  Rank rank;
+};
+constinit ProcessRank process_rank;
+
+[[gnu::constructor]] void make_process_rank() { new (&process_rank.rank) Rank; }
 
 }  // namespace
 
-Rank& process_rank = make_process_rank();
+constinit thread_local Rank* rank_of_thread = &process_rank.rank;
 
 // A name that means nothing is told, not taken for the default.
 static Error check_initial_errhandler() {

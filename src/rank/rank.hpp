@@ -1,6 +1,6 @@
-// Everything that belongs to one rank. A rank is an MPI process in the standard's sense; today an OS process, later
-// also a thread, so nothing that belongs to a rank is a process-wide variable: it hangs from here, and
-// current_rank() is the only way to it.
+// Everything that belongs to one rank. A rank is an MPI process in the standard's sense: an OS process, or a thread of one
+// with the threads that it creates. So nothing that belongs to a rank is a process-wide variable: it hangs from here,
+// and current_rank() is the only way to it.
 #pragma once
 
 #include <atomic>
@@ -61,11 +61,12 @@ struct Rank {
   std::unique_ptr<tool::Interface> tool;    // of MPI_T, usable before initialization; tool/interface.hpp
 };
 
-// The rank of a process whose ranks are processes.
-extern Rank& process_rank;
+// Of the calling thread. It points to the rank of the process, until rank/host_interface.hpp says otherwise; initial-exec,
+// so that ranks that are processes pay one instruction for those that are not.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local Rank* rank_of_thread;
 
 // The rank that the calling thread belongs to. Always there: before initialization its phase says so.
-inline Rank& current_rank() { return process_rank; }
+inline Rank& current_rank() { return *rank_of_thread; }
 
 // Brings the library up for this rank, or counts one more user of it (the world model, or a session), and down again
 // when the last one leaves. MPI 5.0, sections 11.2 and 11.3.

@@ -28,7 +28,7 @@ struct Description {
   std::uint64_t base;  // its memory, or any byte of its own that can be read to find out whether that works
   MPI_Aint size;
   MPI_Aint disp_unit;
-  pid_t pid;
+  pid_t pid;  // of the address space: ranks that are threads may share it
   bool contiguous;
 };
 
@@ -52,8 +52,9 @@ Error check_far_memory(Comm& comm, const std::vector<Description>& parts) {
   std::vector<std::uint64_t> places(parts.size());
   if (Error e = coll::allgather_bytes(comm, &mine, places.data(), sizeof mine)) return e;  // after all have opened
   const auto next = static_cast<std::size_t>((comm.rank + 1) % comm.size);
-  std::uint64_t error_number =
-      static_cast<std::uint64_t>(probe_far(parts[next].pid, reinterpret_cast<const void*>(places[next])));
+  const bool near = parts[next].pid == comm.owner->job.process;
+  auto error_number =
+      static_cast<std::uint64_t>(near ? 0 : probe_far(parts[next].pid, reinterpret_cast<const void*>(places[next])));
   if (Error e = coll::allreduce(comm, error_number, coll::Fold::max)) return e;
   if (error_number == 0) return success;
   char text[128];
@@ -110,7 +111,7 @@ std::vector<Target> find_targets(Comm& comm, const std::vector<Description>& par
     if (!brings_memory(flavor)) {
       const auto* block = p2p::shared_memory(*comm.owner).at<std::byte>(memory.offset);
       target.base = reinterpret_cast<std::uintptr_t>(block) + places[r];
-    } else if (parts[r].pid != getpid()) {
+    } else if (parts[r].pid != comm.owner->job.process) {
       target.pid = parts[r].pid;
     }
     targets.push_back(target);
@@ -134,7 +135,7 @@ Win* make_win(Comm& comm, const Part& part, const Info* info, Window* window) {
 
 // Over the window's own communicator, which stays the caller's if this fails.
 Error create_over(Comm& own, const Part& part, const Info* info, MPI_Win* win) {
-  const Description mine{reinterpret_cast<std::uint64_t>(part.base), part.size, part.disp_unit, getpid(),
+  const Description mine{reinterpret_cast<std::uint64_t>(part.base), part.size, part.disp_unit, own.owner->job.process,
                          part.contiguous};
   std::vector<Description> parts(static_cast<std::size_t>(own.size));
   if (Error e = coll::allgather_bytes(own, &mine, parts.data(), sizeof mine)) return e;

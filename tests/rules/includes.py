@@ -15,7 +15,7 @@ FLOORS = [
     ["lln", "progress"],
     ["safety"],
     ["boot"],
-    ["rank"],
+    ["rank", "host"],
     ["object", "datatype", "op"],
     ["p2p"],
     ["coll"],

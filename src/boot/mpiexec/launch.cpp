@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "boot/mpiexec/cpu_mask.hpp"
+#include "boot/mpiexec/hosting.hpp"
 #include "boot/mpiexec/spawn.hpp"
 #include "boot/mpiexec/words.hpp"
 
@@ -17,8 +18,6 @@ extern char** environ;
 
 namespace heddle::boot {
 namespace {
-
-constexpr int exit_code_not_executable = 126;  // as shells say it
 
 bool is_executable(const std::string& path) {
   struct stat status;
@@ -48,13 +47,6 @@ std::string find_program(const std::string& name, const std::string& directory) 
   return found != candidates.end() ? *found : "";
 }
 
-std::string name_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
-
-void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
-  std::erase_if(environment, [&](const std::string& entry) { return name_of(entry) == name; });
-  environment.push_back(name + '=' + value);
-}
-
 std::vector<std::string> environment_of(const EnvironmentPlan& all, const EnvironmentPlan& own) {
   const EnvironmentPlan& rule = own.inherit != Inherit::unset ? own : all;
   std::vector<std::string> environment;
@@ -66,15 +58,6 @@ std::vector<std::string> environment_of(const EnvironmentPlan& all, const Enviro
     for (const auto& [name, value] : plan->set) set_variable(environment, name, value);
   }
   return environment;
-}
-
-// Pointers into `words`, with the null at the end that execve wants.
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 // Two pipes a rank: many ranks need more descriptors than the usual soft limit. The ranks get the old limit back.
@@ -100,7 +83,11 @@ void require_programs(const Options& options) {
     if (!app.directory.empty() && access(app.directory.c_str(), X_OK) != 0) {
       throw UsageError("cannot enter the working directory " + app.directory + ": " + strerror(errno));
     }
-    if (!find_program(app.command.front(), app.directory).empty()) continue;
+    const std::string path = find_program(app.command.front(), app.directory);
+    if (!path.empty()) {
+      if (options.threads != 0) require_hostable(path);
+      continue;
+    }
     throw ProgramError("cannot find the program " + app.command.front() + ", or it is not executable");
   }
 }
@@ -120,6 +107,12 @@ void launch(const Options& options, const Placement& placement, const Segment& s
     set_variable(environment, job_fd_variable, std::to_string(segment.fd));
     set_variable(environment, launcher_variable, std::to_string(getpid()));
     set_variable(environment, size_variable, std::to_string(segment.header->size));
+    if (options.threads != 0) {
+      const HostedApp hosted{options, app, path, environment, rank};
+      if (!launch_hosts(hosted, placement, segment, open_files, supervisor)) return;
+      rank += app.ranks;
+      continue;
+    }
     set_variable(environment, rank_variable, "");
     for (int i = 0; i < app.ranks; ++i, ++rank) {
       environment.back() = std::string(rank_variable) + '=' + std::to_string(rank);
@@ -137,6 +130,7 @@ void launch(const Options& options, const Placement& placement, const Segment& s
                                    .in = ends.in,
                                    .out = ends.out,
                                    .err = ends.err,
+                                   .inherited = {},
                                    .signal_mask = &supervisor.rank_mask(),
                                    .default_signals = &supervisor.rank_defaults(),
                                    .open_files = &open_files});
@@ -144,7 +138,7 @@ void launch(const Options& options, const Placement& placement, const Segment& s
       if (child.error == 0) continue;
       supervisor.start_failed("cannot " + std::string(child.step) + " of rank " + std::to_string(rank) + " (" + path +
                                   "): " + strerror(child.error),
-                              child.error == ENOENT ? ProgramError::exit_code : exit_code_not_executable);
+                              exit_code_of_start(child.error));
       return;
     }
   }

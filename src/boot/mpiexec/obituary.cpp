@@ -89,4 +89,9 @@ std::string how_it_ended(int status, const RankRecord& record) {
   return text;
 }
 
+std::string how_it_ended(int status) {
+  if (!WIFSIGNALED(status)) return "exited with code " + std::to_string(WEXITSTATUS(status));
+  return "was killed by " + signal_text(WTERMSIG(status)) + (WCOREDUMP(status) ? ", core dumped" : "");
+}
+
 }  // namespace heddle::boot

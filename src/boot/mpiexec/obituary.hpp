@@ -20,6 +20,9 @@ int job_exit_code(int status, const RankRecord& record);
 // MPI_Finalize", ...
 std::string how_it_ended(int status, const RankRecord& record);
 
+// The same of a process with several ranks.
+std::string how_it_ended(int status);
+
 // "in MPI_Recv", "outside MPI".
 std::string place_text(std::uint16_t call);
 

@@ -90,6 +90,19 @@ void choose_errhandler(Parser& parser, const std::string& name) {
   parser.app.environment.set.emplace_back(initial_errhandler_variable, name);
 }
 
+void choose_ranks(Parser& parser, const std::string& kind) {
+  const std::string threads = "threads";
+  if (kind == "processes") {
+    parser.options.threads = 0;
+  } else if (kind == threads) {
+    parser.options.threads = all_ranks;
+  } else if (kind.starts_with(threads + ':')) {
+    parser.options.threads = positive(kind.substr(threads.size() + 1), "the number of ranks in a process");
+  } else {
+    throw UsageError("--ranks takes processes, threads or threads:N, not '" + kind + "'");
+  }
+}
+
 // Open MPI 5: --output tag,merge,... ; what it can't do here is named as ignored.
 void choose_output(Parser& parser, const std::string& list) {
   for (const std::string& word : split(list, ',')) {
@@ -107,6 +120,13 @@ void choose_output(Parser& parser, const std::string& list) {
 constexpr Option table[] = {
     {"n np c", 1, [](Parser& p, Values v) { p.app.ranks = positive(v[0], "the number of ranks"); }, "N",
      "start N ranks of the program that follows (default 1)"},
+    {"ranks", 1, [](Parser& p, Values v) { choose_ranks(p, v[0]); }, "processes|threads[:N]",
+     "ranks are processes (default), or threads of one process, or of processes of N ranks each"},
+    {"private", 1,
+     [](Parser& p, Values v) {
+       for (const std::string& name : split(v[0], ',')) p.options.private_libraries.push_back(name);
+     },
+     "LIB,...", "libraries of which each rank that is a thread gets its own copy, besides the program's own"},
     {"wdir wd cwd dir", 1, [](Parser& p, Values v) { p.app.directory = v[0]; }, "DIR", "run the program in DIR"},
     {"configfile app", 1, [](Parser& p, Values v) { read_command_file(p, v[0]); }, "FILE",
      "read options and programs from FILE, one program a line"},

@@ -45,6 +45,7 @@ enum class Label {
 };
 
 inline constexpr int stdin_to_nobody = -1;
+inline constexpr int all_ranks = 0x7fffffff;
 
 struct Options {
   std::vector<App> apps;
@@ -59,8 +60,10 @@ struct Options {
   bool show_version = false;
   double timeout_seconds = 0;  // 0: none
   int stdin_rank = 0;
-  int universe_size = 0;             // 0: not given
-  std::vector<std::string> ignored;  // options that we know and that mean nothing here, as they were written
+  int universe_size = 0;                       // 0: not given
+  int threads = 0;                             // ranks that are threads of one process, at most; 0: ranks are processes
+  std::vector<std::string> private_libraries;  // of which each rank that is a thread has its own copy
+  std::vector<std::string> ignored;            // options that we know and that mean nothing here, as they were written
 };
 
 // Throws UsageError.

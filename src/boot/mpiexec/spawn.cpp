@@ -1,6 +1,7 @@
 #include "boot/mpiexec/spawn.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ Report become(const SpawnPlan& plan, pid_t parent) {
   if (dup2(plan.out, STDOUT_FILENO) < 0 || dup2(plan.err, STDERR_FILENO) < 0) {
     return {errno, "connect the output"};
   }
+  for (int fd : plan.inherited) fcntl(fd, F_SETFD, 0);
   for (int number = 1; number < SIGRTMIN; ++number) {
     if (sigismember(plan.default_signals, number) == 1) signal(number, SIG_DFL);
   }

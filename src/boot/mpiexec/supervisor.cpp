@@ -191,7 +191,7 @@ void Supervisor::handle_signal(int signal) {
   if (signal == SIGCHLD) {
     reap();
   } else if (signal == abort_signal()) {
-    look_for_aborts();
+    look_at_records();
   } else if (signal == SIGTSTP) {
     suspend();
   } else if (std::count(std::begin(ending_signals), std::end(ending_signals), signal) != 0) {
@@ -225,26 +225,43 @@ void Supervisor::reap() {
   int status = 0;
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-    if (const int rank = rank_of(pid); rank >= 0) ends.push_back({rank, status});
+    for (int rank = 0; rank < segment_.header->size; ++rank) {
+      const Child& child = children_[static_cast<std::size_t>(rank)];
+      if (!child.alive || child.pid != pid) continue;
+      // A rank that is a thread writes down how it ended; its neighbours end with their process.
+      const std::int32_t own = segment_.records[rank].end.load();
+      ends.push_back({rank, own != 0 ? wait_status(own) : status, own != 0});
+    }
   }
   no_children_ = pid < 0 && errno == ECHILD;
   // Of several ends that we learn of at once, the one that says most about the cause comes first.
   std::stable_sort(ends.begin(), ends.end(), [&](const End& a, const End& b) {
     const auto weight = [&](const End& end) {
       if (segment_.records[end.rank].state.load() == RankState::aborted) return 0;
-      return WIFSIGNALED(end.status) ? 1 : 2;
+      return end.is_own && WIFSIGNALED(end.status) ? 1 : WIFSIGNALED(end.status) ? 2 : 3;
     };
     return weight(a) < weight(b);
   });
   for (const End& end : ends) children_[static_cast<std::size_t>(end.rank)].alive = false;
+  died_along_ = static_cast<int>(std::count_if(ends.begin(), ends.end(), [&](const End& end) {
+    return !end.is_own && ends.front().is_own &&
+           children_[static_cast<std::size_t>(end.rank)].pid ==
+               children_[static_cast<std::size_t>(ends.front().rank)].pid;
+  }));
   for (const End& end : ends) rank_ended(end);
+  died_along_ = 0;
 }
 
 void Supervisor::rank_ended(const End& end) {
   RankRecord& record = segment_.records[end.rank];
   read_rank(end.rank);
   if (!ended_well(end.status, record)) {
-    fail(end.rank, job_exit_code(end.status, record), how_it_ended(end.status, record));
+    const std::string process = end.is_own ? "" : shared_process(end.rank);
+    const int code = job_exit_code(end.status, record);
+    if (process.empty())
+      fail(end.rank, code, who(end.rank), how_it_ended(end.status, record));
+    else
+      fail(end.rank, code, process, how_it_ended(end.status));
     return;
   }
   RankState running = RankState::running;
@@ -253,7 +270,7 @@ void Supervisor::rank_ended(const End& end) {
 }
 
 // The first failure is the job's; what follows from it, or from our signals, is not news.
-void Supervisor::fail(int rank, int exit_code, const std::string& how) {
+void Supervisor::fail(int rank, int exit_code, const std::string& subject, const std::string& how) {
   const RankRecord& record = segment_.records[rank];
   // A rank that has finalized owes the others nothing: they may finish, only the exit code remembers.
   const bool harmless = record.state.load() == RankState::finalized && exit_code < 128;
@@ -265,18 +282,26 @@ void Supervisor::fail(int rank, int exit_code, const std::string& how) {
       err_.add(mpiexec_itself, "", (text + (text.back() == '\n' ? "" : "\n")).c_str(),
                text.size() + (text.back() == '\n' ? 0 : 1));
     }
-    say(who(rank) + ' ' + how + (harmless ? "" : ending_others(rank)));
+    say(subject + ' ' + how + (harmless ? "" : ending_others(rank)));
   }
   if (!harmless && phase_ == Phase::running) end_job(SIGTERM, failure_grace);
 }
 
-// A rank under a wrapper script ends long before the wrapper does, so it also told us by a signal.
-void Supervisor::look_for_aborts() {
-  for (std::size_t rank = 0; rank < children_.size(); ++rank) {
+// A rank under a wrapper script ends long before the wrapper does, and one that is a thread before its process, so they
+// also told us by a signal.
+void Supervisor::look_at_records() {
+  for (int rank = 0; rank < segment_.header->size; ++rank) {
     const RankRecord& record = segment_.records[rank];
-    if (!children_[rank].alive || record.state.load() != RankState::aborted) continue;
-    read_rank(static_cast<int>(rank));
-    fail(static_cast<int>(rank), record.abort_code.load(), how_it_ended(0, record));
+    Child& child = children_[static_cast<std::size_t>(rank)];
+    const std::int32_t own = record.end.load();
+    if (!child.alive) continue;
+    if (own != 0 && WIFEXITED(wait_status(own))) {  // if a signal, its process ends with it
+      child.alive = false;
+      rank_ended({rank, wait_status(own), true});
+    } else if (record.state.load() == RankState::aborted) {
+      read_rank(rank);
+      fail(rank, record.abort_code.load(), who(rank), how_it_ended(0, record));
+    }
   }
 }
 
@@ -294,7 +319,8 @@ void Supervisor::look_for_missing_ranks() {
     look_again_at_ = Clock::now() + look_again_every;
     return;
   }
-  fail(missing, 1, "exited without calling MPI_Init, but rank " + std::to_string(inited) + " has called it");
+  fail(missing, 1, who(missing),
+       "exited without calling MPI_Init, but rank " + std::to_string(inited) + " has called it");
 }
 
 void Supervisor::time_over() {
@@ -329,8 +355,9 @@ void Supervisor::kill_job() {
 }
 
 void Supervisor::signal_job(int signal) {
+  pid_t last = 0;
   for (const Child& child : children_) {
-    if (child.alive) kill(-child.pid, signal);
+    if (child.alive && child.pid != last) kill(-(last = child.pid), signal);
   }
   // The group of a rank that is gone is only safe to signal while a member is our child: then its number is taken.
   if (no_children_) return;
@@ -404,8 +431,20 @@ std::string Supervisor::who(int rank) const {
          child.program + ')';
 }
 
+// "the process of ranks 0 to 3 (pid 4711, ./app)" if several ranks are threads of this rank's process; else nothing.
+std::string Supervisor::shared_process(int rank) const {
+  const Child& child = children_[static_cast<std::size_t>(rank)];
+  const auto same = [&](const Child& other) { return other.pid == child.pid; };
+  const auto first = std::find_if(children_.begin(), children_.end(), same);
+  const auto end = std::find_if_not(first, children_.end(), same);
+  if (end - first == 1) return "";
+  return "the process of ranks " + std::to_string(first - children_.begin()) + " to " +
+         std::to_string(end - children_.begin() - 1) + " (pid " + std::to_string(child.pid) + ", " + child.program +
+         ')';
+}
+
 std::string Supervisor::ending_others(int rank) const {
-  const int others = living() - (children_[static_cast<std::size_t>(rank)].alive ? 1 : 0);
+  const int others = died_along_ + living() - (children_[static_cast<std::size_t>(rank)].alive ? 1 : 0);
   if (others == 0) return "";
   return "; ending the other " + (others == 1 ? std::string("rank") : count(others, "rank"));
 }

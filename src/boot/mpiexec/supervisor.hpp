@@ -47,13 +47,14 @@ class Supervisor {
 
  private:
   struct Child {
-    pid_t pid = -1;
+    pid_t pid = -1;  // of the rank's process, which may have other ranks for threads
     bool alive = false;
     std::string program;  // for messages
   };
   struct End {
     int rank;
     int status;
+    bool is_own;  // of the rank itself, not of its process
   };
   enum class Phase { running, ending, killing };
 
@@ -70,9 +71,9 @@ class Supervisor {
   void suspend();
   void reap();
   void rank_ended(const End& end);
-  void look_for_aborts();
+  void look_at_records();
   void look_for_missing_ranks();
-  void fail(int rank, int exit_code, const std::string& how);
+  void fail(int rank, int exit_code, const std::string& subject, const std::string& how);
   void time_over();
 
   // Ending.
@@ -89,6 +90,7 @@ class Supervisor {
   void close_streams_of_nobody();
   void say(const std::string& sentence);
   std::string who(int rank) const;
+  std::string shared_process(int rank) const;
   std::string ending_others(int rank) const;
 
   const Options& options_;
@@ -105,6 +107,7 @@ class Supervisor {
 
   Phase phase_ = Phase::running;
   int exit_code_ = 0;
+  int died_along_ = 0;        // ranks that ended just now because they were threads of a rank's process
   bool decided_ = false;      // exit_code_ is: the first failure counts
   bool no_children_ = false;  // nothing of the job is left
   Clock::time_point kill_at_ = Clock::time_point::max();

@@ -62,6 +62,21 @@ std::vector<std::string> split_quoted(const std::string& line) {
   return words;
 }
 
+std::string name_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
+
+void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
+  std::erase_if(environment, [&](const std::string& entry) { return name_of(entry) == name; });
+  environment.push_back(name + '=' + value);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 std::vector<std::string> lines_of_file(const std::string& path) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "re"), fclose);
   if (!file) throw UsageError("cannot read " + path + ": " + strerror(errno));

@@ -15,6 +15,13 @@ std::vector<std::string> split(const std::string& text, char separator);  // wit
 // # begins a comment.
 std::vector<std::string> split_quoted(const std::string& line);
 
+// Lists of assignments as execve takes them: NAME=VALUE.
+std::string name_of(const std::string& assignment);
+void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value);
+
+// Pointers into `words`, with the null at the end that execve wants.
+std::vector<char*> pointers_to(std::vector<std::string>& words);
+
 // Throws UsageError if the file can't be read.
 std::vector<std::string> lines_of_file(const std::string& path);
 

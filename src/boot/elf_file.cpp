@@ -1,0 +1,147 @@
+#include "boot/elf_file.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace heddle::boot {
+namespace {
+
+#if defined(__x86_64__)
+constexpr Elf64_Half machine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr Elf64_Half machine = EM_AARCH64;
+#else
+constexpr Elf64_Half machine = EM_NONE;
+#endif
+
+}  // namespace
+
+ElfFile::ElfFile(const std::string& path, std::string& problem) : path_(path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status;
+  if (fd < 0 || fstat(fd, &status) != 0) {
+    problem = std::strerror(errno);
+    if (fd >= 0) close(fd);
+    return;
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* content = size != 0 ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) : nullptr;
+  close(fd);
+  if (content == MAP_FAILED) {
+    problem = std::strerror(errno);
+    return;
+  }
+  bytes_ = {static_cast<const std::byte*>(content), size};
+  kind_ = find_kind();
+  if (kind_ == Kind::not_elf) return;
+  if (const Elf64_Phdr* found = segment(PT_DYNAMIC))
+    dynamic_ = {reinterpret_cast<const Elf64_Dyn*>(bytes_.data() + found->p_offset),
+                found->p_filesz / sizeof(Elf64_Dyn)};
+  kind_ = find_kind();
+}
+
+ElfFile::~ElfFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+ElfFile::Kind ElfFile::find_kind() const {
+  if (bytes_.size() < sizeof(Elf64_Ehdr) || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0 ||
+      header().e_ident[EI_CLASS] != ELFCLASS64 || header().e_machine != machine)
+    return Kind::not_elf;
+  const std::size_t end = header().e_phoff + std::size_t{header().e_phnum} * sizeof(Elf64_Phdr);
+  const auto outside = [&](const Elf64_Phdr& s) { return s.p_offset + s.p_filesz > bytes_.size(); };
+  if (end > bytes_.size() || std::ranges::any_of(segments(), outside)) return Kind::not_elf;
+  if (segment(PT_INTERP) == nullptr && header().e_type == ET_DYN)
+    return (dynamic_value(DT_FLAGS_1) & DF_1_PIE) != 0 ? Kind::static_program : Kind::library;
+  if (segment(PT_INTERP) == nullptr || segment(PT_DYNAMIC) == nullptr) return Kind::static_program;
+  if (header().e_type == ET_EXEC) return Kind::fixed_program;
+  return header().e_type == ET_DYN ? Kind::position_independent_program : Kind::not_elf;
+}
+
+std::span<const Elf64_Phdr> ElfFile::segments() const {
+  return {reinterpret_cast<const Elf64_Phdr*>(bytes_.data() + header().e_phoff), header().e_phnum};
+}
+
+const Elf64_Phdr* ElfFile::segment(std::uint32_t type) const {
+  const auto all = segments();
+  const auto found = std::ranges::find(all, type, &Elf64_Phdr::p_type);
+  return found != all.end() ? &*found : nullptr;
+}
+
+std::uint64_t ElfFile::dynamic_value(std::int64_t tag) const {
+  for (const Elf64_Dyn& entry : dynamic_) {
+    if (entry.d_tag == tag) return entry.d_un.d_val;
+    if (entry.d_tag == DT_NULL) break;
+  }
+  return 0;
+}
+
+std::size_t ElfFile::offset_of(std::uint64_t address) const {
+  for (const Elf64_Phdr& s : segments())
+    if (s.p_type == PT_LOAD && address >= s.p_vaddr && address < s.p_vaddr + s.p_filesz)
+      return address - s.p_vaddr + s.p_offset;
+  return bytes_.size();
+}
+
+template <class T>
+std::span<const T> ElfFile::table(std::uint64_t address, std::uint64_t bytes) const {
+  const std::size_t at = offset_of(address);
+  if (address == 0 || at + bytes > bytes_.size()) return {};
+  return {reinterpret_cast<const T*>(bytes_.data() + at), bytes / sizeof(T)};
+}
+
+const char* ElfFile::string(std::uint64_t offset) const {
+  const auto strings = table<char>(dynamic_value(DT_STRTAB), dynamic_value(DT_STRSZ));
+  return offset < strings.size() ? &strings[offset] : "";
+}
+
+std::vector<std::string_view> ElfFile::needed() const {
+  std::vector<std::string_view> names;
+  for (const Elf64_Dyn& entry : dynamic_)
+    if (entry.d_tag == DT_NEEDED) names.emplace_back(string(entry.d_un.d_val));
+  return names;
+}
+
+std::string_view ElfFile::name() const {
+  const std::uint64_t offset = dynamic_value(DT_SONAME);
+  return offset != 0 ? string(offset) : "";
+}
+
+std::string_view ElfFile::search_path() const {
+  const std::uint64_t run = dynamic_value(DT_RUNPATH);
+  const std::uint64_t old = dynamic_value(DT_RPATH);
+  return run != 0 ? string(run) : old != 0 ? string(old) : "";
+}
+
+std::span<const Elf64_Rela> ElfFile::relocations() const {
+  return table<Elf64_Rela>(dynamic_value(DT_RELA), dynamic_value(DT_RELASZ));
+}
+
+// Nothing says how many symbols there are, but the string table follows the symbols in what every linker writes, and the
+// relocations name no others.
+std::span<const Elf64_Sym> ElfFile::symbols() const {
+  const std::uint64_t begin = dynamic_value(DT_SYMTAB);
+  const std::uint64_t end = dynamic_value(DT_STRTAB);
+  return end > begin ? table<Elf64_Sym>(begin, end - begin) : std::span<const Elf64_Sym>();
+}
+
+const Elf64_Sym& ElfFile::symbol(std::uint32_t index) const {
+  static constexpr Elf64_Sym none{};
+  const auto all = symbols();
+  return index < all.size() ? all[index] : none;
+}
+
+const Elf64_Sym* ElfFile::definition(std::string_view name) const {
+  const auto all = symbols();
+  const auto found = std::ranges::find_if(
+      all, [&](const Elf64_Sym& s) { return s.st_shndx != SHN_UNDEF && name == string(s.st_name); });
+  return found != all.end() ? &*found : nullptr;
+}
+
+}  // namespace heddle::boot

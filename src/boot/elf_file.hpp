@@ -1,0 +1,68 @@
+// A program or shared library as a file: what must be known to run a program several times in one process.
+//
+// Reads the System V ABI's executable and linking format, 64 bits, of this machine. All that is returned points into a
+// private mapping of the file, which lives as long as the object and may be changed without changing the file.
+#pragma once
+
+#include <elf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::boot {
+
+class ElfFile {
+ public:
+  enum class Kind { position_independent_program, fixed_program, static_program, library, not_elf };
+
+  // Empty problem: the file is what kind() says. Else it cannot be read, and the object is of no use.
+  ElfFile(const std::string& path, std::string& problem);
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::span<const std::byte> bytes() const { return bytes_; }
+  Kind kind() const { return kind_; }
+  std::uint64_t entry() const { return header().e_entry; }
+  std::span<const Elf64_Phdr> segments() const;
+  const Elf64_Phdr* segment(std::uint32_t type) const;  // the first of this type; null: there is none
+
+  std::span<const Elf64_Dyn> dynamic() const { return dynamic_; }
+  std::uint64_t dynamic_value(std::int64_t tag) const;  // 0 if there is none
+  const char* string(std::uint64_t offset) const;       // of the dynamic string table
+  std::vector<std::string_view> needed() const;
+  std::string_view name() const;         // DT_SONAME, or ""
+  std::string_view search_path() const;  // DT_RUNPATH or DT_RPATH, or ""
+
+  std::span<const Elf64_Rela> relocations() const;
+  const Elf64_Sym& symbol(std::uint32_t index) const;
+  std::span<const Elf64_Sym> symbols() const;
+  const Elf64_Sym* definition(std::string_view name) const;  // null: it has none
+
+  // The same part of the mapping, to be changed.
+  template <class T>
+  std::span<T> writable(std::span<const T> part) {
+    return {const_cast<T*>(part.data()), part.size()};
+  }
+
+  // Where an address of the image lies in the file.
+  std::size_t offset_of(std::uint64_t address) const;
+
+ private:
+  const Elf64_Ehdr& header() const { return *reinterpret_cast<const Elf64_Ehdr*>(bytes_.data()); }
+  Kind find_kind() const;
+  template <class T>
+  std::span<const T> table(std::uint64_t address, std::uint64_t bytes) const;
+
+  std::string path_;
+  std::span<const std::byte> bytes_;
+  std::span<const Elf64_Dyn> dynamic_;
+  Kind kind_ = Kind::not_elf;
+};
+
+}  // namespace heddle::boot

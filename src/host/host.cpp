@@ -1,0 +1,89 @@
+#include "host/host.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+
+#include "host/life.hpp"
+#include "host/signals.hpp"
+
+namespace heddle::host {
+namespace {
+
+constexpr int exit_code_not_executable = 126;  // as shells say it
+
+[[noreturn]] void fail(const std::string& what) { throw std::runtime_error(what + ": " + strerror(errno)); }
+
+int number_in_environment(const char* name) {
+  const char* text = getenv(name);
+  if (text == nullptr) throw std::runtime_error("a host is started by mpiexec and nobody else");
+  return atoi(text);
+}
+
+boot::HostPlan read_plan() {
+  const int fd = number_in_environment(boot::host_plan_variable);
+  struct stat status;
+  if (fstat(fd, &status) != 0) fail("cannot read the plan of the host");
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  if (pread(fd, text.data(), text.size(), 0) != status.st_size) fail("cannot read the plan of the host");
+  close(fd);
+  return boot::plan_of_text(text);
+}
+
+// The records of the job's ranks; the ranks map the whole segment when they join.
+boot::RankRecord* map_records() {
+  const int fd = number_in_environment(boot::job_fd_variable);
+  boot::JobHeader header;
+  if (pread(fd, &header, sizeof header, 0) != sizeof header) fail("cannot read the job's segment");
+  void* base = mmap(nullptr, header.heap_offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) fail("cannot map the job's segment");
+  return boot::rank_records(static_cast<boot::JobHeader*>(base));
+}
+
+// A descriptor for each copy of the program and of its libraries.
+void make_room_for_descriptors() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int run(unsigned long tls_bytes, unsigned long tls_alignment) {
+  const boot::HostPlan& plan = *new boot::HostPlan(read_plan());  // threads of a rank may outlive this function
+  boot::RankRecord* records = map_records();
+  make_room_for_descriptors();
+  const Program& program = *new Program(plan, tls_bytes, tls_alignment);
+  watch_for_deaths();
+  for (const boot::HostedRank& place : plan.ranks) {
+    auto& seat = *new Seat;
+    seat.place = place;
+    seat.record = &records[place.rank];
+    if (!start_rank(seat, plan, program)) fail("cannot make the thread of rank " + std::to_string(place.rank));
+  }
+  wait_for_ranks(static_cast<int>(plan.ranks.size()));
+  return 0;
+}
+
+}  // namespace
+}  // namespace heddle::host
+
+[[gnu::visibility("default")]] int heddle_host_main(unsigned long tls_bytes, unsigned long tls_alignment) {
+  int code = heddle::host::exit_code_not_executable;
+  try {
+    code = heddle::host::run(tls_bytes, tls_alignment);
+  } catch (const std::exception& problem) {
+    const std::string text = std::string("heddle: ") + problem.what() + '\n';
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+  }
+  _exit(code);  // nothing of the ranks' is the host's to clean up
+}

@@ -1,0 +1,15 @@
+#include "rank/host_interface.hpp"
+
+#include "rank/rank.hpp"
+
+using heddle::Rank;
+
+extern "C" {
+
+[[gnu::visibility("default")]] Rank* MPIX_Heddle_host_make_rank() {
+  heddle::rank_of_thread = new Rank;
+  return heddle::rank_of_thread;
+}
+
+[[gnu::visibility("default")]] void MPIX_Heddle_host_enter_rank(Rank* rank) { heddle::rank_of_thread = rank; }
+}

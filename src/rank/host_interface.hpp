@@ -1,0 +1,19 @@
+// What a process whose ranks are threads (host/) asks of the library: to make a rank, and to say whose a thread is.
+//
+// Plain C functions, since host and library share no C++ library. Exported, but not meant for programs: a rank that is a
+// process never calls them.
+#pragma once
+
+namespace heddle {
+struct Rank;
+}
+
+extern "C" {
+
+// A rank of its own for the calling thread, which then belongs to it: joined to its job when it first initializes MPI, by
+// what its environment says. It stays until the process ends, as the rank of a process does.
+heddle::Rank* MPIX_Heddle_host_make_rank();
+
+// The calling thread belongs to this rank from here on; to be called before it uses the library, and once.
+void MPIX_Heddle_host_enter_rank(heddle::Rank* rank);
+}
