@@ -58,10 +58,19 @@ void make_room_for_descriptors() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// What libc takes for the environment and the output of the process: of shared libraries that ask behind our back.
+void dress_libc(const boot::HostPlan& plan) {
+  clearenv();
+  for (const std::string& entry : plan.environment)
+    if (!entry.starts_with(std::string(boot::job_fd_variable) + '=')) putenv(strdup(entry.c_str()));
+  setvbuf(stdout, nullptr, _IOLBF, 0);  // each line goes to the descriptor of the thread that ends it
+}
+
 int run(unsigned long tls_bytes, unsigned long tls_alignment) {
   const boot::HostPlan& plan = *new boot::HostPlan(read_plan());  // threads of a rank may outlive this function
   boot::RankRecord* records = map_records();
   make_room_for_descriptors();
+  dress_libc(plan);
   const Program& program = *new Program(plan, tls_bytes, tls_alignment);
   watch_for_deaths();
   for (const boot::HostedRank& place : plan.ranks) {

@@ -90,7 +90,8 @@ void separate(Seat& seat, const boot::HostPlan& plan) {
 }
 
 [[noreturn]] void run_program(Seat& seat, const boot::HostPlan& plan, const Program& program) {
-  seat.first_thread = gettid();
+  seat.first_thread.store(gettid());
+  receive_signals(seat);
   separate(seat, plan);
   std::vector<std::string> environment = plan.environment;
   environment.push_back(std::string(boot::rank_variable) + '=' + std::to_string(seat.place.rank));
@@ -143,15 +144,14 @@ std::size_t stack_bytes() {
 constinit Next<int(Main, int, char**, Main, void (*)(), void (*)(), void*)> next_start_main("__libc_start_main");
 constinit Next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> next_create("pthread_create");
 
-std::atomic<bool> forked{false};
+const pid_t host_process = static_cast<pid_t>(syscall(SYS_getpid));
 
 }  // namespace
 
-bool is_forked() { return forked.load(std::memory_order_relaxed); }
+// Asked of the kernel, since a child of vfork shares our memory.
+bool is_forked() { return static_cast<pid_t>(syscall(SYS_getpid)) != host_process; }
 
 bool start_rank(Seat& seat, const boot::HostPlan& plan, const Program& program) {
-  static const bool watches_forks = pthread_atfork(nullptr, nullptr, [] { forked.store(true); }) == 0;
-  static_cast<void>(watches_forks);
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, stack_bytes());
@@ -206,7 +206,7 @@ int host_start_main(Main main, int argc, char** argv, Main init, void (*fini)(),
 // Programs make names of it, and send themselves signals: so it differs between ranks, and names the rank's first thread.
 pid_t host_getpid() {
   const Seat* seat = this_thread.seat;
-  return seat != nullptr && !is_forked() ? seat->first_thread : static_cast<pid_t>(syscall(SYS_getpid));
+  return seat != nullptr && !is_forked() ? seat->first_thread.load() : static_cast<pid_t>(syscall(SYS_getpid));
 }
 }
 

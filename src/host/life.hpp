@@ -21,7 +21,7 @@ void wait_for_ranks(int ranks);
 void leave();
 void run_thread_exit_handlers();
 
-// True in a child of fork, which is a process with one thread and no rank.
+// True in a child of fork or vfork, which is a process with one thread and no rank.
 bool is_forked();
 
 }  // namespace heddle::host

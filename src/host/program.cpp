@@ -131,9 +131,9 @@ std::size_t Program::library(const std::string& name, const boot::ElfFile& neede
                               folder.find("${ORIGIN}") != std::string::npos || folder.front() != '/';
         replace(folder, "${ORIGIN}", origin);
         replace(folder, "$ORIGIN", origin);
-        candidates.emplace_back(folder + '/' + name, relative);
+        candidates.emplace_back(folder.append("/").append(name), relative);
       }
-      for (const std::string& folder : default_folders()) candidates.emplace_back(folder + '/' + name, false);
+      for (std::string& folder : default_folders()) candidates.emplace_back(folder.append("/").append(name), false);
     }
     for (const auto& [path, relative] : candidates) {
       if (access(path.c_str(), R_OK) != 0) continue;

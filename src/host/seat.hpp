@@ -20,6 +20,7 @@
 #include "host/libc_state.hpp"
 #include "host/signals.hpp"
 #include "host/streams.hpp"
+#include "host/timers.hpp"
 #include "host/variables.hpp"
 
 namespace heddle {
@@ -32,11 +33,11 @@ struct Seat {
   boot::HostedRank place;
   boot::RankRecord* record = nullptr;
   Rank* rank = nullptr;
-  pid_t first_thread = 0;         // the kernel's number, which the rank's program takes for its pid
-  std::atomic<int> threads{0};    // that run, the first one included
-  std::atomic<bool> over{false};  // the rank has ended; threads may be left
-  std::atomic<pid_t> exiting{0};  // the thread that runs the exit handlers
-  bool own_directory = false;     // changing the working directory is this rank's own affair
+  std::atomic<pid_t> first_thread{0};  // the kernel's number, which the rank's program takes for its pid
+  std::atomic<int> threads{0};         // that run, the first one included
+  std::atomic<bool> over{false};       // the rank has ended; threads may be left
+  std::atomic<pid_t> exiting{0};       // the thread that runs the exit handlers
+  bool own_directory = false;          // changing the working directory is this rank's own affair
 
   Variables variables;  // libc's, as the program sees them
   Environment environment{variables};
@@ -45,6 +46,8 @@ struct Seat {
   Images images;  // the copies of the program and of its private libraries
   LibcState libc;
   SignalActions signals;
+  Alarm alarm;
+  Seat* next = nullptr;  // of those that receive signals
 };
 
 // What the host knows of the calling thread.

@@ -43,6 +43,26 @@ void Streams::closed(FILE* file) {
   std::erase(files_, file);
 }
 
+void Streams::opened_command(FILE* file, pid_t child) {
+  const std::lock_guard guard(mutex_);
+  commands_.emplace_back(file, child);
+}
+
+pid_t Streams::command_of(FILE* file) {
+  const std::lock_guard guard(mutex_);
+  const auto found = std::ranges::find(commands_, file, &std::pair<FILE*, pid_t>::first);
+  if (found == commands_.end()) return 0;
+  const pid_t child = found->second;
+  commands_.erase(found);
+  return child;
+}
+
+FILE* Streams::own(FILE* file) {
+  if (file == stdin) return in();
+  if (file == stdout) return out();
+  return file == stderr ? err() : file;
+}
+
 int Streams::flush() {
   const std::lock_guard guard(mutex_);
   int result = 0;
@@ -57,14 +77,14 @@ using Reopener = FILE*(const char*, const char*, FILE*);
 
 constinit Next<Opener> next_fopen("fopen");
 constinit Next<Opener> next_fopen64("fopen64");
-constinit Next<Opener> next_popen("popen");
 constinit Next<Reopener> next_freopen("freopen");
 constinit Next<Reopener> next_freopen64("freopen64");
 constinit Next<FILE*()> next_tmpfile("tmpfile");
 constinit Next<FILE*()> next_tmpfile64("tmpfile64");
 constinit Next<int(FILE*)> next_fclose("fclose");
-constinit Next<int(FILE*)> next_pclose("pclose");
 constinit Next<int(FILE*)> next_fflush_unlocked("fflush_unlocked");
+constinit Next<int(FILE*)> next_ftrylockfile("ftrylockfile");
+constinit Next<void(FILE*)> next_funlockfile("funlockfile");
 
 FILE* noted(FILE* file) {
   if (this_thread.seat != nullptr) this_thread.seat->streams.opened(file);
@@ -113,6 +133,8 @@ int __isoc99_vfwscanf(FILE*, const wchar_t*, va_list);
 [[gnu::visibility("default")]] int host_isoc99_wscanf(const wchar_t*, ...) asm("__isoc99_wscanf");
 [[gnu::visibility("default")]] int host_fflush(FILE*) asm("fflush");
 [[gnu::visibility("default")]] int host_fflush_unlocked(FILE*) asm("fflush_unlocked");
+[[gnu::visibility("default")]] int host_ftrylockfile(FILE*) asm("ftrylockfile");
+[[gnu::visibility("default")]] void host_funlockfile(FILE*) asm("funlockfile");
 [[gnu::visibility("default")]] FILE* host_fopen(const char*, const char*) asm("fopen");
 [[gnu::visibility("default")]] FILE* host_fopen64(const char*, const char*) asm("fopen64");
 [[gnu::visibility("default")]] FILE* host_freopen(const char*, const char*, FILE*) asm("freopen");
@@ -120,9 +142,7 @@ int __isoc99_vfwscanf(FILE*, const wchar_t*, va_list);
 [[gnu::visibility("default")]] FILE* host_fdopen(int, const char*) asm("fdopen");
 [[gnu::visibility("default")]] FILE* host_tmpfile() asm("tmpfile");
 [[gnu::visibility("default")]] FILE* host_tmpfile64() asm("tmpfile64");
-[[gnu::visibility("default")]] FILE* host_popen(const char*, const char*) asm("popen");
 [[gnu::visibility("default")]] int host_fclose(FILE*) asm("fclose");
-[[gnu::visibility("default")]] int host_pclose(FILE*) asm("pclose");
 
 int host_printf(const char* format, ...) {
   va_list arguments;
@@ -208,11 +228,19 @@ int host_isoc99_wscanf(const wchar_t* format, ...) {
 
 // All files are all of the rank's.
 int host_fflush(FILE* file) {
-  return file == nullptr && this_thread.seat != nullptr ? this_thread.seat->streams.flush() : next_fflush(file);
+  if (this_thread.seat == nullptr) return next_fflush(file);
+  return file == nullptr ? this_thread.seat->streams.flush() : next_fflush(this_thread.seat->streams.own(file));
 }
 int host_fflush_unlocked(FILE* file) {
-  return file == nullptr && this_thread.seat != nullptr ? this_thread.seat->streams.flush()
-                                                        : next_fflush_unlocked(file);
+  if (this_thread.seat == nullptr) return next_fflush_unlocked(file);
+  return file == nullptr ? this_thread.seat->streams.flush()
+                         : next_fflush_unlocked(this_thread.seat->streams.own(file));
+}
+int host_ftrylockfile(FILE* file) {
+  return next_ftrylockfile(this_thread.seat != nullptr ? this_thread.seat->streams.own(file) : file);
+}
+void host_funlockfile(FILE* file) {
+  next_funlockfile(this_thread.seat != nullptr ? this_thread.seat->streams.own(file) : file);
 }
 
 FILE* host_fopen(const char* path, const char* mode) { return noted(next_fopen(path, mode)); }
@@ -220,7 +248,6 @@ FILE* host_fopen64(const char* path, const char* mode) { return noted(next_fopen
 FILE* host_fdopen(int fd, const char* mode) { return noted(next_fdopen(fd, mode)); }
 FILE* host_tmpfile() { return noted(next_tmpfile()); }
 FILE* host_tmpfile64() { return noted(next_tmpfile64()); }
-FILE* host_popen(const char* command, const char* mode) { return noted(next_popen(command, mode)); }
 FILE* host_freopen(const char* path, const char* mode, FILE* file) {
   FILE* reopened = next_freopen(path, mode, file);
   if (reopened == nullptr) forget(file);
@@ -234,10 +261,6 @@ FILE* host_freopen64(const char* path, const char* mode, FILE* file) {
 int host_fclose(FILE* file) {
   forget(file);
   return next_fclose(file);
-}
-int host_pclose(FILE* file) {
-  forget(file);
-  return next_pclose(file);
 }
 }
 

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "host/variables.hpp"
@@ -28,6 +30,10 @@ class Streams {
 
   void opened(FILE* file);
   void closed(FILE* file);
+  void opened_command(FILE* file, pid_t child);
+  pid_t command_of(FILE* file);  // which it is no longer after this; 0: it is a file
+  // The rank's stream where libc's own is meant: libraries that all ranks share name that one.
+  FILE* own(FILE* file);
   int flush();  // all; 0 or EOF
 
  private:
@@ -35,6 +41,7 @@ class Streams {
   FILE* standard_[3] = {};
   std::mutex mutex_;
   std::vector<FILE*> files_;
+  std::vector<std::pair<FILE*, pid_t>> commands_;
 };
 
 }  // namespace heddle::host

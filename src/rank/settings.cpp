@@ -3,17 +3,18 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <string_view>
 #include <utility>
+
+#include "rank/rank.hpp"
 
 namespace heddle {
 
 namespace {
 
-// Never destroyed: settings are read from the constructors of other static objects, and until the process ends.
+// Of each rank. Never destroyed: settings are read from the constructors of other static objects, and until the process ends.
 struct Changes {
   std::mutex mutex;
-  std::map<std::string, std::string, std::less<>> values;
+  std::map<std::pair<const Rank*, std::string>, std::string> values;
 };
 Changes& changes() {
   static Changes& all = *new Changes;
@@ -25,7 +26,7 @@ Changes& changes() {
 std::string setting(const char* name) {
   Changes& all = changes();
   std::lock_guard guard(all.mutex);
-  if (const auto found = all.values.find(std::string_view(name)); found != all.values.end()) return found->second;
+  if (const auto found = all.values.find({rank_of_thread, name}); found != all.values.end()) return found->second;
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
@@ -33,7 +34,7 @@ std::string setting(const char* name) {
 void change_setting(const char* name, std::string value) {
   Changes& all = changes();
   std::lock_guard guard(all.mutex);
-  all.values.insert_or_assign(name, std::move(value));
+  all.values.insert_or_assign({rank_of_thread, name}, std::move(value));
 }
 
 }  // namespace heddle

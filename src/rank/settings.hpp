@@ -10,7 +10,7 @@ namespace heddle {
 // "" if it is not set.
 std::string setting(const char* name);
 
-// Like the environment, settings are the process's.
+// Like the environment, settings are the rank's.
 void change_setting(const char* name, std::string value);
 
 }  // namespace heddle

@@ -26,7 +26,7 @@ std::string find_host() {
   program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
   const std::string folder = program.substr(0, program.rfind('/') + 1);
   for (const char* place : {"", HEDDLE_MODULE_FOLDER "/"})
-    if (const std::string path = folder + place + host_program; access(path.c_str(), X_OK) == 0) return path;
+    if (std::string path = folder + place + host_program; access(path.c_str(), X_OK) == 0) return path;
   return "";
 }
 

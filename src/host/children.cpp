@@ -1,0 +1,138 @@
+// Programs that a rank starts: they get the rank's environment where libc would give them that of the host.
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "host/next.hpp"
+#include "host/seat.hpp"
+
+namespace heddle::host {
+namespace {
+
+constinit Next<int(const char*)> next_system("system");
+constinit Next<FILE*(const char*, const char*)> next_popen("popen");
+constinit Next<int(FILE*)> next_pclose("pclose");
+
+char** environment() { return this_thread.seat != nullptr ? this_thread.seat->environment.list() : environ; }
+
+// 0 or an errno.
+int start_shell(const char* command, const posix_spawn_file_actions_t* actions, pid_t& child) {
+  char shell[] = "sh", option[] = "-c";
+  char* const words[] = {shell, option, const_cast<char*>(command), nullptr};
+  return posix_spawn(&child, "/bin/sh", actions, nullptr, words, environment());
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return status;
+}
+
+FILE* open_command(const char* command, const char* mode) {
+  const bool reads = *mode == 'r';
+  if ((!reads && *mode != 'w') || (mode[1] != '\0' && strcmp(mode + 1, "e") != 0)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return nullptr;
+  const int ours = ends[reads ? 0 : 1];
+  const int theirs = ends[reads ? 1 : 0];
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, theirs, reads ? STDOUT_FILENO : STDIN_FILENO);
+  pid_t child = 0;
+  const int error = start_shell(command, &actions, child);
+  posix_spawn_file_actions_destroy(&actions);
+  close(theirs);
+  if (error != 0) {
+    close(ours);
+    errno = error;
+    return nullptr;
+  }
+  if (mode[1] != 'e') fcntl(ours, F_SETFD, 0);
+  FILE* file = fdopen(ours, reads ? "r" : "w");
+  if (file == nullptr)
+    close(ours);
+  else
+    this_thread.seat->streams.opened_command(file, child);
+  return file;
+}
+
+// The arguments of execl and its like, the first of which is given, as execv takes them. Without the heap: the caller is
+// usually a child of fork.
+constexpr std::size_t most_arguments = 4096;
+struct Words {
+  char* list[most_arguments];
+  bool fill(const char* first, va_list rest) {
+    std::size_t n = 0;
+    for (const char* word = first; n < most_arguments; word = va_arg(rest, const char*)) {
+      list[n++] = const_cast<char*>(word);
+      if (word == nullptr) return true;
+    }
+    errno = E2BIG;
+    return false;
+  }
+};
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::visibility("default")]] int host_execv(const char*, char* const*) asm("execv");
+[[gnu::visibility("default")]] int host_execvp(const char*, char* const*) asm("execvp");
+[[gnu::visibility("default")]] int host_execl(const char*, const char*, ...) asm("execl");
+[[gnu::visibility("default")]] int host_execlp(const char*, const char*, ...) asm("execlp");
+[[gnu::visibility("default")]] int host_system(const char*) asm("system");
+[[gnu::visibility("default")]] FILE* host_popen(const char*, const char*) asm("popen");
+[[gnu::visibility("default")]] int host_pclose(FILE*) asm("pclose");
+
+int host_execv(const char* path, char* const* words) { return execve(path, words, environment()); }
+int host_execvp(const char* file, char* const* words) { return execvpe(file, words, environment()); }
+
+int host_execl(const char* path, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  Words words;
+  const bool good = words.fill(first, rest);
+  va_end(rest);
+  return good ? execve(path, words.list, environment()) : -1;
+}
+
+int host_execlp(const char* file, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  Words words;
+  const bool good = words.fill(first, rest);
+  va_end(rest);
+  return good ? execvpe(file, words.list, environment()) : -1;
+}
+
+int host_system(const char* command) {
+  if (this_thread.seat == nullptr || command == nullptr) return next_system(command);
+  pid_t child = 0;
+  if (start_shell(command, nullptr, child) != 0) return W_EXITCODE(127, 0);
+  return wait_for(child);
+}
+
+FILE* host_popen(const char* command, const char* mode) {
+  return this_thread.seat != nullptr ? open_command(command, mode) : next_popen(command, mode);
+}
+
+int host_pclose(FILE* file) {
+  const pid_t child = this_thread.seat != nullptr ? this_thread.seat->streams.command_of(file) : 0;
+  if (child == 0) return next_pclose(file);
+  fclose(file);
+  return wait_for(child);
+}
+}
+
+}  // namespace heddle::host
