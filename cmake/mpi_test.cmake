@@ -1,18 +1,22 @@
 # Tests that are MPI programs: built once against the standard's mpi.h, run under our mpiexec for each number of ranks and
-# each safety model.
+# each safety model, with ranks that are processes and ranks that are threads.
 #
 #   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all] [ARGS arg...] [TIMEOUT seconds]
-#                   [LABELS label...])
+#                   [LABELS label...] [PROPERTIES name value...] [PROCESSES_ONLY])
 #
 # MODELS says under which models (models.cmake): `default` (also without it), the model that a user gets who chooses
 # none; `few`, those that stand for all; `all`, for what tests the models themselves: the few with each number of ranks,
 # every other preset with two. The test's name is name/nN or name/model/nN. mpiexec ends a run a little before ctest
 # would, since it can say which thread of which rank hangs in which call. TIMEOUT is for what may need longer than
-# HEDDLE_TEST_LIMIT.
+# HEDDLE_TEST_LIMIT. PROPERTIES are of all runs.
+#
+# Each also runs with the largest of RANKS as threads of one process (name/threads/nN), under the few models if it runs
+# under several, and with two ranks a process (name/threads2/nN); but not with PROCESSES_ONLY, which is for what is about
+# processes.
 include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
-  cmake_parse_arguments(T "" "NAME;MODELS;TIMEOUT" "SOURCES;RANKS;ARGS;LABELS" ${ARGN})
+  cmake_parse_arguments(T PROCESSES_ONLY "NAME;MODELS;TIMEOUT" "SOURCES;RANKS;ARGS;LABELS;PROPERTIES" ${ARGN})
   if(T_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "heddle_mpi_test: nothing is given for ${T_KEYWORDS_MISSING_VALUES} of ${T_NAME}")
   endif()
@@ -27,11 +31,19 @@ function(heddle_mpi_test)
   add_dependencies(${target} mpi_abi mpiexec)
 
   if(NOT T_MODELS OR T_MODELS STREQUAL default)
-    heddle_add_runs(default "${T_RANKS}")
+    set(models default)
   elseif(T_MODELS STREQUAL few OR T_MODELS STREQUAL all)
-    heddle_add_runs("${HEDDLE_FEW_PRESETS}" "${T_RANKS}")
+    set(models ${HEDDLE_FEW_PRESETS})
   else()
     message(FATAL_ERROR "heddle_mpi_test: MODELS is default, few or all, not ${T_MODELS}")
+  endif()
+  heddle_add_runs("${models}" "${T_RANKS}")
+  list(GET T_RANKS -1 most)
+  if(TARGET heddle_host AND NOT T_PROCESSES_ONLY AND most GREATER 1)
+    heddle_add_runs("${models}" ${most} threads)
+    if(most GREATER 2)
+      heddle_add_runs(default ${most} threads:2)
+    endif()
   endif()
   if(T_MODELS STREQUAL all)
     set(others ${HEDDLE_PRESETS})
@@ -40,20 +52,29 @@ function(heddle_mpi_test)
   endif()
 endfunction()
 
-# The runs of heddle_mpi_test's program under each of `models` with each number of `ranks`.
+# The runs of heddle_mpi_test's program under each of `models` with each number of `ranks`, which are processes or what
+# the option --ranks of mpiexec says.
 macro(heddle_add_runs models ranks)
   math(EXPR limit "${T_TIMEOUT} - 5")
+  set(kind processes)
+  set(kind_name)
+  if(NOT "${ARGN}" STREQUAL "")
+    set(kind ${ARGN})
+    string(REPLACE ":" "" kind_name ${kind})
+  endif()
   foreach(model ${models})
     foreach(n ${ranks})
-      if(model STREQUAL default)
-        set(name ${T_NAME}/n${n})
-        set(environment)
-      else()
-        set(name ${T_NAME}/${model}/n${n})
+      set(parts ${T_NAME} ${model} ${kind_name} n${n})
+      list(REMOVE_ITEM parts default)
+      list(JOIN parts / name)
+      set(environment)
+      if(NOT model STREQUAL default)
         set(environment HEDDLE_MODEL=${model})
       endif()
-      add_test(NAME ${name} COMMAND mpiexec --timeout ${limit} -n ${n} $<TARGET_FILE:${target}> ${T_ARGS})
-      set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} ENVIRONMENT "${environment}" LABELS "mpi;${T_LABELS}")
+      add_test(NAME ${name}
+        COMMAND mpiexec --timeout ${limit} --ranks ${kind} -n ${n} $<TARGET_FILE:${target}> ${T_ARGS})
+      set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} ENVIRONMENT "${environment}" LABELS "mpi;${T_LABELS}"
+                           ${T_PROPERTIES})
     endforeach()
   endforeach()
 endmacro()

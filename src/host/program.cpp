@@ -25,9 +25,10 @@ constexpr std::string_view core_libraries[] = {
 constexpr std::string_view language_runtimes[] = {"libstdc++.so", "libc++.so",   "libc++abi.so",  "libgomp.so",
                                                   "libomp.so",    "libiomp5.so", "libgfortran.so"};
 
-// Data of libc that never change: a copy is as good as another.
-constexpr std::string_view constants[] = {"in6addr_any", "in6addr_loopback", "_sys_errlist",    "sys_errlist",
-                                          "sys_siglist", "_sys_siglist",     "_nl_msg_cat_cntr"};
+// Data of libc that never change once there is a second thread: a copy is as good as another.
+constexpr std::string_view constants[] = {"in6addr_any",      "in6addr_loopback",      "_sys_errlist",
+                                          "sys_errlist",      "sys_siglist",           "_sys_siglist",
+                                          "_nl_msg_cat_cntr", "__libc_single_threaded"};
 
 template <class List>
 bool begins_with_one_of(std::string_view name, const List& list) {

@@ -131,15 +131,21 @@ void shared() {
   MPI_Win_free(&win);
 }
 
-// A program's own memory is seen by its owner alone; with gaps every member has pages of its own.
+// A program's own memory is seen in its process alone; with gaps every member has pages of its own.
 void queries() {
   Window<int> own(Flavor::create, 4);
+  own.data[3] = rank();
+  MPI_Win_fence(0, own.win);
   MPI_Aint bytes;
   int unit;
   void* base;
   const int other = (rank() + 1) % size();
   MPI_Win_shared_query(own.win, other, &bytes, &unit, static_cast<void*>(&base));
-  equal(bytes, other == rank() ? 16 : 0, "memory of another process");
+  if (other == rank() || bytes != 0) {
+    equal(bytes, 16, "size");
+    equal(static_cast<int*>(base)[3], other, "memory of another rank of this process");
+  }
+  MPI_Win_fence(0, own.win);
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "alloc_shared_noncontig", "true");
