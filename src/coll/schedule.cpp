@@ -1,4 +1,5 @@
 #include "coll/schedule.hpp"
+#include "instruments/cells.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +15,7 @@ namespace {
 constexpr std::uint32_t sequences = 1u << 24;
 
 int take_tag(Comm& comm, bool persistent) {
-  comm.counters.mine();  // this thread uses the communicator
+  (void)instruments::own_cell(comm.counters);  // this thread uses the communicator
   const std::uint32_t n = comm.collective_sequence.fetch_add(1, std::memory_order_relaxed) % sequences;
   return static_cast<int>((persistent ? sequences + n : n) * Schedule::lanes);
 }

@@ -1,4 +1,5 @@
 #include "coll/shared.hpp"
+#include "instruments/cells.hpp"
 
 #include <algorithm>
 
@@ -44,7 +45,7 @@ class Parts {
 };
 
 Region* region_for(Comm& comm) {
-  comm.counters.mine();  // this thread uses the communicator
+  (void)instruments::own_cell(comm.counters);  // this thread uses the communicator
   return comm.inter || comm.size == 1 ? nullptr : region_of(comm);
 }
 

@@ -62,4 +62,24 @@ inline Cells* cells_of_thread() {
   return cells != nullptr ? cells : detail::make_cells();
 }
 
+// The calling thread's cell; null while nobody counts.
+inline Cell* own_cell(Counters& counters) {
+  if (!counting()) [[likely]]
+    return nullptr;
+  Cells* cells = cells_of_thread();
+  return cells != nullptr ? &cells->of(counters) : nullptr;
+}
+
+// Adds to what the calling thread has counted, if anybody counts.
+inline void count(Counters& counters, Count what, std::uint64_t n = 1) {
+  if (Cell* cell = own_cell(counters)) [[unlikely]]
+    cell->add(what, n);
+}
+
+// The same, by who holds the protection of what is counted.
+inline void count_held(Counters& counters, Count what) {
+  if (Cell* cell = counters.held()) [[unlikely]]
+    cell->add(what);
+}
+
 }  // namespace heddle::instruments

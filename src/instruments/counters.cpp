@@ -40,26 +40,24 @@ std::uint64_t new_name() {
 
 Counters::Counters() : name_(new_name()) {}
 
-Cell* Counters::find() {
-  Cells* cells = cells_of_thread();
-  return cells != nullptr ? &cells->of(*this) : nullptr;
-}
-
 Totals Counters::totals() const {
   std::lock_guard guard(mutex_);
   Totals sum;
   sum.threads = threads_;
-  for (const auto& cell : cells_) {
-    for (std::size_t i = 0; i < count_kinds; ++i) sum.counts[i] += cell->counts_[i].load(std::memory_order_relaxed);
-    for (std::size_t i = 0; i < time_kinds; ++i) sum.ticks[i] += cell->ticks_[i].load(std::memory_order_relaxed);
-    sum.largest = std::max(sum.largest, cell->largest_.load(std::memory_order_relaxed));
-    sum.recent_largest = std::max(sum.recent_largest, cell->recent_largest_.load(std::memory_order_relaxed));
-  }
+  const auto add = [&](const Cell& cell) {
+    for (std::size_t i = 0; i < count_kinds; ++i) sum.counts[i] += cell.counts_[i].load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < time_kinds; ++i) sum.ticks[i] += cell.ticks_[i].load(std::memory_order_relaxed);
+    sum.largest = std::max(sum.largest, cell.largest_.load(std::memory_order_relaxed));
+    sum.recent_largest = std::max(sum.recent_largest, cell.recent_largest_.load(std::memory_order_relaxed));
+  };
+  add(held_);
+  for (const auto& cell : cells_) add(*cell);
   return sum;
 }
 
 void Counters::forget_recent() {
   std::lock_guard guard(mutex_);
+  held_.recent_largest_.store(0, std::memory_order_relaxed);
   for (const auto& cell : cells_) cell->recent_largest_.store(0, std::memory_order_relaxed);
 }
 

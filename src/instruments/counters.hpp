@@ -2,7 +2,8 @@
 //
 // A VNI, or a communicator, has Counters. Every thread that uses it adds to a Cell of its own there, so counting
 // shares no cache line and needs no atomic operation; who reads sums the cells up. A cell outlives its thread and is
-// given to a later one: what was counted stays.
+// given to a later one: what was counted stays. What happens under the protection of a VNI goes to one more cell, which
+// that protection guards and which is found without asking which thread this is.
 //
 // Off, which is the default, all of this costs one branch on a flag that nobody writes. Counts are exact; times are
 // estimates (span.hpp).
@@ -61,7 +62,7 @@ inline bool counting() { return detail::counting.load(std::memory_order_relaxed)
 void switch_on();
 void switch_off();
 
-// What one thread has counted. Written by it alone, read by anyone.
+// What one thread has counted, or the holders of a VNI have. One writes at a time, anyone reads.
 class alignas(64) Cell {
  public:
   void add(Count what, std::uint64_t n = 1) { bump(counts_[static_cast<std::size_t>(what)], n); }
@@ -108,11 +109,11 @@ class Counters {
   Counters(const Counters&) = delete;
   Counters& operator=(const Counters&) = delete;
 
-  // The calling thread's cell; null while nobody counts.
-  Cell* mine() {
+  // The cell of those who hold what protects the owner of the counters; only they may call this. Null while nobody counts.
+  Cell* held() {
     if (!counting()) [[likely]]
       return nullptr;
-    return find();
+    return &held_;
   }
 
   Totals totals() const;
@@ -122,18 +123,11 @@ class Counters {
  private:
   friend class Cells;
 
-  Cell* find();
-
   const std::uint64_t name_;  // never given to another: a thread's memory of its cells may outlive the counters
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Cell>> cells_;
   std::uint64_t threads_ = 0;
+  Cell held_;
 };
-
-// Adds to what the calling thread has counted, if anybody counts.
-inline void count(Counters& counters, Count what, std::uint64_t n = 1) {
-  if (Cell* cell = counters.mine()) [[unlikely]]
-    cell->add(what, n);
-}
 
 }  // namespace heddle::instruments

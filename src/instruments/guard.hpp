@@ -1,27 +1,29 @@
 // Takes a lock, and counts what that cost.
 #pragma once
 
-#include "instruments/counters.hpp"
+#include "instruments/cells.hpp"
 #include "instruments/span.hpp"
 #include "sync/lock.hpp"
 
 namespace heddle::instruments {
 
 // Out of line: not on the way of those who do not count. Trying first tells a free lock from a taken one, and only
-// waiting is timed; a lock whose lock() would have found it free is taken by try_lock() the same way.
-template <sync::Lock L>
-[[gnu::noinline]] void acquire_counted(Counters& counters, L& lock, typename L::node& node) {
-  count(counters, Count::acquisitions);
-  if (lock.try_lock(node)) return;
-  count(counters, Count::contended);
-  ExactSpan span(counters, Time::lock);
-  lock.lock(node);
+// waiting, which is left to wait(), is timed; a lock whose lock() would have found it free is taken by try_lock() the
+// same way.
+template <sync::Lock L, class Wait>
+[[gnu::noinline]] void acquire_counted(Counters& counters, L& lock, typename L::node& node, Wait wait) {
+  if (!lock.try_lock(node)) {
+    count(counters, Count::contended);
+    const ExactSpan span(counters, Time::lock);
+    wait(lock, node);
+  }
+  count_held(counters, Count::acquisitions);
 }
 
 template <sync::Lock L>
 [[gnu::always_inline]] inline void acquire(Counters& counters, L& lock, typename L::node& node) {
   if (counting()) [[unlikely]] {
-    acquire_counted(counters, lock, node);
+    acquire_counted(counters, lock, node, [](L& l, typename L::node& n) { l.lock(n); });
   } else {
     lock.lock(node);
   }
@@ -31,9 +33,7 @@ template <sync::Lock L>
 template <sync::Lock L>
 [[gnu::always_inline]] inline void acquire_low(Counters& counters, L& lock, typename L::node& node) {
   if (counting()) [[unlikely]] {
-    count(counters, Count::acquisitions);
-    ExactSpan span(counters, Time::lock);
-    sync::lock_low(lock, node);
+    acquire_counted(counters, lock, node, [](L& l, typename L::node& n) { sync::lock_low(l, n); });
   } else {
     sync::lock_low(lock, node);
   }
@@ -42,13 +42,17 @@ template <sync::Lock L>
 template <sync::Lock L>
 bool try_acquire(Counters& counters, L& lock, typename L::node& node) {
   const bool taken = lock.try_lock(node);
-  count(counters, taken ? Count::acquisitions : Count::refused);
+  if (taken) {
+    count_held(counters, Count::acquisitions);
+  } else {
+    count(counters, Count::refused);
+  }
   return taken;
 }
 
-// Operations of others that a holder has done in one acquisition.
+// Operations of others that the holder, who calls this, has done in one acquisition.
 inline void combined(Counters& counters, std::uint64_t n) {
-  if (Cell* cell = counters.mine()) [[unlikely]]
+  if (Cell* cell = counters.held()) [[unlikely]]
     cell->combined(n);
 }
 

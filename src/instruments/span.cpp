@@ -22,31 +22,23 @@ std::uint32_t next_skip(Clock& clock) {
 
 }  // namespace
 
-void Span::open(Counters& counters, Time what) {
-  Cells* cells = cells_of_thread();
-  if (cells == nullptr) return;
-  clock_ = &cells->clock;
+void Span::open(Cells& cells, Counters& counters, Time what) {
   Clock& clock = *clock_;
   outer_cell_ = clock.cell;
   outer_what_ = clock.what;
-  if (clock.depth++ == 0) {
-    if (--clock.skip != 0) return;
+  if (clock.weight != 0) {
+    settle(clock, ticks());
+  } else {
     clock.skip = next_skip(clock);
     clock.weight = sampling_period;
     clock.mark = ticks();
-  } else if (clock.weight != 0) {
-    settle(clock, ticks());
-  } else {
-    return;
   }
-  clock.cell = &cells->of(counters);
+  clock.cell = &cells.of(counters);
   clock.what = what;
 }
 
 void Span::close() {
   Clock& clock = *clock_;
-  --clock.depth;
-  if (clock.weight == 0) return;
   settle(clock, ticks());
   clock.cell = outer_cell_;
   clock.what = outer_what_;

@@ -23,11 +23,11 @@ class Span {
  public:
   Span(Counters& counters, Time what) {
     if (counting()) [[unlikely]]
-      open(counters, what);
+      enter(counters, what);
   }
   ~Span() {
     if (clock_ != nullptr) [[unlikely]]
-      close();
+      leave();
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
@@ -39,7 +39,19 @@ class Span {
   }
 
  private:
-  [[gnu::noinline]] void open(Counters& counters, Time what);
+  // Inlined: most spans are not timed and need no more than this.
+  void enter(Counters& counters, Time what) {
+    Cells* cells = cells_of_thread();
+    if (cells == nullptr) return;
+    Clock& clock = cells->clock;
+    clock_ = &clock;
+    if (clock.depth++ == 0 ? --clock.skip == 0 : clock.weight != 0) open(*cells, counters, what);
+  }
+  void leave() {
+    --clock_->depth;
+    if (clock_->weight != 0) close();
+  }
+  [[gnu::noinline]] void open(Cells& cells, Counters& counters, Time what);
   [[gnu::noinline]] void close();
 
   Clock* clock_ = nullptr;  // null: nobody counts
@@ -50,7 +62,7 @@ class Span {
 // No span may be opened inside.
 class ExactSpan {
  public:
-  ExactSpan(Counters& counters, Time what) : cell_(counters.mine()), what_(what) {
+  ExactSpan(Counters& counters, Time what) : cell_(own_cell(counters)), what_(what) {
     if (cell_ != nullptr) [[unlikely]]
       open();
   }

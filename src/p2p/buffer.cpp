@@ -13,7 +13,7 @@ namespace heddle::p2p {
 
 void SendBuffer::reap() {
   std::erase_if(blocks_, [](Block& block) {
-    if (block.request->done.load(std::memory_order_acquire) == 0) return false;
+    if (block.awaited || block.request->done.load(std::memory_order_acquire) == 0) return false;
     give_back(*block.request);
     return true;
   });
@@ -33,7 +33,7 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
   const std::size_t need = (bytes + MPI_BSEND_OVERHEAD + 15) / 16 * 16;
   std::lock_guard guard(mutex_);
   reap();
-  Block block{};
+  Block block{.serial = copied_};
   auto place = blocks_.end();
   std::byte* copy = nullptr;
   if (automatic()) {
@@ -52,21 +52,37 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
   block.request =
       &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), peer, tag);
   blocks_.insert(place, std::move(block));
+  ++copied_;
   return success;
 }
 
-bool SendBuffer::empty() {
-  // Progress asks this, also that of a thread which is flushing.
+std::uint64_t SendBuffer::copied() {
+  const std::lock_guard guard(mutex_);
+  return copied_;
+}
+
+bool SendBuffer::left(std::uint64_t copied) {
+  // Progress asks this, also that of a thread which is sending.
   const std::unique_lock guard(mutex_, std::try_to_lock);
   if (!guard) return false;
   reap();
-  return blocks_.empty();
+  return std::ranges::none_of(blocks_, [&](const Block& block) { return block.serial < copied; });
 }
 
 void SendBuffer::flush() {
-  std::lock_guard guard(mutex_);
-  for (Block& block : blocks_) (void)wait(*block.request);
-  reap();
+  const std::lock_guard alone(flushing_);
+  std::unique_lock guard(mutex_);
+  const std::uint64_t mark = copied_;
+  for (;;) {
+    reap();
+    const auto block = std::ranges::find_if(blocks_, [&](const Block& b) { return b.serial < mark; });
+    if (block == blocks_.end()) return;
+    block->awaited = true;
+    guard.unlock();
+    (void)wait(*block->request);
+    guard.lock();
+    block->awaited = false;
+  }
 }
 
 Error buffered_send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -21,9 +22,12 @@ class SendBuffer {
   SendBuffer(void* base, MPI_Count size) : base_(base), size_(size) {}
 
   Error send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag);
-  // Whether every message that was ever copied here has left; looks once.
-  bool empty();
-  // Blocks until then.
+  // How many messages have been copied here so far: tells those that a flush waits for from later ones.
+  std::uint64_t copied();
+  // Whether the first `copied` messages have left; looks once.
+  bool left(std::uint64_t copied);
+  // Blocks until the messages that are here now have left. Other threads go on sending meanwhile: what the receiver of
+  // these waits for may be among it.
   void flush();
 
   void* base() const { return base_; }
@@ -33,7 +37,9 @@ class SendBuffer {
   struct Block {
     std::size_t begin;
     std::size_t end;
+    std::uint64_t serial;  // of the message, in the order of copying
     Request* request;
+    bool awaited = false;              // a flush waits for the request, outside the mutex: it stays
     std::unique_ptr<std::byte[]> own;  // automatic buffering
   };
 
@@ -44,7 +50,9 @@ class SendBuffer {
 
   void* base_;
   MPI_Count size_;
-  std::mutex mutex_;
+  std::mutex flushing_;  // a request is waited for by one thread at a time
+  std::mutex mutex_;     // of what follows
+  std::uint64_t copied_ = 0;
   std::list<Block> blocks_;  // in order of place
 };
 

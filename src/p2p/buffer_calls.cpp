@@ -38,12 +38,13 @@ Error flush(const Slot& slot) {
   return success;
 }
 
-// The request of a nonblocking flush: done when the buffer is found empty. The buffer may be detached meanwhile.
+// The request of a nonblocking flush: done when the messages that it found have left. The buffer may be detached meanwhile.
 struct Flush final : progress::Pollable {
   Slot buffer;
+  std::uint64_t copied;  // what was sent before
   Request* request;
   bool poll() override {
-    if (!buffer->empty()) return false;
+    if (!buffer->left(copied)) return false;
     p2p::complete(*request);
     return true;
   }
@@ -60,6 +61,7 @@ Error start_flush(const Slot& slot, MPI_Request* handle) {
   Request& request = p2p::take_request(flush_type);
   auto* flush = new Flush;
   flush->buffer = slot;
+  flush->copied = slot->copied();
   flush->request = &request;
   request.state = flush;
   *handle = handle_of<MPI_Request>(request);

@@ -98,13 +98,15 @@ class ComposedVni final : public Vni {
   progress::Pass look(safety::Urgency urgency, bool peek) {
     progress::Pass pass;
     if (!peek || something_to_do()) {
-      bool entered = true;
-      const auto drain = [&](Wakeups& wakeups) { pass.moved = this->drain(wakeups); };
+      const auto drain = [&](Wakeups& wakeups) {
+        pass.moved = this->drain(wakeups);
+        if (!pass.moved) count_held(counters(), Count::wasted);
+      };
       switch (urgency) {
         case safety::Urgency::attempt:
           // What another thread is just doing is left to it, and the pass is then incomplete: that thread may have
           // looked before the event that this one would have seen.
-          pass.complete = entered = access_.try_run(drain);
+          pass.complete = access_.try_run(drain);
           break;
         case safety::Urgency::low:
           access_.run_low(drain);
@@ -113,7 +115,6 @@ class ComposedVni final : public Vni {
           access_.run(drain);
           break;
       }
-      if (entered && !pass.moved) count(counters(), Count::wasted);
     }
     if (core_.transfers().any()) add(pass, advance_transfers());
     return pass;

@@ -13,6 +13,7 @@ namespace heddle::p2p {
 
 using instruments::count;
 using instruments::Count;
+using instruments::count_held;
 using lln::Header;
 using lln::MessageKind;
 using lln::shm::Post;
@@ -56,7 +57,7 @@ std::int32_t Core::pid() const { return rank_.job.process; }
 // ---- sending
 
 bool Core::try_send(const SendArgs& args) {
-  if (args.bytes > lln::shm::eager_bytes || args.peer == rank_.world_rank) return false;
+  if (args.bytes > lln::shm::eager_bytes) return false;
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
@@ -64,10 +65,12 @@ bool Core::try_send(const SendArgs& args) {
 }
 
 bool Core::inject(const SendArgs& args) {
-  if (args.bytes > lln::shm::inline_bytes || args.peer == rank_.world_rank || must_wait(args.peer)) [[unlikely]]
+  if (args.bytes > lln::shm::inline_bytes || must_wait(args.peer)) [[unlikely]]
     return false;
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
-  return endpoint_.inject(args.peer, args.header, args.bytes, data) == Post::done && left();
+  if (endpoint_.inject(args.peer, args.header, args.bytes, data) != Post::done) return false;
+  count(counters_, Count::sent);
+  return true;
 }
 
 void Core::start_send(Request& request, Wakeups& wakeups) {
@@ -195,8 +198,8 @@ bool Core::drain(Wakeups& wakeups) {
     moved = flush_backlog(wakeups);
   const int messages = endpoint_.poll([&](int sender, const Header& header, const std::byte* payload,
                                           std::size_t bytes) { arrive(sender, header, payload, bytes, wakeups); });
-  count(counters_, Count::polls);
-  if (messages == 0) count(counters_, Count::empty_polls);
+  count_held(counters_, Count::polls);
+  if (messages == 0) count_held(counters_, Count::empty_polls);
   return moved || messages != 0;
 }
 
@@ -224,7 +227,7 @@ void Core::arrive(int sender, const Header& header, const std::byte* payload, st
 
 void Core::arrive_message(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                           Wakeups& wakeups) {
-  count(counters_, Count::received);
+  count_held(counters_, Count::received);
   if (Request* receive = matcher_.take_receive(header)) [[likely]] {
     receive->source = header.source;
     receive->tag = header.tag;
@@ -246,7 +249,7 @@ void Core::arrive_message(int sender, const Header& header, const std::byte* pay
 
 // A probe that sleeps is told of every message that it might look for.
 void Core::add_unexpected(Unexpected& message) {
-  count(counters_, Count::unexpected);
+  count_held(counters_, Count::unexpected);
   matcher_.add_unexpected(message);
   if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
     endpoint_.own_bell().ring();
@@ -299,7 +302,7 @@ void Core::signal(Waiter& waiter, Wakeups& wakeups) {
       break;
     case sync::Arrival::last_asleep:
       wakeups.add(waiter);
-      count(counters_, Count::wakeups);
+      count_held(counters_, Count::wakeups);
       break;
     case sync::Arrival::last_awake:
       rouse();
@@ -311,8 +314,8 @@ void Core::signal(Waiter& waiter, Wakeups& wakeups) {
 
 void Core::send_to_self(Request& request, Wakeups& wakeups) {
   const Header header{MessageKind::eager, request.source, request.tag, request.context};
-  count(counters_, Count::sent);
-  count(counters_, Count::received);
+  count_held(counters_, Count::sent);
+  count_held(counters_, Count::received);
   if (Request* receive = matcher_.take_receive(header)) {
     receive->source = header.source;
     receive->tag = header.tag;

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "datatype/datatype.hpp"
-#include "instruments/counters.hpp"
+#include "instruments/cells.hpp"
 #include "lln/shm/endpoint.hpp"
 #include "object/comm.hpp"
 #include "object/request.hpp"
@@ -24,7 +24,7 @@ namespace heddle::p2p {
 
 enum class Mode : std::uint32_t;
 
-// A send whose data can be taken at once.
+// A send to another rank whose data can be taken at once.
 struct SendArgs {
   lln::Header header;
   int peer;  // world rank
@@ -99,7 +99,7 @@ class Core {
   void deliver_local(Request& receive, Request& send, Wakeups& wakeups);
   // A message is on its way; true.
   bool left() {
-    count(counters_, instruments::Count::sent);
+    count_held(counters_, instruments::Count::sent);
     return true;
   }
   bool post_request(Request& request, Wakeups& wakeups);

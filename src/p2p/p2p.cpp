@@ -1,4 +1,5 @@
 #include "p2p/p2p.hpp"
+#include "instruments/cells.hpp"
 
 #include "datatype/datatype.hpp"
 #include "object/status.hpp"
@@ -38,9 +39,10 @@ void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI
 // Whether the message left without needing a request.
 [[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
                                                 const Datatype& datatype, int peer, int tag, Mode mode) {
-  if (mode == Mode::synchronous) return false;
+  const int to = comm.world_rank(peer);
+  if (mode == Mode::synchronous || to == comm.owner->world_rank) return false;
   const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
-                      comm.world_rank(peer),
+                      to,
                       buffer,
                       count,
                       datatype,

@@ -2,6 +2,7 @@
 // request go round once more.
 #include "binding/impl.hpp"
 #include "datatype/datatype.hpp"
+#include "instruments/cells.hpp"
 #include "object/resolve.hpp"
 #include "p2p/buffer.hpp"
 #include "p2p/requests.hpp"

@@ -1,5 +1,6 @@
 // MPI_Probe, MPI_Mprobe and the receives of matched messages (MPI 5.0, section 3.8).
 #include "binding/impl.hpp"
+#include "instruments/cells.hpp"
 #include "object/message.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"

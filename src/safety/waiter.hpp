@@ -33,7 +33,10 @@ class Wakeups {
   Wakeups() = default;
   Wakeups(const Wakeups&) = delete;
   Wakeups& operator=(const Wakeups&) = delete;
-  ~Wakeups() { flush(); }
+  ~Wakeups() {
+    if (size_ != 0) [[unlikely]]
+      flush();
+  }
   void add(Waiter& waiter) {
     if (size_ == capacity) flush();
     asleep_[size_++] = &waiter;

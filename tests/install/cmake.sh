@@ -6,7 +6,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 build() { # NAME CMAKE-ARGS...
   local name=$1
   shift
-  if ! { cmake -S "$here/$name" -B "$name" -DCMAKE_BUILD_TYPE=Release "$@" && cmake --build "$name"; } &>"$name.log"; then
+  if ! { cmake -G Ninja -S "$here/$name" -B "$name" -DCMAKE_BUILD_TYPE=Release "$@" && cmake --build "$name"; } &>"$name.log"; then
     cat "$name.log" >&2
     fail "$name"
   fi

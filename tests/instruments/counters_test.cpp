@@ -1,5 +1,5 @@
 // Counting: exact from any number of threads, silent when off; spans: exclusive, and right on average.
-#include "instruments/counters.hpp"
+#include "instruments/cells.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ TEST(Counters, CountNothingWhenOff) {
   Counters counters;
   count(counters, Count::polls);
   { ExactSpan span(counters, Time::poll); }
-  EXPECT_EQ(counters.mine(), nullptr);
+  EXPECT_EQ(own_cell(counters), nullptr);
   EXPECT_EQ(counters.totals()[Count::polls], 0U);
   EXPECT_EQ(counters.totals().threads, 0U);
 }
@@ -73,7 +73,7 @@ TEST(Counters, OutliveTheThreads) {
   Cell* first = nullptr;
   for (int i = 0; i < 100; ++i)
     std::thread([&] {
-      Cell* mine = counters.mine();
+      Cell* mine = own_cell(counters);
       if (first == nullptr) first = mine;
       EXPECT_EQ(mine, first);
       mine->add(Count::polls);
@@ -99,11 +99,11 @@ TEST(Counters, AreToldApart) {
 TEST(Counters, KeepTheLargest) {
   const Counting on;
   Counters counters;
-  for (const std::uint64_t n : {3, 7, 5}) counters.mine()->combined(n);
+  for (const std::uint64_t n : {3, 7, 5}) own_cell(counters)->combined(n);
   EXPECT_EQ(counters.totals().largest, 7U);
   EXPECT_EQ(counters.totals()[Count::combined], 15U);
   counters.forget_recent();
-  counters.mine()->combined(2);
+  own_cell(counters)->combined(2);
   EXPECT_EQ(counters.totals().recent_largest, 2U);
   EXPECT_EQ(counters.totals().largest, 7U);
 }

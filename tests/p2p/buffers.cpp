@@ -1,5 +1,7 @@
 // Buffered sends: which buffer a message takes (the communicator's, its session's, the process'), what each attach,
 // flush and detach does, and that what is buffered arrives however the buffer goes.
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "mpi/check.hpp"
@@ -125,6 +127,40 @@ void nearest() {
   MPI_Buffer_detach(&address, &size);
 }
 
+// A flush waits for what was sent before it: not for what comes later, and without keeping other threads from sending.
+// The receiver wants the later message first.
+void flush_beside_sends() {
+  MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
+  const auto take = [](int tag, long value) {
+    std::vector<long> in(longs, -1);
+    MPI_Recv(in.data(), longs, MPI_LONG, left(), tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    equal(in[longs - 1], value, "data");
+  };
+  const auto give = [](int tag, long value) {
+    const std::vector<long> out(longs, value);
+    MPI_Bsend(out.data(), longs, MPI_LONG, right(), tag, MPI_COMM_WORLD);
+  };
+  MPI_Request request;
+  give(1, 1);
+  MPI_Buffer_iflush(&request);
+  give(2, 2);
+  take(1, 1);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);  // message 2 is still in the buffer
+  take(2, 2);
+  MPI_Buffer_flush();
+
+  give(1, 3);
+  std::jthread flusher([] { MPI_Buffer_flush(); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that it most probably waits by now
+  give(2, 4);
+  take(2, 4);
+  take(1, 3);
+  flusher.join();
+  void* address;
+  int size;
+  MPI_Buffer_detach(&address, &size);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -141,6 +177,7 @@ int main(int argc, char** argv) {
   family(of_session, comm_of_session);
   descendants();
   nearest();
+  flush_beside_sends();
   // Buffers that nobody detaches: freeing, ending the session and finalizing send what they hold.
   MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0);
   MPI_Comm_attach_buffer(MPI_COMM_WORLD, MPI_BUFFER_AUTOMATIC, 0);
