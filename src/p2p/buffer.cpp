@@ -33,7 +33,8 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
   const std::size_t need = (bytes + MPI_BSEND_OVERHEAD + 15) / 16 * 16;
   std::lock_guard guard(mutex_);
   reap();
-  Block block{.serial = copied_};
+  Block block{};
+  block.serial = copied_;
   auto place = blocks_.end();
   std::byte* copy = nullptr;
   if (automatic()) {
