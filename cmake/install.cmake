@@ -34,7 +34,8 @@ endforeach()
 
 # ---- the library and its header (src/boot installs the launcher) ----------------------------------------------------
 install(FILES ${HEDDLE_GENERATED}/include/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-add_dependencies(product mpi_abi mpiexec)
+get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
+add_dependencies(product mpi_abi mpiexec ${modules})
 install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # ---- CMake package --------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 #include "binding/call_scope.hpp"
 
 #include "rank/rank.hpp"
+#include "threads/carried.hpp"
 
 namespace heddle::binding {
 
@@ -15,6 +16,7 @@ struct Lease {
   boot::ThreadRecord* record = nullptr;
   ~Lease() {
     own_record = nullptr;
+    threads::call_word = nullptr;
     if (record) boot::give_back_thread_record(*record);
   }
 };
@@ -27,6 +29,7 @@ boot::ThreadRecord& find_record() {
   if (!job.records) return nobody_reads;  // not initialized yet; ask again next time
   lease.record = boot::take_thread_record(job.record());
   own_record = lease.record ? lease.record : &nobody_reads;
+  threads::call_word = &own_record->calls;
   return *own_record;
 }
 

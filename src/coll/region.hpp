@@ -12,6 +12,7 @@
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "p2p/p2p.hpp"
+#include "platform/native.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::coll {
@@ -169,7 +170,7 @@ class Region {
     if (crowded_) {
       for (int i = 0; i < turns; ++i) {
         if (holds()) return;
-        sched_yield();
+        platform::Native::yield();
       }
     }
     p2p::wait_until(rank, holds);

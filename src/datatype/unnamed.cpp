@@ -6,13 +6,14 @@
 
 #include "datatype/contents.hpp"
 #include "datatype/predefined.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle::datatype {
 namespace {
 
 // They are constants that do not exist before somebody asks, so the ranks of a process share them.
 struct Unnamed {
-  std::mutex mutex;
+  threads::Mutex mutex;
   // The contents stay here rather than on the heap by themselves, so that a leak checker, which does not look into the
   // arena, finds them.
   struct Made {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "instruments/counters.hpp"
+#include "threads/per_thread.hpp"
+#include "threads/thread_ref.hpp"
 
 namespace heddle::instruments {
 
@@ -58,6 +60,8 @@ namespace detail {
 }  // namespace detail
 
 inline Cells* cells_of_thread() {
+  if (threads::user_level()) [[unlikely]]
+    return &threads::own<Cells>();
   Cells* cells = detail::own_cells;
   return cells != nullptr ? cells : detail::make_cells();
 }

@@ -4,6 +4,7 @@
 
 #include "instruments/cells.hpp"
 #include "instruments/ticks.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle::instruments {
 
@@ -11,7 +12,7 @@ namespace heddle::instruments {
 
 namespace {
 
-std::mutex users_mutex;
+threads::Mutex users_mutex;
 int users = 0;
 
 }  // namespace

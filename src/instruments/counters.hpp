@@ -17,6 +17,8 @@
 #include <mutex>
 #include <vector>
 
+#include "threads/mutex.hpp"
+
 namespace heddle::instruments {
 
 enum class Count : std::uint8_t {
@@ -124,7 +126,7 @@ class Counters {
   friend class Cells;
 
   const std::uint64_t name_;  // never given to another: a thread's memory of its cells may outlive the counters
-  mutable std::mutex mutex_;
+  mutable threads::Mutex mutex_;
   std::vector<std::shared_ptr<Cell>> cells_;
   std::uint64_t threads_ = 0;
   Cell held_;

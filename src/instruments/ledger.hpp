@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "instruments/counters.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle::instruments {
 
@@ -45,7 +46,7 @@ class Ledger {
  private:
   static constexpr std::size_t most_looks = 64;
 
-  mutable std::mutex mutex_;
+  mutable threads::Mutex mutex_;
   std::vector<Counters*> vnis_;
   std::map<Look, Gone> gone_;
 };

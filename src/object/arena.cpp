@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "object/object.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle::arena {
 
@@ -21,7 +22,7 @@ struct FreeSlot {
 };
 
 struct Region {
-  std::mutex mutex;
+  threads::Mutex mutex;
   FreeSlot* free = nullptr;
   std::size_t used = 0;    // bytes from the region's start that were ever handed out
   std::size_t mapped = 0;  // bytes from the region's start that there are

@@ -12,6 +12,7 @@
 
 #include "object/error.hpp"
 #include "object/object.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -41,7 +42,7 @@ class KeyvalTable {
 
  private:
   static constexpr int first_number = 0x1000;  // beyond the standard's
-  std::mutex mutex_;
+  threads::Mutex mutex_;
   std::unordered_map<int, Keyval*> keyvals_;
   int next_ = first_number;
 };
@@ -71,7 +72,7 @@ struct AttributeSet {
   };
   std::vector<Attribute> snapshot() const;  // with references
 
-  mutable std::mutex mutex_;
+  mutable threads::Mutex mutex_;
   std::vector<Attribute> attributes_;  // in the order of being set
 };
 

@@ -16,6 +16,7 @@
 #include "object/errhandler.hpp"
 #include "object/info.hpp"
 #include "object/object.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -70,9 +71,9 @@ struct Comm final : Object {
   instruments::Counters counters;                     // who used it, and how much
   std::shared_ptr<p2p::SendBuffer> buffer;            // of MPI_Comm_attach_buffer
 
-  std::mutex mutex;   // guards what is below
-  InfoEntries hints;  // that were set by the program and mean something here (object/info.hpp)
-  std::string name;   // at most MPI_MAX_OBJECT_NAME-1 characters
+  threads::Mutex mutex;  // guards what is below
+  InfoEntries hints;     // that were set by the program and mean something here (object/info.hpp)
+  std::string name;      // at most MPI_MAX_OBJECT_NAME-1 characters
 
   bool has_promised(Context promise) const { return (context & promise) != 0; }
   int world_rank(int r) const { return peer_world ? peer_world[r] : r; }

@@ -12,6 +12,7 @@
 #include "object/resolve.hpp"
 #include "platform/hardware.hpp"
 #include "rank/rank.hpp"
+#include "threads/thread_ref.hpp"
 
 namespace heddle::mpi {
 
@@ -47,7 +48,7 @@ Error Query_thread(int* provided) {
 }
 
 Error Is_thread_main(int* flag) {
-  *flag = current_rank().main_thread == static_cast<std::uint64_t>(pthread_self());
+  *flag = current_rank().main_thread == threads::identity();
   return success;
 }
 

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "object/object.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -39,7 +40,7 @@ class ErrhandlerSlot {
   Errhandler* get() const;  // with a new reference; null if none was ever set
 
  private:
-  mutable std::mutex mutex_;
+  mutable threads::Mutex mutex_;
   Errhandler* errhandler_ = nullptr;
 };
 

@@ -2,7 +2,8 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <memory>
+
+#include "threads/per_thread.hpp"
 
 namespace heddle {
 
@@ -19,11 +20,7 @@ Error failure(Comm* comm, int error_class, const char* format, std::va_list argu
 
 // On the heap, and only for threads that fail: the library's thread-local storage lies in the few bytes that the
 // loader keeps free for libraries which are opened later.
-ErrorDetail& error_detail() {
-  static thread_local std::unique_ptr<ErrorDetail> detail;
-  if (!detail) detail = std::make_unique<ErrorDetail>();
-  return *detail;
-}
+ErrorDetail& error_detail() { return threads::own<ErrorDetail>(); }
 
 Error fail(int error_class, const char* format, ...) {
   std::va_list arguments;

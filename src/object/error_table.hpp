@@ -6,6 +6,7 @@
 #include <string>
 
 #include "object/error.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -37,7 +38,7 @@ class ErrorTable {
   void remove(int code);
   Error find_added(int code, const char* what, Entry*& entry);
 
-  mutable std::mutex mutex_;
+  mutable threads::Mutex mutex_;
   std::map<int, Entry> added_;  // by code; a removed number is used again only if it was the last
   int last_used_ = MPI_ERR_LASTCODE;
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "object/object.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -25,7 +26,7 @@ struct Info final : Object {
   bool remove(std::string_view key);
   InfoEntries entries() const;
 
-  mutable std::mutex mutex;
+  mutable threads::Mutex mutex;
   InfoEntries items;  // under `mutex`
 };
 

@@ -17,6 +17,7 @@
 #include "object/group.hpp"
 #include "object/info.hpp"
 #include "object/tags.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -67,7 +68,7 @@ struct ObjectTables {
   Rank& rank_;
   std::once_flag environment_made_;
   Info environment_;  // here and not in the arena, where a leak checker would not find what refers to its strings
-  std::mutex mutex_;
+  threads::Mutex mutex_;
   std::map<const Datatype*, AttributeSet> datatype_attributes_;  // under mutex_
   std::map<const Datatype*, std::string> datatype_names_;        // under mutex_
 };

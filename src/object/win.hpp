@@ -11,6 +11,7 @@
 #include "object/errhandler.hpp"
 #include "object/info.hpp"
 #include "object/object.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -37,9 +38,9 @@ struct Win final : Object {
     int model = MPI_WIN_UNIFIED;
   } predefined;
 
-  std::mutex mutex;   // guards what is below
-  InfoEntries hints;  // that were set by the program and mean something here
-  std::string name;   // at most MPI_MAX_OBJECT_NAME-1 characters
+  threads::Mutex mutex;  // guards what is below
+  InfoEntries hints;     // that were set by the program and mean something here
+  std::string name;      // at most MPI_MAX_OBJECT_NAME-1 characters
 };
 
 }  // namespace heddle

@@ -13,6 +13,7 @@
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle::p2p {
 
@@ -50,8 +51,8 @@ class SendBuffer {
 
   void* base_;
   MPI_Count size_;
-  std::mutex flushing_;  // a request is waited for by one thread at a time
-  std::mutex mutex_;     // of what follows
+  threads::Mutex flushing_;  // a request is waited for by one thread at a time
+  threads::Mutex mutex_;     // of what follows
   std::uint64_t copied_ = 0;
   std::list<Block> blocks_;  // in order of place
 };

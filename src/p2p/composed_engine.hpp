@@ -4,15 +4,18 @@
 #include <atomic>
 #include <bit>
 #include <deque>
-#include <thread>
+#include <mutex>
 #include <utility>
 
 #include "instruments/span.hpp"
 #include "p2p/composed_vni.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/user_level_waiting.hpp"
 #include "p2p/waiting.hpp"
 #include "platform/native.hpp"
 #include "rank/rank.hpp"
+#include "threads/helper.hpp"
+#include "threads/thread_ref.hpp"
 
 namespace heddle::p2p {
 
@@ -32,11 +35,20 @@ class ComposedEngine final : public Engine {
     WaitSet set(requests, n, any);
     if (set.satisfied()) return;
     const instruments::Span span(counters(), Time::wait);
-    Waiting::wait(*this, set);
+    if (const threads::ThreadRef caller = threads::user_level()) [[unlikely]] {
+      UserLevelWaiting(*this, caller).wait(set);
+    } else {
+      Waiting::wait(*this, set);
+    }
   }
   void wait_until(bool (*holds)(const void*), const void* what) override {
     const instruments::Span span(counters(), Time::wait);
-    Waiting::wait_until(*this, [&] { return holds(what); });
+    const auto condition = [&] { return holds(what); };
+    if (const threads::ThreadRef caller = threads::user_level()) [[unlikely]] {
+      UserLevelWaiting(*this, caller).wait_until(condition);
+    } else {
+      Waiting::wait_until(*this, condition);
+    }
   }
   void notify(int world_rank) override { endpoint().wake(world_rank); }
   lln::shm::Heap& shared_memory() override { return endpoint().heap(); }
@@ -70,8 +82,7 @@ class ComposedEngine final : public Engine {
   // Waits with a counter. sleep(waiter) is how one that isn't the server does that; serve(over) makes progress until
   // over().
   template <class Sleep, class Serve>
-  void wait_enrolled(WaitSet& set, Sleep&& sleep, Serve&& serve) {
-    Waiter& me = waiter_of_thread();
+  void wait_enrolled(WaitSet& set, Waiter& me, Sleep&& sleep, Serve&& serve) {
     enroll(set, me);
     bool server = roles_.enter(me);
     if (!server) {
@@ -86,13 +97,13 @@ class ComposedEngine final : public Engine {
   }
 
   // The same where another thread makes all progress.
-  void wait_served(WaitSet& set) {
-    Waiter& me = waiter_of_thread();
+  void wait_served(WaitSet& set, Waiter& me) {
     enroll(set, me);
     rouse();
-    (void)me.counter.wait();
+    (void)me.sleep();
     withdraw(set);
   }
+  bool is_served() const { return model().waiting == safety::Waiting::flag; }
 
   // Sleeps on the rank's doorbell, and progresses whenever it rings, until `holds`.
   template <class F>
@@ -120,12 +131,42 @@ class ComposedEngine final : public Engine {
     }
   }
 
-  // Of the offload model: a thread that does nothing else, for every VNI.
+  // ---- for user-level threads (user_level_waiting.hpp)
+
+  // The server, which is one, serves no longer.
+  void resign(Waiter& me) {
+    start_watch();
+    roles_.resign(me);
+  }
+
+  // Suspends the caller until the condition holds, which is looked at whenever the rank's doorbell has rung.
+  template <class F>
+  void listen_until(F&& holds, Waiter& me) {
+    start_watch();
+    auto& bell = endpoint().own_bell();
+    while (!holds()) {
+      me.counter.expect(1);
+      const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
+      bell.asleep.fetch_add(1, std::memory_order_relaxed);
+      endpoint().fence().heavy();
+      if (!holds()) {
+        roles_.listen(me);
+        if (something_to_do()) rouse();
+        // What rang before the caller was a listener may have been heard already.
+        if (bell.rings.load(std::memory_order_acquire) != rings) roles_.call_listeners();
+        const instruments::ExactSpan span(counters(), Time::asleep);
+        (void)me.sleep();
+      }
+      bell.asleep.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
+
+  // Of the offload model: a thread that does nothing else, for every VNI. It lives as long as the process, like the engine.
   void start_communication_thread() {
-    std::thread([this] {
+    threads::start_helper([this] {
       for (auto& vni : vnis_) vni.access().serve();
       sleep_until([] { return false; });
-    }).detach();  // it lives as long as the process, like the engine
+    });
   }
 
  private:
@@ -136,6 +177,24 @@ class ComposedEngine final : public Engine {
   lln::shm::Endpoint& endpoint() { return vnis_.front().core().endpoint(); }
   // What concerns the rank and no one VNI is counted at its first.
   instruments::Counters& counters() { return vnis_.front().core().counters(); }
+  // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed.
+  void start_watch() {
+    std::call_once(watch_started_, [this] {
+      threads::start_helper([this] {
+        std::uint32_t heard = endpoint().own_bell().rings.load(std::memory_order_acquire);
+        for (;;) {
+          roles_.await_duty();
+          sleep_until([&] {
+            const std::uint32_t rings = endpoint().own_bell().rings.load(std::memory_order_acquire);
+            if (rings != heard) roles_.call_listeners();
+            heard = rings;
+            return !roles_.watch_is_wanted();
+          });
+        }
+      });
+    });
+  }
+
   void rouse() { vnis_.front().core().rouse(); }
   bool something_to_do() const {
     for (const auto& vni : vnis_)
@@ -173,6 +232,7 @@ class ComposedEngine final : public Engine {
   Rank& rank_;
   std::deque<ComposedVni<Access>> vnis_;
   Roles roles_;
+  std::once_flag watch_started_;
   std::atomic<std::uint32_t> looks_{0};
 };
 

@@ -22,6 +22,7 @@
 
 #include "lln/shm/endpoint.hpp"
 #include "object/request.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 struct Rank;
@@ -120,7 +121,7 @@ class Transfers {
   void start(Transfer& transfer);
 
   Core& core_;
-  std::mutex mutex_;  // of the queue; held for a few instructions
+  threads::Mutex mutex_;  // of the queue; held for a few instructions
   Transfer* head_ = nullptr;
   Transfer* tail_ = nullptr;
   std::atomic<std::uint32_t> active_{0};

@@ -136,7 +136,8 @@ struct Reactivation {
   template <class E>
   static void wait(E& e, WaitSet& set) {
     e.wait_enrolled(
-        set, [](Waiter& me) { return sleep == Sleep::user ? me.counter.watch() : me.counter.wait(); },
+        set, waiter_of_thread(),
+        [](Waiter& me) { return sleep == Sleep::user ? me.counter.watch() : me.counter.wait(); },
         [&e](auto&& over) { Contend<Urgency::low>::wait_until(e, over); });
   }
   // No counter stands for such a condition: the thread polls for itself.
@@ -161,7 +162,7 @@ struct WatchOwnFlag {
     do {
       if (set.satisfied()) return;
     } while (patience.spend());
-    e.wait_served(set);
+    e.wait_served(set, waiter_of_thread());
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {
@@ -188,7 +189,8 @@ struct Adaptive {
       if (!patience.spend()) break;
     }
     e.wait_enrolled(
-        set, [](Waiter& me) { return me.counter.wait(); }, [&e](auto&& over) { e.sleep_until(over); });
+        set, waiter_of_thread(), [](Waiter& me) { return me.counter.wait(); },
+        [&e](auto&& over) { e.sleep_until(over); });
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {

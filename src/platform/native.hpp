@@ -5,8 +5,8 @@
 // stored to can't wake a sleeper, hence the naps are short; algorithms whose waits may be long park on a word
 // instead.
 //
-// Yields and naps go to the thread runtime of the calling thread: user-level threads set `runtime` in the kernel
-// thread that carries them, and are then never put to sleep in the kernel.
+// Yields and naps go to the thread runtime of the calling thread (threads/): a kernel thread that carries user-level ones
+// is never put to sleep here.
 #pragma once
 
 #include <linux/futex.h>
@@ -27,11 +27,12 @@
 
 namespace heddle::platform {
 
-// What a user-level thread runtime offers to its threads that wait. Null means: a plain kernel thread.
-struct Runtime {
-  void (*yield)();
+// What a process with user-level threads does when one of them waits; null: all threads are kernel threads.
+struct UserLevel {
+  // Lets others run if the caller is user-level; else false. `rests` counts how often that was in this wait.
+  bool (*rest)(std::uint32_t& rests) noexcept;
 };
-inline constinit thread_local const Runtime* runtime = nullptr;
+inline constinit std::atomic<const UserLevel*> user_level{nullptr};
 
 // How long a wait stays in each stage. Written by whoever knows the machine better (quota, ranks per node),
 // before threads start; the values that stand here suit cores that are shared.
@@ -56,13 +57,14 @@ inline const bool fences_told = [] {
 
 inline void cpu_relax() noexcept { __builtin_ia32_pause(); }
 
-// Out of line, and the only reader of `runtime`: the address of a thread-local must not be kept over a yield,
-// since a user-level thread may go on in another kernel thread.
+inline bool rested_in_runtime(std::uint32_t& rests) {
+  const UserLevel* const runtimes = user_level.load(std::memory_order_acquire);
+  return runtimes != nullptr && runtimes->rest(rests);
+}
+
 [[gnu::noinline]] inline void rest(std::uint32_t& rests) {
-  const Runtime* carrier = runtime;
-  if (carrier != nullptr) {
-    carrier->yield();
-  } else if (rests < patience.yields) {
+  if (rested_in_runtime(rests)) return;
+  if (rests < patience.yields) {
     ++rests;
     sched_yield();
   } else {
@@ -171,7 +173,8 @@ struct Native {
   }
 
   static void park(const atomic<std::uint32_t>& word, std::uint32_t expected, Scope scope) {
-    if (runtime != nullptr) return yield();  // the kernel must not put a carrier of user-level threads to sleep
+    std::uint32_t rests = 0;
+    if (detail::rested_in_runtime(rests)) return;
     futex(word, scope == Scope::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT, expected);
   }
 

@@ -1,5 +1,8 @@
 #include "progress/pollables.hpp"
 
+#include "threads/per_thread.hpp"
+#include "threads/thread_ref.hpp"
+
 namespace heddle::progress {
 
 void Pollables::put(Pollable& work) {
@@ -24,9 +27,22 @@ void Pollables::add(Pollable& work) {
   put(work);
 }
 
+namespace {
+
+// Whether the calling thread is in poll(): a schedule's own send or receive progresses too, and would come back there; depth
+// one is enough.
+bool& is_polling() {
+  struct Polling {
+    bool now = false;
+  };
+  static constinit thread_local Polling of_kernel_thread;
+  return threads::user_level() ? threads::own<Polling>().now : of_kernel_thread.now;
+}
+
+}  // namespace
+
 Pass Pollables::poll() {
-  // A schedule's own send or receive progresses too, and would come back here; depth one is enough.
-  static constinit thread_local bool polling = false;
+  bool& polling = is_polling();
   Pass pass;
   if (polling) return pass;
   polling = true;

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "progress/pass.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle::progress {
 
@@ -30,7 +31,7 @@ class Pollables {
   Pollable* take();
   void put(Pollable& work);
 
-  std::mutex mutex_;
+  threads::Mutex mutex_;
   Pollable* head_ = nullptr;
   Pollable* tail_ = nullptr;
   std::atomic<std::uint32_t> active_{0};

@@ -13,6 +13,7 @@
 #include "p2p/engine.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
+#include "threads/thread_ref.hpp"
 #include "tool/report.hpp"
 
 namespace heddle::mpi {
@@ -24,7 +25,7 @@ Error Init_thread(int*, char***, int required, int* provided) {
   if (required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
     return fail(MPI_ERR_ARG, "required = %d is not a level of thread support", required);
   if (Error e = acquire_library(rank)) return e;
-  rank.main_thread = static_cast<std::uint64_t>(pthread_self());
+  rank.main_thread = threads::identity();
   rank.thread_level = rank.engine->thread_level();  // never less: no program needs to pay for asking
   rank.world = make_world(rank);
   rank.self = make_self(rank);

@@ -1,12 +1,13 @@
 #include "rank/rank.hpp"
-#include "boot/cores.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <string>
 
+#include "boot/cores.hpp"
 #include "boot/job.hpp"
 #include "lln/shm/endpoint.hpp"
 #include "lln/shm/window_room.hpp"
@@ -16,6 +17,7 @@
 #include "p2p/engine.hpp"
 #include "p2p/request_cache.hpp"
 #include "rank/settings.hpp"
+#include "threads/selection.hpp"
 #include "tool/interface.hpp"
 #include "tool/report.hpp"
 
@@ -70,6 +72,11 @@ static Error bring_up(Rank& rank) {
   rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
   if (Error e = check_initial_errhandler()) return e;
   tool::prepare_report();
+  std::string why;
+  const std::string runtimes = setting("HEDDLE_THREADS");
+  if (!threads::select_runtimes(runtimes, why))
+    return fail(MPI_ERR_ARG, "HEDDLE_THREADS=%s can't be had: %s", runtimes.c_str(), why.c_str());
+  if (!why.empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", why.c_str());
   rank.engine = p2p::make_engine(rank);
   if (!rank.engine) return Error(MPI_ERR_ARG);
   rank.sent = &p2p::take_request();

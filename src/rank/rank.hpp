@@ -12,6 +12,7 @@
 #include "instruments/ledger.hpp"
 #include "progress/pollables.hpp"
 #include "safety/patience.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -42,8 +43,8 @@ struct Rank {
   std::atomic<Phase> world_phase{Phase::before};  // of the world model: MPI_Init .. MPI_Finalize
   int users = 0;                                  // world model and open sessions; under lifecycle_mutex
   int thread_level = 0;                           // what MPI_Init_thread provided
-  std::uint64_t main_thread = 0;                  // of MPI_Is_thread_main
-  std::mutex lifecycle_mutex;
+  std::uintptr_t main_thread = 0;                 // of MPI_Is_thread_main
+  threads::Mutex lifecycle_mutex;
 
   boot::Job job;       // where we are in the job, and its shared memory
   int world_rank = 0;  // position among all processes of the job; also the address for transports

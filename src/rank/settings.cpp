@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rank/rank.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -13,7 +14,7 @@ namespace {
 
 // Of each rank. Never destroyed: settings are read from the constructors of other static objects, and until the process ends.
 struct Changes {
-  std::mutex mutex;
+  threads::Mutex mutex;
   std::map<std::pair<const Rank*, std::string>, std::string> values;
 };
 Changes& changes() {

@@ -18,6 +18,7 @@
 
 #include "object/error.hpp"
 #include "rma/target_lock.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle::rma {
 
@@ -25,9 +26,9 @@ namespace heddle::rma {
 struct Hold {
   int target;
   LockType type;
-  bool checked;          // false: MPI_MODE_NOCHECK, the target's word was not touched
-  std::uint32_t thread;  // that locked
-  bool held;             // false: still waiting
+  bool checked;           // false: MPI_MODE_NOCHECK, the target's word was not touched
+  std::uintptr_t thread;  // that locked
+  bool held;              // false: still waiting
 };
 
 class Epochs {
@@ -73,7 +74,7 @@ class Epochs {
   Error begin(Access access, const char* what);
   Error not_open(int target) const;
 
-  std::mutex mutex_;  // of changes
+  threads::Mutex mutex_;  // of changes
   std::atomic<Access> access_{Access::none};
   std::unique_ptr<std::atomic<std::uint32_t>[]> open_;  // by target: started, or the number of locks held
   std::vector<int> targets_;                            // of start

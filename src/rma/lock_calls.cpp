@@ -6,6 +6,7 @@
 #include "platform/native.hpp"
 #include "rma/assertions.hpp"
 #include "rma/window.hpp"
+#include "threads/thread_ref.hpp"
 
 namespace heddle::rma {
 
@@ -87,7 +88,7 @@ Error Win_lock(int lock_type, int rank, int assert, Win& win) {
   if (rank == MPI_PROC_NULL) return success;
   if (Error e = rma::check_rank(win, "rank", rank)) return e;
   const rma::Hold hold{rank, lock_type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
-                       (assert& MPI_MODE_NOCHECK) == 0, platform::Native::thread(), false};
+                       (assert& MPI_MODE_NOCHECK) == 0, threads::identity(), false};
   if (Error e = win.window->epochs.begin_lock(hold)) return e;
   if (hold.checked) rma::lock(*win.window, hold);
   win.window->epochs.end_lock(hold);
@@ -99,7 +100,7 @@ Error Win_unlock(int rank, Win& win) {
   if (rank == MPI_PROC_NULL) return success;
   if (Error e = rma::check_rank(win, "rank", rank)) return e;
   rma::Hold released{};
-  released.thread = platform::Native::thread();
+  released.thread = threads::identity();
   if (Error e = win.window->epochs.unlock(rank, released)) return e;
   rma::order_memory();
   if (released.checked) rma::release(*win.window, rank, released.type);

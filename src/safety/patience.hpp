@@ -120,7 +120,7 @@ class FruitlessTests {
 
   [[gnu::noinline]] void rest(const Machine& machine) {
     const bool crowded = machine.waiting->load(std::memory_order_relaxed) >= machine.cores;  // and this one
-    if (crowded || n_ % tests_per_yield == 0) sched_yield();
+    if (crowded || n_ % tests_per_yield == 0) platform::Native::yield();  // or other user-level threads run
   }
 
   std::uint32_t n_ = 0;

@@ -2,20 +2,24 @@
 //
 // Most queue locks are happy with a node on the stack. Those whose cells wander between threads (CLH and what is built
 // from it) take a cell from the lock when a node is first used and give it back when the node ends, which is meant to
-// happen once a thread and lock, not once an acquisition.
+// happen once a thread and lock, not once an acquisition. Not so where there are user-level threads: one that waits for a
+// lock is suspended, and another of the same kernel thread may wait too, so each acquisition has a node of its own.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "threads/thread_ref.hpp"
 
 namespace heddle::safety {
 
 template <class Node>
 class KeptNode {
  public:
-  explicit KeptNode(const void* lock) : node_(of(lock)) {}
+  explicit KeptNode(const void* lock) : node_(threads::user_level_possible() ? fresh_.emplace() : of(lock)) {}
   Node& operator*() const { return node_; }
 
  private:
@@ -27,6 +31,7 @@ class KeptNode {
     return *kept.back().second;
   }
 
+  std::optional<Node> fresh_;
   Node& node_;
 };
 

@@ -2,6 +2,9 @@
 //
 // A thread that waits for all of n requests is signalled n times and wakes once; one that waits for any of them counts
 // one event, which the first completion signals (Dang 2017, section IV-A, has the former; the latter is ours).
+//
+// A kernel thread sleeps on its counter's word. A user-level thread is suspended in its runtime, and whoever wakes it
+// resumes it there; the counter makes sure that this is done once for each suspension.
 #pragma once
 
 #include <atomic>
@@ -9,6 +12,7 @@
 
 #include "platform/native.hpp"
 #include "sync/kernel_counter.hpp"
+#include "threads/thread_ref.hpp"
 
 namespace heddle {
 
@@ -16,18 +20,33 @@ struct Waiter {
   sync::KernelCounter<platform::Native> counter;
   bool any = false;                    // waits for one of its requests, not for all
   std::atomic<bool> signalled{false};  // `any` only: somebody was the first
+  threads::ThreadRef thread;           // none: a kernel thread
   bool server = false;                 // under the lock of Roles, as the links
   Waiter* next = nullptr;
   Waiter* prev = nullptr;
+
+  sync::Wake sleep() {
+    if (!thread) return counter.wait();
+    return counter.wait_by([this](std::uint32_t) { thread.suspend(); });
+  }
+  void force() {
+    if (!counter.mark_forced()) return;
+    if (thread) {
+      thread.resume();
+    } else {
+      counter.wake();
+    }
+  }
 };
 
+// Of a kernel thread. A user-level one has its waiter on its stack.
 inline Waiter& waiter_of_thread() {
   static thread_local constinit Waiter waiter;
   return waiter;
 }
 
-// Threads to wake once the VNI is released: waking costs a system call, which nobody should wait for. The waiter may be
-// gone by then; its counter's address is all that is needed.
+// Threads to wake once the VNI is released: waking costs a system call, which nobody should wait for. A kernel thread's
+// waiter may be gone by then; its counter's address is all that is needed.
 class Wakeups {
  public:
   Wakeups() = default;
@@ -39,17 +58,30 @@ class Wakeups {
   }
   void add(Waiter& waiter) {
     if (size_ == capacity) flush();
-    asleep_[size_++] = &waiter;
+    asleep_[size_++] = {&waiter, static_cast<bool>(waiter.thread)};
   }
   void flush() {
-    for (int i = 0; i < size_; ++i) asleep_[i]->counter.wake();
+    for (int i = 0; i < size_; ++i) asleep_[i].wake();
     size_ = 0;
   }
 
  private:
+  struct Sleeper {
+    Waiter* waiter;
+    bool user_level;  // then it is there until it is resumed
+    void wake() const {
+      if (user_level) {
+        const threads::ThreadRef thread = waiter->thread;
+        thread.resume();
+      } else {
+        waiter->counter.wake();
+      }
+    }
+  };
+
   static constexpr int capacity = 16;
   int size_ = 0;
-  Waiter* asleep_[capacity];
+  Sleeper asleep_[capacity];
 };
 
 }  // namespace heddle

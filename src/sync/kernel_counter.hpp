@@ -35,11 +35,22 @@ class KernelCounter : public CounterWord<P> {
   void wake() { P::unpark(this->word_, 1, Where); }
 
   void force() {
+    if (mark_forced()) wake();
+  }
+  // force() without its system call. True: the waiter is asleep and the caller has to wake it. (A complete one is woken by
+  // whoever signalled last.) So a sleeper is woken by exactly one of those who signal and force it.
+  bool mark_forced() {
     const std::uint32_t before = this->word_.fetch_or(Base::forced, order::release);
-    if ((before & Base::asleep) != 0) wake();
+    return (before & Base::asleep) != 0 && (before & Base::most_events) != 0;
   }
 
   Wake wait() {
+    return wait_by([this](std::uint32_t word) { P::park(this->word_, word, Where); });
+  }
+
+  // Sleeps in another way: sleep(word) returns when the waiter has been woken, or before.
+  template <class Sleep>
+  Wake wait_by(Sleep&& sleep) {
     for (;;) {
       std::uint32_t word = this->word_.load(order::acquire);
       if (Base::over(word)) return this->report(word);
@@ -47,7 +58,7 @@ class KernelCounter : public CounterWord<P> {
         if (!this->word_.compare_exchange(word, word | Base::asleep, order::relaxed, order::relaxed)) continue;
         word |= Base::asleep;
       }
-      P::park(this->word_, word, Where);
+      sleep(word);
     }
   }
 };

@@ -14,6 +14,7 @@
 
 #include "object/error.hpp"
 #include "rank/rank.hpp"
+#include "threads/mutex.hpp"
 #include "tool/cvar.hpp"
 #include "tool/handle_table.hpp"
 #include "tool/pvar.hpp"
@@ -21,7 +22,7 @@
 namespace heddle::tool {
 
 struct Interface {
-  std::mutex mutex;
+  threads::Mutex mutex;
   // Under the mutex:
   int users = 0;  // calls of MPI_T_init_thread that have had no MPI_T_finalize
   HandleTable<CvarHandle, MPI_T_cvar_handle> cvars;

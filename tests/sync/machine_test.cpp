@@ -74,13 +74,15 @@ TEST(Native, WaitsThroughTheRuntimeOfTheThread) {
   static Native::atomic<std::uint32_t> cell{0};
   static unsigned yields = 0;
   cell.store(0, platform::order::relaxed);
-  const platform::Runtime fibers{[] {
+  const platform::UserLevel fibers{[](std::uint32_t& rests) noexcept {
+    ++rests;
     if (++yields == 3) cell.store(1, platform::order::relaxed);
+    return true;
   }};
-  platform::runtime = &fibers;
+  platform::user_level = &fibers;
   Native::await(cell, platform::order::acquire, [](std::uint32_t v) { return v == 1; });
   Native::park(cell, 1, platform::Scope::process);  // would sleep for ever in the kernel
-  platform::runtime = nullptr;
+  platform::user_level = nullptr;
   EXPECT_EQ(yields, 4U);
 }
 

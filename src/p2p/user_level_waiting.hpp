@@ -1,0 +1,136 @@
+// How a user-level thread waits, under whatever safety model: in its runtime. The fourth choice of a model says what kernel
+// threads do; this is the same for all models.
+//
+// - First it looks a few times itself, and lets its siblings run in between: an answer that is on its way costs a switch
+//   and nothing else.
+// - Then it is suspended until its requests are done. One of those that wait, the server, goes on looking for all of them,
+//   and yields between looks, so that the kernel thread polls when it has nothing else to run, and only then.
+// - When nothing has moved for about as long as a wake-up costs, the server is suspended too. From then on a kernel thread
+//   serves: one that waits itself, or the watch (safety/roles.hpp). Now the runtime finds nothing to run and does what it
+//   does then. Boost.Fiber puts the kernel thread to sleep, and a fiber that becomes ready by other means wakes it, which
+//   would not be so if it slept on our doorbell.
+#pragma once
+
+#include <sched.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "p2p/wait_set.hpp"
+#include "platform/native.hpp"
+#include "progress/pass.hpp"
+#include "safety/model.hpp"
+#include "safety/patience.hpp"
+#include "safety/urgency.hpp"
+#include "safety/waiter.hpp"
+#include "threads/thread_ref.hpp"
+
+namespace heddle::p2p {
+
+// How long a user-level thread goes on looking and yielding.
+class UserLevelPatience {
+ public:
+  explicit UserLevelPatience(const Machine& machine) : machine_(machine) {
+    machine_.waiting->fetch_add(1, std::memory_order_relaxed);
+  }
+  ~UserLevelPatience() { machine_.waiting->fetch_sub(1, std::memory_order_relaxed); }
+  UserLevelPatience(const UserLevelPatience&) = delete;
+  UserLevelPatience& operator=(const UserLevelPatience&) = delete;
+
+  void reset() { since_ = 0; }
+
+  // After a yield in the runtime; false: it was long enough. Now and then the kernel is given the core, for threads that this
+  // runtime knows nothing of.
+  bool spend() {
+    if (++looks_ % looks_per_check != 0) return true;
+    const bool crowded = machine_.waiting->load(std::memory_order_relaxed) > machine_.cores;
+    if (crowded || looks_ % looks_per_yield == 0) sched_yield();
+    const std::int64_t now = platform::Native::now();
+    if (since_ == 0) since_ = now;
+    return now - since_ < awake;
+  }
+
+ private:
+  static constexpr std::uint32_t looks_per_check = 8;
+  static constexpr std::uint32_t looks_per_yield = 64;
+  static constexpr std::int64_t awake = 200'000;  // nanoseconds
+
+  const Machine& machine_;
+  std::uint32_t looks_ = 0;
+  std::int64_t since_ = 0;  // nothing has moved; 0: something has, since the last check
+};
+
+template <class E>
+class UserLevelWaiting {
+ public:
+  UserLevelWaiting(E& engine, threads::ThreadRef thread) : e_(engine), thread_(thread) {}
+
+  void wait(WaitSet& set) {
+    for (int turn = 0; turn < turns; ++turn) {
+      e_.look(e_.home(set), safety::Urgency::attempt);
+      if (set.satisfied()) return;
+      thread_.yield();
+      if (set.satisfied()) return;
+    }
+    if (!safety::is_safe(e_.model())) {
+      poll([&] { return set.satisfied(); });
+    } else {
+      Waiter me;
+      me.thread = thread_;
+      if (e_.is_served()) return e_.wait_served(set, me);
+      e_.wait_enrolled(
+          set, me, [](Waiter& waiter) { return waiter.sleep(); }, [&](auto&& over) { serve(me, over); });
+    }
+  }
+
+  template <class F>
+  void wait_until(F&& holds) {
+    if (!safety::is_safe(e_.model())) return poll(holds);
+    if (look_until(holds)) return;
+    Waiter me;
+    me.thread = thread_;
+    e_.listen_until(holds, me);
+  }
+
+ private:
+  using Urgency = safety::Urgency;
+
+  static constexpr int turns = 4;
+  static constexpr std::uint32_t attempts = 16;  // without waiting for the VNI, to one that does
+
+  // As the server, awake and then in turns with others, until over().
+  template <class F>
+  void serve(Waiter& me, F&& over) {
+    while (!look_until(over)) {
+      e_.resign(me);
+      if (me.sleep().complete) return;
+    }
+  }
+
+  // False: it takes long.
+  template <class F>
+  bool look_until(F&& holds) {
+    UserLevelPatience patience(e_.machine());
+    for (std::uint32_t i = 1;; ++i) {
+      if (holds()) return true;
+      if (e_.look(0, i % attempts == 0 ? Urgency::low : Urgency::attempt).moved) patience.reset();
+      if (holds()) return true;
+      thread_.yield();
+      if (!patience.spend()) return holds();
+    }
+  }
+
+  // Without any lock nobody else may look for us.
+  template <class F>
+  void poll(F&& holds) {
+    for (std::uint32_t rests = 0; !holds(); ++rests) {
+      if (e_.look(0, Urgency::attempt).moved) rests = 0;
+      thread_.yield(rests);
+    }
+  }
+
+  E& e_;
+  threads::ThreadRef thread_;
+};
+
+}  // namespace heddle::p2p

@@ -1,0 +1,59 @@
+// Kernel threads: the component that is always there, and always bound.
+//
+// A suspended thread sleeps on a word of its own (a futex). The rest of the library lets kernel threads wait where that is
+// cheaper still (sync/, safety/waiter.hpp); this is for what threads of any runtime do alike.
+#pragma once
+
+#include <sched.h>
+
+#include "platform/native.hpp"
+#include "threads/runtime.hpp"
+
+namespace heddle::threads {
+
+struct Pthreads {
+  static constexpr const char* name = "pthreads";
+
+  static Thread self() noexcept { return &own(); }
+
+  static void yield(std::uint32_t) noexcept { sched_yield(); }
+
+  static void suspend(Thread thread) noexcept {
+    Own& own = *static_cast<Own*>(thread);
+    while (own.permits.exchange(0, platform::order::acquire) == 0)
+      Native::park(own.permits, 0, platform::Scope::process);
+  }
+
+  // The thread may have gone when the kernel is asked to wake it: only its address is used then.
+  static void resume(Thread thread) noexcept {
+    Own& own = *static_cast<Own*>(thread);
+    own.permits.store(1, platform::order::release);
+    Native::unpark(own.permits, 1, platform::Scope::process);
+  }
+
+  static void*& slot(void (*drop)(void*)) {
+    own().drop = drop;
+    return own().slot;
+  }
+
+ private:
+  using Native = platform::Native;
+
+  struct Own {
+    Native::atomic<std::uint32_t> permits{0};
+    void* slot = nullptr;
+    void (*drop)(void*) = nullptr;
+    ~Own() {
+      if (slot != nullptr) drop(slot);
+    }
+  };
+
+  static Own& own() noexcept {
+    static thread_local Own own;
+    return own;
+  }
+};
+
+static_assert(Runtime<Pthreads>);
+
+}  // namespace heddle::threads

@@ -1,0 +1,197 @@
+#include "threads/selection.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "threads/helper.hpp"
+#include "threads/mutex.hpp"
+#include "threads/thread_ref.hpp"
+
+namespace heddle::threads {
+
+namespace {
+
+// The runtimes that have a component, and how to know that a program uses one: the file name that its library begins with.
+struct Known {
+  const char* name;
+  const char* library;
+};
+constexpr std::array known{Known{"boost-fiber", "libboost_fiber.so"}, Known{"argobots", "libabt.so"},
+                           Known{"qthreads", "libqthread.so"}};
+
+constexpr std::size_t most_runtimes = 8;
+
+// Written once, before platform::user_level says so; of the process, like the libraries themselves.
+constinit std::array<const Operations*, most_runtimes> selected{};
+constinit std::size_t selected_count = 0;
+
+constexpr bool is_bound = !std::same_as<Bound, NoRuntime>;
+
+// The library's own threads ask no runtime.
+constinit thread_local bool in_kernel = false;
+
+bool rest(std::uint32_t& rests) noexcept {
+  const ThreadRef caller = detail::find_user_level();
+  if (!caller) return false;
+  caller.yield(rests++);
+  return true;
+}
+constexpr platform::UserLevel waits_in_runtimes{rest};
+
+// ---- what the process has loaded
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::set<std::string> loaded_files(std::string_view begin) {
+  struct Search {
+    std::string_view begin;
+    std::set<std::string> found;
+  } search{begin, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& s = *static_cast<Search*>(data);
+        if (info->dlpi_name != nullptr && file_name(info->dlpi_name).starts_with(s.begin))
+          s.found.emplace(info->dlpi_name);
+        return 0;
+      },
+      &search);
+  return search.found;
+}
+
+// lib/heddle beside the library that this code is in.
+std::string component_folder() {
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&component_folder), &here) == 0 || here.dli_fname == nullptr) return "";
+  const std::string path = here.dli_fname;
+  return path.substr(0, path.size() - file_name(path).size()) + "heddle/";
+}
+
+// ---- taking one
+
+bool add(const Operations* runtime, std::string& why) {
+  if (selected_count == most_runtimes) {
+    why = "there are more than " + std::to_string(most_runtimes) + " of them";
+    return false;
+  }
+  selected[selected_count++] = runtime;
+  return true;
+}
+
+bool load(const std::string& path, std::string& why) {
+  void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (module == nullptr) {
+    why = dlerror();
+    return false;
+  }
+  const auto entry = reinterpret_cast<ComponentEntry>(dlsym(module, component_entry));
+  const Operations* const runtime = entry != nullptr ? entry() : nullptr;
+  if (runtime == nullptr || runtime->layout != operations_layout) {
+    dlclose(module);
+    why = path + " is no component of this version of Heddle";
+    return false;
+  }
+  return add(runtime, why);
+}
+
+bool load_known(const Known& runtime, std::string& why) {
+  const std::set<std::string> before = loaded_files(runtime.library);
+  if (!load(component_folder() + "threads-" + runtime.name + ".so", why)) return false;
+  if (const std::set<std::string> after = loaded_files(runtime.library); !before.empty() && after != before) {
+    why = "the program has " + *before.begin() + ", and the component was built for another version of it";
+    --selected_count;
+    return false;
+  }
+  return true;
+}
+
+bool is_selected(std::string_view name) {
+  return std::any_of(selected.begin(), selected.begin() + selected_count,
+                     [&](const Operations* runtime) { return runtime->name == name; });
+}
+
+bool take(const std::string& name, std::string& why) {
+  if (is_selected(name) || name == Pthreads::name) return true;
+  if (is_bound && name == Bound::name) return add(&operations_of<Bound>, why);
+  if (name.find('/') != std::string::npos) return load(name, why);
+  for (const Known& runtime : known)
+    if (runtime.name == name) return load_known(runtime, why);
+  why = "'" + name + "' is no thread runtime that Heddle knows; it knows pthreads";
+  for (const Known& runtime : known) why += std::string(", ") + runtime.name;
+  return false;
+}
+
+void take_what_is_there(std::string& complaint) {
+  if (is_bound) (void)add(&operations_of<Bound>, complaint);
+  for (const Known& runtime : known) {
+    if (is_selected(runtime.name) || loaded_files(runtime.library).empty()) continue;
+    std::string why;
+    if (!load_known(runtime, why))
+      complaint += std::string("threads of ") + runtime.name + " will block their kernel threads: " + why + ". ";
+  }
+}
+
+bool take_list(std::string_view wanted, std::string& why) {
+  while (!wanted.empty()) {
+    const std::string_view name = wanted.substr(0, wanted.find(','));
+    if (!take(std::string(name), why)) return false;
+    wanted.remove_prefix(std::min(name.size() + 1, wanted.size()));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool select_runtimes(const std::string& wanted, std::string& why) {
+  static Mutex mutex;
+  static bool settled = false;
+  const std::lock_guard guard(mutex);
+  if (settled) return true;
+  if (wanted.empty()) {
+    take_what_is_there(why);
+  } else if (wanted != "none" && !take_list(wanted, why)) {
+    return false;
+  }
+  settled = true;
+  if (selected_count != 0) platform::user_level.store(&waits_in_runtimes, std::memory_order_release);
+  return true;
+}
+
+std::string selected_runtimes() {
+  std::string names = Pthreads::name;
+  for (std::size_t i = 0; i < selected_count; ++i) names += std::string(",") + selected[i]->name;
+  return names;
+}
+
+ThreadRef detail::find_user_level() noexcept {
+  if (in_kernel) return {};
+  for (std::size_t i = 0; i < selected_count; ++i) {
+    // The one that is bound is asked without its table.
+    const Operations* const runtime = selected[i];
+    const Thread thread = runtime == &operations_of<Bound> ? Bound::self() : runtime->self();
+    if (thread != nullptr) return {runtime, thread};
+  }
+  return {};
+}
+
+std::uintptr_t identity() {
+  const ThreadRef caller = user_level();
+  return caller ? reinterpret_cast<std::uintptr_t>(caller.thread()) : platform::Native::self();
+}
+
+void start_helper(std::function<void()> body) {
+  std::thread([body = std::move(body)] {
+    in_kernel = true;
+    body();
+  }).detach();
+}
+
+}  // namespace heddle::threads
