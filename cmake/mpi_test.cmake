@@ -2,7 +2,8 @@
 # each safety model, with ranks that are processes and ranks that are threads.
 #
 #   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all] [ARGS arg...] [TIMEOUT seconds]
-#                   [LABELS label...] [PROPERTIES name value...] [PROCESSES_ONLY])
+#                   [LABELS label...] [INCLUDES folder...] [LIBRARIES library...] [PROPERTIES name value...]
+#                   [PROCESSES_ONLY])
 #
 # MODELS says under which models (models.cmake): `default` (also without it), the model that a user gets who chooses
 # none; `few`, those that stand for all; `all`, for what tests the models themselves: the few with each number of ranks,
@@ -16,19 +17,21 @@
 include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
-  cmake_parse_arguments(T PROCESSES_ONLY "NAME;MODELS;TIMEOUT" "SOURCES;RANKS;ARGS;LABELS;PROPERTIES" ${ARGN})
+  cmake_parse_arguments(T PROCESSES_ONLY "NAME;MODELS;TIMEOUT"
+                        "SOURCES;RANKS;ARGS;LABELS;INCLUDES;LIBRARIES;PROPERTIES" ${ARGN})
   if(T_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "heddle_mpi_test: nothing is given for ${T_KEYWORDS_MISSING_VALUES} of ${T_NAME}")
   endif()
   if(NOT T_TIMEOUT OR T_TIMEOUT LESS HEDDLE_TEST_LIMIT)
     set(T_TIMEOUT ${HEDDLE_TEST_LIMIT})
   endif()
-  string(REPLACE "." "_" target mpi_test_${T_NAME})
+  string(MAKE_C_IDENTIFIER mpi_test_${T_NAME} target)
   add_executable(${target} ${T_SOURCES})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${target} PRIVATE heddle_mpi_h $<TARGET_FILE:mpi_abi> Threads::Threads)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${T_INCLUDES})
+  target_link_libraries(${target} PRIVATE heddle_mpi_h $<TARGET_FILE:mpi_abi> ${T_LIBRARIES} Threads::Threads)
   target_link_options(${target} PRIVATE -Wl,-rpath,${PROJECT_BINARY_DIR}/lib)
-  add_dependencies(${target} mpi_abi mpiexec)
+  get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
+  add_dependencies(${target} mpi_abi mpiexec ${modules})
 
   if(NOT T_MODELS OR T_MODELS STREQUAL default)
     set(models default)

@@ -8,7 +8,7 @@ namespace heddle::threads {
 struct NoRuntime {
   static constexpr const char* name = "none";
   static Thread self() noexcept { return nullptr; }
-  static void yield(std::uint32_t) noexcept {}
+  static void yield(Thread, std::uint32_t) noexcept {}
   static void suspend(Thread) noexcept {}
   static void resume(Thread) noexcept {}
   static void*& slot(void (*)(void*)) {

@@ -25,9 +25,9 @@ concept Runtime = requires(Thread thread, std::uint32_t rests, void (*drop)(void
   // be suspended (a tasklet). Any thread may ask, at any time until the process ends.
   { R::self() }
   noexcept->std::same_as<Thread>;
-  // Lets others run; by the thread itself. `rests` counts how often in a row that did not help: a runtime that can put one
+  // Lets others run; by `thread` itself. `rests` counts how often in a row that did not help: a runtime that can put one
   // thread to sleep for a moment does so when it has been often.
-  { R::yield(rests) }
+  { R::yield(thread, rests) }
   noexcept;
   // Suspends the calling thread `thread` until somebody resumes it.
   { R::suspend(thread) }
@@ -46,7 +46,7 @@ struct Operations {
   std::uint32_t layout;  // of this table: operations_layout
   const char* name;
   Thread (*self)() noexcept;
-  void (*yield)(std::uint32_t rests) noexcept;
+  void (*yield)(Thread, std::uint32_t rests) noexcept;
   void (*suspend)(Thread) noexcept;
   void (*resume)(Thread) noexcept;
   void*& (*slot)(void (*drop)(void*));

@@ -32,7 +32,7 @@ class ThreadRef {
   // These by the thread itself.
   void yield(std::uint32_t rests = 0) const {
     const Carried carried;
-    with([&](auto runtime) { runtime.yield(rests); });
+    with([&](auto runtime) { runtime.yield(thread_, rests); });
   }
   void suspend() const {
     const Carried carried;
@@ -48,7 +48,7 @@ class ThreadRef {
  private:
   struct Loaded {
     const Operations& runtime;
-    void yield(std::uint32_t rests) const { runtime.yield(rests); }
+    void yield(Thread thread, std::uint32_t rests) const { runtime.yield(thread, rests); }
     void suspend(Thread thread) const { runtime.suspend(thread); }
     void resume(Thread thread) const { runtime.resume(thread); }
   };

@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
       MPI_Irecv(nullptr, 0, MPI_BYTE, left(), 100 + t, MPI_COMM_WORLD, &request);
       MPI_Cancel(&request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
+      be_interrupted();
     }
   });
 }

@@ -74,8 +74,8 @@ void cancelled_by_another() {
       if (t == threads) {
         MPI_Request handles[threads];
         std::copy(std::begin(requests), std::end(requests), handles);
-        while (waiting < threads) std::this_thread::yield();
-        if (round % 2 == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2));  // they sleep by now
+        while (waiting < threads) yield();
+        if (round % 2 == 1) sleep(std::chrono::milliseconds(2));  // they sleep by now
         for (MPI_Request& handle : handles) MPI_Cancel(&handle);
       } else if (t > threads) {
         int out = round, in = -1;

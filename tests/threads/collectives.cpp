@@ -155,8 +155,8 @@ void own_communicators(const std::vector<MPI_Comm>& comms) {
 // turns. Completing them is each thread's own, while the others go on.
 void in_turn(MPI_Comm comm) {
   constexpr int rounds = 20;
-  std::mutex mutex;
-  std::condition_variable next;
+  Mutex mutex;
+  Condition next;
   int turn = 0;
   in_threads(threads, [&](int t) {
     for (int round = 0; round < rounds; ++round) {

@@ -39,8 +39,8 @@ struct Exchange {
 void producers_and_consumers() {
   constexpr int pairs = 4;
   constexpr int exchanges = 40;
-  std::mutex mutex;
-  std::condition_variable more;
+  Mutex mutex;
+  Condition more;
   std::deque<std::unique_ptr<Exchange>> started;
   in_threads(2 * pairs, [&](int t) {
     for (int i = 0; i < exchanges; ++i) {
@@ -67,7 +67,7 @@ void threads_that_leave() {
   constexpr int threads = 5;
   std::deque<std::unique_ptr<Exchange>> started;
   for (int g = 0; g < generations; ++g) {
-    std::mutex mutex;
+    Mutex mutex;
     in_threads(threads, [&](int t) {
       auto exchange = std::make_unique<Exchange>(g * threads + t);
       const std::lock_guard guard(mutex);

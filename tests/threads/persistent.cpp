@@ -83,7 +83,7 @@ void shared_channels() {
   std::vector<Channel> channels;
   channels.reserve(threads);
   for (int t = 0; t < threads; ++t) channels.emplace_back(t, size_of(t), MPI_COMM_WORLD);
-  std::barrier all(threads);
+  Barrier all(threads);
   in_threads(threads, [&](int t) {
     const auto other = [&](int k) -> Channel& { return channels[static_cast<std::size_t>((t + k) % threads)]; };
     for (int round = 0; round < rounds; ++round) {

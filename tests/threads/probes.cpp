@@ -105,7 +105,7 @@ void found_by_others(MPI_Comm comm) {
     MPI_Status status;
   };
   std::vector<Found> heap;
-  std::mutex mutex;
+  Mutex mutex;
   Ledger ledger(threads, messages);
   in_threads(threads, [&](int t) {
     std::deque<std::vector<unsigned char>> out;
@@ -123,9 +123,10 @@ void found_by_others(MPI_Comm comm) {
         heap.push_back(found);
       } else {
         {
-          const std::lock_guard guard(mutex);
+          std::unique_lock guard(mutex);
           if (heap.empty()) {
-            std::this_thread::yield();
+            guard.unlock();
+            yield();
             continue;
           }
           found = heap.back();

@@ -1,31 +1,17 @@
-// What the tests of threads share: a team of threads, numbers from a seed, and messages that show which one they are.
+// What the tests of threads share: a team of threads of some runtime, numbers from a seed, and messages that show which one they are.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
-#include <latch>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "mpi/check.hpp"
+#include "runtime.hpp"  // of the thread runtime that the test is for
 
 namespace test {
-
-// Runs body(0) ... body(n - 1) in n threads that start together, and waits for all.
-inline void in_threads(int n, const std::function<void(int)>& body) {
-  std::latch all_here(n);
-  std::vector<std::jthread> team;
-  for (int t = 0; t < n; ++t) {
-    team.emplace_back([&, t] {
-      all_here.arrive_and_wait();
-      body(t);
-    });
-  }
-}
 
 // One 64-bit number out of others (the finalizer of MurmurHash3, applied in turn).
 template <class... Words>

@@ -26,9 +26,10 @@ struct BoostFiber {
   // Null in a kernel thread that is ending.
   static Thread self() noexcept { return Context::active(); }
 
-  static void yield(std::uint32_t rests) noexcept {
-    if (rests < most_yields) return Context::active()->yield();
-    Context::active()->wait_until(std::chrono::steady_clock::now() + nap);
+  static void yield(Thread thread, std::uint32_t rests) noexcept {
+    auto* const context = static_cast<Context*>(thread);
+    if (rests < most_yields) return context->get_scheduler()->yield(context);
+    context->wait_until(std::chrono::steady_clock::now() + nap);
   }
 
   static void suspend(Thread thread) noexcept { static_cast<Context*>(thread)->suspend(); }

@@ -16,7 +16,7 @@ struct Pthreads {
 
   static Thread self() noexcept { return &own(); }
 
-  static void yield(std::uint32_t) noexcept { sched_yield(); }
+  static void yield(Thread, std::uint32_t) noexcept { sched_yield(); }
 
   static void suspend(Thread thread) noexcept {
     Own& own = *static_cast<Own*>(thread);
