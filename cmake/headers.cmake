@@ -4,6 +4,8 @@ set(sources)
 foreach(folder src include)
   file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR}/${folder} CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/${folder}/*.hpp ${PROJECT_SOURCE_DIR}/${folder}/*.h)
+  get_property(left_out GLOBAL PROPERTY HEDDLE_HEADERS_LEFT_OUT)
+  list(REMOVE_ITEM headers "" ${left_out})
   foreach(header ${headers})
     string(MAKE_C_IDENTIFIER ${header} name)
     set(source ${PROJECT_BINARY_DIR}/headers/${folder}_${name}.cpp)
