@@ -45,13 +45,15 @@ class CombiningAccess {
   void run(F&& f) {
     instruments::count(counters_, instruments::Count::acquisitions);
     Announced op{work_of(f), {}, platform::Native::thread()};
-    combiner_.apply(node(), op);
+    const Handle mine(this);
+    combiner_.apply(node(mine), op);
   }
 
   template <class F>
   void run_low(F&& f) {
     Wakeups wakeups;
-    Combiner::node& mine = node();
+    const Handle handle(this);
+    Combiner::node& mine = node(handle);
     instruments::acquire(counters_, combiner_, mine);
     f(wakeups);
     combiner_.unlock(mine);
@@ -60,7 +62,8 @@ class CombiningAccess {
   template <class F>
   bool try_run(F&& f) {
     Wakeups wakeups;
-    Combiner::node& mine = node();
+    const Handle handle(this);
+    Combiner::node& mine = node(handle);
     if (!instruments::try_acquire(counters_, combiner_, mine)) return false;
     f(wakeups);
     combiner_.unlock(mine);
@@ -70,7 +73,7 @@ class CombiningAccess {
   static constexpr bool pending() { return false; }
 
  private:
-  Combiner::node& node() { return *(*Handle(this)).from(nodes_); }
+  Combiner::node& node(const Handle& mine) { return *(*mine).from(nodes_); }
 
   instruments::Counters& counters_;
   Nodes nodes_;
