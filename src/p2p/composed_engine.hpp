@@ -148,7 +148,7 @@ class ComposedEngine final : public Engine {
       me.counter.expect(1);
       const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
       bell.asleep.fetch_add(1, std::memory_order_relaxed);
-      endpoint().fence().heavy();
+      platform::Native::heavy_fence();
       if (!holds()) {
         roles_.listen(me);
         if (something_to_do()) rouse();
