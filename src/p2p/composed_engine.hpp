@@ -137,9 +137,12 @@ class ComposedEngine final : public Engine {
   void resign(Waiter& me) {
     start_watch();
     roles_.resign(me);
+    // A watch that is still asleep from its last duty knows nothing of what has been left in a backlog since.
+    if (something_to_do()) rouse();
   }
 
-  // Suspends the caller until the condition holds, which is looked at whenever the rank's doorbell has rung.
+  // Suspends the caller until the condition holds, which is looked at whenever the rank's doorbell has rung. Who has to move
+  // something first may be a sibling of the caller: it gets its turn however often the bell rings.
   template <class F>
   void listen_until(F&& holds, Waiter& me) {
     start_watch();
@@ -151,13 +154,16 @@ class ComposedEngine final : public Engine {
       platform::Native::heavy_fence();
       if (!holds()) {
         roles_.listen(me);
-        if (something_to_do()) rouse();
-        // What rang before the caller was a listener may have been heard already.
-        if (bell.rings.load(std::memory_order_acquire) != rings) roles_.call_listeners();
+        if (bell.rings.load(std::memory_order_acquire) != rings) {
+          roles_.call_listeners();  // what rang before the caller was a listener may have been heard already
+        } else if (something_to_do()) {
+          rouse();  // the watch, which calls us again when it has looked
+        }
         const instruments::ExactSpan span(counters(), Time::asleep);
         (void)me.sleep();
       }
       bell.asleep.fetch_sub(1, std::memory_order_relaxed);
+      me.thread.yield();
     }
   }
 

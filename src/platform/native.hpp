@@ -126,7 +126,15 @@ class NativeMutex {
   NativeMutex(const NativeMutex&) = delete;
   NativeMutex& operator=(const NativeMutex&) = delete;
   ~NativeMutex() { pthread_mutex_destroy(&mutex_); }
-  void lock() noexcept { pthread_mutex_lock(&mutex_); }
+  // In the kernel a user-level thread would keep those from running that its kernel thread carries, and one of them may be
+  // the owner, which lets others run while it waits for something else.
+  void lock() noexcept {
+    if (user_level.load(order::acquire) == nullptr) [[likely]] {
+      pthread_mutex_lock(&mutex_);
+    } else {
+      for (std::uint32_t rests = 0; !try_lock();) detail::rest(rests);
+    }
+  }
   bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
   void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
 
@@ -174,8 +182,11 @@ struct Native {
 
   static void park(const atomic<std::uint32_t>& word, std::uint32_t expected, Scope scope) {
     std::uint32_t rests = 0;
-    if (detail::rested_in_runtime(rests)) return;
-    futex(word, scope == Scope::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT, expected);
+    if (detail::rested_in_runtime(rests)) {
+      sched_yield();  // whoever is to unpark may need this core
+    } else {
+      futex(word, scope == Scope::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT, expected);
+    }
   }
 
   static void unpark(const atomic<std::uint32_t>& word, std::uint32_t n, Scope scope) {

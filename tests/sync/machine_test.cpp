@@ -69,6 +69,22 @@ TEST(Machine, HierarchicalLocksTakeItsTopology) {
   EXPECT_EQ(counter, 4000U);
 }
 
+// The owner of a mutex may be a user-level thread that the kernel thread of the next one has to run.
+TEST(Native, MutexLetsTheRuntimeRunItsOwner) {
+  static Native::mutex mutex;
+  static unsigned yields = 0;
+  mutex.lock();
+  const platform::UserLevel fibers{[](std::uint32_t&) noexcept {
+    if (++yields == 3) mutex.unlock();
+    return true;
+  }};
+  platform::user_level.store(&fibers, std::memory_order_relaxed);
+  mutex.lock();
+  platform::user_level.store(nullptr, std::memory_order_relaxed);
+  mutex.unlock();
+  EXPECT_EQ(yields, 3U);
+}
+
 // A user-level thread runtime is asked to run others; the kernel is not.
 TEST(Native, WaitsThroughTheRuntimeOfTheThread) {
   static Native::atomic<std::uint32_t> cell{0};
