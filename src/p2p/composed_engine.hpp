@@ -186,8 +186,9 @@ class ComposedEngine final : public Engine {
   // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed.
   void start_watch() {
     std::call_once(watch_started_, [this] {
-      threads::start_helper([this] {
-        std::uint32_t heard = endpoint().own_bell().rings.load(std::memory_order_acquire);
+      // As it is now: what rings before the helper runs is news to it.
+      const std::uint32_t rung = endpoint().own_bell().rings.load(std::memory_order_acquire);
+      threads::start_helper([this, heard = rung]() mutable {
         for (;;) {
           roles_.await_duty();
           sleep_until([&] {

@@ -60,7 +60,8 @@ class Wakeups {
     if (size_ == capacity) flush();
     asleep_[size_++] = {&waiter, static_cast<bool>(waiter.thread)};
   }
-  void flush() {
+  // Out of line: most operations wake nobody.
+  [[gnu::noinline]] void flush() {
     for (int i = 0; i < size_; ++i) asleep_[i].wake();
     size_ = 0;
   }
