@@ -3,7 +3,7 @@
 
 # All presets of src/p2p/presets.cpp.
 set(HEDDLE_PRESETS auto mtx clh p-clh clh-usc p-clh-usc mtx-ksc p-clhub-usc p-hclhub-usc global per-vni hmcs2-usc
-    hmcs3-usc offload csync lockq-mcs lockq-mtx)
+    hmcs3-usc offload csync lockq-mcs lockq-mtx coarse fine)
 
 # Some of the hundreds of free compositions.
 list(APPEND HEDDLE_PRESETS auto,vnis=4 lock=ttas,submit=lockq,wait=ksc lock=hclhub,submit=wait,wait=contend-low,vnis=3

@@ -11,19 +11,18 @@ namespace heddle::instruments {
 // waiting, which is left to wait(), is timed; a lock whose lock() would have found it free is taken by try_lock() the
 // same way.
 template <sync::Lock L, class Wait>
-[[gnu::noinline]] void acquire_counted(Counters& counters, L& lock, typename L::node& node, Wait wait) {
-  if (!lock.try_lock(node)) {
-    count(counters, Count::contended);
-    const ExactSpan span(counters, Time::lock);
-    wait(lock, node);
-  }
-  count_held(counters, Count::acquisitions);
+[[gnu::noinline]] void wait_counted(Counters& counters, L& lock, typename L::node& node, Wait wait) {
+  if (lock.try_lock(node)) return;
+  count(counters, Count::contended);
+  const ExactSpan span(counters, Time::lock);
+  wait(lock, node);
 }
 
 template <sync::Lock L>
 [[gnu::always_inline]] inline void acquire(Counters& counters, L& lock, typename L::node& node) {
   if (counting()) [[unlikely]] {
-    acquire_counted(counters, lock, node, [](L& l, typename L::node& n) { l.lock(n); });
+    wait_counted(counters, lock, node, [](L& l, typename L::node& n) { l.lock(n); });
+    count_held(counters, Count::acquisitions);
   } else {
     lock.lock(node);
   }
@@ -33,9 +32,21 @@ template <sync::Lock L>
 template <sync::Lock L>
 [[gnu::always_inline]] inline void acquire_low(Counters& counters, L& lock, typename L::node& node) {
   if (counting()) [[unlikely]] {
-    acquire_counted(counters, lock, node, [](L& l, typename L::node& n) { sync::lock_low(l, n); });
+    wait_counted(counters, lock, node, [](L& l, typename L::node& n) { sync::lock_low(l, n); });
+    count_held(counters, Count::acquisitions);
   } else {
     sync::lock_low(lock, node);
+  }
+}
+
+// A lock that guards something else than what is counted.
+template <sync::Lock L>
+[[gnu::always_inline]] inline void acquire_beside(Counters& counters, L& lock, typename L::node& node) {
+  if (counting()) [[unlikely]] {
+    wait_counted(counters, lock, node, [](L& l, typename L::node& n) { l.lock(n); });
+    count(counters, Count::acquisitions);
+  } else {
+    lock.lock(node);
   }
 }
 

@@ -31,7 +31,7 @@ class ComposedVni final : public Vni {
   bool try_send(const SendArgs& args) override {
     const Span span(counters(), Time::issue);
     if constexpr (Access::injects) {
-      if (core_.inject(args)) [[likely]]
+      if (access_.inject([&] { return core_.inject(args); })) [[likely]]
         return true;
     }
     bool sent = false;

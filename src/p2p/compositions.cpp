@@ -8,6 +8,7 @@
 #include "safety/inject_access.hpp"
 #include "safety/lock_access.hpp"
 #include "safety/queue_access.hpp"
+#include "safety/split_access.hpp"
 
 namespace heddle::p2p {
 
@@ -32,6 +33,8 @@ std::unique_ptr<Engine> compose(Rank& rank, const safety::Model& model) {
       return compose_locked<safety::QueueAccess<AnyLock>>(rank, model);
     case safety::Submission::inject:
       return compose_locked<safety::InjectAccess<AnyLock>>(rank, model);
+    case safety::Submission::split:
+      return compose_locked<safety::SplitAccess<AnyLock>>(rank, model);
     default:  // offload has one way of waiting, and so is a preset
       return compose_locked<safety::LockAccess<AnyLock>>(rank, model);
   }

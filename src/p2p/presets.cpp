@@ -1,6 +1,6 @@
 // The safety models by name, each compiled from its parts. A preset is one line of the table.
 //
-// Dang 2017: mtx .. p-hclhub-usc. Amer 2019: global .. lockq-mtx. `single` is no model but the yardstick: no lock at all.
+// Dang 2017: mtx .. p-hclhub-usc. Amer 2019: global .. lockq-mtx. Trahay 2009: coarse, fine. `single` is no model but the yardstick: no lock at all.
 #include "p2p/presets.hpp"
 
 #include <algorithm>
@@ -18,6 +18,7 @@
 #include "safety/no_lock.hpp"
 #include "safety/offload_access.hpp"
 #include "safety/queue_access.hpp"
+#include "safety/split_access.hpp"
 #include "sync/clh_lock.hpp"
 #include "sync/clhub_lock.hpp"
 #include "sync/futex_lock.hpp"
@@ -25,6 +26,7 @@
 #include "sync/mcs_lock.hpp"
 #include "sync/mutex_lock.hpp"
 #include "sync/pclh_lock.hpp"
+#include "sync/ttas_lock.hpp"
 
 namespace heddle::p2p {
 
@@ -36,6 +38,7 @@ using safety::LockAccess;
 using safety::Model;
 using safety::QueueAccess;
 using safety::several_vnis;
+using safety::SplitAccess;
 using P = safety::Submission;
 using L = safety::Lock;
 using W = safety::Waiting;
@@ -95,6 +98,8 @@ const std::array presets{
            make<QueueAccess<sync::McsLock<Native>>, BackOff>},
     Preset{{"lockq-mtx", several_vnis, L::mutex, P::lockq, W::backoff},
            make<QueueAccess<sync::MutexLock<Native>>, BackOff>},
+    Preset{{"coarse", 1, L::ttas, P::wait, W::contend}, make<LockAccess<sync::TtasLock<Native>>, Busy>},
+    Preset{{"fine", 1, L::ttas, P::split, W::contend}, make<SplitAccess<sync::TtasLock<Native>>, Busy>},
     Preset{{"single", 1, L::none, P::wait, W::adaptive}, make<LockAccess<safety::NoLock>, Adaptive>},
 };
 

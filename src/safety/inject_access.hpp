@@ -15,6 +15,11 @@ class InjectAccess : public LockAccess<Lock> {
  public:
   static constexpr bool injects = true;
   using LockAccess<Lock>::LockAccess;
+
+  template <class F>
+  bool inject(F&& f) {
+    return f();
+  }
 };
 
 }  // namespace heddle::safety

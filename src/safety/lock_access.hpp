@@ -6,7 +6,7 @@
 //   try_run(f)   only if the VNI is free now; false: it was not
 //   pending()    whether work of others is left that the next holder will find
 //   submits      whether submit(work) exists: work that may be executed later, by another thread
-//   injects      whether short messages are sent around it, by any thread at any time
+//   injects      whether inject(f) exists: executes f, which sends a short message, beside whatever else happens
 #pragma once
 
 #include "instruments/guard.hpp"
@@ -18,8 +18,6 @@ namespace heddle::safety {
 
 template <sync::Lock Lock>
 class LockAccess {
-  using Node = NodeFor<typename Lock::node>;
-
  public:
   static constexpr bool submits = false;
   static constexpr bool injects = false;
@@ -58,8 +56,12 @@ class LockAccess {
 
   static constexpr bool pending() { return false; }
 
- private:
+ protected:
+  using Node = NodeFor<typename Lock::node>;
+
   instruments::Counters& counters_;
+
+ private:
   Lock lock_;
 };
 

@@ -23,6 +23,11 @@ TEST(Model, EveryPartCanBeNamed) {
   EXPECT_EQ(model.waiting, Waiting::usc);
 }
 
+TEST(Model, SplitNeedsItsLocks) {
+  EXPECT_EQ(refusal("submit=split,lock=ticket"), "");
+  EXPECT_EQ(refusal("submit=split,lock=none"), "submit=split needs two locks");
+}
+
 TEST(Model, WhatIsNotNamedStays) {
   Model model;
   model.vnis = 7;

@@ -86,7 +86,7 @@ def register(sub):
     run.add_argument("--sizes", metavar="8,64k,1m")
     run.add_argument("--comm", metavar="shared,each", help="one communicator for all threads, or one each")
     run.add_argument("--models", metavar="a,b", help="safety models of Heddle to compare")
-    run.add_argument("--all-models", action="store_true", help="all presets, which Heddle refuses where it has them not")
+    run.add_argument("--all-models", action="store_true", help="all presets")
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
     add_contest_options(run)
     run.set_defaults(perform=perform_run)

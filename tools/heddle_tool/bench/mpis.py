@@ -194,7 +194,7 @@ def heddle(prefix: Path | None, tell) -> Heddle:
 
 # Heddle's safety models, by the names of their presets.
 MODELS = ("mtx", "clh", "p-clh", "clh-usc", "p-clh-usc", "mtx-ksc", "p-clhub-usc", "p-hclhub-usc", "global", "per-vni", "hmcs2-usc",
-          "hmcs3-usc", "offload", "csync", "lockq-mcs", "lockq-mtx", "coarse", "fine", "flux", "auto")
+          "hmcs3-usc", "offload", "csync", "lockq-mcs", "lockq-mtx", "coarse", "fine", "auto")
 
 
 def variants(base: Heddle, models: list[str], rank_kinds: list[str]) -> list[Heddle]:

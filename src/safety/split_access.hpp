@@ -1,0 +1,35 @@
+// Submission "split": short messages wait for a lock of their own, everything else for the other: threads that send and
+// a thread that polls and matches go on side by side.
+//
+// Source: Trahay 2009, section 3.2 and Fig. 4 ("fine-grain locking"): a lock for the lists of what is to be sent, and one
+// for each list of the transfer layer. Here what is sent goes straight to the network, so two locks remain. The price is
+// the paper's too: a message takes one lock more than with a single one.
+#pragma once
+
+#include "safety/lock_access.hpp"
+
+namespace heddle::safety {
+
+template <sync::Lock Lock>
+class SplitAccess : public LockAccess<Lock> {
+ public:
+  static constexpr bool injects = true;
+
+  template <class... Args>
+  explicit SplitAccess(instruments::Counters& counters, const Args&... args)
+      : LockAccess<Lock>(counters, args...), sending_(args...) {}
+
+  template <class F>
+  bool inject(F&& f) {
+    typename LockAccess<Lock>::Node node(&sending_);
+    instruments::acquire_beside(this->counters_, sending_, *node);
+    const bool sent = f();
+    sending_.unlock(*node);
+    return sent;
+  }
+
+ private:
+  alignas(platform::cache_line) Lock sending_;
+};
+
+}  // namespace heddle::safety
