@@ -20,6 +20,7 @@ namespace {
   if (bcast_bytes(comm, &made, sizeof made, 0)) made.block = lln::shm::nowhere;
   comm.coll = new CommState{made.block, {}};
   if (made.block != lln::shm::nowhere) {
+    if (comm.rank != 0) heap.join(made.block);
     comm.coll->region.emplace(comm, heap.at<std::byte>(made.block), made.crowded != 0);
   }
   return *comm.coll;
