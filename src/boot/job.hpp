@@ -64,8 +64,8 @@ inline constexpr int abort_text_bytes = 832;
 
 struct alignas(64) RankRecord {
   std::atomic<RankState> state;
-  std::atomic<std::int32_t>
-      pid;  // of the process that joined (a wrapper script may stand above it), or of the rank's thread
+  // Of the process that joined (a wrapper script may stand above it), or of the rank's thread.
+  std::atomic<std::int32_t> pid;
   std::atomic<std::int32_t> abort_code;
   std::int32_t appnum;     // which of the programs of `mpiexec a : b : c`
   std::int32_t app_ranks;  // ranks of that program
@@ -73,7 +73,8 @@ struct alignas(64) RankRecord {
   std::int32_t bound;      // 1: `cores` are its own, 0: they are a part of what all share
   // How a rank that is a thread ended, since its process goes on: ended(wait status); 0: it runs, or is a process.
   std::atomic<std::int32_t> end;
-  char reserved[96];
+  std::int32_t host;  // the first rank of its process: the same for ranks that are threads of one
+  char reserved[92];
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
   char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];

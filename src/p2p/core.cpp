@@ -56,8 +56,13 @@ std::int32_t Core::pid() const { return rank_.job.process; }
 
 // ---- sending
 
+std::size_t Core::eager_limit(int peer) const {
+  const boot::Job& job = rank_.job;
+  return job.records[peer].host == job.record().host ? near_eager_bytes : lln::shm::eager_bytes;
+}
+
 bool Core::try_send(const SendArgs& args) {
-  if (args.bytes > lln::shm::eager_bytes) return false;
+  if (args.bytes > near_eager_bytes && args.bytes > eager_limit(args.peer)) return false;
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
@@ -90,12 +95,13 @@ bool Core::post_request(Request& request, Wakeups& wakeups) {
   const std::size_t bytes = request.capacity;
   const std::uint64_t name = reinterpret_cast<std::uint64_t>(&request);
   const auto data = [&](std::byte* to) { pack(*request.datatype, request.buffer, request.count, 0, to, bytes); };
-  if (!synchronous && bytes <= lln::shm::eager_bytes) {
+  const std::size_t limit = eager_limit(request.peer);
+  if (!synchronous && bytes <= limit) {
     if (endpoint_.post(request.peer, header, bytes, data) != Post::done) return false;
     finish(request, wakeups);
     return left();
   }
-  if (synchronous && bytes + sizeof name <= lln::shm::eager_bytes) {
+  if (synchronous && bytes + sizeof name <= limit) {
     header.kind = MessageKind::eager_ack;
     return endpoint_.post(request.peer, header, bytes + sizeof name,
                           [&](std::byte* to) {

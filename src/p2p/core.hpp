@@ -103,6 +103,7 @@ class Core {
     return true;
   }
   bool post_request(Request& request, Wakeups& wakeups);
+  std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
   bool must_wait(int peer) const { return backlog_[peer].head.load(std::memory_order_acquire) != nullptr; }
   void enqueue(int peer, Pending* pending);
   bool flush_backlog(Wakeups& wakeups);

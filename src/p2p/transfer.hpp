@@ -3,12 +3,12 @@
 // The sender offers (RTS: size, and the address if its data are one run). When the offer has matched, the receiver
 // decides how the data travel and, unless it can do it alone, tells the sender (CTS):
 //
-//   single copy   the receiver reads the sender's memory (process_vm_readv, or a plain copy if the sender is a rank of the
-//                 same process). Above `split_bytes`, if both buffers are
-//                 runs, the two sides share the work: each claims the next chunk from a counter that both see, the
-//                 receiver reads, the sender writes; whoever is not there simply claims none
-//   pipe          through a few chunks of shared memory, one packing while the other unpacks: for layouts that are not
-//                 one run, and where a container forbids process_vm_readv
+//   single copy   the receiver reads the sender's memory: with process_vm_readv, or, if the sender is a rank of the same
+//                 process, from layout to layout. Above `split_bytes`, if both buffers are runs, the two sides share the
+//                 work: each claims the next chunk from a counter that both see, the receiver reads, the sender writes;
+//                 whoever is not there simply claims none
+//   pipe          through a few chunks of shared memory, one packing while the other unpacks: for layouts of another
+//                 process that are not one run, and where a container forbids process_vm_readv
 //
 // Data move outside the VNI's protection. Any thread that makes progress may advance any transfer, one thread each at a
 // time, a bounded piece at a time.
@@ -51,6 +51,8 @@ struct Answer {             // payload of a CTS
   std::int32_t pid;
 };
 
+// The longest message that is sent unasked to a rank of the same process, where asking saves one of two copies.
+inline constexpr std::size_t near_eager_bytes = 4 * 1024;
 inline constexpr std::size_t split_bytes = 32 * 1024;
 inline constexpr std::size_t split_chunk = 128 * 1024;
 inline constexpr std::size_t pipe_chunk = 64 * 1024;

@@ -137,6 +137,7 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
       const Supervisor::Ends own = ends.emplace_back(supervisor.make_ends(rank));
       plan.ranks.push_back({rank, own.in, own.out, own.err, placement.cpus[static_cast<std::size_t>(rank)]});
       inherited.insert(inherited.end(), {own.in, own.out, own.err});
+      segment.records[rank].host = first;
       segment.records[rank].state.store(RankState::running);
     }
     // Our own input has the number 0 on both sides, so it must stay there if one of these ranks gets it.

@@ -60,6 +60,7 @@ Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores, int un
     record.app_ranks = plan[rank].app_ranks;
     record.cores = plan[rank].cores;
     record.bound = plan[rank].bound ? 1 : 0;
+    record.host = rank;
   }
   return segment;
 }
