@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "instruments/counters.hpp"
-#include "threads/per_thread.hpp"
 #include "threads/thread_ref.hpp"
 
 namespace heddle::instruments {
@@ -57,11 +56,13 @@ namespace detail {
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Cells* own_cells;
 // Null for a thread that is ending and has given its cells back.
 [[gnu::cold, gnu::noinline]] Cells* make_cells();
+// Where there are user-level threads.
+[[gnu::noinline]] Cells* cells_of_caller();
 }  // namespace detail
 
 inline Cells* cells_of_thread() {
-  if (threads::user_level()) [[unlikely]]
-    return &threads::own<Cells>();
+  if (threads::user_level_possible()) [[unlikely]]
+    return detail::cells_of_caller();
   Cells* cells = detail::own_cells;
   return cells != nullptr ? cells : detail::make_cells();
 }

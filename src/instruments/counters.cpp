@@ -5,6 +5,7 @@
 #include "instruments/cells.hpp"
 #include "instruments/ticks.hpp"
 #include "threads/mutex.hpp"
+#include "threads/per_thread.hpp"
 
 namespace heddle::instruments {
 
@@ -97,6 +98,11 @@ Cells* make_cells() {
   lease.cells = std::make_unique<Cells>();
   own_cells = lease.cells.get();
   return own_cells;
+}
+
+Cells* cells_of_caller() {
+  if (threads::user_level()) return &threads::own<Cells>();
+  return own_cells != nullptr ? own_cells : make_cells();
 }
 
 }  // namespace detail
