@@ -20,11 +20,25 @@ struct Cache {
 // on every access.
 constinit thread_local Cache* cache_of_thread = nullptr;
 
-void empty(Cache& cache, int keep) {
+// Making and releasing requests may wait, and meanwhile other user-level threads run here, or this one elsewhere. So the cache
+// is touched before or after, never around it.
+
+Request* detach(Cache& cache, int keep) {
+  Request* detached = nullptr;
   while (cache.size > keep) {
     Request* request = cache.free;
     cache.free = request->next;
     --cache.size;
+    request->next = detached;
+    detached = request;
+  }
+  return detached;
+}
+
+[[gnu::cold, gnu::noinline]] void release_all(Request* detached) {
+  while (detached != nullptr) {
+    Request* const request = detached;
+    detached = request->next;
     release(*request);
   }
 }
@@ -32,7 +46,7 @@ void empty(Cache& cache, int keep) {
 void at_thread_end(void* cache) {
   std::unique_ptr<Cache> owned(static_cast<Cache*>(cache));
   cache_of_thread = nullptr;
-  empty(*owned, 0);
+  release_all(detach(*owned, 0));
 }
 
 pthread_key_t end_key() {
@@ -52,21 +66,28 @@ pthread_key_t end_key() {
 
 Cache& cache() { return cache_of_thread ? *cache_of_thread : make_cache(); }
 
-[[gnu::cold, gnu::noinline]] void refill(Cache& cache) {
-  for (; cache.size < batch; ++cache.size) {
+[[gnu::cold, gnu::noinline]] void refill() {
+  Request* made = nullptr;
+  Request* last = nullptr;
+  for (int i = 0; i < batch; ++i) {
     auto* request = make_object<Request>();
     request->handle = 0;
-    request->next = cache.free;
-    cache.free = request;
+    request->next = made;
+    made = request;
+    if (last == nullptr) last = request;
   }
+  Cache& mine = cache();
+  last->next = mine.free;
+  mine.free = made;
+  mine.size += batch;
 }
 
 }  // namespace
 
 Request& take_request() {
+  if (cache().free == nullptr) [[unlikely]]
+    refill();
   Cache& mine = cache();
-  if (mine.free == nullptr) [[unlikely]]
-    refill(mine);
   Request& request = *mine.free;
   mine.free = request.next;
   --mine.size;
@@ -94,7 +115,7 @@ Error give_back_done(Request& request) {
   request.next = mine.free;
   mine.free = &request;
   if (++mine.size > 2 * batch) [[unlikely]]
-    empty(mine, batch);
+    release_all(detach(mine, batch));
   return error;
 }
 
