@@ -4,6 +4,8 @@
 // a round trip as one pair sees it. With --level single it shows what thread safety costs one thread. As in Díaz-Martín
 // 2014 Figs. 4, 8; Trahay 2009 Figs. 3, 5.
 //
+// --mode rate: the same, and the value is what all pairs together do: million round trips a second.
+//
 // --mode fan: one thread of the leading rank talks to all threads of its partner, whichever receives first, as in Dang 2017
 // Figs. 2, 8, 10. The value is half a round trip of one message.
 #include <stdio.h>
@@ -66,16 +68,19 @@ static void fan_rounds(void* ctx, int thread, long first, long rounds) {
 int main(int argc, char** argv) {
   bench b = {.mode = "pairs"};
   bench_begin(&b, "latency", BENCH_PAIRS, &argc, &argv);
-  const bool fan = !strcmp(b.mode, "fan");
-  if (!fan && strcmp(b.mode, "pairs")) {
-    if (!b.rank) fprintf(stderr, "latency: --mode pairs|fan\n");
+  const bool fan = !strcmp(b.mode, "fan"), rate = !strcmp(b.mode, "rate");
+  if (!fan && !rate && strcmp(b.mode, "pairs")) {
+    if (!b.rank) fprintf(stderr, "latency: --mode pairs|rate|fan\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   char* buffers[BENCH_MAX_THREADS];
   for (int i = 0; i < b.threads; ++i) buffers[i] = bench_alloc(b.size);
   pingpong p = {&b, buffers};
   bench_timing t = bench_measure(&b, fan ? fan_rounds : rounds_of, &p, 0);
-  bench_report(&b, &t, BENCH_TIME, 0.5e6 / (fan ? b.threads : 1), "half round trip", "us");
+  if (rate)
+    bench_report(&b, &t, BENCH_RATE, 1e-6 * b.threads * (b.ranks / 2), "round trips", "M/s");
+  else
+    bench_report(&b, &t, BENCH_TIME, 0.5e6 / (fan ? b.threads : 1), "half round trip", "us");
   for (int i = 0; i < b.threads; ++i) free(buffers[i]);
   bench_end(&b);
 }

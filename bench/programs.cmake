@@ -1,9 +1,9 @@
 # heddle_benchmark(NAME SOURCE RANKS ARGS...): builds bench/SOURCE.c against the library of this tree and runs it briefly;
 # every program checks its own answers and fails on a wrong one.
 add_library(bench_common STATIC common/bench.c common/graph.c common/stream.c
-            common/variables.c)
+            common/team.c common/variables.c)
 target_include_directories(bench_common PUBLIC common)
-target_link_libraries(bench_common PUBLIC mpi_abi m pthread)
+target_link_libraries(bench_common PUBLIC mpi_abi m pthread ${CMAKE_DL_LIBS})
 
 function(heddle_benchmark NAME SOURCE RANKS)
   if(NOT TARGET bench_${SOURCE})
@@ -16,6 +16,20 @@ function(heddle_benchmark NAME SOURCE RANKS)
     set_tests_properties(bench.${NAME} PROPERTIES TIMEOUT ${HEDDLE_TEST_LIMIT} PROCESSORS 2)
   endif()
 endfunction()
+
+# User-level threads as the team, where a runtime was found.
+foreach(runtime ${HEDDLE_THREAD_RUNTIMES})
+  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/threads/${runtime}.cpp)
+    string(MAKE_C_IDENTIFIER bench_threads_${runtime} module)
+    add_library(${module} MODULE threads/${runtime}.cpp)
+    set_target_properties(${module} PROPERTIES PREFIX "" OUTPUT_NAME threads-${runtime})
+    target_include_directories(${module} SYSTEM PRIVATE ${HEDDLE_INCLUDES_${runtime}})
+    target_link_libraries(${module} PRIVATE ${HEDDLE_LIBRARIES_${runtime}})
+    heddle_benchmark(latency-8-${runtime} latency 2 --seconds 0.05 --threads 8 --thread-runtime ${runtime})
+    heddle_benchmark(latency-1000-${runtime} latency 2 --seconds 0.05 --threads 1000 --mode rate
+                     --thread-runtime ${runtime})
+  endif()
+endforeach()
 
 heddle_benchmark(latency latency 2 --seconds 0.05)
 heddle_benchmark(latency-8 latency 2 --seconds 0.05 --threads 8)

@@ -1,6 +1,5 @@
 #include "bench.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,20 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "team.h"
 #include "variables.h"
-
-// The team: created once, asleep at `gate` between samples. The main thread is member 0.
-static struct {
-  int threads;
-  pthread_t* members;
-  pthread_barrier_t gate;
-  bench_body body;  // NULL tells the members to leave
-  void* ctx;
-  long first, rounds;
-  struct span {
-    _Alignas(64) double start, end;
-  } * spans;
-} team;
 
 static atomic_long checked_answers;
 static char notes[8192];
@@ -76,65 +63,11 @@ _Noreturn void bench_wrong(const bench* b, const char* what, long long expected,
   abort();
 }
 
-static void work(int member) {
-  struct span* s = &team.spans[member];
-  s->start = bench_now();
-  team.body(team.ctx, member, team.first, team.rounds);
-  s->end = bench_now();
-}
-
-static void* member_main(void* arg) {
-  int member = (int)(intptr_t)arg;
-  for (;;) {
-    pthread_barrier_wait(&team.gate);
-    if (!team.body) return NULL;
-    work(member);
-    pthread_barrier_wait(&team.gate);
-  }
-}
-
-static void team_start(int threads) {
-  team.threads = threads;
-  team.spans = bench_alloc((size_t)threads * sizeof *team.spans);
-  if (threads == 1) return;
-  team.members = bench_alloc((size_t)threads * sizeof *team.members);
-  pthread_barrier_init(&team.gate, NULL, (unsigned)threads);
-  for (int i = 1; i < threads; ++i)
-    if (pthread_create(&team.members[i], NULL, member_main, (void*)(intptr_t)i)) {
-      fprintf(stderr, "bench: can't start thread %d\n", i);
-      MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-}
-
-static double team_run(bench_body body, void* ctx, long first, long rounds) {
-  team.body = body, team.ctx = ctx, team.first = first, team.rounds = rounds;
-  if (team.threads > 1) pthread_barrier_wait(&team.gate);
-  work(0);
-  if (team.threads > 1) pthread_barrier_wait(&team.gate);
-  double start = team.spans[0].start, end = team.spans[0].end;
-  for (int i = 1; i < team.threads; ++i) {
-    if (team.spans[i].start < start) start = team.spans[i].start;
-    if (team.spans[i].end > end) end = team.spans[i].end;
-  }
-  return end - start;
-}
-
-static void team_stop(void) {
-  if (team.threads > 1) {
-    team.body = NULL;
-    pthread_barrier_wait(&team.gate);
-    for (int i = 1; i < team.threads; ++i) pthread_join(team.members[i], NULL);
-    pthread_barrier_destroy(&team.gate);
-    free(team.members);
-  }
-  free(team.spans);
-}
-
 static _Noreturn void usage(const char* name, const char* why) {
   fprintf(stderr,
           "%s: %s\noptions: --threads N --size BYTES --window N --comm shared|each --seconds S --samples N "
           "--mode WORD "
-          "--level single|multiple --scale N --file PATH --variables A,B\n",
+          "--level single|multiple --scale N --file PATH --variables A,B --thread-runtime NAME\n",
           name, why);
   exit(2);
 }
@@ -166,6 +99,8 @@ static void parse(bench* b, int argc, char** argv) {
       b->mode = v;
     else if (!strcmp(o, "--file"))
       b->file = v;
+    else if (!strcmp(o, "--thread-runtime"))
+      b->runtime = v;
     else if (!strcmp(o, "--variables"))
       b->variables = v;
     else if (!strcmp(o, "--level") && (!strcmp(v, "single") || !strcmp(v, "multiple")))
@@ -188,6 +123,7 @@ void bench_begin(bench* b, const char* name, int ranks_wanted, int* argc, char**
   // Launchers hand the arguments over untouched, so they can be read before MPI is there.
   parse(b, *argc, *argv);
   if (b->single && b->threads > 1) usage(name, "--level single goes with one thread");
+  team_choose(b->runtime);
   const int wanted = b->single ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE;
   int provided;
   MPI_Init_thread(argc, argv, wanted, &provided);
@@ -264,6 +200,7 @@ void bench_report_samples(const bench* b, const double* samples, int count, cons
         "s\"",
         b->name, version, b->ranks, b->threads, b->size, b->window, b->comm_each ? "each" : "shared");
     if (b->single) printf(",\"level\":\"single\"");
+    if (b->runtime) printf(",\"thread_runtime\":\"%s\"", b->runtime);
     if (*b->mode) printf(",\"mode\":\"%s\"", b->mode);
     printf("%s,\"checked\":%ld,\"metric\":\"%s\",\"unit\":\"%s\",\"value\":%.6g,\"samples\":[", notes, answers, metric,
            unit, median);

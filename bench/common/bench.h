@@ -33,6 +33,7 @@ typedef struct {
   long scale;        // --scale N: problem size of the mini-applications
   const char* file;  // --file PATH, where a program needs one
   const char* variables;  // --variables A,B: performance variables of the MPI library to report (variables.h)
+  const char* runtime;    // --thread-runtime NAME: whose threads those are (team.h); NULL: pthreads
   MPI_Comm control;       // for the main threads, between samples
   MPI_Comm* comms;        // what thread i talks on; with --comm shared the same handle for all
 } bench;

@@ -13,6 +13,8 @@ from ..errors import BadInput
 from .mpis import Mpi
 
 FLAGS = ["-std=gnu11", "-O2", "-pthread"]
+# What a program loads for `--thread-runtime NAME`, made of threads/NAME.cpp: the libraries that it needs.
+RUNTIMES = {"boost-fiber": ["-lboost_fiber", "-lboost_context"], "argobots": ["-labt"]}
 
 
 class Builder:
@@ -31,7 +33,23 @@ class Builder:
         key = (source, str(compiler))
         if key not in self.built:
             self.built[key] = self._compile(source, maker, compiler)
+        if mpi.thread_runtime:
+            self._compile_runtime(mpi.thread_runtime, self.built[key].parent)
         return self.built[key]
+
+    def _compile_runtime(self, runtime: str, folder: Path) -> None:
+        module = folder / f"threads-{runtime}.so"
+        source = self.sources / "threads" / f"{runtime}.cpp"
+        if module.exists() and module.stat().st_mtime > source.stat().st_mtime:
+            return
+        self.tell(f"compiling {source.name}")
+        unfinished = folder / f"{module.name}.{os.getpid()}"
+        done = subprocess.run(["c++", "-std=c++20", "-O2", "-fPIC", "-shared", str(source), "-o", str(unfinished),
+                               *RUNTIMES[runtime]], capture_output=True, text=True)
+        if done.returncode:
+            first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip()[-200:])
+            raise BadInput(f"--thread-runtime {runtime} can't be had: {first}")
+        unfinished.rename(module)
 
     def _compile(self, source: str, maker: Mpi, compiler: list[str]) -> Path:
         main = self.sources / f"{source}.c"
@@ -50,7 +68,7 @@ class Builder:
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = folder / f"{main.stem}.{os.getpid()}"
         command = [*compiler, *FLAGS, "-I", str(self.sources / "common"), str(main), *map(str, common), "-o",
-                   str(unfinished), "-lm"]
+                   str(unfinished), "-lm", "-ldl"]
         done = subprocess.run(command, capture_output=True, text=True, env=os.environ | maker.env(1, 1))
         if done.returncode:
             first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip()[-200:])

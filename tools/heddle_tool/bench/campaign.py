@@ -184,7 +184,7 @@ def twins(point: Point, mpis: list[Mpi]) -> dict[str, str]:
     first: dict[tuple, str] = {}
     found = {}
     for mpi in mpis:
-        what = (mpi.prefix, tuple(mpi.launch(point.ranks, point.team)), tuple(mpi.env(point.ranks, point.team).items()))
+        what = (mpi.prefix, mpi.thread_runtime, tuple(mpi.launch(point.ranks, point.team)), tuple(mpi.env(point.ranks, point.team).items()))
         if what in first:
             found[mpi.label] = first[what]
         first.setdefault(what, mpi.label)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from . import criteria, html, mpis, table
+from . import build, criteria, html, mpis, table
 from .campaign import Campaign, Plan, load
 from .suite import BENCHMARKS, benchmark, points
 
@@ -88,6 +88,8 @@ def register(sub):
     run.add_argument("--models", metavar="a,b", help="safety models of Heddle to compare")
     run.add_argument("--all-models", action="store_true", help="all presets")
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
+    run.add_argument("--thread-runtime", default="pthreads", metavar="NAMES",
+                     help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots (peers: pthreads)")
     add_contest_options(run)
     run.set_defaults(perform=perform_run)
 
@@ -105,11 +107,12 @@ def register(sub):
     return parts
 
 
-def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processes",)) -> list[mpis.Mpi]:
+def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processes",),
+                runtimes: list[str] = ("pthreads",)) -> list[mpis.Mpi]:
     found: list[mpis.Mpi] = []
     if not args.no_heddle:
         prefix = Path(args.heddle).expanduser().resolve() if args.heddle else None
-        found += mpis.variants(mpis.heddle(prefix, tell), list(models), list(rank_kinds))
+        found += mpis.variants(mpis.heddle(prefix, tell), list(models), list(rank_kinds), list(runtimes))
     against = words(args.against, "--against", mpis.PEER_NAMES) if args.against and args.against != "none" else []
     found += [mpis.peer(name, tell) for name in against]
     found += [mpis.other(text) for text in args.mpi]
@@ -146,8 +149,11 @@ def perform_run(args) -> int:
     wanted = [p for b in chosen for p in points(b, ranks, threads, size, comms)]
     models = words(args.models, "--models") if args.models else list(mpis.MODELS) if args.all_models else []
     kinds = words(args.rank_kind, "--rank-kind", ("processes", "threads"))
+    runtimes = words(args.thread_runtime, "--thread-runtime", ("pthreads", *build.RUNTIMES))
+    if runtimes != ["pthreads"] and any(not b.threaded for b in chosen):
+        raise BadInput("--thread-runtime is for benchmarks that take --threads")
     plan(args, wanted, [])  # bad numbers are told before anything is installed
-    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, kinds)),
+    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, kinds, runtimes)),
                         stem(args, "run").with_suffix(".json"))
     return carry_out(campaign)
 

@@ -32,6 +32,7 @@ class Mpi:
     abi: bool = False  # offers the standard ABI: libmpi_abi.so.1
     says: str = ""  # how MPI_Get_library_version begins, "" for whatever
     setting: str = ""  # the name of other settings than the best
+    thread_runtime: str = ""  # of user-level threads that a program's team is made of; "": kernel threads
 
     @property
     def stock(self) -> bool:
@@ -197,14 +198,17 @@ MODELS = ("mtx", "clh", "p-clh", "clh-usc", "p-clh-usc", "mtx-ksc", "p-clhub-usc
           "hmcs3-usc", "offload", "csync", "lockq-mcs", "lockq-mtx", "coarse", "fine", "auto")
 
 
-def variants(base: Heddle, models: list[str], rank_kinds: list[str]) -> list[Heddle]:
-    """Heddle once per model and rank kind; without models under its default."""
+def variants(base: Heddle, models: list[str], rank_kinds: list[str], runtimes: list[str]) -> list[Heddle]:
+    """Heddle once per model, rank kind and thread runtime; without models under its default."""
     found = []
     for kind in rank_kinds:
         for model in models or [""]:
             label = "heddle" + (f":{model}" if model else "") + ("/threads" if kind == "threads" else "")
             env = {"HEDDLE_MODEL": model} if model else {}
-            found.append(Heddle(label, base.prefix, extra_env=env, rank_kind=kind))
+            for runtime in runtimes:
+                own = "" if runtime == "pthreads" else runtime
+                found.append(Heddle(label + (f"/{own}" if own else ""), base.prefix, extra_env=env, rank_kind=kind,
+                                    thread_runtime=own))
     return found
 
 

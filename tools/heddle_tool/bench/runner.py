@@ -117,6 +117,8 @@ def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float
         return timed_launches(point, mpi, command, limit)
     with tempfile.TemporaryDirectory(prefix="heddle-bench-") as scratch:
         command += point.arguments(seconds, None)
+        if mpi.thread_runtime:
+            command += ["--thread-runtime", mpi.thread_runtime]
         if point.bench.name == "memory":
             command += ["--file", f"{scratch}/meeting"]
         busy, mine = processor_seconds()
