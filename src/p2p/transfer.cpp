@@ -46,8 +46,8 @@ int move_bytes(Direction direction, std::int32_t pid, void* ours, std::uint64_t 
   return 0;
 }
 
-std::byte* run_at(const Request& request, std::size_t position) {
-  return static_cast<std::byte*>(run_start(*request.datatype, request.buffer)) + position;
+std::byte* run_of(const Request& request) {
+  return static_cast<std::byte*>(run_start(*request.datatype, request.buffer));
 }
 
 }  // namespace
@@ -73,12 +73,13 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
       if (shared != nowhere) {
         new (core_.endpoint().heap().at<Split>(shared)) Split{};
         Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
+        transfer.run = run_of(receive);
         transfer.sender_request = offer.request;
         transfer.remote_address = offer.address;
         transfer.remote_pid = pid_seen_from_here(offer.pid);
         transfer.shared = shared;
-        const Answer answer{
-            offer.request, reinterpret_cast<std::uint64_t>(run_at(receive, 0)), bytes, shared, Way::split, core_.pid()};
+        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(transfer.run), bytes, shared, Way::split,
+                            core_.pid()};
         core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer);
         start(transfer);
         return;
@@ -114,6 +115,7 @@ void Transfers::answered(int peer, const Answer& answer) {
   auto& request = *reinterpret_cast<Request*>(answer.request);
   const bool split = answer.way == Way::split;
   Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
+  if (split) transfer.run = run_of(request);
   transfer.remote_address = answer.address;
   transfer.remote_pid = pid_seen_from_here(answer.pid);
   transfer.shared = answer.shared;
@@ -207,8 +209,7 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   }
   int error = 0;
   if (is_run(*request.datatype, request.count)) {
-    error =
-        move_bytes(Direction::read, transfer.remote_pid, run_at(request, 0), transfer.remote_address, transfer.bytes);
+    error = move_bytes(Direction::read, transfer.remote_pid, run_of(request), transfer.remote_address, transfer.bytes);
   } else {
     // Into a piece that stays in the cache, and from there to where the layout wants it.
     alignas(64) std::byte piece[8 * 1024];  // of a stack that may be small: user-level threads come here too
@@ -230,7 +231,7 @@ Transfers::Step Transfers::share(Transfer& transfer) {
     core_.endpoint().heap().release(transfer.shared, sizeof(Split));
     return Step::over;
   };
-  // The writer must not touch its request unless it has a chunk: the reader may have finished everything.
+  // The writer never touches its request: the reader may have finished everything, and FIN be here.
   const bool all_claimed = split.claimed.load(std::memory_order_relaxed) >= transfer.bytes;
   const std::size_t at = all_claimed ? transfer.bytes : split.claimed.fetch_add(split_chunk, std::memory_order_relaxed);
   if (at >= transfer.bytes) {
@@ -240,8 +241,8 @@ Transfers::Step Transfers::share(Transfer& transfer) {
     return leave();
   }
   const std::size_t n = std::min(split_chunk, transfer.bytes - at);
-  const int error = move_bytes(reader ? Direction::read : Direction::write, transfer.remote_pid,
-                               run_at(*transfer.request, at), transfer.remote_address + at, n);
+  const int error = move_bytes(reader ? Direction::read : Direction::write, transfer.remote_pid, transfer.run + at,
+                               transfer.remote_address + at, n);
   if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
   const std::size_t moved = split.moved.fetch_add(n, std::memory_order_acq_rel) + n;
   if (!reader && moved == transfer.bytes) core_.endpoint().wake(transfer.peer);

@@ -80,6 +80,7 @@ struct Transfer {
   int peer = 0;              // world rank
   std::size_t bytes = 0;     // to move
   std::size_t position = 0;  // moved so far by this side
+  std::byte* run = nullptr;  // split copy: the data at our end
   std::uint64_t sender_request = 0;
   std::uint64_t remote_address = 0;
   std::int32_t remote_pid = 0;  // 0: the peer is a rank of this process
