@@ -170,6 +170,7 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   const std::string wanted = setting("HEDDLE_MODEL");
   Model model;
   if (!parse_model(wanted.empty() ? "auto" : wanted, model)) return nullptr;
+  if (std::size_t bytes = 0; !wanted_split(bytes)) return nullptr;
   if (model.vnis == 0) model.vnis = vnis_for(rank.machine, rank.job.header->local_ranks);
   return agree(rank, model) ? make_of_parts(rank, model) : nullptr;
 }

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
+#include <limits>
+#include <string>
 
 #include "datatype/datatype.hpp"
+#include "object/error.hpp"
 #include "p2p/core.hpp"
 #include "rank/rank.hpp"
+#include "rank/settings.hpp"
 
 namespace heddle::p2p {
 
@@ -22,13 +27,8 @@ enum class Direction : bool { read, write };
 
 constexpr std::int32_t this_process = 0;  // as a pid: the peer is a thread of ours
 
-// Moves n bytes between our memory and the peer's; 0 or an errno.
+// Moves n bytes between our memory and that of another process; 0 or an errno.
 int move_bytes(Direction direction, std::int32_t pid, void* ours, std::uint64_t theirs, std::size_t n) {
-  if (pid == this_process) {
-    void* const peers = reinterpret_cast<void*>(theirs);
-    std::memcpy(direction == Direction::read ? ours : peers, direction == Direction::read ? peers : ours, n);
-    return 0;
-  }
   const auto mover = direction == Direction::read ? process_vm_readv : process_vm_writev;
   auto* at = static_cast<char*>(ours);
   while (n != 0) {
@@ -46,14 +46,34 @@ int move_bytes(Direction direction, std::int32_t pid, void* ours, std::uint64_t 
   return 0;
 }
 
+const Request& request_at(std::uint64_t address) { return *reinterpret_cast<const Request*>(address); }
+
 std::byte* run_of(const Request& request) {
   return static_cast<std::byte*>(run_start(*request.datatype, request.buffer));
 }
 
 }  // namespace
 
+bool wanted_split(std::size_t& bytes) {
+  const std::string wanted = setting("HEDDLE_SPLIT_COPY");
+  if (wanted.empty()) {
+    bytes = split_bytes;
+    return true;
+  }
+  if (wanted == "never") {
+    bytes = std::numeric_limits<std::size_t>::max();
+    return true;
+  }
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), bytes);
+  if (error == std::errc() && end == wanted.data() + wanted.size()) return true;
+  (void)fail(MPI_ERR_ARG, "HEDDLE_SPLIT_COPY=%s is neither a number of bytes nor 'never'", wanted.c_str());
+  return false;
+}
+
 Transfers::Transfers(Core& core, int world_size)
-    : core_(core), access_(static_cast<std::size_t>(world_size), Access::unknown) {}
+    : core_(core), access_(static_cast<std::size_t>(world_size), Access::unknown) {
+  (void)wanted_split(split_from_);  // the engine has seen that it is well formed
+}
 
 Transfers::~Transfers() {
   while (Transfer* t = free_) {
@@ -66,19 +86,20 @@ Transfers::~Transfers() {
 
 void Transfers::accept(Request& receive, int peer, const Offer& offer) {
   const std::size_t bytes = receive.bytes;
-  const bool run = is_run(*receive.datatype, receive.count);
   if (bytes == 0 || can_read(peer, offer)) {
-    if (bytes >= split_bytes && run && offer.address != 0) {
+    if (bytes != 0 && bytes >= split_from_ && can_split(receive, offer)) {
       const lln::shm::Offset shared = core_.endpoint().heap().allocate(sizeof(Split), 2);
       if (shared != nowhere) {
         new (core_.endpoint().heap().at<Split>(shared)) Split{};
         Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
+        const bool near = pid_seen_from_here(offer.pid) == this_process;
         transfer.run = run_of(receive);
         transfer.sender_request = offer.request;
-        transfer.remote_address = offer.address;
+        transfer.remote_address = near ? offer.request : offer.address;
         transfer.remote_pid = pid_seen_from_here(offer.pid);
         transfer.shared = shared;
-        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(transfer.run), bytes, shared, Way::split,
+        const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
+        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Way::split,
                             core_.pid()};
         core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer);
         start(transfer);
@@ -135,6 +156,13 @@ bool Transfers::can_read(int peer, const Offer& offer) {
     access = error == 0 ? Access::yes : Access::no;
   }
   return access == Access::yes;
+}
+
+bool Transfers::can_split(const Request& receive, const Offer& offer) const {
+  const bool run = is_run(*receive.datatype, receive.count);
+  if (pid_seen_from_here(offer.pid) != this_process) return run && offer.address != 0;
+  const Request& send = request_at(offer.request);
+  return run || is_run(*send.datatype, send.count);
 }
 
 Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::size_t bytes) {
@@ -203,7 +231,7 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   if (transfer.bytes == 0) return Step::over;
   Request& request = *transfer.request;
   if (transfer.remote_pid == this_process) {
-    const auto& send = *reinterpret_cast<const Request*>(transfer.sender_request);
+    const Request& send = request_at(transfer.sender_request);
     copy(*send.datatype, send.buffer, send.count, *request.datatype, request.buffer, request.count);
     return Step::over;
   }
@@ -223,6 +251,31 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   return Step::over;
 }
 
+// Both ends of a transfer find the same: the last chunk is not to be waited for long, and none is too short to be worth claiming.
+std::size_t Transfers::chunk_of(const Transfer& transfer) const {
+  if (transfer.remote_pid != this_process) return split_chunk;
+  constexpr std::size_t page = 4096;
+  return std::clamp(transfer.bytes / 4 / page * page, near_split_chunk, split_chunk);
+}
+
+// Bytes [at, at + n) of the message, from whichever end; 0 or an errno.
+int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t n) {
+  const bool reader = transfer.role == Transfer::Role::split_reader;
+  if (transfer.remote_pid != this_process)
+    return move_bytes(reader ? Direction::read : Direction::write, transfer.remote_pid, transfer.run + at,
+                      transfer.remote_address + at, n);
+  const Request& request = *transfer.request;
+  const Request& peers = request_at(transfer.remote_address);
+  const Request& send = reader ? peers : request;
+  const Request& receive = reader ? request : peers;
+  if (is_run(*send.datatype, send.count)) {
+    unpack(*receive.datatype, receive.buffer, receive.count, at, run_of(send) + at, n);
+  } else {
+    pack(*send.datatype, send.buffer, send.count, at, run_of(receive) + at, n);
+  }
+  return 0;
+}
+
 // Both ends run this; the reader stays until the writer's last chunk is there too.
 Transfers::Step Transfers::share(Transfer& transfer) {
   auto& split = *core_.endpoint().heap().at<Split>(transfer.shared);
@@ -231,18 +284,19 @@ Transfers::Step Transfers::share(Transfer& transfer) {
     core_.endpoint().heap().release(transfer.shared, sizeof(Split));
     return Step::over;
   };
-  // The writer never touches its request: the reader may have finished everything, and FIN be here.
+  const std::size_t chunk = chunk_of(transfer);
+  // The writer touches requests within a process only, while it has a chunk: the reader may have finished everything, and FIN
+  // be here.
   const bool all_claimed = split.claimed.load(std::memory_order_relaxed) >= transfer.bytes;
-  const std::size_t at = all_claimed ? transfer.bytes : split.claimed.fetch_add(split_chunk, std::memory_order_relaxed);
+  const std::size_t at = all_claimed ? transfer.bytes : split.claimed.fetch_add(chunk, std::memory_order_relaxed);
   if (at >= transfer.bytes) {
     if (!reader) return leave();
     if (split.moved.load(std::memory_order_acquire) < transfer.bytes) return Step::waits;
     if (split.failed.load(std::memory_order_relaxed) != 0) transfer.request->error = MPI_ERR_OTHER;
     return leave();
   }
-  const std::size_t n = std::min(split_chunk, transfer.bytes - at);
-  const int error = move_bytes(reader ? Direction::read : Direction::write, transfer.remote_pid, transfer.run + at,
-                               transfer.remote_address + at, n);
+  const std::size_t n = std::min(chunk, transfer.bytes - at);
+  const int error = move_chunk(transfer, at, n);
   if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
   const std::size_t moved = split.moved.fetch_add(n, std::memory_order_acq_rel) + n;
   if (!reader && moved == transfer.bytes) core_.endpoint().wake(transfer.peer);

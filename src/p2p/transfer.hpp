@@ -4,9 +4,10 @@
 // decides how the data travel and, unless it can do it alone, tells the sender (CTS):
 //
 //   single copy   the receiver reads the sender's memory: with process_vm_readv, or, if the sender is a rank of the same
-//                 process, from layout to layout. Above `split_bytes`, if both buffers are runs, the two sides share the
-//                 work: each claims the next chunk from a counter that both see, the receiver reads, the sender writes;
-//                 whoever is not there simply claims none
+//                 process, from layout to layout
+//   split copy    from so many bytes on, if both buffers are runs (between ranks of one process: if one of them is), the two
+//                 sides share the work: each claims the next chunk from a counter that both see, the receiver reads, the
+//                 sender writes; whoever is not there simply claims none (Díaz-Martín 2014, section III)
 //   pipe          through a few chunks of shared memory, one packing while the other unpacks: for layouts of another
 //                 process that are not one run, and where a container forbids process_vm_readv
 //
@@ -44,7 +45,7 @@ enum class Way : std::uint32_t { split, pipe };
 
 struct Answer {             // payload of a CTS
   std::uint64_t request;    // the sender's
-  std::uint64_t address;    // split: of the receiver's buffer
+  std::uint64_t address;    // split: of the receiver's buffer; within a process of its request
   std::uint64_t bytes;      // to be moved, which is less than offered if the receiver has less room
   lln::shm::Offset shared;  // Split or Pipe
   Way way;
@@ -53,8 +54,9 @@ struct Answer {             // payload of a CTS
 
 // The longest message that is sent unasked to a rank of the same process, where asking saves one of two copies.
 inline constexpr std::size_t near_eager_bytes = 4 * 1024;
-inline constexpr std::size_t split_bytes = 32 * 1024;
+inline constexpr std::size_t split_bytes = 32 * 1024;  // unless HEDDLE_SPLIT_COPY says otherwise
 inline constexpr std::size_t split_chunk = 128 * 1024;
+inline constexpr std::size_t near_split_chunk = 16 * 1024;  // within a process at least so much, else a quarter
 inline constexpr std::size_t pipe_chunk = 64 * 1024;
 inline constexpr std::uint32_t pipe_chunks = 4;
 
@@ -80,13 +82,17 @@ struct Transfer {
   int peer = 0;              // world rank
   std::size_t bytes = 0;     // to move
   std::size_t position = 0;  // moved so far by this side
-  std::byte* run = nullptr;  // split copy: the data at our end
+  std::byte* run = nullptr;  // split copy between processes: the data at our end
   std::uint64_t sender_request = 0;
-  std::uint64_t remote_address = 0;
-  std::int32_t remote_pid = 0;  // 0: the peer is a rank of this process
+  std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
+  std::int32_t remote_pid = 0;       // 0: the peer is a rank of this process
   lln::shm::Offset shared = lln::shm::nowhere;
   Transfer* next = nullptr;
 };
+
+// What HEDDLE_SPLIT_COPY asks for: from how many bytes on copies are split. False, and a sentence in error_detail(), if it is
+// neither a number nor `never`.
+bool wanted_split(std::size_t& bytes);
 
 class Transfers {
  public:
@@ -120,10 +126,14 @@ class Transfers {
   Step unpack_chunk(Transfer& transfer);
   bool can_read(int peer, const Offer& offer);
   std::int32_t pid_seen_from_here(std::int32_t pid) const;
+  bool can_split(const Request& receive, const Offer& offer) const;
+  std::size_t chunk_of(const Transfer& transfer) const;
+  int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
   Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);
   void start(Transfer& transfer);
 
   Core& core_;
+  std::size_t split_from_ = split_bytes;
   threads::Mutex mutex_;  // of the queue; held for a few instructions
   Transfer* head_ = nullptr;
   Transfer* tail_ = nullptr;

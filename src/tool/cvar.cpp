@@ -34,6 +34,16 @@ constexpr std::array variables{
          .scope = MPI_T_SCOPE_LOCAL,
          .may_change = before_start,
          .changed = nullptr},
+    Cvar{.name = "HEDDLE_SPLIT_COPY",
+         .description =
+             "From how many bytes on the sender and the receiver of a message share its copying; `never`: the "
+             "receiver alone. Read at the first initialization; empty: the default",
+         .items = nullptr,
+         .capacity = 32,
+         .verbosity = MPI_T_VERBOSITY_TUNER_DETAIL,
+         .scope = MPI_T_SCOPE_LOCAL,
+         .may_change = before_start,
+         .changed = nullptr},
     Cvar{.name = "HEDDLE_REPORT",
          .description =
              "What threads did with the library, told at finalization: 1 to standard error, else the name of "
