@@ -37,8 +37,16 @@ concept Runtime = requires(Thread thread, std::uint32_t rests, void (*drop)(void
   { R::resume(thread) }
   noexcept;
   // The calling thread's own pointer, null at first. When the thread ends while it is not null, drop(pointer) is called, by
-  // any thread. `drop` is the same in every call.
+  // any thread, soon or when another thread takes its place. `drop` is the same in every call.
   { R::slot(drop) } -> std::same_as<void*&>;
+};
+
+// A runtime may claim kernel threads that are no runtime's own, because they may carry threads of it: then the kernel
+// thread's own stack is suspended like those, so that they can run.
+template <class R>
+concept CarriedByAny = Runtime<R> && requires {
+  { R::carrier() }
+  noexcept->std::same_as<Thread>;
 };
 
 // A runtime behind function pointers.
@@ -50,12 +58,18 @@ struct Operations {
   void (*suspend)(Thread) noexcept;
   void (*resume)(Thread) noexcept;
   void*& (*slot)(void (*drop)(void*));
+  Thread (*carrier)() noexcept;  // null: it has none
 };
-inline constexpr std::uint32_t operations_layout = 1;
+inline constexpr std::uint32_t operations_layout = 2;
 
 template <Runtime R>
-inline constexpr Operations operations_of{operations_layout, R::name,   R::self, R::yield,
-                                          R::suspend,        R::resume, R::slot};
+constexpr Operations make_operations() {
+  Operations made{operations_layout, R::name, R::self, R::yield, R::suspend, R::resume, R::slot, nullptr};
+  if constexpr (CarriedByAny<R>) made.carrier = R::carrier;
+  return made;
+}
+template <Runtime R>
+inline constexpr Operations operations_of = make_operations<R>();
 
 // What a loadable component exports: a function without arguments that returns its table.
 inline constexpr const char* component_entry = "heddle_thread_runtime";

@@ -179,6 +179,11 @@ ThreadRef detail::find_user_level() noexcept {
     const Thread thread = runtime == &operations_of<Bound> ? Bound::self() : runtime->self();
     if (thread != nullptr) return {runtime, thread};
   }
+  for (std::size_t i = 0; i < selected_count; ++i) {
+    const Operations* const runtime = selected[i];
+    const Thread thread = runtime->carrier != nullptr ? runtime->carrier() : nullptr;
+    if (thread != nullptr) return {runtime, thread};
+  }
   return {};
 }
 

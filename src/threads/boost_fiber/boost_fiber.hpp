@@ -1,8 +1,9 @@
 // Boost.Fiber: user-level threads that the kernel thread they run on schedules among themselves.
 //
-// Every kernel thread of a program that uses Boost.Fiber counts as one: its own stack is a fiber (the main context of that
+// Every kernel thread of a program that uses Boost.Fiber may carry some: its own stack is a fiber (the main context of that
 // thread), and nothing tells whether there are others that wait for something and may go on any time. So it is never put to
-// sleep in the kernel by us; when none of its fibers can run, Boost.Fiber's scheduler does that.
+// sleep in the kernel by us, unless it is a thread of another runtime; when none of its fibers can run, Boost.Fiber's
+// scheduler does that.
 //
 // Suspending and scheduling a context is what the documentation offers to those who write schedulers and connect event
 // loops (Boost.Fiber, "Integrating fibers with asynchronous callbacks", and its asio example). A context that is about
@@ -23,8 +24,11 @@ namespace heddle::threads {
 struct BoostFiber {
   static constexpr const char* name = "boost-fiber";
 
-  // Null in a kernel thread that is ending.
-  static Thread self() noexcept { return Context::active(); }
+  static Thread self() noexcept {
+    Context* const context = Context::active();  // null in a kernel thread that is ending
+    return context != nullptr && context->is_context(boost::fibers::type::worker_context) ? context : nullptr;
+  }
+  static Thread carrier() noexcept { return Context::active(); }
 
   static void yield(Thread thread, std::uint32_t rests) noexcept {
     auto* const context = static_cast<Context*>(thread);
@@ -71,6 +75,6 @@ struct BoostFiber {
   static constexpr std::chrono::microseconds nap{50};
 };
 
-static_assert(Runtime<BoostFiber>);
+static_assert(CarriedByAny<BoostFiber>);
 
 }  // namespace heddle::threads

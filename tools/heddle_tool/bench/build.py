@@ -14,7 +14,8 @@ from .mpis import Mpi
 
 FLAGS = ["-std=gnu11", "-O2", "-pthread"]
 # What a program loads for `--thread-runtime NAME`, made of threads/NAME.cpp: the libraries that it needs.
-RUNTIMES = {"boost-fiber": ["-lboost_fiber", "-lboost_context"], "argobots": ["-labt"]}
+RUNTIMES = {"boost-fiber": ["-lboost_fiber", "-lboost_context"], "argobots": ["-labt"],
+            "qthreads": ["-lqthread"]}
 
 
 class Builder:

@@ -89,7 +89,7 @@ def register(sub):
     run.add_argument("--all-models", action="store_true", help="all presets")
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
     run.add_argument("--thread-runtime", default="pthreads", metavar="NAMES",
-                     help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots (peers: pthreads)")
+                     help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots, qthreads (peers: pthreads)")
     add_contest_options(run)
     run.set_defaults(perform=perform_run)
 
