@@ -2,8 +2,11 @@
 
 #include "rank/rank.hpp"
 #include "threads/carried.hpp"
+#include "threads/thread_ref.hpp"
 
 namespace heddle::binding {
+
+static_assert(static_cast<std::size_t>(Function::Wtime) < boot::calls_shown, "the last of them");
 
 constinit thread_local boot::ThreadRecord* own_record = nullptr;
 
@@ -16,7 +19,7 @@ struct Lease {
   boot::ThreadRecord* record = nullptr;
   ~Lease() {
     own_record = nullptr;
-    threads::call_word = nullptr;
+    threads::shown = {};
     if (record) boot::give_back_thread_record(*record);
   }
 };
@@ -29,7 +32,8 @@ boot::ThreadRecord& find_record() {
   if (!job.records) return nobody_reads;  // not initialized yet; ask again next time
   lease.record = boot::take_thread_record(job.record());
   own_record = lease.record ? lease.record : &nobody_reads;
-  threads::call_word = &own_record->calls;
+  threads::shown = {&own_record->calls, job.record().suspended};
+  if (threads::user_level_possible()) job.record().user_level.store(1, std::memory_order_relaxed);
   return *own_record;
 }
 

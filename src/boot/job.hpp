@@ -21,7 +21,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 3;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 4;                  // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -59,7 +59,8 @@ constexpr std::uint16_t call_of(std::uint64_t calls) { return static_cast<std::u
 constexpr std::uint64_t in_call(std::uint64_t calls, std::uint16_t call) { return (calls & ~0xffffull) | call; }
 constexpr std::uint64_t next_call(std::uint64_t calls, std::uint16_t call) { return in_call(calls + 0x10000, call); }
 
-inline constexpr int thread_records = 128;  // threads beyond these are not named in messages
+inline constexpr int thread_records = 128;       // threads beyond these are not named in messages
+inline constexpr std::size_t calls_shown = 768;  // numbers of calls, binding's
 inline constexpr int abort_text_bytes = 832;
 
 struct alignas(64) RankRecord {
@@ -73,14 +74,19 @@ struct alignas(64) RankRecord {
   std::int32_t bound;      // 1: `cores` are its own, 0: they are a part of what all share
   // How a rank that is a thread ended, since its process goes on: ended(wait status); 0: it runs, or is a process.
   std::atomic<std::int32_t> end;
-  std::int32_t host;  // the first rank of its process: the same for ranks that are threads of one
-  char reserved[92];
+  std::int32_t host;                      // the first rank of its process: the same for ranks that are threads of one
+  std::atomic<std::uint32_t> user_level;  // 1: its process has user-level threads, so look at `suspended`
+  char reserved[88];
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
   char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];
+  // User-level threads that are suspended, by the call they are in; as threads/carried.hpp counts them.
+  std::atomic<std::uint64_t> suspended[calls_shown];
 };
 static_assert(sizeof(RankRecord) % 64 == 0);
-static_assert(sizeof(RankRecord) == 1024 + thread_records * sizeof(ThreadRecord));
+static_assert(sizeof(RankRecord) == 1024 + thread_records * sizeof(ThreadRecord) + calls_shown * sizeof(std::uint64_t));
+
+constexpr int suspended_now(std::uint64_t word) { return static_cast<int>(word & 0xffffffff); }
 
 struct alignas(64) JobHeader {
   std::uint64_t magic;

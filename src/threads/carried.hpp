@@ -1,5 +1,6 @@
 // What the library says of a kernel thread from outside (which MPI call it is in, binding/call_scope.hpp), and what of that
-// belongs to a user-level thread: it is taken away while that is suspended, and put back when it goes on.
+// belongs to a user-level thread: it is taken away while others run, and put back when it goes on. A thread that is
+// suspended, and not just lets others have a turn, is counted meanwhile at the call that it is in.
 #pragma once
 
 #include <atomic>
@@ -7,17 +8,32 @@
 
 namespace heddle::threads {
 
-// The word of the calling kernel thread: the low 16 bits are the call, and 0 outside of one. Null: it has none.
-[[gnu::tls_model("initial-exec")]] inline constinit thread_local std::atomic<std::uint64_t>* call_word = nullptr;
+struct Shown {
+  // Of the kernel thread: the low 16 bits are the call, and 0 outside of one. Null: it has none.
+  std::atomic<std::uint64_t>* call = nullptr;
+  // Of the rank, by call: in the low 32 bits how many user-level threads are suspended in it, in the others how often that
+  // has changed.
+  std::atomic<std::uint64_t>* suspended = nullptr;
+};
+inline constexpr std::uint64_t suspensions_change = std::uint64_t{1} << 32;
+
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local Shown shown;
 
 class Carried {
  public:
-  Carried() : word_(call_word), call_(word_ != nullptr ? call_of(*word_) : 0) {
-    if (call_ != 0) set(*word_, 0);
+  enum class Kind { in_turn, suspended };
+
+  explicit Carried(Kind kind) : shown_(shown), call_(shown_.call != nullptr ? call_of(*shown_.call) : 0) {
+    if (call_ == 0) return;
+    set(*shown_.call, 0);
+    if (kind == Kind::suspended) count_ = &shown_.suspended[call_];
+    if (count_ != nullptr) count_->fetch_add(suspensions_change + 1, std::memory_order_relaxed);
   }
   // A thread that goes on in another kernel thread stays without: what marks its call would end the mark where it began.
   ~Carried() {
-    if (call_ != 0 && here() == word_) set(*word_, call_);
+    if (call_ == 0) return;
+    if (count_ != nullptr) count_->fetch_add(suspensions_change - 1, std::memory_order_relaxed);
+    if (here() == shown_.call) set(*shown_.call, call_);
   }
   Carried(const Carried&) = delete;
   Carried& operator=(const Carried&) = delete;
@@ -30,10 +46,11 @@ class Carried {
     word.store((word.load(std::memory_order_relaxed) & ~std::uint64_t{0xffff}) | call, std::memory_order_relaxed);
   }
   // Out of line: the address of a thread-local must not be kept over a suspension.
-  [[gnu::noinline]] static const std::atomic<std::uint64_t>* here() { return call_word; }
+  [[gnu::noinline]] static const std::atomic<std::uint64_t>* here() { return shown.call; }
 
-  std::atomic<std::uint64_t>* const word_;
+  const Shown shown_;
   const std::uint16_t call_;
+  std::atomic<std::uint64_t>* count_ = nullptr;
 };
 
 }  // namespace heddle::threads

@@ -31,11 +31,11 @@ class ThreadRef {
 
   // These by the thread itself.
   void yield(std::uint32_t rests = 0) const {
-    const Carried carried;
+    const Carried carried(Carried::Kind::in_turn);
     with([&](auto runtime) { runtime.yield(thread_, rests); });
   }
   void suspend() const {
-    const Carried carried;
+    const Carried carried(Carried::Kind::suspended);
     with([&](auto runtime) { runtime.suspend(thread_); });
   }
   void*& slot(void (*drop)(void*)) const { return runtime_->slot(drop); }

@@ -27,6 +27,7 @@ std::string signal_text(int signal) {
 struct Place {
   std::uint16_t call;
   int threads;
+  bool suspended = false;
 };
 
 std::vector<Place> places_of_threads(const RankRecord& record) {
@@ -41,6 +42,10 @@ std::vector<Place> places_of_threads(const RankRecord& record) {
     else
       ++known->threads;
   }
+  if (record.user_level.load() != 0) {
+    for (std::uint16_t call = 0; call < calls_shown; ++call)
+      if (const int threads = suspended_now(record.suspended[call].load())) places.push_back({call, threads, true});
+  }
   // Threads outside MPI last: the others are what the reader looks for.
   std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return (a.call == 0 ? 0 : a.threads) > (b.call == 0 ? 0 : b.threads);
@@ -50,17 +55,19 @@ std::vector<Place> places_of_threads(const RankRecord& record) {
 
 }  // namespace
 
-std::string place_text(std::uint16_t call) {
-  return call == 0 ? "outside MPI" : std::string("in ") + name(Function{call});
+std::string place_text(std::uint16_t call, bool suspended) {
+  if (call == 0) return "outside MPI";
+  return std::string(suspended ? "suspended in " : "in ") + name(Function{call});
 }
 
 std::string where_it_was(const RankRecord& record) {
   const std::vector<Place> places = places_of_threads(record);
   if (places.empty()) return "";
-  if (places.size() == 1 && places[0].threads == 1) return ' ' + place_text(places[0].call);
+  if (places.size() == 1 && places[0].threads == 1) return ' ' + place_text(places[0].call, places[0].suspended);
   std::string text;
   for (const Place& place : places) {
-    text += (text.empty() ? " (threads: " : ", ") + std::to_string(place.threads) + ' ' + place_text(place.call);
+    text += (text.empty() ? " (threads: " : ", ") + std::to_string(place.threads) + ' ' +
+            place_text(place.call, place.suspended);
   }
   return text + ')';
 }

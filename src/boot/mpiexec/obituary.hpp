@@ -23,10 +23,10 @@ std::string how_it_ended(int status, const RankRecord& record);
 // The same of a process with several ranks.
 std::string how_it_ended(int status);
 
-// "in MPI_Recv", "outside MPI".
-std::string place_text(std::uint16_t call);
+// "in MPI_Recv", "outside MPI"; "suspended in MPI_Recv" of user-level threads.
+std::string place_text(std::uint16_t call, bool suspended);
 
-// " in MPI_Recv", " (threads: 3 in MPI_Recv, 1 in MPI_Wait, 2 outside MPI)", or nothing if it never called MPI.
+// " in MPI_Recv", " (threads: 3 in MPI_Recv, 8 suspended in MPI_Wait, 2 outside MPI)", or nothing if it never called MPI.
 std::string where_it_was(const RankRecord& record);
 
 }  // namespace heddle::boot

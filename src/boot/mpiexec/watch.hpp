@@ -18,8 +18,8 @@ class Watch {
   explicit Watch(const Segment& segment) : segment_(segment) {}
 
   void look(Clock::time_point now);
-  // " in MPI_Recv for 54 s", " (threads: 3 in MPI_Wait for 54 s, 1 in MPI_Test again and again, 2 outside MPI for 50 s)",
-  // or nothing if it never called MPI. As it was at the last look.
+  // " in MPI_Recv for 54 s", " (threads: 3 in MPI_Wait for 54 s, 8 suspended in MPI_Recv for 52 s, 1 in MPI_Test again and
+  // again, 2 outside MPI for 50 s)", or nothing if it never called MPI. As it was at the last look.
   std::string where_it_is(int rank) const;
 
  private:
@@ -30,10 +30,19 @@ class Watch {
     Clock::time_point since;   // when it was first seen so
   };
 
-  std::string duration(const Seen& seen) const;
+  struct SeenSuspended {
+    std::uint16_t call;
+    std::uint64_t word;       // RankRecord::suspended
+    bool moving;              // threads have come or gone since the look before
+    Clock::time_point since;  // when it was first seen so
+  };
+
+  void look_at_suspended(const RankRecord& record, std::vector<SeenSuspended>& seen) const;
+  std::string duration(bool moving, bool in_call, Clock::time_point since) const;
 
   const Segment segment_;
   std::vector<std::vector<Seen>> seen_;  // of each rank, by record; empty before the first look
+  std::vector<std::vector<SeenSuspended>> suspended_;
   Clock::time_point last_;
 };
 

@@ -1,0 +1,20 @@
+"""User-level threads that are suspended in a call are named when a job is ended."""
+
+import os
+
+import launcher
+from launcher import LauncherTest
+
+FIBERS = os.environ["BOOT_FIBERS_PROGRAM"]
+
+
+class Suspended(LauncherTest):
+    def test_timeout(self):
+        result = self.run_job("--timeout", "4", "-n", "2", FIBERS)
+        self.assertEqual(result.code, 124, result.err)
+        for rank in (0, 1):
+            self.assertRegex(result.err, f"rank {rank} is \\(threads: 8 suspended in MPI_Recv for [12345] s, ")
+
+
+if __name__ == "__main__":
+    launcher.main()
