@@ -1,35 +1,104 @@
-// collective: one blocking collective over all ranks, in microseconds a call. `--mode barrier|allreduce`.
+// collective: one blocking collective over all ranks, in microseconds a call. `--mode barrier|bcast|allreduce|allgather|alltoall`.
 //
 // With several threads a rank each thread calls it on a communicator of its own, and the value is the time of
 // one call as one thread sees it. barrier: nobody may leave before the last has entered, shown by the
-// machine-wide clock. allreduce: sum of
-// `--size` bytes of doubles, every answer checked.
+// machine-wide clock. The others move `--size` bytes of doubles: the vector of a bcast (from each rank in turn) or a sum, or one
+// block of an allgather or an all-to-all. Some elements are new in each call and checked in each; all are checked before the first.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 
-static void barrier_rounds(void* ctx, int thread, long first, long rounds) {
-  const bench* b = ctx;
-  (void)first;
-  for (long i = 0; i < rounds; ++i) MPI_Barrier(b->comms[thread]);
+enum { MOST_BYTES = 8 << 20 };
+
+typedef enum { BARRIER, BCAST, ALLREDUCE, ALLGATHER, ALLTOALL, MODES } mode;
+static const char* const mode_names[MODES] = {"barrier", "bcast", "allreduce", "allgather", "alltoall"};
+
+typedef struct {
+  const bench* b;
+  mode mode;
+  int count;           // doubles of a vector or block
+  double **in, **out;  // by thread
+} job;
+
+static int in_blocks(const job* j) { return j->mode == ALLTOALL ? j->b->ranks : 1; }
+static int out_blocks(const job* j) { return j->mode == ALLTOALL || j->mode == ALLGATHER ? j->b->ranks : 1; }
+
+// What rank `from` gives to rank `to` in round i, element k; small integers, so that sums are exact.
+static double given(int from, int to, long i, int k) { return (double)(1 + from + 3 * to + k % 1000 + i % 1000); }
+
+static double wanted(const job* j, int block, int root, long i, int k) {
+  const int ranks = j->b->ranks;
+  if (j->mode == BCAST) return given(root, 0, i, k);
+  if (j->mode == ALLREDUCE) return ranks * given(0, 0, i, k) + ranks * (ranks - 1) / 2;
+  return given(block, j->mode == ALLTOALL ? j->b->rank : 0, i, k);
 }
 
-static void allreduce_rounds(void* ctx, int thread, long first, long rounds) {
-  const bench* b = ctx;
-  const int count = (int)(b->size / sizeof(double));
-  double in[count], out[count];
+// The elements that are new in each round: the first, one in the middle, the last.
+static int new_element(const job* j, int n) { return n == 0 ? 0 : n == 1 ? j->count / 2 : j->count - 1; }
+
+static void put(const job* j, double* in, long i, int k) {
+  for (int to = 0; to < in_blocks(j); ++to) in[(size_t)to * (size_t)j->count + (size_t)k] = given(j->b->rank, to, i, k);
+}
+
+static void expect(const job* j, const double* out, int root, long i, int k) {
+  for (int from = 0; from < out_blocks(j); ++from) {
+    const double found = out[(size_t)from * (size_t)j->count + (size_t)k], right = wanted(j, from, root, i, k);
+    if (found != right) bench_wrong(j->b, mode_names[j->mode], (long long)right, (long long)found);
+  }
+}
+
+static void call(const job* j, int thread, int root) {
+  double *in = j->in[thread], *out = j->out[thread];
+  MPI_Comm comm = j->b->comms[thread];
+  switch (j->mode) {
+    case BARRIER:
+    case MODES:
+      MPI_Barrier(comm);
+      break;
+    case BCAST:
+      MPI_Bcast(j->b->rank == root ? in : out, j->count, MPI_DOUBLE, root, comm);
+      break;
+    case ALLREDUCE:
+      MPI_Allreduce(in, out, j->count, MPI_DOUBLE, MPI_SUM, comm);
+      break;
+    case ALLGATHER:
+      MPI_Allgather(in, j->count, MPI_DOUBLE, out, j->count, MPI_DOUBLE, comm);
+      break;
+    case ALLTOALL:
+      MPI_Alltoall(in, j->count, MPI_DOUBLE, out, j->count, MPI_DOUBLE, comm);
+      break;
+  }
+}
+
+static void rounds_of(void* ctx, int thread, long first, long rounds) {
+  const job* j = ctx;
+  if (j->mode == BARRIER) {
+    for (long i = 0; i < rounds; ++i) MPI_Barrier(j->b->comms[thread]);
+    return;
+  }
   for (long i = first; i < first + rounds; ++i) {
-    for (int k = 0; k < count; ++k) in[k] = (double)(b->rank + i % 1000 + k);
-    MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, b->comms[thread]);
-    const double ranks = b->ranks, base = ranks * (ranks - 1) / 2;
-    for (int k = 0; k < count; ++k) {
-      double expected = base + ranks * (double)(i % 1000 + k);
-      if (out[k] != expected) bench_wrong(b, "allreduce", (long long)expected, (long long)out[k]);
-    }
+    const int root = (int)(i % j->b->ranks);
+    for (int n = 0; n < 3; ++n) put(j, j->in[thread], i, new_element(j, n));
+    call(j, thread, root);
+    if (j->mode == BCAST && j->b->rank == root) continue;
+    for (int n = 0; n < 3; ++n) expect(j, j->out[thread], root, i, new_element(j, n));
   }
   bench_checked(rounds);
+}
+
+// One call all of whose elements are new and checked, on every thread's communicator.
+static void check_all(const job* j) {
+  for (int t = 0; t < j->b->threads; ++t) {
+    for (int root = 0; root < (j->mode == BCAST ? j->b->ranks : 1); ++root) {
+      for (int k = 0; k < j->count; ++k) put(j, j->in[t], root, k);
+      call(j, t, root);
+      if (j->mode == BCAST && j->b->rank == root) continue;
+      for (int k = 0; k < j->count; ++k) expect(j, j->out[t], root, root, k);
+      bench_checked(1);
+    }
+  }
 }
 
 // Each rank in turn comes late; everybody notes when it entered and left.
@@ -54,14 +123,27 @@ static void check_barrier(bench* b) {
 int main(int argc, char** argv) {
   bench b = {.mode = "barrier", .comm_each = true};
   bench_begin(&b, "collective", 0, &argc, &argv);
-  const bool allreduce = !strcmp(b.mode, "allreduce");
-  if ((!allreduce && strcmp(b.mode, "barrier")) || b.size < sizeof(double) || b.size % sizeof(double) ||
-      b.size > 1 << 16 || (b.threads > 1 && !b.comm_each)) {
-    if (!b.rank) fprintf(stderr, "collective: --mode barrier|allreduce, --size 8 to 65536 in doubles, --comm each\n");
+  job j = {.b = &b};
+  while (j.mode < MODES && strcmp(b.mode, mode_names[j.mode])) ++j.mode;
+  if (j.mode == MODES || b.size < sizeof(double) || b.size % sizeof(double) || b.size > MOST_BYTES ||
+      (b.threads > 1 && !b.comm_each)) {
+    if (!b.rank)
+      fprintf(stderr,
+              "collective: --mode barrier|bcast|allreduce|allgather|alltoall, --size 8 to 8388608 in doubles, "
+              "--comm each\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  if (!allreduce) check_barrier(&b);
-  bench_timing t = bench_measure(&b, allreduce ? allreduce_rounds : barrier_rounds, &b, 0);
+  j.count = (int)(b.size / sizeof(double));
+  double *in[BENCH_MAX_THREADS], *out[BENCH_MAX_THREADS];
+  j.in = in, j.out = out;
+  for (int t = 0; t < b.threads; ++t) {
+    in[t] = bench_alloc(b.size * (size_t)in_blocks(&j));
+    out[t] = bench_alloc(b.size * (size_t)out_blocks(&j));
+  }
+  if (j.mode == BARRIER) check_barrier(&b);
+  if (j.mode != BARRIER) check_all(&j);
+  bench_timing t = bench_measure(&b, rounds_of, &j, 0);
   bench_report(&b, &t, BENCH_TIME, 1e6, b.mode, "us");
+  for (int i = 0; i < b.threads; ++i) free(in[i]), free(out[i]);
   bench_end(&b);
 }

@@ -24,6 +24,16 @@ constexpr std::size_t shared_reduce(int size, bool crowded) {
 constexpr std::size_t shared_allgather(bool crowded) { return (crowded ? 128 : 32) * kilobyte; }
 constexpr std::size_t shared_alltoall(bool crowded) { return (crowded ? 16 : 8) * kilobyte; }
 
+// Between ranks of one process they go straight from buffer to buffer from so many bytes on. That waits twice, however long the
+// vector is.
+// A message to a single receiver is copied by both.
+constexpr bool direct_bcast(std::size_t bytes, int size) {
+  return bytes >= 16 * kilobyte && (size > 2 || bytes < 64 * kilobyte);
+}
+constexpr std::size_t direct_reduce(bool crowded) { return (crowded ? 64 : 16) * kilobyte; }
+constexpr std::size_t direct_allgather(bool crowded) { return (crowded ? 64 : 8) * kilobyte; }
+constexpr std::size_t direct_alltoall(bool crowded) { return (crowded ? 16 : 8) * kilobyte; }
+
 // Broadcast: a binomial tree, or scatter and allgather. The latter moves twice the bytes but shares out the work of
 // copying.
 constexpr bool bcast_scatters(std::size_t bytes, int size) { return bytes >= 512 * kilobyte && size >= 4; }

@@ -6,6 +6,20 @@ namespace heddle::coll {
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 
+namespace {
+
+bool are_of_one_process(const Comm& comm) {
+  const boot::Job& job = comm.owner->job;
+  for (int m = 0; m < comm.size; ++m)
+    if (job.records[comm.world_rank(m)].host != job.record().host) return false;
+  return true;
+}
+
+}  // namespace
+
+Region::Region(Comm& comm, std::byte* base, bool crowded)
+    : comm_(comm), base_(base), members_(comm.size), crowded_(crowded), one_process_(are_of_one_process(comm)) {}
+
 void Region::prepare(std::byte* base, int members) {
   new (base) RegionHead{};
   new (base + sizeof(RegionHead)) Frame[frames]{};
@@ -23,21 +37,32 @@ Epoch Region::slowest() const {
   return least;
 }
 
+// Until all members have finished `e`, or for some other reason.
+template <class F>
+void Region::await_finished(Epoch e, const F& or_else) {
+  const auto over = [&] {
+    known_finished_ = slowest();
+    return reached(known_finished_, e) || or_else();
+  };
+  if (over()) return;
+  // Announced before looking again, while finish() looks after it has said so: one of the two sees the other.
+  head().congested.fetch_add(1, std::memory_order_seq_cst);
+  await(over);
+  head().congested.fetch_sub(1, std::memory_order_relaxed);
+}
+
 Epoch Region::enter() {
   ++epoch_;
   const Epoch previous = epoch_ - frames;  // what the frame was used for last
   if (reached(known_finished_, previous)) [[likely]]
     return epoch_;
-  known_finished_ = slowest();
-  if (reached(known_finished_, previous)) return epoch_;
-  // Announced before looking again, while finish() looks after it has said so: one of the two sees the other.
-  head().congested.fetch_add(1, std::memory_order_seq_cst);
-  await([&] {
-    known_finished_ = slowest();
-    return reached(known_finished_, previous);
-  });
-  head().congested.fetch_sub(1, std::memory_order_relaxed);
+  await_finished(previous, [] { return false; });
   return epoch_;
+}
+
+bool Region::await_readers(Epoch e) {
+  await_finished(e, [&] { return strayed(e); });
+  return !strayed(e);
 }
 
 void Region::finish(Epoch e) {

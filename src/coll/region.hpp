@@ -71,10 +71,11 @@ class Region {
   // By one member, before the others attach.
   static void prepare(std::byte* base, int members);
 
-  Region(Comm& comm, std::byte* base, bool crowded)
-      : comm_(comm), base_(base), members_(comm.size), crowded_(crowded) {}
+  Region(Comm& comm, std::byte* base, bool crowded);
   // More ranks than cores, in the eyes of the member that made the region: all members answer alike.
   bool crowded() const { return crowded_; }
+  // All members are threads of one process, so that an address says the same to each.
+  bool one_process() const { return one_process_; }
 
   // ---- The course of an operation ----
 
@@ -141,6 +142,9 @@ class Region {
   bool is_open(Epoch e) const { return frame(e).open.load(std::memory_order_seq_cst) == e; }
   // This member has nothing left to do in frames up to this one.
   void finish(Epoch e);
+  // Of the root of a broadcast that others read out of its own buffer, after it has finished: waits until everyone has. False:
+  // a member went another way.
+  [[nodiscard]] bool await_readers(Epoch e);
   // Everyone has been seen in an operation that began with `e`, so they have finished what was before it.
   void all_seen_in(Epoch e) { known_finished_ = e - 1; }
 
@@ -161,6 +165,8 @@ class Region {
   }
   static constexpr int turns = 16;
   Epoch slowest() const;
+  template <class F>
+  void await_finished(Epoch e, const F& or_else);
 
   // With more ranks than cores, whoever is waited for needs this core more than we do: give it away at once, and only
   // if that does not help wait in earnest.
@@ -180,6 +186,7 @@ class Region {
   std::byte* base_;
   int members_;
   bool crowded_;
+  bool one_process_;
   Epoch epoch_ = 0;           // the last one entered
   Epoch known_finished_ = 0;  // every member has finished at least this one
   bool agreed_ = true;

@@ -2,9 +2,11 @@
 #include "instruments/cells.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "coll/check.hpp"
 #include "coll/choose.hpp"
+#include "coll/direct.hpp"
 #include "coll/state.hpp"
 
 namespace heddle::coll {
@@ -58,6 +60,11 @@ void put(const Piece& p, const Part& part, std::byte* slot) {
 void get(const std::byte* slot, const Part& part, const Piece& p) {
   unpack(*p.type, p.data, p.count, part.offset, slot, part.bytes);
 }
+
+// What the root of a large broadcast puts into its slot, for ranks of the same process.
+struct Shown {
+  const Piece* message;
+};
 
 // Each element is `type.size` bytes; slots hold the packed stream, which an operation can only be applied to if that is
 // the datatype's layout.
@@ -144,17 +151,29 @@ Error reduce_parts(Region& region, Comm& comm, const Piece& mine, const Piece& r
   });
 }
 
-// The reduction in shared memory, if it is for that.
-template <class Waits>
-Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, Claim::Kind kind, Waits&& waits) {
+// What a large operation between ranks of one process has come to.
+Attempt directly(bool agreed, Region& region, Comm& comm, const Claim& claim) {
+  if (!agreed) [[unlikely]]
+    return disagree(region, comm, region.last_entered(), claim);
+  return success;
+}
+
+// The reduction in shared memory, if it is for that. `root`: who gets the result, or every_member.
+Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, Claim::Kind kind, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
   const Claim claim{kind, mine.bytes()};
+  if (region->one_process() && claim.bytes >= choose::direct_reduce(region->crowded()) &&
+      directly_reducible(*mine.type)) {
+    if (Error e = check_reducible(op, *mine.type)) return e;
+    return directly(direct_reduce(*region, comm, mine, result, claim, op, root), *region, comm, claim);
+  }
   if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, claim);
   const Parts parts(claim.bytes, static_cast<std::size_t>(mine.type->size));
   if (!parts.fit(choose::shared_reduce(comm.size, region->crowded()))) return by_messages(*region, comm, claim);
   if (Error e = check_reducible(op, *mine.type)) return e;
-  return reduce_parts(*region, comm, mine, result, parts, claim, op, waits);
+  return reduce_parts(*region, comm, mine, result, parts, claim, op,
+                      [root](int m) { return root == every_member || m == root; });
 }
 
 }  // namespace
@@ -183,8 +202,21 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
   Parts parts(bytes, 1);
   Region* region = region_for(comm);
   if (!region) return {};
-  if (bytes == 0 || !parts.fit(choose::shared_bcast(comm.size))) return broadcast_by_messages(*region, comm, bytes);
+  const auto is_direct = [&](std::size_t n) { return region->one_process() && choose::direct_bcast(n, comm.size); };
+  if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size)) && !is_direct(bytes)))
+    return broadcast_by_messages(*region, comm, bytes);
   const Claim claim{Claim::bcast, bytes};
+  if (comm.rank == root && is_direct(bytes)) {
+    const Epoch e = region->enter();
+    const Shown shown{&message};
+    std::memcpy(region->slot(e, root, sizeof shown), &shown, sizeof shown);
+    region->frame(e).bytes = bytes;
+    region->open(e, claim.kind);
+    region->finish(e);
+    if (!region->await_readers(e)) [[unlikely]]
+      return disagree(*region, comm, e, claim);
+    return success;
+  }
   if (comm.rank == root) {
     for (std::size_t i = 0; i < parts.count(); ++i) {
       const Epoch e = region->enter();
@@ -197,16 +229,20 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
     }
     return success;
   }
-  // The root decides how much there is; what is too much is passed over and reported.
+  // The root decides how much there is, and so the way; what is too much is passed over and reported.
   Error error;
   for (std::size_t i = 0; i < parts.count(); ++i) {
     const Epoch e = region->enter();
     if (!region->await_broadcast(e)) [[unlikely]]
       return disagree(*region, comm, e, claim);
     const std::size_t sent = region->frame(e).bytes;
-    parts = Parts(sent, 1);
+    parts = Parts(is_direct(sent) ? 1 : sent, 1);
     if (sent > bytes) [[unlikely]] {
       error = fail(MPI_ERR_TRUNCATE, "the root broadcast %zu bytes, but the buffer has room for %zu", sent, bytes);
+    } else if (is_direct(sent)) {
+      Shown shown;
+      std::memcpy(&shown, region->slot(e, root, sizeof shown), sizeof shown);
+      copy(*shown.message, message);
     } else {
       get(region->slot(e, root, parts[i].bytes), parts[i], message);
     }
@@ -216,11 +252,11 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
 }
 
 Attempt shared_reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, int root) {
-  return reduce(comm, mine, result, op, Claim::reduce, [root](int m) { return m == root; });
+  return reduce(comm, mine, result, op, Claim::reduce, root);
 }
 
 Attempt shared_allreduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op) {
-  return reduce(comm, mine, result, op, Claim::allreduce, [](int) { return true; });
+  return reduce(comm, mine, result, op, Claim::allreduce, every_member);
 }
 
 Attempt shared_allgather(Comm& comm, const Piece& mine, const Blocks& all) {
@@ -230,11 +266,14 @@ Attempt shared_allgather(Comm& comm, const Piece& mine, const Blocks& all) {
   const Claim claim{Claim::allgather, bytes};
   Region* region = region_for(comm);
   if (!region) return {};
-  if (bytes == 0 || !parts.fit(choose::shared_allgather(region->crowded()))) return by_messages(*region, comm, claim);
+  const bool direct = region->one_process() && bytes >= choose::direct_allgather(region->crowded());
+  if (bytes == 0 || (!direct && !parts.fit(choose::shared_allgather(region->crowded()))))
+    return by_messages(*region, comm, claim);
   const bool in_place = own.data == mine.data;
   if (!in_place) {
     if (Error e = check_copy(mine, own)) return e;
   }
+  if (direct) return directly(direct_allgather(*region, comm, mine, all, claim), *region, comm, claim);
   return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Epoch before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
@@ -257,10 +296,14 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   const Claim claim{Claim::alltoall, each};
   Region* region = region_for(comm);
   if (!region) return {};
-  if (each == 0 || !parts.fit(choose::shared_alltoall(region->crowded()))) return by_messages(*region, comm, claim);
-  if (from.base != to.base) {
+  const bool in_place = from.base == to.base;
+  const bool direct = region->one_process() && !in_place && each >= choose::direct_alltoall(region->crowded());
+  if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(region->crowded()))))
+    return by_messages(*region, comm, claim);
+  if (!in_place) {
     if (Error e = check_copy(from[comm.rank], to[comm.rank])) return e;
   }
+  if (direct) return directly(direct_alltoall(*region, comm, from, to, claim), *region, comm, claim);
   return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Epoch before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
