@@ -14,6 +14,7 @@
 
 #include "threads/helper.hpp"
 #include "threads/mutex.hpp"
+#include "threads/no_runtime.hpp"
 #include "threads/thread_ref.hpp"
 
 namespace heddle::threads {
