@@ -1,9 +1,9 @@
-// rma: one-sided transfers from every thread of a leading rank into (or out of) its partner's window, after RMA-MT, in GB/s
-// summed over threads. `--mode put|get`.
+// rma: one-sided transfers from every thread of a leading rank into (or out of) its partner's window, after RMA-MT. `--mode
+// put|get`: GB/s summed over threads; `--mode latency`: microseconds of one put and its flush.
 //
-// A round of a thread is --window transfers of --size bytes, each to its own place, and one MPI_Win_flush. All threads share one
-// window that is locked once (lock_all). Puts are checked in the partner's memory, gets where they arrive. Evans 2020,
-// Figs. 7 to 10.
+// A round of a thread is --window transfers (one, for the latency) of --size bytes, each to its own place, and one
+// MPI_Win_flush. All threads share one window that is locked once (lock_all). Puts are checked in the partner's memory, gets
+// where they arrive. Evans 2020, Figs. 7 to 10.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,10 +72,12 @@ int main(int argc, char** argv) {
   bench b = {.mode = "put", .size = 1 << 16, .window = 16};
   bench_begin(&b, "rma", BENCH_PAIRS, &argc, &argv);
   job j = {.b = &b, .get = !strcmp(b.mode, "get")};
-  if (!j.get && strcmp(b.mode, "put")) {
-    if (!b.rank) fprintf(stderr, "rma: --mode put|get\n");
+  const bool latency = !strcmp(b.mode, "latency");
+  if (!j.get && !latency && strcmp(b.mode, "put")) {
+    if (!b.rank) fprintf(stderr, "rma: --mode put|get|latency\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
+  if (latency) b.window = 1;
   const size_t bytes = place(&b, b.threads, 0);
   j.local = bench_alloc(bytes), j.last = bench_alloc((size_t)b.threads * sizeof *j.last);
   if (MPI_Win_allocate((MPI_Aint)bytes, 1, MPI_INFO_NULL, b.control, &j.exposed, &j.window)) {
@@ -92,7 +94,11 @@ int main(int argc, char** argv) {
   MPI_Barrier(b.control);
   if (!j.get) check_puts(&j);
   MPI_Win_unlock_all(j.window);
-  bench_report(&b, &t, BENCH_RATE, 1e-9 * (double)b.size * b.window * b.threads * (b.ranks / 2), b.mode, "GB/s");
+  if (latency) {
+    bench_report(&b, &t, BENCH_TIME, 1e6, "put and flush", "us");
+  } else {
+    bench_report(&b, &t, BENCH_RATE, 1e-9 * (double)b.size * b.window * b.threads * (b.ranks / 2), b.mode, "GB/s");
+  }
   MPI_Win_free(&j.window);
   free(j.local), free(j.last);
   bench_end(&b);

@@ -28,6 +28,11 @@ def heddle_prefix() -> Path:
     return tree / "build" / "stage" if tree else HOME.parent.parent.parent
 
 
+def bound_prefix() -> Path:
+    """Where `./dev stage bound` puts the Heddle that has a thread runtime compiled in."""
+    return heddle_prefix().with_name("stage-bound")
+
+
 def cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "heddle"

@@ -54,9 +54,10 @@ class Builder:
 
     def _compile(self, source: str, maker: Mpi, compiler: list[str]) -> Path:
         main = self.sources / f"{source}.c"
+        shared = self.sources / "shared" / f"{source}.c"  # a library that the program is linked with
         common = sorted((self.sources / "common").glob("*.c"))
         digest = hashlib.sha256(repr((compiler, FLAGS)).encode())
-        for file in [main, *common, *sorted((self.sources / "common").glob("*.h"))]:
+        for file in [main, *filter(Path.exists, [shared]), *common, *sorted((self.sources / "common").glob("*.h"))]:
             digest.update(file.read_bytes())
         for made_by in (Path(compiler[0]), maker.prefix / "include" / "mpi.h"):
             if made_by.exists():
@@ -67,12 +68,22 @@ class Builder:
             return program
         self.tell(f"compiling {main.stem} with {compiler[0]}")
         folder.mkdir(parents=True, exist_ok=True)
-        unfinished = folder / f"{main.stem}.{os.getpid()}"
-        command = [*compiler, *FLAGS, "-I", str(self.sources / "common"), str(main), *map(str, common), "-o",
-                   str(unfinished), "-lm", "-ldl"]
-        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | maker.env(1, 1))
+        environment = os.environ | maker.env(1, 1)
+        base = [*compiler, *FLAGS, "-I", str(self.sources / "common")]
+        linked = ["-lm", "-ldl"]
+        if shared.exists():
+            library = folder / f"libbench-{main.stem}.so"
+            self._perform([*base, "-fPIC", "-shared", str(shared)], library, compiler[0], environment)
+            linked += [str(library), "-Wl,-rpath,$ORIGIN"]
+        self._perform([*base, str(main), *map(str, common), *linked], program, compiler[0], environment)
+        return program
+
+    @staticmethod
+    def _perform(command: list[str], product: Path, compiler: str, environment: dict[str, str]) -> None:
+        unfinished = product.with_name(f"{product.name}.{os.getpid()}")
+        soname = [f"-Wl,-soname,{product.name}"] if product.suffix == ".so" else []
+        done = subprocess.run([*command, *soname, "-o", str(unfinished)], capture_output=True, text=True, env=environment)
         if done.returncode:
             first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip()[-200:])
-            raise BadInput(f"{main.name} does not compile with {compiler[0]}: {first}")
-        unfinished.rename(program)
-        return program
+            raise BadInput(f"{product.name} does not compile with {compiler}: {first}")
+        unfinished.rename(product)

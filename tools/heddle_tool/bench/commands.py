@@ -108,11 +108,13 @@ def register(sub):
 
 
 def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processes",),
-                runtimes: list[str] = ("pthreads",)) -> list[mpis.Mpi]:
+                runtimes: list[str] = ("pthreads",), bound: bool = False) -> list[mpis.Mpi]:
     found: list[mpis.Mpi] = []
     if not args.no_heddle:
         prefix = Path(args.heddle).expanduser().resolve() if args.heddle else None
         found += mpis.variants(mpis.heddle(prefix, tell), list(models), list(rank_kinds), list(runtimes))
+        if bound:
+            found += mpis.bound(Path(args.bound).expanduser().resolve() if args.bound else None, runtimes[-1], tell)
     against = words(args.against, "--against", mpis.PEER_NAMES) if args.against and args.against != "none" else []
     found += [mpis.peer(name, tell) for name in against]
     found += [mpis.other(text) for text in args.mpi]

@@ -13,6 +13,8 @@ def register(parts) -> None:
     paper = parts.add_parser("paper", help="an experiment of one of the five papers, on this machine")
     paper.add_argument("paper", nargs="?", metavar="PAPER", help=f"of {', '.join(papers.PAPERS)}")
     paper.add_argument("figure", nargs="?", metavar="FIGURE", help="fig8, table1, …; without it they are listed")
+    paper.add_argument("--bound", metavar="PREFIX", help="a Heddle with a thread runtime compiled in, for evans-2020 "
+                       "(default: made by ./dev stage bound)")
     paper.add_argument("--markdown", action="store_true", help="print the list as Markdown")
     add_contest_options(paper)
     paper.set_defaults(perform=perform_paper, against="mpich,impi,openmpi", repeats="3")
@@ -35,10 +37,13 @@ def perform_paper(args) -> int:
     figure = papers.figure(args.paper, args.figure)
     if not figure.experiments:
         raise BadInput(f"{args.paper} {args.figure} can't be shown here: {figure.why_not}")
+    if not figure.peers:
+        args.against = "none"
     wanted = list(dict.fromkeys(p for e in figure.experiments for p in e.points()))
     plan(args, wanted, [])
     models = ["", *figure.models] if figure.models else []
-    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, figure.rank_kinds)),
+    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, figure.rank_kinds, figure.runtimes,
+                                                                         figure.bound)),
                         stem(args, f"{args.paper}-{args.figure}").with_suffix(".json"))
     campaign.perform(tell, announce(campaign))
     print(f"\n{papers.paper(args.paper).title}, {args.figure}: {figure.shows}\n")

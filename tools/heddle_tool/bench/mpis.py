@@ -180,17 +180,30 @@ def install(name: str, prefix: Path, packages: tuple[str, ...]) -> None:
 def heddle(prefix: Path | None, tell) -> Heddle:
     """Heddle under `prefix`, or staged from the source tree if that has not been done."""
     where = prefix or places.heddle_prefix()
-    if not (where / "bin" / "mpicc").exists() or not (where / "bin" / "mpiexec").exists():
-        tree = places.source_tree()
-        if prefix or not tree or not (tree / "dev").exists():
-            raise BadInput(f"no Heddle under {where} (bin/mpicc and bin/mpiexec); build it with ./dev stage, "
-                           "name another with --heddle, or leave it out with --no-heddle")
-        tell("staging Heddle: ./dev stage")
-        done = subprocess.run([str(tree / "dev"), "stage"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        if done.returncode or not (where / "bin" / "mpicc").exists():
-            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-            raise BadInput(f"./dev stage failed: {last}")
+    make_sure(where, prefix is None, ["stage"], "--heddle, or leave it out with --no-heddle", tell)
     return Heddle("heddle", where)
+
+
+def bound(prefix: Path | None, runtime: str, tell) -> list[Heddle]:
+    """Heddle with a thread runtime compiled in: under `prefix`, or staged from the source tree."""
+    where = prefix or places.bound_prefix()
+    make_sure(where, prefix is None, ["stage", "bound"], "--bound", tell)
+    return [Heddle(f"heddle:bound/{runtime}", where, thread_runtime=runtime)]
+
+
+def make_sure(where: Path, may_stage: bool, command: list[str], otherwise: str, tell) -> None:
+    """That there is a Heddle under `where`."""
+    if (where / "bin" / "mpicc").exists() and (where / "bin" / "mpiexec").exists():
+        return
+    tree = places.source_tree()
+    words = " ".join(["./dev", *command])
+    if not may_stage or not tree or not (tree / "dev").exists():
+        raise BadInput(f"no Heddle under {where} (bin/mpicc and bin/mpiexec); build it with {words}, name another with {otherwise}")
+    tell(f"staging Heddle: {words}")
+    done = subprocess.run([str(tree / "dev"), *command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode or not (where / "bin" / "mpicc").exists():
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise BadInput(f"{words} failed: {last}")
 
 
 # Heddle's safety models, by the names of their presets.

@@ -35,6 +35,9 @@ class Figure:
     experiments: tuple[Experiment, ...] = ()
     models: tuple[str, ...] = ()
     rank_kinds: tuple[str, ...] = ("processes",)
+    runtimes: tuple[str, ...] = ("pthreads",)
+    bound: bool = False  # also with the last of the runtimes compiled into the library
+    peers: bool = True
     why_not: str = ""
 
 
@@ -47,7 +50,6 @@ class Paper:
 DRAWING = "a drawing or a listing: nothing is measured in it"
 OTHER_MACHINE = "the experiment of Fig. 7 on another machine"
 RUNTIMES = "measures the thread runtimes themselves, without MPI"
-BOUND = "needs a runtime that is bound beside one that is loaded, which is not measured yet"
 
 DANG_THREE = (Experiment("latency-fan", THREADS, (64,)), Experiment("bandwidth", THREADS, (1 << 20,)),
               Experiment("message-rate", THREADS, (64,)))
@@ -101,11 +103,15 @@ PAPERS = {
         "fig1": Figure("fork-join and yield of thread runtimes", why_not=RUNTIMES),
         "fig2": Figure("the architecture", why_not=DRAWING),
         "fig3": Figure("the threading interface", why_not=DRAWING),
-        "fig4": Figure("cost of a call into a shared library", why_not=BOUND),
+        "fig4": Figure("cost of a call into a shared library",
+                       (Experiment("call-static", ranks=(1,)), Experiment("call-shared", ranks=(1,)),
+                        Experiment("call-loaded", ranks=(1,))), peers=False),
         "fig5": Figure("assembly of such a call", why_not=DRAWING),
         "fig6": Figure("transport settings", why_not="describes settings of Open MPI"),
-        "fig7": Figure("RMA-MT: one-sided transfers by size, one thread and many",
-                       (Experiment("rma-put", (1, 8), SMALL_TO_LARGE), Experiment("rma-get", (1, 8), SMALL_TO_LARGE))),
+        "fig7": Figure("RMA-MT: puts, a runtime bound and loaded; and round trips, which wait in it",
+                       (Experiment("rma-latency", (1, 2, 4, 8), (8,)), Experiment("rma-put", (1, 8), SMALL_TO_LARGE),
+                        Experiment("round-trips", (1, 2, 4, 8), (8,))),
+                       runtimes=("pthreads", "boost-fiber"), bound=True),
         "fig8": Figure("RMA-MT on Xeon Phi", why_not=OTHER_MACHINE),
         "fig9": Figure("RMA-MT on Skylake", why_not=OTHER_MACHINE),
         "fig10": Figure("RMA-MT on POWER9", why_not=OTHER_MACHINE),
