@@ -50,6 +50,12 @@ struct BoostFiber {
   }
 
   static void*& slot(void (*drop)(void*)) {
+    // Boost never gives back what belongs to the fiber that a kernel thread starts as: it goes with that thread.
+    if (Context::active()->is_context(boost::fibers::type::main_context)) {
+      static thread_local Slot slot;
+      slot.drop = drop;
+      return slot.pointer;
+    }
     // Never destroyed: fibers may outlive the destructors of static objects.
     static auto& own = *new boost::fibers::fiber_specific_ptr<Slot>([](Slot* slot) { delete slot; });
     Slot* slot = own.get();
@@ -64,8 +70,8 @@ struct BoostFiber {
   using Context = boost::fibers::context;
 
   struct Slot {
-    void* pointer;
-    void (*drop)(void*);
+    void* pointer = nullptr;
+    void (*drop)(void*) = nullptr;
     ~Slot() {
       if (pointer != nullptr) drop(pointer);
     }
