@@ -59,6 +59,7 @@ void Heap::release(Offset block, std::size_t bytes) {
   Guard guard(heap.locked);
   *at<Offset>(block) = heap.free[size_class(bytes, page)];
   heap.free[size_class(bytes, page)] = block;
+  users(block).store(0, std::memory_order_release);  // whoever joins the block's next users is behind the link, too
 }
 
 }  // namespace heddle::lln::shm
