@@ -220,9 +220,8 @@ class CounterBench {
   std::int64_t timed_operation(unsigned id) {
     const std::int64_t begin = Native::now();
     turn(id);
-    const std::int64_t now = Native::now();
-    if (id == 1 && handovers_.size() < handovers_.capacity()) handovers_.push_back(now - signalled_);
-    return now - begin;
+    if (id == 1 && handovers_.size() < handovers_.capacity()) handovers_.push_back(handover_);
+    return Native::now() - begin;
   }
 
   // Lets the partner go.
@@ -233,15 +232,20 @@ class CounterBench {
   void turn(unsigned id) {
     counters_[id].counter.wait();
     counters_[id].counter.expect(1);
-    if (id == 0) signalled_ = Native::now();
-    counters_[1 - id].counter.signal();
+    if (id == 0) {
+      signalled_ = Native::now();
+    } else {
+      handover_ = Native::now() - signalled_;
+    }
+    counters_[1 - id].counter.signal();  // from here on the partner may write again
   }
 
   struct alignas(platform::cache_line) Padded {
     C counter;
   };
   Padded counters_[2];
-  std::int64_t signalled_ = 0;
+  std::int64_t signalled_ = 0;  // by thread 0
+  std::int64_t handover_ = 0;   // from then until thread 1 ran
   std::vector<std::int64_t> handovers_;
 };
 

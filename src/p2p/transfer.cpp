@@ -140,6 +140,7 @@ void Transfers::answered(int peer, const Answer& answer) {
   transfer.remote_address = answer.address;
   transfer.remote_pid = pid_seen_from_here(answer.pid);
   transfer.shared = answer.shared;
+  core_.endpoint().heap().join(answer.shared);
   start(transfer);
 }
 

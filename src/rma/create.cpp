@@ -81,6 +81,9 @@ struct Blocks {
   Block control;
   Block memory;
 };
+void join(const lln::shm::Heap& heap, const Block& block) {
+  if (block.offset != lln::shm::nowhere) heap.join(block.offset);
+}
 void release(lln::shm::Heap& heap, const Block& block) {
   if (block.offset != lln::shm::nowhere) heap.release(block.offset, block.bytes);
 }
@@ -95,6 +98,10 @@ Error take_blocks(Comm& comm, std::size_t memory_bytes, Blocks& blocks) {
     if (memory_bytes != 0) blocks.memory.offset = heap.allocate(memory_bytes, comm.size);
   }
   if (Error e = coll::bcast_bytes(comm, &blocks, sizeof blocks, 0)) return e;
+  if (comm.rank != 0) {
+    join(heap, blocks.control);
+    join(heap, blocks.memory);
+  }
   const bool has_control = blocks.control.offset != lln::shm::nowhere;
   const bool has_memory = memory_bytes == 0 || blocks.memory.offset != lln::shm::nowhere;
   if (has_control && has_memory) return success;
