@@ -178,6 +178,12 @@ bench_timing bench_measure(bench* b, bench_body body, void* ctx, long most) {
 
 double bench_together(bench_body body, void* ctx, long rounds) { return team_run(body, ctx, 0, rounds); }
 
+bool bench_enough(const bench* b, double measured) {
+  int enough = measured >= b->seconds / b->samples;
+  MPI_Bcast(&enough, 1, MPI_INT, 0, b->control);
+  return enough;
+}
+
 void bench_note(const char* key, const char* json) {
   size_t used = strlen(notes);
   snprintf(notes + used, sizeof notes - used, ",\"%s\":%s", key, json);

@@ -59,6 +59,9 @@ bench_timing bench_measure(bench* b, bench_body body, void* ctx, long most);
 // alternate between threads that talk and a main thread that does.
 double bench_together(bench_body body, void* ctx, long rounds);
 
+// Whether `measured` seconds fill a sample's share of --seconds; rank 0's view of it, told to all ranks.
+bool bench_enough(const bench* b, double measured);
+
 // Rank 0 prints the result line (all ranks call): `value` is computed from a sample's elapsed time as
 // scale*elapsed/rounds for times or scale*rounds/elapsed for rates.
 typedef enum { BENCH_TIME, BENCH_RATE } bench_kind;
