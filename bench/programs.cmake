@@ -23,9 +23,9 @@ function(heddle_benchmark NAME SOURCE RANKS)
   endif()
 endfunction()
 
-# User-level threads as the team, where a runtime was found.
+# User-level threads as the team, where a runtime was found. The thread sanitizer does not follow their switches.
 foreach(runtime ${HEDDLE_THREAD_RUNTIMES})
-  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/threads/${runtime}.cpp)
+  if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/threads/${runtime}.cpp AND NOT HEDDLE_SANITIZE MATCHES thread)
     string(MAKE_C_IDENTIFIER bench_threads_${runtime} module)
     add_library(${module} MODULE threads/${runtime}.cpp)
     set_target_properties(${module} PROPERTIES PREFIX "" OUTPUT_NAME threads-${runtime})
