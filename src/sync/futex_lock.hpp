@@ -5,21 +5,24 @@
 // the cache while it has work, a wake-up is paid once per sleep and not once per unlock, and throughput does not
 // depend on how many wait.
 //
-// Source: the state word (locked, a wake-up is on its way, number of sleepers) is that of Go's sync.Mutex; the sleep
-// is a counting semaphore on a futex (Drepper, Futexes are tricky, 2011).
+// Unlocking is a plain store: the lock is a word of its own, and the sleepers are counted in another. Who unlocks stores and
+// then looks at the count, who goes to sleep counts itself and then looks at the lock, with the two halves of an asymmetric
+// fence between (platform.hpp): the unlock, which is the common case, pays nothing for it, going to sleep pays once more.
+//
+// Source: the count of sleepers and the flag that a wake-up is on its way are those of Go's sync.Mutex; the sleep
+// is a counting semaphore on a futex (Drepper, Futexes are tricky, 2011); the store-only release is that of biased and
+// asymmetric locks (Dice, Huang and Yang, Asymmetric Dekker synchronization, 2001).
 //
 // Invariants: the count of sleepers is that of threads that have announced their sleep and were given no permit yet.
 // A permit is issued only together with taking one off that count and setting `waking`; the thread that consumes it
-// clears `waking` in the same step in which it takes the lock or announces its next sleep.
-// Safety: mutual exclusion. Progress: deadlock free; no wake-up is lost, since an announced sleeper is seen by the
-// unlock that follows. No order is promised, and a thread can be overtaken without bound.
+// clears `waking` once it has the lock, or in the same step in which it announces its next sleep.
+// Safety: mutual exclusion. Progress: deadlock free; no wake-up is lost: of an unlock and an announced sleep, either the
+// unlock sees the sleeper or the sleeper sees the free lock, and then wakes whoever is next, itself perhaps.
+// No order is promised, and a thread can be overtaken without bound.
 // When: the default where threads outnumber cores. The FIFO spin locks beat it only when every waiter has a core.
 //
-// The lock is taken by setting its bit, whatever else the word holds: a compare-and-swap that expects a free word fails
-// whenever somebody sleeps, and the second attempt that it then takes cost 64 threads half of their throughput.
-//
-// Memory orders: taking the lock acquires and unlocking releases, on state_, so that critical sections are ordered.
-// All else is relaxed: looks at the state that fail and the permits carry no data, they only decide who tries again.
+// Memory orders: taking the lock acquires and unlocking releases, on locked_, so that critical sections are ordered.
+// All else is relaxed: looks that fail, the count and the permits carry no data, they only decide who tries again.
 #pragma once
 
 #include "platform/platform.hpp"
@@ -38,41 +41,43 @@ class FutexLock {
     if (!try_lock(mine)) lock_slowly();
   }
 
-  bool try_lock(node&) { return (state_.fetch_or(locked, order::acquire) & locked) == 0; }
+  bool try_lock(node&) { return locked_.exchange(1, order::acquire) == 0; }
 
   void unlock(node&) {
-    const std::uint32_t left = state_.fetch_sub(locked, order::release) - locked;
-    if (left >= sleeper && (left & waking) == 0) wake_one(left);
+    locked_.store(0, order::release);
+    P::light_fence();
+    if (sleepers_.load(order::relaxed) >= sleeper) wake_one();
   }
 
  private:
-  // Parts of state_: two flags, and the number of sleepers above them.
-  static constexpr std::uint32_t locked = 1;
-  static constexpr std::uint32_t waking = 2;
-  static constexpr std::uint32_t sleeper = 4;
+  // Parts of sleepers_: a flag, and the number of sleepers above it.
+  static constexpr std::uint32_t waking = 1;
+  static constexpr std::uint32_t sleeper = 2;
   static constexpr std::uint32_t longest_pause = 64;  // before going to sleep
 
   [[gnu::noinline]] void lock_slowly() {
     std::uint32_t woken = 0;  // `waking` once this thread has been woken, and has to clear it
     for (;;) {
-      std::uint32_t seen = look_around();
-      if ((seen & locked) == 0) {
-        if (state_.compare_exchange(seen, (seen | locked) & ~woken, order::acquire, order::relaxed)) return;
-      } else if (state_.compare_exchange(seen, (seen + sleeper) & ~woken, order::relaxed, order::relaxed)) {
-        sleep();
-        woken = waking;
+      if (looks_free() && locked_.exchange(1, order::acquire) == 0) {
+        if (woken != 0) sleepers_.fetch_sub(woken, order::relaxed);
+        return;
       }
+      sleepers_.fetch_add(sleeper - woken, order::relaxed);
+      P::heavy_fence();
+      if (locked_.load(order::relaxed) == 0) wake_one();
+      sleep();
+      woken = waking;
     }
   }
 
   // A few looks, further and further apart: each takes the line from the owner.
-  std::uint32_t look_around() const {
-    std::uint32_t seen = state_.load(order::relaxed);
-    for (std::uint32_t pauses = 2; (seen & locked) != 0 && pauses <= longest_pause; pauses *= 2) {
+  bool looks_free() const {
+    std::uint32_t seen = locked_.load(order::relaxed);
+    for (std::uint32_t pauses = 2; seen != 0 && pauses <= longest_pause; pauses *= 2) {
       P::pause(pauses);
-      seen = state_.load(order::relaxed);
+      seen = locked_.load(order::relaxed);
     }
-    return seen;
+    return seen == 0;
   }
 
   void sleep() {
@@ -88,9 +93,10 @@ class FutexLock {
 
   // Gives up as soon as another thread has the lock or is awake and trying: its own unlock will wake the
   // next.
-  [[gnu::noinline]] void wake_one(std::uint32_t seen) {
-    while (seen >= sleeper && (seen & (locked | waking)) == 0) {
-      if (state_.compare_exchange(seen, (seen - sleeper) | waking, order::relaxed, order::relaxed)) {
+  [[gnu::noinline]] void wake_one() {
+    std::uint32_t seen = sleepers_.load(order::relaxed);
+    while (seen >= sleeper && (seen & waking) == 0 && locked_.load(order::relaxed) == 0) {
+      if (sleepers_.compare_exchange(seen, (seen - sleeper) | waking, order::relaxed, order::relaxed)) {
         permits_.fetch_add(1, order::relaxed);
         P::unpark(permits_, 1, Where);
         return;
@@ -98,7 +104,8 @@ class FutexLock {
     }
   }
 
-  typename P::template atomic<std::uint32_t> state_{0};
+  typename P::template atomic<std::uint32_t> locked_{0};
+  typename P::template atomic<std::uint32_t> sleepers_{0};
   typename P::template atomic<std::uint32_t> permits_{0};
 };
 
