@@ -252,9 +252,10 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   return Step::over;
 }
 
-// Both ends of a transfer find the same: the last chunk is not to be waited for long, and none is too short to be worth claiming.
+// As much as one claims at a time. A message by itself is shared finely, so that its last chunk is not waited for long; of several
+// that are under way each side does well to take other ones, whole, since what two cores write to comes dearer to both.
 std::size_t Transfers::chunk_of(const Transfer& transfer) const {
-  if (transfer.remote_pid != this_process) return split_chunk;
+  if (transfer.remote_pid != this_process || count() > 1) return split_chunk;
   constexpr std::size_t page = 4096;
   return std::clamp(transfer.bytes / 4 / page * page, near_split_chunk, split_chunk);
 }

@@ -56,7 +56,7 @@ struct Answer {             // payload of a CTS
 inline constexpr std::size_t near_eager_bytes = 4 * 1024;
 inline constexpr std::size_t split_bytes = 32 * 1024;  // unless HEDDLE_SPLIT_COPY says otherwise
 inline constexpr std::size_t split_chunk = 128 * 1024;
-inline constexpr std::size_t near_split_chunk = 16 * 1024;  // within a process at least so much, else a quarter
+inline constexpr std::size_t near_split_chunk = 16 * 1024;  // of a message by itself; else a quarter
 inline constexpr std::size_t pipe_chunk = 64 * 1024;
 inline constexpr std::uint32_t pipe_chunks = 4;
 
