@@ -2,7 +2,9 @@
 // Trahay 2009, Fig. 9.
 //
 // Two ranks exchange --size bytes (1 MiB) with Isend/Irecv, compute as long as the exchange takes alone, and wait. 100%: both
-// together take as long as one; 0%: as long as both in turn. With `--mode helper` another thread of each rank is blocked in a
+// together take as long as one; 0%: as long as both in turn. With `--mode receive` only one rank of a pair computes, and receives
+// one message: its partner sends it, waits, and so leaves a core idle. It computes four times as long as the transfer takes,
+// since that takes longer by one core than by two: 100%, the transfer costs no time; 0%: as much as without computing. With `--mode helper` another thread of each rank is blocked in a
 // receive meanwhile, so that somebody is in the library to make progress.
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 typedef struct {
   bench* b;
   char *out, *in;
+  bool sends, receives;
   bool communicate;
   double compute;  // seconds to compute between post and wait
   long done;       // exchanges so far, for the stamps
@@ -31,17 +34,17 @@ static void exchange(job* j, long rounds) {
   const bench* b = j->b;
   const int peer = bench_partner(b), count = (int)b->size;
   for (long i = 0; i < rounds; ++i) {
-    MPI_Request requests[2];
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
     const uint64_t stamp = (uint64_t)j->done++;
     if (j->communicate) {
       bench_stamp(j->out, b->size, stamp);
-      MPI_Irecv(j->in, count, MPI_BYTE, peer, 0, b->comms[0], &requests[0]);
-      MPI_Isend(j->out, count, MPI_BYTE, peer, 0, b->comms[0], &requests[1]);
+      if (j->receives) MPI_Irecv(j->in, count, MPI_BYTE, peer, 0, b->comms[0], &requests[0]);
+      if (j->sends) MPI_Isend(j->out, count, MPI_BYTE, peer, 0, b->comms[0], &requests[1]);
     }
     if (j->compute > 0) compute(j->compute);
     if (j->communicate) {
       MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-      if (!bench_stamped(j->in, b->size, stamp)) bench_wrong(b, "exchange", (long long)stamp, j->in[0]);
+      if (j->receives && !bench_stamped(j->in, b->size, stamp)) bench_wrong(b, "exchange", (long long)stamp, j->in[0]);
     }
   }
   bench_checked(rounds);
@@ -65,21 +68,29 @@ static double per_round(const bench_timing* t, int sample) { return t->elapsed[s
 int main(int argc, char** argv) {
   bench b = {.size = 1 << 20, .mode = "plain"};
   bench_begin(&b, "overlap", BENCH_PAIRS, &argc, &argv);
-  if (b.threads != (strcmp(b.mode, "helper") ? 1 : 2) || (strcmp(b.mode, "helper") && strcmp(b.mode, "plain"))) {
-    if (!b.rank) fprintf(stderr, "overlap: --mode plain with one thread, --mode helper with two\n");
+  const bool one_way = !strcmp(b.mode, "receive"), helper = !strcmp(b.mode, "helper");
+  if (b.threads != (helper ? 2 : 1) || (!one_way && !helper && strcmp(b.mode, "plain"))) {
+    if (!b.rank) fprintf(stderr, "overlap: --mode plain or receive with one thread, --mode helper with two\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  job j = {.b = &b, .out = bench_alloc(b.size), .in = bench_alloc(b.size), .communicate = true};
+  job j = {.b = &b,
+           .out = bench_alloc(b.size),
+           .in = bench_alloc(b.size),
+           .sends = !one_way || !bench_leads(&b),
+           .receives = !one_way || bench_leads(&b),
+           .communicate = true};
   bench_timing alone = bench_measure(&b, rounds_of, &j, 0);
   double sorted[BENCH_MAX_SAMPLES];
   for (int i = 0; i < alone.count; ++i) sorted[i] = per_round(&alone, i);
-  j.compute = b.rank ? 0 : bench_median(sorted, alone.count);
-  MPI_Bcast(&j.compute, 1, MPI_DOUBLE, 0, b.control);
+  double transfer = b.rank ? 0 : bench_median(sorted, alone.count);
+  MPI_Bcast(&transfer, 1, MPI_DOUBLE, 0, b.control);
+  const double computed = one_way ? 4 * transfer : transfer;
+  j.compute = one_way && !bench_leads(&b) ? 0 : computed;
   bench_timing both = bench_measure(&b, rounds_of, &j, 0);
   double samples[BENCH_MAX_SAMPLES];
-  for (int i = 0; i < both.count; ++i) samples[i] = 100 * (2 * j.compute - per_round(&both, i)) / j.compute;
+  for (int i = 0; i < both.count; ++i) samples[i] = 100 * (transfer + computed - per_round(&both, i)) / transfer;
   char text[32];
-  snprintf(text, sizeof text, "%.3f", 1e6 * j.compute);
+  snprintf(text, sizeof text, "%.3f", 1e6 * transfer);
   bench_note("exchange_us", text);
   bench_report_samples(&b, samples, both.count, "overlap", "%");
   free(j.out), free(j.in);

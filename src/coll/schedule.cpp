@@ -240,6 +240,7 @@ void Schedule::launch() {
   error_ = MPI_SUCCESS;
   request_->done.store(0, std::memory_order_relaxed);
   request_->error = MPI_SUCCESS;
+  calls_user = op_ != nullptr && !op_->predefined;
   if (!poll()) p2p::start_polling(*comm().owner, *this);
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "p2p/user_level_waiting.hpp"
 #include "p2p/waiting.hpp"
 #include "platform/native.hpp"
+#include "progress/idle_cores.hpp"
 #include "rank/rank.hpp"
 #include "threads/helper.hpp"
 #include "threads/thread_ref.hpp"
@@ -20,13 +22,15 @@
 namespace heddle::p2p {
 
 template <class Access, class Waiting>
-class ComposedEngine final : public Engine {
+class ComposedEngine final : public Engine, private progress::Attended {
  public:
   // make_access(core) is the access to one VNI.
   template <class MakeAccess>
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access) : Engine(std::move(model)), rank_(rank) {
     for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, vnis(), make_access);
     rank.machine.waiting = &endpoint().common().waiting;
+    if (rank.job.header->usable_cores <= rank.job.header->local_ranks)
+      rank.machine.called_helper = &endpoint().own_bell().called_another;
   }
 
   Vni& vni(int index) override { return vnis_[static_cast<std::size_t>(index)]; }
@@ -40,6 +44,7 @@ class ComposedEngine final : public Engine {
     } else {
       Waiting::wait(*this, set);
     }
+    leave();
   }
   void wait_until(bool (*holds)(const void*), const void* what) override {
     const instruments::Span span(counters(), Time::wait);
@@ -49,13 +54,21 @@ class ComposedEngine final : public Engine {
     } else {
       Waiting::wait_until(*this, condition);
     }
+    leave();
   }
   void notify(int world_rank) override { endpoint().wake(world_rank); }
   lln::shm::Heap& shared_memory() override { return endpoint().heap(); }
   void progress() override {
     static constinit thread_local FruitlessTests tests;
     tests.count(Waiting::progress(*this), rank_.machine);
+    leave();
   }
+
+  void begin_help(const cpu_set_t& cores) override {
+    // What submits to a communication thread has its helper already.
+    if (!is_served()) help_ = std::make_unique<progress::IdleCores>(attended(), endpoint().own_bell(), cores);
+  }
+  void end_help() override { help_.reset(); }
 
   // ---- for the ways of waiting
 
@@ -180,6 +193,30 @@ class ComposedEngine final : public Engine {
 
   static constexpr std::uint32_t global_looks = 16;  // of a VNI to one of all (Amer 2019, Fig. 3a: `if (cond)`)
 
+  // ---- for the helpers (progress::Attended)
+
+  progress::Attended& attended() { return *this; }
+  bool ready() const override { return something_to_do(); }
+  std::uint32_t taken() const override {
+    std::uint32_t taken = 0;
+    for (const auto& vni : vnis_) taken += vni.taken();
+    return taken;
+  }
+  progress::Pass advance(bool thorough) override {
+    progress::Pass pass;
+    for (auto& vni : vnis_) {
+      if (thorough) vni.want_room();
+      progress::add(pass, vni.look(thorough ? Urgency::low : Urgency::attempt, true));
+    }
+    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(false));
+    return pass;
+  }
+  // A thread of the program has made progress and does so no longer: what it has begun is the helpers' from here on.
+  void leave() {
+    if (help_ != nullptr && something_to_do()) [[unlikely]]
+      vnis_.front().core().call_helper();
+  }
+
   lln::shm::Endpoint& endpoint() { return vnis_.front().core().endpoint(); }
   // What concerns the rank and no one VNI is counted at its first.
   instruments::Counters& counters() { return vnis_.front().core().counters(); }
@@ -240,6 +277,7 @@ class ComposedEngine final : public Engine {
   std::deque<ComposedVni<Access>> vnis_;
   Roles roles_;
   std::once_flag watch_started_;
+  std::unique_ptr<progress::IdleCores> help_;
   std::atomic<std::uint32_t> looks_{0};
 };
 

@@ -94,6 +94,8 @@ class ComposedVni final : public Vni {
   // Any thread, unprotected: whether a look would find something.
   bool something_to_do() const { return core_.something_to_do() || access_.pending(); }
 
+  std::uint32_t taken() const { return core_.taken(); }
+
   // One attempt to move everything. `peek`: not if there is nothing to do.
   progress::Pass look(safety::Urgency urgency, bool peek) {
     progress::Pass pass;

@@ -140,6 +140,7 @@ void Core::enqueue(int peer, Pending* pending) {
   }
   list.tail = pending;
   backlog_size_.fetch_add(1, std::memory_order_relaxed);
+  call_helper();  // it has not asked for room there
 }
 
 bool Core::flush_backlog(Wakeups& wakeups) {

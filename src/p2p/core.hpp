@@ -73,10 +73,18 @@ class Core {
   bool something_to_do() const {
     return endpoint_.arrived() || transfers_.any() || backlog_size_.load(std::memory_order_relaxed) != 0;
   }
-  // Wakes this rank's own threads that sleep on its doorbell.
+  std::uint32_t taken() const { return endpoint_.taken(); }
+  // Wakes this rank's own threads that sleep on its doorbell, or else its helper.
   void rouse() {
     platform::Native::light_fence();
     if (endpoint_.own_bell().asleep.load(std::memory_order_relaxed) != 0) endpoint_.own_bell().ring();
+  }
+  // Calls the rank's helper on idle cores if it listens and no thread of the program sleeps for the rank. Any thread.
+  void call_helper() {
+    platform::Native::light_fence();
+    lln::shm::Doorbell& bell = endpoint_.own_bell();
+    if (bell.asleep.load(std::memory_order_relaxed) == lln::shm::Doorbell::helper_listens) [[unlikely]]
+      bell.ring();
   }
   // Before sleeping: those whose channels are full shall wake us.
   void want_room();

@@ -2,6 +2,8 @@
 // (safety/model.hpp). Waiting belongs here and not to a VNI, since a thread may wait for requests of several.
 #pragma once
 
+#include <sched.h>
+
 #include <cstddef>
 #include <memory>
 
@@ -37,6 +39,11 @@ class Engine {
 
   // One attempt to move what can move, as MPI_Test and its kind make it.
   virtual void progress() = 0;
+
+  // Progress on cores that would idle (progress/idle_cores.hpp), on those of `cores`, from here on, and no longer. Not for
+  // a model without any lock. Throws std::system_error if there can be no such threads.
+  virtual void begin_help(const cpu_set_t& cores) = 0;
+  virtual void end_help() = 0;
 
  private:
   safety::Model model_;

@@ -184,6 +184,7 @@ Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::
 void Transfers::start(Transfer& transfer) {
   active_.fetch_add(1, std::memory_order_relaxed);
   put_back(transfer);
+  core_.call_helper();  // the caller may go on to something else
 }
 
 void Transfers::retire(Transfer& transfer) {

@@ -41,7 +41,7 @@ bool& is_polling() {
 
 }  // namespace
 
-Pass Pollables::poll() {
+Pass Pollables::poll(bool of_program) {
   bool& polling = is_polling();
   Pass pass;
   if (polling) return pass;
@@ -52,7 +52,7 @@ Pass Pollables::poll() {
       pass.complete = false;
       break;
     }
-    if (work->poll()) {
+    if ((of_program || !work->calls_user) && work->poll()) {
       active_.fetch_sub(1, std::memory_order_relaxed);
       pass.moved = true;
     } else {

@@ -15,6 +15,7 @@ struct Pollable {
   // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone.
   virtual bool poll() = 0;
   Pollable* next = nullptr;
+  bool calls_user = false;  // functions of the program: only its own threads may look then
 
  protected:
   ~Pollable() = default;
@@ -24,8 +25,9 @@ class Pollables {
  public:
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
   void add(Pollable& work);
-  // Looks at each once, but for those that another thread is looking at.
-  Pass poll();
+  // Looks at each once, but for those that another thread is looking at, and those that are only for threads of the program
+  // if the caller is none.
+  Pass poll(bool of_program = true);
 
  private:
   Pollable* take();

@@ -1,11 +1,14 @@
 #include "rank/rank.hpp"
 
+#include <sched.h>
 #include <algorithm>
+
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <string>
+#include <system_error>
 
 #include "boot/cores.hpp"
 #include "boot/job.hpp"
@@ -23,7 +26,11 @@
 
 namespace heddle {
 
-Rank::Rank() : tool(std::make_unique<tool::Interface>()) { prepare_tables(*this); }
+Rank::Rank() : tool(std::make_unique<tool::Interface>()) {
+  CPU_ZERO(&cores);
+  (void)sched_getaffinity(0, sizeof cores, &cores);
+  prepare_tables(*this);
+}
 Rank::~Rank() = default;
 
 namespace {
@@ -51,6 +58,30 @@ static Error check_initial_errhandler() {
   if (chosen.empty() || std::find(std::begin(known), std::end(known), chosen) != std::end(known)) return success;
   return fail(MPI_ERR_ARG, "%s=%.200s, which is none of %s, %s and %s", boot::initial_errhandler_variable,
               chosen.c_str(), known[0], known[1], known[2]);
+}
+
+// Progress on idle cores: by default where there are at least two cores for each rank to expect idle ones of, and somebody
+// to communicate with.
+static Error begin_help(Rank& rank) {
+  const std::string wanted = setting("HEDDLE_PROGRESS");
+  if (!wanted.empty() && wanted != "idle" && wanted != "off")
+    return fail(MPI_ERR_ARG, "HEDDLE_PROGRESS=%.200s, which is neither idle nor off", wanted.c_str());
+  const boot::JobHeader& job = *rank.job.header;
+  const bool expected = rank.world_size > 1 && job.usable_cores >= 2 * job.local_ranks;
+  if (wanted == "off" || (wanted.empty() && !expected)) return success;
+  const bool safe = rank.engine->thread_level() == MPI_THREAD_MULTIPLE;
+  if (!safe && wanted.empty()) return success;
+  if (!safe)
+    return fail(MPI_ERR_ARG,
+                "HEDDLE_PROGRESS=idle needs a safety model for several threads, and HEDDLE_MODEL=%s is none",
+                rank.engine->model().name.c_str());
+  try {
+    rank.engine->begin_help(rank.cores);
+  } catch (const std::system_error& error) {
+    if (wanted.empty()) return success;  // nobody asked for it
+    return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=idle: the threads for it can't be had: %s", error.what());
+  }
+  return success;
 }
 
 // What the first user of the library brings up stays up until the process ends: peers may still have messages on their
@@ -92,6 +123,7 @@ Error acquire_library(Rank& rank) {
     } else if (Error e = bring_up(rank)) {
       return e;
     }
+    if (Error e = begin_help(rank)) return e;
     rank.phase.store(Phase::active, std::memory_order_release);
   }
   ++rank.users;
@@ -104,6 +136,7 @@ void release_library(Rank& rank) {
   if (rank.world_phase.load(std::memory_order_relaxed) == Phase::before) tool::print_report(tool::take_report(rank));
   rank.phase.store(Phase::after, std::memory_order_release);
   retire_handles(rank);
+  rank.engine->end_help();
   boot::leave(rank.job);
 }
 

@@ -3,6 +3,8 @@
 // and current_rank() is the only way to it.
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -58,6 +60,7 @@ struct Rank {
   progress::Pollables pollables;            // schedules of nonblocking collectives
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach
   Machine machine;                          // what waiting must know
+  cpu_set_t cores;                          // that it was given when it began; empty: unknown
   std::unique_ptr<ObjectTables> tables;     // object/tables.hpp
   std::unique_ptr<tool::Interface> tool;    // of MPI_T, usable before initialization; tool/interface.hpp
 };

@@ -25,6 +25,9 @@ struct Machine {
   std::atomic<std::uint32_t>* waiting = nullptr;  // threads of all ranks that wait awake; in shared memory
   std::uint32_t cores = 1;                        // that all ranks together may use
   bool crowded = false;                           // more ranks than cores
+  // This rank has called another's helper (lln/shm/doorbell.hpp), which may get no core but that of a thread that sleeps.
+  // Null: there are cores to spare.
+  std::atomic<std::uint32_t>* called_helper = nullptr;
   // Moves the calling thread to this rank's share of the cores, from where it is free to move. Null: it is bound.
   void (*spread)(int part, int parts) = nullptr;
   int part = 0;
@@ -65,6 +68,11 @@ class Patience {
       counted_ = true;
       machine_.waiting->fetch_add(1, std::memory_order_relaxed);
       since_ = platform::Native::now();
+    }
+    if (machine_.called_helper != nullptr && machine_.called_helper->load(std::memory_order_relaxed) != 0)
+        [[unlikely]] {
+      machine_.called_helper->store(0, std::memory_order_relaxed);
+      return false;
     }
     const bool crowded = machine_.waiting->load(std::memory_order_relaxed) > machine_.cores;
     if (!crowded && ++looks_ % looks_per_yield != 0) {

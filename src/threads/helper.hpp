@@ -3,8 +3,12 @@
 #pragma once
 
 #include <functional>
+#include <thread>
 
 namespace heddle::threads {
+
+// The caller joins it. No signal of the program is handled there. Throws std::system_error.
+std::thread make_helper(std::function<void()> body);
 
 // Runs as long as the process does, or until the body returns; nobody joins it.
 void start_helper(std::function<void()> body);

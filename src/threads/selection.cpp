@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -193,11 +195,23 @@ std::uintptr_t identity() {
   return caller ? reinterpret_cast<std::uintptr_t>(caller.thread()) : platform::Native::self();
 }
 
-void start_helper(std::function<void()> body) {
-  std::thread([body = std::move(body)] {
+std::thread make_helper(std::function<void()> body) {
+  // What a thread blocks is what its creator blocks: a handler may not run there even before its first instruction.
+  struct AllBlocked {
+    sigset_t before;
+    AllBlocked() {
+      sigset_t all;
+      sigfillset(&all);
+      pthread_sigmask(SIG_SETMASK, &all, &before);
+    }
+    ~AllBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  } const blocked;
+  return std::thread([body = std::move(body)] {
     in_kernel = true;
     body();
-  }).detach();
+  });
 }
+
+void start_helper(std::function<void()> body) { make_helper(std::move(body)).detach(); }
 
 }  // namespace heddle::threads

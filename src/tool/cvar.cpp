@@ -44,6 +44,15 @@ constexpr std::array variables{
          .scope = MPI_T_SCOPE_LOCAL,
          .may_change = before_start,
          .changed = nullptr},
+    Cvar{.name = "HEDDLE_PROGRESS",
+         .description = "Progress on cores that would idle, while the program computes: idle or off. Read at "
+                        "initialization; empty: idle with at least two cores for each of several ranks",
+         .items = nullptr,
+         .capacity = 16,
+         .verbosity = MPI_T_VERBOSITY_USER_BASIC,
+         .scope = MPI_T_SCOPE_LOCAL,
+         .may_change = before_start,
+         .changed = nullptr},
     Cvar{.name = "HEDDLE_REPORT",
          .description =
              "What threads did with the library, told at finalization: 1 to standard error, else the name of "

@@ -137,6 +137,8 @@ class Consumer {
     const Slot& slot = channel_->slots[position_.load(std::memory_order_relaxed) % slot_count];
     return slot.sequence.load(std::memory_order_relaxed) == position_.load(std::memory_order_relaxed) + 1;
   }
+  // How many have been taken; any thread.
+  std::uint32_t taken() const { return position_.load(std::memory_order_relaxed); }
   // The next message, or null.
   const Slot* front() const {
     const std::uint32_t position = position_.load(std::memory_order_relaxed);

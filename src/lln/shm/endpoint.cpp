@@ -15,6 +15,10 @@ Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claim
 
 Endpoint::~Endpoint() = default;
 
+void Endpoint::ring(int peer) {
+  if (bell(peer).ring()) own_bell().called_another.store(1, std::memory_order_relaxed);
+}
+
 bool Endpoint::open(int peer) {
   const Offset offset = heap_.allocate(sizeof(Channel));
   if (offset == nowhere) return false;

@@ -126,12 +126,19 @@ class Endpoint {
     return false;
   }
 
+  // How many messages have been taken; any thread.
+  std::uint32_t taken() const {
+    std::uint32_t taken = 0;
+    const int n = consumer_count_.load(std::memory_order_acquire);
+    for (int i = 0; i < n; ++i) taken += consumers_[i]->taken();
+    return taken;
+  }
+
   // After a store that a sleeping peer would want to see.
   void wake(int peer) {
     platform::Native::light_fence();
-    Doorbell& bell = this->bell(peer);
-    if (bell.asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      bell.ring();
+    if (bell(peer).asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      ring(peer);
   }
 
   // A full channel's sender asks to be woken when there is room.
@@ -180,6 +187,7 @@ class Endpoint {
   Box& box(int rank) const { return boxes_[place_.vni * place_.ranks + rank]; }
   Box& own_box() const { return box(place_.rank); }
   Doorbell& bell(int rank) const { return boxes_[rank].doorbell; }
+  void ring(int peer);
   bool open(int peer);
   void admit();
   void resume(Channel& channel);

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""What HEDDLE_PROGRESS may be, and what a program is told that asks for what can't be. Usage: refusals.py MPIEXEC PROGRAM"""
+import os
+import subprocess
+import sys
+import unittest
+
+MPIEXEC, PROGRAM = sys.argv[1:3]
+
+
+def run(**environment):
+    return subprocess.run([MPIEXEC, "-n", "1", PROGRAM], env={**os.environ, **environment}, capture_output=True, text=True,
+                          timeout=60)
+
+
+class Refusals(unittest.TestCase):
+    def refuses(self, *words, **environment):
+        done = run(**environment)
+        self.assertNotEqual(done.returncode, 0)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_unknown_word(self):
+        self.refuses("HEDDLE_PROGRESS=busy", "neither idle nor off", HEDDLE_PROGRESS="busy")
+
+    def test_model_without_a_lock(self):
+        self.refuses("HEDDLE_PROGRESS=idle", "HEDDLE_MODEL=single", HEDDLE_PROGRESS="idle", HEDDLE_MODEL="single")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
