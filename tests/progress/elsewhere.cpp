@@ -68,14 +68,15 @@ MPI_Datatype with_gaps() {
 void receives(Word& word, std::uint32_t news, MPI_Datatype type, int stride, bool early) {
   if (!paired()) return;
   if (away()) {
-    std::vector<int> in(static_cast<std::size_t>(large * stride), -1);
+    std::vector<int> in(static_cast<std::size_t>(large) * static_cast<std::size_t>(stride), -1);
     MPI_Request request;
     if (!early) MPI_Probe(partner(), 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Irecv(in.data(), large, type, partner(), 1, MPI_COMM_WORLD, &request);
     word.await(partner(), news);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     for (int i = 0; i < large; i += large / 7)
-      equal(in[static_cast<std::size_t>(i * stride)], i * stride * 3 + partner(), "a long message");
+      equal(in[static_cast<std::size_t>(i) * static_cast<std::size_t>(stride)], i * stride * 3 + partner(),
+            "a long message");
   } else {
     const std::vector<int> out = numbers(large * stride, rank());
     MPI_Ssend(out.data(), large, type, partner(), 1, MPI_COMM_WORLD);
@@ -92,10 +93,11 @@ void sends(Word& word, std::uint32_t news, MPI_Datatype type, int stride) {
     word.await(partner(), news);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   } else {
-    std::vector<int> in(static_cast<std::size_t>(large * stride), -1);
+    std::vector<int> in(static_cast<std::size_t>(large) * static_cast<std::size_t>(stride), -1);
     MPI_Recv(in.data(), large, type, partner(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < large; i += large / 7)
-      equal(in[static_cast<std::size_t>(i * stride)], i * stride * 3 + partner(), "a long message");
+      equal(in[static_cast<std::size_t>(i) * static_cast<std::size_t>(stride)], i * stride * 3 + partner(),
+            "a long message");
     word.tell(news);
   }
 }

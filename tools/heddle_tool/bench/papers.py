@@ -141,7 +141,7 @@ PAPERS = {
         "fig4": Figure("fine-grain locking", why_not=DRAWING),
         "fig5": Figure("two threads ping-pong at once", (Experiment("latency", (1, 2), SMALL_TO_LARGE[:4]),),
                        ("coarse", "fine")),
-        "fig6": Figure("what PIOMan's polling costs", why_not="needs progress on idle cores, which is not there yet"),
+        "fig6": Figure("what PIOMan's polling costs", why_not="has no run of its own yet; the latency with HEDDLE_PROGRESS=off and idle shows it"),
         "fig7": Figure("waiting by semaphore", (Experiment("latency", (1,), SMALL_TO_LARGE[:4]),), ("mtx", "mtx-ksc")),
         "fig8": Figure("polling on another core, by shared caches", why_not="needs a machine with more than one cache"),
         "fig9": Figure("overlap of communication and computation",
