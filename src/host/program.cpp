@@ -24,6 +24,8 @@ constexpr std::string_view core_libraries[] = {
     "ld-linux",     "libgcc_s.so", "libmpi_abi.so", "libBrokenLocale.so", "linux-vdso", "libheddle-host.so"};
 constexpr std::string_view language_runtimes[] = {"libstdc++.so", "libc++.so",   "libc++abi.so",  "libgomp.so",
                                                   "libomp.so",    "libiomp5.so", "libgfortran.so"};
+// Runtimes of user-level threads know threads of one program: they can't be copied, and the library would not find a copy.
+constexpr std::string_view thread_runtimes[] = {"libboost_fiber.so", "libabt.so", "libqthread.so"};
 
 // Data of libc that never change once there is a second thread: a copy is as good as another.
 constexpr std::string_view constants[] = {"in6addr_any",      "in6addr_loopback",      "_sys_errlist",
@@ -163,6 +165,9 @@ void Program::choose_private() {
     }
     if (named && one.core)
       refuse("--private " + one.name + ": libc, Heddle and what they need are shared by all ranks of a process");
+    if (begins_with_one_of(one.name, thread_runtimes))
+      refuse(plan_.program + " has user-level threads (" + one.name +
+             "), which ranks of one process can't have; use --ranks processes");
     if (one.core || !one.file) continue;
     const bool own = one.relative || real_path(one.path).starts_with(directory_ + '/');
     one.is_private = named || own || begins_with_one_of(one.name, language_runtimes);

@@ -1,4 +1,4 @@
-"""User-level threads that are suspended in a call are named when a job is ended."""
+"""User-level threads: those suspended in a call are named when a job is ended; ranks as threads can't have them."""
 
 import os
 
@@ -14,6 +14,12 @@ class Suspended(LauncherTest):
         self.assertEqual(result.code, 124, result.err)
         for rank in (0, 1):
             self.assertRegex(result.err, f"rank {rank} is \\(threads: 8 suspended in MPI_Recv for [12345] s, ")
+
+    def test_ranks_as_threads(self):
+        result = self.run_job("--ranks", "threads", "-n", "2", FIBERS)
+        self.assertEqual(result.code, 126, result.err)
+        self.assertIn("has user-level threads (libboost_fiber.so", result.err)
+        self.assertIn("use --ranks processes", result.err)
 
 
 if __name__ == "__main__":
