@@ -54,8 +54,7 @@ class Patience {
   // Spends a moment between two looks; false when it is time to sleep.
   bool spend() {
     if (looks_ < first_looks) [[likely]] {
-      ++looks_;
-      platform::Native::pause(1);
+      ++looks_;  // and no pause: it is as long as two looks, and an answer that comes meanwhile waits for its end
       return true;
     }
     return spend_more();
@@ -97,7 +96,7 @@ class Patience {
     machine_.spread(machine_.part, machine_.parts);
   }
 
-  static constexpr std::uint32_t first_looks = 30;      // about as long as an answer takes that is on its way
+  static constexpr std::uint32_t first_looks = 60;      // about as long as an answer takes that is on its way
   static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
   static constexpr std::int64_t awake = 200'000;        // nanoseconds
   static constexpr std::int64_t yield_alone = 1'500;    // a yield that takes longer has run somebody
