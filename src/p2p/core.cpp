@@ -224,6 +224,7 @@ void Core::arrive(int sender, const Header& header, const std::byte* payload, st
       break;
     }
     case MessageKind::fin: {
+      transfers_.join_chunks();
       std::uint64_t name;
       std::memcpy(&name, payload, sizeof name);
       finish(*reinterpret_cast<Request*>(name), wakeups);

@@ -301,6 +301,7 @@ Transfers::Step Transfers::share(Transfer& transfer) {
   const std::size_t n = std::min(chunk, transfer.bytes - at);
   const int error = move_chunk(transfer, at, n);
   if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
+  chunks_.fetch_add(1, std::memory_order_release);
   const std::size_t moved = split.moved.fetch_add(n, std::memory_order_acq_rel) + n;
   if (!reader && moved == transfer.bytes) core_.endpoint().wake(transfer.peer);
   return Step::moved;

@@ -119,6 +119,10 @@ class Transfers {
   // Under protection: the transfer is over and forgotten.
   void retire(Transfer& transfer);
 
+  // Behind every chunk of a split copy that threads of this rank have moved. The peer, who ends the copy, knows of them; but the
+  // order went through its process, which the thread sanitizer does not see; here it does.
+  void join_chunks() const { (void)chunks_.load(std::memory_order_acquire); }
+
  private:
   Step read_alone(Transfer& transfer);
   Step share(Transfer& transfer);
@@ -138,6 +142,7 @@ class Transfers {
   Transfer* head_ = nullptr;
   Transfer* tail_ = nullptr;
   std::atomic<std::uint32_t> active_{0};
+  std::atomic<std::uint32_t> chunks_{0};
   Transfer* free_ = nullptr;  // under the VNI's protection
   enum class Access : std::uint8_t { unknown, yes, no };
   std::vector<Access> access_;  // by world rank: may we read that process' memory?
