@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <thread>
 
 #include "mpi/check.hpp"
 
@@ -65,6 +66,7 @@ void idle() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::thread([] {}).join();  // a sanitizer has a thread of its own as soon as there has been a second one
   const int before = threads_of_process();
   MPI_Session session;
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
