@@ -92,11 +92,11 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
       if (shared != nowhere) {
         new (core_.endpoint().heap().at<Split>(shared)) Split{};
         Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
-        const bool near = pid_seen_from_here(offer.pid) == this_process;
-        transfer.run = run_of(receive);
+        transfer.remote_pid = pid_seen_from_here(offer.pid);
+        const bool near = transfer.remote_pid == this_process;
+        if (!near) transfer.run = run_of(receive);
         transfer.sender_request = offer.request;
         transfer.remote_address = near ? offer.request : offer.address;
-        transfer.remote_pid = pid_seen_from_here(offer.pid);
         transfer.shared = shared;
         const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
         const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Way::split,
@@ -136,9 +136,9 @@ void Transfers::answered(int peer, const Answer& answer) {
   auto& request = *reinterpret_cast<Request*>(answer.request);
   const bool split = answer.way == Way::split;
   Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
-  if (split) transfer.run = run_of(request);
   transfer.remote_address = answer.address;
   transfer.remote_pid = pid_seen_from_here(answer.pid);
+  if (split && transfer.remote_pid != this_process) transfer.run = run_of(request);
   transfer.shared = answer.shared;
   core_.endpoint().heap().join(answer.shared);
   start(transfer);

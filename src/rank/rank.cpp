@@ -1,8 +1,8 @@
 #include "rank/rank.hpp"
 
 #include <sched.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
