@@ -18,7 +18,8 @@
 // clears `waking` once it has the lock, or in the same step in which it announces its next sleep.
 // Safety: mutual exclusion. Progress: deadlock free; no wake-up is lost: of an unlock and an announced sleep, either the
 // unlock sees the sleeper or the sleeper sees the free lock, and then wakes whoever is next, itself perhaps.
-// No order is promised, and a thread can be overtaken without bound.
+// No order is promised, and a thread can be overtaken without bound. An unlock still looks at the sleepers after the lock
+// is free: to have had the lock since is not enough to destroy it.
 // When: the default where threads outnumber cores. The FIFO spin locks beat it only when every waiter has a core.
 //
 // Memory orders: taking the lock acquires and unlocking releases, on locked_, so that critical sections are ordered.
