@@ -93,13 +93,18 @@ void spread(int part, int parts) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
   const int count = CPU_COUNT(&allowed);
-  if (count < parts) return;
-  int left = part * count / parts;
-  int cpu = 0;
-  while (!CPU_ISSET(cpu, &allowed) || left-- != 0) ++cpu;
+  const int here = sched_getcpu();
+  if (count < parts || here < 0) return;
+  int target = -1;  // the first core of the part
+  for (int cpu = 0, place = 0; place < count; ++cpu) {
+    if (!CPU_ISSET(cpu, &allowed)) continue;
+    if (place++ * parts / count != part) continue;
+    if (cpu == here) return;
+    if (target < 0) target = cpu;
+  }
   cpu_set_t one;
   CPU_ZERO(&one);
-  CPU_SET(cpu, &one);
+  CPU_SET(target, &one);
   if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
 }
 

@@ -5,6 +5,8 @@
 #include <memory>
 #include <mutex>
 
+#include "threads/thread_ref.hpp"
+
 namespace heddle::p2p {
 
 namespace {
@@ -44,6 +46,7 @@ Request* detach(Cache& cache, int keep) {
 }
 
 void at_thread_end(void* cache) {
+  threads::end_of_kernel_thread();  // giving back may wait
   std::unique_ptr<Cache> owned(static_cast<Cache*>(cache));
   cache_of_thread = nullptr;
   release_all(detach(*owned, 0));

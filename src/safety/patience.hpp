@@ -28,7 +28,7 @@ struct Machine {
   // This rank has called another's helper (lln/shm/doorbell.hpp), which may get no core but that of a thread that sleeps.
   // Null: there are cores to spare.
   std::atomic<std::uint32_t>* called_helper = nullptr;
-  // Moves the calling thread to this rank's share of the cores, from where it is free to move. Null: it is bound.
+  // Moves the calling thread into this rank's share of the cores, from where it is free to move. Null: it is bound.
   void (*spread)(int part, int parts) = nullptr;
   int part = 0;
   int parts = 1;
@@ -73,7 +73,8 @@ class Patience {
       machine_.called_helper->store(0, std::memory_order_relaxed);
       return false;
     }
-    const bool crowded = machine_.waiting->load(std::memory_order_relaxed) > machine_.cores;
+    const std::uint32_t waiting = machine_.waiting->load(std::memory_order_relaxed);
+    const bool crowded = waiting > machine_.cores;
     if (!crowded && ++looks_ % looks_per_yield != 0) {
       platform::Native::pause(1);
       return true;
@@ -82,6 +83,7 @@ class Patience {
     sched_yield();
     const std::int64_t after = platform::Native::now();
     if (!crowded && after - before > yield_alone) share_noticed(after);
+    if (waiting > 2 * machine_.cores) gather(after);
     return after - since_ < awake;
   }
 
@@ -96,12 +98,23 @@ class Patience {
     machine_.spread(machine_.part, machine_.parts);
   }
 
+  // Many wait. Those of one rank use the same protection, rings and queues, and are faster in turns on a core than on all at
+  // once; and whoever they talk to has the other cores then (docs/adr/0027). A thread is moved and not bound: the
+  // kernel takes it elsewhere when a core idles.
+  void gather(std::int64_t now) const {
+    static constinit thread_local std::int64_t last = 0;
+    if (machine_.spread == nullptr || now - last < gather_period) return;
+    last = now;
+    machine_.spread(machine_.part, machine_.parts);
+  }
+
   static constexpr std::uint32_t first_looks = 60;      // about as long as an answer takes that is on its way
   static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
   static constexpr std::int64_t awake = 200'000;        // nanoseconds
   static constexpr std::int64_t yield_alone = 1'500;    // a yield that takes longer has run somebody
   static constexpr std::uint32_t few_yields = 16;
   static constexpr std::int64_t spread_period = 10'000'000;
+  static constexpr std::int64_t gather_period = 1'000'000;  // of a thread; a move costs some microseconds
 
   const Machine& machine_;
   std::uint32_t looks_ = 0;

@@ -39,7 +39,7 @@ constinit std::size_t selected_count = 0;
 
 constexpr bool is_bound = !std::same_as<Bound, NoRuntime>;
 
-// The library's own threads ask no runtime.
+// The library's own threads ask no runtime, nor do those that end.
 constinit thread_local bool in_kernel = false;
 
 bool rest(std::uint32_t& rests) noexcept {
@@ -189,6 +189,8 @@ ThreadRef detail::find_user_level() noexcept {
   }
   return {};
 }
+
+void end_of_kernel_thread() noexcept { in_kernel = true; }
 
 std::uintptr_t identity() {
   const ThreadRef caller = user_level();

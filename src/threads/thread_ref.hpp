@@ -89,6 +89,10 @@ inline ThreadRef current() {
   return caller ? caller : ThreadRef(&operations_of<Pthreads>, Pthreads::self());
 }
 
+// The calling kernel thread ends, and its thread_local objects are destroyed already: it is no longer asked whether a runtime
+// has it, which could make it one of the runtime's anew.
+void end_of_kernel_thread() noexcept;
+
 // A name of the calling thread, of whatever kind, that no other living thread has.
 std::uintptr_t identity();
 

@@ -1,6 +1,7 @@
 """User-level threads: those suspended in a call are named when a job is ended; ranks as threads can't have them."""
 
 import os
+import unittest
 
 import launcher
 from launcher import LauncherTest
@@ -15,6 +16,7 @@ class Suspended(LauncherTest):
         for rank in (0, 1):
             self.assertRegex(result.err, f"rank {rank} is \\(threads: 8 suspended in MPI_Recv for [12345] s, ")
 
+    @unittest.skipUnless("BOOT_HOST" in os.environ, "ranks can't be threads with this sanitizer")
     def test_ranks_as_threads(self):
         result = self.run_job("--ranks", "threads", "-n", "2", FIBERS)
         self.assertEqual(result.code, 126, result.err)
