@@ -193,6 +193,12 @@ struct Native {
     futex(word, scope == Scope::process ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, n > INT_MAX ? INT_MAX : n);
   }
 
+  // Asks for a cache line that will be stored to. By name: the compiler's builtin asks for a line to read unless it may count
+  // on more than the oldest x86-64; where the processor does not know this one it does nothing.
+  static void prefetch_for_write(const void* line) noexcept {
+    asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
+  }
+
   static void light_fence() noexcept {
     if (detail::symmetric_fences.load(order::relaxed)) [[unlikely]] {
       std::atomic_thread_fence(order::seq_cst);

@@ -149,9 +149,11 @@ class Endpoint {
  private:
   template <class Fill>
   Post post_inline(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
-    const Producer::Claim claim = producers_[peer].claim(claiming_);
+    Producer& producer = producers_[peer];
+    const Producer::Claim claim = producer.claim(claiming_);
     if (claim.slot == nullptr) [[unlikely]]
       return Post::full;
+    producer.fetch_ahead(claim, bytes);
     fill(claim.slot->payload);
     claim.slot->in_bulk = false;
     claim.slot->bytes = static_cast<std::uint16_t>(bytes);
@@ -168,6 +170,7 @@ class Endpoint {
     const Producer::Claim claim = producer.claim(claiming_);
     if (claim.slot == nullptr) [[unlikely]]
       return Post::full;
+    producer.fetch_ahead(claim, sizeof span);
     producer.commit_bulk(span);
     fill(room);
     std::memcpy(claim.slot->payload, &span, sizeof span);
