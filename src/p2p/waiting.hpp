@@ -67,6 +67,17 @@ bool stays_awake(E& e, Patience& patience) {
   return true;
 }
 
+// Looks for as long as the thread is awake; whether look() has seen what it waits for. Who sleeps after that is no
+// longer counted among those who are awake: others would give their cores away for it.
+template <class E, class Look>
+bool awake_until(E& e, Look&& look) {
+  Patience patience(e.machine());
+  do {
+    if (look(patience)) return true;
+  } while (patience.spend() || stays_awake(e, patience));
+  return false;
+}
+
 // In the kernel: one thread as the server on the rank's doorbell, the others on their counters.
 template <class E>
 void sleep_enrolled(E& e, WaitSet& set) {
@@ -183,22 +194,20 @@ struct Adaptive {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    Patience patience(e.machine());
-    for (;;) {
+    const bool satisfied = awake_until(e, [&](Patience& patience) {
       if (e.look(e.home(set), Urgency::attempt).moved) patience.reset();
-      if (set.satisfied()) return;
-      if (!patience.spend() && !stays_awake(e, patience)) break;
-    }
-    sleep_enrolled(e, set);
+      return set.satisfied();
+    });
+    if (!satisfied) sleep_enrolled(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {
-    Patience patience(e.machine());
-    do {
-      if (holds()) return;
+    const bool held = awake_until(e, [&](Patience& patience) {
+      if (holds()) return true;
       if (e.look(0, Urgency::attempt).moved) patience.reset();
-    } while (patience.spend() || stays_awake(e, patience));
-    e.sleep_until(holds);
+      return false;
+    });
+    if (!held) e.sleep_until(holds);
   }
   template <class E>
   static bool progress(E& e) {
@@ -213,11 +222,7 @@ struct WatchOwnFlag {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    Patience patience(e.machine());
-    do {
-      if (set.satisfied()) return;
-    } while (patience.spend() || stays_awake(e, patience));
-    e.wait_served(set, waiter_of_thread());
+    if (!awake_until(e, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {

@@ -43,6 +43,7 @@ struct Counting {
   template <class F>
   void sleep_until(F&& holds) {
     EXPECT_FALSE(holds());
+    EXPECT_EQ(waiting, 0u) << "who sleeps is not counted as awake";
     ++sleeps;
   }
 };
