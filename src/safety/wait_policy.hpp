@@ -45,12 +45,13 @@ bool suits(const WaitPolicy& policy, const Model& model, std::string& why);
 //
 // Of the cost of a wake-up it is a multiple. Who waits for a thread that must be woken itself waits a wake-up and more;
 // awake for one alone it would fall asleep as the answer comes, and an exchange of messages would cost two wake-ups
-// each way for ever after. Bounded on both sides: some switches of threads are always worth waiting for, and what a
-// loaded machine says of its wake-ups is mostly how long its queues are.
+// each way for ever after. Bounded on both sides, for the sake of jobs that start while the machine is loaded: a
+// wake-up on a core that is not idle is cheaper than those that come when the load has gone, and behind a queue it is
+// mostly the queue that is measured.
 std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up);
 
 inline constexpr std::int64_t wake_ups_awake = 4;
-inline constexpr std::int64_t shortest_awake = 20'000;  // nanoseconds
+inline constexpr std::int64_t shortest_awake = 80'000;  // nanoseconds
 inline constexpr std::int64_t longest_awake = 200'000;
 
 // For a person: "auto (awake for 160 us; a wake-up costs 40 us here)".
