@@ -9,5 +9,8 @@ set(HEDDLE_PRESETS auto mtx clh p-clh clh-usc p-clh-usc mtx-ksc p-clhub-usc p-hc
 list(APPEND HEDDLE_PRESETS auto,vnis=4 lock=ttas,submit=lockq,wait=ksc lock=hclhub,submit=wait,wait=contend-low,vnis=3
      lock=mcs,submit=inject,wait=usc,vnis=2)
 
+# The ways of waiting that differ most: those that a policy of waiting (HEDDLE_WAIT) is tested with.
+set(HEDDLE_WAITING_PRESETS auto global offload)
+
 # The few that differ most from each other. They stand for all where running every preset would take too long.
 set(HEDDLE_FEW_PRESETS auto global lockq-mtx)

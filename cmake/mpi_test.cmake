@@ -3,7 +3,7 @@
 #
 #   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all] [ARGS arg...] [TIMEOUT seconds]
 #                   [LABELS label...] [INCLUDES folder...] [LIBRARIES library...] [PROPERTIES name value...]
-#                   [PROCESSES_ONLY])
+#                   [PROCESSES_ONLY] [WAITS model...])
 #
 # MODELS says under which models (models.cmake): `default` (also without it), the model that a user gets who chooses
 # none; `few`, those that stand for all; `all`, for what tests the models themselves: the few with each number of ranks,
@@ -14,11 +14,14 @@
 # Each also runs with the largest of RANKS as threads of one process (name/threads/nN), under the few models if it runs
 # under several, and with two ranks a process (name/threads2/nN); but not with PROCESSES_ONLY, which is for what is about
 # processes.
+#
+# WAITS names models under which it also runs with each other policy of waiting (HEDDLE_WAIT), with the largest of RANKS
+# (name/POLICY/model/nN).
 include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
   cmake_parse_arguments(T PROCESSES_ONLY "NAME;MODELS;TIMEOUT"
-                        "SOURCES;RANKS;ARGS;LABELS;INCLUDES;LIBRARIES;PROPERTIES" ${ARGN})
+                        "SOURCES;RANKS;ARGS;LABELS;INCLUDES;LIBRARIES;PROPERTIES;WAITS" ${ARGN})
   if(T_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "heddle_mpi_test: nothing is given for ${T_KEYWORDS_MISSING_VALUES} of ${T_NAME}")
   endif()
@@ -48,6 +51,9 @@ function(heddle_mpi_test)
       heddle_add_runs(default ${most} threads:2)
     endif()
   endif()
+  foreach(policy busy passive)
+    heddle_add_runs("${T_WAITS}" ${most} processes ${policy})
+  endforeach()
   if(T_MODELS STREQUAL all)
     set(others ${HEDDLE_PRESETS})
     list(REMOVE_ITEM others ${HEDDLE_FEW_PRESETS})
@@ -55,24 +61,25 @@ function(heddle_mpi_test)
   endif()
 endfunction()
 
-# The runs of heddle_mpi_test's program under each of `models` with each number of `ranks`, which are processes or what
-# the option --ranks of mpiexec says.
+# The runs of heddle_mpi_test's program under each of `models` with each number of `ranks`. More arguments: what the option
+# --ranks of mpiexec says, if not processes; and a policy of waiting, if not the default.
 macro(heddle_add_runs models ranks)
   math(EXPR limit "${T_TIMEOUT} - 5")
-  set(kind processes)
-  set(kind_name)
-  if(NOT "${ARGN}" STREQUAL "")
-    set(kind ${ARGN})
-    string(REPLACE ":" "" kind_name ${kind})
-  endif()
+  set(more ${ARGN} processes)
+  list(GET more 0 kind)
+  string(REPLACE ":" "" kind_name ${kind})
+  list(REMOVE_ITEM more ${kind} processes)
   foreach(model ${models})
     foreach(n ${ranks})
-      set(parts ${T_NAME} ${model} ${kind_name} n${n})
-      list(REMOVE_ITEM parts default)
+      set(parts ${T_NAME} ${more} ${model} ${kind_name} n${n})
+      list(REMOVE_ITEM parts default processes)
       list(JOIN parts / name)
       set(environment)
       if(NOT model STREQUAL default)
         set(environment HEDDLE_MODEL=${model})
+      endif()
+      if(more)
+        list(APPEND environment HEDDLE_WAIT=${more})
       endif()
       add_test(NAME ${name}
         COMMAND mpiexec --timeout ${limit} --ranks ${kind} -n ${n} $<TARGET_FILE:${target}> ${T_ARGS})

@@ -21,7 +21,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 4;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 5;                  // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -99,6 +99,7 @@ struct alignas(64) JobHeader {
   std::uint64_t heap_offset;   // from the start of the segment
   std::uint64_t heap_bytes;
   std::uint64_t segment_bytes;
+  std::int64_t wake_up;  // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
 };
 static_assert(sizeof(JobHeader) == 64);
 

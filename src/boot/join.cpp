@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "boot/cores.hpp"
+#include "boot/wake_up.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -163,6 +164,7 @@ bool join_alone(Job& job, std::size_t heap_bytes, Problem& problem) {
   header->size = 1;
   header->local_ranks = 1;
   header->usable_cores = usable_cores();
+  header->wake_up = measure_wake_up();
   header->heap_offset = heap_offset(1);
   header->heap_bytes = heap_bytes;
   header->segment_bytes = bytes;

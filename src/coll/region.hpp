@@ -169,11 +169,11 @@ class Region {
   void await_finished(Epoch e, const F& or_else);
 
   // With more ranks than cores, whoever is waited for needs this core more than we do: give it away at once, and only
-  // if that does not help wait in earnest.
+  // if that does not help wait in earnest. The passive wait so anyway.
   template <class F>
   void await(const F& holds) {
     Rank& rank = *comm_.owner;
-    if (crowded_) {
+    if (crowded_ && rank.machine.awake != 0) {
       for (int i = 0; i < turns; ++i) {
         if (holds()) return;
         platform::Native::yield();

@@ -92,6 +92,14 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return pass;
   }
 
+  // Before sleeping, and instead of it: misses nothing that has arrived.
+  progress::Pass look_well() {
+    progress::Pass pass;
+    for (auto& vni : vnis_) progress::add(pass, vni.look(Urgency::low, true));
+    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll());
+    return pass;
+  }
+
   // Waits with a counter. sleep(waiter) is how one that isn't the server does that; serve(over) makes progress until
   // over().
   template <class Sleep, class Serve>
@@ -139,7 +147,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
         if (!look(0, Urgency::attempt).moved) continue;
         patience.reset();
         idle = false;
-      } while (!holds() && patience.spend());
+      } while (!holds() && (patience.spend() || stays_awake(*this, patience)));
       if (idle && !holds()) count(counters(), instruments::Count::idle_wakeups);
     }
   }
@@ -244,14 +252,6 @@ class ComposedEngine final : public Engine, private progress::Attended {
     for (const auto& vni : vnis_)
       if (vni.something_to_do()) return true;
     return false;
-  }
-
-  // Before sleeping: misses nothing that has arrived.
-  progress::Pass look_well() {
-    progress::Pass pass;
-    for (auto& vni : vnis_) progress::add(pass, vni.look(Urgency::low, true));
-    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll());
-    return pass;
   }
 
   // Every request of the set counts; those that are done by now, or become so meanwhile, signal too.

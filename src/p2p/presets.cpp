@@ -152,6 +152,20 @@ std::unique_ptr<Engine> make_of_parts(Rank& rank, const Model& model) {
   return compose(rank, model);
 }
 
+// How threads wait: what HEDDLE_WAIT asks for, if the model can have it.
+bool choose_waiting(Rank& rank, const Model& model) {
+  const std::string wanted = setting("HEDDLE_WAIT");
+  Machine& machine = rank.machine;
+  std::string why;
+  if (!safety::parse_wait_policy(wanted, machine.policy, why) || !safety::suits(machine.policy, model, why)) {
+    (void)fail(MPI_ERR_ARG, "HEDDLE_WAIT=%.200s %s", wanted.c_str(), why.c_str());
+    return false;
+  }
+  machine.wake_up = rank.job.header->wake_up;
+  machine.awake = safety::awake_time(machine.policy, machine.wake_up);
+  return true;
+}
+
 // A message goes to the VNI of the same number, so all ranks must have as many.
 bool agree(const Rank& rank, const Model& model) {
   const lln::shm::Heap heap(rank.job.heap, rank.job.heap_bytes, sizeof(lln::shm::Common));
@@ -172,6 +186,7 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   if (!parse_model(wanted.empty() ? "auto" : wanted, model)) return nullptr;
   if (std::size_t bytes = 0; !wanted_split(bytes)) return nullptr;
   if (model.vnis == 0) model.vnis = vnis_for(rank.machine, rank.job.header->local_ranks);
+  if (!choose_waiting(rank, model)) return nullptr;
   return agree(rank, model) ? make_of_parts(rank, model) : nullptr;
 }
 

@@ -5,10 +5,13 @@
 //   and nothing else.
 // - Then it is suspended until its requests are done. One of those that wait, the server, goes on looking for all of them,
 //   and yields between looks, so that the kernel thread polls when it has nothing else to run, and only then.
-// - When nothing has moved for about as long as a wake-up costs, the server is suspended too. From then on a kernel thread
-//   serves: one that waits itself, or the watch (safety/roles.hpp). Now the runtime finds nothing to run and does what it
-//   does then. Boost.Fiber puts the kernel thread to sleep, and a fiber that becomes ready by other means wakes it, which
-//   would not be so if it slept on our doorbell.
+// - When nothing has moved for as long as the policy says (safety/wait_policy.hpp), the server is suspended too. From
+//   then on a kernel thread serves: one that waits itself, or the watch (safety/roles.hpp). Now the runtime finds nothing
+//   to run and does what it does then. Boost.Fiber puts the kernel thread to sleep, and a fiber that becomes ready by
+//   other means wakes it, which would not be so if it slept on our doorbell.
+//
+// Passive, a thread looks once before it is suspended, and the server resigns after one look. Busy, nobody is
+// suspended: each looks for itself and yields.
 #pragma once
 
 #include <sched.h>
@@ -30,10 +33,8 @@ namespace heddle::p2p {
 // How long a user-level thread goes on looking and yielding.
 class UserLevelPatience {
  public:
-  explicit UserLevelPatience(const Machine& machine) : machine_(machine) {
-    machine_.waiting->fetch_add(1, std::memory_order_relaxed);
-  }
-  ~UserLevelPatience() { machine_.waiting->fetch_sub(1, std::memory_order_relaxed); }
+  explicit UserLevelPatience(const Machine& machine) : machine_(machine) { machine_.begin_waiting(); }
+  ~UserLevelPatience() { machine_.end_waiting(); }
   UserLevelPatience(const UserLevelPatience&) = delete;
   UserLevelPatience& operator=(const UserLevelPatience&) = delete;
 
@@ -42,18 +43,17 @@ class UserLevelPatience {
   // After a yield in the runtime; false: it was long enough. Now and then the kernel is given the core, for threads that this
   // runtime knows nothing of.
   bool spend() {
+    if (machine_.awake == 0) return false;
     if (++looks_ % looks_per_check != 0) return true;
-    const bool crowded = machine_.waiting->load(std::memory_order_relaxed) > machine_.cores;
-    if (crowded || looks_ % looks_per_yield == 0) sched_yield();
+    if (machine_.short_of_cores() || looks_ % looks_per_yield == 0) sched_yield();
     const std::int64_t now = platform::Native::now();
     if (since_ == 0) since_ = now;
-    return now - since_ < awake;
+    return now - since_ < machine_.awake || machine_.busy.load(std::memory_order_relaxed);
   }
 
  private:
   static constexpr std::uint32_t looks_per_check = 8;
   static constexpr std::uint32_t looks_per_yield = 64;
-  static constexpr std::int64_t awake = 200'000;  // nanoseconds
 
   const Machine& machine_;
   std::uint32_t looks_ = 0;
@@ -66,14 +66,18 @@ class UserLevelWaiting {
   UserLevelWaiting(E& engine, threads::ThreadRef thread) : e_(engine), thread_(thread) {}
 
   void wait(WaitSet& set) {
+    const auto satisfied = [&] { return set.satisfied(); };
     for (int turn = 0; turn < turns; ++turn) {
       e_.look(e_.home(set), safety::Urgency::attempt);
       if (set.satisfied()) return;
+      if (e_.machine().awake == 0) break;
       thread_.yield();
       if (set.satisfied()) return;
     }
     if (!safety::is_safe(e_.model())) {
-      poll([&] { return set.satisfied(); });
+      poll(satisfied);
+    } else if (e_.machine().busy.load(std::memory_order_relaxed)) {
+      (void)look_until(satisfied);  // its patience has no end
     } else {
       Waiter me;
       me.thread = thread_;

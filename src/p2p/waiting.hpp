@@ -7,8 +7,9 @@
 //   peeks                  whether a thread looks without the VNI first whether there is anything to do. The papers' ways do
 //                          not: how often they enter for nothing is what those papers measure
 //
-// None burns a core that somebody else needs: with more threads waiting than cores, looks are separated by yields
-// (safety/patience.hpp).
+// For how long a thread looks before it sleeps, the policy says (safety/wait_policy.hpp). The papers' ways contend and
+// back off without end, and sleep only if HEDDLE_WAIT asks for it. None burns a core that somebody else needs: with
+// more threads waiting than cores, looks are separated by yields (safety/patience.hpp).
 #pragma once
 
 #include <algorithm>
@@ -40,17 +41,49 @@ struct Attempts {
   static constexpr std::uint32_t most_failures = 16;
 };
 
-// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it.
+// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it. False:
+// HEDDLE_WAIT has the thread sleep now.
 template <class Done, class Attempt>
-void poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
+bool poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
   Patience patience(machine);
   while (!done()) {
     if (attempt()) {
       patience.reset();
-    } else {
-      (void)patience.spend();
+    } else if (!patience.spend() && machine.policy.may_sleep()) {
+      return false;
     }
   }
+  return true;
+}
+
+// At the end of its awake time: whether the thread goes on, since nobody is to sleep. Then it has looked well: what an
+// attempt leaves to another thread could otherwise be left again and again.
+template <class E>
+bool stays_awake(E& e, Patience& patience) {
+  if (!e.machine().busy.load(std::memory_order_relaxed)) [[likely]]
+    return false;
+  (void)e.look_well();
+  patience.reset();
+  return true;
+}
+
+// Looks for as long as the thread is awake; whether look() has seen what it waits for. Who sleeps after that is no
+// longer counted among those who are awake: others would give their cores away for it.
+template <class E, class Look>
+bool awake_until(E& e, Look&& look) {
+  Patience patience(e.machine());
+  do {
+    if (look(patience)) return true;
+  } while (patience.spend() || stays_awake(e, patience));
+  return false;
+}
+
+// In the kernel: one thread as the server on the rank's doorbell, the others on their counters.
+template <class E>
+void sleep_enrolled(E& e, WaitSet& set) {
+  e.wait_enrolled(
+      set, waiter_of_thread(), [](Waiter& me) { return me.counter.wait(); },
+      [&e](auto&& over) { e.sleep_until(over); });
 }
 
 // Contend: each waiting thread enters the VNI and polls, again and again; with Urgency::low behind all active threads
@@ -61,12 +94,13 @@ struct Contend {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    poll_until(
+    const bool satisfied = poll_until(
         e.machine(), [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
+    if (!satisfied) sleep_enrolled(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {
-    poll_until(e.machine(), holds, [&] { return e.look(0, urgency).moved; });
+    if (!poll_until(e.machine(), holds, [&] { return e.look(0, urgency).moved; })) e.sleep_until(holds);
   }
   template <class E>
   static bool progress(E& e) {
@@ -84,12 +118,13 @@ struct BackOff {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    poll_until(
+    const bool satisfied = poll_until(
         e.machine(), [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
+    if (!satisfied) sleep_enrolled(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {
-    poll_until(e.machine(), holds, [&] { return attempt(e, 0); });
+    if (!poll_until(e.machine(), holds, [&] { return attempt(e, 0); })) e.sleep_until(holds);
   }
   template <class E>
   static bool progress(E& e) {
@@ -151,59 +186,51 @@ struct Reactivation {
   }
 };
 
-// Of the offload model: the communication thread makes the progress, and everybody else watches its own request, for a
-// while, and then sleeps until it is done.
-struct WatchOwnFlag {
-  static constexpr bool peeks(const safety::Model&) { return true; }
-
-  template <class E>
-  static void wait(E& e, WaitSet& set) {
-    Patience patience(e.machine());
-    do {
-      if (set.satisfied()) return;
-    } while (patience.spend());
-    e.wait_served(set, waiter_of_thread());
-  }
-  template <class E, class F>
-  static void wait_until(E& e, F&& holds) {
-    e.sleep_until(holds);
-  }
-  template <class E>
-  static bool progress(E&) {
-    return false;
-  }
-};
-
-// Ours: look without the VNI whether there is anything to do, awake for about what a wake-up costs; then sleep, one thread
-// as the server on the rank's doorbell, the others on their counters. So a message that comes soon costs no system call,
+// Ours: look without the VNI whether there is anything to do, awake for a time that what a wake-up costs
+// suggests; then sleep. So a message that comes soon costs no system call,
 // one that comes late wakes one thread, and a rank that waits for long costs nothing.
 struct Adaptive {
   static constexpr bool peeks(const safety::Model&) { return true; }
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    Patience patience(e.machine());
-    for (;;) {
+    const bool satisfied = awake_until(e, [&](Patience& patience) {
       if (e.look(e.home(set), Urgency::attempt).moved) patience.reset();
-      if (set.satisfied()) return;
-      if (!patience.spend()) break;
-    }
-    e.wait_enrolled(
-        set, waiter_of_thread(), [](Waiter& me) { return me.counter.wait(); },
-        [&e](auto&& over) { e.sleep_until(over); });
+      return set.satisfied();
+    });
+    if (!satisfied) sleep_enrolled(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds) {
-    Patience patience(e.machine());
-    do {
-      if (holds()) return;
+    const bool held = awake_until(e, [&](Patience& patience) {
+      if (holds()) return true;
       if (e.look(0, Urgency::attempt).moved) patience.reset();
-    } while (patience.spend());
-    e.sleep_until(holds);
+      return false;
+    });
+    if (!held) e.sleep_until(holds);
   }
   template <class E>
   static bool progress(E& e) {
     return Attempts::look(e);
+  }
+};
+
+// Of the offload model: the communication thread makes the progress, and everybody else watches its own request, for a
+// while, and then sleeps until it is done. No flag stands for a condition: who waits for one looks for itself.
+struct WatchOwnFlag {
+  static constexpr bool peeks(const safety::Model&) { return true; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    if (!awake_until(e, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds) {
+    Adaptive::wait_until(e, holds);
+  }
+  template <class E>
+  static bool progress(E&) {
+    return false;
   }
 };
 

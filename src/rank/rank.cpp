@@ -93,8 +93,10 @@ static Error bring_up(Rank& rank) {
   if (!boot::join(rank.job, heap, problem)) return fail(MPI_ERR_OTHER, "%s", problem.text);
   rank.world_rank = rank.job.rank;
   rank.world_size = rank.job.size;
+  const bool bound = rank.job.record().bound != 0;
   rank.machine.cores = static_cast<std::uint32_t>(rank.job.header->usable_cores);
-  if (rank.world_size > 1 && rank.job.record().bound == 0) {
+  rank.machine.own_cores = bound ? static_cast<std::uint32_t>(rank.job.cores) : rank.machine.cores;
+  if (rank.world_size > 1 && !bound) {
     rank.machine.spread = boot::spread;
     rank.machine.part = rank.world_rank;
     rank.machine.parts = rank.world_size;
@@ -124,6 +126,7 @@ Error acquire_library(Rank& rank) {
       return e;
     }
     if (Error e = begin_help(rank)) return e;
+    rank.machine.busy.store(rank.machine.policy.kind == safety::WaitPolicy::Kind::busy, std::memory_order_relaxed);
     rank.phase.store(Phase::active, std::memory_order_release);
   }
   ++rank.users;
@@ -136,6 +139,7 @@ void release_library(Rank& rank) {
   if (rank.world_phase.load(std::memory_order_relaxed) == Phase::before) tool::print_report(tool::take_report(rank));
   rank.phase.store(Phase::after, std::memory_order_release);
   retire_handles(rank);
+  rank.machine.busy.store(false, std::memory_order_relaxed);
   rank.engine->end_help();
   boot::leave(rank.job);
 }

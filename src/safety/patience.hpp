@@ -1,14 +1,15 @@
 // How a waiting thread spends its time before it sleeps.
 //
-// Competitive spinning: being woken costs a good part of a hundred microseconds where a core has gone idle, so waiting
-// awake for about that long is at most twice as dear as knowing the future. Awake is not the same as burning: after its
-// first looks a thread polls with pauses only while every waiting thread of the job can have a core of its own. With more
-// of them it gives the core away between looks, since whoever it waits for may need that very core.
+// How long it is awake, and whether it sleeps at all, says the policy (wait_policy.hpp). Awake is not the same as
+// burning: after its first looks a thread polls with pauses only while every waiting thread of the job can have a core
+// of its own, and every waiting thread of its rank one of the cores that the rank is bound to. With more of them it
+// gives the core away between looks, since whoever it waits for may need that very core; and so with one core for all.
+// Threads that compute are not counted, since nobody tells of them: they get the core after `looks_per_yield` looks.
 //
-// The first looks are never given up, however crowded the cores are. They take a little less than one switch of threads
-// does, and answers come within them whenever both partners happen to run: then the two keep their cores until the
-// scheduler ends their slice, and exchange thousands of messages without a single switch. With 8 pairs on 2 cores this
-// is two to four times as fast as giving the core away at once, and with 2 pairs six times.
+// The first looks are given up by the passive policy alone, however crowded the cores are. They take a little less than
+// one switch of threads does, and answers come within them whenever both partners happen to run: then the two keep
+// their cores until the scheduler ends their slice, and exchange thousands of messages without a single switch. With 8
+// pairs on 2 cores this is two to four times as fast as giving the core away at once, and with 2 pairs six times.
 #pragma once
 
 #include <sched.h>
@@ -17,14 +18,21 @@
 #include <cstdint>
 
 #include "platform/native.hpp"
+#include "safety/wait_policy.hpp"
 
 namespace heddle {
 
-// What waiting must know of the machine.
+// What waiting must know of the machine, and what was asked for.
 struct Machine {
   std::atomic<std::uint32_t>* waiting = nullptr;  // threads of all ranks that wait awake; in shared memory
   std::uint32_t cores = 1;                        // that all ranks together may use
+  std::uint32_t own_cores = 1;                    // that this rank may use: those it is bound to, or all
   bool crowded = false;                           // more ranks than cores
+  safety::WaitPolicy policy;
+  std::int64_t wake_up = 0;  // nanoseconds: what waking a sleeper costs
+  std::int64_t awake = 0;    // nanoseconds, from the last thing that moved; 0: passive
+  // Nobody sleeps. Not of a rank that has come down: what its own helpers wait for may never come.
+  std::atomic<bool> busy{false};
   // This rank has called another's helper (lln/shm/doorbell.hpp), which may get no core but that of a thread that sleeps.
   // Null: there are cores to spare.
   std::atomic<std::uint32_t>* called_helper = nullptr;
@@ -32,15 +40,31 @@ struct Machine {
   void (*spread)(int part, int parts) = nullptr;
   int part = 0;
   int parts = 1;
+  // Threads of this rank that wait awake. From here on what is written in long waits; above what is read in short ones.
+  alignas(platform::cache_line) mutable std::atomic<std::uint32_t> own_waiting{0};
   mutable std::atomic<std::uint32_t> shared_yields{0};
   mutable std::atomic<std::int64_t> last_spread{0};
+
+  void begin_waiting() const {
+    waiting->fetch_add(1, std::memory_order_relaxed);
+    own_waiting.fetch_add(1, std::memory_order_relaxed);
+  }
+  void end_waiting() const {
+    own_waiting.fetch_sub(1, std::memory_order_relaxed);
+    waiting->fetch_sub(1, std::memory_order_relaxed);
+  }
+  // Whether those who wait need each other's cores.
+  bool short_of_cores() const {
+    return cores == 1 || waiting->load(std::memory_order_relaxed) > cores ||
+           own_waiting.load(std::memory_order_relaxed) > own_cores;
+  }
 };
 
 class Patience {
  public:
-  explicit Patience(const Machine& machine) : machine_(machine) {}
+  explicit Patience(const Machine& machine) : machine_(machine), first_looks_(machine.awake != 0 ? first_looks : 0) {}
   ~Patience() {
-    if (counted_) machine_.waiting->fetch_sub(1, std::memory_order_relaxed);
+    if (counted_) machine_.end_waiting();
   }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
@@ -51,9 +75,9 @@ class Patience {
     if (counted_) since_ = platform::Native::now();
   }
 
-  // Spends a moment between two looks; false when it is time to sleep.
+  // Spends a moment between two looks; false when the time is over.
   bool spend() {
-    if (looks_ < first_looks) [[likely]] {
+    if (looks_ < first_looks_) [[likely]] {
       ++looks_;  // and no pause: it is as long as two looks, and an answer that comes meanwhile waits for its end
       return true;
     }
@@ -63,9 +87,10 @@ class Patience {
  private:
   // Out of line: by then the wait is a long one, and may touch the line that all waiting threads of the job share.
   [[gnu::noinline]] bool spend_more() {
+    if (machine_.awake == 0) return false;
     if (!counted_) {
       counted_ = true;
-      machine_.waiting->fetch_add(1, std::memory_order_relaxed);
+      machine_.begin_waiting();
       since_ = platform::Native::now();
     }
     if (machine_.called_helper != nullptr && machine_.called_helper->load(std::memory_order_relaxed) != 0)
@@ -73,8 +98,7 @@ class Patience {
       machine_.called_helper->store(0, std::memory_order_relaxed);
       return false;
     }
-    const std::uint32_t waiting = machine_.waiting->load(std::memory_order_relaxed);
-    const bool crowded = waiting > machine_.cores;
+    const bool crowded = machine_.short_of_cores();
     if (!crowded && ++looks_ % looks_per_yield != 0) {
       platform::Native::pause(1);
       return true;
@@ -83,8 +107,8 @@ class Patience {
     sched_yield();
     const std::int64_t after = platform::Native::now();
     if (!crowded && after - before > yield_alone) share_noticed(after);
-    if (waiting > 2 * machine_.cores) gather(after);
-    return after - since_ < awake;
+    if (crowded && machine_.waiting->load(std::memory_order_relaxed) > 2 * machine_.cores) gather(after);
+    return after - since_ < machine_.awake;
   }
 
   // There is a core for each thread that waits, and yet somebody else ran in our yield. Two ranks that yield to each other
@@ -110,13 +134,13 @@ class Patience {
 
   static constexpr std::uint32_t first_looks = 60;      // about as long as an answer takes that is on its way
   static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
-  static constexpr std::int64_t awake = 200'000;        // nanoseconds
-  static constexpr std::int64_t yield_alone = 1'500;    // a yield that takes longer has run somebody
+  static constexpr std::int64_t yield_alone = 1'500;    // nanoseconds; a yield that takes longer has run somebody
   static constexpr std::uint32_t few_yields = 16;
   static constexpr std::int64_t spread_period = 10'000'000;
   static constexpr std::int64_t gather_period = 1'000'000;  // of a thread; a move costs some microseconds
 
   const Machine& machine_;
+  const std::uint32_t first_looks_;
   std::uint32_t looks_ = 0;
   bool counted_ = false;
   std::int64_t since_ = 0;

@@ -53,6 +53,16 @@ constexpr std::array variables{
          .scope = MPI_T_SCOPE_LOCAL,
          .may_change = before_start,
          .changed = nullptr},
+    Cvar{.name = "HEDDLE_WAIT",
+         .description =
+             "How a thread that waits spends its time: auto (as the safety model has it), busy, passive, spin, or "
+             "spin:MICROSECONDS; chosen when the program is started",
+         .items = nullptr,
+         .capacity = 32,
+         .verbosity = MPI_T_VERBOSITY_USER_BASIC,
+         .scope = MPI_T_SCOPE_CONSTANT,
+         .may_change = nullptr,
+         .changed = nullptr},
     Cvar{.name = "HEDDLE_REPORT",
          .description =
              "What threads did with the library, told at finalization: 1 to standard error, else the name of "

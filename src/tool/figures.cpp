@@ -36,6 +36,7 @@ Figures collect(Rank& rank) {
                   .ranks = rank.world_size,
                   .model = rank.engine->model().name,
                   .model_was_chosen = !setting("HEDDLE_MODEL").empty(),
+                  .waiting = safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.wake_up),
                   .vnis = {},
                   .comms = {}};
   rank.ledger.for_each_vni([&](const Counters& vni) { figures.vnis.push_back(vni.totals()); });

@@ -25,6 +25,7 @@ struct Figures {
   int ranks = 1;
   std::string model;
   bool model_was_chosen = false;  // by HEDDLE_MODEL
+  std::string waiting;            // the policy, and what it comes from (safety/wait_policy.hpp)
   std::vector<instruments::Totals> vnis;
   std::vector<CommFigures> comms;  // that have been used
 };

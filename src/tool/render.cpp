@@ -89,6 +89,7 @@ std::string render(const Figures& figures) {
   std::string text = "heddle: report of rank " + std::to_string(figures.rank) + " of " + std::to_string(figures.ranks) +
                      ", model " + figures.model +
                      (figures.model_was_chosen ? " (HEDDLE_MODEL asks for it)" : " (the default)") + '\n';
+  text += "  waiting: " + figures.waiting + '\n';
   if (!figures.comms.empty()) text += communicators(figures);
   text += times(figures) + traffic(figures) + locks(figures);
   return text + "  advice: " + advice(figures) + '\n';

@@ -17,7 +17,13 @@ std::uint64_t& at(Totals& totals, Time what) { return totals.ticks[static_cast<s
 
 // One VNI and one communicator that four threads share.
 Figures shared_world() {
-  Figures figures{.rank = 1, .ranks = 2, .model = "global", .model_was_chosen = true, .vnis = {Totals{}}, .comms = {}};
+  Figures figures{.rank = 1,
+                  .ranks = 2,
+                  .model = "global",
+                  .model_was_chosen = true,
+                  .waiting = "busy",
+                  .vnis = {Totals{}},
+                  .comms = {}};
   figures.vnis[0].threads = 4;
   CommFigures comm{.name = "MPI_COMM_WORLD", .size = 2, .vni = 0, .freed = 0, .totals = {}};
   comm.totals.threads = 4;

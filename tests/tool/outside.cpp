@@ -37,6 +37,7 @@ int write(const char* name, const std::string& value) {
 
 int main() {
   unsetenv("HEDDLE_MODEL");
+  setenv("HEDDLE_WAIT", "spin:40", 1);
   setenv("HEDDLE_REPORT", "0", 1);
   int provided = -1, flag = -1;
   ok(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
@@ -48,6 +49,8 @@ int main() {
   holds(read("HEDDLE_MODEL").empty(), "the environment's value");
   holds(read("HEDDLE_REPORT") == "0", "the environment's value");
   ok(write("HEDDLE_MODEL", "global"), "before initialization");
+  holds(read("HEDDLE_WAIT") == "spin:40", "the environment's value");
+  code(write("HEDDLE_WAIT", "busy"), MPI_T_ERR_CVAR_SET_NEVER, "it is only read");
   holds(read("HEDDLE_MODEL") == "global", "what was written");
 
   // A variable without an object can be looked at before there is anything to see.
@@ -82,6 +85,8 @@ int main() {
     std::string line;
     std::getline(file, line);
     holds(line.find("model global (HEDDLE_MODEL asks for it)") != std::string::npos, line.c_str());
+    std::getline(file, line);
+    holds(line.find("waiting: spin (awake for 40 us; ") != std::string::npos, line.c_str());
     unlink(path);
   }
 

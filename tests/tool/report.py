@@ -117,6 +117,18 @@ class TheReport(unittest.TestCase):
         self.assertEqual(len(found), 1)
         self.check_block(found[0], 1, 3)
 
+    def test_says_how_threads_wait(self) -> None:
+        """Every rank of a job knows the same cost of a wake-up."""
+        cost = r"; a wake-up costs \d+ us here\)$"
+        said = {block[1] for block in blocks(run(3, HEDDLE_WAIT="auto", HEDDLE_MODEL="auto").stderr)}
+        self.assertEqual(len(said), 1)
+        self.assertRegex(said.pop(), r"^  waiting: auto \(awake for \d+ us" + cost)
+        for model, policy, words in (("auto", "busy", r"busy \(never asleep"), ("mtx", "auto", r"auto \(never asleep"),
+                                     ("mtx", "spin:5", r"spin \(awake for 5 us"),
+                                     ("offload", "passive", r"passive \(asleep after one look")):
+            for block in blocks(run(2, HEDDLE_WAIT=policy, HEDDLE_MODEL=model).stderr):
+                self.assertRegex(block[1], f"^  waiting: {words}{cost}")
+
     def test_says_who_chose_the_model(self) -> None:
         chosen = run(1, HEDDLE_MODEL="mtx").stderr
         self.assertIn("model mtx (HEDDLE_MODEL asks for it)", chosen)

@@ -73,8 +73,8 @@ void list_cvars() {
     ok(MPI_T_cvar_handle_free(&handle));
     holds(handle == MPI_T_CVAR_HANDLE_NULL, "a freed handle is null");
   }
-  for (const char* known :
-       {"HEDDLE_MODEL", "HEDDLE_PROGRESS", "HEDDLE_SPLIT_COPY", "HEDDLE_REPORT", "HEDDLE_INITIAL_ERRHANDLER"})
+  for (const char* known : {"HEDDLE_MODEL", "HEDDLE_PROGRESS", "HEDDLE_SPLIT_COPY", "HEDDLE_WAIT", "HEDDLE_REPORT",
+                            "HEDDLE_INITIAL_ERRHANDLER"})
     holds(names.count(known) == 1, known);
 }
 

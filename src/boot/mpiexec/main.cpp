@@ -13,6 +13,7 @@
 #include "boot/mpiexec/placement.hpp"
 #include "boot/mpiexec/segment.hpp"
 #include "boot/mpiexec/supervisor.hpp"
+#include "boot/wake_up.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -91,7 +92,7 @@ Segment describe_job(const Options& options, const Placement& placement, int usa
     }
     ++appnum;
   }
-  return make_segment(plan, usable, options.universe_size);
+  return make_segment(plan, {.usable_cores = usable, .wake_up = measure_wake_up()}, options.universe_size);
 }
 
 int run(const std::vector<std::string>& arguments) {

@@ -22,7 +22,7 @@ constexpr int lowest_descriptor = 40;
 
 }  // namespace
 
-Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores, int universe_size) {
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size) {
   const int size = static_cast<int>(plan.size());
   const std::size_t heap = lln::shm::heap_bytes(size) + lln::shm::window_room();
   const std::size_t bytes = heap_offset(size) + heap;
@@ -49,11 +49,12 @@ Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores, int un
                      .size = size,
                      .launcher = getpid(),
                      .local_ranks = size,
-                     .usable_cores = usable_cores,
+                     .usable_cores = machine.usable_cores,
                      .universe_size = universe_size,
                      .heap_offset = heap_offset(size),
                      .heap_bytes = heap,
-                     .segment_bytes = bytes};
+                     .segment_bytes = bytes,
+                     .wake_up = machine.wake_up};
   for (int rank = 0; rank < size; ++rank) {
     RankRecord& record = segment.records[rank];
     record.appnum = plan[rank].appnum;

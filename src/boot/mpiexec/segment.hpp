@@ -1,6 +1,7 @@
 // mpiexec's side of the shared segment: makes it and describes the job in it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,13 @@ struct Segment {
   RankRecord* records = nullptr;
 };
 
+// What a rank must know of the machine: JobHeader::usable_cores and wake_up.
+struct MachineFacts {
+  int usable_cores;
+  std::int64_t wake_up;
+};
+
 // Throws std::system_error.
-Segment make_segment(const std::vector<RankPlan>& plan, int usable_cores, int universe_size);
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size);
 
 }  // namespace heddle::boot

@@ -4,7 +4,7 @@ A figure's experiment is a list of benchmarks with what it varied; the models ar
 compared. What a paper ran between two nodes runs here between two processes of one machine.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..errors import BadInput
 from .breakdown import VARIABLES
@@ -36,6 +36,7 @@ class Figure:
     models: tuple[str, ...] = ()
     rank_kinds: tuple[str, ...] = ("processes",)
     runtimes: tuple[str, ...] = ("pthreads",)
+    settings: dict[str, dict[str, str]] = field(default_factory=dict)  # beside the models: environments by name
     bound: bool = False  # also with the last of the runtimes compiled into the library
     peers: bool = True
     why_not: str = ""
@@ -56,6 +57,7 @@ DANG_THREE = (Experiment("latency-fan", THREADS, (64,)), Experiment("bandwidth",
 DANG_WHERE = (Experiment("message-rate", THREADS, (64,), variables=VARIABLES),)
 AMER = ("global", "per-vni", "hmcs2-usc", "hmcs3-usc", "offload", "csync", "lockq-mtx", "lockq-mcs")
 APART = ("shared", "each")
+WAITS = {policy: {"HEDDLE_WAIT": policy} for policy in ("busy", "passive", "spin:5", "spin")}  # Trahay spins for 5 us
 
 PAPERS = {
     "dang-2017": Paper("Advanced Thread Synchronization for Multithreaded MPI Implementations", {
@@ -142,7 +144,8 @@ PAPERS = {
         "fig5": Figure("two threads ping-pong at once", (Experiment("latency", (1, 2), SMALL_TO_LARGE[:4]),),
                        ("coarse", "fine")),
         "fig6": Figure("what PIOMan's polling costs", why_not="has no run of its own yet; the latency with HEDDLE_PROGRESS=off and idle shows it"),
-        "fig7": Figure("waiting by semaphore", (Experiment("latency", (1,), SMALL_TO_LARGE[:4]),), ("mtx", "mtx-ksc")),
+        "fig7": Figure("waiting by semaphore: busy, passive, and fixed spin",
+                       (Experiment("latency", (1,), SMALL_TO_LARGE[:4]),), ("mtx", "mtx-ksc"), settings=WAITS),
         "fig8": Figure("polling on another core, by shared caches", why_not="needs a machine with more than one cache"),
         "fig9": Figure("overlap of communication and computation",
                        (Experiment("overlap", sizes=(16384, 65536, 1 << 20)),

@@ -1,0 +1,161 @@
+// Who sleeps, and when, under each policy of waiting: the ways of waiting over an engine that only counts.
+#include "p2p/waiting.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace heddle::p2p {
+namespace {
+
+using Kind = safety::WaitPolicy::Kind;
+
+constexpr std::int64_t us = 1000;
+
+// An engine in which nothing ever moves. What is waited for happens with the look after which `enough` have been made, or
+// when the thread sleeps.
+struct Counting {
+  std::atomic<std::uint32_t> waiting{0};
+  Machine known;
+  int enough = 1'000'000'000;
+  int looks = 0;
+  int thorough = 0;
+  int sleeps = 0;
+
+  explicit Counting(Kind kind, std::int64_t awake = 50 * us) {
+    known.waiting = &waiting;
+    known.cores = known.own_cores = 2;
+    known.policy = {kind, 0};
+    known.awake = kind == Kind::passive ? 0 : awake;
+    known.busy = kind == Kind::busy;
+  }
+
+  const Machine& machine() const { return known; }
+  progress::Pass look(int, Urgency) {
+    ++looks;
+    return {};
+  }
+  progress::Pass look_well() {
+    ++thorough;
+    return {};
+  }
+  template <class F>
+  void sleep_until(F&& holds) {
+    EXPECT_FALSE(holds());
+    EXPECT_EQ(waiting, 0u) << "who sleeps is not counted as awake";
+    ++sleeps;
+  }
+};
+
+template <class Way>
+void wait(Counting& e) {
+  Way::wait_until(e, [&e] { return e.looks >= e.enough || e.thorough >= 3; });
+  EXPECT_EQ(e.waiting, 0u);
+  EXPECT_EQ(e.known.own_waiting, 0u);
+}
+
+using Low = Contend<Urgency::low>;
+using High = Contend<Urgency::high>;
+using Server = Reactivation<Sleep::kernel>;
+
+template <class Way>
+class EveryWay : public testing::Test {};
+using Ways = testing::Types<Adaptive, WatchOwnFlag, High, Low, BackOff, Server>;
+TYPED_TEST_SUITE(EveryWay, Ways);
+
+TYPED_TEST(EveryWay, PassiveLooksOnceAndSleeps) {
+  Counting e(Kind::passive);
+  wait<TypeParam>(e);
+  EXPECT_EQ(e.looks, 1);
+  EXPECT_EQ(e.sleeps, 1);
+}
+
+TYPED_TEST(EveryWay, SpinLooksAndThenSleeps) {
+  Counting e(Kind::spin);
+  wait<TypeParam>(e);
+  EXPECT_GT(e.looks, 1);
+  EXPECT_EQ(e.sleeps, 1);
+}
+
+TYPED_TEST(EveryWay, WhatComesWhileItSpinsCostsNoSleep) {
+  Counting e(Kind::spin, 3'600'000'000 * us);
+  e.enough = 500;
+  wait<TypeParam>(e);
+  EXPECT_EQ(e.sleeps, 0);
+}
+
+TYPED_TEST(EveryWay, BusyNeverSleeps) {
+  Counting e(Kind::busy);
+  e.enough = 100'000;
+  wait<TypeParam>(e);
+  EXPECT_EQ(e.sleeps, 0);
+}
+
+template <class Way>
+class Ours : public testing::Test {};
+using OurWays = testing::Types<Adaptive, WatchOwnFlag>;
+TYPED_TEST_SUITE(Ours, OurWays);
+
+TYPED_TEST(Ours, SleepByThemselves) {
+  Counting e(Kind::model);
+  wait<TypeParam>(e);
+  EXPECT_GT(e.looks, 1);
+  EXPECT_EQ(e.sleeps, 1);
+}
+
+// Attempts may be left to others for ever: somebody who is never about to sleep has to look well now and then.
+TYPED_TEST(Ours, LookWellNowAndThenWhileBusy) {
+  Counting e(Kind::busy);
+  wait<TypeParam>(e);
+  EXPECT_EQ(e.thorough, 3);
+  EXPECT_EQ(e.sleeps, 0);
+}
+
+TYPED_TEST(Ours, SleepOnceTheRankHasComeDown) {
+  Counting e(Kind::busy);
+  e.known.busy = false;
+  wait<TypeParam>(e);
+  EXPECT_EQ(e.sleeps, 1);
+}
+
+template <class Way>
+class Papers : public testing::Test {};
+using PapersWays = testing::Types<High, Low, BackOff, Server>;
+TYPED_TEST_SUITE(Papers, PapersWays);
+
+TYPED_TEST(Papers, PollWithoutEndByThemselves) {
+  Counting e(Kind::model, 1);
+  e.enough = 10'000;
+  wait<TypeParam>(e);
+  EXPECT_EQ(e.sleeps, 0);
+}
+
+TEST(Cores, AreShortForMoreThreadsThanTheJobHas) {
+  Counting e(Kind::spin);
+  e.waiting = 2;
+  EXPECT_FALSE(e.known.short_of_cores());
+  e.waiting = 3;
+  EXPECT_TRUE(e.known.short_of_cores());
+}
+
+TEST(Cores, AreShortForMoreThreadsThanTheRankIsBoundTo) {
+  Counting e(Kind::spin);
+  e.known.cores = 8;
+  e.known.own_cores = 1;
+  e.known.begin_waiting();
+  EXPECT_FALSE(e.known.short_of_cores());
+  e.known.begin_waiting();
+  EXPECT_TRUE(e.known.short_of_cores());
+  e.known.end_waiting();
+  EXPECT_FALSE(e.known.short_of_cores());
+}
+
+TEST(Cores, OneIsAlwaysShort) {
+  Counting e(Kind::spin);
+  e.known.cores = e.known.own_cores = 1;
+  EXPECT_TRUE(e.known.short_of_cores());
+}
+
+}  // namespace
+}  // namespace heddle::p2p
