@@ -105,6 +105,16 @@ class Runs(Case):
         self.assertLess(quick, slow)
         self.assertEqual(len(found["a"]["runs"][0]["samples"]), 5)
 
+    def test_settings_are_contestants(self):
+        code, out, err = self.heddle("bench", "run", "latency", "--repeats", "1", "--models", "mtx", "--settings",
+                                     "HEDDLE_SPLIT_COPY=never,4096", "--settings", "HEDDLE_PROGRESS=off", *self.ours)
+        self.assertEqual(code, 0, err)
+        found = self.result()["cells"][0]["results"]
+        self.assertEqual(list(found), ["heddle:mtx", "heddle:never", "heddle:4096", "heddle:off"])
+        for label, words in (("mtx", "HEDDLE_MODEL=mtx mpiexec"), ("never", "HEDDLE_SPLIT_COPY=never mpiexec"),
+                             ("4096", "HEDDLE_SPLIT_COPY=4096 mpiexec"), ("off", "HEDDLE_PROGRESS=off mpiexec")):
+            self.assertRegex(found[f"heddle:{label}"]["settings"], f"^{words}")
+
     def test_criteria(self):
         code, out, err = self.heddle("bench", "criteria", "threads", "--repeats", "1", *self.ours,
                                      "--mpi", f"a={self.folder}/a")

@@ -28,6 +28,10 @@ class BadInput(Case):
     def test_words(self):
         self.refused("bench", "run", "latency", "--comm", "mine", *self.pretended, words=("shared, each",))
         self.refused("bench", "run", "latency", "--rank-kind", "fibers", *self.pretended, words=("processes",))
+        for text in ("LANG=C", "HEDDLE_WAIT", "HEDDLE_WAIT=", "HEDDLE_WAIT=,"):
+            self.refused("bench", "run", "latency", "--settings", text, *self.pretended, words=("--settings",))
+        self.refused("bench", "run", "latency", "--settings", "HEDDLE_A=x", "--settings", "HEDDLE_B=x", *self.pretended,
+                     words=("'x' twice",))
         self.refused("bench", "run", "idle", "--ranks", "3", *self.pretended, words=("2 ranks",))
         self.refused("bench", "run", "bfs-blocking", "--threads", "1", *self.pretended, words=("2 threads",))
         self.refused("bench", "criteria", "wishes", *self.pretended, words=("foundation",))

@@ -44,6 +44,20 @@ def words(text: str, what: str, known: tuple[str, ...] | None = None) -> list[st
     return list(dict.fromkeys(found))
 
 
+def settings(texts: list[str]) -> dict[str, dict[str, str]]:
+    """VARIABLE=a,b: a contestant for each value, called by it."""
+    found = {}
+    for text in texts:
+        variable, _, values = text.partition("=")
+        if not variable.startswith("HEDDLE_") or not values:
+            raise BadInput(f"--settings takes HEDDLE_VARIABLE=a,b, not {text!r}")
+        for value in words(values, "--settings"):
+            if value in found:
+                raise BadInput(f"--settings has {value!r} twice")
+            found[value] = {variable: value}
+    return found
+
+
 def positive(text: str, what: str) -> float:
     try:
         value = float(text)
@@ -87,6 +101,8 @@ def register(sub):
     run.add_argument("--comm", metavar="shared,each", help="one communicator for all threads, or one each")
     run.add_argument("--models", metavar="a,b", help="safety models of Heddle to compare")
     run.add_argument("--all-models", action="store_true", help="all presets")
+    run.add_argument("--settings", metavar="VAR=a,b", action="append", default=[],
+                     help="values of a HEDDLE_ variable to compare with how Heddle comes")
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
     run.add_argument("--thread-runtime", default="pthreads", metavar="NAMES",
                      help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots, qthreads (peers: pthreads)")
@@ -108,11 +124,12 @@ def register(sub):
 
 
 def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processes",),
-                runtimes: list[str] = ("pthreads",), bound: bool = False) -> list[mpis.Mpi]:
+                runtimes: list[str] = ("pthreads",), settings: dict[str, dict[str, str]] = {},
+                bound: bool = False) -> list[mpis.Mpi]:
     found: list[mpis.Mpi] = []
     if not args.no_heddle:
         prefix = Path(args.heddle).expanduser().resolve() if args.heddle else None
-        found += mpis.variants(mpis.heddle(prefix, tell), list(models), list(rank_kinds), list(runtimes))
+        found += mpis.variants(mpis.heddle(prefix, tell), list(models), list(rank_kinds), list(runtimes), settings)
         if bound:
             found += mpis.bound(Path(args.bound).expanduser().resolve() if args.bound else None, runtimes[-1], tell)
     against = words(args.against, "--against", mpis.PEER_NAMES) if args.against and args.against != "none" else []
@@ -154,8 +171,9 @@ def perform_run(args) -> int:
     runtimes = words(args.thread_runtime, "--thread-runtime", ("pthreads", *build.RUNTIMES))
     if runtimes != ["pthreads"] and any(not b.threaded for b in chosen):
         raise BadInput("--thread-runtime is for benchmarks that take --threads")
+    chosen_settings = settings(args.settings)
     plan(args, wanted, [])  # bad numbers are told before anything is installed
-    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, kinds, runtimes)),
+    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, kinds, runtimes, chosen_settings)),
                         stem(args, "run").with_suffix(".json"))
     return carry_out(campaign)
 

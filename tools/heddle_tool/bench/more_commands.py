@@ -43,7 +43,7 @@ def perform_paper(args) -> int:
     plan(args, wanted, [])
     models = ["", *figure.models] if figure.models else []
     campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, figure.rank_kinds, figure.runtimes,
-                                                                         figure.bound)),
+                                                                       figure.settings, figure.bound)),
                         stem(args, f"{args.paper}-{args.figure}").with_suffix(".json"))
     campaign.perform(tell, announce(campaign))
     print(f"\n{papers.paper(args.paper).title}, {args.figure}: {figure.shows}\n")

@@ -211,13 +211,15 @@ MODELS = ("mtx", "clh", "p-clh", "clh-usc", "p-clh-usc", "mtx-ksc", "p-clhub-usc
           "hmcs3-usc", "offload", "csync", "lockq-mcs", "lockq-mtx", "coarse", "fine", "auto")
 
 
-def variants(base: Heddle, models: list[str], rank_kinds: list[str], runtimes: list[str]) -> list[Heddle]:
-    """Heddle once per model, rank kind and thread runtime; without models under its default."""
+def variants(base: Heddle, models: list[str], rank_kinds: list[str], runtimes: list[str],
+             settings: dict[str, dict[str, str]]) -> list[Heddle]:
+    """Heddle once per model or named setting, rank kind and thread runtime; without models under its default. A setting is
+    variables of the environment, which may include the model."""
+    kept = {model: {"HEDDLE_MODEL": model} if model else {} for model in models or [""]}
     found = []
     for kind in rank_kinds:
-        for model in models or [""]:
-            label = "heddle" + (f":{model}" if model else "") + ("/threads" if kind == "threads" else "")
-            env = {"HEDDLE_MODEL": model} if model else {}
+        for name, env in [*kept.items(), *settings.items()]:
+            label = "heddle" + (f":{name}" if name else "") + ("/threads" if kind == "threads" else "")
             for runtime in runtimes:
                 own = "" if runtime == "pthreads" else runtime
                 found.append(Heddle(label + (f"/{own}" if own else ""), base.prefix, extra_env=env, rank_kind=kind,

@@ -4,7 +4,7 @@ A figure's experiment is a list of benchmarks with what it varied; the models ar
 compared. What a paper ran between two nodes runs here between two processes of one machine.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..errors import BadInput
 from .breakdown import VARIABLES
@@ -36,6 +36,7 @@ class Figure:
     models: tuple[str, ...] = ()
     rank_kinds: tuple[str, ...] = ("processes",)
     runtimes: tuple[str, ...] = ("pthreads",)
+    settings: dict[str, dict[str, str]] = field(default_factory=dict)  # beside the models: environments by name
     bound: bool = False  # also with the last of the runtimes compiled into the library
     peers: bool = True
     why_not: str = ""
