@@ -1,15 +1,15 @@
 # Tests that are MPI programs: built once against the standard's mpi.h, run under our mpiexec for each number of ranks and
 # each safety model, with ranks that are processes and ranks that are threads.
 #
-#   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all] [ARGS arg...] [TIMEOUT seconds]
-#                   [LABELS label...] [INCLUDES folder...] [LIBRARIES library...] [PROPERTIES name value...]
-#                   [PROCESSES_ONLY])
+#   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all [EXCEPT model...]] [ARGS arg...]
+#                   [TIMEOUT seconds] [LABELS label...] [INCLUDES folder...] [LIBRARIES library...]
+#                   [PROPERTIES name value...] [PROCESSES_ONLY])
 #
 # MODELS says under which models (models.cmake): `default` (also without it), the model that a user gets who chooses
 # none; `few`, those that stand for all; `all`, for what tests the models themselves: the few with each number of ranks,
-# every other preset with two. The test's name is name/nN or name/model/nN. mpiexec ends a run a little before ctest
-# would, since it can say which thread of which rank hangs in which call. TIMEOUT is for what may need longer than
-# HEDDLE_TEST_LIMIT. PROPERTIES are of all runs.
+# every other preset with two, but for those after EXCEPT. The test's name is name/nN or name/model/nN. mpiexec ends a run
+# a little before ctest would, since it can say which thread of which rank hangs in which call. TIMEOUT is for what may need
+# longer than HEDDLE_TEST_LIMIT. PROPERTIES are of all runs.
 #
 # Each also runs with the largest of RANKS as threads of one process (name/threads/nN), under the few models if it runs
 # under several, and with two ranks a process (name/threads2/nN); but not with PROCESSES_ONLY, which is for what is about
@@ -18,7 +18,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
   cmake_parse_arguments(T PROCESSES_ONLY "NAME;MODELS;TIMEOUT"
-                        "SOURCES;RANKS;ARGS;LABELS;INCLUDES;LIBRARIES;PROPERTIES" ${ARGN})
+                        "SOURCES;RANKS;EXCEPT;ARGS;LABELS;INCLUDES;LIBRARIES;PROPERTIES" ${ARGN})
   if(T_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "heddle_mpi_test: nothing is given for ${T_KEYWORDS_MISSING_VALUES} of ${T_NAME}")
   endif()
@@ -50,7 +50,7 @@ function(heddle_mpi_test)
   endif()
   if(T_MODELS STREQUAL all)
     set(others ${HEDDLE_PRESETS})
-    list(REMOVE_ITEM others ${HEDDLE_FEW_PRESETS})
+    list(REMOVE_ITEM others ${HEDDLE_FEW_PRESETS} ${T_EXCEPT})
     heddle_add_runs("${others}" 2)
   endif()
 endfunction()
