@@ -73,8 +73,10 @@ std::size_t Core::eager_limit(int peer) const {
 }
 
 // `below` is smaller than usual if longer messages may be deferred; else it is about near peers, and a far one's limit may be
-// another.
-[[gnu::always_inline]] inline bool Core::post_below(const SendArgs& args, std::size_t below) {
+// another. A template: the two that use it have a copy each of what they call.
+template <class Limit>
+[[gnu::always_inline]] inline bool Core::post_below(const SendArgs& args, Limit limit) {
+  const std::size_t below = limit();
   if (args.bytes >= below && (below < near_below || args.bytes > eager_limit(args.peer))) return false;
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
@@ -82,8 +84,9 @@ std::size_t Core::eager_limit(int peer) const {
   return endpoint_.post(args.peer, args.header, args.bytes, data) == Post::done && left();
 }
 
-[[gnu::always_inline]] inline bool Core::inject_below(const SendArgs& args, std::size_t below) {
-  if (args.bytes >= below || must_wait(args.peer)) [[unlikely]]
+template <class Limit>
+[[gnu::always_inline]] inline bool Core::inject_below(const SendArgs& args, Limit limit) {
+  if (args.bytes >= limit() || must_wait(args.peer)) [[unlikely]]
     return false;
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
   if (endpoint_.inject(args.peer, args.header, args.bytes, data) != Post::done) return false;
@@ -91,10 +94,18 @@ std::size_t Core::eager_limit(int peer) const {
   return true;
 }
 
-bool Core::try_send(const SendArgs& args) { return post_below(args, near_below); }
-bool Core::try_isend(const SendArgs& args) { return post_below(args, isend_below_); }
-bool Core::inject(const SendArgs& args) { return inject_below(args, slot_below); }
-bool Core::inject_isend(const SendArgs& args) { return inject_below(args, isend_slot_below_); }
+bool Core::try_send(const SendArgs& args) {
+  return post_below(args, [] { return near_below; });
+}
+bool Core::try_isend(const SendArgs& args) {
+  return post_below(args, [this] { return isend_below_; });
+}
+bool Core::inject(const SendArgs& args) {
+  return inject_below(args, [] { return slot_below; });
+}
+bool Core::inject_isend(const SendArgs& args) {
+  return inject_below(args, [this] { return isend_slot_below_; });
+}
 
 void Core::start_send(Request& request, Wakeups& wakeups) {
   if (request.peer == rank_.world_rank) {

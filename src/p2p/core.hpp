@@ -123,8 +123,10 @@ class Core {
     count_held(counters_, instruments::Count::sent);
     return true;
   }
-  bool post_below(const SendArgs& args, std::size_t below);
-  bool inject_below(const SendArgs& args, std::size_t below);
+  template <class Limit>
+  bool post_below(const SendArgs& args, Limit limit);
+  template <class Limit>
+  bool inject_below(const SendArgs& args, Limit limit);
   bool post_request(Request& request, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
@@ -154,7 +156,7 @@ class Core {
   std::atomic<std::uint32_t> backlog_size_{0};
   Pending* free_pending_ = nullptr;
 
-  // Deferred submission. The limits are those of messages that are sent at once: nothing is looked at for it on their way.
+  // Deferred submission. The limits are those of messages that are sent at once, so that a load is all it costs them.
   std::size_t isend_slot_below_;
   std::size_t isend_below_;
   std::size_t deferred_from_;
