@@ -1,15 +1,15 @@
 # Tests that are MPI programs: built once against the standard's mpi.h, run under our mpiexec for each number of ranks and
 # each safety model, with ranks that are processes and ranks that are threads.
 #
-#   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all] [ARGS arg...] [TIMEOUT seconds]
-#                   [LABELS label...] [INCLUDES folder...] [LIBRARIES library...] [PROPERTIES name value...]
-#                   [PROCESSES_ONLY] [WAITS model...])
+#   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all [EXCEPT model...]] [ARGS arg...]
+#                   [TIMEOUT seconds] [LABELS label...] [INCLUDES folder...] [LIBRARIES library...]
+#                   [SETTINGS name=value...] [PROPERTIES name value...] [PROCESSES_ONLY] [WAITS model...])
 #
 # MODELS says under which models (models.cmake): `default` (also without it), the model that a user gets who chooses
 # none; `few`, those that stand for all; `all`, for what tests the models themselves: the few with each number of ranks,
-# every other preset with two. The test's name is name/nN or name/model/nN. mpiexec ends a run a little before ctest
-# would, since it can say which thread of which rank hangs in which call. TIMEOUT is for what may need longer than
-# HEDDLE_TEST_LIMIT. PROPERTIES are of all runs.
+# every other preset with two, but for those after EXCEPT. The test's name is name/nN or name/model/nN. mpiexec ends a run
+# a little before ctest would, since it can say which thread of which rank hangs in which call. TIMEOUT is for what may need
+# longer than HEDDLE_TEST_LIMIT. SETTINGS of the environment and PROPERTIES are of all runs.
 #
 # Each also runs with the largest of RANKS as threads of one process (name/threads/nN), under the few models if it runs
 # under several, and with two ranks a process (name/threads2/nN); but not with PROCESSES_ONLY, which is for what is about
@@ -21,7 +21,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
   cmake_parse_arguments(T PROCESSES_ONLY "NAME;MODELS;TIMEOUT"
-                        "SOURCES;RANKS;ARGS;LABELS;INCLUDES;LIBRARIES;PROPERTIES;WAITS" ${ARGN})
+                        "SOURCES;RANKS;EXCEPT;ARGS;LABELS;INCLUDES;LIBRARIES;SETTINGS;PROPERTIES;WAITS" ${ARGN})
   if(T_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "heddle_mpi_test: nothing is given for ${T_KEYWORDS_MISSING_VALUES} of ${T_NAME}")
   endif()
@@ -56,7 +56,7 @@ function(heddle_mpi_test)
   endforeach()
   if(T_MODELS STREQUAL all)
     set(others ${HEDDLE_PRESETS})
-    list(REMOVE_ITEM others ${HEDDLE_FEW_PRESETS})
+    list(REMOVE_ITEM others ${HEDDLE_FEW_PRESETS} ${T_EXCEPT})
     heddle_add_runs("${others}" 2)
   endif()
 endfunction()
@@ -74,9 +74,9 @@ macro(heddle_add_runs models ranks)
       set(parts ${T_NAME} ${more} ${model} ${kind_name} n${n})
       list(REMOVE_ITEM parts default processes)
       list(JOIN parts / name)
-      set(environment)
+      set(environment ${T_SETTINGS})
       if(NOT model STREQUAL default)
-        set(environment HEDDLE_MODEL=${model})
+        list(APPEND environment HEDDLE_MODEL=${model})
       endif()
       if(more)
         list(APPEND environment HEDDLE_WAIT=${more})

@@ -217,6 +217,13 @@ void bench_report_samples(const bench* b, const double* samples, int count, cons
   notes[0] = 0;
 }
 
+void bench_absent(const bench* b, const char* what) {
+  if (b->variables) variables_end();
+  if (b->rank) return;
+  printf("{\"bench\":\"%s\",\"absent\":\"%s\"}\n", b->name, what);
+  fflush(stdout);
+}
+
 void bench_report(const bench* b, const bench_timing* t, bench_kind kind, double scale, const char* metric,
                   const char* unit) {
   double samples[BENCH_MAX_SAMPLES];

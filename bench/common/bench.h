@@ -71,6 +71,9 @@ void bench_report(const bench* b, const bench_timing* t, bench_kind kind, double
 // The same for a program that has its samples itself.
 void bench_report_samples(const bench* b, const double* samples, int count, const char* metric, const char* unit);
 
+// Rank 0 says that what is asked for does not exist on this machine, instead of a result (all ranks call).
+void bench_absent(const bench* b, const char* what);
+
 // Adds a field to rank 0's next result line; `json` is a JSON value.
 void bench_note(const char* key, const char* json);
 

@@ -64,11 +64,16 @@ class ComposedEngine final : public Engine, private progress::Attended {
     leave();
   }
 
-  void begin_help(const cpu_set_t& cores) override {
-    // What submits to a communication thread has its helper already.
-    if (!is_served()) help_ = std::make_unique<progress::IdleCores>(attended(), endpoint().own_bell(), cores);
+  void begin_help(const cpu_set_t& cores, const progress::Setting& setting) override {
+    if (is_served()) return;  // what submits to a communication thread has its helper already
+    help_ = std::make_unique<progress::IdleCores>(attended(), endpoint().own_bell(), cores, setting.deferral);
+    if (setting.deferral == progress::Deferral::none) return;
+    for (auto& vni : vnis_) vni.core().begin_deferring(setting.from, *help_);
   }
-  void end_help() override { help_.reset(); }
+  void end_help() override {
+    for (auto& vni : vnis_) vni.core().end_deferring();
+    help_.reset();
+  }
 
   // ---- for the ways of waiting
 
@@ -205,6 +210,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   progress::Attended& attended() { return *this; }
   bool ready() const override { return something_to_do(); }
+  bool any_unsent() const override {
+    for (const auto& vni : vnis_)
+      if (vni.any_unsent()) return true;
+    return false;
+  }
   std::uint32_t taken() const override {
     std::uint32_t taken = 0;
     for (const auto& vni : vnis_) taken += vni.taken();

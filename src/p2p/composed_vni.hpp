@@ -29,22 +29,16 @@ class ComposedVni final : public Vni {
   Access& access() { return access_; }
 
   bool try_send(const SendArgs& args) override {
-    const Span span(counters(), Time::issue);
-    if constexpr (Access::injects) {
-      if (access_.inject([&] { return core_.inject(args); })) [[likely]]
-        return true;
-    }
-    bool sent = false;
-    const auto send = [&](Wakeups&) { sent = core_.try_send(args); };
-    if constexpr (Access::submits) {
-      (void)access_.try_run(send);  // if it is taken, the send is left in its queue, and that needs a request
-    } else {
-      access_.run(send);
-    }
-    return sent;
+    return try_by([&] { return core_.inject(args); }, [&] { return core_.try_send(args); });
+  }
+  bool try_isend(const SendArgs& args) override {
+    return try_by([&] { return core_.inject_isend(args); }, [&] { return core_.try_isend(args); });
   }
   void start_send(Request& request) override {
     start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_send(r, wakeups); });
+  }
+  void start_isend(Request& request) override {
+    start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_isend(r, wakeups); });
   }
   void start_recv(Request& request) override {
     start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_recv(r, wakeups); });
@@ -95,6 +89,7 @@ class ComposedVni final : public Vni {
   bool something_to_do() const { return core_.something_to_do() || access_.pending(); }
 
   std::uint32_t taken() const { return core_.taken(); }
+  bool any_unsent() const { return core_.any_unsent(); }
 
   // One attempt to move everything. `peek`: not if there is nothing to do.
   progress::Pass look(safety::Urgency urgency, bool peek) {
@@ -160,6 +155,24 @@ class ComposedVni final : public Vni {
     const bool moved = core_.drain(wakeups);
     if (!moved) span.was(Time::empty);
     return moved;
+  }
+
+  // Sends beside everybody else, or else alone.
+  template <class Inject, class Post>
+  [[gnu::always_inline]] bool try_by(Inject inject, Post post) {
+    const Span span(counters(), Time::issue);
+    if constexpr (Access::injects) {
+      if (access_.inject(inject)) [[likely]]
+        return true;
+    }
+    bool sent = false;
+    const auto send = [&](Wakeups&) { sent = post(); };
+    if constexpr (Access::submits) {
+      (void)access_.try_run(send);  // if it is taken, the send is left in its queue, and that needs a request
+    } else {
+      access_.run(send);
+    }
+    return sent;
   }
 
   template <class Start>

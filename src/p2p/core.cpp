@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "object/error.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/request_cache.hpp"
+#include "progress/idle_cores.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::p2p {
@@ -18,7 +20,7 @@ using lln::Header;
 using lln::MessageKind;
 using lln::shm::Post;
 
-// What found its channel full: a send that waits for room, or a control message with its payload.
+// What is not sent yet: a send that is deferred or waits for room, or a control message with its payload.
 struct Core::Pending {
   Pending* next = nullptr;
   Request* request = nullptr;  // null: a control message
@@ -28,6 +30,10 @@ struct Core::Pending {
 };
 
 namespace {
+
+// The first lengths that a slot has no room for, and that are not sent unasked to whatever peer.
+constexpr std::size_t slot_below = lln::shm::inline_bytes + 1;
+constexpr std::size_t near_below = near_eager_bytes + 1;
 
 void truncate(Request& receive, std::size_t message_bytes) {
   receive.error = MPI_ERR_TRUNCATE;
@@ -42,10 +48,15 @@ Core::Core(Rank& rank, int vni, int vnis, lln::shm::Claiming claiming)
       transfers_(*this, rank.world_size),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
   rank_.ledger.enter(counters_);
+  end_deferring();
 }
 
 Core::~Core() {
   rank_.ledger.leave(counters_);
+  while (Pending* p = free_pending_) {
+    free_pending_ = p->next;
+    delete p;
+  }
   while (Unexpected* m = free_unexpected_) {
     free_unexpected_ = m->next;
     delete m;
@@ -61,16 +72,21 @@ std::size_t Core::eager_limit(int peer) const {
   return job.records[peer].host == job.record().host ? near_eager_bytes : lln::shm::eager_bytes;
 }
 
-bool Core::try_send(const SendArgs& args) {
-  if (args.bytes > near_eager_bytes && args.bytes > eager_limit(args.peer)) return false;
+// `below` is smaller than usual if longer messages may be deferred; else it is about near peers, and a far one's limit may be
+// another. A template: the two that use it have a copy each of what they call.
+template <class Limit>
+[[gnu::always_inline]] inline bool Core::post_below(const SendArgs& args, Limit limit) {
+  const std::size_t below = limit();
+  if (args.bytes >= below && (below < near_below || args.bytes > eager_limit(args.peer))) return false;
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
   return endpoint_.post(args.peer, args.header, args.bytes, data) == Post::done && left();
 }
 
-bool Core::inject(const SendArgs& args) {
-  if (args.bytes > lln::shm::inline_bytes || must_wait(args.peer)) [[unlikely]]
+template <class Limit>
+[[gnu::always_inline]] inline bool Core::inject_below(const SendArgs& args, Limit limit) {
+  if (args.bytes >= limit() || must_wait(args.peer)) [[unlikely]]
     return false;
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
   if (endpoint_.inject(args.peer, args.header, args.bytes, data) != Post::done) return false;
@@ -78,14 +94,60 @@ bool Core::inject(const SendArgs& args) {
   return true;
 }
 
+bool Core::try_send(const SendArgs& args) {
+  return post_below(args, [] { return near_below; });
+}
+bool Core::try_isend(const SendArgs& args) {
+  return post_below(args, [this] { return isend_below_; });
+}
+bool Core::inject(const SendArgs& args) {
+  return inject_below(args, [] { return slot_below; });
+}
+bool Core::inject_isend(const SendArgs& args) {
+  return inject_below(args, [this] { return isend_slot_below_; });
+}
+
 void Core::start_send(Request& request, Wakeups& wakeups) {
   if (request.peer == rank_.world_rank) {
     send_to_self(request, wakeups);
   } else if (must_wait(request.peer) || !post_request(request, wakeups)) {
-    auto* pending = new Pending;
-    pending->request = &request;
-    enqueue(request.peer, pending);
+    Pending& pending = make_pending();
+    pending.request = &request;
+    append(request.peer, pending);
+    call_helper();  // it has not asked for room there
   }
+}
+
+void Core::start_isend(Request& request, Wakeups& wakeups) {
+  if (!may_be_deferred(request) || !idle_cores_->at_hand()) return start_send(request, wakeups);
+  Pending& pending = make_pending();
+  pending.request = &request;
+  append(request.peer, pending);
+  count_held(counters_, Count::deferred);
+  // The scout says that it sleeps and then looks around once more; here it is the other way round.
+  platform::Native::light_fence();
+  if (idle_cores_->asleep()) [[unlikely]]
+    rouse();
+}
+
+// A long message announces itself, which costs no more than to defer it.
+bool Core::may_be_deferred(const Request& request) const {
+  return request.capacity >= deferred_from_ && request.capacity <= eager_limit(request.peer) &&
+         request.peer != rank_.world_rank;
+}
+
+void Core::begin_deferring(std::size_t from, progress::IdleCores& idle_cores) {
+  idle_cores_ = &idle_cores;
+  deferred_from_ = from;
+  isend_slot_below_ = std::min(from, slot_below);
+  isend_below_ = std::min(from, near_below);
+}
+
+void Core::end_deferring() {
+  deferred_from_ = std::numeric_limits<std::size_t>::max();
+  isend_slot_below_ = slot_below;
+  isend_below_ = near_below;
+  idle_cores_ = nullptr;
 }
 
 // Sends what a request describes, in the form that its size and mode ask for. False: no room now.
@@ -124,23 +186,37 @@ void Core::send_control(int peer, const Header& header, const void* payload, std
     const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
     if (endpoint_.post(peer, header, bytes, fill) == Post::done) return;
   }
-  auto* pending = new Pending;
-  pending->header = header;
-  pending->bytes = bytes;
-  std::memcpy(pending->payload, payload, bytes);
-  enqueue(peer, pending);
+  Pending& pending = make_pending();
+  pending.header = header;
+  pending.bytes = bytes;
+  std::memcpy(pending.payload, payload, bytes);
+  append(peer, pending);
+  call_helper();  // it has not asked for room there
 }
 
-void Core::enqueue(int peer, Pending* pending) {
+Core::Pending& Core::make_pending() {
+  Pending* pending = free_pending_;
+  if (pending == nullptr) return *new Pending;
+  free_pending_ = pending->next;
+  pending->next = nullptr;
+  pending->request = nullptr;
+  return *pending;
+}
+
+void Core::drop_pending(Pending& pending) {
+  pending.next = free_pending_;
+  free_pending_ = &pending;
+}
+
+void Core::append(int peer, Pending& pending) {
   Backlog& list = backlog_[peer];
   if (list.tail != nullptr) {
-    list.tail->next = pending;
+    list.tail->next = &pending;
   } else {
-    list.head.store(pending, std::memory_order_release);
+    list.head.store(&pending, std::memory_order_release);
   }
-  list.tail = pending;
+  list.tail = &pending;
   backlog_size_.fetch_add(1, std::memory_order_relaxed);
-  call_helper();  // it has not asked for room there
 }
 
 bool Core::flush_backlog(Wakeups& wakeups) {
@@ -156,7 +232,7 @@ bool Core::flush_backlog(Wakeups& wakeups) {
       if (!sent) break;
       if (pending->next == nullptr) list.tail = nullptr;
       list.head.store(pending->next, std::memory_order_release);
-      delete pending;
+      drop_pending(*pending);
       backlog_size_.fetch_sub(1, std::memory_order_relaxed);
       moved = true;
     }

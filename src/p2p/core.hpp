@@ -20,6 +20,10 @@
 #include "platform/native.hpp"
 #include "safety/waiter.hpp"
 
+namespace heddle::progress {
+class IdleCores;
+}
+
 namespace heddle::p2p {
 
 enum class Mode : std::uint32_t;
@@ -43,8 +47,14 @@ class Core {
   bool try_send(const SendArgs& args);
   // Any thread, unprotected, where claiming is concurrent: the same for a message that fits in a slot.
   bool inject(const SendArgs& args);
+  // Both again, for a send whose caller goes on to something else: not if it is one of those that may be deferred.
+  bool try_isend(const SendArgs& args);
+  bool inject_isend(const SendArgs& args);
   // Starts the send that the request describes; it finishes when the buffer may be used again.
   void start_send(Request& request, Wakeups& wakeups);
+  // The same, or leaves it to an idle core if there is one (progress/idle_cores.hpp). Until it has left, later messages to
+  // the same peer wait behind it, as they do behind one that has found its channel full.
+  void start_isend(Request& request, Wakeups& wakeups);
   // Matches an unexpected message, or posts the receive.
   void start_recv(Request& request, Wakeups& wakeups);
   // Takes every message that has arrived, and sends what had to wait for room. Whether anything moved.
@@ -70,10 +80,13 @@ class Core {
   void send_control(int peer, const lln::Header& header, const void* payload, std::size_t bytes);
 
   // Any thread, unprotected: whether drain or the transfers would find something.
-  bool something_to_do() const {
-    return endpoint_.arrived() || transfers_.any() || backlog_size_.load(std::memory_order_relaxed) != 0;
-  }
+  bool something_to_do() const { return endpoint_.arrived() || transfers_.any() || any_unsent(); }
   std::uint32_t taken() const { return endpoint_.taken(); }
+  // Any thread, unprotected: whether sends wait, deferred or for room.
+  bool any_unsent() const { return backlog_size_.load(std::memory_order_relaxed) != 0; }
+  // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
+  void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
+  void end_deferring();
   // Wakes this rank's own threads that sleep on its doorbell, or else its helper.
   void rouse() {
     platform::Native::light_fence();
@@ -110,10 +123,17 @@ class Core {
     count_held(counters_, instruments::Count::sent);
     return true;
   }
+  template <class Limit>
+  bool post_below(const SendArgs& args, Limit limit);
+  template <class Limit>
+  bool inject_below(const SendArgs& args, Limit limit);
   bool post_request(Request& request, Wakeups& wakeups);
+  bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
   bool must_wait(int peer) const { return backlog_[peer].head.load(std::memory_order_acquire) != nullptr; }
-  void enqueue(int peer, Pending* pending);
+  Pending& make_pending();
+  void drop_pending(Pending& pending);
+  void append(int peer, Pending& pending);
   bool flush_backlog(Wakeups& wakeups);
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
   void add_unexpected(Unexpected& message);
@@ -126,14 +146,21 @@ class Core {
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
 
-  // What found its channel full, in order, by peer. Whoever sees `head` null may send past what was in it: that has been
-  // sent by then.
+  // What has been deferred or found its channel full, in order, by peer. Whoever sees `head` null may send past what was in
+  // it: that has been sent by then.
   struct Backlog {
     std::atomic<Pending*> head{nullptr};
     Pending* tail = nullptr;
   };
   std::unique_ptr<Backlog[]> backlog_;
   std::atomic<std::uint32_t> backlog_size_{0};
+  Pending* free_pending_ = nullptr;
+
+  // Deferred submission. The limits are those of messages that are sent at once, so that a load is all it costs them.
+  std::size_t isend_slot_below_;
+  std::size_t isend_below_;
+  std::size_t deferred_from_;
+  progress::IdleCores* idle_cores_ = nullptr;
 };
 
 }  // namespace heddle::p2p

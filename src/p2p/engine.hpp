@@ -10,6 +10,7 @@
 #include "lln/shm/heap.hpp"
 #include "object/request.hpp"
 #include "p2p/vni.hpp"
+#include "progress/setting.hpp"
 #include "safety/model.hpp"
 
 namespace heddle {
@@ -40,9 +41,10 @@ class Engine {
   // One attempt to move what can move, as MPI_Test and its kind make it.
   virtual void progress() = 0;
 
-  // Progress on cores that would idle (progress/idle_cores.hpp), on those of `cores`, from here on, and no longer. Not for
-  // a model without any lock. Throws std::system_error if there can be no such threads.
-  virtual void begin_help(const cpu_set_t& cores) = 0;
+  // Progress on cores that would idle (progress/idle_cores.hpp), on those of `cores`, and deferred submission if the setting
+  // asks for it, from here on, and no longer. Not for a model without any lock. Throws std::system_error if there can be no
+  // such threads.
+  virtual void begin_help(const cpu_set_t& cores, const progress::Setting& setting) = 0;
   virtual void end_help() = 0;
 
  private:

@@ -36,7 +36,10 @@ void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI
   retain(datatype);
 }
 
+using Try = bool (Vni::*)(const SendArgs&);
+
 // Whether the message left without needing a request.
+template <Try attempt>
 [[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
                                                 const Datatype& datatype, int peer, int tag, Mode mode) {
   const int to = comm.world_rank(peer);
@@ -47,13 +50,26 @@ void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI
                       count,
                       datatype,
                       packed_size(datatype, count)};
-  return vni_of(comm, plane, comm.rank, tag).try_send(args);
+  return (vni_of(comm, plane, comm.rank, tag).*attempt)(args);
 }
 
 // What the program does with a communicator; what collectives do with it is theirs to count.
 void count_use(Comm& comm, Plane plane, instruments::Count what) {
   if (instruments::counting() && plane == Plane::user) [[unlikely]]
     instruments::count(comm.counters, what);
+}
+
+template <Try attempt, void (Vni::*start)(Request&)>
+[[gnu::always_inline]] inline Request& begin_send(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                                  const Datatype& datatype, int peer, int tag, Mode mode) {
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return null_request(false);
+  count_use(comm, plane, Count::sends);
+  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+    return *comm.owner->sent;
+  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  (request.vni->*start)(request);
+  return request;
 }
 
 }  // namespace
@@ -90,7 +106,7 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return success;
   count_use(comm, plane, Count::sends);
-  if (send_at_once(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+  if (send_at_once<&Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
     return success;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
   request.vni->start_send(request);
@@ -127,14 +143,12 @@ Error explain(const Request& request) {
 
 Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                int tag, Mode mode) {
-  if (peer == MPI_PROC_NULL) [[unlikely]]
-    return null_request(false);
-  count_use(comm, plane, Count::sends);
-  if (send_at_once(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
-    return *comm.owner->sent;
-  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-  request.vni->start_send(request);
-  return request;
+  return begin_send<&Vni::try_send, &Vni::start_send>(comm, plane, buffer, count, datatype, peer, tag, mode);
+}
+
+Request& isend_and_leave(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
+                         Mode mode) {
+  return begin_send<&Vni::try_isend, &Vni::start_isend>(comm, Plane::user, buffer, count, datatype, peer, tag, mode);
 }
 
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {

@@ -53,7 +53,7 @@ Error start(Request& request) {
     request.vni->start_recv(request);
   } else {
     count(comm.counters, instruments::Count::sends);
-    request.vni->start_send(request);
+    request.vni->start_isend(request);
   }
   return success;
 }

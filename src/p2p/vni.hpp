@@ -32,6 +32,9 @@ class Vni {
   // Sends now if that needs no waiting and no request; false: use start_send.
   virtual bool try_send(const SendArgs& args) = 0;
   virtual void start_send(Request& request) = 0;
+  // The same for a caller that goes on to something else: the send may be deferred (progress/idle_cores.hpp).
+  virtual bool try_isend(const SendArgs& args) = 0;
+  virtual void start_isend(Request& request) = 0;
   virtual void start_recv(Request& request) = 0;
 
   // Looks for an unexpected message. With `take` the message leaves the queue and only start_matched_recv of the

@@ -19,6 +19,8 @@
 #include "p2p/buffer.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/request_cache.hpp"
+#include "p2p/transfer.hpp"
+#include "progress/setting.hpp"
 #include "rank/settings.hpp"
 #include "threads/selection.hpp"
 #include "tool/interface.hpp"
@@ -63,23 +65,41 @@ static Error check_initial_errhandler() {
 // Progress on idle cores: by default where there are at least two cores for each rank to expect idle ones of, and somebody
 // to communicate with.
 static Error begin_help(Rank& rank) {
-  const std::string wanted = setting("HEDDLE_PROGRESS");
-  if (!wanted.empty() && wanted != "idle" && wanted != "off")
-    return fail(MPI_ERR_ARG, "HEDDLE_PROGRESS=%.200s, which is neither idle nor off", wanted.c_str());
+  using progress::Deferral;
+  using progress::Help;
+  const std::string text = setting("HEDDLE_PROGRESS");
+  progress::Setting wanted;
+  std::string why;
+  if (!progress::parse_setting(text, wanted, why))
+    return fail(MPI_ERR_ARG, "HEDDLE_PROGRESS=%.200s can't be had: %.200s", text.c_str(), why.c_str());
   const boot::JobHeader& job = *rank.job.header;
+  const bool asked = wanted.help == Help::idle;
   const bool expected = rank.world_size > 1 && job.usable_cores >= 2 * job.local_ranks;
-  if (wanted == "off" || (wanted.empty() && !expected)) return success;
+  if (wanted.help == Help::off || (!asked && !expected)) return success;
+  const safety::Model& model = rank.engine->model();
   const bool safe = rank.engine->thread_level() == MPI_THREAD_MULTIPLE;
-  if (!safe && wanted.empty()) return success;
+  if (!safe && !asked) return success;
   if (!safe)
     return fail(MPI_ERR_ARG,
-                "HEDDLE_PROGRESS=idle needs a safety model for several threads, and HEDDLE_MODEL=%s is none",
-                rank.engine->model().name.c_str());
+                "HEDDLE_PROGRESS=%.200s needs a safety model for several threads, and HEDDLE_MODEL=%s is none",
+                text.c_str(), model.name.c_str());
+  if (wanted.deferral != Deferral::none && model.submission == safety::Submission::offload)
+    return fail(
+        MPI_ERR_ARG,
+        "HEDDLE_PROGRESS=%.200s can't be had: with HEDDLE_MODEL=%s a communication thread submits everything, and "
+        "nothing is left to defer",
+        text.c_str(), model.name.c_str());
+  if (wanted.deferral != Deferral::none && wanted.from > p2p::near_eager_bytes)
+    return fail(MPI_ERR_ARG,
+                "HEDDLE_PROGRESS=%.200s can't be had: a message of more than %zu bytes only announces itself, which is "
+                "not deferred",
+                text.c_str(), p2p::near_eager_bytes);
   try {
-    rank.engine->begin_help(rank.cores);
+    rank.engine->begin_help(rank.cores, wanted);
   } catch (const std::system_error& error) {
-    if (wanted.empty()) return success;  // nobody asked for it
-    return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=idle: the threads for it can't be had: %s", error.what());
+    if (!asked) return success;  // nobody asked for it
+    return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=%.200s: the threads for it can't be had: %s", text.c_str(),
+                error.what());
   }
   return success;
 }

@@ -45,10 +45,12 @@ constexpr std::array variables{
          .may_change = before_start,
          .changed = nullptr},
     Cvar{.name = "HEDDLE_PROGRESS",
-         .description = "Progress on cores that would idle, while the program computes: idle or off. Read at "
-                        "initialization; empty: idle with at least two cores for each of several ranks",
+         .description =
+             "Progress on cores that would idle, while the program computes: idle or off; with idle,defer=tasklet or "
+             "idle,defer=direct they also submit nonblocking sends, of from=BYTES on. Read at initialization; empty: "
+             "idle with at least two cores for each of several ranks",
          .items = nullptr,
-         .capacity = 16,
+         .capacity = 64,
          .verbosity = MPI_T_VERBOSITY_USER_BASIC,
          .scope = MPI_T_SCOPE_LOCAL,
          .may_change = before_start,

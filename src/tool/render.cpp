@@ -61,13 +61,13 @@ std::string times(const Figures& figures) {
 }
 
 std::string traffic(const Figures& figures) {
-  Table table(
-      {"VNI", "sent", "received", "unexpected", "polls", "per message", "empty polls", "wake-ups", "for nothing"});
+  Table table({"VNI", "sent", "deferred", "received", "unexpected", "polls", "per message", "empty polls", "wake-ups",
+               "for nothing"});
   for (std::size_t i = 0; i < figures.vnis.size(); ++i) {
     const Totals& t = figures.vnis[i];
-    table.add({number(i), number(t[Count::sent]), number(t[Count::received]), number(t[Count::unexpected]),
-               number(t[Count::polls]), ratio(t[Count::polls], t[Count::received]), number(t[Count::empty_polls]),
-               number(t[Count::wakeups]), number(t[Count::idle_wakeups])});
+    table.add({number(i), number(t[Count::sent]), number(t[Count::deferred]), number(t[Count::received]),
+               number(t[Count::unexpected]), number(t[Count::polls]), ratio(t[Count::polls], t[Count::received]),
+               number(t[Count::empty_polls]), number(t[Count::wakeups]), number(t[Count::idle_wakeups])});
   }
   return table.text();
 }

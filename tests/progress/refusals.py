@@ -26,6 +26,20 @@ class Refusals(unittest.TestCase):
     def test_model_without_a_lock(self):
         self.refuses("HEDDLE_PROGRESS=idle", "HEDDLE_MODEL=single", HEDDLE_PROGRESS="idle", HEDDLE_MODEL="single")
 
+    def test_deferral(self):
+        self.refuses("HEDDLE_PROGRESS=idle,defer=later", "neither tasklet nor direct", HEDDLE_PROGRESS="idle,defer=later")
+        self.refuses("HEDDLE_PROGRESS=off,defer=direct", "off uses none", HEDDLE_PROGRESS="off,defer=direct")
+        self.refuses("HEDDLE_PROGRESS=idle,defer=direct,from=4097", "more than 4096 bytes",
+                     HEDDLE_PROGRESS="idle,defer=direct,from=4097")
+
+    def test_deferral_beside_a_communication_thread(self):
+        self.refuses("HEDDLE_PROGRESS=idle,defer=tasklet", "HEDDLE_MODEL=offload", "communication thread",
+                     HEDDLE_PROGRESS="idle,defer=tasklet", HEDDLE_MODEL="offload")
+
+    def test_deferral_without_a_lock(self):
+        self.refuses("HEDDLE_PROGRESS=idle,defer=direct", "HEDDLE_MODEL=single", HEDDLE_PROGRESS="idle,defer=direct",
+                     HEDDLE_MODEL="single")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

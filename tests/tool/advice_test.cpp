@@ -89,10 +89,13 @@ TEST(Render, LinesOfATableAreEquallyLong) {
   figures.comms.push_back(gone);
   at(figures.vnis[0], Count::polls) = 7;
   at(figures.vnis[0], Count::received) = 2;
+  figures.waiting = "as the model does";
   std::istringstream lines(render(figures));
   std::string line;
   std::getline(lines, line);
   EXPECT_EQ(line, "heddle: report of rank 1 of 2, model global (HEDDLE_MODEL asks for it)");
+  std::getline(lines, line);
+  EXPECT_EQ(line, "  waiting: as the model does");
   std::size_t length = 0;
   for (int i = 0; i < 3; ++i) {
     std::getline(lines, line);

@@ -1,7 +1,7 @@
 """A make-believe MPI: a compiler that writes shell scripts, and a launcher that runs one copy of them.
 
 What a "compiled" program does is decided by the environment variable BEHAVIOUR_<label>: ok (the default), hang, wrong,
-crash, mute, slow.
+crash, mute, slow, absent.
 """
 
 import os
@@ -36,6 +36,7 @@ case ${behaviour:-ok} in
   crash) echo "Segmentation fault" >&2; exit 139 ;;
   mute) exit 0 ;;
   slow) sleep 0.4 ;;
+  absent) echo "{\\"bench\\":\\"$name\\",\\"mpi\\":\\"Heddle\\",\\"absent\\":\\"no such core\\"}"; exit 0 ;;
 esac
 echo "noise from the launcher"
 mpi="Pretend $LABEL"

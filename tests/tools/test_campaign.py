@@ -144,9 +144,20 @@ class Runs(Case):
         self.assertEqual(code, 0, err)
         for label in ("heddle:mtx-ksc", "heddle:clh-usc"):
             self.assertIn(label, out)
+        code, out, err = self.heddle("bench", "paper", "trahay-2009", "fig9", "--repeats", "1", *self.ours)
+        self.assertEqual(code, 0, err)
+        for label in ("heddle:off", "heddle:idle", "heddle:tasklet", "heddle:direct"):
+            self.assertIn(label, out)
         code, out, err = self.heddle("bench", "paper", "dang-2017", "fig1", *self.ours)
         self.assertEqual(code, 2)
         self.assertIn("a drawing or a listing", err)
+
+    def test_what_a_machine_has_not_is_told_and_is_no_failure(self):
+        code, out, err = self.heddle("bench", "paper", "trahay-2009", "fig8", "--repeats", "2", *self.ours,
+                                     BEHAVIOUR_heddle="absent")
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, r"heddle absent: no such core \(polling-own, .* and 14 more\)")
+        self.assertEqual(self.journal.read_text().count("polling"), 15)  # once each
 
 
 if __name__ == "__main__":

@@ -23,9 +23,7 @@ bool Doorbell::ring() {
     futex(rings, FUTEX_WAKE, INT_MAX);
     return false;
   }
-  if ((asleep.fetch_and(~helper_listens, std::memory_order_acq_rel) & helper_listens) == 0) return false;
-  call();
-  return true;
+  return call_listener();
 }
 
 void Doorbell::sleep(std::uint32_t seen) { futex(rings, FUTEX_WAIT, seen); }
@@ -45,6 +43,13 @@ void Doorbell::await_call(std::uint32_t seen) { futex(calls, FUTEX_WAIT, seen); 
 void Doorbell::call() {
   calls.fetch_add(1, std::memory_order_release);
   futex(calls, FUTEX_WAKE, 1);
+}
+
+bool Doorbell::call_listener() {
+  if ((asleep.load(std::memory_order_relaxed) & helper_listens) == 0) return false;
+  if ((asleep.fetch_and(~helper_listens, std::memory_order_acq_rel) & helper_listens) == 0) return false;
+  call();
+  return true;
 }
 
 }  // namespace heddle::lln::shm

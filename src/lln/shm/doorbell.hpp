@@ -35,6 +35,8 @@ struct alignas(64) Doorbell {
   // Sleeps unless it was called since `seen` was read; may return early.
   void await_call(std::uint32_t seen);
   void call();
+  // If it listens, whoever else sleeps; whether it did.
+  bool call_listener();
 };
 
 }  // namespace heddle::lln::shm

@@ -134,7 +134,8 @@ class Campaign:
                             cell.check_answer(result)
                             cell.runs.setdefault(mpi.label, []).append(result)
                             # A hang has cost its whole limit once; it is reported, not repeated.
-                            if result.status in ("hung", "wrong"):
+                            # What this machine has not it will not have next time.
+                            if result.status in ("hung", "wrong", "absent"):
                                 hopeless.add(mpi.label)
                             self.save()
                         progress.step()

@@ -204,7 +204,8 @@ def finish(campaign: Campaign, verdict: str = "", heading: str = html.HEADING) -
 def outcome(campaign: Campaign) -> int:
     if campaign.interrupted:
         return 130
-    return 1 if any(cell.trouble(label) for cell in campaign.cells for label in campaign.ours) else 0
+    troubles = (cell.trouble(label) for cell in campaign.cells for label in campaign.ours)
+    return 1 if any(trouble and trouble.status != "absent" for trouble in troubles) else 0
 
 
 def perform_criteria(args) -> int:

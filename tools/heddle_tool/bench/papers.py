@@ -58,6 +58,9 @@ DANG_WHERE = (Experiment("message-rate", THREADS, (64,), variables=VARIABLES),)
 AMER = ("global", "per-vni", "hmcs2-usc", "hmcs3-usc", "offload", "csync", "lockq-mtx", "lockq-mcs")
 APART = ("shared", "each")
 WAITS = {policy: {"HEDDLE_WAIT": policy} for policy in ("busy", "passive", "spin:5", "spin")}  # Trahay spins for 5 us
+PROGRESS = {words: {"HEDDLE_PROGRESS": words} for words in ("off", "idle")}
+DEFERRED = {path: {"HEDDLE_PROGRESS": f"idle,defer={path},from=0"} for path in ("tasklet", "direct")}
+DEFERRED_SIZES = (8, 1024, 4096)
 
 PAPERS = {
     "dang-2017": Paper("Advanced Thread Synchronization for Multithreaded MPI Implementations", {
@@ -138,18 +141,23 @@ PAPERS = {
     "trahay-2009": Paper("An analysis of the impact of multi-threading on communication performance", {
         "fig1": Figure("the architecture", why_not=DRAWING),
         "fig2": Figure("coarse-grain locking", why_not=DRAWING),
-        "fig3": Figure("what locking costs a ping-pong", (Experiment("latency", (1,), SMALL_TO_LARGE[:4]),
-                       Experiment("latency-single", sizes=SMALL_TO_LARGE[:4])), ("coarse", "fine")),
+        "fig3": Figure("what locking costs a ping-pong: none, coarse, fine",
+                       (Experiment("latency-single", sizes=SMALL_TO_LARGE[:4]),), ("single", "coarse", "fine")),
         "fig4": Figure("fine-grain locking", why_not=DRAWING),
         "fig5": Figure("two threads ping-pong at once", (Experiment("latency", (1, 2), SMALL_TO_LARGE[:4]),),
                        ("coarse", "fine")),
-        "fig6": Figure("what PIOMan's polling costs", why_not="has no run of its own yet; the latency with HEDDLE_PROGRESS=off and idle shows it"),
+        "fig6": Figure("what PIOMan's polling costs", (Experiment("latency", (1,), SMALL_TO_LARGE[:4]),), settings=PROGRESS,
+                       peers=False),
         "fig7": Figure("waiting by semaphore: busy, passive, and fixed spin",
                        (Experiment("latency", (1,), SMALL_TO_LARGE[:4]),), ("mtx", "mtx-ksc"), settings=WAITS),
-        "fig8": Figure("polling on another core, by shared caches", why_not="needs a machine with more than one cache"),
-        "fig9": Figure("overlap of communication and computation",
-                       (Experiment("overlap", sizes=(16384, 65536, 1 << 20)),
-                        Experiment("overlap-helper", sizes=(16384, 65536, 1 << 20)))),
+        "fig8": Figure("polling on another core, by the cache it shares",
+                       tuple(Experiment(f"polling-{mode}", sizes=SMALL_TO_LARGE[:3])
+                             for mode in ("own", "core", "l2", "l3", "apart")), peers=False),
+        "fig9": Figure("deferred submission while the sender computes, by tasklets and directly",
+                       (Experiment("deferred", sizes=DEFERRED_SIZES), Experiment("deferred-call", sizes=DEFERRED_SIZES)),
+                       settings=PROGRESS | DEFERRED, peers=False),
+        "overlap": Figure("a long receive while the program computes (section 4.1; not a figure)",
+                          (Experiment("overlap-receive", sizes=(4 << 20,)),), settings=PROGRESS),
     }),
 }
 

@@ -27,7 +27,7 @@ MARK = "HEDDLE_BENCH_RUN"
 
 @dataclass
 class Run:
-    status: str  # "ok", "failed", "hung", "wrong"
+    status: str  # "ok", "failed", "hung", "wrong", "absent": there is no such thing on this machine
     value: float | None = None
     samples: list[float] = field(default_factory=list)
     wall: float = 0.0
@@ -137,6 +137,8 @@ def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float
     detail = json.loads(lines[0])
     if mpi.says and mpi.says not in detail.get("mpi", mpi.says):
         return Run("failed", wall=wall, others=others, why=f"ran on another library: {detail['mpi']}")
+    if "absent" in detail:
+        return Run("absent", wall=wall, others=others, why=detail["absent"])
     if not detail.get("checked"):
         return Run("wrong", wall=wall, others=others, why="no answer was checked: its MPI calls did nothing")
     return Run("ok", detail["value"], detail["samples"], wall, others, detail=detail)

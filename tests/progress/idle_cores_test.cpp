@@ -1,0 +1,93 @@
+// The helpers by themselves: whom they are there for, when they are called, and that what is left to them is done.
+#include "progress/idle_cores.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+namespace heddle::progress {
+namespace {
+
+class Work final : public Attended {
+ public:
+  bool ready() const override { return left_.load(std::memory_order_relaxed) != 0; }
+  bool any_unsent() const override { return ready(); }
+  std::uint32_t taken() const override { return 0; }
+  Pass advance(bool) override {
+    const int found = left_.exchange(0, std::memory_order_acq_rel);
+    done_.fetch_add(found, std::memory_order_acq_rel);
+    return {.moved = found != 0, .complete = true};
+  }
+
+  void leave_one() { left_.fetch_add(1, std::memory_order_acq_rel); }
+  int done() const { return done_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<int> left_{0};
+  std::atomic<int> done_{0};
+};
+
+// The core of this thread idles between two looks.
+bool comes(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::microseconds(30));
+  }
+  return true;
+}
+
+class IdleCoresByPath : public testing::TestWithParam<Deferral> {
+ protected:
+  IdleCoresByPath() { sched_getaffinity(0, sizeof cores_, &cores_); }
+
+  cpu_set_t cores_;
+  lln::shm::Doorbell bell_{};
+  Work work_;
+};
+
+TEST_P(IdleCoresByPath, NobodyLooksBeforeTheFirstCall) {
+  IdleCores idle(work_, bell_, cores_, GetParam());
+  EXPECT_TRUE(comes([&] { return bell_.asleep.load() == lln::shm::Doorbell::helper_listens; }));
+  EXPECT_TRUE(idle.asleep());
+  EXPECT_FALSE(idle.at_hand());
+}
+
+TEST_P(IdleCoresByPath, OneQuestionCallsNobody) {
+  IdleCores idle(work_, bell_, cores_, GetParam());
+  ASSERT_TRUE(comes([&] { return bell_.asleep.load() == lln::shm::Doorbell::helper_listens; }));
+  (void)idle.at_hand();
+  EXPECT_EQ(bell_.calls.load(), 0U);
+}
+
+TEST_P(IdleCoresByPath, SeveralInARowFindACore) {
+  IdleCores idle(work_, bell_, cores_, GetParam());
+  EXPECT_TRUE(comes([&] { return idle.at_hand(); }));
+  EXPECT_NE(bell_.calls.load(), 0U);
+}
+
+TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {
+  IdleCores idle(work_, bell_, cores_, GetParam());
+  for (int i = 1; i <= 50; ++i) {
+    ASSERT_TRUE(comes([&] { return idle.at_hand(); }));
+    work_.leave_one();
+    platform::Native::light_fence();
+    if (idle.asleep()) bell_.call();
+    ASSERT_TRUE(comes([&] { return work_.done() == i; }));
+  }
+  EXPECT_TRUE(comes([&] { return idle.asleep(); }));
+}
+
+TEST_P(IdleCoresByPath, EndsWhileItIsAwake) {
+  IdleCores idle(work_, bell_, cores_, GetParam());
+  EXPECT_TRUE(comes([&] { return idle.at_hand(); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, IdleCoresByPath, testing::Values(Deferral::tasklet, Deferral::direct),
+                         [](const auto& info) { return info.param == Deferral::direct ? "direct" : "tasklet"; });
+
+}  // namespace
+}  // namespace heddle::progress
