@@ -1,9 +1,8 @@
 // Sends that are left to an idle core: they leave while the program is elsewhere, in order with whatever else goes to the same
-// peer, and end like any other. Each part is repeated until some of its sends have been deferred, if ever a core idles.
+// peer, and end like any other. Each part is repeated until some of its sends have been deferred.
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
 #include <thread>
 #include <vector>
 
@@ -231,8 +230,7 @@ class Parts {
       MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
       if (any != 0 || size() == 1) return;
     }
-    // Whether a core idles is the machine's affair; what has been checked until here holds in any case.
-    if (rank() == 0) std::fprintf(stderr, "%s: no core has idled in %d attempts\n", name, attempts);
+    test::check(false, name);
   }
 
  private:
