@@ -13,7 +13,7 @@
 //
 // Those lines are in the consumer's cache when their turn comes again. An atomic operation waits until all earlier stores have
 // their lines, so a thread that sends one message after another would wait for each line in turn. With each claim it asks for the
-// lines of a slot a little further on: 1.3 times the rate of short messages.
+// lines of a slot a little further on: 1.4 times the rate of short messages (a 2-core Intel Xeon VM).
 //
 // One consumer at a time, under its VNI's protection, and one user of the bulk ring. Slots may be claimed by many threads
 // of the sending rank at once, if they all say so (Claiming::concurrent): that costs a compare-and-swap. The order of
