@@ -40,19 +40,21 @@ struct Machine {
   void (*spread)(int part, int parts) = nullptr;
   int part = 0;
   int parts = 1;
-  // Threads of this rank that wait awake. From here on what is written in long waits; above what is read in short ones.
+  // Threads of this rank that wait awake, if it is bound. From here on what is written in long waits; above what is read in short ones.
   alignas(platform::cache_line) mutable std::atomic<std::uint32_t> own_waiting{0};
   mutable std::atomic<std::uint32_t> shared_yields{0};
   mutable std::atomic<std::int64_t> last_spread{0};
 
   void begin_waiting() const {
     waiting->fetch_add(1, std::memory_order_relaxed);
-    own_waiting.fetch_add(1, std::memory_order_relaxed);
+    if (is_bound()) own_waiting.fetch_add(1, std::memory_order_relaxed);
   }
   void end_waiting() const {
-    own_waiting.fetch_sub(1, std::memory_order_relaxed);
+    if (is_bound()) own_waiting.fetch_sub(1, std::memory_order_relaxed);
     waiting->fetch_sub(1, std::memory_order_relaxed);
   }
+  // To fewer cores than the job has; else the job's count says all.
+  bool is_bound() const { return own_cores < cores; }
   // Whether those who wait need each other's cores.
   bool short_of_cores() const {
     return cores == 1 || waiting->load(std::memory_order_relaxed) > cores ||

@@ -25,7 +25,8 @@ struct Counting {
 
   explicit Counting(Kind kind, std::int64_t awake = 50 * us) {
     known.waiting = &waiting;
-    known.cores = known.own_cores = 2;
+    known.cores = 3;
+    known.own_cores = 2;  // bound, so that its threads are counted too
     known.policy = {kind, 0};
     known.awake = kind == Kind::passive ? 0 : awake;
     known.busy = kind == Kind::busy;
@@ -133,6 +134,7 @@ TYPED_TEST(Papers, PollWithoutEndByThemselves) {
 
 TEST(Cores, AreShortForMoreThreadsThanTheJobHas) {
   Counting e(Kind::spin);
+  e.known.cores = e.known.own_cores = 2;
   e.waiting = 2;
   EXPECT_FALSE(e.known.short_of_cores());
   e.waiting = 3;
