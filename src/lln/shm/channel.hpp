@@ -12,8 +12,9 @@
 // own copy says "full": in a steady flow each message moves its own lines and no other.
 //
 // Those lines are in the consumer's cache when their turn comes again. An atomic operation waits until all earlier stores have
-// their lines, so a thread that sends one message after another would wait for each line in turn. With each claim it asks for the
-// lines of a slot a little further on: 1.4 times the rate of short messages (a 2-core Intel Xeon VM).
+// their lines, so a thread that sends one message after another would wait for each line in turn. With each message in a slot it asks for the
+// lines of one a little further on: 1.4 times the rate of short messages (a 2-core Intel Xeon VM). Those that go
+// through the bulk ring are copied for longer than they wait, and gain nothing.
 //
 // One consumer at a time, under its VNI's protection, and one user of the bulk ring. Slots may be claimed by many threads
 // of the sending rank at once, if they all say so (Claiming::concurrent): that costs a compare-and-swap. The order of

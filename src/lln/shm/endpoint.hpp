@@ -170,7 +170,6 @@ class Endpoint {
     const Producer::Claim claim = producer.claim(claiming_);
     if (claim.slot == nullptr) [[unlikely]]
       return Post::full;
-    producer.fetch_ahead(claim, sizeof span);
     producer.commit_bulk(span);
     fill(room);
     std::memcpy(claim.slot->payload, &span, sizeof span);
