@@ -83,10 +83,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
   int home(const WaitSet& set) const { return set.any() || vnis() == 1 ? 0 : index_of(*set.next()); }
 
   // One attempt to move everything: the VNI `home`, the others (without waiting for them), and schedules.
-  progress::Pass look(int home, Urgency urgency) {
-    const bool peeks = Waiting::peeks(model());
+  progress::Pass look(int home, Urgency urgency) { return look(home, urgency, Waiting::peeks(model())); }
+  // `peeks`: `home` is entered only if there is something to do.
+  progress::Pass look(int home, Urgency urgency, bool peeks) {
     progress::Pass pass = vnis_[static_cast<std::size_t>(home)].look(urgency, peeks);
-    if (vnis() > 1 && (peeks || looks_.fetch_add(1, std::memory_order_relaxed) % global_looks == 0))
+    if (vnis() > 1 && (Waiting::peeks(model()) || looks_.fetch_add(1, std::memory_order_relaxed) % global_looks == 0))
       for (int i = 0; i < vnis(); ++i)
         if (i != home) progress::add(pass, vnis_[static_cast<std::size_t>(i)].look(Urgency::attempt, true));
     if (rank_.pollables.any()) {

@@ -4,8 +4,8 @@
 //   wait(e, set)           until the set of requests is satisfied
 //   wait_until(e, holds)   until a condition holds that no request stands for (probes, collectives in shared memory)
 //   progress(e)            one attempt, for MPI_Test and its kind; whether anything moved
-//   peeks                  whether a thread looks without the VNI first whether there is anything to do. The papers' ways do
-//                          not: how often they enter for nothing is what those papers measure
+//   peeks                  whether a look at a VNI begins outside it: is there anything to do? The papers' ways do not
+//                          peek: how often they enter for nothing is what those papers measure
 //
 // For how long a thread looks before it sleeps, the policy says (safety/wait_policy.hpp). The papers' ways contend and
 // back off without end, and sleep only if HEDDLE_WAIT asks for it. None burns a core that somebody else needs: with
@@ -186,16 +186,22 @@ struct Reactivation {
   }
 };
 
-// Ours: look without the VNI whether there is anything to do, awake for a time that what a wake-up costs
-// suggests; then sleep. So a message that comes soon costs no system call,
+// Ours: look for a time that what a wake-up costs suggests; then sleep. So a message that comes soon costs no system call,
 // one that comes late wakes one thread, and a rank that waits for long costs nothing.
+//
+// A thread that finds nobody else in the VNI enters it for each look: a message then finds it inside, and is not kept
+// waiting while it takes the lock. From the first time that it meets another thread there, it looks from outside whether
+// there is anything to do: of several that wait one polls, and who has something to do there finds the way free.
 struct Adaptive {
   static constexpr bool peeks(const safety::Model&) { return true; }
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
+    bool alone = true;
     const bool satisfied = awake_until(e, [&](Patience& patience) {
-      if (e.look(e.home(set), Urgency::attempt).moved) patience.reset();
+      const progress::Pass pass = e.look(e.home(set), Urgency::attempt, !alone);
+      alone = alone && pass.complete;
+      if (pass.moved) patience.reset();
       return set.satisfied();
     });
     if (!satisfied) sleep_enrolled(e, set);

@@ -199,6 +199,10 @@ struct Native {
     asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
   }
 
+  // Lets no later load begin before the earlier ones have come. A loop that polls would otherwise have many looks under way when
+  // its line is taken away, and would have to take them all back.
+  static void await_loads() noexcept { asm volatile("lfence" ::: "memory"); }
+
   static void light_fence() noexcept {
     if (detail::symmetric_fences.load(order::relaxed)) [[unlikely]] {
       std::atomic_thread_fence(order::seq_cst);

@@ -6,14 +6,15 @@
 // gives the core away between looks, since whoever it waits for may need that very core; and so with one core for all.
 // Threads that compute are not counted, since nobody tells of them: they get the core after `looks_per_yield` looks.
 //
-// The first looks are given up by the passive policy alone, however crowded the cores are. They take a little less than
-// one switch of threads does, and answers come within them whenever both partners happen to run: then the two keep
-// their cores until the scheduler ends their slice, and exchange thousands of messages without a single switch. With 8
-// pairs on 2 cores this is two to four times as fast as giving the core away at once, and with 2 pairs six times.
+// The first looks are given up by the passive policy alone, however crowded the cores are. They take as long as one
+// or two switches of threads do, and answers come within them whenever both partners happen to run: then the two keep
+// their cores until the scheduler ends their slice, and exchange thousands of messages without a single switch
+// (docs/adr/0028).
 #pragma once
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -71,16 +72,17 @@ class Patience {
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
-  // Something moved: what is waited for may be near.
+  // Something moved: what is waited for may be near. Or what moved is another thread's, who needs a core to go on.
   void reset() {
-    looks_ = 0;
+    looks_ = first_looks_ - std::min(first_looks_, more_looks);
     if (counted_) since_ = platform::Native::now();
   }
 
   // Spends a moment between two looks; false when the time is over.
   bool spend() {
     if (looks_ < first_looks_) [[likely]] {
-      ++looks_;  // and no pause: it is as long as two looks, and an answer that comes meanwhile waits for its end
+      ++looks_;
+      platform::Native::await_loads();  // and no pause: an answer that comes meanwhile would wait for its end
       return true;
     }
     return spend_more();
@@ -134,7 +136,8 @@ class Patience {
     machine_.spread(machine_.part, machine_.parts);
   }
 
-  static constexpr std::uint32_t first_looks = 60;      // about as long as an answer takes that is on its way
+  static constexpr std::uint32_t first_looks = 240;     // a few microseconds: one or two switches of threads
+  static constexpr std::uint32_t more_looks = 20;       // after something moved
   static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
   static constexpr std::int64_t yield_alone = 1'500;    // nanoseconds; a yield that takes longer has run somebody
   static constexpr std::uint32_t few_yields = 16;
