@@ -97,7 +97,9 @@ class LauncherTest(unittest.TestCase):
     def assert_nothing_left(self):
         self.assertEqual(processes_with(self.mark), [])
         self.assertEqual(self.shared_memory() - self.shared_before, set())
-        self.assertEqual(list(self.temporary.iterdir()), [])
+        # The thread sanitizer's runtime makes this file when a process starts, and a kill may come before it takes it away.
+        left = [path for path in self.temporary.iterdir() if not path.name.startswith("tsan.rodata.")]
+        self.assertEqual(left, [])
 
     def wait_for(self, condition, what: str):
         deadline = time.monotonic() + 100
