@@ -190,8 +190,8 @@ struct Reactivation {
 // one that comes late wakes one thread, and a rank that waits for long costs nothing.
 //
 // A thread that finds nobody else in the VNI enters it for each look: a message then finds it inside, and is not kept
-// waiting while it takes the lock. From the first time that it meets another thread there, it looks from outside whether
-// there is anything to do: of several that wait one polls, and who has something to do there finds the way free.
+// waiting while it takes the lock. From the first time that it meets another thread, there or at what else it looks at, it looks from
+// outside whether there is anything to do: of several that wait one polls, and who has something to do there finds the way free.
 struct Adaptive {
   static constexpr bool peeks(const safety::Model&) { return true; }
 

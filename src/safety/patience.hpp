@@ -6,10 +6,9 @@
 // gives the core away between looks, since whoever it waits for may need that very core; and so with one core for all.
 // Threads that compute are not counted, since nobody tells of them: they get the core after `looks_per_yield` looks.
 //
-// The first looks are given up by the passive policy alone, however crowded the cores are. They take as long as one
-// or two switches of threads do, and answers come within them whenever both partners happen to run: then the two keep
-// their cores until the scheduler ends their slice, and exchange thousands of messages without a single switch
-// (docs/adr/0028).
+// The first looks are given up by the passive policy alone, however crowded the cores are. Answers come
+// within them whenever both partners happen to run: then the two keep their cores until the scheduler ends their slice,
+// and exchange thousands of messages without a single switch (docs/adr/0028, also for their number).
 #pragma once
 
 #include <sched.h>
@@ -136,7 +135,7 @@ class Patience {
     machine_.spread(machine_.part, machine_.parts);
   }
 
-  static constexpr std::uint32_t first_looks = 240;     // a few microseconds: one or two switches of threads
+  static constexpr std::uint32_t first_looks = 240;     // without giving the core away
   static constexpr std::uint32_t more_looks = 20;       // after something moved
   static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
   static constexpr std::int64_t yield_alone = 1'500;    // nanoseconds; a yield that takes longer has run somebody
