@@ -22,10 +22,12 @@ enum { NO_CPU = -1 };
 
 typedef struct {
   bench* b;
-  char *out, *in;
+  char* out;
+  char* in[2];  // in turns: one is the application's while the next message arrives in the other
   bool own;
   int application, poller, partner;  // cpus
   _Atomic long handed_over;          // messages that the polling thread has received
+  _Atomic long checked;              // of those, with whose buffer the application is done
 } job;
 
 static void bind_to(int cpu) {
@@ -91,13 +93,15 @@ static bool place(job* j, const char* mode) {
   return j->poller != NO_CPU;
 }
 
-static void receive(job* j) {
-  MPI_Recv(j->in, (int)j->b->size, MPI_BYTE, bench_partner(j->b), 0, j->b->comms[0], MPI_STATUS_IGNORE);
+static const char* receive(job* j, long i) {
+  char* in = j->in[i % 2];
+  MPI_Recv(in, (int)j->b->size, MPI_BYTE, bench_partner(j->b), 0, j->b->comms[0], MPI_STATUS_IGNORE);
+  return in;
 }
 
 // Awake, but not for long at a time: the core may be wanted.
 static void await(const _Atomic long* word, long value) {
-  for (int looks = 1; atomic_load_explicit(word, memory_order_acquire) != value; ++looks)
+  for (int looks = 1; atomic_load_explicit(word, memory_order_acquire) < value; ++looks)
     if (looks % 1000 == 0) sched_yield();
 }
 
@@ -108,10 +112,12 @@ static void apply(job* j, long first, long rounds) {
     bench_stamp(j->out, b->size, (uint64_t)i);
     MPI_Send(j->out, (int)b->size, MPI_BYTE, bench_partner(b), 0, b->comms[0]);
     if (j->own)
-      receive(j);
+      receive(j, i);
     else
       await(&j->handed_over, i + 1);
-    if (!bench_stamped(j->in, b->size, ~(uint64_t)i)) bench_wrong(b, "answer", i, *(unsigned char*)j->in);
+    const char* in = j->in[i % 2];
+    if (!bench_stamped(in, b->size, ~(uint64_t)i)) bench_wrong(b, "answer", i, *(const unsigned char*)in);
+    atomic_store_explicit(&j->checked, i + 1, memory_order_release);
   }
   bench_checked(rounds);
 }
@@ -119,7 +125,8 @@ static void apply(job* j, long first, long rounds) {
 static void poll_for_it(job* j, long first, long rounds) {
   bind_to(j->poller);
   for (long i = first; i < first + rounds; ++i) {
-    receive(j);
+    await(&j->checked, i - 1);
+    receive(j, i);
     atomic_store_explicit(&j->handed_over, i + 1, memory_order_release);
   }
 }
@@ -128,8 +135,8 @@ static void answer(job* j, long first, long rounds) {
   const bench* b = j->b;
   bind_to(j->partner);
   for (long i = first; i < first + rounds; ++i) {
-    receive(j);
-    if (!bench_stamped(j->in, b->size, (uint64_t)i)) bench_wrong(b, "message", i, *(unsigned char*)j->in);
+    const char* in = receive(j, i);
+    if (!bench_stamped(in, b->size, (uint64_t)i)) bench_wrong(b, "message", i, *(const unsigned char*)in);
     bench_stamp(j->out, b->size, ~(uint64_t)i);
     MPI_Send(j->out, (int)b->size, MPI_BYTE, bench_partner(b), 0, b->comms[0]);
   }
@@ -154,7 +161,10 @@ int main(int argc, char** argv) {
     if (!b.rank) fprintf(stderr, "polling: --mode own|core|l2|l3|apart, with two threads\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
-  job j = {.b = &b, .out = bench_alloc(b.size), .in = bench_alloc(b.size), .own = !strcmp(b.mode, "own")};
+  job j = {.b = &b,
+           .out = bench_alloc(b.size),
+           .in = {bench_alloc(b.size), bench_alloc(b.size)},
+           .own = !strcmp(b.mode, "own")};
   int here = place(&j, b.mode), everywhere = 0;
   MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_LAND, b.control);
   if (everywhere) {
@@ -169,6 +179,6 @@ int main(int argc, char** argv) {
     snprintf(text, sizeof text, "this machine has no core at the distance %s from the first", b.mode);
     bench_absent(&b, text);
   }
-  free(j.out), free(j.in);
+  free(j.out), free(j.in[0]), free(j.in[1]);
   bench_end(&b);
 }
