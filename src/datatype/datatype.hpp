@@ -10,6 +10,7 @@
 #include <mpi.h>
 #include <sys/uio.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -63,9 +64,26 @@ struct Datatype final : Object {
 
 static_assert(std::is_trivially_destructible_v<Datatype>);  // so that nothing runs for the predefined ones at exit
 
+namespace datatype {
+// The predefined ones, a row each (predefined.cpp), and where to find them: row numbers count from 1, and MPI_DATATYPE_NULL is
+// the first of the range of constants.
+struct Predefined {
+  constexpr Predefined();
+  Datatype types[70];
+};
+extern Predefined predefined;
+inline constexpr std::uintptr_t first_constant = 0x200;
+extern const std::array<std::uint8_t, 256> row_of_constant;
+}  // namespace datatype
+
 // The predefined datatype of a constant of the standard (0x200 .. 0x2ff); null if there is none of that
 // value.
-Datatype* predefined_datatype(MPI_Datatype constant);
+inline Datatype* predefined_datatype(MPI_Datatype constant) {
+  const std::uintptr_t position = reinterpret_cast<std::uintptr_t>(constant) - datatype::first_constant;
+  if (position >= datatype::row_of_constant.size()) return nullptr;
+  const std::uint8_t row = datatype::row_of_constant[position];
+  return row == 0 ? nullptr : &datatype::predefined.types[row - 1];
+}
 
 inline void retain(const Datatype& type) {
   if (!type.predefined) retain<Datatype>(const_cast<Datatype&>(type));
@@ -92,6 +110,19 @@ inline void* run_start(const Datatype& type, const void* buf) {
 inline bool is_run(const Datatype& type, MPI_Count count) { return type.dense || (type.run && count == 1); }
 
 namespace datatype {
+// A run of bytes; a short one, as most messages are, without a call.
+[[gnu::always_inline]] inline void copy_run(char* to, const char* from, std::size_t n) {
+  const auto copy_ends = [&](auto part) {
+    auto last = part;
+    std::memcpy(&part, from, sizeof part);
+    std::memcpy(&last, from + n - sizeof last, sizeof last);
+    std::memcpy(to, &part, sizeof part);
+    std::memcpy(to + n - sizeof last, &last, sizeof last);
+  };
+  if (n > 16 || n < 4) return static_cast<void>(std::memcpy(to, from, n));
+  if (n >= 8) return copy_ends(std::uint64_t{});
+  copy_ends(std::uint32_t{});
+}
 void pack_program(const Datatype& type, const void* buf, MPI_Count count, std::size_t offset, void* out, std::size_t n);
 void unpack_program(const Datatype& type, void* buf, MPI_Count count, std::size_t offset, const void* in,
                     std::size_t n);
@@ -103,7 +134,7 @@ void unpack_program(const Datatype& type, void* buf, MPI_Count count, std::size_
 inline void pack(const Datatype& type, const void* buf, MPI_Count count, std::size_t offset, void* out, std::size_t n) {
   if (n == 0) return;
   if (is_run(type, count)) {
-    std::memcpy(out, static_cast<const char*>(run_start(type, buf)) + offset, n);
+    datatype::copy_run(static_cast<char*>(out), static_cast<const char*>(run_start(type, buf)) + offset, n);
   } else {
     datatype::pack_program(type, buf, count, offset, out, n);
   }
@@ -112,7 +143,7 @@ inline void unpack(const Datatype& type, void* buf, MPI_Count count, std::size_t
                    std::size_t n) {
   if (n == 0) return;
   if (is_run(type, count)) {
-    std::memcpy(static_cast<char*>(run_start(type, buf)) + offset, in, n);
+    datatype::copy_run(static_cast<char*>(run_start(type, buf)) + offset, static_cast<const char*>(in), n);
   } else {
     datatype::unpack_program(type, buf, count, offset, in, n);
   }

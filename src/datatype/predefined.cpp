@@ -97,8 +97,7 @@ constexpr Row rows[] = {
 constexpr std::size_t row_count = std::size(rows);
 static_assert(row_count < 255);
 
-// MPI_DATATYPE_NULL is the first of the range; row numbers count from 1.
-constexpr std::uintptr_t first_constant = 0x200;
+}  // namespace
 
 constexpr std::array<std::uint8_t, 256> row_of_constant = [] {
   std::array<std::uint8_t, 256> table{};
@@ -107,6 +106,8 @@ constexpr std::array<std::uint8_t, 256> row_of_constant = [] {
   }
   return table;
 }();
+
+namespace {
 
 // The programs of the pairs of a value and an int that are not dense: C's struct { value; int; }.
 template <Element value>
@@ -135,25 +136,22 @@ constexpr const Program* int_pair(Element value) {
   }
 }
 
-struct Table {
-  Datatype types[row_count];
+}  // namespace
 
-  constexpr Table() {
-    for (std::size_t i = 0; i < row_count; ++i) {
-      types[i].handle = rows[i].constant;
-      if (rows[i].index == Element::none) {
-        describe_element(types[i], rows[i].value);
-      } else {
-        describe_pair(types[i], rows[i].value, rows[i].index);
-        if (!types[i].dense) types[i].program = int_pair(rows[i].value);
-      }
+constexpr Predefined::Predefined() {
+  static_assert(row_count == std::extent_v<decltype(types)>);
+  for (std::size_t i = 0; i < row_count; ++i) {
+    types[i].handle = rows[i].constant;
+    if (rows[i].index == Element::none) {
+      describe_element(types[i], rows[i].value);
+    } else {
+      describe_pair(types[i], rows[i].value, rows[i].index);
+      if (!types[i].dense) types[i].program = int_pair(rows[i].value);
     }
   }
-};
+}
 
-constinit Table table;
-
-}  // namespace
+constinit Predefined predefined;
 
 const char* predefined_name(const Datatype& type) {
   if (type.handle - first_constant >= row_of_constant.size()) return "";
@@ -161,12 +159,5 @@ const char* predefined_name(const Datatype& type) {
 }
 
 }  // namespace datatype
-
-Datatype* predefined_datatype(MPI_Datatype constant) {
-  const std::uintptr_t position = reinterpret_cast<std::uintptr_t>(constant) - datatype::first_constant;
-  if (position >= datatype::row_of_constant.size()) return nullptr;
-  const std::uint8_t row = datatype::row_of_constant[position];
-  return row == 0 ? nullptr : &datatype::table.types[row - 1];
-}
 
 }  // namespace heddle

@@ -82,7 +82,7 @@ inline void count(Counters& counters, Count what, std::uint64_t n = 1) {
 }
 
 // The same, by who holds the protection of what is counted.
-inline void count_held(Counters& counters, Count what) {
+[[gnu::always_inline]] inline void count_held(Counters& counters, Count what) {
   if (Cell* cell = counters.held()) [[unlikely]]
     cell->add(what);
 }

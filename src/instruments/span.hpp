@@ -21,11 +21,11 @@ inline constexpr std::uint32_t sampling_period = 16;  // mean number of outermos
 
 class Span {
  public:
-  Span(Counters& counters, Time what) {
+  [[gnu::always_inline]] Span(Counters& counters, Time what) {
     if (counting()) [[unlikely]]
       enter(counters, what);
   }
-  ~Span() {
+  [[gnu::always_inline]] ~Span() {
     if (clock_ != nullptr) [[unlikely]]
       leave();
   }

@@ -6,6 +6,7 @@
 #include "object/resolve.hpp"
 #include "object/status.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/request_cache.hpp"
 #include "p2p/requests.hpp"
 
 namespace heddle::p2p {
@@ -54,20 +55,23 @@ class RequestArray {
 };
 
 Error fill_status(Request& request, MPI_Status* status) {
-  MPI_Status ignored;
-  MPI_Status& out = status != MPI_STATUS_IGNORE ? *status : ignored;
-  if (request.receives) {
-    set_status(out, request.source, request.tag, static_cast<MPI_Count>(request.bytes), request.cancelled);
-  } else {
-    set_empty_status(out);
-    set_status_cancelled(out, request.cancelled);
-    if (request.type != nullptr && request.type->finish != nullptr) return request.type->finish(request, out);
+  const bool wanted = status != MPI_STATUS_IGNORE;
+  if (request.receives) [[likely]] {
+    if (wanted)
+      set_status(*status, request.source, request.tag, static_cast<MPI_Count>(request.bytes), request.cancelled);
+    return success;
   }
-  return success;
+  const bool finishes = request.type != nullptr && request.type->finish != nullptr;
+  if (!wanted && !finishes) return success;
+  MPI_Status unwanted;
+  MPI_Status& out = wanted ? *status : unwanted;
+  set_empty_status(out);
+  set_status_cancelled(out, request.cancelled);
+  return finishes ? request.type->finish(request, out) : success;
 }
 
 // The end of an operation: its status and error, and the request back where it came from.
-Error collect(Request& request, MPI_Request* handle, MPI_Status* status) {
+[[gnu::always_inline]] inline Error collect(Request& request, MPI_Request* handle, MPI_Status* status) {
   Error error = fill_status(request, status);
   if (request.error != MPI_SUCCESS) [[unlikely]] {
     error = explain(request);
@@ -76,7 +80,7 @@ Error collect(Request& request, MPI_Request* handle, MPI_Status* status) {
   if (request.persistent) {
     request.active = false;
   } else {
-    const Error at_its_end = end(request);
+    const Error at_its_end = &request == current_rank().sent ? success : give_back_done(request);
     if (at_its_end) [[unlikely]]
       error = at_its_end;  // of a generalized request's callbacks the last one counts (section 13.2)
     *handle = MPI_REQUEST_NULL;

@@ -248,15 +248,6 @@ void Core::want_room() {
 
 // ---- receiving
 
-void Core::start_recv(Request& request, Wakeups& wakeups) {
-  if (Unexpected* message = matcher_.find_unexpected(request.context, request.source, request.tag)) {
-    matcher_.remove_unexpected(*message);
-    start_matched_recv(request, *message, wakeups);
-  } else {
-    matcher_.post(request);
-  }
-}
-
 void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
   request.source = message.header.source;
   request.tag = message.header.tag;
@@ -275,6 +266,37 @@ bool Core::cancel_recv(Request& request, Wakeups& wakeups) {
   return true;
 }
 
+// ---- arrival
+
+// The way of a short message whose receive is posted, in one piece.
+[[gnu::always_inline]] inline void Core::fill(Request& receive, const std::byte* payload, std::size_t bytes,
+                                              Wakeups& wakeups) {
+  if (bytes > receive.capacity) [[unlikely]] {
+    truncate(receive, bytes);
+    bytes = receive.capacity;
+  }
+  receive.bytes = bytes;
+  unpack(*receive.datatype, receive.buffer, receive.count, 0, payload, bytes);
+  finish(receive, wakeups);
+}
+
+[[gnu::always_inline]] inline void Core::arrive(int sender, const Header& header, const std::byte* payload,
+                                                std::size_t bytes, Wakeups& wakeups) {
+  if (header.kind > MessageKind::rts) [[unlikely]]
+    return arrive_control(sender, header, payload, wakeups);
+  count_held(counters_, Count::received);
+  Request* const receive = matcher_.take_receive(header);
+  if (receive == nullptr) [[unlikely]]
+    return keep(sender, header, payload, bytes);
+  receive->source = header.source;
+  receive->tag = header.tag;
+  if (header.kind == MessageKind::eager) [[likely]] {
+    fill(*receive, payload, bytes, wakeups);
+  } else {
+    deliver(*receive, sender, header, payload, bytes, wakeups);
+  }
+}
+
 bool Core::drain(Wakeups& wakeups) {
   bool moved = false;
   if (backlog_size_.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -286,38 +308,21 @@ bool Core::drain(Wakeups& wakeups) {
   return moved || messages != 0;
 }
 
-void Core::arrive(int sender, const Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
-  switch (header.kind) {
-    case MessageKind::eager:
-    case MessageKind::eager_ack:
-    case MessageKind::rts:
-      arrive_message(sender, header, payload, bytes, wakeups);
-      break;
-    case MessageKind::cts: {
-      Answer answer;
-      std::memcpy(&answer, payload, sizeof answer);
-      transfers_.answered(sender, answer);
-      break;
-    }
-    case MessageKind::fin: {
-      transfers_.join_chunks();
-      std::uint64_t name;
-      std::memcpy(&name, payload, sizeof name);
-      finish(*reinterpret_cast<Request*>(name), wakeups);
-      break;
-    }
+void Core::arrive_control(int sender, const Header& header, const std::byte* payload, Wakeups& wakeups) {
+  if (header.kind == MessageKind::cts) {
+    Answer answer;
+    std::memcpy(&answer, payload, sizeof answer);
+    transfers_.answered(sender, answer);
+  } else {
+    transfers_.join_chunks();
+    std::uint64_t name;
+    std::memcpy(&name, payload, sizeof name);
+    finish(*reinterpret_cast<Request*>(name), wakeups);
   }
 }
 
-void Core::arrive_message(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
-                          Wakeups& wakeups) {
-  count_held(counters_, Count::received);
-  if (Request* receive = matcher_.take_receive(header)) [[likely]] {
-    receive->source = header.source;
-    receive->tag = header.tag;
-    deliver(*receive, sender, header, payload, bytes, wakeups);
-    return;
-  }
+// A message whose receive has not been posted.
+void Core::keep(int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
   Unexpected* message = make_unexpected(sender, header, bytes);
   std::memcpy(message->payload, payload, bytes);
   message->bytes = bytes;
@@ -356,25 +361,7 @@ void Core::deliver(Request& receive, int sender, const Header& header, const std
     payload += sizeof(std::uint64_t);
     bytes -= sizeof(std::uint64_t);
   }
-  if (bytes > receive.capacity) [[unlikely]] {
-    truncate(receive, bytes);
-    bytes = receive.capacity;
-  }
-  receive.bytes = bytes;
-  unpack(*receive.datatype, receive.buffer, receive.count, 0, payload, bytes);
-  finish(receive, wakeups);
-}
-
-void Core::finish(Request& request, Wakeups& wakeups) {
-  Waiter* waiter = request.waiter;
-  if (request.datatype != nullptr) release(*request.datatype);
-  if (request.freed) [[unlikely]] {
-    (void)give_back_done(request);  // its operation is over, and there is no call to tell an error
-    return;
-  }
-  request.waiter = nullptr;
-  request.done.store(1, std::memory_order_release);  // from here on the request is its owner's
-  if (waiter != nullptr) signal(*waiter, wakeups);
+  fill(receive, payload, bytes, wakeups);
 }
 
 // The waiter is where its counter says, or on the rank's doorbell if it is the server: that one is rung whenever the last

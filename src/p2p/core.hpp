@@ -16,6 +16,7 @@
 #include "object/comm.hpp"
 #include "object/request.hpp"
 #include "p2p/matching.hpp"
+#include "p2p/request_cache.hpp"
 #include "p2p/transfer.hpp"
 #include "platform/native.hpp"
 #include "safety/waiter.hpp"
@@ -112,8 +113,9 @@ class Core {
   struct Pending;
 
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
-  void arrive_message(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
-                      Wakeups& wakeups);
+  void arrive_control(int sender, const lln::Header& header, const std::byte* payload, Wakeups& wakeups);
+  void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
+  void fill(Request& receive, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void deliver(Request& receive, int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                Wakeups& wakeups);
   void send_to_self(Request& request, Wakeups& wakeups);
@@ -162,5 +164,25 @@ class Core {
   std::size_t deferred_from_;
   progress::IdleCores* idle_cores_ = nullptr;
 };
+
+[[gnu::always_inline]] inline void Core::start_recv(Request& request, Wakeups& wakeups) {
+  Unexpected* const message = matcher_.find_unexpected(request.context, request.source, request.tag);
+  if (message == nullptr) [[likely]]
+    return matcher_.post(request);
+  matcher_.remove_unexpected(*message);
+  start_matched_recv(request, *message, wakeups);
+}
+
+[[gnu::always_inline]] inline void Core::finish(Request& request, Wakeups& wakeups) {
+  Waiter* waiter = request.waiter;
+  if (request.datatype != nullptr) release(*request.datatype);
+  if (request.freed) [[unlikely]] {
+    (void)give_back_done(request);  // its operation is over, and there is no call to tell an error
+    return;
+  }
+  request.waiter = nullptr;
+  request.done.store(1, std::memory_order_release);  // from here on the request is its owner's
+  if (waiter != nullptr) signal(*waiter, wakeups);
+}
 
 }  // namespace heddle::p2p

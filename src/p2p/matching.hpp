@@ -37,14 +37,14 @@ struct Unexpected {
 class Matcher {
  public:
   // Appends a receive; `request` holds context, source and tag.
-  void post(Request& request) {
+  [[gnu::always_inline]] void post(Request& request) {
     request.order = next_order_++;
     List<Request>& list = is_wild(request) ? wild_ : receives_[bin(request.context, request.source, request.tag)];
     list.append(request);
   }
 
   // Takes the oldest posted receive that matches, or null.
-  Request* take_receive(const lln::Header& header) {
+  [[gnu::always_inline]] Request* take_receive(const lln::Header& header) {
     List<Request>& exact = receives_[bin(header.context, header.source, header.tag)];
     Request* found = exact.head;
     while (found != nullptr && !same(*found, header)) found = found->next;
@@ -84,8 +84,18 @@ class Matcher {
 
   // The oldest unexpected message that fits, or null; it stays.
   Unexpected* find_unexpected(std::uint64_t context, int source, int tag) const {
-    if (arrivals_.head == nullptr) [[likely]]
-      return nullptr;
+    return arrivals_.head == nullptr ? nullptr : search_unexpected(context, source, tag);
+  }
+
+  void remove_unexpected(Unexpected& message) {
+    Bin& list = unexpected_[bin(message.header.context, message.header.source, message.header.tag)];
+    (message.bin_prev ? message.bin_prev->bin_next : list.head) = message.bin_next;
+    (message.bin_next ? message.bin_next->bin_prev : list.tail) = message.bin_prev;
+    arrivals_.remove(message);
+  }
+
+ private:
+  Unexpected* search_unexpected(std::uint64_t context, int source, int tag) const {
     if (source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG) {
       Unexpected* m = unexpected_[bin(context, source, tag)].head;
       while (m != nullptr && !(m->header.tag == tag && m->header.source == source && m->header.context == context))
@@ -99,14 +109,6 @@ class Matcher {
     return nullptr;
   }
 
-  void remove_unexpected(Unexpected& message) {
-    Bin& list = unexpected_[bin(message.header.context, message.header.source, message.header.tag)];
-    (message.bin_prev ? message.bin_prev->bin_next : list.head) = message.bin_next;
-    (message.bin_next ? message.bin_next->bin_prev : list.tail) = message.bin_prev;
-    arrivals_.remove(message);
-  }
-
- private:
   static constexpr std::size_t bins = 256;
 
   template <class T>

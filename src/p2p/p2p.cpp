@@ -1,9 +1,7 @@
 #include "p2p/p2p.hpp"
-#include "instruments/cells.hpp"
 
-#include "datatype/datatype.hpp"
 #include "object/status.hpp"
-#include "p2p/core.hpp"
+#include "p2p/begin.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/request_cache.hpp"
 #include "p2p/requests.hpp"
@@ -20,58 +18,6 @@ Vni& protector(Rank& rank, const Request& request) {
   return request.vni != nullptr ? *request.vni : rank.engine->vni(0);
 }
 
-std::uint64_t context_of(const Comm& comm, Plane plane) { return comm.context | static_cast<std::uint64_t>(plane); }
-
-void describe(Request& request, Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype,
-              int source, int tag) {
-  request.comm = &comm;
-  request.vni = &vni_of(comm, plane, source, tag);
-  request.context = context_of(comm, plane);
-  request.buffer = const_cast<void*>(buffer);
-  request.count = count;
-  request.datatype = &datatype;
-  request.capacity = packed_size(datatype, count);
-  request.source = source;
-  request.tag = tag;
-  retain(datatype);
-}
-
-using Try = bool (Vni::*)(const SendArgs&);
-
-// Whether the message left without needing a request.
-template <Try attempt>
-[[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-                                                const Datatype& datatype, int peer, int tag, Mode mode) {
-  const int to = comm.world_rank(peer);
-  if (mode == Mode::synchronous || to == comm.owner->world_rank) return false;
-  const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
-                      to,
-                      buffer,
-                      count,
-                      datatype,
-                      packed_size(datatype, count)};
-  return (vni_of(comm, plane, comm.rank, tag).*attempt)(args);
-}
-
-// What the program does with a communicator; what collectives do with it is theirs to count.
-void count_use(Comm& comm, Plane plane, instruments::Count what) {
-  if (instruments::counting() && plane == Plane::user) [[unlikely]]
-    instruments::count(comm.counters, what);
-}
-
-template <Try attempt, void (Vni::*start)(Request&)>
-[[gnu::always_inline]] inline Request& begin_send(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-                                                  const Datatype& datatype, int peer, int tag, Mode mode) {
-  if (peer == MPI_PROC_NULL) [[unlikely]]
-    return null_request(false);
-  count_use(comm, plane, Count::sends);
-  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
-    return *comm.owner->sent;
-  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
-  (request.vni->*start)(request);
-  return request;
-}
-
 }  // namespace
 
 // What a communication with MPI_PROC_NULL completes with at once (MPI 5.0, section 3.10).
@@ -86,8 +32,7 @@ Request& null_request(bool receive) {
 
 Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag, Mode mode) {
-  Request& request = take_request();
-  describe(request, comm, plane, buffer, count, datatype, comm.rank, tag);
+  Request& request = describe(comm, plane, buffer, count, datatype, comm.rank, tag);
   request.peer = comm.world_rank(peer);
   request.mode = static_cast<std::uint32_t>(mode);
   return request;
@@ -95,8 +40,7 @@ Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count cou
 
 Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag) {
-  Request& request = take_request();
-  describe(request, comm, plane, buffer, count, datatype, peer, tag);
+  Request& request = describe(comm, plane, buffer, count, datatype, peer, tag);
   request.receives = true;
   return request;
 }
@@ -117,7 +61,7 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
 
 Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
            MPI_Status* status) {
-  Request& request = irecv(comm, plane, buffer, count, datatype, peer, tag);
+  Request& request = begin_recv(comm, plane, buffer, count, datatype, peer, tag);
   Error error = wait(request);
   if (error) [[unlikely]]
     error = explain(request);
@@ -146,18 +90,8 @@ Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, con
   return begin_send<&Vni::try_send, &Vni::start_send>(comm, plane, buffer, count, datatype, peer, tag, mode);
 }
 
-Request& isend_and_leave(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
-                         Mode mode) {
-  return begin_send<&Vni::try_isend, &Vni::start_isend>(comm, Plane::user, buffer, count, datatype, peer, tag, mode);
-}
-
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
-  if (peer == MPI_PROC_NULL) [[unlikely]]
-    return null_request(true);
-  count_use(comm, plane, Count::receives);
-  Request& request = recv_request(comm, plane, buffer, count, datatype, peer, tag);
-  request.vni->start_recv(request);
-  return request;
+  return begin_recv(comm, plane, buffer, count, datatype, peer, tag);
 }
 
 Error wait(Request& request) {

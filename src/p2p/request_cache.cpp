@@ -9,23 +9,16 @@
 
 namespace heddle::p2p {
 
+constinit thread_local RequestCache* cache_of_thread = nullptr;
+
 namespace {
 
-constexpr int batch = 64;
-
-struct Cache {
-  Request* free = nullptr;
-  int size = 0;
-};
-
-// Of the kernel thread, made by its first request. Not a thread_local object with a destructor: that would put a guard
-// on every access.
-constinit thread_local Cache* cache_of_thread = nullptr;
+constexpr int batch = RequestCache::most / 2;
 
 // Making and releasing requests may wait, and meanwhile other user-level threads run here, or this one elsewhere. So the cache
 // is touched before or after, never around it.
 
-Request* detach(Cache& cache, int keep) {
+Request* detach(RequestCache& cache, int keep) {
   Request* detached = nullptr;
   while (cache.size > keep) {
     Request* request = cache.free;
@@ -47,7 +40,7 @@ Request* detach(Cache& cache, int keep) {
 
 void at_thread_end(void* cache) {
   threads::end_of_kernel_thread();  // giving back may wait
-  std::unique_ptr<Cache> owned(static_cast<Cache*>(cache));
+  std::unique_ptr<RequestCache> owned(static_cast<RequestCache*>(cache));
   cache_of_thread = nullptr;
   release_all(detach(*owned, 0));
 }
@@ -61,15 +54,18 @@ pthread_key_t end_key() {
   return key;
 }
 
-[[gnu::cold, gnu::noinline]] Cache& make_cache() {
-  cache_of_thread = new Cache;
+[[gnu::cold, gnu::noinline]] RequestCache& make_cache() {
+  cache_of_thread = new RequestCache;
   pthread_setspecific(end_key(), cache_of_thread);
   return *cache_of_thread;
 }
 
-Cache& cache() { return cache_of_thread ? *cache_of_thread : make_cache(); }
+RequestCache& cache() { return cache_of_thread ? *cache_of_thread : make_cache(); }
 
-[[gnu::cold, gnu::noinline]] void refill() {
+}  // namespace
+
+[[gnu::cold, gnu::noinline]] RequestCache& filled_cache() {
+  if (cache().free != nullptr) return cache();
   Request* made = nullptr;
   Request* last = nullptr;
   for (int i = 0; i < batch; ++i) {
@@ -79,47 +75,16 @@ Cache& cache() { return cache_of_thread ? *cache_of_thread : make_cache(); }
     made = request;
     if (last == nullptr) last = request;
   }
-  Cache& mine = cache();
+  RequestCache& mine = cache();
   last->next = mine.free;
   mine.free = made;
   mine.size += batch;
+  return mine;
 }
 
-}  // namespace
-
-Request& take_request() {
-  if (cache().free == nullptr) [[unlikely]]
-    refill();
-  Cache& mine = cache();
-  Request& request = *mine.free;
-  mine.free = request.next;
-  --mine.size;
-  ++request.generation;
-  request.handle = reinterpret_cast<std::uintptr_t>(&request) | (static_cast<std::uintptr_t>(request.generation) << 48);
-  request.next = nullptr;
-  return request;
-}
-
-Error give_back_done(Request& request) {
-  Error error;
-  if (request.type != nullptr && request.type->destroy != nullptr) error = request.type->destroy(request);
-  request.handle = 0;
-  request.done.store(0, std::memory_order_relaxed);
-  request.persistent = request.active = request.cancelled = request.freed = request.receives = false;
-  request.error = MPI_SUCCESS;
-  request.type = nullptr;
-  request.waiter = nullptr;
-  request.vni = nullptr;
-  request.comm = nullptr;
-  request.datatype = nullptr;
-  request.bytes = 0;
-  request.state = nullptr;
-  Cache& mine = cache();
-  request.next = mine.free;
-  mine.free = &request;
-  if (++mine.size > 2 * batch) [[unlikely]]
-    release_all(detach(mine, batch));
-  return error;
+[[gnu::cold, gnu::noinline]] RequestCache& roomy_cache() {
+  release_all(detach(cache(), batch));
+  return cache();
 }
 
 }  // namespace heddle::p2p

@@ -25,11 +25,6 @@ Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, co
 // One that is done: what a communication with MPI_PROC_NULL is.
 Request& null_request(bool receive);
 
-// A nonblocking send of the program's, which goes on to something else: with deferred submission
-// (progress/idle_cores.hpp) an idle core may inject the message, and the request is done when it has.
-Request& isend_and_leave(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
-                         Mode mode = Mode::standard);
-
 // give_back() for a call of the user's, which returns what the request's kind has to say at its end.
 Error end(Request& request);
 

@@ -6,7 +6,7 @@
 #include "datatype/datatype.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
-#include "p2p/requests.hpp"
+#include "p2p/begin.hpp"
 
 namespace heddle::mpi {
 
@@ -16,7 +16,7 @@ namespace {
 
 void isend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm, Mode mode,
            MPI_Request* request) {
-  *request = handle_of<MPI_Request>(p2p::isend_and_leave(comm, buf, count, datatype, dest, tag, mode));
+  *request = handle_of<MPI_Request>(p2p::begin_isend(comm, buf, count, datatype, dest, tag, mode));
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ Error Recv(void* buf, MPI_Count count, const Datatype& datatype, int source, int
 }
 Error Irecv(void* buf, MPI_Count count, const Datatype& datatype, int source, int tag, Comm& comm,
             MPI_Request* request) {
-  *request = handle_of<MPI_Request>(p2p::irecv(comm, Plane::user, buf, count, datatype, source, tag));
+  *request = handle_of<MPI_Request>(p2p::begin_recv(comm, Plane::user, buf, count, datatype, source, tag));
   return success;
 }
 
@@ -136,7 +136,7 @@ Error Isendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendty
                 void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
                 MPI_Request* request) {
   Request& receive = p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag);
-  Request& send = p2p::isend_and_leave(comm, sendbuf, sendcount, sendtype, dest, sendtag);
+  Request& send = p2p::begin_isend(comm, sendbuf, sendcount, sendtype, dest, sendtag);
   start_pair(std::make_unique<Pair>(), receive, send, comm, request);
   return success;
 }
@@ -148,8 +148,8 @@ Error Isendrecv_replace(void* buf, MPI_Count count, const Datatype& datatype, in
   pair->copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
   pack(datatype, buf, count, 0, pair->copy.get(), bytes);
   Request& receive = p2p::irecv(comm, Plane::user, buf, count, datatype, source, recvtag);
-  Request& send = p2p::isend_and_leave(comm, pair->copy.get(), static_cast<MPI_Count>(bytes),
-                                       *predefined_datatype(MPI_BYTE), dest, sendtag);
+  Request& send = p2p::begin_isend(comm, pair->copy.get(), static_cast<MPI_Count>(bytes),
+                                   *predefined_datatype(MPI_BYTE), dest, sendtag);
   start_pair(std::move(pair), receive, send, comm, request);
   return success;
 }

@@ -203,7 +203,7 @@ struct Native {
   // its line is taken away, and would have to take them all back.
   static void await_loads() noexcept { asm volatile("lfence" ::: "memory"); }
 
-  static void light_fence() noexcept {
+  [[gnu::always_inline]] static void light_fence() noexcept {
     if (detail::symmetric_fences.load(order::relaxed)) [[unlikely]] {
       std::atomic_thread_fence(order::seq_cst);
     } else {

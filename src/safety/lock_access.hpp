@@ -27,7 +27,7 @@ class LockAccess {
   explicit LockAccess(instruments::Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
 
   template <class F>
-  void run(F&& f) {
+  [[gnu::always_inline]] void run(F&& f) {
     Wakeups wakeups;  // flushed last, after the lock is free
     Node node(&lock_);
     instruments::acquire(counters_, lock_, *node);
@@ -36,7 +36,7 @@ class LockAccess {
   }
 
   template <class F>
-  void run_low(F&& f) {
+  [[gnu::always_inline]] void run_low(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
     instruments::acquire_low(counters_, lock_, *node);
@@ -45,7 +45,7 @@ class LockAccess {
   }
 
   template <class F>
-  bool try_run(F&& f) {
+  [[gnu::always_inline]] bool try_run(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
     if (!instruments::try_acquire(counters_, lock_, *node)) return false;

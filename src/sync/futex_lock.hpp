@@ -44,7 +44,7 @@ class FutexLock {
 
   bool try_lock(node&) { return locked_.exchange(1, order::acquire) == 0; }
 
-  void unlock(node&) {
+  [[gnu::always_inline]] void unlock(node&) {
     locked_.store(0, order::release);
     P::light_fence();
     if (sleepers_.load(order::relaxed) >= sleeper) wake_one();

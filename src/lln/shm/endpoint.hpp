@@ -95,15 +95,15 @@ class Endpoint {
       if (slot == nullptr) continue;
       int left = visit_messages;
       do {
-        const Header header{slot->kind, slot->source, slot->tag, slot->context};
-        const int sender = consumer.channel().sender;
-        if (!slot->in_bulk) [[likely]] {
-          sink(sender, header, slot->payload, slot->bytes);
-        } else {
+        const std::byte* payload = slot->payload;
+        std::size_t bytes = slot->bytes;
+        if (slot->in_bulk) [[unlikely]] {
           BulkSpan span;
           std::memcpy(&span, slot->payload, sizeof span);
-          sink(sender, header, consumer.channel().bulk + span.begin % bulk_bytes, span.bytes);
+          payload = consumer.channel().bulk + span.begin % bulk_bytes;
+          bytes = span.bytes;
         }
+        sink(consumer.channel().sender, Header{slot->kind, slot->source, slot->tag, slot->context}, payload, bytes);
         consumer.pop(*slot);
         ++messages;
         slot = consumer.front();

@@ -1,0 +1,91 @@
+// How a message begins, from the arguments of the call to the VNI: all in one piece, for the calls that are the way of every
+// message. The rest of the library calls the functions of p2p.hpp that are made of these.
+#pragma once
+
+#include "datatype/datatype.hpp"
+#include "instruments/cells.hpp"
+#include "p2p/core.hpp"
+#include "p2p/request_cache.hpp"
+#include "p2p/requests.hpp"
+#include "p2p/vni.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::p2p {
+
+using Try = bool (Vni::*)(const SendArgs&);
+
+inline std::uint64_t context_of(const Comm& comm, Plane plane) {
+  return comm.context | static_cast<std::uint64_t>(plane);
+}
+
+// A request of an operation that has not been started.
+[[gnu::always_inline]] inline Request& describe(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                                const Datatype& datatype, int source, int tag) {
+  Request& request = take_request();
+  request.comm = &comm;
+  request.vni = &vni_of(comm, plane, source, tag);
+  request.context = context_of(comm, plane);
+  request.buffer = const_cast<void*>(buffer);
+  request.count = count;
+  request.datatype = &datatype;
+  request.capacity = packed_size(datatype, count);
+  request.source = source;
+  request.tag = tag;
+  retain(datatype);
+  return request;
+}
+
+// What the program does with a communicator; what collectives do with it is theirs to count.
+[[gnu::always_inline]] inline void count_use(Comm& comm, Plane plane, instruments::Count what) {
+  if (instruments::counting() && plane == Plane::user) [[unlikely]]
+    instruments::count(comm.counters, what);
+}
+
+// Whether the message left without needing a request.
+template <Try attempt>
+[[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                                const Datatype& datatype, int peer, int tag, Mode mode) {
+  const int to = comm.world_rank(peer);
+  if (mode == Mode::synchronous || to == comm.owner->world_rank) return false;
+  const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
+                      to,
+                      buffer,
+                      count,
+                      datatype,
+                      packed_size(datatype, count)};
+  return (vni_of(comm, plane, comm.rank, tag).*attempt)(args);
+}
+
+template <Try attempt, void (Vni::*start)(Request&)>
+[[gnu::always_inline]] inline Request& begin_send(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                                  const Datatype& datatype, int peer, int tag, Mode mode) {
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return null_request(false);
+  count_use(comm, plane, instruments::Count::sends);
+  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+    return *comm.owner->sent;
+  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  (request.vni->*start)(request);
+  return request;
+}
+
+// A nonblocking send of the program's, which goes on to something else: with deferred submission
+// (progress/idle_cores.hpp) an idle core may inject the message, and the request is done when it has.
+[[gnu::always_inline]] inline Request& begin_isend(Comm& comm, const void* buffer, MPI_Count count,
+                                                   const Datatype& datatype, int peer, int tag,
+                                                   Mode mode = Mode::standard) {
+  return begin_send<&Vni::try_isend, &Vni::start_isend>(comm, Plane::user, buffer, count, datatype, peer, tag, mode);
+}
+
+[[gnu::always_inline]] inline Request& begin_recv(Comm& comm, Plane plane, void* buffer, MPI_Count count,
+                                                  const Datatype& datatype, int peer, int tag) {
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return null_request(true);
+  count_use(comm, plane, instruments::Count::receives);
+  Request& request = describe(comm, plane, buffer, count, datatype, peer, tag);
+  request.receives = true;
+  request.vni->start_recv(request);
+  return request;
+}
+
+}  // namespace heddle::p2p
