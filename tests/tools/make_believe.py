@@ -1,7 +1,7 @@
 """A make-believe MPI: a compiler that writes shell scripts, and a launcher that runs one copy of them.
 
 What a "compiled" program does is decided by the environment variable BEHAVIOUR_<label>: ok (the default), hang, wrong,
-crash, mute, slow, absent.
+crash, mute, slow, absent, or counts: ok, and tells its performance variables.
 """
 
 import os
@@ -36,12 +36,13 @@ case ${behaviour:-ok} in
   crash) echo "Segmentation fault" >&2; exit 139 ;;
   mute) exit 0 ;;
   slow) sleep 0.4 ;;
+  counts) told=",\\"variables\\":{\\"vni_messages_received\\":10,\\"vni_polls\\":25,\\"vni_time_poll\\":3,\\"vni_time_wait\\":1}" ;;
   absent) echo "{\\"bench\\":\\"$name\\",\\"mpi\\":\\"Heddle\\",\\"absent\\":\\"no such core\\"}"; exit 0 ;;
 esac
 echo "noise from the launcher"
 mpi="Pretend $LABEL"
 case $LABEL in a) v=2.0 ;; b) v=4.0 ;; heddle) v=1.0; mpi="Heddle, pretended" ;; esac
-echo "{\\"bench\\":\\"$name\\",\\"mpi\\":\\"$mpi\\",\\"checked\\":7,\\"value\\":$v,\\"samples\\":[$v,$v]}"
+echo "{\\"bench\\":\\"$name\\",\\"mpi\\":\\"$mpi\\",\\"checked\\":7,\\"value\\":$v,\\"samples\\":[$v,$v]$told}"
 END
 chmod +x "$out"
 """

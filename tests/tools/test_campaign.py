@@ -95,6 +95,16 @@ class Runs(Case):
         # "~" marks a cell that others disturbed, which depends on who else uses this machine.
         self.assertIn("| 2 | 1 | - | 8 B | 2.00 ±0% | 4.00 ±0% |", out.replace("~", ""))
 
+    def test_where_the_time_went(self):
+        told = "| 8 | heddle:clh | 1.00 | 0% | 75% | 0% | 0% | 0% | 25% | 0% | 2.50 |"
+        code, out, err = self.heddle("bench", "paper", "dang-2017", "fig4", "--repeats", "1", *self.ours,
+                                     BEHAVIOUR_heddle="counts")
+        self.assertEqual(code, 0, err)
+        self.assertIn("where the time of all threads went", out)
+        code, out, err = self.heddle("bench", "report", str(self.only("*.json")), "--markdown")
+        self.assertEqual(code, 0, err)
+        self.assertIn(told, out)
+
     def test_start_up_is_timed_from_outside(self):
         code, out, err = self.heddle("bench", "run", "startup", "--ranks", "2", "--repeats", "1", *self.pretended,
                                      BEHAVIOUR_a="slow")

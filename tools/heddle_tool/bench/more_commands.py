@@ -4,7 +4,7 @@ from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from . import breakdown, check, mpis, papers, table
+from . import check, mpis, papers, table
 from .campaign import Campaign
 from .commands import (add_contest_options, announce, command_line, contestants, finish, outcome, plan, stem, tell)
 
@@ -48,9 +48,6 @@ def perform_paper(args) -> int:
     campaign.perform(tell, announce(campaign))
     print(f"\n{papers.paper(args.paper).title}, {args.figure}: {figure.shows}\n")
     print(table.report(campaign))
-    if where := breakdown.rows(campaign):
-        print("\nwhere the time of all threads went, and how often\n")
-        print((table.markdown if args.markdown else table.text)(breakdown.HEAD, where))
     finish(campaign, heading=f"{args.paper}, {args.figure}: {figure.shows}")
     return outcome(campaign)
 

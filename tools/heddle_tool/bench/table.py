@@ -1,5 +1,6 @@
 """Results as text: on the terminal while they come, and as Markdown for docs/results."""
 
+from . import breakdown
 from .campaign import Campaign, Cell
 from .runner import QUIET
 from .stats import number
@@ -106,5 +107,8 @@ def report(campaign: Campaign, render=text) -> str:
         heading = title(group[0])
         parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") +
                      render(*rows(campaign, group)))
+    if where := breakdown.rows(campaign):
+        heading = "where the time of all threads went, and how often"
+        parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") + render(breakdown.HEAD, where))
     parts += troubles(campaign) + footnotes(campaign)
     return "\n\n".join(parts)
