@@ -91,7 +91,9 @@ class FunctionChecks:
         self._by_name = {a.name: a for a in self._arguments}
         self._guards = self._overrides.guards(function)
         self._owner_argument = next((a for a in self._arguments if self._can_own(a)), None)
-        self.owner = f"{self._owner_argument.name}_" if self._owner_argument else "nullptr"
+        self._errhandler_argument = None if self._owner_argument else self._errhandler_to_attach()
+        responsible = self._owner_argument or self._errhandler_argument
+        self.owner = f"{responsible.name}_" if responsible else "nullptr"
 
     def statements(self) -> list[Statement]:
         result: list[Statement] = []
@@ -99,8 +101,11 @@ class FunctionChecks:
             result += self._handle(self._owner_argument, "nullptr")
         elif not self._overrides.listed("any_time", self._function):
             result.append(Statement(_fail_if("!running()", "not_running(self)")))
+        if self._errhandler_argument:
+            result += self._handle(self._errhandler_argument, "nullptr")
         first = [a for a in self._arguments if a.name in ("root", "local_leader")]  # what guards are about
-        rest = [a for a in self._arguments if a is not self._owner_argument and a not in first]
+        done = (self._owner_argument, self._errhandler_argument)
+        rest = [a for a in self._arguments if a not in done and a not in first]
         for a in first:
             result += self._argument(a)
         result += [Statement(f"const bool {g.name} = {g.when};") for g in self._guards]
@@ -115,6 +120,12 @@ class FunctionChecks:
         if a.object_class not in _OWNERS or a.parameter.is_array:
             return False
         return a.form is Form.REFERENCE or (a.form is Form.RAW and a.parameter.direction == "inout")
+
+    def _errhandler_to_attach(self) -> Argument | None:
+        """The error handler of what the function makes: the function's own errors are its too."""
+        if not any(a.object_class in _OWNERS and a.parameter.direction == "out" for a in self._arguments):
+            return None
+        return next((a for a in self._arguments if a.object_class == "Errhandler"), None)
 
     def _unchecked(self, p: Parameter) -> bool:
         return self._overrides.applies("unchecked", self._function, p.name) or self._overrides.applies(

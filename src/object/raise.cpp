@@ -32,9 +32,20 @@ struct Responsible {
 // Errors of opening and deleting files belong to MPI_FILE_NULL (section 14.7), whatever communicator is named.
 bool is_of_file(Function function) { return std::string_view(name(function)).starts_with("MPI_File_"); }
 
+// What the functions make that are given an error handler for it.
+Kind made_by(Function function) { return function == Function::Session_init ? Kind::session : Kind::comm; }
+
 Responsible responsible_for(Rank& rank, Function function, Object* owner) {
   Responsible result{};
   if ((result.errhandler = std::exchange(error_detail().errhandler, nullptr))) return result;
+  if (owner && owner->kind == Kind::errhandler) {
+    auto& errhandler = *static_cast<Errhandler*>(owner);
+    if (errhandler.fits(made_by(function))) {
+      retain(errhandler);
+      result.errhandler = &errhandler;
+      return result;
+    }
+  }
   if (owner && owner->kind == Kind::file) {
     result.file = static_cast<File*>(owner);
     result.errhandler = result.file->errhandler.get();

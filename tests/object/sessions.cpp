@@ -70,6 +70,48 @@ void one_session() {
   check(first == MPI_SESSION_NULL, "finalize sets the handle to null");
 }
 
+int noted_comm_errors = 0, noted_session_errors = 0;
+void note_comm(MPI_Comm* comm, int*, ...) { noted_comm_errors += *comm == MPI_COMM_NULL; }
+void note_session(MPI_Session* session, int*, ...) { noted_session_errors += *session == MPI_SESSION_NULL; }
+
+int class_of(int error) {
+  int error_class;
+  MPI_Error_class(error, &error_class);
+  return error_class;
+}
+
+// The error handler that something is to be made with is responsible if that fails (sections 7.4.2, 7.6.2 and 11.3.1). Nobody
+// else's would return here.
+void what_is_not_made() {
+  MPI_Errhandler for_comms, for_sessions;
+  MPI_Comm_create_errhandler(note_comm, &for_comms);
+  MPI_Session_create_errhandler(note_session, &for_sessions);
+  MPI_Session session = MPI_SESSION_NULL;
+  MPI_Session_init(MPI_INFO_NULL, for_sessions, &session);
+  check(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, nullptr) != MPI_SUCCESS, "no place for the session");
+  check(MPI_Session_init(MPI_INFO_NULL, for_sessions, nullptr) != MPI_SUCCESS, "again, noted");
+  check(noted_session_errors == 1, "the error handler of the session that is not made");
+
+  MPI_Group group;
+  MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+  MPI_Comm comm;
+  const std::string long_tag(MPI_MAX_STRINGTAG_LEN, 'x');
+  const auto create = [&](MPI_Group members, const char* tag, MPI_Errhandler errhandler) {
+    return class_of(MPI_Comm_create_from_group(members, tag, MPI_INFO_NULL, errhandler, &comm));
+  };
+  check(create(group, long_tag.c_str(), MPI_ERRORS_RETURN) == MPI_ERR_ARG, "a tag that is too long");
+  check(create(group, nullptr, for_comms) == MPI_ERR_ARG, "no tag");
+  check(create(MPI_GROUP_NULL, "tag", for_comms) == MPI_ERR_GROUP, "no group");
+  check(class_of(MPI_Intercomm_create_from_groups(group, 1, MPI_GROUP_EMPTY, 0, "tag", MPI_INFO_NULL, for_comms,
+                                                  &comm)) == MPI_ERR_RANK,
+        "no such leader");
+  check(noted_comm_errors == 3, "the error handler of the communicator that is not made");
+  MPI_Group_free(&group);
+  MPI_Errhandler_free(&for_comms);
+  MPI_Errhandler_free(&for_sessions);
+  MPI_Session_finalize(&session);
+}
+
 void at_any_time() {
   MPI_Info info;
   MPI_Info_create(&info);
@@ -101,5 +143,6 @@ void at_any_time() {
 int main() {
   at_any_time();
   for (int i = 0; i < 3; ++i) one_session();
+  what_is_not_made();
   at_any_time();
 }
