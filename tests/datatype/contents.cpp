@@ -7,6 +7,7 @@
 namespace {
 
 using test::check;
+using test::class_of;
 
 template <class T>
 using List = std::vector<T>;
@@ -169,12 +170,6 @@ void statuses() {
   MPI_Get_count_c(&status, MPI_BYTE, &large);
   test::equal(large, MPI_Count{1} << 33);
   MPI_Type_free(&both);
-}
-
-int class_of(int error) {
-  int error_class;
-  MPI_Error_class(error, &error_class);
-  return error_class;
 }
 
 void errors() {

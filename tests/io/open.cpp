@@ -8,13 +8,8 @@
 namespace {
 
 using test::check;
+using test::class_of;
 using test::equal;
-
-int class_of(int code) {
-  int error_class;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
 
 std::string name_for_all() {
   char name[64];

@@ -22,6 +22,12 @@ inline int size() {
   return n;
 }
 
+inline int class_of(int error) {
+  int error_class;
+  MPI_Error_class(error, &error_class);
+  return error_class;
+}
+
 // Ends the job with the place that failed.
 inline void check(bool holds, const char* what = "", std::source_location at = std::source_location::current()) {
   if (holds) return;

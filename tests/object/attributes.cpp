@@ -7,6 +7,7 @@
 namespace {
 
 using test::check;
+using test::class_of;
 using test::equal;
 
 int deleted = 0;
@@ -73,12 +74,6 @@ void copies() {
   equal(deleted, 2, "nothing left there to delete");
   MPI_Comm_free(&a);
   equal(deleted, 4, "deleted with the communicator");
-}
-
-int class_of(int code) {
-  int error_class;
-  MPI_Error_class(code, &error_class);
-  return error_class;
 }
 
 void errors() {

@@ -7,13 +7,8 @@
 namespace {
 
 using test::check;
+using test::class_of;
 using test::equal;
-
-int class_of(int code) {
-  int error_class;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
 
 int calls = 0;
 MPI_Comm called_for = MPI_COMM_NULL;

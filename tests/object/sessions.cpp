@@ -6,6 +6,8 @@
 
 namespace {
 
+using test::class_of;
+
 // test::check needs MPI_COMM_WORLD, which there is none of.
 void check(bool holds, const char* what) {
   if (holds) return;
@@ -73,12 +75,6 @@ void one_session() {
 int noted_comm_errors = 0, noted_session_errors = 0;
 void note_comm(MPI_Comm* comm, int*, ...) { noted_comm_errors += *comm == MPI_COMM_NULL; }
 void note_session(MPI_Session* session, int*, ...) { noted_session_errors += *session == MPI_SESSION_NULL; }
-
-int class_of(int error) {
-  int error_class;
-  MPI_Error_class(error, &error_class);
-  return error_class;
-}
 
 // The error handler that something is to be made with is responsible if that fails (sections 7.4.2, 7.6.2 and 11.3.1). Nobody
 // else's would return here.

@@ -9,16 +9,11 @@
 namespace {
 
 using test::check;
+using test::class_of;
 using test::equal;
 
 int right() { return (test::rank() + 1) % test::size(); }
 int left() { return (test::rank() + test::size() - 1) % test::size(); }
-
-int class_of(int code) {
-  int error_class;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
 
 constexpr int longs = 5000;  // a message too long to leave without its receiver
 constexpr int longs_bytes = longs * static_cast<int>(sizeof(long));

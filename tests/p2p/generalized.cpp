@@ -7,6 +7,7 @@
 namespace {
 
 using test::check;
+using test::class_of;
 using test::equal;
 
 struct Operation {
@@ -43,12 +44,6 @@ MPI_Request start_completed(Operation& state) {
   MPI_Request request = start(state);
   MPI_Grequest_complete(request);
   return request;
-}
-
-int class_of(int code) {
-  int error_class;
-  MPI_Error_class(code, &error_class);
-  return error_class;
 }
 
 void completed_by_another_thread() {

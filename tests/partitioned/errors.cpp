@@ -6,13 +6,8 @@
 namespace {
 
 using test::check;
+using test::class_of;
 using test::equal;
-
-int class_of(int code) {
-  int error_class;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
 
 void misuse() {
   int out[4] = {}, in[4], flag;

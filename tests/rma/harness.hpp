@@ -88,10 +88,4 @@ inline void in_threads(int n, const std::function<void(int)>& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-inline int class_of(int code) {
-  int error_class;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
 }  // namespace test
