@@ -52,8 +52,8 @@ Comm* make_meeting_place(Rank& rank, const Group& group, std::string_view string
 }
 
 Error create_from_group(Rank& rank, const Group& group, std::string_view stringtag, Errhandler& errhandler,
-                        Comm*& child) {
-  Context context = group.rank == 0 ? fresh_context(rank) : 0;
+                        int asked_model, Comm*& child) {
+  Context context = group.rank == 0 ? fresh_context(rank, asked_model) : 0;
   Comm* meeting = make_meeting_place(rank, group, stringtag);
   const Error error = announce_in_group(*meeting, group, creation_tag(0), &context, sizeof context);
   retire(*meeting);

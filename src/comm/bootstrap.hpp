@@ -21,8 +21,9 @@ Error check_stringtag(const char* stringtag);
 // first messages, point to point. Its members make the same one at the same time. Free it with retire.
 Comm* make_meeting_place(Rank& rank, const Group& group, std::string_view stringtag);
 
-// Collective over the group, of which this process is a member.
+// Collective over the group, of which this process is a member. The safety model is that of member 0
+// (p2p/asked_models.hpp).
 Error create_from_group(Rank& rank, const Group& group, std::string_view stringtag, Errhandler& errhandler,
-                        Comm*& child);
+                        int asked_model, Comm*& child);
 
 }  // namespace heddle

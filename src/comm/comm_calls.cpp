@@ -58,11 +58,13 @@ Error Comm_get_name(Comm* comm, char* comm_name, int* resultlen) {
   return copy_name(comm->name, comm_name, resultlen);
 }
 
-// A promise that messages are already spread by can't be taken back (section 7.4.4 allows that); MPI_Comm_get_info
-// tells so.
+// A promise that messages are already spread by can't be taken back (section 7.4.4 allows that), and the safety model is
+// that which the communicator was made with; MPI_Comm_get_info tells so.
 Error Comm_set_info(Comm& comm, const Info* info) {
   InfoEntries hints = known_hints(info);
-  std::erase_if(hints, [&](const auto& hint) { return comm.has_promised(promised({{hint.first, "true"}})); });
+  std::erase_if(hints, [&](const auto& hint) {
+    return hint.first == model_key || comm.has_promised(promised({{hint.first, "true"}}));
+  });
   std::lock_guard guard(comm.mutex);
   for (auto& [key, value] : hints) {
     const auto same = [&key = key](const auto& hint) { return hint.first == key; };

@@ -55,7 +55,9 @@ Error Comm_create_group(Comm& comm, Group& group, int tag, MPI_Comm* newcomm) {
   if (Error e = check_subset(group, comm)) return e;
   *newcomm = MPI_COMM_NULL;
   if (group.rank == MPI_UNDEFINED) return success;
-  Context context = group.rank == 0 ? fresh_context(*comm.owner) : 0;
+  int model = 0;
+  if (Error e = choose_model(*comm.owner, *comm.local_group, nullptr, model)) return e;
+  Context context = group.rank == 0 ? fresh_context(*comm.owner, model) : 0;
   if (Error e = announce_in_group(comm, group, creation_tag(tag), &context, sizeof context)) return e;
   *newcomm = handle_of<MPI_Comm>(*make_child(comm, {.context = context, .local_group = copy_of(group)}));
   return success;
@@ -70,8 +72,11 @@ Error Comm_create_from_group(Group& group, const char* stringtag, const Info* in
     return success;
   }
   if (group.rank == MPI_UNDEFINED) return fail(MPI_ERR_GROUP, "this process is not in group");
+  Rank& rank = current_rank();
+  int model = 0;
+  if (Error e = choose_model(rank, group, info, model)) return e;
   Comm* child = nullptr;
-  if (Error e = create_from_group(current_rank(), group, stringtag, errhandler, child)) return e;
+  if (Error e = create_from_group(rank, group, stringtag, errhandler, model, child)) return e;
   child->hints = known_hints(info);
   *newcomm = handle_of<MPI_Comm>(*child);
   return success;

@@ -23,7 +23,7 @@ T* shared(T* object) {
 }
 
 // The same groups and topology under contexts that only the leaders know yet.
-Comm* make_twin(Comm& parent) {
+Comm* make_twin(Comm& parent, int asked_model) {
   Rank& rank = *parent.owner;
   const bool first = parent.rank == 0;
   CommParts parts{.local_group = shared(parent.local_group), .remote_group = shared(parent.remote_group)};
@@ -31,7 +31,8 @@ Comm* make_twin(Comm& parent) {
     parts.local_comm = make_child(
         *parent.local_comm, {.context = first ? fresh_context(rank) : 0, .local_group = shared(parent.local_group)});
   }
-  if (first && (!parent.inter || leads(*parent.local_group, *parent.remote_group))) parts.context = fresh_context(rank);
+  if (first && (!parent.inter || leads(*parent.local_group, *parent.remote_group)))
+    parts.context = fresh_context(rank, asked_model);
   Comm* twin = make_child(parent, parts);
   twin->topology = parent.topology;
   return twin;
@@ -57,7 +58,7 @@ Error plan_contexts(coll::Schedule& schedule, Comm& twin, Asked asked) {
   Comm& parent = schedule.comm();
   const coll::Piece context = coll::raw(&twin.context, sizeof twin.context);
   if (!parent.inter) {
-    if (asked == Asked::yes && p2p::vnis(*parent.owner) > 1) return plan_promises(schedule, twin, promised(twin.hints));
+    if (asked == Asked::yes) return plan_promises(schedule, twin, promised(twin.hints));
     coll::bcast(coll::team_of(schedule), context, 0);
     return success;
   }
@@ -86,10 +87,12 @@ Error drop(Comm& twin, Error error) {
   return error;
 }
 
-Error dup(Comm& parent, InfoEntries hints, Asked asked, MPI_Comm* out) {
+Error dup(Comm& parent, const Info* info, Asked asked, MPI_Comm* out) {
   *out = MPI_COMM_NULL;
-  Comm* twin = make_twin(parent);
-  twin->hints = std::move(hints);
+  int model = 0;
+  if (Error e = choose_model(*parent.owner, *parent.local_group, info, model)) return e;
+  Comm* twin = make_twin(parent, model);
+  twin->hints = known_hints(info);
   Error error = coll::run(parent, [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin, asked); });
   if (!error) error = parent.attributes.copy_all(parent.handle, twin->attributes);
   if (error) return drop(*twin, error);
@@ -98,10 +101,12 @@ Error dup(Comm& parent, InfoEntries hints, Asked asked, MPI_Comm* out) {
 }
 
 // The handle is there at once, the communicator works once the request is complete.
-Error idup(Comm& parent, InfoEntries hints, Asked asked, MPI_Comm* out, MPI_Request* request) {
+Error idup(Comm& parent, const Info* info, Asked asked, MPI_Comm* out, MPI_Request* request) {
   *out = MPI_COMM_NULL;
-  Comm* twin = make_twin(parent);
-  twin->hints = std::move(hints);
+  int model = 0;
+  if (Error e = choose_model(*parent.owner, *parent.local_group, info, model)) return e;
+  Comm* twin = make_twin(parent, model);
+  twin->hints = known_hints(info);
   const auto plan = [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin, asked); };
   if (Error error = parent.attributes.copy_all(parent.handle, twin->attributes)) {
     (void)coll::run(parent, plan);  // the other members count on this one's part
@@ -117,18 +122,18 @@ Error idup(Comm& parent, InfoEntries hints, Asked asked, MPI_Comm* out, MPI_Requ
 namespace mpi {
 
 // Hints are not passed on (MPI 4.0 took that back); with an info argument the new communicator gets those.
-Error Comm_dup(Comm& comm, MPI_Comm* newcomm) { return dup(comm, {}, Asked::no, newcomm); }
+Error Comm_dup(Comm& comm, MPI_Comm* newcomm) { return dup(comm, nullptr, Asked::no, newcomm); }
 
 Error Comm_dup_with_info(Comm& comm, const Info* info, MPI_Comm* newcomm) {
-  return dup(comm, known_hints(info), Asked::yes, newcomm);
+  return dup(comm, info, Asked::yes, newcomm);
 }
 
 Error Comm_idup(Comm& comm, MPI_Comm* newcomm, MPI_Request* request) {
-  return idup(comm, {}, Asked::no, newcomm, request);
+  return idup(comm, nullptr, Asked::no, newcomm, request);
 }
 
 Error Comm_idup_with_info(Comm& comm, const Info* info, MPI_Comm* newcomm, MPI_Request* request) {
-  return idup(comm, known_hints(info), Asked::yes, newcomm, request);
+  return idup(comm, info, Asked::yes, newcomm, request);
 }
 
 }  // namespace mpi

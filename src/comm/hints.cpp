@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+
+#include "object/group.hpp"
+#include "object/session.hpp"
+#include "p2p/asked_models.hpp"
 
 namespace heddle {
 
@@ -18,7 +23,7 @@ constexpr std::string_view assertions[] = {
 
 bool is_hint(const std::pair<std::string, std::string>& entry) {
   const auto& [key, value] = entry;
-  if (key == "mpi_assert_memory_alloc_kinds") return true;
+  if (key == "mpi_assert_memory_alloc_kinds" || key == model_key) return true;
   if (std::find(std::begin(assertions), std::end(assertions), key) == std::end(assertions)) return false;
   return value == "true" || value == "false";
 }
@@ -33,6 +38,12 @@ Context promised(const InfoEntries& hints) {
     if (key == "mpi_assert_no_any_source") all |= promise_no_any_source;
   }
   return all;
+}
+
+Error choose_model(Rank& rank, const Group& group, const Info* info, int& number) {
+  if (const auto asked = info ? info->get(model_key) : std::nullopt) return p2p::ask_for_model(rank, *asked, number);
+  number = group.session ? group.session->asked_model : 0;
+  return success;
 }
 
 InfoEntries known_hints(const Info* info) {

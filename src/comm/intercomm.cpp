@@ -71,13 +71,13 @@ Error spread(Comm& local_comm, int leader, Remote& remote) {
 // From the local group's communicator and the leader's meeting, of which `met` is called at the leader only, with the
 // context that it offers for the intercommunicator; the one of the leading group is taken.
 template <class Met>
-Error join_groups(Comm& local_comm, int leader, Errhandler* errhandler, Met&& met, Comm*& intercomm) {
+Error join_groups(Comm& local_comm, int leader, Errhandler* errhandler, int asked_model, Met&& met, Comm*& intercomm) {
   Rank& rank = *local_comm.owner;
   const Group& local = *local_comm.local_group;
   Remote remote;
   Error at_leader;
   if (local_comm.rank == leader) {
-    const Context offered = fresh_context(rank);
+    const Context offered = fresh_context(rank, asked_model);
     at_leader = met(local, offered, remote);
     remote.error = at_leader.code();
     remote.local = fresh_context(rank);
@@ -120,8 +120,10 @@ Error Intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int 
     if (tag < 0 || tag > tag_upper_bound) return fail(MPI_ERR_TAG, "tag is %d, MPI_TAG_UB is %d", tag, tag_upper_bound);
     return meet(*peer_comm, remote_leader, creation_tag(tag), local, offered, remote);
   };
+  int model = 0;
+  if (Error e = choose_model(*local_comm.owner, *local_comm.local_group, nullptr, model)) return e;
   Comm* intercomm = nullptr;
-  if (Error e = join_groups(local_comm, local_leader, nullptr, met, intercomm)) return e;
+  if (Error e = join_groups(local_comm, local_leader, nullptr, model, met, intercomm)) return e;
   *newintercomm = handle_of<MPI_Comm>(*intercomm);
   return success;
 }
@@ -136,8 +138,10 @@ Error Intercomm_create_from_groups(Group& local_group, int local_leader, Group* 
     return fail(MPI_ERR_RANK, "local_leader is %d, but local_group has %d processes", local_leader, local_group.size);
 
   Rank& rank = current_rank();
+  int model = 0;
+  if (Error e = choose_model(rank, local_group, info, model)) return e;
   Comm* local_comm = nullptr;
-  if (Error e = create_from_group(rank, local_group, tag_for(stringtag, "local"), errhandler, local_comm)) return e;
+  if (Error e = create_from_group(rank, local_group, tag_for(stringtag, "local"), errhandler, 0, local_comm)) return e;
 
   const auto met = [&](const Group& local, Context offered, Remote& remote) {
     if (!remote_group) return fail(MPI_ERR_GROUP, "remote_group is MPI_GROUP_NULL at the local leader");
@@ -156,7 +160,7 @@ Error Intercomm_create_from_groups(Group& local_group, int local_leader, Group* 
     return error;
   };
   Comm* intercomm = nullptr;
-  const Error error = join_groups(*local_comm, local_leader, &errhandler, met, intercomm);
+  const Error error = join_groups(*local_comm, local_leader, &errhandler, model, met, intercomm);
   retire(*local_comm);
   if (error) return error;
   intercomm->hints = known_hints(info);
@@ -170,8 +174,10 @@ Error Intercomm_merge(Comm& intercomm, int high, MPI_Comm* newintracomm) {
     Context context;
   };
   Rank& rank = *intercomm.owner;
+  int model = 0;
+  if (Error e = choose_model(rank, *intercomm.local_group, nullptr, model)) return e;
   std::vector<Bid> ours, theirs;
-  if (Error e = exchange(intercomm, Bid{high != 0, fresh_context(rank)}, ours, theirs)) return e;
+  if (Error e = exchange(intercomm, Bid{high != 0, fresh_context(rank, model)}, ours, theirs)) return e;
   for (const auto& side : {ours, theirs}) {
     for (const Bid& bid : side) {
       if (bid.high != side[0].high) return fail(MPI_ERR_ARG, "the processes of a group do not agree on high");

@@ -7,9 +7,11 @@
 #include <string_view>
 
 #include "binding/impl.hpp"
+#include "comm/hints.hpp"
 #include "object/group.hpp"
 #include "object/resolve.hpp"
 #include "object/session.hpp"
+#include "p2p/asked_models.hpp"
 #include "p2p/buffer.hpp"
 #include "rank/rank.hpp"
 
@@ -41,9 +43,19 @@ Error find_process_set(const char* name, int& which) {
 Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* session) {
   if (!errhandler.fits(Kind::session)) return fail(MPI_ERR_ERRHANDLER, "errhandler is not one for sessions");
   if (Error e = acquire_library(current_rank())) return e;
+  int model = 0;
+  const auto asked = info ? info->get(model_key) : std::nullopt;
+  if (asked) {
+    if (Error e = p2p::ask_for_model(current_rank(), *asked, model)) {
+      release_library(current_rank());
+      return e;
+    }
+  }
   Session* made = make_object<Session>();
   made->errhandler.set(errhandler);
   made->hints = {{"thread_level", "MPI_THREAD_MULTIPLE"}, {"mpi_memory_alloc_kinds", "mpi,system"}};
+  if (asked) made->hints.emplace_back(model_key, *asked);
+  made->asked_model = model;
   *session = handle_of<MPI_Session>(*made);
   return success;
 }

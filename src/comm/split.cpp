@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "comm/exchange.hpp"
+#include "comm/hints.hpp"
 #include "comm/make_comm.hpp"
 #include "object/context.hpp"
 
@@ -36,10 +37,12 @@ struct Side {
 
 }  // namespace
 
-Error split(Comm& parent, int color, int key, Comm*& child) {
+Error split(Comm& parent, int color, int key, Comm*& child, const Info* info) {
   Rank& rank = *parent.owner;
   child = nullptr;
-  const Bid mine{color, key, fresh_context(rank), parent.inter ? fresh_context(rank) : 0};
+  int model = 0;
+  if (Error e = choose_model(rank, *parent.local_group, info, model)) return e;
+  const Bid mine{color, key, fresh_context(rank, model), parent.inter ? fresh_context(rank) : 0};
   std::vector<Bid> ours, theirs;
   if (Error e = exchange(parent, mine, ours, theirs)) return e;
   if (color == MPI_UNDEFINED) return success;

@@ -6,9 +6,11 @@
 
 namespace heddle {
 
+struct Info;
+
 // Collective over `parent`. The processes of one color (not negative) form a new communicator, ordered by key and
 // then by rank in `parent`; with MPI_UNDEFINED, and on an intercommunicator if the other side has no such color, the
-// result is null. A new communicator has nothing of its parent but the error handler.
-Error split(Comm& parent, int color, int key, Comm*& child);
+// result is null. A new communicator has nothing of its parent but the error handler; `info` may ask for a safety model.
+Error split(Comm& parent, int color, int key, Comm*& child, const Info* info = nullptr);
 
 }  // namespace heddle

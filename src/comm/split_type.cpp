@@ -86,7 +86,7 @@ Error Comm_split_type(Comm& comm, int split_type, int key, const Info* info, MPI
       return fail(MPI_ERR_ARG, "split_type is %d, which is none of MPI_COMM_TYPE_*", split_type);
   }
   Comm* child = nullptr;
-  if (Error e = split(comm, color, key, child)) return e;
+  if (Error e = split(comm, color, key, child, info)) return e;
   if (child) child->hints = known_hints(info);
   *newcomm = child ? handle_of<MPI_Comm>(*child) : MPI_COMM_NULL;
   return success;

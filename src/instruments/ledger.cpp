@@ -1,22 +1,20 @@
 #include "instruments/ledger.hpp"
 
-#include <algorithm>
-
 namespace heddle::instruments {
 
-void Ledger::enter(Counters& vni) {
+void Ledger::enter(int index, Counters& vni) {
   std::lock_guard guard(mutex_);
-  vnis_.push_back(&vni);
+  vnis_.emplace(index, &vni);
 }
 
-void Ledger::leave(Counters& vni) {
+void Ledger::leave(const Counters& vni) {
   std::lock_guard guard(mutex_);
-  std::erase(vnis_, &vni);
+  std::erase_if(vnis_, [&](const auto& entry) { return entry.second == &vni; });
 }
 
 Totals Ledger::all_vnis() const {
   Totals sum;
-  for_each_vni([&](const Counters& vni) { sum += vni.totals(); });
+  for_each_vni([&](int, const Counters& vni) { sum += vni.totals(); });
   return sum;
 }
 

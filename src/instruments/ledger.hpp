@@ -5,7 +5,6 @@
 #include <mutex>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "instruments/counters.hpp"
 #include "threads/mutex.hpp"
@@ -14,15 +13,14 @@ namespace heddle::instruments {
 
 class Ledger {
  public:
-  // In the order of their index.
-  void enter(Counters& vni);
-  void leave(Counters& vni);
+  void enter(int index, Counters& vni);
+  void leave(const Counters& vni);
 
-  // Calls f(counters) for each VNI; none leaves meanwhile.
+  // Calls f(index, counters) for each VNI, in order; none leaves meanwhile.
   template <class F>
   void for_each_vni(F&& f) const {
     std::lock_guard guard(mutex_);
-    for (Counters* vni : vnis_) f(*vni);
+    for (const auto& [index, vni] : vnis_) f(index, *vni);
   }
   Totals all_vnis() const;
 
@@ -47,7 +45,7 @@ class Ledger {
   static constexpr std::size_t most_looks = 64;
 
   mutable threads::Mutex mutex_;
-  std::vector<Counters*> vnis_;
+  std::map<int, Counters*> vnis_;  // by index
   std::map<Look, Gone> gone_;
 };
 

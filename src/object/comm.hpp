@@ -37,12 +37,14 @@ inline constexpr std::uint64_t planes = 4;  // numbers for them in a context
 
 // The name of a communicator on the wire: unique in the job, chosen by one member (see object/context.hpp) and told
 // to the others, so making a communicator needs no agreement. Bits 0 and 1 are the plane, bits 2 and 3 what all members
-// have promised when it was made.
+// have promised when it was made, bits 4 to 6 the safety model that was asked for it.
 using Context = std::uint64_t;
 inline constexpr Context promise_no_any_tag = 4;     // mpi_assert_no_any_tag (MPI 5.0, section 7.4.4)
 inline constexpr Context promise_no_any_source = 8;  // mpi_assert_no_any_source
 inline constexpr Context promises = promise_no_any_tag | promise_no_any_source;
-inline constexpr std::uint64_t contexts_apart = 16;
+inline constexpr Context asked_model_unit = 16;  // of the number of a model (p2p/asked_models.hpp); 0: the rank's own
+inline constexpr Context asked_model_bits = 7 * asked_model_unit;
+inline constexpr std::uint64_t contexts_apart = 128;
 
 struct Comm final : Object {
   static constexpr Kind object_kind = Kind::comm;
@@ -76,6 +78,7 @@ struct Comm final : Object {
   std::string name;      // at most MPI_MAX_OBJECT_NAME-1 characters
 
   bool has_promised(Context promise) const { return (context & promise) != 0; }
+  int asked_model() const { return static_cast<int>((context & asked_model_bits) / asked_model_unit); }
   int world_rank(int r) const { return peer_world ? peer_world[r] : r; }
 };
 

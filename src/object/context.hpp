@@ -5,8 +5,8 @@
 // the messages that the creation sends anyway. So threads may create communicators at the same time on any
 // communicators, with no agreement, no order and no limit on how many are alive.
 //
-//     63        40 39        4 3       2 1     0
-//     [world rank][counter    ][promises][plane ]
+//     63        43 42        7 6         4 3       2 1     0
+//     [world rank][counter    ][asked model][promises][plane ]
 #pragma once
 
 #include "object/comm.hpp"
@@ -25,10 +25,11 @@ constexpr Context make_context(int world_rank, std::uint64_t counter) {
   return ((static_cast<Context>(world_rank) << context_counter_bits) | counter) * contexts_apart;
 }
 
-// A context that was never used in this job before.
-inline Context fresh_context(Rank& rank) {
+// A context that was never used in this job before, for a communicator under the job's model of that number.
+inline Context fresh_context(Rank& rank, int asked_model = 0) {
   const auto n = rank.contexts_made.fetch_add(1, std::memory_order_relaxed);
-  return make_context(rank.world_rank, first_free_context_counter + n);
+  return make_context(rank.world_rank, first_free_context_counter + n) |
+         static_cast<Context>(asked_model) * asked_model_unit;
 }
 
 }  // namespace heddle

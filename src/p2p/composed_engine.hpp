@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "instruments/span.hpp"
+#include "p2p/asked_vnis.hpp"
 #include "p2p/composed_vni.hpp"
 #include "p2p/engine.hpp"
+#include "p2p/presets.hpp"
 #include "p2p/user_level_waiting.hpp"
 #include "p2p/waiting.hpp"
 #include "platform/native.hpp"
@@ -27,13 +29,20 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // make_access(core) is the access to one VNI.
   template <class MakeAccess>
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access) : Engine(std::move(model)), rank_(rank) {
-    for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, vnis(), make_access);
+    for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, make_access);
     rank.machine.waiting = &endpoint().common().waiting;
     if (rank.job.header->usable_cores <= rank.job.header->local_ranks)
       rank.machine.called_helper = &endpoint().own_bell().called_another;
   }
 
-  Vni& vni(int index) override { return vnis_[static_cast<std::size_t>(index)]; }
+  Vni& vni(int index) override {
+    if (index < vnis()) return vnis_[static_cast<std::size_t>(index)];
+    return asked_.find_or_make(index, [&] {
+      auto vni = make_asked_vni(rank_, index);
+      if (help_ != nullptr) defer(vni->core());
+      return vni;
+    });
+  }
 
   void wait(Request* const* requests, std::size_t n, bool any) override {
     WaitSet set(requests, n, any);
@@ -67,11 +76,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void begin_help(const cpu_set_t& cores, const progress::Setting& setting) override {
     if (is_served()) return;  // what submits to a communication thread has its helper already
     help_ = std::make_unique<progress::IdleCores>(attended(), endpoint().own_bell(), cores, setting.deferral);
-    if (setting.deferral == progress::Deferral::none) return;
-    for (auto& vni : vnis_) vni.core().begin_deferring(setting.from, *help_);
+    setting_ = setting;
+    for_each([&](auto& vni) { defer(vni.core()); });
   }
   void end_help() override {
-    for (auto& vni : vnis_) vni.core().end_deferring();
+    for_each([](auto& vni) { vni.core().end_deferring(); });
     help_.reset();
   }
 
@@ -79,10 +88,16 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   const Machine& machine() const { return rank_.machine; }
 
-  // The VNI of a request that the set still needs. The others are looked at now and then: progress is global.
-  int home(const WaitSet& set) const { return set.any() || vnis() == 1 ? 0 : index_of(*set.next()); }
+  // The VNI of a request that the set still needs, if it is one of the rank's model. The others are looked at now and then:
+  // progress is global.
+  int home(const WaitSet& set) const {
+    if (set.any() || vnis() == 1) return 0;
+    const int index = index_of(*set.next());
+    return index < vnis() ? index : 0;
+  }
 
-  // One attempt to move everything: the VNI `home`, the others (without waiting for them), and schedules.
+  // One attempt to move everything: the VNI `home`, the others (without waiting for them), those that were asked for
+  // (when something is to be done there), and schedules.
   progress::Pass look(int home, Urgency urgency) { return look(home, urgency, Waiting::peeks(model())); }
   // `peeks`: `home` is entered only if there is something to do.
   progress::Pass look(int home, Urgency urgency, bool peeks) {
@@ -90,6 +105,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (vnis() > 1 && (Waiting::peeks(model()) || looks_.fetch_add(1, std::memory_order_relaxed) % global_looks == 0))
       for (int i = 0; i < vnis(); ++i)
         if (i != home) progress::add(pass, vnis_[static_cast<std::size_t>(i)].look(Urgency::attempt, true));
+    if (asked_.any()) [[unlikely]]
+      asked_.for_each([&](Vni& vni) { progress::add(pass, vni.look(urgency, true)); });
     if (rank_.pollables.any()) {
       progress::add(pass, rank_.pollables.poll());
       // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
@@ -101,7 +118,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // Before sleeping, and instead of it: misses nothing that has arrived.
   progress::Pass look_well() {
     progress::Pass pass;
-    for (auto& vni : vnis_) progress::add(pass, vni.look(Urgency::low, true));
+    for_each([&](auto& vni) { progress::add(pass, vni.look(Urgency::low, true)); });
     if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll());
     return pass;
   }
@@ -139,7 +156,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     while (!holds()) {
       const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
       bell.asleep.fetch_add(1, std::memory_order_relaxed);
-      for (auto& vni : vnis_) vni.want_room();
+      for_each([](auto& vni) { vni.want_room(); });
       platform::Native::heavy_fence();
       const progress::Pass pass = look_well();
       bool idle = !pass.moved && pass.complete && !holds();
@@ -212,21 +229,19 @@ class ComposedEngine final : public Engine, private progress::Attended {
   progress::Attended& attended() { return *this; }
   bool ready() const override { return something_to_do(); }
   bool any_unsent() const override {
-    for (const auto& vni : vnis_)
-      if (vni.any_unsent()) return true;
-    return false;
+    return any_of([](const auto& vni) { return vni.any_unsent(); });
   }
   std::uint32_t taken() const override {
     std::uint32_t taken = 0;
-    for (const auto& vni : vnis_) taken += vni.taken();
+    for_each([&](const auto& vni) { taken += vni.taken(); });
     return taken;
   }
   progress::Pass advance(bool thorough) override {
     progress::Pass pass;
-    for (auto& vni : vnis_) {
+    for_each([&](auto& vni) {
       if (thorough) vni.want_room();
       progress::add(pass, vni.look(thorough ? Urgency::low : Urgency::attempt, true));
-    }
+    });
     if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(false));
     return pass;
   }
@@ -260,9 +275,12 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   void rouse() { vnis_.front().core().rouse(); }
   bool something_to_do() const {
-    for (const auto& vni : vnis_)
-      if (vni.something_to_do()) return true;
-    return false;
+    return any_of([](const auto& vni) { return vni.something_to_do(); });
+  }
+
+  // Sends of this VNI may be left to the helpers, if the setting asks for it.
+  void defer(Core& core) {
+    if (setting_.deferral != progress::Deferral::none) core.begin_deferring(setting_.from, *help_);
   }
 
   // Every request of the set counts; those that are done by now, or become so meanwhile, signal too.
@@ -270,25 +288,53 @@ class ComposedEngine final : public Engine, private progress::Attended {
     me.any = set.any();
     me.signalled.store(false, std::memory_order_relaxed);
     me.counter.expect(set.any() ? 1 : set.size());
-    for_each_vni(set, [&](ComposedVni<Access>& vni) { vni.expect(set, me); });
+    for_each_vni(set, [&](auto& vni) { vni.expect(set, me); });
   }
   // Of a wait for any: the others must not signal any more. (Those of a wait for all have all done so.)
   void withdraw(WaitSet& set) {
-    if (set.any()) for_each_vni(set, [&](ComposedVni<Access>& vni) { vni.forget(set); });
+    if (set.any()) for_each_vni(set, [&](auto& vni) { vni.forget(set); });
   }
+
+  // Over all VNIs of the rank: its own, and then those that were asked for.
+  template <class F>
+  void for_each(F&& f) {
+    for (auto& vni : vnis_) f(vni);
+    asked_.for_each(f);
+  }
+  template <class F>
+  void for_each(F&& f) const {
+    for (const auto& vni : vnis_) f(vni);
+    asked_.for_each(f);
+  }
+  template <class F>
+  bool any_of(F&& f) const {
+    for (const auto& vni : vnis_)
+      if (f(vni)) return true;
+    return asked_.any() && asked_.any_of(f);
+  }
+  // Over those that the set has requests of.
   template <class F>
   void for_each_vni(WaitSet& set, F&& f) {
     std::uint64_t vnis = 0;
     set.for_each([&](const Request& r) { vnis |= std::uint64_t{1} << index_of(r); });
-    for (; vnis != 0; vnis &= vnis - 1) f(vnis_[static_cast<std::size_t>(std::countr_zero(vnis))]);
+    for (; vnis != 0; vnis &= vnis - 1) {
+      const int index = std::countr_zero(vnis);
+      if (index < this->vnis()) [[likely]] {
+        f(vnis_[static_cast<std::size_t>(index)]);
+      } else {
+        f(*asked_.find(index));
+      }
+    }
   }
   static int index_of(const Request& request) { return request.vni != nullptr ? request.vni->index() : 0; }
 
   Rank& rank_;
   std::deque<ComposedVni<Access>> vnis_;
+  AskedVnis asked_;
   Roles roles_;
   std::once_flag watch_started_;
   std::unique_ptr<progress::IdleCores> help_;
+  progress::Setting setting_;  // of the help
   std::atomic<std::uint32_t> looks_{0};
 };
 

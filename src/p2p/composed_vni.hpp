@@ -20,12 +20,12 @@ template <class Access>
 class ComposedVni final : public Vni {
  public:
   template <class MakeAccess>
-  ComposedVni(Rank& rank, int index, int vnis, MakeAccess&& make)
-      : Vni(index), core_(rank, index, vnis, claiming), access_(make(core_)) {}
+  ComposedVni(Rank& rank, int index, MakeAccess&& make)
+      : Vni(index), core_(rank, index, claiming), access_(make(core_)) {}
 
   instruments::Counters& counters() override { return core_.counters(); }
 
-  Core& core() { return core_; }
+  Core& core() override { return core_; }
   Access& access() { return access_; }
 
   bool try_send(const SendArgs& args) override {
@@ -85,14 +85,11 @@ class ComposedVni final : public Vni {
     return done;
   }
 
-  // Any thread, unprotected: whether a look would find something.
-  bool something_to_do() const { return core_.something_to_do() || access_.pending(); }
+  bool something_to_do() const override { return core_.something_to_do() || access_.pending(); }
+  std::uint32_t taken() const override { return core_.taken(); }
+  bool any_unsent() const override { return core_.any_unsent(); }
 
-  std::uint32_t taken() const { return core_.taken(); }
-  bool any_unsent() const { return core_.any_unsent(); }
-
-  // One attempt to move everything. `peek`: not if there is nothing to do.
-  progress::Pass look(safety::Urgency urgency, bool peek) {
+  progress::Pass look(safety::Urgency urgency, bool peek) override {
     progress::Pass pass;
     if (!peek || something_to_do()) {
       const auto drain = [&](Wakeups& wakeups) {
@@ -117,8 +114,7 @@ class ComposedVni final : public Vni {
     return pass;
   }
 
-  // Registers a waiter with its requests of this VNI; those that are done signal it at once.
-  void expect(WaitSet& set, Waiter& waiter) {
+  void expect(WaitSet& set, Waiter& waiter) override {
     access_.run([&](Wakeups& wakeups) {
       set.for_each([&](Request& request) {
         if (!is_mine(request)) return;
@@ -130,7 +126,7 @@ class ComposedVni final : public Vni {
       });
     });
   }
-  void forget(WaitSet& set) {
+  void forget(WaitSet& set) override {
     access_.run([&](Wakeups&) {
       set.for_each([&](Request& request) {
         if (is_mine(request)) request.waiter = nullptr;
@@ -138,8 +134,7 @@ class ComposedVni final : public Vni {
     });
   }
 
-  // Before sleeping: those whose channels are full shall wake us.
-  void want_room() {
+  void want_room() override {
     access_.run([&](Wakeups&) { core_.want_room(); });
   }
 

@@ -1,6 +1,9 @@
-// Engines for combinations that no preset names: the same parts, the lock and the way of waiting behind virtual calls and
+// Engines and VNIs for combinations that no preset names: the same parts, the lock and the way of waiting behind virtual calls and
 // a switch. What that costs is measured in docs/results.
+#include <type_traits>
+
 #include "p2p/any_waiting.hpp"
+#include "p2p/asked_models.hpp"
 #include "p2p/composed_engine.hpp"
 #include "p2p/presets.hpp"
 #include "safety/any_lock.hpp"
@@ -16,28 +19,39 @@ namespace {
 
 using safety::AnyLock;
 
-template <class Access>
-std::unique_ptr<Engine> compose_locked(Rank& rank, const safety::Model& model) {
-  return std::make_unique<ComposedEngine<Access, AnyWaiting>>(
-      rank, model, [&](Core& core) { return Access(core.counters(), model.lock); });
+// Calls make(make_access) with what makes the access of these parts, a function of a core. Offload has one way of waiting, and
+// so is a preset.
+template <class Make>
+auto by_parts(safety::Lock lock, safety::Submission submission, Make&& make) {
+  switch (submission) {
+    case safety::Submission::csync:
+      return make([](Core& core) { return safety::CombiningAccess(core.counters()); });
+    case safety::Submission::lockq:
+      return make([lock](Core& core) { return safety::QueueAccess<AnyLock>(core.counters(), lock); });
+    case safety::Submission::inject:
+      return make([lock](Core& core) { return safety::InjectAccess<AnyLock>(core.counters(), lock); });
+    case safety::Submission::split:
+      return make([lock](Core& core) { return safety::SplitAccess<AnyLock>(core.counters(), lock); });
+    default:
+      return make([lock](Core& core) { return safety::LockAccess<AnyLock>(core.counters(), lock); });
+  }
 }
+
+template <class MakeAccess>
+using AccessOf = std::invoke_result_t<MakeAccess, Core&>;
 
 }  // namespace
 
 std::unique_ptr<Engine> compose(Rank& rank, const safety::Model& model) {
-  switch (model.submission) {
-    case safety::Submission::csync:
-      return std::make_unique<ComposedEngine<safety::CombiningAccess, AnyWaiting>>(
-          rank, model, [](Core& core) { return safety::CombiningAccess(core.counters()); });
-    case safety::Submission::lockq:
-      return compose_locked<safety::QueueAccess<AnyLock>>(rank, model);
-    case safety::Submission::inject:
-      return compose_locked<safety::InjectAccess<AnyLock>>(rank, model);
-    case safety::Submission::split:
-      return compose_locked<safety::SplitAccess<AnyLock>>(rank, model);
-    default:  // offload has one way of waiting, and so is a preset
-      return compose_locked<safety::LockAccess<AnyLock>>(rank, model);
-  }
+  return by_parts(model.lock, model.submission, [&](auto make_access) -> std::unique_ptr<Engine> {
+    return std::make_unique<ComposedEngine<AccessOf<decltype(make_access)>, AnyWaiting>>(rank, model, make_access);
+  });
+}
+
+std::unique_ptr<Vni> compose_vni(Rank& rank, const AskedModel& model, int index) {
+  return by_parts(model.lock, model.submission, [&](auto make_access) -> std::unique_ptr<Vni> {
+    return std::make_unique<ComposedVni<AccessOf<decltype(make_access)>>>(rank, index, make_access);
+  });
 }
 
 }  // namespace heddle::p2p

@@ -42,12 +42,12 @@ void truncate(Request& receive, std::size_t message_bytes) {
 
 }  // namespace
 
-Core::Core(Rank& rank, int vni, int vnis, lln::shm::Claiming claiming)
+Core::Core(Rank& rank, int vni, lln::shm::Claiming claiming)
     : rank_(rank),
-      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni, vnis}, claiming),
+      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni}, claiming),
       transfers_(*this, rank.world_size),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
-  rank_.ledger.enter(counters_);
+  rank_.ledger.enter(vni, counters_);
   end_deferring();
 }
 

@@ -41,7 +41,7 @@ struct SendArgs {
 
 class Core {
  public:
-  Core(Rank& rank, int vni, int vnis, lln::shm::Claiming claiming);
+  Core(Rank& rank, int vni, lln::shm::Claiming claiming);
   ~Core();
 
   // Sends now if the message is short and the way is free.

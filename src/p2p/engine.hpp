@@ -25,6 +25,7 @@ class Engine {
   virtual ~Engine() = default;
 
   const safety::Model& model() const { return model_; }
+  // Those of models that were asked for (p2p/asked_models.hpp) are behind the engine's own.
   virtual Vni& vni(int index) = 0;
   int vnis() const { return model_.vnis; }
   // MPI_THREAD_MULTIPLE, but for the composition without any lock that the others are measured against.

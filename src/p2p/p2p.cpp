@@ -1,6 +1,7 @@
 #include "p2p/p2p.hpp"
 
 #include "object/status.hpp"
+#include "p2p/asked_models.hpp"
 #include "p2p/begin.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/request_cache.hpp"
@@ -134,19 +135,18 @@ Request& take_request(const RequestType& type) {
 void complete(Request& request) { (void)protector(current_rank(), request).complete(request); }
 
 Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
-  Engine& engine = *comm.owner->engine;
+  Rank& rank = *comm.owner;
+  const auto [first, vnis] = vnis_of_model(rank, comm.asked_model());
   std::uint64_t turn = comm.context / contexts_apart;
-  const bool spread = comm.has_promised(promises) && engine.vnis() > 1;
+  const bool spread = comm.has_promised(promises) && vnis > 1;
   if (spread && plane == Plane::user) {
     if (comm.has_promised(promise_no_any_tag)) turn += static_cast<std::uint64_t>(tag);
     if (comm.has_promised(promise_no_any_source)) turn += static_cast<std::uint64_t>(source);
   }
-  Vni& vni = engine.vni(static_cast<int>(turn % static_cast<std::uint64_t>(engine.vnis())));
+  Vni& vni = rank.engine->vni(first + static_cast<int>(turn % static_cast<std::uint64_t>(vnis)));
   if (!spread) comm.vni.store(&vni, std::memory_order_relaxed);
   return vni;
 }
-
-int vnis(const Rank& rank) { return rank.engine->vnis(); }
 
 void progress(Rank& rank) { rank.engine->progress(); }
 

@@ -53,8 +53,6 @@ Request& take_request(const RequestType& type);
 void complete(Request& request);
 
 // One pass over everything that can move: arrived messages, backlog, schedules.
-// VNIs of a rank; every rank of the job has as many.
-int vnis(const Rank& rank);
 void progress(Rank& rank);
 
 // Memory that every rank of the job sees, and waiting for what others write there: until `holds()` is true, with

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "object/error.hpp"
+#include "p2p/asked_models.hpp"
 #include "p2p/composed_engine.hpp"
 #include "platform/native.hpp"
 #include "rank/settings.hpp"
@@ -49,58 +50,76 @@ using Usc = Reactivation<Sleep::user>;
 using Ksc = Reactivation<Sleep::kernel>;
 
 using Made = std::unique_ptr<Engine>;
+using MadeVni = std::unique_ptr<Vni>;
+
+// An engine of compiled parts, and a VNI with the same access.
+struct Maker {
+  Made (*engine)(Rank&, const Model&);
+  MadeVni (*vni)(Rank&, int index);
+};
 
 template <class Access, class Waiting>
-Made make(Rank& rank, const Model& model) {
-  return std::make_unique<ComposedEngine<Access, Waiting>>(rank, model,
-                                                           [](Core& core) { return Access(core.counters()); });
-}
+constexpr Maker by{
+    [](Rank& rank, const Model& model) -> Made {
+      return std::make_unique<ComposedEngine<Access, Waiting>>(rank, model,
+                                                               [](Core& core) { return Access(core.counters()); });
+    },
+    [](Rank& rank, int index) -> MadeVni {
+      return std::make_unique<ComposedVni<Access>>(rank, index, [](Core& core) { return Access(core.counters()); });
+    }};
 
 template <class Access, class Waiting, platform::Topology (*topology)()>
-Made make_on(Rank& rank, const Model& model) {
-  return std::make_unique<ComposedEngine<Access, Waiting>>(
-      rank, model, [](Core& core) { return Access(core.counters(), topology()); });
-}
+constexpr Maker by_on{
+    [](Rank& rank, const Model& model) -> Made {
+      return std::make_unique<ComposedEngine<Access, Waiting>>(
+          rank, model, [](Core& core) { return Access(core.counters(), topology()); });
+    },
+    [](Rank& rank, int index) -> MadeVni {
+      return std::make_unique<ComposedVni<Access>>(rank, index,
+                                                   [](Core& core) { return Access(core.counters(), topology()); });
+    }};
 
-Made make_offload(Rank& rank, const Model& model) {
-  using Access = safety::OffloadAccess<Core>;
-  auto engine =
-      std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(rank, model, [](Core& core) { return Access(core); });
-  engine->start_communication_thread();
-  return engine;
-}
+// Its VNIs can't be asked for: the communication thread is the rank's.
+constexpr Maker by_offload{[](Rank& rank, const Model& model) -> Made {
+                             using Access = safety::OffloadAccess<Core>;
+                             auto engine = std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(
+                                 rank, model, [](Core& core) { return Access(core); });
+                             engine->start_communication_thread();
+                             return engine;
+                           },
+                           nullptr};
 
 struct Preset {
   Model model;
-  Made (*make)(Rank&, const Model&);
+  Maker make;
 };
 
 const std::array presets{
-    Preset{{"auto", 0, L::futex, P::inject, W::adaptive}, make<InjectAccess<sync::FutexLock<Native>>, Adaptive>},
-    Preset{{"mtx", 1, L::mutex, P::wait, W::contend}, make<LockAccess<sync::MutexLock<Native>>, Busy>},
-    Preset{{"clh", 1, L::clh, P::wait, W::contend}, make<LockAccess<sync::ClhLock<Native>>, Busy>},
-    Preset{{"p-clh", 1, L::p_clh, P::wait, W::contend_low}, make<LockAccess<sync::PClhLock<Native>>, BusyLow>},
-    Preset{{"clh-usc", 1, L::clh, P::wait, W::usc}, make<LockAccess<sync::ClhLock<Native>>, Usc>},
-    Preset{{"p-clh-usc", 1, L::p_clh, P::wait, W::usc}, make<LockAccess<sync::PClhLock<Native>>, Usc>},
-    Preset{{"mtx-ksc", 1, L::mutex, P::wait, W::ksc}, make<LockAccess<sync::MutexLock<Native>>, Ksc>},
-    Preset{{"p-clhub-usc", 1, L::clhub, P::wait, W::usc}, make<LockAccess<sync::ClhubLock<Native>>, Usc>},
+    Preset{{"auto", 0, L::futex, P::inject, W::adaptive}, by<InjectAccess<sync::FutexLock<Native>>, Adaptive>},
+    Preset{{"mtx", 1, L::mutex, P::wait, W::contend}, by<LockAccess<sync::MutexLock<Native>>, Busy>},
+    Preset{{"clh", 1, L::clh, P::wait, W::contend}, by<LockAccess<sync::ClhLock<Native>>, Busy>},
+    Preset{{"p-clh", 1, L::p_clh, P::wait, W::contend_low}, by<LockAccess<sync::PClhLock<Native>>, BusyLow>},
+    Preset{{"clh-usc", 1, L::clh, P::wait, W::usc}, by<LockAccess<sync::ClhLock<Native>>, Usc>},
+    Preset{{"p-clh-usc", 1, L::p_clh, P::wait, W::usc}, by<LockAccess<sync::PClhLock<Native>>, Usc>},
+    Preset{{"mtx-ksc", 1, L::mutex, P::wait, W::ksc}, by<LockAccess<sync::MutexLock<Native>>, Ksc>},
+    Preset{{"p-clhub-usc", 1, L::clhub, P::wait, W::usc}, by<LockAccess<sync::ClhubLock<Native>>, Usc>},
     Preset{{"p-hclhub-usc", 1, L::hclhub, P::wait, W::usc},
-           make_on<LockAccess<sync::HclhubLock<Native>>, Usc, safety::numa_topology>},
-    Preset{{"global", 1, L::mcs, P::wait, W::contend}, make<LockAccess<sync::McsLock<Native>>, Busy>},
-    Preset{{"per-vni", several_vnis, L::mcs, P::wait, W::backoff}, make<LockAccess<sync::McsLock<Native>>, BackOff>},
+           by_on<LockAccess<sync::HclhubLock<Native>>, Usc, safety::numa_topology>},
+    Preset{{"global", 1, L::mcs, P::wait, W::contend}, by<LockAccess<sync::McsLock<Native>>, Busy>},
+    Preset{{"per-vni", several_vnis, L::mcs, P::wait, W::backoff}, by<LockAccess<sync::McsLock<Native>>, BackOff>},
     Preset{{"hmcs2-usc", 1, L::hmcs2, P::wait, W::usc},
-           make_on<LockAccess<sync::HmcsLock<Native, 2>>, Usc, safety::numa_topology>},
+           by_on<LockAccess<sync::HmcsLock<Native, 2>>, Usc, safety::numa_topology>},
     Preset{{"hmcs3-usc", 1, L::hmcs3, P::wait, W::usc},
-           make_on<LockAccess<sync::HmcsLock<Native, 3>>, Usc, safety::core_topology>},
-    Preset{{"offload", several_vnis, L::none, P::offload, W::flag}, make_offload},
-    Preset{{"csync", several_vnis, L::none, P::csync, W::backoff}, make<safety::CombiningAccess, BackOff>},
+           by_on<LockAccess<sync::HmcsLock<Native, 3>>, Usc, safety::core_topology>},
+    Preset{{"offload", several_vnis, L::none, P::offload, W::flag}, by_offload},
+    Preset{{"csync", several_vnis, L::none, P::csync, W::backoff}, by<safety::CombiningAccess, BackOff>},
     Preset{{"lockq-mcs", several_vnis, L::mcs, P::lockq, W::backoff},
-           make<QueueAccess<sync::McsLock<Native>>, BackOff>},
+           by<QueueAccess<sync::McsLock<Native>>, BackOff>},
     Preset{{"lockq-mtx", several_vnis, L::mutex, P::lockq, W::backoff},
-           make<QueueAccess<sync::MutexLock<Native>>, BackOff>},
-    Preset{{"coarse", 1, L::ttas, P::wait, W::contend}, make<LockAccess<sync::TtasLock<Native>>, Busy>},
-    Preset{{"fine", 1, L::ttas, P::split, W::contend}, make<SplitAccess<sync::TtasLock<Native>>, Busy>},
-    Preset{{"single", 1, L::none, P::wait, W::adaptive}, make<LockAccess<safety::NoLock>, Adaptive>},
+           by<QueueAccess<sync::MutexLock<Native>>, BackOff>},
+    Preset{{"coarse", 1, L::ttas, P::wait, W::contend}, by<LockAccess<sync::TtasLock<Native>>, Busy>},
+    Preset{{"fine", 1, L::ttas, P::split, W::contend}, by<SplitAccess<sync::TtasLock<Native>>, Busy>},
+    Preset{{"single", 1, L::none, P::wait, W::adaptive}, by<LockAccess<safety::NoLock>, Adaptive>},
 };
 
 const Preset* find_preset(std::string_view name) {
@@ -115,40 +134,9 @@ std::string preset_names() {
   return names;
 }
 
-// A preset's name, a composition, or a preset with some parts replaced ("lockq-mcs,vnis=8").
-bool parse_model(std::string_view text, Model& model) {
-  model = presets.front().model;
-  std::string_view composition = text;
-  const std::string_view first = text.substr(0, text.find(','));
-  if (first.find('=') == std::string_view::npos) {
-    const Preset* preset = find_preset(first);
-    if (preset == nullptr) {
-      (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%.*s: '%.*s' is not a safety model of this library; it has %s",
-                 static_cast<int>(text.size()), text.data(), static_cast<int>(first.size()), first.data(),
-                 preset_names().c_str());
-      return false;
-    }
-    model = preset->model;
-    composition.remove_prefix(std::min(first.size() + 1, composition.size()));
-  }
-  std::string why;
-  if (!safety::parse_composition(composition, model, why)) {
-    (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%.*s can't be composed: %s", static_cast<int>(text.size()), text.data(),
-               why.c_str());
-    return false;
-  }
-  model.name = text;
-  return true;
-}
-
-// VNIs are for threads that run at once.
-int vnis_for(const Machine& machine, int ranks) {
-  return std::clamp(static_cast<int>(machine.cores) / ranks, 1, several_vnis);
-}
-
-std::unique_ptr<Engine> make_of_parts(Rank& rank, const Model& model) {
+Made make_of_parts(Rank& rank, const Model& model) {
   for (const Preset& preset : presets)
-    if (preset.model.same_parts(model)) return preset.make(rank, model);
+    if (preset.model.same_parts(model)) return preset.make.engine(rank, model);
   return compose(rank, model);
 }
 
@@ -168,8 +156,7 @@ bool choose_waiting(Rank& rank, const Model& model) {
 
 // A message goes to the VNI of the same number, so all ranks must have as many.
 bool agree(const Rank& rank, const Model& model) {
-  const lln::shm::Heap heap(rank.job.heap, rank.job.heap_bytes, sizeof(lln::shm::Common));
-  auto& common = *heap.at<lln::shm::Common>(heap.reserved());
+  lln::shm::Common& common = lln::shm::common_of(rank.job.heap, rank.job.heap_bytes);
   std::uint32_t others = 0;
   const auto ours = static_cast<std::uint32_t>(model.vnis);
   if (common.vnis.compare_exchange_strong(others, ours, std::memory_order_relaxed) || others == ours) return true;
@@ -180,14 +167,54 @@ bool agree(const Rank& rank, const Model& model) {
 
 }  // namespace
 
+bool parse_model(std::string_view text, Model& model, std::string& why) {
+  model = presets.front().model;
+  std::string_view composition = text;
+  const std::string_view first = text.substr(0, text.find(','));
+  if (first.find('=') == std::string_view::npos) {
+    const Preset* preset = find_preset(first);
+    if (preset == nullptr) {
+      why = ": '" + std::string(first) + "' is not a safety model of this library; it has " + preset_names();
+      return false;
+    }
+    model = preset->model;
+    composition.remove_prefix(std::min(first.size() + 1, composition.size()));
+  }
+  if (!safety::parse_composition(composition, model, why)) {
+    why.insert(0, " can't be composed: ");
+    return false;
+  }
+  model.name = text;
+  return true;
+}
+
+// VNIs are for threads that run at once.
+int vnis_for(const Rank& rank, const Model& model) {
+  if (model.vnis != 0) return model.vnis;
+  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job.header->local_ranks), 1,
+                    several_vnis);
+}
+
 std::unique_ptr<Engine> make_engine(Rank& rank) {
-  const std::string wanted = setting("HEDDLE_MODEL");
+  std::string wanted = setting("HEDDLE_MODEL");
+  if (wanted.empty()) wanted = "auto";
   Model model;
-  if (!parse_model(wanted.empty() ? "auto" : wanted, model)) return nullptr;
+  if (std::string why; !parse_model(wanted, model, why)) {
+    (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s%s", wanted.c_str(), why.c_str());
+    return nullptr;
+  }
   if (std::size_t bytes = 0; !wanted_split(bytes)) return nullptr;
-  if (model.vnis == 0) model.vnis = vnis_for(rank.machine, rank.job.header->local_ranks);
+  model.vnis = vnis_for(rank, model);
   if (!choose_waiting(rank, model)) return nullptr;
   return agree(rank, model) ? make_of_parts(rank, model) : nullptr;
+}
+
+MadeVni make_asked_vni(Rank& rank, int index) {
+  const AskedModel model = asked_model_of(rank, index);
+  for (const Preset& preset : presets)
+    if (preset.model.lock == model.lock && preset.model.submission == model.submission)
+      return preset.make.vni(rank, index);
+  return compose_vni(rank, model, index);
 }
 
 }  // namespace heddle::p2p

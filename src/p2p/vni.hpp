@@ -9,9 +9,13 @@
 #include "instruments/counters.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
+#include "progress/pass.hpp"
+#include "safety/urgency.hpp"
 
 namespace heddle::p2p {
 
+class Core;
+class WaitSet;
 struct SendArgs;
 struct Unexpected;
 
@@ -53,6 +57,21 @@ class Vni {
   virtual bool disown(Request& request) = 0;
 
   virtual instruments::Counters& counters() = 0;
+
+  // ---- for the engine
+
+  virtual Core& core() = 0;
+  // Any thread, unprotected: whether a look would find something; whether sends wait, and how many messages were taken.
+  virtual bool something_to_do() const = 0;
+  virtual bool any_unsent() const = 0;
+  virtual std::uint32_t taken() const = 0;
+  // One attempt to move everything. `peek`: not if there is nothing to do.
+  virtual progress::Pass look(safety::Urgency urgency, bool peek) = 0;
+  // Registers a waiter with its requests of this VNI; those that are done signal it at once. And forgets it.
+  virtual void expect(WaitSet& set, Waiter& waiter) = 0;
+  virtual void forget(WaitSet& set) = 0;
+  // Before sleeping: those whose channels are full shall wake us.
+  virtual void want_room() = 0;
 
  private:
   int index_;

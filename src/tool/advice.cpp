@@ -34,9 +34,8 @@ const CommFigures* most_shared(const Figures& figures, int vni) {
   return found;
 }
 
-int busiest(const Figures& figures) {
-  const auto more = [](const Totals& a, const Totals& b) { return time_in_library(a) < time_in_library(b); };
-  return static_cast<int>(std::ranges::max_element(figures.vnis, more) - figures.vnis.begin());
+const VniFigures& busiest(const Figures& figures) {
+  return *std::ranges::max_element(figures.vnis, {}, [](const VniFigures& vni) { return time_in_library(vni.totals); });
 }
 
 }  // namespace
@@ -45,8 +44,7 @@ std::string advice(const Figures& figures) {
   constexpr int much = 20;
   constexpr int most = 80;
   if (figures.vnis.empty()) return "nothing was counted";
-  const int vni = busiest(figures);
-  const Totals& t = figures.vnis[static_cast<std::size_t>(vni)];
+  const auto& [vni, t] = busiest(figures);
   const std::uint64_t whole = time_in_library(t);
   if (whole == 0) return "no time was spent in communication";
 

@@ -1,6 +1,7 @@
 #include "tool/figures.hpp"
 
 #include "object/comm.hpp"
+#include "p2p/asked_models.hpp"
 #include "p2p/engine.hpp"
 #include "rank/rank.hpp"
 #include "rank/settings.hpp"
@@ -37,9 +38,14 @@ Figures collect(Rank& rank) {
                   .model = rank.engine->model().name,
                   .model_was_chosen = !setting("HEDDLE_MODEL").empty(),
                   .waiting = safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.wake_up),
+                  .asked = {},
                   .vnis = {},
                   .comms = {}};
-  rank.ledger.for_each_vni([&](const Counters& vni) { figures.vnis.push_back(vni.totals()); });
+  rank.ledger.for_each_vni([&](int index, const Counters& vni) {
+    if (index >= rank.engine->vnis())
+      figures.asked.push_back("VNI " + std::to_string(index) + ": " + p2p::asked_model_of(rank, index).text());
+    figures.vnis.push_back({.index = index, .totals = vni.totals()});
+  });
   add_living(rank, figures.comms);
   for (const auto& [look, gone] : rank.ledger.gone())
     figures.comms.push_back(

@@ -137,7 +137,7 @@ bool totals_of(Rank& rank, Source source, MPI_Comm handle, Totals& totals) {
 void forget_recent(Rank& rank) {
   rank.tool->sessions.for_each(
       [&](PvarSession& session) { session.handles.for_each([&](PvarHandle& handle) { handle.notice(rank); }); });
-  rank.ledger.for_each_vni([](instruments::Counters& vni) { vni.forget_recent(); });
+  rank.ledger.for_each_vni([](int, instruments::Counters& vni) { vni.forget_recent(); });
 }
 
 }  // namespace

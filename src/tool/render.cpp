@@ -49,10 +49,9 @@ std::string communicators(const Figures& figures) {
 
 std::string times(const Figures& figures) {
   Table table({"VNI", "time", "issue", "poll", "empty", "lock", "combiner", "wait", "asleep"});
-  for (std::size_t i = 0; i < figures.vnis.size(); ++i) {
-    const Totals& t = figures.vnis[i];
+  for (const auto& [index, t] : figures.vnis) {
     const std::uint64_t whole = time_in_library(t);
-    std::vector<std::string> row{number(i), decimal(instruments::seconds(whole), " s")};
+    std::vector<std::string> row{std::to_string(index), decimal(instruments::seconds(whole), " s")};
     for (const Time what : {Time::issue, Time::poll, Time::empty, Time::lock, Time::combiner, Time::wait, Time::asleep})
       row.push_back(share(t[what], whole));
     table.add(std::move(row));
@@ -63,9 +62,8 @@ std::string times(const Figures& figures) {
 std::string traffic(const Figures& figures) {
   Table table({"VNI", "sent", "deferred", "received", "unexpected", "polls", "per message", "empty polls", "wake-ups",
                "for nothing"});
-  for (std::size_t i = 0; i < figures.vnis.size(); ++i) {
-    const Totals& t = figures.vnis[i];
-    table.add({number(i), number(t[Count::sent]), number(t[Count::deferred]), number(t[Count::received]),
+  for (const auto& [index, t] : figures.vnis) {
+    table.add({std::to_string(index), number(t[Count::sent]), number(t[Count::deferred]), number(t[Count::received]),
                number(t[Count::unexpected]), number(t[Count::polls]), ratio(t[Count::polls], t[Count::received]),
                number(t[Count::empty_polls]), number(t[Count::wakeups]), number(t[Count::idle_wakeups])});
   }
@@ -74,9 +72,8 @@ std::string traffic(const Figures& figures) {
 
 std::string locks(const Figures& figures) {
   Table table({"VNI", "acquisitions", "contended", "wasted", "refused", "combined", "per acquisition", "at most"});
-  for (std::size_t i = 0; i < figures.vnis.size(); ++i) {
-    const Totals& t = figures.vnis[i];
-    table.add({number(i), number(t[Count::acquisitions]), number(t[Count::contended]), number(t[Count::wasted]),
+  for (const auto& [index, t] : figures.vnis) {
+    table.add({std::to_string(index), number(t[Count::acquisitions]), number(t[Count::contended]), number(t[Count::wasted]),
                number(t[Count::refused]), number(t[Count::combined]), ratio(t[Count::combined], t[Count::acquisitions]),
                number(t.largest)});
   }
@@ -90,6 +87,7 @@ std::string render(const Figures& figures) {
                      ", model " + figures.model +
                      (figures.model_was_chosen ? " (HEDDLE_MODEL asks for it)" : " (the default)") + '\n';
   text += "  waiting: " + figures.waiting + '\n';
+  for (const std::string& model : figures.asked) text += "  asked for: " + model + '\n';
   if (!figures.comms.empty()) text += communicators(figures);
   text += times(figures) + traffic(figures) + locks(figures);
   return text + "  advice: " + advice(figures) + '\n';

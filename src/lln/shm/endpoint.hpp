@@ -25,21 +25,27 @@ struct Box {
 };
 static_assert(sizeof(Box) == 128);
 
+inline constexpr int most_vnis = 64;         // of a rank
+inline constexpr int most_asked_models = 7;  // of a job, beside that of its ranks
+
 // What the ranks of a job know of each other; at the start of the heap, the boxes behind it.
 struct alignas(128) Common {
   std::atomic<std::uint32_t> waiting;  // threads that wait awake (safety/patience.hpp)
   std::atomic<std::uint32_t> vnis;     // of every rank: set by the first that comes, 0 before
+  std::atomic<std::uint64_t> asked_models[most_asked_models];  // p2p/asked_models.hpp; 0: none yet
 };
+
+inline Common& common_of(std::byte* heap, std::size_t bytes) {
+  const Heap view(heap, bytes, sizeof(Common));
+  return *view.at<Common>(view.reserved());
+}
 
 // Which endpoint of the job one is.
 struct Place {
   int rank;
   int ranks;
   int vni;
-  int vnis;
 };
-
-inline constexpr int most_vnis = 64;  // of a rank
 
 // Sparse size of the heap for a job: channels of every pair, pipes, and room for collectives.
 constexpr std::size_t heap_bytes(int ranks) {
