@@ -99,8 +99,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // One attempt to move everything: the VNI `home`, the others (without waiting for them), those that were asked for
   // (when something is to be done there), and schedules.
   progress::Pass look(int home, Urgency urgency) { return look(home, urgency, Waiting::peeks(model())); }
-  // `peeks`: `home` is entered only if there is something to do.
-  progress::Pass look(int home, Urgency urgency, bool peeks) {
+  // `peeks`: `home` is entered only if there is something to do. `of_program`: the caller is a thread of the program.
+  progress::Pass look(int home, Urgency urgency, bool peeks, bool of_program = true) {
     progress::Pass pass = vnis_[static_cast<std::size_t>(home)].look(urgency, peeks);
     if (vnis() > 1 && (Waiting::peeks(model()) || looks_.fetch_add(1, std::memory_order_relaxed) % global_looks == 0))
       for (int i = 0; i < vnis(); ++i)
@@ -108,18 +108,20 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (asked_.any()) [[unlikely]]
       asked_.for_each([&](Vni& vni) { progress::add(pass, vni.look(urgency, true)); });
     if (rank_.pollables.any()) {
-      progress::add(pass, rank_.pollables.poll());
+      progress::add(pass, rank_.pollables.poll(of_program));
       // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
       if (pass.moved) rouse();
+      if (pass.moved && !of_program) call_program();
     }
     return pass;
   }
 
   // Before sleeping, and instead of it: misses nothing that has arrived.
-  progress::Pass look_well() {
+  progress::Pass look_well(bool of_program = true) {
     progress::Pass pass;
     for_each([&](auto& vni) { progress::add(pass, vni.look(Urgency::low, true)); });
-    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll());
+    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(of_program));
+    if (pass.moved && !of_program) call_program();
     return pass;
   }
 
@@ -151,14 +153,14 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // Sleeps on the rank's doorbell, and progresses whenever it rings, until `holds`.
   template <class F>
-  void sleep_until(F&& holds) {
+  void sleep_until(F&& holds, bool of_program = true) {
     auto& bell = endpoint().own_bell();
     while (!holds()) {
       const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
       bell.asleep.fetch_add(1, std::memory_order_relaxed);
       for_each([](auto& vni) { vni.want_room(); });
       platform::Native::heavy_fence();
-      const progress::Pass pass = look_well();
+      const progress::Pass pass = look_well(of_program);
       bool idle = !pass.moved && pass.complete && !holds();
       if (idle) {
         instruments::ExactSpan span(counters(), Time::asleep);
@@ -167,22 +169,23 @@ class ComposedEngine final : public Engine, private progress::Attended {
       bell.asleep.fetch_sub(1, std::memory_order_relaxed);
       Patience patience(rank_.machine);
       do {
-        if (!look(0, Urgency::attempt).moved) continue;
+        if (!look(0, Urgency::attempt, Waiting::peeks(model()), of_program).moved) continue;
         patience.reset();
         idle = false;
-      } while (!holds() && (patience.spend() || stays_awake(*this, patience)));
+      } while (!holds() && (patience.spend() || stays_awake(*this, patience, of_program)));
       if (idle && !holds()) count(counters(), instruments::Count::idle_wakeups);
     }
   }
 
   // ---- for user-level threads (user_level_waiting.hpp)
 
-  // The server, which is one, serves no longer.
-  void resign(Waiter& me) {
+  // The server, which is one, serves no longer. False: it has to look once more.
+  bool resign(Waiter& me) {
     start_watch();
-    roles_.resign(me);
+    if (!roles_.resign(me)) return false;
     // A watch that is still asleep from its last duty knows nothing of what has been left in a backlog since.
     if (something_to_do()) rouse();
+    return true;
   }
 
   // Suspends the caller until the condition holds, which is looked at whenever the rank's doorbell has rung. Who has to move
@@ -194,6 +197,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     while (!holds()) {
       me.counter.expect(1);
       const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
+      if (rank_.pollables.any_of_program()) (void)look_well();  // the watch may not
       bell.asleep.fetch_add(1, std::memory_order_relaxed);
       platform::Native::heavy_fence();
       if (!holds()) {
@@ -254,6 +258,10 @@ class ComposedEngine final : public Engine, private progress::Attended {
   lln::shm::Endpoint& endpoint() { return vnis_.front().core().endpoint(); }
   // What concerns the rank and no one VNI is counted at its first.
   instruments::Counters& counters() { return vnis_.front().core().counters(); }
+  // What has moved, or come, may be what a schedule waits for that only threads of the program may look at.
+  void call_program() {
+    if (rank_.pollables.any_of_program()) roles_.call_server();
+  }
   // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed.
   void start_watch() {
     std::call_once(watch_started_, [this] {
@@ -262,12 +270,16 @@ class ComposedEngine final : public Engine, private progress::Attended {
       threads::start_helper([this, heard = rung]() mutable {
         for (;;) {
           roles_.await_duty();
-          sleep_until([&] {
+          const auto relieved = [&] {
             const std::uint32_t rings = endpoint().own_bell().rings.load(std::memory_order_acquire);
-            if (rings != heard) roles_.call_listeners();
+            if (rings != heard) {
+              roles_.call_listeners();
+              call_program();
+            }
             heard = rings;
             return !roles_.watch_is_wanted();
-          });
+          };
+          sleep_until(relieved, false);
         }
       });
     });

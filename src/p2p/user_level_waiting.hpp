@@ -106,8 +106,7 @@ class UserLevelWaiting {
   template <class F>
   void serve(Waiter& me, F&& over) {
     while (!look_until(over)) {
-      e_.resign(me);
-      if (me.sleep().complete) return;
+      if (e_.resign(me) && me.sleep().complete) return;
     }
   }
 

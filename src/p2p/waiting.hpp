@@ -59,10 +59,10 @@ bool poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
 // At the end of its awake time: whether the thread goes on, since nobody is to sleep. Then it has looked well: what an
 // attempt leaves to another thread could otherwise be left again and again.
 template <class E>
-bool stays_awake(E& e, Patience& patience) {
+bool stays_awake(E& e, Patience& patience, bool of_program = true) {
   if (!e.machine().busy.load(std::memory_order_relaxed)) [[likely]]
     return false;
-  (void)e.look_well();
+  (void)e.look_well(of_program);
   patience.reset();
   return true;
 }

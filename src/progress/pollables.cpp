@@ -24,6 +24,7 @@ Pollable* Pollables::take() {
 
 void Pollables::add(Pollable& work) {
   active_.fetch_add(1, std::memory_order_relaxed);
+  if (work.calls_user) of_program_.fetch_add(1, std::memory_order_relaxed);
   put(work);
 }
 
@@ -52,8 +53,10 @@ Pass Pollables::poll(bool of_program) {
       pass.complete = false;
       break;
     }
-    if ((of_program || !work->calls_user) && work->poll()) {
+    const bool calls_user = work->calls_user;  // it may be gone when it has finished
+    if ((of_program || !calls_user) && work->poll()) {
       active_.fetch_sub(1, std::memory_order_relaxed);
+      if (calls_user) of_program_.fetch_sub(1, std::memory_order_relaxed);
       pass.moved = true;
     } else {
       put(*work);

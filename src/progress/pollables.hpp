@@ -24,6 +24,8 @@ struct Pollable {
 class Pollables {
  public:
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
+  // Whether there are some that only threads of the program may look at.
+  bool any_of_program() const { return of_program_.load(std::memory_order_relaxed) != 0; }
   void add(Pollable& work);
   // Looks at each once, but for those that another thread is looking at, and those that are only for threads of the program
   // if the caller is none.
@@ -37,6 +39,7 @@ class Pollables {
   Pollable* head_ = nullptr;
   Pollable* tail_ = nullptr;
   std::atomic<std::uint32_t> active_{0};
+  std::atomic<std::uint32_t> of_program_{0};
 };
 
 }  // namespace heddle::progress

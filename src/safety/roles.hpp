@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include "safety/waiter.hpp"
 #include "threads/condition.hpp"
@@ -51,9 +52,10 @@ class Roles {
     update_duty();
   }
 
-  // The server, a user-level thread, becomes a waiter, and somebody who can sleep takes over.
-  void resign(Waiter& me) {
+  // The server, a user-level thread, becomes a waiter, and somebody who can sleep takes over. False: it shall look once more.
+  bool resign(Waiter& me) {
     const Guard guard(lock_);
+    if (std::exchange(called_, false)) return false;
     me.server = false;
     server_ = nullptr;
     Waiter* next = waiters_.first;
@@ -61,6 +63,18 @@ class Roles {
     if (next != nullptr) appoint(*next);
     waiters_.append(me);
     on_watch_ = server_ == nullptr;
+    update_duty();
+    return true;
+  }
+
+  // The watch has seen something that only a thread of the program may do: one of those that wait serves again, or the
+  // server goes on.
+  void call_server() {
+    const Guard guard(lock_);
+    called_ = !on_watch_;
+    if (!on_watch_ || waiters_.first == nullptr) return;
+    appoint(*waiters_.first);
+    on_watch_ = false;
     update_duty();
   }
 
@@ -128,6 +142,7 @@ class Roles {
   List waiters_;
   List listeners_;
   bool on_watch_ = false;          // it serves, for lack of another server
+  bool called_ = false;            // while there was a server
   std::atomic<bool> duty_{false};  // the watch has something to do
   threads::Condition duty_begins_;
 };
