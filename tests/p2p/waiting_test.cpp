@@ -37,7 +37,7 @@ struct Counting {
     ++looks;
     return {};
   }
-  progress::Pass look_well() {
+  progress::Pass look_well(bool) {
     ++thorough;
     return {};
   }

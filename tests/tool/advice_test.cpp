@@ -22,9 +22,10 @@ Figures shared_world() {
                   .model = "global",
                   .model_was_chosen = true,
                   .waiting = "busy",
-                  .vnis = {Totals{}},
+                  .asked = {},
+                  .vnis = {{}},
                   .comms = {}};
-  figures.vnis[0].threads = 4;
+  figures.vnis[0].totals.threads = 4;
   CommFigures comm{.name = "MPI_COMM_WORLD", .size = 2, .vni = 0, .freed = 0, .totals = {}};
   comm.totals.threads = 4;
   figures.comms.push_back(comm);
@@ -33,9 +34,9 @@ Figures shared_world() {
 
 TEST(Advice, NamesTheCommunicatorThatThreadsShare) {
   Figures figures = shared_world();
-  at(figures.vnis[0], Time::issue) = 390;
-  at(figures.vnis[0], Time::lock) = 600;
-  at(figures.vnis[0], Time::combiner) = 10;
+  at(figures.vnis[0].totals, Time::issue) = 390;
+  at(figures.vnis[0].totals, Time::lock) = 600;
+  at(figures.vnis[0].totals, Time::combiner) = 10;
   const std::string said = advice(figures);
   EXPECT_TRUE(
       said.starts_with("4 threads share communicator MPI_COMM_WORLD: 61% of their time goes to waiting for VNI 0"))
@@ -47,10 +48,10 @@ TEST(Advice, NamesTheCommunicatorThatThreadsShare) {
 
 TEST(Advice, SeesEmptyCriticalSections) {
   Figures figures = shared_world();
-  at(figures.vnis[0], Time::empty) = 300;
-  at(figures.vnis[0], Time::issue) = 700;
-  at(figures.vnis[0], Count::polls) = 250;
-  at(figures.vnis[0], Count::received) = 100;
+  at(figures.vnis[0].totals, Time::empty) = 300;
+  at(figures.vnis[0].totals, Time::issue) = 700;
+  at(figures.vnis[0].totals, Count::polls) = 250;
+  at(figures.vnis[0].totals, Count::received) = 100;
   const std::string said = advice(figures);
   EXPECT_TRUE(
       said.starts_with("30% of the time is spent in critical sections with nothing to do (2.5 polls per message)"))
@@ -59,24 +60,24 @@ TEST(Advice, SeesEmptyCriticalSections) {
 
 TEST(Advice, SeesLateReceives) {
   Figures figures = shared_world();
-  at(figures.vnis[0], Time::issue) = 700;
-  at(figures.vnis[0], Count::received) = 100;
-  at(figures.vnis[0], Count::unexpected) = 95;
+  at(figures.vnis[0].totals, Time::issue) = 700;
+  at(figures.vnis[0].totals, Count::received) = 100;
+  at(figures.vnis[0].totals, Count::unexpected) = 95;
   EXPECT_TRUE(advice(figures).starts_with("95% of the messages came before their receive was posted"));
 }
 
 TEST(Advice, SeesThatOthersAreWaitedFor) {
   Figures figures = shared_world();
-  at(figures.vnis[0], Time::issue) = 100;
-  at(figures.vnis[0], Time::wait) = 500;
-  at(figures.vnis[0], Time::asleep) = 400;
+  at(figures.vnis[0].totals, Time::issue) = 100;
+  at(figures.vnis[0].totals, Time::wait) = 500;
+  at(figures.vnis[0].totals, Time::asleep) = 400;
   EXPECT_TRUE(advice(figures).starts_with("90% of the time is spent waiting for messages"));
 }
 
 TEST(Advice, IsSilentWhenAllIsWell) {
   Figures figures = shared_world();
   EXPECT_EQ(advice(figures), "no time was spent in communication");
-  at(figures.vnis[0], Time::issue) = 100;
+  at(figures.vnis[0].totals, Time::issue) = 100;
   EXPECT_EQ(advice(figures), "nothing stands out");
   figures.vnis.clear();
   EXPECT_EQ(advice(figures), "nothing was counted");
@@ -87,8 +88,8 @@ TEST(Render, LinesOfATableAreEquallyLong) {
   CommFigures gone{.name = "", .size = 0, .vni = -1, .freed = 12, .totals = {}};
   at(gone.totals, Count::sends) = 1234567;
   figures.comms.push_back(gone);
-  at(figures.vnis[0], Count::polls) = 7;
-  at(figures.vnis[0], Count::received) = 2;
+  at(figures.vnis[0].totals, Count::polls) = 7;
+  at(figures.vnis[0].totals, Count::received) = 2;
   figures.waiting = "as the model does";
   std::istringstream lines(render(figures));
   std::string line;
