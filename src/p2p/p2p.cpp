@@ -144,7 +144,7 @@ Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
     if (comm.has_promised(promise_no_any_source)) turn += static_cast<std::uint64_t>(source);
   }
   Vni& vni = rank.engine->vni(first + static_cast<int>(turn % static_cast<std::uint64_t>(vnis)));
-  if (!spread) comm.vni.store(&vni, std::memory_order_relaxed);
+  if (!spread) comm.vni.store(&vni, std::memory_order_release);
   return vni;
 }
 

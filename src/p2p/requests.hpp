@@ -13,7 +13,7 @@ class Vni;
 // VNI. Found with the first message, since the context of a duplicate may become known after its handle.
 Vni& choose_vni(Comm& comm, Plane plane, int source, int tag);
 inline Vni& vni_of(Comm& comm, Plane plane, int source, int tag) {
-  Vni* vni = comm.vni.load(std::memory_order_relaxed);
+  Vni* vni = comm.vni.load(std::memory_order_acquire);  // one that was asked for is made by its first message
   return vni != nullptr ? *vni : choose_vni(comm, plane, source, tag);
 }
 
