@@ -36,13 +36,21 @@ class Plots(unittest.TestCase):
         widths = [float(r.get("width")) for r in tree.iter(SVG + "rect")]
         self.assertLess(widths[0], widths[1])
 
+    def test_bars_of_what_is_lost_or_nothing(self):
+        for values in ((-3.0, 0.0), (-3.0, -1.0), (0.0, 0.0), (-2.0, 5.0)):
+            found = [(label, v, v - 0.5, v + 0.5, False) for label, v in zip(("heddle", "impi"), values)]
+            tree = xml.fromstring(plot.bars(found, "%", TINT))
+            for bar in tree.iter(SVG + "rect"):
+                left = float(bar.get("x"))
+                self.assertTrue(0 <= left and left + float(bar.get("width")) <= plot.WIDTH, values)
+
     def test_labels_do_not_overlap(self):
         tags = plot.name_tags([[100.0, "a", "#000", True], [101.0, "b", "#000", False], [99.0, "c", "#000", False]], 0)
         heights = sorted(float(xml.fromstring(t).get("y")) for t in tags)
         self.assertTrue(all(b - a >= 14.9 for a, b in zip(heights, heights[1:])))
 
     def test_ticks_cover_the_scale(self):
-        for low, high in ((0.2, 0.9), (1, 1000), (0.5, 5), (3, 7e6)):
+        for low, high in ((0.2, 0.9), (1, 1000), (0.5, 5), (3, 7e6), (-40, 2), (-9, -1), (0, 0)):
             self.assertGreaterEqual(len(plot.Scale(low, high, 0, 100).ticks()), 3, (low, high))
 
 

@@ -48,7 +48,7 @@ def short(v: float) -> str:
 
 
 class Scale:
-    """Values to pixels; logarithmic if the data span more than a decade and a half."""
+    """Values to pixels; logarithmic if the data span more than a decade and a half, else with zero on it."""
 
     def __init__(self, low: float, high: float, start: float, end: float, force_log: bool | None = None):
         self.start, self.end = start, end
@@ -56,7 +56,9 @@ class Scale:
         if self.log:
             self.low, self.high = math.log10(low) - 0.06, math.log10(high) + 0.06
         else:
-            self.low, self.high = 0.0, (high * 1.08 or 1.0)
+            self.low, self.high = min(0.0, low * 1.08), max(0.0, high * 1.08)
+            if self.low == self.high:
+                self.high = 1.0
 
     def __call__(self, v: float) -> float:
         at = math.log10(v) if self.log else v
@@ -68,10 +70,10 @@ class Scale:
             steps = (1, 2, 5) if decades < 2.2 else (1,)
             found = [s * 10.0**d for d in range(math.floor(self.low), math.ceil(self.high) + 1) for s in steps]
             return [v for v in found if self.low <= math.log10(v) <= self.high]
-        rough = self.high / 5
+        rough = (self.high - self.low) / 5
         step = 10.0 ** math.floor(math.log10(rough))
         step *= next(m for m in (1, 2, 5, 10) if m * step >= rough)
-        return [i * step for i in range(int(self.high / step) + 1)]
+        return [i * step for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
 
 def palette(contestants: list[tuple[str, bool]]) -> dict[str, str]:
@@ -151,17 +153,19 @@ def bars(found: list[tuple[str, float, float, float, bool]], name: str, tint: di
     if not found:
         return canvas([text(WIDTH / 2, 30, "nothing measured")], name, 60)
     highest = max(high for _, _, _, high, _ in found)
-    lowest = min(low for _, _, low, _, _ in found if low > 0)
-    log = highest / lowest > 100
+    lowest = min(low for _, _, low, _, _ in found)
+    log = lowest > 0 and highest / lowest > 100
     left, right = 110, WIDTH - 90
-    x = Scale(lowest / 3 if log else 0, highest, left, right, force_log=log)
+    x = Scale(lowest / 3 if log else lowest, highest, left, right, force_log=log)
+    start = left if log else x(0)
     body = []
     for tick in x.ticks():
         body.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="6" y2="{height - 36}" stroke="{GRID}"/>')
         body.append(text(x(tick), height - 22, short(tick)))
     for i, (label, middle, low, high, peer) in enumerate(found):
         top = 10 + 30 * i
-        body.append(f'<rect x="{left}" y="{top}" width="{max(1.0, x(middle) - left):.1f}" height="20" rx="2" fill="{tint[label]}" '
+        body.append(f'<rect x="{min(start, x(middle)):.1f}" y="{top}" width="{max(1.0, abs(x(middle) - start)):.1f}" height="20" '
+                    f'rx="2" fill="{tint[label]}" '
                     f'opacity="{0.75 if peer else 1}"/>')
         body.append(f'<line x1="{x(low):.1f}" x2="{x(high):.1f}" y1="{top + 10}" y2="{top + 10}" stroke="{INK}" stroke-width="1.3"/>')
         body.append(text(left - 8, top + 14, label, "end", INK, 12, "" if peer else 'font-weight="650"'))
