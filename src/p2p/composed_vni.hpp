@@ -49,7 +49,7 @@ class ComposedVni final : public Vni {
     // Drains itself while it has the VNI: threads that do nothing but probe would otherwise keep a FIFO lock so busy
     // that none of them ever found it free for progress.
     access_.run([&](Wakeups& wakeups) {
-      if (core_.something_to_do()) drain(wakeups);
+      if (core_.something_to_do()) drain(lln::shm::visit_messages, wakeups);
       message = core_.find_unexpected(context, source, tag);
       if (message == nullptr) return;
       found = {message->header.source, message->header.tag, message->bytes};
@@ -89,11 +89,11 @@ class ComposedVni final : public Vni {
   std::uint32_t taken() const override { return core_.taken(); }
   bool any_unsent() const override { return core_.any_unsent(); }
 
-  progress::Pass look(safety::Urgency urgency, bool peek) override {
+  progress::Pass look(safety::Urgency urgency, bool peek, int most) override {
     progress::Pass pass;
     if (!peek || something_to_do()) {
       const auto drain = [&](Wakeups& wakeups) {
-        pass.moved = this->drain(wakeups);
+        pass.moved = this->drain(most, wakeups);
         if (!pass.moved) count_held(counters(), Count::wasted);
       };
       switch (urgency) {
@@ -145,9 +145,9 @@ class ComposedVni final : public Vni {
 
   static constexpr auto claiming = Access::injects ? lln::shm::Claiming::concurrent : lln::shm::Claiming::exclusive;
 
-  bool drain(Wakeups& wakeups) {
+  bool drain(int most, Wakeups& wakeups) {
     Span span(counters(), Time::poll);
-    const bool moved = core_.drain(wakeups);
+    const bool moved = core_.drain(most, wakeups);
     if (!moved) span.was(Time::empty);
     return moved;
   }

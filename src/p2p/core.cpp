@@ -10,6 +10,7 @@
 #include "p2p/request_cache.hpp"
 #include "progress/idle_cores.hpp"
 #include "rank/rank.hpp"
+#include "threads/thread_ref.hpp"
 
 namespace heddle::p2p {
 
@@ -44,7 +45,8 @@ void truncate(Request& receive, std::size_t message_bytes) {
 
 Core::Core(Rank& rank, int vni, lln::shm::Claiming claiming)
     : rank_(rank),
-      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni}, claiming),
+      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni}, claiming,
+                threads::user_level_possible() ? lln::shm::SlotCount::many : lln::shm::SlotCount::usual),
       transfers_(*this, rank.world_size),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
   rank_.ledger.enter(vni, counters_);
@@ -297,12 +299,14 @@ bool Core::cancel_recv(Request& request, Wakeups& wakeups) {
   }
 }
 
-bool Core::drain(Wakeups& wakeups) {
+bool Core::drain(int most, Wakeups& wakeups) {
   bool moved = false;
   if (backlog_size_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     moved = flush_backlog(wakeups);
-  const int messages = endpoint_.poll([&](int sender, const Header& header, const std::byte* payload,
-                                          std::size_t bytes) { arrive(sender, header, payload, bytes, wakeups); });
+  const int messages =
+      endpoint_.poll(most, [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+        arrive(sender, header, payload, bytes, wakeups);
+      });
   count_held(counters_, Count::polls);
   if (messages == 0) count_held(counters_, Count::empty_polls);
   return moved || messages != 0;

@@ -58,8 +58,9 @@ class Core {
   void start_isend(Request& request, Wakeups& wakeups);
   // Matches an unexpected message, or posts the receive.
   void start_recv(Request& request, Wakeups& wakeups);
-  // Takes every message that has arrived, and sends what had to wait for room. Whether anything moved.
-  bool drain(Wakeups& wakeups);
+  // Takes messages that have arrived, at most `most` of each peer, and sends what had to wait for room. Whether anything
+  // moved.
+  bool drain(int most, Wakeups& wakeups);
 
   Unexpected* find_unexpected(std::uint64_t context, int source, int tag) const {
     return matcher_.find_unexpected(context, source, tag);

@@ -2,7 +2,8 @@
 // threads do; this is the same for all models.
 //
 // - First it looks a few times itself, and lets its siblings run in between: an answer that is on its way costs a switch
-//   and nothing else.
+//   and nothing else. With siblings it lets them run before it looks: what one look finds is then several threads', and
+//   each look takes only some of it (docs/adr/0030-fibers-look-in-turns.md).
 // - Then it is suspended until its requests are done. One of those that wait, the server, goes on looking for all of them,
 //   and yields between looks, so that the kernel thread polls when it has nothing else to run, and only then.
 // - When nothing has moved for as long as the policy says (safety/wait_policy.hpp), the server is suspended too. From
@@ -16,6 +17,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -60,6 +62,28 @@ class UserLevelPatience {
   std::int64_t since_ = 0;  // nothing has moved; 0: something has, since the last check
 };
 
+// The threads beside the caller that its kernel thread carries and that wait too: those that yield while it has yielded.
+// A hint: the caller may go on in another kernel thread, where others are counted.
+class Siblings {
+ public:
+  // Yields; how many have done so when the caller's turn has come again.
+  static std::uint32_t yield(const threads::ThreadRef& thread) {
+    const std::uint32_t turn = begin();
+    thread.yield();
+    return end(turn);
+  }
+  // How many the last one that yielded has seen.
+  [[gnu::noinline]] static std::uint32_t last_seen() { return seen_; }
+
+ private:
+  // Each finds the thread_local anew: it is another after a switch.
+  [[gnu::noinline]] static std::uint32_t begin() { return ++turns_; }
+  [[gnu::noinline]] static std::uint32_t end(std::uint32_t turn) { return seen_ = turns_ - turn; }
+
+  inline static constinit thread_local std::uint32_t turns_ = 0;
+  inline static constinit thread_local std::uint32_t seen_ = 0;
+};
+
 template <class E>
 class UserLevelWaiting {
  public:
@@ -67,11 +91,15 @@ class UserLevelWaiting {
 
   void wait(WaitSet& set) {
     const auto satisfied = [&] { return set.satisfied(); };
+    const bool passive = e_.machine().awake == 0;
+    std::uint32_t siblings = Siblings::last_seen();
     for (int turn = 0; turn < turns; ++turn) {
-      e_.look(e_.home(set), safety::Urgency::attempt);
-      if (set.satisfied()) return;
-      if (e_.machine().awake == 0) break;
-      thread_.yield();
+      if (turn != 0 || siblings < few || passive) {
+        e_.look_at_some(e_.home(set), Urgency::attempt, share(siblings));
+        if (set.satisfied()) return;
+        if (passive) break;
+      }
+      siblings = Siblings::yield(thread_);
       if (set.satisfied()) return;
     }
     if (!safety::is_safe(e_.model())) {
@@ -100,7 +128,13 @@ class UserLevelWaiting {
   using Urgency = safety::Urgency;
 
   static constexpr int turns = 4;
+  static constexpr std::uint32_t few = 2;             // siblings: fewer are not worth a switch before the first look
   static constexpr std::uint32_t attempts = 16;  // without waiting for the VNI, to one that does
+
+  // How many messages a look takes. Half of the threads' are with the peers, and half of the others' have come.
+  static int share(std::uint32_t siblings) {
+    return static_cast<int>(std::clamp<std::uint32_t>((siblings + 1) / 4, 2, lln::shm::visit_messages));
+  }
 
   // As the server, awake and then in turns with others, until over().
   template <class F>

@@ -2,8 +2,8 @@
 //
 // It is made by the first message of a pair, so memory grows with the pairs that talk. Two rings:
 //
-//   slots   128 slots of two cache lines. A slot is a whole message if its payload is at most 104 bytes; up to 40 bytes
-//           travel in the one line that also says that the slot is filled.
+//   slots   128 slots of two cache lines, or 1024 where threads may be so many (see SlotCount). A slot is a whole message
+//           if its payload is at most 104 bytes; up to 40 bytes travel in the one line that also says that it is filled.
 //   bulk    64 KiB of payload for longer eager messages; their slot says where.
 //
 // A producer claims the next slot, fills it and then stores its sequence number, position + 1, with release; the consumer
@@ -33,7 +33,10 @@
 
 namespace heddle::lln::shm {
 
-inline constexpr std::uint32_t slot_count = 128;
+// User-level threads come by the thousand, each with a message on its way: with fewer slots, a rank that is ahead for a
+// while would soon find no room. (1,000 fibers: 1.8 million round trips a second with 128, 3.6 with 1024; a 2-core Intel
+// Xeon VM.)
+enum class SlotCount : std::uint32_t { usual = 128, many = 1024 };
 inline constexpr std::size_t inline_bytes = 104;
 inline constexpr std::size_t first_line_bytes = 40;  // of them in the line with the sequence number
 inline constexpr std::size_t bulk_bytes = 64 * 1024;
@@ -63,11 +66,17 @@ struct Channel {
   std::atomic<std::uint64_t> bulk_consumed;
   // Written by the producer: it wants to be woken when there is room (see Doorbell).
   alignas(64) std::atomic<std::uint32_t> producer_waits;
+  // Final before the channel is announced.
   std::int32_t sender;  // world rank
-  Offset next_inbound;  // list of the receiver's inbound channels; final before the channel is announced
-  alignas(128) Slot slots[slot_count];
-  alignas(64) std::byte bulk[bulk_bytes];
+  Offset next_inbound;  // list of the receiver's inbound channels
+  std::uint32_t slot_count;
+  alignas(128) std::byte bulk[bulk_bytes];
+  // The slots follow.
+
+  static std::size_t bytes(SlotCount slots) { return sizeof(Channel) + static_cast<std::size_t>(slots) * sizeof(Slot); }
+  Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
 };
+static_assert(sizeof(Channel) % sizeof(Slot) == 0);
 
 // How the threads of a rank come to its producers: one at a time, or as they like.
 enum class Claiming : std::uint8_t { exclusive, concurrent };
@@ -81,7 +90,10 @@ class Producer {
     std::uint32_t position;
   };
 
-  void attach(Channel* channel) { channel_.store(channel, std::memory_order_release); }
+  void attach(Channel* channel) {
+    slot_count_ = channel->slot_count;
+    channel_.store(channel, std::memory_order_release);
+  }
   bool attached() const { return channel_.load(std::memory_order_acquire) != nullptr; }
   Channel& channel() const { return *channel_.load(std::memory_order_relaxed); }
 
@@ -96,14 +108,21 @@ class Producer {
         break;
       }
     } while (!position_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed));
-    return {&channel().slots[position % slot_count], position};
+    return {&slot(channel(), position), position};
   }
   // Begins to fetch what a message after next of as many bytes will be written to. Not the next one: its place is what the
   // consumer looks at when it has nothing to do.
   void fetch_ahead(const Claim& claim, std::size_t bytes) const {
-    const Slot& slot = channel().slots[(claim.position + 2) % slot_count];
-    platform::Native::prefetch_for_write(&slot);
-    if (bytes > first_line_bytes) platform::Native::prefetch_for_write(&slot.payload[first_line_bytes]);
+    const Slot& next = slot(channel(), claim.position + 2);
+    platform::Native::prefetch_for_write(&next);
+    if (bytes > first_line_bytes) platform::Native::prefetch_for_write(&next.payload[first_line_bytes]);
+  }
+  // Begins to fetch the place of the next message, if there has been one: it will come soon.
+  void fetch_next() const {
+    Channel* const channel = channel_.load(std::memory_order_relaxed);
+    if (channel == nullptr) [[unlikely]]
+      return;
+    platform::Native::prefetch_for_write(&slot(*channel, position_.load(std::memory_order_relaxed)));
   }
   // Hands a claimed slot over; every other field is written.
   static void publish(const Claim& claim) { claim.slot->sequence.store(claim.position + 1, std::memory_order_release); }
@@ -126,14 +145,18 @@ class Producer {
   // A position that other claims have overtaken looks as if it had room, and then the swap fails.
   bool has_room(std::uint32_t position) {
     if (static_cast<std::int32_t>(position - consumed_.load(std::memory_order_acquire)) <
-        static_cast<std::int32_t>(slot_count)) [[likely]]
+        static_cast<std::int32_t>(slot_count_)) [[likely]]
       return true;
     const std::uint32_t consumed = channel().slots_consumed.load(std::memory_order_acquire);
     consumed_.store(consumed, std::memory_order_release);
-    return static_cast<std::int32_t>(position - consumed) < static_cast<std::int32_t>(slot_count);
+    return static_cast<std::int32_t>(position - consumed) < static_cast<std::int32_t>(slot_count_);
   }
 
+  // That of a channel which is there.
+  Slot& slot(Channel& channel, std::uint32_t position) const { return channel.slots()[position & (slot_count_ - 1)]; }
+
   std::atomic<Channel*> channel_{nullptr};
+  std::uint32_t slot_count_ = 0;  // the channel's; that one's line is often written to
   std::atomic<std::uint32_t> position_{0};
   std::atomic<std::uint32_t> consumed_{0};  // as last read
   std::uint64_t bulk_position_ = 0;
@@ -143,21 +166,20 @@ class Producer {
 // The receiver's end.
 class Consumer {
  public:
-  explicit Consumer(Channel* channel) : channel_(channel) {}
+  explicit Consumer(Channel* channel) : channel_(channel), slot_count_(channel->slot_count) {}
   Channel& channel() const { return *channel_; }
 
   // Whether a message waits; any thread, a hint.
   bool ready() const {
-    const Slot& slot = channel_->slots[position_.load(std::memory_order_relaxed) % slot_count];
-    return slot.sequence.load(std::memory_order_relaxed) == position_.load(std::memory_order_relaxed) + 1;
+    return slot(position_.load(std::memory_order_relaxed)).sequence.load(std::memory_order_relaxed) == position_.load(std::memory_order_relaxed) + 1;
   }
   // How many have been taken; any thread.
   std::uint32_t taken() const { return position_.load(std::memory_order_relaxed); }
   // The next message, or null.
   const Slot* front() const {
     const std::uint32_t position = position_.load(std::memory_order_relaxed);
-    const Slot& slot = channel_->slots[position % slot_count];
-    return slot.sequence.load(std::memory_order_acquire) == position + 1 ? &slot : nullptr;
+    const Slot& next = slot(position);
+    return next.sequence.load(std::memory_order_acquire) == position + 1 ? &next : nullptr;
   }
   void pop(const Slot& slot) {
     if (slot.in_bulk) {
@@ -174,7 +196,10 @@ class Consumer {
   }
 
  private:
+  const Slot& slot(std::uint32_t position) const { return channel_->slots()[position & (slot_count_ - 1)]; }
+
   Channel* channel_;
+  std::uint32_t slot_count_;
   std::atomic<std::uint32_t> position_{0};  // written by the draining thread, glanced at by others
   std::uint64_t bulk_position_ = 0;
 };

@@ -5,11 +5,12 @@
 
 namespace heddle::lln::shm {
 
-Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming)
+Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming, SlotCount slots)
     : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(place.ranks) * most_vnis * sizeof(Box)),
       boxes_(heap_.at<Box>(heap_.reserved() + sizeof(Common))),
       place_(place),
       claiming_(claiming),
+      slots_(slots),
       producers_(new Producer[static_cast<std::size_t>(place.ranks)]),
       consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {}
 
@@ -20,10 +21,12 @@ void Endpoint::ring(int peer) {
 }
 
 bool Endpoint::open(int peer) {
-  const Offset offset = heap_.allocate(sizeof(Channel));
+  const Offset offset = heap_.allocate(Channel::bytes(slots_));
   if (offset == nowhere) return false;
   Channel* channel = new (heap_.at<Channel>(offset)) Channel;
   channel->sender = place_.rank;
+  channel->slot_count = static_cast<std::uint32_t>(slots_);
+  for (std::uint32_t i = 0; i < channel->slot_count; ++i) new (&channel->slots()[i]) Slot;
   std::atomic<Offset>& list = box(peer).inbound;
   Offset first = list.load(std::memory_order_relaxed);
   do {

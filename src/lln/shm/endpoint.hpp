@@ -61,7 +61,7 @@ inline constexpr int visit_messages = 64;
 
 class Endpoint {
  public:
-  Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming);
+  Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming, SlotCount slots);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
@@ -88,9 +88,14 @@ class Endpoint {
     return post_inline(peer, header, bytes, fill);
   }
 
-  // Hands every waiting message to sink(sender, header, payload, bytes), then frees its place; the number of messages.
+  // Hands waiting messages, at most `most` of each channel, to sink(sender, header, payload, bytes), then frees their
+  // places; the number of messages.
+  //
+  // A visit that looks until nothing is left takes the line of the next message from its sender, who then has to wait for
+  // it. One of many that take a few each leaves it where it is; and since answers will follow, and a peer that has sent
+  // several messages does not just look for one, it begins to fetch their place.
   template <class Sink>
-  int poll(Sink&& sink) {
+  int poll(int most, Sink&& sink) {
     if (own_box().inbound.load(std::memory_order_relaxed) != known_inbound_) [[unlikely]]
       admit();
     int messages = 0;
@@ -99,7 +104,7 @@ class Endpoint {
       Consumer& consumer = *consumers_[i];
       const Slot* slot = consumer.front();
       if (slot == nullptr) continue;
-      int left = visit_messages;
+      int left = most;
       do {
         const std::byte* payload = slot->payload;
         std::size_t bytes = slot->bytes;
@@ -112,8 +117,10 @@ class Endpoint {
         sink(consumer.channel().sender, Header{slot->kind, slot->source, slot->tag, slot->context}, payload, bytes);
         consumer.pop(*slot);
         ++messages;
+        if (--left == 0) break;
         slot = consumer.front();
-      } while (slot != nullptr && --left > 0);
+      } while (slot != nullptr);
+      if (messages > 1 && most < visit_messages) producers_[consumer.channel().sender].fetch_next();
       consumer.publish();
       platform::Native::light_fence();
       if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]]
@@ -204,6 +211,7 @@ class Endpoint {
   Box* boxes_;
   Place place_;
   Claiming claiming_;
+  SlotCount slots_;  // of the channels that we make
   std::unique_ptr<Producer[]> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};
   std::atomic<int> consumer_count_{0};
