@@ -128,7 +128,7 @@ class UserLevelWaiting {
   using Urgency = safety::Urgency;
 
   static constexpr int turns = 4;
-  static constexpr std::uint32_t few = 2;             // siblings: fewer are not worth a switch before the first look
+  static constexpr std::uint32_t few = 2;        // siblings: fewer are not worth a switch before the first look
   static constexpr std::uint32_t attempts = 16;  // without waiting for the VNI, to one that does
 
   // How many messages a look takes. Half of the threads' are with the peers, and half of the others' have come.

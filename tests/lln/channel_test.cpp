@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <stop_token>
@@ -41,11 +42,16 @@ bool send(Producer& producer, Claiming claiming, std::uint32_t thread, std::uint
   return true;
 }
 
-void exchange(Claiming claiming, std::uint32_t threads) {
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+void exchange(Claiming claiming, SlotCount slots, std::uint32_t threads) {
   constexpr std::uint32_t rounds = 20000;
-  const auto channel = std::make_unique<Channel>();
+  const std::unique_ptr<void, Free> memory(std::aligned_alloc(alignof(Channel), Channel::bytes(slots)));
+  auto* const channel = new (memory.get()) Channel(0, slots);
   Producer producer;
-  producer.attach(channel.get());
+  producer.attach(channel);
   std::vector<std::jthread> team;
   for (std::uint32_t t = 0; t < threads; ++t)
     team.emplace_back([&, t](const std::stop_token& over) {
@@ -53,7 +59,7 @@ void exchange(Claiming claiming, std::uint32_t threads) {
       while (i < rounds && send(producer, claiming, t, i, over)) ++i;
     });
 
-  Consumer consumer(channel.get());
+  Consumer consumer(channel);
   std::vector<std::uint32_t> next(threads);
   for (std::uint32_t taken = 0; taken < threads * rounds;) {
     const Slot* slot = consumer.front();
@@ -74,8 +80,9 @@ void exchange(Claiming claiming, std::uint32_t threads) {
   EXPECT_FALSE(consumer.ready());
 }
 
-TEST(Channel, OneThreadSends) { exchange(Claiming::exclusive, 1); }
-TEST(Channel, ManyThreadsClaimAtOnce) { exchange(Claiming::concurrent, 6); }
+TEST(Channel, OneThreadSends) { exchange(Claiming::exclusive, SlotCount::usual, 1); }
+TEST(Channel, ManyThreadsClaimAtOnce) { exchange(Claiming::concurrent, SlotCount::usual, 6); }
+TEST(Channel, ManySlots) { exchange(Claiming::concurrent, SlotCount::many, 6); }
 
 }  // namespace
 }  // namespace heddle::lln::shm

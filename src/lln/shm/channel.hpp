@@ -26,6 +26,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #include "lln/header.hpp"
 #include "lln/shm/heap.hpp"
@@ -61,6 +62,11 @@ struct BulkSpan {
 };
 
 struct Channel {
+  // In memory of bytes(slots).
+  Channel(int from, SlotCount number) : sender(from), slot_count(static_cast<std::uint32_t>(number)) {
+    for (std::uint32_t i = 0; i < slot_count; ++i) new (slots() + i) Slot;
+  }
+
   // Written by the consumer.
   alignas(64) std::atomic<std::uint32_t> slots_consumed;
   std::atomic<std::uint64_t> bulk_consumed;
@@ -171,7 +177,8 @@ class Consumer {
 
   // Whether a message waits; any thread, a hint.
   bool ready() const {
-    return slot(position_.load(std::memory_order_relaxed)).sequence.load(std::memory_order_relaxed) == position_.load(std::memory_order_relaxed) + 1;
+    const std::uint32_t position = position_.load(std::memory_order_relaxed);
+    return slot(position).sequence.load(std::memory_order_relaxed) == position + 1;
   }
   // How many have been taken; any thread.
   std::uint32_t taken() const { return position_.load(std::memory_order_relaxed); }

@@ -23,10 +23,7 @@ void Endpoint::ring(int peer) {
 bool Endpoint::open(int peer) {
   const Offset offset = heap_.allocate(Channel::bytes(slots_));
   if (offset == nowhere) return false;
-  Channel* channel = new (heap_.at<Channel>(offset)) Channel;
-  channel->sender = place_.rank;
-  channel->slot_count = static_cast<std::uint32_t>(slots_);
-  for (std::uint32_t i = 0; i < channel->slot_count; ++i) new (&channel->slots()[i]) Slot;
+  Channel* channel = new (heap_.at<Channel>(offset)) Channel(place_.rank, slots_);
   std::atomic<Offset>& list = box(peer).inbound;
   Offset first = list.load(std::memory_order_relaxed);
   do {

@@ -30,8 +30,8 @@ inline constexpr int most_asked_models = 7;  // of a job, beside that of its ran
 
 // What the ranks of a job know of each other; at the start of the heap, the boxes behind it.
 struct alignas(128) Common {
-  std::atomic<std::uint32_t> waiting;  // threads that wait awake (safety/patience.hpp)
-  std::atomic<std::uint32_t> vnis;     // of every rank: set by the first that comes, 0 before
+  std::atomic<std::uint32_t> waiting;                          // threads that wait awake (safety/patience.hpp)
+  std::atomic<std::uint32_t> vnis;                             // of every rank: set by the first that comes, 0 before
   std::atomic<std::uint64_t> asked_models[most_asked_models];  // p2p/asked_models.hpp; 0: none yet
 };
 
@@ -211,7 +211,7 @@ class Endpoint {
   Box* boxes_;
   Place place_;
   Claiming claiming_;
-  SlotCount slots_;  // of the channels that we make
+  SlotCount slots_;                        // of the channels that we make
   std::unique_ptr<Producer[]> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};
   std::atomic<int> consumer_count_{0};
