@@ -41,6 +41,23 @@ class ComposedVni final : public Vni {
     start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_isend(r, wakeups); });
   }
   void start_recv(Request& request) override {
+    if constexpr (Access::announces) {
+      using enum Matcher::Announced;
+      const Span span(counters(), Time::issue);
+      // Nobody is there: it is as quick to post it, and does not have to be taken in later.
+      if (access_.try_run([&](Wakeups& wakeups) { core_.start_recv(request, wakeups); })) [[likely]]
+        return;
+      const Matcher::Announcement announcement = core_.announce_recv(request);
+      if (announcement.result == posted) return;
+      access_.run([&](Wakeups& wakeups) {
+        if (announcement.result == not_at_all) {
+          core_.start_recv(request, wakeups);
+        } else {
+          core_.meet_announced(announcement.bin, wakeups);
+        }
+      });
+      return;
+    }
     start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_recv(r, wakeups); });
   }
 

@@ -261,6 +261,10 @@ void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wa
   drop_unexpected(message);
 }
 
+void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
+  matcher_.settle(bin, [&](Request& request, Unexpected& message) { start_matched_recv(request, message, wakeups); });
+}
+
 bool Core::cancel_recv(Request& request, Wakeups& wakeups) {
   if (request.done.load(std::memory_order_relaxed) != 0 || !matcher_.withdraw(request)) return false;
   request.cancelled = true;

@@ -58,6 +58,10 @@ class Core {
   void start_isend(Request& request, Wakeups& wakeups);
   // Matches an unexpected message, or posts the receive.
   void start_recv(Request& request, Wakeups& wakeups);
+  // Any thread, unprotected: posts a receive that no message waits for, as far as that goes beside others
+  // (p2p/matching.hpp). What is left to do under the protection: start_recv, or meet_announced.
+  Matcher::Announcement announce_recv(Request& request) { return matcher_.announce(request); }
+  void meet_announced(std::uint32_t bin, Wakeups& wakeups);
   // Takes messages that have arrived, at most `most` of each peer, and sends what had to wait for room. Whether anything
   // moved.
   bool drain(int most, Wakeups& wakeups);

@@ -5,17 +5,25 @@
 // wildcard candidate the older is taken, which is what one list in order of posting would have given. An unexpected
 // message stands in its bin and in a list of all in order of arrival, which wildcard receives and probes search.
 //
-// Not thread-safe: the VNI's safety model protects it.
+// All under the VNI's protection, but for announce(): a receive without a wildcard may be left in its bin by any thread,
+// beside the one that matches, which takes it in when a message comes that fits nothing it has. While unexpected
+// messages are in a bin its gate is closed, and who announces there has to enter the VNI. So a message and a receive never
+// miss each other (sync/announcements.hpp); a receive whose announcement has returned is matched with all that came before;
+// and as long as neither wildcards nor unexpected messages are about, posting takes one atomic operation and waits for
+// nobody.
 #pragma once
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "lln/header.hpp"
 #include "object/request.hpp"
+#include "platform/native.hpp"
+#include "sync/announcements.hpp"
 
 namespace heddle::p2p {
 
@@ -38,33 +46,75 @@ class Matcher {
  public:
   // Appends a receive; `request` holds context, source and tag.
   [[gnu::always_inline]] void post(Request& request) {
-    request.order = next_order_++;
-    List<Request>& list = is_wild(request) ? wild_ : receives_[bin(request.context, request.source, request.tag)];
-    list.append(request);
+    if (is_wild(request)) {
+      const std::uint64_t wilds = wilds_.load(std::memory_order_relaxed) + 1;
+      wilds_.store(wilds, std::memory_order_relaxed);
+      request.order = 2 * wilds;
+      wild_.append(request);
+    } else {
+      Bin& bin = bin_of(request);
+      (void)gather(bin);  // the same thread's, perhaps
+      request.order = order_of_exact();
+      bin.posted.append(request);
+    }
   }
 
-  // Takes the oldest posted receive that matches, or null.
+  // What became of an announcement: the receive is posted; or start it like any other; or settle its bin.
+  enum class Announced : std::uint8_t { posted, not_at_all, at_closed_gate };
+  struct Announcement {
+    Announced result;
+    std::uint32_t bin;
+  };
+  // Any thread, unprotected. Unless it was not announced, the request may be done when this returns.
+  [[gnu::always_inline]] Announcement announce(Request& request) {
+    if (is_wild(request)) [[unlikely]]
+      return {Announced::not_at_all, 0};
+    const std::uint32_t at = bin(request.context, request.source, request.tag);
+    request.order = order_of_exact();
+    return {bins_[at].announced.announce(request) ? Announced::posted : Announced::at_closed_gate, at};
+  }
+  // Takes in what was announced in a bin: meet(receive, message) for each that has a message, which has left its queue.
+  template <class Meet>
+  void settle(std::uint32_t at, Meet&& meet) {
+    Bin& bin = bins_[at];
+    Request* next = bin.announced.take();
+    while (next != nullptr) {
+      Request& request = *next;
+      next = request.next;
+      if (Unexpected* const message = search_bin(bin, request.context, request.source, request.tag)) {
+        remove_unexpected(*message);
+        meet(request, *message);
+      } else {
+        bin.posted.append(request);
+      }
+    }
+  }
+
+  // Takes the oldest posted receive that matches. Null: the message must be added to the unexpected ones.
   [[gnu::always_inline]] Request* take_receive(const lln::Header& header) {
-    List<Request>& exact = receives_[bin(header.context, header.source, header.tag)];
-    Request* found = exact.head;
-    while (found != nullptr && !same(*found, header)) found = found->next;
-    if (wild_.head == nullptr) [[likely]] {
-      if (found != nullptr) exact.remove(*found);
-      return found;
+    Bin& bin = bin_of(header);
+    Request* found = search_posted(bin, header);
+    if ((found == nullptr || wild_.head != nullptr) && gather(bin)) found = search_posted(bin, header);
+    if (wild_.head != nullptr) [[unlikely]] {
+      Request* wild = wild_.head;
+      while (wild != nullptr && !accepts(*wild, header)) wild = wild->next;
+      if (wild != nullptr && (found == nullptr || wild->order < found->order)) {
+        wild_.remove(*wild);
+        return wild;
+      }
     }
-    Request* wild = wild_.head;
-    while (wild != nullptr && !accepts(*wild, header)) wild = wild->next;
-    if (wild != nullptr && (found == nullptr || wild->order < found->order)) {
-      wild_.remove(*wild);
-      return wild;
+    if (found == nullptr) [[unlikely]] {
+      found = close(bin, header);
+      if (found == nullptr) return nullptr;
     }
-    if (found != nullptr) exact.remove(*found);
+    bin.posted.remove(*found);
     return found;
   }
 
   // Takes a posted receive back; false if it is not posted (any more).
   bool withdraw(Request& request) {
-    List<Request>& list = is_wild(request) ? wild_ : receives_[bin(request.context, request.source, request.tag)];
+    if (!is_wild(request)) (void)gather(bin_of(request));
+    List<Request>& list = is_wild(request) ? wild_ : bin_of(request).posted;
     for (Request* r = list.head; r != nullptr; r = r->next) {
       if (r != &request) continue;
       list.remove(request);
@@ -74,11 +124,11 @@ class Matcher {
   }
 
   void add_unexpected(Unexpected& message) {
-    Bin& list = unexpected_[bin(message.header.context, message.header.source, message.header.tag)];
+    Bin& bin = bin_of(message.header);
     message.bin_next = nullptr;
-    message.bin_prev = list.tail;
-    (list.tail ? list.tail->bin_next : list.head) = &message;
-    list.tail = &message;
+    message.bin_prev = bin.newest;
+    (bin.newest ? bin.newest->bin_next : bin.oldest) = &message;
+    bin.newest = &message;
     arrivals_.append(message);
   }
 
@@ -88,26 +138,67 @@ class Matcher {
   }
 
   void remove_unexpected(Unexpected& message) {
-    Bin& list = unexpected_[bin(message.header.context, message.header.source, message.header.tag)];
-    (message.bin_prev ? message.bin_prev->bin_next : list.head) = message.bin_next;
-    (message.bin_next ? message.bin_next->bin_prev : list.tail) = message.bin_prev;
+    Bin& bin = bin_of(message.header);
+    (message.bin_prev ? message.bin_prev->bin_next : bin.oldest) = message.bin_next;
+    (message.bin_next ? message.bin_next->bin_prev : bin.newest) = message.bin_prev;
     arrivals_.remove(message);
+    if (bin.oldest == nullptr) bin.announced.open();
   }
 
  private:
+  struct Bin;
+
   Unexpected* search_unexpected(std::uint64_t context, int source, int tag) const {
-    if (source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG) {
-      Unexpected* m = unexpected_[bin(context, source, tag)].head;
-      while (m != nullptr && !(m->header.tag == tag && m->header.source == source && m->header.context == context))
-        m = m->bin_next;
-      return m;
-    }
+    if (source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG)
+      return search_bin(bins_[bin(context, source, tag)], context, source, tag);
     for (Unexpected* m = arrivals_.head; m != nullptr; m = m->next)
       if (m->header.context == context && (source == MPI_ANY_SOURCE || source == m->header.source) &&
           (tag == MPI_ANY_TAG || tag == m->header.tag))
         return m;
     return nullptr;
   }
+
+  static Unexpected* search_bin(const Bin& bin, std::uint64_t context, int source, int tag) {
+    Unexpected* m = bin.oldest;
+    while (m != nullptr && !(m->header.tag == tag && m->header.source == source && m->header.context == context))
+      m = m->bin_next;
+    return m;
+  }
+  static Request* search_posted(const Bin& bin, const lln::Header& header) {
+    Request* found = bin.posted.head;
+    while (found != nullptr && !same(*found, header)) found = found->next;
+    return found;
+  }
+
+  // Takes in what was announced in a bin without unexpected messages; whether there was something.
+  [[gnu::noinline]] static bool take_in(Bin& bin) {
+    Request* next = bin.announced.take();
+    if (next == nullptr) return false;
+    while (next != nullptr) {
+      Request& request = *next;
+      next = request.next;
+      bin.posted.append(request);
+    }
+    return true;
+  }
+  // The same for any bin. At a closed gate it is left to those who announced it: they come, and first find the messages that
+  // were there before.
+  [[gnu::always_inline]] static bool gather(Bin& bin) {
+    return bin.announced.any() && !bin.announced.is_closed() && take_in(bin);
+  }
+  // A message of this bin is about to be unexpected: from here on who announces is told so; unless one has just done it that
+  // fits.
+  [[gnu::noinline]] static Request* close(Bin& bin, const lln::Header& header) {
+    if (bin.announced.is_closed() || !bin.announced.close()) return nullptr;
+    (void)take_in(bin);
+    Request* const found = search_posted(bin, header);
+    if (found != nullptr) bin.announced.open();
+    return found;
+  }
+
+  // Wildcard receives have even ages. Exact ones that were posted between the same two of them need no order: one is behind
+  // those wildcards that its thread, or who synchronized with it, has posted.
+  std::uint64_t order_of_exact() const { return 2 * wilds_.load(std::memory_order_relaxed) + 1; }
 
   static constexpr std::size_t bins = 256;
 
@@ -126,15 +217,23 @@ class Matcher {
       (x.next ? x.next->prev : tail) = x.prev;
     }
   };
-  struct Bin {
-    Unexpected* head = nullptr;
-    Unexpected* tail = nullptr;
+  struct Links {
+    static Request* next(const Request& request) { return request.next; }
+    static void set_next(Request& request, Request* other) { request.next = other; }
+  };
+  struct alignas(platform::cache_line) Bin {
+    sync::Announcements<platform::Native, Request, Links> announced;  // its gate is closed while there is an `oldest`
+    List<Request> posted;
+    Unexpected* oldest = nullptr;
+    Unexpected* newest = nullptr;
   };
 
-  static std::size_t bin(std::uint64_t context, int source, int tag) {
+  [[gnu::always_inline]] Bin& bin_of(const Request& r) { return bins_[bin(r.context, r.source, r.tag)]; }
+  [[gnu::always_inline]] Bin& bin_of(const lln::Header& h) { return bins_[bin(h.context, h.source, h.tag)]; }
+  static std::uint32_t bin(std::uint64_t context, int source, int tag) {
     const std::uint64_t key = context * 0x9e3779b97f4a7c15 + static_cast<std::uint32_t>(source) * 0x85ebca6bu +
                               static_cast<std::uint32_t>(tag) * 0xc2b2ae35u;
-    return static_cast<std::size_t>((key ^ (key >> 32)) * 0x9e3779b97f4a7c15 >> 56);
+    return static_cast<std::uint32_t>((key ^ (key >> 32)) * 0x9e3779b97f4a7c15 >> 56);
   }
   static bool is_wild(const Request& r) { return r.source == MPI_ANY_SOURCE || r.tag == MPI_ANY_TAG; }
   static bool same(const Request& r, const lln::Header& h) {
@@ -146,11 +245,10 @@ class Matcher {
   }
   static_assert(bins == 256, "bin() takes the upper 8 bits of its hash");
 
-  std::uint64_t next_order_ = 0;
+  std::atomic<std::uint64_t> wilds_{0};  // receives with a wildcard, ever; written under the protection
   List<Request> wild_;
   List<Unexpected> arrivals_;
-  List<Request> receives_[bins];
-  Bin unexpected_[bins];
+  Bin bins_[bins];
 };
 
 }  // namespace heddle::p2p

@@ -195,6 +195,7 @@ struct Native {
 
   // Asks for a cache line that will be stored to. By name: the compiler's builtin asks for a line to read unless it may count
   // on more than the oldest x86-64; where the processor does not know this one it does nothing.
+  static void prefetch(const void* line) noexcept { __builtin_prefetch(line); }
   static void prefetch_for_write(const void* line) noexcept {
     asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
   }

@@ -1,5 +1,5 @@
-// Submission "inject": what the network takes from many threads at once goes to it without a lock, and everything else
-// waits for the lock.
+// Submission "inject": what the network takes from many threads at once goes to it without a lock, receives are announced
+// to whoever matches, and everything else waits for the lock.
 //
 // Source: Díaz-Martín 2014 has it for threads of one address space. Over shared memory a short message
 // costs one compare-and-swap on the sender's side (lln/shm/channel.hpp) where a lock costs two atomic operations, and a
@@ -14,6 +14,7 @@ template <sync::Lock Lock>
 class InjectAccess : public LockAccess<Lock> {
  public:
   static constexpr bool injects = true;
+  static constexpr bool announces = true;
   using LockAccess<Lock>::LockAccess;
 
   template <class F>

@@ -1,3 +1,4 @@
+#include "announcements_body.hpp"
 #include "check.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
@@ -17,6 +18,8 @@ void enroll_waiting() {
       enroll<ElectionBody<Checker, typename C::type, 3>>("election/" + name, threads, 1);
     }
   });
+  enroll<AnnouncementsBody<Checker, 3, 6>>("announcements", 2, 2);
+  enroll<AnnouncementsBody<Checker, 3, 6>>("announcements", 3, 1);
 }
 
 }  // namespace heddle::test

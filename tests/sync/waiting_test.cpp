@@ -1,9 +1,10 @@
-// Every queue, counter and the election on real threads, up to 64 of them.
+// Every queue, counter, the election and announcements on real threads, up to 64 of them.
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 
+#include "announcements_body.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
 #include "election_body.hpp"
@@ -48,6 +49,7 @@ void register_all() {
     add<ForceBody<Native, typename C::type, max_threads>>("CounterForced", C::name, {2, 3, 8, max_threads}, 0);
     add<ElectionBody<Native, typename C::type, max_threads>>("Election", C::name, {1, 2, 3, 8, max_threads}, 4'000);
   });
+  add<AnnouncementsBody<Native, max_threads, 8'000>>("Announcements", "treiber", {1, 2, 3, 8, max_threads}, 8'000);
 }
 
 }  // namespace

