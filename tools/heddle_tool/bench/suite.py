@@ -110,6 +110,8 @@ BENCHMARKS = {b.name: b for b in (
               "share of a core", "%", "lower", threaded=False, seconds=10),
     Benchmark("latency-single", "latency", "blocking ping-pong at MPI_THREAD_SINGLE: what thread safety costs one thread",
               "half round trip", "us", "lower", threaded=False, sizes=(8,), args=("--level", "single")),
+    Benchmark("message-rate-single", "message-rate", "message rate at MPI_THREAD_SINGLE: what thread safety costs one thread",
+              "message rate", "M/s", "higher", threaded=False, sizes=(8,), args=("--level", "single")),
     Benchmark("short-beside-long", "short-beside-long",
               "short ping-pongs of some threads while another streams long messages",
               "half round trip of the short ones", "us", "lower", ranks=(3,), threads=(2,), least_threads=2),
