@@ -82,9 +82,9 @@ inline void count(Counters& counters, Count what, std::uint64_t n = 1) {
 }
 
 // The same, by who holds the protection of what is counted.
-[[gnu::always_inline]] inline void count_held(Counters& counters, Count what) {
+[[gnu::always_inline]] inline void count_held(Counters& counters, Count what, std::uint64_t n = 1) {
   if (Cell* cell = counters.held()) [[unlikely]]
-    cell->add(what);
+    cell->add(what, n);
 }
 
 }  // namespace heddle::instruments

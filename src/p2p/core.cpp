@@ -288,9 +288,6 @@ bool Core::cancel_recv(Request& request, Wakeups& wakeups) {
 
 [[gnu::always_inline]] inline void Core::arrive(int sender, const Header& header, const std::byte* payload,
                                                 std::size_t bytes, Wakeups& wakeups) {
-  if (header.kind > MessageKind::rts) [[unlikely]]
-    return arrive_control(sender, header, payload, wakeups);
-  count_held(counters_, Count::received);
   Request* const receive = matcher_.take_receive(header);
   if (receive == nullptr) [[unlikely]]
     return keep(sender, header, payload, bytes);
@@ -307,10 +304,15 @@ bool Core::drain(int most, Wakeups& wakeups) {
   bool moved = false;
   if (backlog_size_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     moved = flush_backlog(wakeups);
+  int control = 0;
   const int messages =
       endpoint_.poll(most, [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
-        arrive(sender, header, payload, bytes, wakeups);
+        if (header.kind <= MessageKind::rts) [[likely]]
+          return arrive(sender, header, payload, bytes, wakeups);
+        ++control;
+        arrive_control(sender, header, payload, wakeups);
       });
+  count_held(counters_, Count::received, static_cast<std::uint64_t>(messages - control));
   count_held(counters_, Count::polls);
   if (messages == 0) count_held(counters_, Count::empty_polls);
   return moved || messages != 0;
