@@ -60,7 +60,8 @@ Error ask_for_model(Rank& rank, std::string_view value, int& number) {
   for (number = 1; number <= lln::shm::most_asked_models; ++number) {
     std::uint64_t word = 0;
     const bool fits = wanted.first + wanted.vnis <= lln::shm::most_vnis;
-    if (fits && table[number - 1].compare_exchange_strong(word, pack(wanted), std::memory_order_relaxed)) return success;
+    if (fits && table[number - 1].compare_exchange_strong(word, pack(wanted), std::memory_order_relaxed))
+      return success;
     if (!fits) word = table[number - 1].load(std::memory_order_relaxed);
     if (word == 0)
       return refuse(value, " finds no room: a rank has at most " + std::to_string(lln::shm::most_vnis) + " VNIs, and " +
@@ -69,7 +70,8 @@ Error ask_for_model(Rank& rank, std::string_view value, int& number) {
     if (there.vnis == wanted.vnis && there.lock == wanted.lock && there.submission == wanted.submission) return success;
     wanted.first = there.first + there.vnis;
   }
-  return refuse(value, " is one too many: a job may ask for " + std::to_string(lln::shm::most_asked_models) + " models");
+  return refuse(value,
+                " is one too many: a job may ask for " + std::to_string(lln::shm::most_asked_models) + " models");
 }
 
 AskedModel asked_model_of(const Rank& rank, int vni) {

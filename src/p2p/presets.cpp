@@ -59,25 +59,24 @@ struct Maker {
 };
 
 template <class Access, class Waiting>
-constexpr Maker by{
-    [](Rank& rank, const Model& model) -> Made {
-      return std::make_unique<ComposedEngine<Access, Waiting>>(rank, model,
-                                                               [](Core& core) { return Access(core.counters()); });
-    },
-    [](Rank& rank, int index) -> MadeVni {
-      return std::make_unique<ComposedVni<Access>>(rank, index, [](Core& core) { return Access(core.counters()); });
-    }};
+constexpr Maker by{[](Rank& rank, const Model& model) -> Made {
+                     return std::make_unique<ComposedEngine<Access, Waiting>>(
+                         rank, model, [](Core& core) { return Access(core.counters()); });
+                   },
+                   [](Rank& rank, int index) -> MadeVni {
+                     return std::make_unique<ComposedVni<Access>>(rank, index,
+                                                                  [](Core& core) { return Access(core.counters()); });
+                   }};
 
 template <class Access, class Waiting, platform::Topology (*topology)()>
-constexpr Maker by_on{
-    [](Rank& rank, const Model& model) -> Made {
-      return std::make_unique<ComposedEngine<Access, Waiting>>(
-          rank, model, [](Core& core) { return Access(core.counters(), topology()); });
-    },
-    [](Rank& rank, int index) -> MadeVni {
-      return std::make_unique<ComposedVni<Access>>(rank, index,
-                                                   [](Core& core) { return Access(core.counters(), topology()); });
-    }};
+constexpr Maker by_on{[](Rank& rank, const Model& model) -> Made {
+                        return std::make_unique<ComposedEngine<Access, Waiting>>(
+                            rank, model, [](Core& core) { return Access(core.counters(), topology()); });
+                      },
+                      [](Rank& rank, int index) -> MadeVni {
+                        return std::make_unique<ComposedVni<Access>>(
+                            rank, index, [](Core& core) { return Access(core.counters(), topology()); });
+                      }};
 
 // Its VNIs can't be asked for: the communication thread is the rank's.
 constexpr Maker by_offload{[](Rank& rank, const Model& model) -> Made {
@@ -113,8 +112,7 @@ const std::array presets{
            by_on<LockAccess<sync::HmcsLock<Native, 3>>, Usc, safety::core_topology>},
     Preset{{"offload", several_vnis, L::none, P::offload, W::flag}, by_offload},
     Preset{{"csync", several_vnis, L::none, P::csync, W::backoff}, by<safety::CombiningAccess, BackOff>},
-    Preset{{"lockq-mcs", several_vnis, L::mcs, P::lockq, W::backoff},
-           by<QueueAccess<sync::McsLock<Native>>, BackOff>},
+    Preset{{"lockq-mcs", several_vnis, L::mcs, P::lockq, W::backoff}, by<QueueAccess<sync::McsLock<Native>>, BackOff>},
     Preset{{"lockq-mtx", several_vnis, L::mutex, P::lockq, W::backoff},
            by<QueueAccess<sync::MutexLock<Native>>, BackOff>},
     Preset{{"coarse", 1, L::ttas, P::wait, W::contend}, by<LockAccess<sync::TtasLock<Native>>, Busy>},

@@ -29,8 +29,8 @@ struct Figures {
   int rank = 0;
   int ranks = 1;
   std::string model;
-  bool model_was_chosen = false;  // by HEDDLE_MODEL
-  std::string waiting;            // the policy, and what it comes from (safety/wait_policy.hpp)
+  bool model_was_chosen = false;   // by HEDDLE_MODEL
+  std::string waiting;             // the policy, and what it comes from (safety/wait_policy.hpp)
   std::vector<std::string> asked;  // what sessions and communicators asked for: the VNIs and the model of each
   std::vector<VniFigures> vnis;
   std::vector<CommFigures> comms;  // that have been used

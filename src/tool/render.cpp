@@ -73,9 +73,9 @@ std::string traffic(const Figures& figures) {
 std::string locks(const Figures& figures) {
   Table table({"VNI", "acquisitions", "contended", "wasted", "refused", "combined", "per acquisition", "at most"});
   for (const auto& [index, t] : figures.vnis) {
-    table.add({std::to_string(index), number(t[Count::acquisitions]), number(t[Count::contended]), number(t[Count::wasted]),
-               number(t[Count::refused]), number(t[Count::combined]), ratio(t[Count::combined], t[Count::acquisitions]),
-               number(t.largest)});
+    table.add({std::to_string(index), number(t[Count::acquisitions]), number(t[Count::contended]),
+               number(t[Count::wasted]), number(t[Count::refused]), number(t[Count::combined]),
+               ratio(t[Count::combined], t[Count::acquisitions]), number(t.largest)});
   }
   return table.text();
 }

@@ -254,8 +254,8 @@ void refused() {
   MPI_Comm parent;
   MPI_Comm_dup(MPI_COMM_SELF, &parent);
   MPI_Comm_set_errhandler(parent, MPI_ERRORS_RETURN);
-  for (const char* model : {"warp", "offload", "single", "lock=mcs,submit=warp", "auto,wait=usc", "vnis=65", "vnis=64",
-                            "clh,vnis=2"}) {
+  for (const char* model :
+       {"warp", "offload", "single", "lock=mcs,submit=warp", "auto,wait=usc", "vnis=65", "vnis=64", "clh,vnis=2"}) {
     const Asking asking(model);
     MPI_Comm made;
     equal(class_of(MPI_Comm_dup_with_info(parent, asking.info, &made)), MPI_ERR_INFO_VALUE, model);

@@ -65,7 +65,8 @@ int main(int argc, char** argv) {
     }
   });
   for (const pid_t thread : of_operations)
-    check(of_program.contains(thread) || served_by_a_thread_of_the_library(), "a thread of the program calls its operation");
+    check(of_program.contains(thread) || served_by_a_thread_of_the_library(),
+          "a thread of the program calls its operation");
   for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
   MPI_Op_free(&op);
 }
