@@ -8,7 +8,6 @@ namespace heddle::tool {
 
 using instruments::Count;
 using instruments::Time;
-using instruments::Totals;
 
 namespace {
 

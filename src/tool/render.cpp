@@ -9,7 +9,6 @@ namespace heddle::tool {
 
 using instruments::Count;
 using instruments::Time;
-using instruments::Totals;
 
 namespace {
 
