@@ -44,11 +44,9 @@ class ComposedVni final : public Vni {
     if constexpr (Access::announces) {
       using enum Matcher::Announced;
       const Span span(counters(), Time::issue);
-      // Nobody is there: it is as quick to post it, and does not have to be taken in later.
-      if (access_.try_run([&](Wakeups& wakeups) { core_.start_recv(request, wakeups); })) [[likely]]
-        return;
       const Matcher::Announcement announcement = core_.announce_recv(request);
-      if (announcement.result == posted) return;
+      if (announcement.result == posted) [[likely]]
+        return;
       access_.run([&](Wakeups& wakeups) {
         if (announcement.result == not_at_all) {
           core_.start_recv(request, wakeups);

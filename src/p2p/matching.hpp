@@ -44,7 +44,7 @@ struct Unexpected {
 
 class Matcher {
  public:
-  // Appends a receive; `request` holds context, source and tag.
+  // Appends a receive; `request` holds context, source and tag. Not an exact one where such are announced.
   [[gnu::always_inline]] void post(Request& request) {
     if (is_wild(request)) {
       const std::uint64_t wilds = wilds_.load(std::memory_order_relaxed) + 1;
@@ -52,10 +52,8 @@ class Matcher {
       request.order = 2 * wilds;
       wild_.append(request);
     } else {
-      Bin& bin = bin_of(request);
-      (void)gather(bin);  // the same thread's, perhaps
       request.order = order_of_exact();
-      bin.posted.append(request);
+      bin_of(request).posted.append(request);
     }
   }
 
@@ -113,8 +111,9 @@ class Matcher {
 
   // Takes a posted receive back; false if it is not posted (any more).
   bool withdraw(Request& request) {
-    if (!is_wild(request)) (void)gather(bin_of(request));
-    List<Request>& list = is_wild(request) ? wild_ : bin_of(request).posted;
+    const bool wild = is_wild(request);
+    if (!wild) (void)gather(bin_of(request));
+    List<Request>& list = wild ? wild_ : bin_of(request).posted;
     for (Request* r = list.head; r != nullptr; r = r->next) {
       if (r != &request) continue;
       list.remove(request);
