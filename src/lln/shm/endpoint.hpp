@@ -123,7 +123,7 @@ class Endpoint {
         if (--left == 0) break;
         slot = consumer.front();
       } while (slot != nullptr);
-      if (messages > 1 && most < visit_messages) producers_[consumer.channel().sender].fetch_next();
+      if (most - left > 1 && most < visit_messages) producers_[consumer.channel().sender].fetch_next();
       consumer.publish();
       platform::Native::light_fence();
       if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]]
