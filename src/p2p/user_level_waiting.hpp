@@ -21,6 +21,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "lln/shm/endpoint.hpp"
 #include "p2p/wait_set.hpp"
 #include "platform/native.hpp"
 #include "progress/pass.hpp"
