@@ -15,7 +15,7 @@ constexpr int rounds = 5;
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
   std::atomic<bool> over = false;
-  in_threads(4, [&](int t) {
+  in_threads(team_size(4), [&](int t) {
     if (t == 0) {
       for (int i = 0; i < rounds; ++i) {
         std::vector<unsigned char> out = message(mix(rank(), i), large), in(large);

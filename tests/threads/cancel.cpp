@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 4;
+const int threads = team_size(4);
 constexpr int messages = 60;
 
 bool was_cancelled(const MPI_Status& status) {
@@ -65,24 +65,25 @@ void race(bool any, unsigned seed) {
 // busy. Each waits in its own way.
 void cancelled_by_another() {
   for (int round = 0; round < 20; ++round) {
-    MPI_Request requests[threads];
-    int nothing[threads];
+    std::vector<MPI_Request> requests(static_cast<std::size_t>(threads));
+    std::vector<int> nothing(requests.size());
     std::atomic<int> waiting = 0;
-    for (int t = 0; t < threads; ++t)
-      MPI_Irecv(&nothing[t], 1, MPI_INT, MPI_ANY_SOURCE, 700 + t, MPI_COMM_WORLD, &requests[t]);
+    for (int t = 0; t < threads; ++t) {
+      const auto place = static_cast<std::size_t>(t);
+      MPI_Irecv(&nothing[place], 1, MPI_INT, MPI_ANY_SOURCE, 700 + t, MPI_COMM_WORLD, &requests[place]);
+    }
     in_threads(threads + 2, [&](int t) {
       if (t == threads) {
-        MPI_Request handles[threads];
-        std::copy(std::begin(requests), std::end(requests), handles);
+        std::vector<MPI_Request> handles = requests;
         while (waiting < threads) yield();
         if (round % 2 == 1) sleep(std::chrono::milliseconds(2));  // they sleep by now
         for (MPI_Request& handle : handles) MPI_Cancel(&handle);
       } else if (t > threads) {
         int out = round, in = -1;
-        MPI_Sendrecv(&out, 1, MPI_INT, right(), 800, &in, 1, MPI_INT, left(), 800, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&out, 1, MPI_INT, right(), 900, &in, 1, MPI_INT, left(), 900, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         equal(in, round, "a message beside");
       } else {
-        MPI_Request request = requests[t];
+        MPI_Request request = requests[static_cast<std::size_t>(t)];
         ++waiting;
         MPI_Status status;
         int index = 0, count = 0;

@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 5;
+const int threads = team_size(5);
 
 // What each call gives is computed from the round, the thread and the ranks.
 struct Round {
@@ -201,7 +201,7 @@ void beside_messages(MPI_Comm comm, MPI_Comm other) {
 
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
-  std::vector<MPI_Comm> comms(threads);
+  std::vector<MPI_Comm> comms(static_cast<std::size_t>(threads));
   for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   own_communicators(comms);
   in_turn(comms[0]);

@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 5;
+const int threads = team_size(5);
 constexpr int rounds = 10;
 
 // Only members of the same communicator talk to each other: a ring message and a sum tell.
@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
   const Session session(&argc, &argv);
   MPI_Group all;
   MPI_Comm_group(MPI_COMM_WORLD, &all);
-  std::vector<MPI_Comm> own(threads);
+  std::vector<MPI_Comm> own(static_cast<std::size_t>(threads));
   for (MPI_Comm& comm : own) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   by_every_means(own, all);
   beside_messages(own[0]);

@@ -162,12 +162,12 @@ void late_partner(int t, MPI_Comm comm) {
 
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
-  constexpr int threads = 9;
+  constexpr int ways = 9;
   constexpr int rounds = 3;
-  in_threads(threads, [](int t) {
+  in_threads(team_size(ways), [](int t) {
     for (int round = 0; round < rounds; ++round) {
       Window w(t, round, MPI_COMM_WORLD);
-      switch ((t + round) % threads) {
+      switch ((t + round) % ways) {
         case 0:
           waitany(w);
           break;
@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
           break;
         case 6:
         case 7:
-          wait_or_test(w, (t + round) % threads == 6);
+          wait_or_test(w, (t + round) % ways == 6);
           break;
         default:
           get_status(w);

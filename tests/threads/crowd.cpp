@@ -1,5 +1,5 @@
-// Far more threads than cores: 32 and 64 in each of two ranks, 8 in each of eight. Everybody is served, and nobody waits
-// for ever.
+// Far more threads than cores: at least 32 and 64 in each of two ranks, 8 in each of eight. Everybody is served, and
+// nobody waits for ever.
 #include "threads/team.hpp"
 
 namespace {
@@ -81,7 +81,7 @@ void collectives(int threads) {
 
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
-  for (int threads : size() <= 2 ? std::vector{32, 64} : std::vector{8}) {
+  for (int threads : size() <= 2 ? std::vector{team_size(32), team_size(64)} : std::vector{team_size(8)}) {
     if (size() % 2 == 0) ping_pong(threads, MPI_COMM_WORLD);
     windows(threads, MPI_COMM_WORLD);
     released_one_by_one(threads, MPI_COMM_WORLD);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 64;
+const int threads = team_size(64);
 
 void one_message_each(MPI_Comm comm) {
   std::latch all_done(threads);

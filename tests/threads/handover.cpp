@@ -37,7 +37,7 @@ struct Exchange {
 
 // Threads that start exchanges hand them to threads that wait for them.
 void producers_and_consumers() {
-  constexpr int pairs = 4;
+  const int pairs = even_team_size(8) / 2;
   constexpr int exchanges = 40;
   Mutex mutex;
   Condition more;
@@ -64,7 +64,7 @@ void producers_and_consumers() {
 // Short lives: each thread starts something and is gone. Its requests outlive it.
 void threads_that_leave() {
   constexpr int generations = 20;
-  constexpr int threads = 5;
+  const int threads = team_size(5);
   std::deque<std::unique_ptr<Exchange>> started;
   for (int g = 0; g < generations; ++g) {
     Mutex mutex;
@@ -84,7 +84,7 @@ void threads_that_leave() {
 
 // A thread leaves from its wait while others are still waiting: somebody else must look after them.
 void threads_that_leave_waiting_others() {
-  constexpr int threads = 8;
+  const int threads = team_size(8);
   for (int round = 0; round < 10; ++round) {
     in_threads(threads, [&](int t) {
       // Thread t is released by thread t - 1 of the rank on the left, so the ranks' threads leave one by one.
@@ -97,7 +97,7 @@ void threads_that_leave_waiting_others() {
 
 // Sends that are given up by their thread before it leaves arrive all the same.
 void freed_sends() {
-  constexpr int threads = 4;
+  const int threads = team_size(4);
   constexpr int sends = 10;
   std::vector<std::vector<unsigned char>> out;
   for (int i = 0; i < threads * sends; ++i) out.push_back(message(mix(rank(), i), size_of(i)));

@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 5;
+const int threads = team_size(5);
 constexpr int messages = 20;
 
 // As many as a job may ask for.
@@ -189,10 +189,11 @@ void spread(const std::string& model) {
   MPI_Comm comm;
   MPI_Comm_dup_with_info(MPI_COMM_WORLD, asking.info, &comm);
   in_threads(threads, [&](int t) {
+    const auto value = [t](int from, int i) { return (from * messages + i) * threads + t; };
     for (int i = 0; i < messages; ++i) {
-      int out = 1000 * rank() + 10 * i + t, in = -1;
+      int out = value(rank(), i), in = -1;
       MPI_Sendrecv(&out, 1, MPI_INT, right(), t, &in, 1, MPI_INT, left(), t, comm, MPI_STATUS_IGNORE);
-      equal(in, 1000 * left() + 10 * i + t, "by tag");
+      equal(in, value(left(), i), "by tag");
     }
   });
   MPI_Comm_free(&comm);

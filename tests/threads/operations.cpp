@@ -12,7 +12,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 4;
+const int threads = team_size(4);
 constexpr int rounds = 6;
 
 // The kernel threads that have run something of the program.
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   const Session session(&argc, &argv);
   MPI_Op op;
   MPI_Op_create(add, 1, &op);
-  std::vector<MPI_Comm> comms(threads);
+  std::vector<MPI_Comm> comms(static_cast<std::size_t>(threads));
   for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   note(of_program);
   in_threads(threads, [&](int t) {

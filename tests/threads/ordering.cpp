@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 6;
+const int threads = team_size(6);
 
 // Sizes on both sides of the border between eager and rendezvous follow each other, so that a short message has every
 // chance to overtake a long one.
@@ -168,7 +168,7 @@ void many_to_many(MPI_Comm comm) {
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
   const unsigned s = seed(argc, argv);
-  std::vector<MPI_Comm> comms(threads);
+  std::vector<MPI_Comm> comms(static_cast<std::size_t>(threads));
   for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   for (bool wildcards : {false, true}) {
     same_tag({MPI_COMM_WORLD}, wildcards);

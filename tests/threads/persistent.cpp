@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 6;
+const int threads = team_size(6);
 constexpr int rounds = 30;
 
 using SendInit = int (*)(const void*, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
@@ -81,7 +81,7 @@ void own_channels() {
 // In turn every thread starts the channel of one neighbour, waits for that of the next, and in the end frees a third's.
 void shared_channels() {
   std::vector<Channel> channels;
-  channels.reserve(threads);
+  channels.reserve(static_cast<std::size_t>(threads));
   for (int t = 0; t < threads; ++t) channels.emplace_back(t, size_of(t), MPI_COMM_WORLD);
   Barrier all(threads);
   in_threads(threads, [&](int t) {
@@ -98,7 +98,7 @@ void shared_channels() {
 
 // Persistent collectives, each thread on its communicator, all under way at the same time.
 void collectives() {
-  std::vector<MPI_Comm> comms(threads);
+  std::vector<MPI_Comm> comms(static_cast<std::size_t>(threads));
   for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   in_threads(threads, [&](int t) {
     const int n = 1 + t * 400;

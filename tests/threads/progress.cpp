@@ -27,11 +27,12 @@ void receive_large(int from, int tag, std::uint64_t key, MPI_Comm comm) {
   expect_message(in, key, "a long message");
 }
 
-// Thread A blocks on X until the very end; thread B sends long messages on Y and only ever tests.
-void one_thread_blocks(MPI_Comm x, MPI_Comm y) {
-  in_threads(2, [&](int t) {
-    if (t == 0) {
-      receive_token(partner(), 1, x);
+// All threads but the last block on X until the very end; the last sends long messages on Y and only ever tests.
+void all_but_one_block(MPI_Comm x, MPI_Comm y) {
+  const int blocked = team_size(2) - 1;
+  in_threads(blocked + 1, [&](int t) {
+    if (t < blocked) {
+      receive_token(partner(), 1 + t, x);
       return;
     }
     for (int i = 0; i < rounds; ++i) {
@@ -41,9 +42,9 @@ void one_thread_blocks(MPI_Comm x, MPI_Comm y) {
       MPI_Isend(out.data(), large, MPI_BYTE, partner(), 2, y, &requests[1]);
       for (MPI_Request& request : requests)
         for (int flag = 0; !flag;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
-      expect_message(in, mix(partner(), i), "a long message while another thread blocks");
+      expect_message(in, mix(partner(), i), "a long message while the other threads block");
     }
-    send_token(partner(), 1, x);
+    for (int other = 0; other < blocked; ++other) send_token(partner(), 1 + other, x);
   });
 }
 
@@ -148,7 +149,7 @@ void collective_elsewhere(MPI_Comm x, MPI_Comm y) {
 // Half of the threads only test, the other half waits; each has its own partner thread in the partner rank, and each
 // answer depends on the question before.
 void testers_and_waiters(MPI_Comm comm) {
-  constexpr int threads = 8;
+  const int threads = team_size(8);
   constexpr int turns = 60;
   in_threads(threads, [&](int t) {
     for (int i = 0; i < turns; ++i) {
@@ -166,18 +167,23 @@ void testers_and_waiters(MPI_Comm comm) {
   });
 }
 
-// Some threads do nothing but MPI_Iprobe for a message that comes last, some nothing but MPI_Test, while others work.
+// A third of the threads does nothing but MPI_Iprobe for a message that comes last, a sixth nothing but look at a
+// request that is never complete, while the others work.
 void idle_pollers(MPI_Comm comm) {
+  constexpr int last_tag = 400, never_tag = 300;
+  const int threads = team_size(6), probers = threads / 3, lookers = threads / 6, first_worker = probers + lookers;
   std::atomic<bool> over = false;
-  int nothing = 0;
-  MPI_Request never;
-  MPI_Irecv(&nothing, 1, MPI_INT, partner(), 50, comm, &never);
-  in_threads(6, [&](int t) {
-    if (t < 2) {
-      for (int flag = 0; !flag;) MPI_Iprobe(partner(), 60 + t, comm, &flag, MPI_STATUS_IGNORE);
-      receive_token(partner(), 60 + t, comm);
-    } else if (t == 2) {
-      for (int flag = 0; !flag && !over;) MPI_Request_get_status(never, &flag, MPI_STATUS_IGNORE);
+  std::vector<int> nothing(static_cast<std::size_t>(lookers));
+  std::vector<MPI_Request> never(nothing.size());
+  for (std::size_t i = 0; i < never.size(); ++i)
+    MPI_Irecv(&nothing[i], 1, MPI_INT, partner(), never_tag, comm, &never[i]);
+  in_threads(threads, [&](int t) {
+    if (t < probers) {
+      for (int flag = 0; !flag;) MPI_Iprobe(partner(), last_tag + t, comm, &flag, MPI_STATUS_IGNORE);
+      receive_token(partner(), last_tag + t, comm);
+    } else if (t < first_worker) {
+      const MPI_Request mine = never[static_cast<std::size_t>(t - probers)];
+      for (int flag = 0; !flag && !over;) MPI_Request_get_status(mine, &flag, MPI_STATUS_IGNORE);
     } else {
       for (int i = 0; i < rounds; ++i) {
         std::vector<unsigned char> out = message(mix(rank(), t, i), 100000), in(100000);
@@ -185,12 +191,16 @@ void idle_pollers(MPI_Comm comm) {
                      MPI_STATUS_IGNORE);
         expect_message(in, mix(partner(), t, i), "beside pollers");
       }
-      if (t > 3) send_token(partner(), 60 + t - 4, comm);
-      if (t == 3) over = true;
+      // Workers are half of the threads, and so more than probers.
+      const int released = t - first_worker - 1;
+      if (released >= 0 && released < probers) send_token(partner(), last_tag + released, comm);
+      if (t == first_worker) over = true;
     }
   });
-  MPI_Cancel(&never);
-  MPI_Wait(&never, MPI_STATUS_IGNORE);
+  for (MPI_Request& request : never) {
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
 }
 
 }  // namespace
@@ -203,7 +213,7 @@ int main(int argc, char** argv) {
   MPI_Comm_split(MPI_COMM_WORLD, rank() / 2, 0, &pair);
   for (MPI_Comm& y : ys) MPI_Comm_dup(MPI_COMM_WORLD, &y);
 
-  one_thread_blocks(x, ys[0]);
+  all_but_one_block(x, ys[0]);
   for (int how = 0; how < static_cast<int>(Pastime::pastimes); ++how) {
     const auto pastime = static_cast<Pastime>(how);
     const bool collective = pastime == Pastime::barrier;

@@ -6,7 +6,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 5;
+const int threads = team_size(5);
 
 // A member of the ring: thread t of a rank, counted rank by rank, or thread by thread so that each step changes ranks.
 struct Ring {

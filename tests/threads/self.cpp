@@ -6,7 +6,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 6;
+const int threads = team_size(6);
 
 int self_in(MPI_Comm comm) {
   int r;
@@ -98,14 +98,15 @@ void thread_to_thread(MPI_Comm comm) {
 
 // Collectives of one, each thread on a communicator of its own.
 void alone() {
-  MPI_Comm comms[threads];
+  std::vector<MPI_Comm> comms(static_cast<std::size_t>(threads));
   for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_SELF, &comm);
   in_threads(threads, [&](int t) {
+    const MPI_Comm comm = comms[static_cast<std::size_t>(t)];
     for (int i = 0; i < 50; ++i) {
       int out = i * threads + t, sum = -1;
       MPI_Request request;
-      MPI_Iallreduce(&out, &sum, 1, MPI_INT, MPI_SUM, comms[t], &request);
-      MPI_Barrier(comms[t]);
+      MPI_Iallreduce(&out, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+      MPI_Barrier(comm);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
       equal(sum, out, "allreduce of one");
     }

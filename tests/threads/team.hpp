@@ -2,16 +2,37 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "mpi/check.hpp"
 #include "runtime.hpp"  // of the thread runtime that the test is for
 
 namespace test {
+
+// How many threads a test has that usually has this many: HEDDLE_TEST_THREADS of the environment, the same for all
+// ranks, makes them more, never fewer; a value that is none ends the test. Where tags of several kinds are in use at the
+// same time, the tests leave room for most_threads between them.
+inline constexpr int most_threads = 200;
+inline int team_size(int usual) {
+  const char* asked = std::getenv("HEDDLE_TEST_THREADS");
+  if (asked == nullptr) return usual;
+  const std::string_view digits = asked;
+  int threads = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), threads);
+  if (error != std::errc() || rest != digits.data() + digits.size() || threads < 1 || threads > most_threads) {
+    std::fprintf(stderr, "HEDDLE_TEST_THREADS is a number of threads from 1 to %d, not \"%s\"\n", most_threads, asked);
+    std::exit(1);
+  }
+  return std::max(usual, threads);
+}
+// The same, for a test in which the threads are pairs.
+inline int even_team_size(int usual) { return (team_size(usual) + 1) / 2 * 2; }
 
 // One 64-bit number out of others (the finalizer of MurmurHash3, applied in turn).
 template <class... Words>

@@ -8,7 +8,7 @@ namespace {
 
 using namespace test;
 
-constexpr int threads = 6;
+const int threads = team_size(6);
 constexpr int messages = 48;
 constexpr int largest = 40000;
 

@@ -8,10 +8,16 @@ namespace {
 
 using namespace test;
 
-constexpr int each = 4;  // threads of each runtime; even
-
+// Threads of each runtime: even. First asked for before there are threads, since runtimes change the environment.
+int each() {
+  static const int threads = [] {
+    const int pairs = 2 * static_cast<int>(crews().size());  // one of each runtime
+    return (team_size(2 * pairs) + pairs - 1) / pairs * 2;
+  }();
+  return threads;
+}
 // All threads of a rank, counted so that neighbours are of different runtimes.
-int team() { return each * static_cast<int>(crews().size()); }
+int team() { return each() * static_cast<int>(crews().size()); }
 
 // One token goes round all threads of all ranks; meanwhile everybody else is blocked.
 void token(int t) {
@@ -116,7 +122,7 @@ int main(int argc, char** argv) {
   std::vector<std::jthread> carriers;
   for (int kind = 0; kind < kinds; ++kind) {
     carriers.emplace_back([&, kind] {
-      crews()[static_cast<std::size_t>(kind)].run(each, [&, kind](int i) {
+      crews()[static_cast<std::size_t>(kind)].run(each(), [&, kind](int i) {
         const int t = i * kinds + kind;
         if (team() * size() > 1) token(t);
         converse(t, (i ^ 1) * kinds + kind, 1000);

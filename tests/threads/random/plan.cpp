@@ -121,7 +121,7 @@ void make_burst(Step& step, int comm, const Flows& flows, Random& random) {
 
 Plan::Plan(std::uint64_t seed, int ranks) {
   Random random(seed, ranks);
-  threads = 1 + random.below(most_threads);
+  threads = test::team_size(1 + random.below(usual_threads));
   pool_receives.assign(static_cast<std::size_t>(ranks), std::vector<int>(static_cast<std::size_t>(threads)));
   const Flows flows(ranks, threads, random);
   const auto any_actor = [&] { return Actor{random.below(ranks), random.below(threads)}; };

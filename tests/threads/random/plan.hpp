@@ -57,7 +57,7 @@ struct Step {
 };
 
 struct Plan {
-  static constexpr int most_threads = 6;
+  static constexpr int usual_threads = 6;  // at most; team_size makes them more
   static constexpr int comms = 4;
   static constexpr int largest_of_pool = 40000;
 

@@ -13,7 +13,7 @@ World::World() {
     MPI_Comm_split(MPI_COMM_WORLD, 0, reversed ? -test::rank() : test::rank(), &comm);
     comms.push_back({comm, reversed});
   }
-  teams.resize(Plan::most_threads);
+  teams.resize(static_cast<std::size_t>(test::team_size(Plan::usual_threads)));
   for (MPI_Comm& team : teams) MPI_Comm_dup(MPI_COMM_WORLD, &team);
   MPI_Comm_dup(MPI_COMM_WORLD, &pool);
 }

@@ -16,8 +16,10 @@ struct Where {
 inline thread_local Where where;
 
 [[noreturn]] inline void failed(const std::string& what) {
-  std::fprintf(stderr, "rank %d, thread %d, step %d: %s\nto repeat: %d ranks, arguments %u 1 %d\n", test::rank(),
-               where.thread, where.step, what.c_str(), test::size(), where.seed, where.round);
+  const int asked = test::team_size(1);
+  const std::string setting = asked > 1 ? ", HEDDLE_TEST_THREADS=" + std::to_string(asked) : "";
+  std::fprintf(stderr, "rank %d, thread %d, step %d: %s\nto repeat: %d ranks, arguments %u 1 %d%s\n", test::rank(),
+               where.thread, where.step, what.c_str(), test::size(), where.seed, where.round, setting.c_str());
   std::fflush(nullptr);
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
