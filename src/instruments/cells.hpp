@@ -13,13 +13,13 @@ namespace heddle::instruments {
 
 // What is being timed on a thread. Spans nest; while an inner one runs, the clock of the outer one stands still.
 struct Clock {
-  std::uint32_t depth = 0;   // of open spans
-  std::uint32_t weight = 0;  // what a tick counts; 0: this outermost span is not among those that are timed
-  std::uint32_t skip = 1;    // outermost spans until the next that is timed
-  std::uint32_t random;      // state of the generator that chooses it; never 0
-  std::uint64_t mark = 0;    // when the innermost span began or went on
-  Cell* cell = nullptr;      // of the innermost span
-  Time what = Time::issue;   // of the innermost span
+  std::uint32_t skip = 1;   // spans until the next for which the clock is read: the next one while any is timed
+  std::uint32_t rest = 1;   // while any is timed: spans until the next that is chosen
+  std::uint32_t depth = 0;  // of open spans that the clock was read for
+  std::uint32_t random;     // state of the generator that chooses; never 0
+  std::uint64_t mark = 0;   // when the innermost of them began or went on
+  Cell* cell = nullptr;     // of the innermost; null: it was not chosen
+  Time what = Time::issue;  // of the innermost
 };
 
 class Cells {

@@ -1,6 +1,8 @@
 #include "instruments/counters.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 
 #include "instruments/cells.hpp"
 #include "instruments/ticks.hpp"
@@ -80,16 +82,46 @@ constinit thread_local Cells* own_cells = nullptr;
 
 namespace {
 
-// Gives the thread's cells back when it ends.
+// What a kernel thread remembers of the user-level threads that it has run: to search for what is theirs costs more than a
+// short message.
+struct Known {
+  threads::Thread thread = nullptr;
+  std::uint64_t gone = 0;
+  Cells* cells = nullptr;
+};
+constexpr std::size_t most_known = 64;
+constinit thread_local Known* all_known =
+    nullptr;  // made for the first: a library that is loaded late has little room here
+
+// Counts the Cells that are gone: their thread's place may be another's now.
+constinit std::atomic<std::uint64_t> gone{0};
+
+// Gives back what a thread has when it ends.
 struct Lease {
   std::unique_ptr<Cells> cells;
+  std::unique_ptr<Known[]> known;
   bool over = false;
   ~Lease() {
     own_cells = nullptr;
+    all_known = nullptr;
     over = true;
   }
 };
 thread_local Lease lease;
+
+std::size_t place_of(threads::Thread thread) {
+  const auto address = reinterpret_cast<std::uintptr_t>(thread);
+  return (address ^ address >> 12) / 64 % most_known;
+}
+// Out of line: the search before it may have been continued by another kernel thread, which has memories of its own.
+[[gnu::noinline]] void remember(const Known& known) {
+  if (all_known == nullptr) {
+    if (lease.over) return;
+    lease.known = std::make_unique<Known[]>(most_known);
+    all_known = lease.known.get();
+  }
+  all_known[place_of(known.thread)] = known;
+}
 
 }  // namespace
 
@@ -101,8 +133,17 @@ Cells* make_cells() {
 }
 
 Cells* cells_of_caller() {
-  if (threads::user_level()) return &threads::own<Cells>();
-  return own_cells != nullptr ? own_cells : make_cells();
+  const threads::ThreadRef caller = threads::user_level();
+  if (!caller) return own_cells != nullptr ? own_cells : make_cells();
+  const std::uint64_t now = gone.load(std::memory_order_relaxed);
+  if (all_known != nullptr) [[likely]] {
+    const Known& known = all_known[place_of(caller.thread())];
+    if (known.thread == caller.thread() && known.gone == now) [[likely]]
+      return known.cells;
+  }
+  Cells* const cells = &threads::own<Cells>();
+  remember({caller.thread(), now, cells});
+  return cells;
 }
 
 }  // namespace detail
@@ -113,6 +154,7 @@ Cells::Cells() {
 }
 
 Cells::~Cells() {
+  detail::gone.fetch_add(1, std::memory_order_relaxed);
   for (const Own& own : own_) own.cell->taken_.store(false, std::memory_order_release);
 }
 

@@ -4,14 +4,14 @@ namespace heddle::instruments {
 
 namespace {
 
-// Charges the innermost span with what has passed since its mark.
+// Charges the innermost span, if it was chosen, with what has passed since its mark.
 void settle(Clock& clock, std::uint64_t now) {
-  clock.cell->charge(clock.what, (now - clock.mark) * clock.weight);
+  if (clock.cell != nullptr) clock.cell->charge(clock.what, (now - clock.mark) * sampling_period);
   clock.mark = now;
 }
 
 // Uniform in [1, 2 * sampling_period - 1], by Marsaglia's xorshift.
-std::uint32_t next_skip(Clock& clock) {
+std::uint32_t next_choice(Clock& clock) {
   std::uint32_t x = clock.random;
   x ^= x << 13;
   x ^= x >> 17;
@@ -23,18 +23,17 @@ std::uint32_t next_skip(Clock& clock) {
 }  // namespace
 
 void Span::open(Cells& cells, Counters& counters, Time what) {
-  Clock& clock = *clock_;
+  Clock& clock = cells.clock;
+  const bool chosen = clock.depth == 0 || --clock.rest == 0;
+  if (chosen) clock.rest = next_choice(clock);
+  clock_ = &clock;
   outer_cell_ = clock.cell;
   outer_what_ = clock.what;
-  if (clock.weight != 0) {
-    settle(clock, ticks());
-  } else {
-    clock.skip = next_skip(clock);
-    clock.weight = sampling_period;
-    clock.mark = ticks();
-  }
-  clock.cell = &cells.of(counters);
+  settle(clock, ticks());
+  clock.cell = chosen ? &cells.of(counters) : nullptr;
   clock.what = what;
+  ++clock.depth;
+  clock.skip = 1;
 }
 
 void Span::close() {
@@ -42,13 +41,13 @@ void Span::close() {
   settle(clock, ticks());
   clock.cell = outer_cell_;
   clock.what = outer_what_;
-  if (clock.depth == 0) clock.weight = 0;
+  if (--clock.depth == 0) clock.skip = clock.rest;
 }
 
 void ExactSpan::open() {
   clock_ = &cells_of_thread()->clock;  // it has a cell, so there is one
   begin_ = ticks();
-  if (clock_->weight != 0) settle(*clock_, begin_);
+  settle(*clock_, begin_);
 }
 
 void ExactSpan::close() {

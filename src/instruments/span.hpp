@@ -1,12 +1,12 @@
 // Where a thread's time goes, by scope.
 //
-// Reading the clock twice costs as much as a tenth of a short message, so not every span is timed: of the outermost
-// spans of a thread one in sixteen is, chosen at random so that no pattern of the program can hide from it, and counts
-// sixteenfold; the spans inside are timed when it is. What is rare and long (sleeping, queueing for a taken lock) is an
-// ExactSpan and timed always.
+// Reading the clock twice costs as much as a tenth of a short message, so not every span is timed: one in 32 of a
+// thread's is, chosen at random so that no pattern of the program can hide from it, and counts 32 times. What is rare and
+// long (sleeping, queueing for a taken lock) is an ExactSpan and timed always.
 //
 // Spans of one thread nest, and each is charged only with what the inner ones leave: the sums over all kinds of time
-// are the time in the outermost spans.
+// are the time in the outermost spans. So inside a span that is timed the clock is read for each other one too, but only
+// those that were chosen themselves are charged.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace heddle::instruments {
 
-inline constexpr std::uint32_t sampling_period = 16;  // mean number of outermost spans for one that is timed
+inline constexpr std::uint32_t sampling_period = 32;  // mean number of spans for one that is timed
 
 class Span {
  public:
@@ -27,7 +27,7 @@ class Span {
   }
   [[gnu::always_inline]] ~Span() {
     if (clock_ != nullptr) [[unlikely]]
-      leave();
+      close();
   }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
@@ -42,19 +42,13 @@ class Span {
   // Inlined: most spans are not timed and need no more than this.
   void enter(Counters& counters, Time what) {
     Cells* cells = cells_of_thread();
-    if (cells == nullptr) return;
-    Clock& clock = cells->clock;
-    clock_ = &clock;
-    if (clock.depth++ == 0 ? --clock.skip == 0 : clock.weight != 0) open(*cells, counters, what);
-  }
-  void leave() {
-    --clock_->depth;
-    if (clock_->weight != 0) close();
+    if (cells != nullptr && --cells->clock.skip == 0) [[unlikely]]
+      open(*cells, counters, what);
   }
   [[gnu::noinline]] void open(Cells& cells, Counters& counters, Time what);
   [[gnu::noinline]] void close();
 
-  Clock* clock_ = nullptr;  // null: nobody counts
+  Clock* clock_ = nullptr;  // null: nobody counts, or the clock does not stop for this one
   Cell* outer_cell_;        // of the span around this one
   Time outer_what_;
 };

@@ -1,5 +1,7 @@
 // Performance variables that count right: a known number of messages gives known values, for the rank, for a communicator
 // and by thread; handles are independent; start, stop, reset and write do what they say.
+#include <algorithm>
+#include <array>
 #include <thread>
 #include <vector>
 
@@ -170,18 +172,26 @@ void times(MPI_T_pvar_session session, MPI_Comm comm) {
                                &count));
   }
   ok(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
-  const double begin = MPI_Wtime();
-  ring(comm, 20000);
-  const double passed = MPI_Wtime() - begin;
-  double sum = 0;
-  for (MPI_T_pvar_handle handle : all) {
-    double seconds = -1;
-    ok(MPI_T_pvar_read(session, handle, &seconds));
-    holds(seconds >= 0, "time does not go backwards");
-    sum += seconds;
+  std::array<double, 5> shares;
+  double before = 0;
+  for (double& share : shares) {
+    const double begin = MPI_Wtime();
+    ring(comm, 4000);
+    const double passed = MPI_Wtime() - begin;
+    double sum = 0;
+    for (MPI_T_pvar_handle handle : all) {
+      double seconds = -1;
+      ok(MPI_T_pvar_read(session, handle, &seconds));
+      holds(seconds >= 0, "time does not go backwards");
+      sum += seconds;
+    }
+    share = (sum - before) / passed;
+    before = sum;
   }
-  // Estimated from samples: of one thread that does nothing but communicate, a good part and not many times as much.
-  holds(sum > passed / 50 && sum < passed * 5, "time in the library");
+  // Estimated from samples: of one thread that does nothing but communicate, a good part and not many times as much. A
+  // sample in which somebody else had the core counts as if all those like it had waited as long: so the middle one of five.
+  std::ranges::sort(shares);
+  holds(shares[2] > 1.0 / 50 && shares[2] < 5, "time in the library");
 }
 
 }  // namespace
