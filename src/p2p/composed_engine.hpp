@@ -98,20 +98,17 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // One attempt to move everything: the VNI `home`, the others (without waiting for them), those that were asked for
   // (when something is to be done there), and schedules.
-  progress::Pass look(int home, Urgency urgency) { return look(home, urgency, Waiting::peeks(model())); }
-  // The same, taking at most `most` messages of each peer.
-  progress::Pass look_at_some(int home, Urgency urgency, int most) {
-    return look(home, urgency, Waiting::peeks(model()), true, most);
+  progress::Pass look(int home, Urgency urgency, int most = lln::shm::visit_messages) {
+    return look(home, {.urgency = urgency, .peek = Waiting::peeks(model()), .most = most});
   }
-  // `peeks`: `home` is entered only if there is something to do. `of_program`: the caller is a thread of the program.
-  progress::Pass look(int home, Urgency urgency, bool peeks, bool of_program = true,
-                      int most = lln::shm::visit_messages) {
-    progress::Pass pass = vnis_[static_cast<std::size_t>(home)].look(urgency, peeks, most);
+  // The same, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
+  progress::Pass look(int home, const Look& how, bool of_program = true) {
+    progress::Pass pass = vnis_[static_cast<std::size_t>(home)].look(how);
     if (vnis() > 1 && (Waiting::peeks(model()) || looks_.fetch_add(1, std::memory_order_relaxed) % global_looks == 0))
       for (int i = 0; i < vnis(); ++i)
-        if (i != home) progress::add(pass, vnis_[static_cast<std::size_t>(i)].look(Urgency::attempt, true, most));
+        if (i != home) progress::add(pass, vnis_[static_cast<std::size_t>(i)].look({.most = how.most}));
     if (asked_.any()) [[unlikely]]
-      asked_.for_each([&](Vni& vni) { progress::add(pass, vni.look(urgency, true, most)); });
+      asked_.for_each([&](Vni& vni) { progress::add(pass, vni.look({.urgency = how.urgency, .most = how.most})); });
     if (rank_.pollables.any()) {
       progress::add(pass, rank_.pollables.poll(of_program));
       // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
@@ -124,7 +121,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // Before sleeping, and instead of it: misses nothing that has arrived.
   progress::Pass look_well(bool of_program = true) {
     progress::Pass pass;
-    for_each([&](auto& vni) { progress::add(pass, vni.look(Urgency::low, true, lln::shm::visit_messages)); });
+    for_each([&](auto& vni) { progress::add(pass, vni.look({.urgency = Urgency::low})); });
     if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(of_program));
     if (pass.moved && !of_program) call_program();
     return pass;
@@ -174,7 +171,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
       bell.asleep.fetch_sub(1, std::memory_order_relaxed);
       Patience patience(rank_.machine);
       do {
-        if (!look(0, Urgency::attempt, Waiting::peeks(model()), of_program).moved) continue;
+        if (!look(0, Look{.peek = Waiting::peeks(model())}, of_program).moved) continue;
         patience.reset();
         idle = false;
       } while (!holds() && (patience.spend() || stays_awake(*this, patience, of_program)));
@@ -249,7 +246,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     progress::Pass pass;
     for_each([&](auto& vni) {
       if (thorough) vni.want_room();
-      progress::add(pass, vni.look(thorough ? Urgency::low : Urgency::attempt, true, lln::shm::visit_messages));
+      progress::add(pass, vni.look({.urgency = thorough ? Urgency::low : Urgency::attempt}));
     });
     if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(false));
     return pass;

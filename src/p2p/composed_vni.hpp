@@ -104,14 +104,18 @@ class ComposedVni final : public Vni {
   std::uint32_t taken() const override { return core_.taken(); }
   bool any_unsent() const override { return core_.any_unsent(); }
 
-  progress::Pass look(safety::Urgency urgency, bool peek, int most) override {
+  progress::Pass look(const Look& how) override {
     progress::Pass pass;
-    if (!peek || something_to_do()) {
+    if (!how.peek || something_to_do()) {
       const auto drain = [&](Wakeups& wakeups) {
-        pass.moved = this->drain(most, wakeups);
-        if (!pass.moved) count_held(counters(), Count::wasted);
+        pass.moved = this->drain(how.most, wakeups);
+        if (pass.moved) return;
+        count_held(counters(), Count::wasted);
+        if constexpr (Access::announces) {
+          if (how.expected != nullptr) core_.expect(*how.expected);
+        }
       };
-      switch (urgency) {
+      switch (how.urgency) {
         case safety::Urgency::attempt:
           // What another thread is just doing is left to it, and the pass is then incomplete: that thread may have
           // looked before the event that this one would have seen.

@@ -109,6 +109,11 @@ class Matcher {
     return found;
   }
 
+  // Takes in what was announced in a receive's bin, so that a message that comes later finds it there.
+  void expect(const Request& request) {
+    if (!is_wild(request)) (void)gather(bin_of(request));
+  }
+
   // Takes a posted receive back; false if it is not posted (any more).
   bool withdraw(Request& request) {
     const bool wild = is_wild(request);

@@ -96,7 +96,7 @@ class UserLevelWaiting {
     std::uint32_t siblings = Siblings::last_seen();
     for (int turn = 0; turn < turns; ++turn) {
       if (turn != 0 || siblings < few || passive) {
-        e_.look_at_some(e_.home(set), Urgency::attempt, share(siblings));
+        e_.look(e_.home(set), Urgency::attempt, share(siblings));
         if (set.satisfied()) return;
         if (passive) break;
       }

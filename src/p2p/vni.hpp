@@ -10,8 +10,8 @@
 #include "lln/shm/endpoint.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
+#include "p2p/look.hpp"
 #include "progress/pass.hpp"
-#include "safety/urgency.hpp"
 
 namespace heddle::p2p {
 
@@ -66,8 +66,8 @@ class Vni {
   virtual bool something_to_do() const = 0;
   virtual bool any_unsent() const = 0;
   virtual std::uint32_t taken() const = 0;
-  // One attempt to move everything, but at most `most` messages of each peer. `peek`: not if there is nothing to do.
-  virtual progress::Pass look(safety::Urgency urgency, bool peek, int most) = 0;
+  // One attempt to move everything.
+  virtual progress::Pass look(const Look& how) = 0;
   // Registers a waiter with its requests of this VNI; those that are done signal it at once. And forgets it.
   virtual void expect(WaitSet& set, Waiter& waiter) = 0;
   virtual void forget(WaitSet& set) = 0;

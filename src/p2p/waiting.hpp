@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "p2p/look.hpp"
 #include "p2p/wait_set.hpp"
 #include "progress/pass.hpp"
 #include "safety/model.hpp"
@@ -198,9 +199,11 @@ struct Adaptive {
   template <class E>
   static void wait(E& e, WaitSet& set) {
     bool alone = true;
+    const Request* expected = set.any() ? nullptr : set.next();
     const bool satisfied = awake_until(e, [&](Patience& patience) {
-      const progress::Pass pass = e.look(e.home(set), Urgency::attempt, !alone);
+      const progress::Pass pass = e.look(e.home(set), Look{.peek = !alone, .expected = expected});
       alone = alone && pass.complete;
+      expected = nullptr;
       if (pass.moved) patience.reset();
       return set.satisfied();
     });

@@ -1,0 +1,19 @@
+// How a thread looks at a VNI, in an attempt to move everything.
+#pragma once
+
+#include "lln/shm/endpoint.hpp"
+#include "object/request.hpp"
+#include "safety/urgency.hpp"
+
+namespace heddle::p2p {
+
+struct Look {
+  safety::Urgency urgency = safety::Urgency::attempt;
+  bool peek = true;                     // it enters the VNI only if there is something to do
+  int most = lln::shm::visit_messages;  // messages that it takes of each peer
+  // A receive that it waits for. If it finds nothing to do, it takes in what was announced where the message will look
+  // (matching.hpp), which the message would otherwise wait for.
+  const Request* expected = nullptr;
+};
+
+}  // namespace heddle::p2p
