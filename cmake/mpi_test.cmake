@@ -16,7 +16,7 @@
 # processes.
 #
 # WAITS names models under which it also runs with each other policy of waiting (HEDDLE_WAIT), with the largest of RANKS
-# (name/POLICY/model/nN).
+# (name/POLICY/model/nN). All runs are started by HEDDLE_TEST_UNDER, if that is set.
 include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
@@ -82,7 +82,8 @@ macro(heddle_add_runs models ranks)
         list(APPEND environment HEDDLE_WAIT=${more})
       endif()
       add_test(NAME ${name}
-        COMMAND mpiexec --timeout ${limit} --ranks ${kind} -n ${n} $<TARGET_FILE:${target}> ${T_ARGS})
+        COMMAND ${HEDDLE_TEST_UNDER} $<TARGET_FILE:mpiexec> --timeout ${limit} --ranks ${kind} -n ${n}
+                $<TARGET_FILE:${target}> ${T_ARGS})
       set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} ENVIRONMENT "${environment}" LABELS "mpi;${T_LABELS}"
                            ${T_PROPERTIES})
     endforeach()
