@@ -105,6 +105,14 @@ class Runs(Case):
         self.assertEqual(code, 0, err)
         self.assertIn(told, out)
 
+    def test_programs_tell_where_the_time_went_only_if_asked(self):
+        for asked in ([], ["--where"]):
+            code, out, err = self.heddle("bench", "run", "message-rate", "--repeats", "1", *asked, *self.ours,
+                                         BEHAVIOUR_heddle="counts")
+            self.assertEqual(code, 0, err)
+            self.assertEqual("--variables vni_time_issue," in self.journal.read_text(), bool(asked))
+        self.assertIn("where the time of all threads went", out)
+
     def test_start_up_is_timed_from_outside(self):
         code, out, err = self.heddle("bench", "run", "startup", "--ranks", "2", "--repeats", "1", *self.pretended,
                                      BEHAVIOUR_a="slow")

@@ -4,11 +4,12 @@ import os
 import shlex
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from . import build, criteria, html, mpis, table
+from . import breakdown, build, criteria, html, mpis, table
 from .campaign import Campaign, Plan, load
 from .suite import BENCHMARKS, benchmark, points
 
@@ -103,6 +104,8 @@ def register(sub):
     run.add_argument("--all-models", action="store_true", help="all presets")
     run.add_argument("--settings", metavar="VAR=a,b", action="append", default=[],
                      help="values of a HEDDLE_ variable to compare with how Heddle comes")
+    run.add_argument("--where", action="store_true",
+                     help="also where Heddle's time goes, and what it counts: polls, entries, combined operations, wake-ups")
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
     run.add_argument("--thread-runtime", default="pthreads", metavar="NAMES",
                      help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots, qthreads (peers: pthreads)")
@@ -165,7 +168,8 @@ def perform_run(args) -> int:
     threads = numbers(args.threads, "--threads", 1, 1024) if args.threads else None
     size = sizes(args.sizes) if args.sizes else None
     comms = words(args.comm, "--comm", ("shared", "each")) if args.comm else None
-    wanted = [p for b in chosen for p in points(b, ranks, threads, size, comms)]
+    variables = breakdown.VARIABLES if args.where else ()
+    wanted = [replace(p, variables=variables) for b in chosen for p in points(b, ranks, threads, size, comms)]
     models = words(args.models, "--models") if args.models else list(mpis.MODELS) if args.all_models else []
     kinds = words(args.rank_kind, "--rank-kind", ("processes", "threads"))
     runtimes = words(args.thread_runtime, "--thread-runtime", ("pthreads", *build.RUNTIMES))
