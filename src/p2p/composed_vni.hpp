@@ -112,7 +112,9 @@ class ComposedVni final : public Vni {
         if (pass.moved) return;
         count_held(counters(), Count::wasted);
         if constexpr (Access::announces) {
-          if (how.expected != nullptr) core_.expect(*how.expected);
+          // One of another VNI may be matched there meanwhile, and is not to be looked at here.
+          if (how.expected != nullptr && how.expected->vni == this && how.expected->receives)
+            core_.expect(*how.expected);
         }
       };
       switch (how.urgency) {

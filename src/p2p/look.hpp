@@ -11,8 +11,8 @@ struct Look {
   safety::Urgency urgency = safety::Urgency::attempt;
   bool peek = true;                     // it enters the VNI only if there is something to do
   int most = lln::shm::visit_messages;  // messages that it takes of each peer
-  // A receive that it waits for. If it finds nothing to do, it takes in what was announced where the message will look
-  // (matching.hpp), which the message would otherwise wait for.
+  // What it waits for. If it finds nothing to do, and this is a receive of that VNI, it takes in what was announced where the
+  // message will look (matching.hpp), which the message would otherwise wait for.
   const Request* expected = nullptr;
 };
 
