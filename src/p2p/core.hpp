@@ -62,7 +62,7 @@ class Core {
   // (p2p/matching.hpp). What is left to do under the protection: start_recv, or meet_announced.
   Matcher::Announcement announce_recv(Request& request) { return matcher_.announce(request); }
   void meet_announced(std::uint32_t bin, Wakeups& wakeups);
-  // A message for this receive is all that the caller waits for.
+  // The caller waits for this receive, which is this VNI's.
   void expect(const Request& receive) { matcher_.expect(receive); }
   // Takes messages that have arrived, at most `most` of each peer, and sends what had to wait for room. Whether anything
   // moved.
