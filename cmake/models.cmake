@@ -3,11 +3,11 @@
 
 # All presets of src/p2p/presets.cpp.
 set(HEDDLE_PRESETS auto mtx clh p-clh clh-usc p-clh-usc mtx-ksc p-clhub-usc p-hclhub-usc global per-vni hmcs2-usc
-    hmcs3-usc offload csync lockq-mcs lockq-mtx coarse fine)
+    hmcs3-usc offload csync lockq-mcs lockq-mtx coarse fine flux)
 
 # Some of the hundreds of free compositions.
 list(APPEND HEDDLE_PRESETS auto,vnis=4 lock=ttas,submit=lockq,wait=ksc lock=hclhub,submit=wait,wait=contend-low,vnis=3
-     lock=mcs,submit=inject,wait=usc,vnis=2)
+     lock=mcs,submit=inject,wait=usc,vnis=2 lock=ticket,submit=flux,wait=adaptive,vnis=3)
 
 # The ways of waiting that differ most: those that a policy of waiting (HEDDLE_WAIT) is tested with.
 set(HEDDLE_WAITING_PRESETS auto global offload)

@@ -29,10 +29,12 @@ class ComposedVni final : public Vni {
   Access& access() { return access_; }
 
   bool try_send(const SendArgs& args) override {
-    return try_by([&] { return core_.inject(args); }, [&] { return core_.try_send(args); });
+    return try_by([&] { return Access::by_flux ? core_.send_by_flux(args) : core_.inject(args); },
+                  [&] { return core_.try_send(args); });
   }
   bool try_isend(const SendArgs& args) override {
-    return try_by([&] { return core_.inject_isend(args); }, [&] { return core_.try_isend(args); });
+    return try_by([&] { return Access::by_flux ? core_.isend_by_flux(args) : core_.inject_isend(args); },
+                  [&] { return core_.try_isend(args); });
   }
   void start_send(Request& request) override {
     start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_send(r, wakeups); });
@@ -164,7 +166,9 @@ class ComposedVni final : public Vni {
   using Span = instruments::Span;
   using Time = instruments::Time;
 
-  static constexpr auto claiming = Access::injects ? lln::shm::Claiming::concurrent : lln::shm::Claiming::exclusive;
+  static constexpr auto claiming = Access::by_flux   ? lln::shm::Claiming::by_flux
+                                   : Access::injects ? lln::shm::Claiming::concurrent
+                                                     : lln::shm::Claiming::exclusive;
 
   bool drain(int most, Wakeups& wakeups) {
     Span span(counters(), Time::poll);

@@ -8,6 +8,7 @@
 #include "p2p/presets.hpp"
 #include "safety/any_lock.hpp"
 #include "safety/combining_access.hpp"
+#include "safety/flux_access.hpp"
 #include "safety/inject_access.hpp"
 #include "safety/lock_access.hpp"
 #include "safety/queue_access.hpp"
@@ -30,6 +31,8 @@ auto by_parts(safety::Lock lock, safety::Submission submission, Make&& make) {
       return make([lock](Core& core) { return safety::QueueAccess<AnyLock>(core.counters(), lock); });
     case safety::Submission::inject:
       return make([lock](Core& core) { return safety::InjectAccess<AnyLock>(core.counters(), lock); });
+    case safety::Submission::flux:
+      return make([lock](Core& core) { return safety::FluxAccess<AnyLock>(core.counters(), lock); });
     case safety::Submission::split:
       return make([lock](Core& core) { return safety::SplitAccess<AnyLock>(core.counters(), lock); });
     default:

@@ -34,6 +34,7 @@ namespace {
 
 // The first lengths that a slot has no room for, and that are not sent unasked to whatever peer.
 constexpr std::size_t slot_below = lln::shm::inline_bytes + 1;
+constexpr std::size_t box_below = lln::shm::flux_bytes + 1;
 constexpr std::size_t near_below = near_eager_bytes + 1;
 
 void truncate(Request& receive, std::size_t message_bytes) {
@@ -108,6 +109,16 @@ bool Core::inject(const SendArgs& args) {
 bool Core::inject_isend(const SendArgs& args) {
   return inject_below(args, [this] { return isend_slot_below_; });
 }
+
+bool Core::flux_below(const SendArgs& args, std::size_t below) {
+  if (args.bytes >= below || must_wait(args.peer)) return false;
+  const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
+  if (!endpoint_.send_by_flux(args.peer, args.header, args.bytes, data)) return false;
+  count(counters_, Count::sent);
+  return true;
+}
+bool Core::send_by_flux(const SendArgs& args) { return flux_below(args, box_below); }
+bool Core::isend_by_flux(const SendArgs& args) { return flux_below(args, std::min(box_below, isend_below_)); }
 
 void Core::start_send(Request& request, Wakeups& wakeups) {
   if (request.peer == rank_.world_rank) {
@@ -305,13 +316,13 @@ bool Core::drain(int most, Wakeups& wakeups) {
   if (backlog_size_.load(std::memory_order_relaxed) != 0) [[unlikely]]
     moved = flush_backlog(wakeups);
   int control = 0;
-  const int messages =
-      endpoint_.poll(most, [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
-        if (header.kind <= MessageKind::rts) [[likely]]
-          return arrive(sender, header, payload, bytes, wakeups);
-        ++control;
-        arrive_control(sender, header, payload, wakeups);
-      });
+  const auto sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+    if (header.kind <= MessageKind::rts) [[likely]]
+      return arrive(sender, header, payload, bytes, wakeups);
+    ++control;
+    arrive_control(sender, header, payload, wakeups);
+  };
+  const int messages = endpoint_.has_fluxes() ? endpoint_.poll_fluxes(most, sink) : endpoint_.poll(most, sink);
   count_held(counters_, Count::received, static_cast<std::uint64_t>(messages - control));
   count_held(counters_, Count::polls);
   if (messages == 0) count_held(counters_, Count::empty_polls);

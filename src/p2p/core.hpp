@@ -51,6 +51,9 @@ class Core {
   // Both again, for a send whose caller goes on to something else: not if it is one of those that may be deferred.
   bool try_isend(const SendArgs& args);
   bool inject_isend(const SendArgs& args);
+  // The two, where claiming is by flux: the same for a message that fits in a fastbuffer.
+  bool send_by_flux(const SendArgs& args);
+  bool isend_by_flux(const SendArgs& args);
   // Starts the send that the request describes; it finishes when the buffer may be used again.
   void start_send(Request& request, Wakeups& wakeups);
   // The same, or leaves it to an idle core if there is one (progress/idle_cores.hpp). Until it has left, later messages to
@@ -136,6 +139,7 @@ class Core {
   bool post_below(const SendArgs& args, Limit limit);
   template <class Limit>
   bool inject_below(const SendArgs& args, Limit limit);
+  bool flux_below(const SendArgs& args, std::size_t below);
   bool post_request(Request& request, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked

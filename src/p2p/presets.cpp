@@ -1,6 +1,7 @@
 // The safety models by name, each compiled from its parts. A preset is one line of the table.
 //
-// Dang 2017: mtx .. p-hclhub-usc. Amer 2019: global .. lockq-mtx. Trahay 2009: coarse, fine. `single` is no model but the yardstick: no lock at all.
+// Dang 2017: mtx .. p-hclhub-usc. Amer 2019: global .. lockq-mtx. Trahay 2009: coarse, fine. Díaz-Martín
+// 2014: flux. `single` is no model but the yardstick: no lock at all.
 #include "p2p/presets.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "platform/native.hpp"
 #include "rank/settings.hpp"
 #include "safety/combining_access.hpp"
+#include "safety/flux_access.hpp"
 #include "safety/inject_access.hpp"
 #include "safety/locality.hpp"
 #include "safety/lock_access.hpp"
@@ -34,6 +36,7 @@ namespace heddle::p2p {
 namespace {
 
 using platform::Native;
+using safety::FluxAccess;
 using safety::InjectAccess;
 using safety::LockAccess;
 using safety::Model;
@@ -117,6 +120,7 @@ const std::array presets{
            by<QueueAccess<sync::MutexLock<Native>>, BackOff>},
     Preset{{"coarse", 1, L::ttas, P::wait, W::contend}, by<LockAccess<sync::TtasLock<Native>>, Busy>},
     Preset{{"fine", 1, L::ttas, P::split, W::contend}, by<SplitAccess<sync::TtasLock<Native>>, Busy>},
+    Preset{{"flux", 1, L::mutex, P::flux, W::contend}, by<FluxAccess<sync::MutexLock<Native>>, Busy>},
     Preset{{"single", 1, L::none, P::wait, W::adaptive}, by<LockAccess<safety::NoLock>, Adaptive>},
 };
 
@@ -152,14 +156,17 @@ bool choose_waiting(Rank& rank, const Model& model) {
   return true;
 }
 
-// A message goes to the VNI of the same number, so all ranks must have as many.
+// A message goes to the VNI of the same number, so all ranks must have as many; and by a way where its receiver looks.
 bool agree(const Rank& rank, const Model& model) {
   lln::shm::Common& common = lln::shm::common_of(rank.job.heap, rank.job.heap_bytes);
+  constexpr std::uint32_t by_flux = 1u << 31;
+  const std::uint32_t ours = static_cast<std::uint32_t>(model.vnis) | (model.submission == P::flux ? by_flux : 0);
   std::uint32_t others = 0;
-  const auto ours = static_cast<std::uint32_t>(model.vnis);
   if (common.vnis.compare_exchange_strong(others, ours, std::memory_order_relaxed) || others == ours) return true;
-  (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s has %u VNIs, that of another rank of the job %u; all must have as many",
-             model.name.c_str(), ours, others);
+  const auto way = [](std::uint32_t entry) { return (entry & by_flux) != 0 ? "by flux" : "by channel"; };
+  (void)fail(MPI_ERR_ARG,
+             "HEDDLE_MODEL=%s has %u VNIs and sends %s, that of another rank of the job %u and %s; all must agree",
+             model.name.c_str(), ours & ~by_flux, way(ours), others & ~by_flux, way(others));
   return false;
 }
 
@@ -180,6 +187,10 @@ bool parse_model(std::string_view text, Model& model, std::string& why) {
   }
   if (!safety::parse_composition(composition, model, why)) {
     why.insert(0, " can't be composed: ");
+    return false;
+  }
+  if (model.submission == P::flux && !lln::shm::stamps_are_ordered(why)) {
+    why.insert(0, ": submit=flux ");
     return false;
   }
   model.name = text;

@@ -115,6 +115,9 @@ class NativeBlock {
  public:
   void write(const void* from, std::size_t bytes) noexcept { std::memcpy(bytes_, from, bytes); }
   void read(void* to, std::size_t bytes) const noexcept { std::memcpy(to, bytes_, bytes); }
+  // For who writes and reads in place, which only the real machine has.
+  std::byte* data() noexcept { return bytes_; }
+  const std::byte* data() const noexcept { return bytes_; }
 
  private:
   alignas(8) std::byte bytes_[Bytes];

@@ -38,6 +38,7 @@ class CombiningAccess {
  public:
   static constexpr bool submits = false;
   static constexpr bool injects = false;
+  static constexpr bool by_flux = false;
   static constexpr bool announces = false;
 
   explicit CombiningAccess(instruments::Counters& counters) : counters_(counters), combiner_(Run{counters}) {}

@@ -7,6 +7,7 @@
 //   pending()    whether work of others is left that the next holder will find
 //   submits      whether submit(work) exists: work that may be executed later, by another thread
 //   injects      whether inject(f) exists: executes f, which sends a short message, beside whatever else happens
+//   by_flux      whether that is for threads that share no way to a peer (lln/shm/flux.hpp)
 //   announces    whether receives are posted beside whatever else happens (p2p/matching.hpp)
 #pragma once
 
@@ -22,6 +23,7 @@ class LockAccess {
  public:
   static constexpr bool submits = false;
   static constexpr bool injects = false;
+  static constexpr bool by_flux = false;
   static constexpr bool announces = false;
 
   // Of a lock that is made of args.

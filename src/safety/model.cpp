@@ -16,7 +16,8 @@ constexpr std::pair<std::string_view, Lock> lock_names[] = {
 };
 constexpr std::pair<std::string_view, Submission> submission_names[] = {
     {"wait", Submission::wait},       {"csync", Submission::csync},   {"lockq", Submission::lockq},
-    {"offload", Submission::offload}, {"inject", Submission::inject}, {"split", Submission::split},
+    {"offload", Submission::offload}, {"inject", Submission::inject}, {"flux", Submission::flux},
+    {"split", Submission::split},
 };
 constexpr std::pair<std::string_view, Waiting> waiting_names[] = {
     {"contend", Waiting::contend},   {"contend-low", Waiting::contend_low},
@@ -110,6 +111,8 @@ bool is_sound(const Model& model, std::string& why) {
     why = "submit=lockq needs a lock beside its queue";
   } else if (model.submission == Submission::inject && model.lock == Lock::none) {
     why = "submit=inject needs a lock for all that can't be injected";
+  } else if (model.submission == Submission::flux && model.lock == Lock::none) {
+    why = "submit=flux needs a lock for draining and for all that fluxes don't take";
   } else if (model.submission == Submission::split && model.lock == Lock::none) {
     why = "submit=split needs two locks";
   } else {

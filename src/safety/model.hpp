@@ -25,7 +25,7 @@ enum class Lock : std::uint8_t {
   clhub,
   hclhub
 };
-enum class Submission : std::uint8_t { wait, csync, lockq, offload, inject, split };
+enum class Submission : std::uint8_t { wait, csync, lockq, offload, inject, flux, split };
 enum class Waiting : std::uint8_t { contend, contend_low, backoff, usc, ksc, flag, adaptive };
 
 struct Model {

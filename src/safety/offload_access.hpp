@@ -22,6 +22,7 @@ class OffloadAccess {
  public:
   static constexpr bool submits = true;
   static constexpr bool injects = false;
+  static constexpr bool by_flux = false;
   static constexpr bool announces = false;
 
   explicit OffloadAccess(State& state) : state_(state) {}

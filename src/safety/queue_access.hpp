@@ -30,6 +30,7 @@ class QueueAccess {
  public:
   static constexpr bool submits = true;
   static constexpr bool injects = false;
+  static constexpr bool by_flux = false;
   static constexpr bool announces = false;
   static constexpr std::uint32_t max_combine = 1024;  // the paper's
 

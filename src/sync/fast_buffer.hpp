@@ -24,35 +24,43 @@ class FastBuffer {
 
  public:
   static constexpr std::uint32_t capacity = Bytes;
+  using Payload = typename P::template block<Bytes>;
 
-  // False if all boxes are full. bytes <= Bytes.
-  bool send(const void* payload, std::uint32_t bytes) {
+  // The sender's: the payload of the box that is filled next, its own until publish; null if all boxes are full.
+  Payload* claim() {
     Box& box = boxes_[filled_.get()];
-    if (box.size.load(order::acquire) != empty) return false;
-    box.payload.write(payload, bytes);
-    box.size.store(bytes, order::release);
+    return box.size.load(order::acquire) == empty ? &box.payload : nullptr;
+  }
+  // Hands the claimed box over with so many bytes, at most `capacity`.
+  void publish(std::uint32_t bytes) {
+    boxes_[filled_.get()].size.store(bytes, order::release);
     filled_.set((filled_.get() + 1) % Boxes);
-    return true;
   }
 
-  // The size of the message that is next, copied out; or `empty`.
-  std::uint32_t receive(void* payload) {
-    Box& box = boxes_[emptied_.get()];
-    const std::uint32_t bytes = box.size.load(order::acquire);
-    if (bytes == empty) return empty;
-    box.payload.read(payload, bytes);
-    box.size.store(empty, order::release);
+  // The receiver's: the message that is next and its bytes, until pop; null if there is none.
+  const Payload* front(std::uint32_t& bytes) const {
+    const Box& box = boxes_[emptied_.get()];
+    bytes = box.size.load(order::acquire);
+    return bytes == empty ? nullptr : &box.payload;
+  }
+  void pop() {
+    boxes_[emptied_.get()].size.store(empty, order::release);
     emptied_.set((emptied_.get() + 1) % Boxes);
-    return bytes;
   }
 
-  static constexpr std::uint32_t empty = ~std::uint32_t{0};
+  // Whether a message waits; any thread, a hint.
+  bool any() const {
+    for (const Box& box : boxes_)
+      if (box.size.load(order::relaxed) != empty) return true;
+    return false;
+  }
 
  private:
   // The size shares its line with the first bytes, so that a small message is one line.
+  static constexpr std::uint32_t empty = ~std::uint32_t{0};
   struct alignas(platform::cache_line) Box {
     typename P::template atomic<std::uint32_t> size{empty};
-    typename P::template block<Bytes> payload;
+    Payload payload;
   };
 
   Box boxes_[Boxes];

@@ -105,8 +105,21 @@ template <platform::Platform P, std::uint32_t Boxes>
 class BufferOfNumbers {
  public:
   struct Supply {};
-  bool enqueue(Supply&, std::uint32_t item) { return buffer_.send(&item, sizeof item); }
-  bool dequeue(Supply*, std::uint32_t& item) { return buffer_.receive(&item) == sizeof item; }
+  bool enqueue(Supply&, std::uint32_t item) {
+    auto* const payload = buffer_.claim();
+    if (payload == nullptr) return false;
+    payload->write(&item, sizeof item);
+    buffer_.publish(sizeof item);
+    return true;
+  }
+  bool dequeue(Supply*, std::uint32_t& item) {
+    std::uint32_t bytes;
+    const auto* const payload = buffer_.front(bytes);
+    if (payload == nullptr) return false;
+    payload->read(&item, bytes);
+    buffer_.pop();
+    return true;
+  }
 
  private:
   sync::FastBuffer<P, 16, Boxes> buffer_;

@@ -2,6 +2,7 @@
 // other threads do, whatever the sizes, and whether receives name their message or take any.
 #include <algorithm>
 #include <deque>
+#include <mutex>
 
 #include "threads/team.hpp"
 
@@ -163,6 +164,41 @@ void many_to_many(MPI_Comm comm) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// Threads that synchronize have an order: each sends when another one has sent the message before, and one receives all.
+void in_turns(bool wildcards) {
+  constexpr int messages = 160;
+  const int senders = threads - 1;
+  Mutex mutex;
+  Condition turned;
+  int turn = 0;
+  in_threads(threads, [&](int t) {
+    if (t == senders) {
+      for (int i = 0; i < messages; ++i) {
+        std::vector<unsigned char> in(262144);
+        const bool any = wildcards && i % 2 == 0;
+        MPI_Status status;
+        MPI_Recv(in.data(), 262144, MPI_BYTE, any ? MPI_ANY_SOURCE : left(), 3, MPI_COMM_WORLD, &status);
+        equal(count_of(status, MPI_BYTE), size_of(i), "size of the next message in order of turns");
+        in.resize(static_cast<std::size_t>(size_of(i)));
+        expect_message(in, mix(left(), i), "content of the next message in order of turns");
+      }
+      return;
+    }
+    std::deque<std::vector<unsigned char>> data;
+    std::vector<MPI_Request> requests;
+    for (int i = t; i < messages; i += senders) {
+      data.push_back(message(mix(rank(), i), size_of(i)));
+      std::unique_lock guard(mutex);
+      turned.wait(guard, [&] { return turn == i; });
+      MPI_Isend(data.back().data(), size_of(i), MPI_BYTE, right(), 3, MPI_COMM_WORLD, &requests.emplace_back());
+      ++turn;
+      turned.notify_all();
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  });
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -173,6 +209,7 @@ int main(int argc, char** argv) {
   for (bool wildcards : {false, true}) {
     same_tag({MPI_COMM_WORLD}, wildcards);
     same_tag(comms, wildcards);
+    in_turns(wildcards);
   }
   mixed_receives(comms, s);
   many_to_many(MPI_COMM_WORLD);

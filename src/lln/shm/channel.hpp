@@ -84,8 +84,9 @@ struct Channel {
 };
 static_assert(sizeof(Channel) % sizeof(Slot) == 0);
 
-// How the threads of a rank come to its producers: one at a time, or as they like.
-enum class Claiming : std::uint8_t { exclusive, concurrent };
+// How the threads of a rank come to its producers: one at a time, or as they like; or one at a time, and short messages of
+// each thread go by ways of its own (flux.hpp).
+enum class Claiming : std::uint8_t { exclusive, concurrent, by_flux };
 
 // The sender's end; private memory of the sending rank.
 class Producer {
@@ -109,7 +110,7 @@ class Producer {
     do {
       if (!has_room(position)) [[unlikely]]
         return {nullptr, position};
-      if (claiming == Claiming::exclusive) {
+      if (claiming != Claiming::concurrent) {
         position_.store(position + 1, std::memory_order_relaxed);
         break;
       }
@@ -172,6 +173,11 @@ class Producer {
 // The receiver's end.
 class Consumer {
  public:
+  struct Payload {
+    const std::byte* at;
+    std::size_t bytes;
+  };
+
   explicit Consumer(Channel* channel) : channel_(channel), slot_count_(channel->slot_count) {}
   Channel& channel() const { return *channel_; }
 
@@ -187,6 +193,14 @@ class Consumer {
     const std::uint32_t position = position_.load(std::memory_order_relaxed);
     const Slot& next = slot(position);
     return next.sequence.load(std::memory_order_acquire) == position + 1 ? &next : nullptr;
+  }
+  // The payload of a message, where it lies.
+  Payload payload_of(const Slot& slot) const {
+    if (!slot.in_bulk) [[likely]]
+      return {slot.payload, slot.bytes};
+    BulkSpan span;
+    std::memcpy(&span, slot.payload, sizeof span);
+    return {channel_->bulk + span.begin % bulk_bytes, span.bytes};
   }
   // Of a stream of messages, begins to fetch one that is a little further on: its line is in the producer's cache, and to wait
   // for it costs more than all the rest (16 to 20 million messages a second with one thread; a 2-core Intel Xeon VM; 6 to

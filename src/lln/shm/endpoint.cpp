@@ -12,7 +12,9 @@ Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claim
       claiming_(claiming),
       slots_(slots),
       producers_(new Producer[static_cast<std::size_t>(place.ranks)]),
-      consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {}
+      consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {
+  if (claiming == Claiming::by_flux) fluxes_ = std::make_unique<Fluxes>(heap_, &box(0), place.rank, place.ranks);
+}
 
 Endpoint::~Endpoint() = default;
 
@@ -38,8 +40,11 @@ void Endpoint::admit() {
   const Offset newest = own_box().inbound.load(std::memory_order_acquire);
   const Offset known = known_inbound_.load(std::memory_order_relaxed);
   int n = consumer_count_.load(std::memory_order_relaxed);
-  for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound)
-    consumers_[n++] = std::make_unique<Consumer>(heap_.at<Channel>(o));
+  for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound) {
+    consumers_[n] = std::make_unique<Consumer>(heap_.at<Channel>(o));
+    if (fluxes_ != nullptr) fluxes_->join(*consumers_[n]);
+    ++n;
+  }
   consumer_count_.store(n, std::memory_order_release);
   known_inbound_.store(newest, std::memory_order_relaxed);
 }

@@ -11,27 +11,22 @@
 #include <memory>
 
 #include "lln/header.hpp"
+#include "lln/shm/box.hpp"
 #include "lln/shm/channel.hpp"
 #include "lln/shm/doorbell.hpp"
+#include "lln/shm/flux.hpp"
 #include "lln/shm/heap.hpp"
 #include "platform/native.hpp"
 
 namespace heddle::lln::shm {
-
-// What the others see of an endpoint.
-struct Box {
-  Doorbell doorbell;                        // of VNI 0: the rank's
-  alignas(64) std::atomic<Offset> inbound;  // channels to this rank, newest first
-};
-static_assert(sizeof(Box) == 128);
 
 inline constexpr int most_vnis = 64;         // of a rank
 inline constexpr int most_asked_models = 7;  // of a job, beside that of its ranks
 
 // What the ranks of a job know of each other; at the start of the heap, the boxes behind it.
 struct alignas(128) Common {
-  std::atomic<std::uint32_t> waiting;                          // threads that wait awake (safety/patience.hpp)
-  std::atomic<std::uint32_t> vnis;                             // of every rank: set by the first that comes, 0 before
+  std::atomic<std::uint32_t> waiting;  // threads that wait awake (safety/patience.hpp)
+  std::atomic<std::uint32_t> vnis;     // and which ways, of every rank (p2p/presets.cpp); 0: none has come
   std::atomic<std::uint64_t> asked_models[most_asked_models];  // p2p/asked_models.hpp; 0: none yet
 };
 
@@ -79,7 +74,8 @@ class Endpoint {
     if (!producer.attached()) [[unlikely]] {
       if (!open(peer)) return Post::full;
     }
-    return bytes <= inline_bytes ? post_inline(peer, header, bytes, fill) : post_bulk(peer, header, bytes, fill);
+    return bytes <= inline_bytes && !is_stamped(header) ? post_inline(peer, header, bytes, fill)
+                                                        : post_bulk(peer, header, bytes, fill);
   }
 
   // Any thread, unprotected: the same for at most inline_bytes, once a first message has opened the way to the peer.
@@ -90,6 +86,14 @@ class Endpoint {
     return post_inline(peer, header, bytes, fill);
   }
 
+  // Any thread, unprotected, where claiming is by flux: the same for at most flux_bytes. False: not this way, now.
+  template <class Fill>
+  bool send_by_flux(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    if (!fluxes_->send(peer, header, bytes, fill)) return false;
+    wake(peer);
+    return true;
+  }
+
   // Hands waiting messages, at most `most` of each channel, to sink(sender, header, payload, bytes), then frees their
   // places; the number of messages.
   //
@@ -98,7 +102,7 @@ class Endpoint {
   // several messages does not just look for one, it begins to fetch their place.
   template <class Sink>
   int poll(int most, Sink&& sink) {
-    if (own_box().inbound.load(std::memory_order_relaxed) != known_inbound_) [[unlikely]]
+    if (any_new()) [[unlikely]]
       admit();
     int messages = 0;
     const int n = consumer_count_.load(std::memory_order_relaxed);
@@ -109,41 +113,44 @@ class Endpoint {
       int left = most;
       do {
         if (most - left >= stream) consumer.fetch_ahead();
-        const std::byte* payload = slot->payload;
-        std::size_t bytes = slot->bytes;
-        if (slot->in_bulk) [[unlikely]] {
-          BulkSpan span;
-          std::memcpy(&span, slot->payload, sizeof span);
-          payload = consumer.channel().bulk + span.begin % bulk_bytes;
-          bytes = span.bytes;
-        }
-        sink(consumer.channel().sender, Header{slot->kind, slot->source, slot->tag, slot->context}, payload, bytes);
+        const Consumer::Payload payload = consumer.payload_of(*slot);
+        sink(consumer.channel().sender, Header{slot->kind, slot->source, slot->tag, slot->context}, payload.at,
+             payload.bytes);
         consumer.pop(*slot);
         ++messages;
         if (--left == 0) break;
         slot = consumer.front();
       } while (slot != nullptr);
       if (most - left > 1 && most < visit_messages) producers_[consumer.channel().sender].fetch_next();
-      consumer.publish();
-      platform::Native::light_fence();
-      if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        resume(consumer.channel());
+      give_back(consumer);
     }
     return messages;
+  }
+  bool has_fluxes() const { return fluxes_ != nullptr; }
+  // The same where short messages come by fluxes.
+  template <class Sink>
+  int poll_fluxes(int most, Sink&& sink) {
+    return fluxes_->poll(
+        most,
+        [this] {
+          if (any_new()) [[unlikely]]
+            admit();
+        },
+        sink, [this](Consumer& consumer) { give_back(consumer); });
   }
 
   // Whether poll() would find something; any thread, a hint.
   bool arrived() const {
-    if (own_box().inbound.load(std::memory_order_relaxed) != known_inbound_.load(std::memory_order_relaxed))
-      return true;
+    if (any_new()) return true;
     const int n = consumer_count_.load(std::memory_order_acquire);
     for (int i = 0; i < n; ++i)
       if (consumers_[i]->ready()) return true;
-    return false;
+    return fluxes_ != nullptr && fluxes_->arrived();
   }
 
   // How many messages have been taken; any thread.
   std::uint32_t taken() const {
+    if (fluxes_ != nullptr) return fluxes_->taken();
     std::uint32_t taken = 0;
     const int n = consumer_count_.load(std::memory_order_acquire);
     for (int i = 0; i < n; ++i) taken += consumers_[i]->taken();
@@ -189,6 +196,10 @@ class Endpoint {
     producer.commit_bulk(span);
     fill(room);
     std::memcpy(claim.slot->payload, &span, sizeof span);
+    if (is_stamped(header)) {
+      const std::uint64_t now = stamp();
+      std::memcpy(claim.slot->payload + stamp_in_slot, &now, sizeof now);
+    }
     claim.slot->in_bulk = true;
     hand_over(peer, header, claim);
     return Post::done;
@@ -200,6 +211,21 @@ class Endpoint {
     claim.slot->tag = header.tag;
     Producer::publish(claim);
     wake(peer);
+  }
+
+  // Whether a message needs an order with those of fluxes. It has room for its stamp if it goes through the bulk ring.
+  bool is_stamped(const Header& header) const {
+    return claiming_ == Claiming::by_flux && header.kind <= MessageKind::rts;
+  }
+  bool any_new() const {
+    return own_box().inbound.load(std::memory_order_relaxed) != known_inbound_.load(std::memory_order_relaxed);
+  }
+  // Frees the places of what has been taken.
+  void give_back(Consumer& consumer) {
+    consumer.publish();
+    platform::Native::light_fence();
+    if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      resume(consumer.channel());
   }
 
   Box& box(int rank) const { return boxes_[place_.vni * place_.ranks + rank]; }
@@ -219,6 +245,7 @@ class Endpoint {
   std::atomic<Offset> known_inbound_{nowhere};
   std::atomic<int> consumer_count_{0};
   std::unique_ptr<std::unique_ptr<Consumer>[]> consumers_;  // in the order in which they appeared
+  std::unique_ptr<Fluxes> fluxes_;                          // where claiming is by flux
 };
 
 }  // namespace heddle::lln::shm

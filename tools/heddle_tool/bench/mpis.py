@@ -208,7 +208,7 @@ def make_sure(where: Path, may_stage: bool, command: list[str], otherwise: str, 
 
 # Heddle's safety models, by the names of their presets.
 MODELS = ("mtx", "clh", "p-clh", "clh-usc", "p-clh-usc", "mtx-ksc", "p-clhub-usc", "p-hclhub-usc", "global", "per-vni", "hmcs2-usc",
-          "hmcs3-usc", "offload", "csync", "lockq-mcs", "lockq-mtx", "coarse", "fine", "auto")
+          "hmcs3-usc", "offload", "csync", "lockq-mcs", "lockq-mtx", "coarse", "fine", "flux", "auto")
 
 
 def variants(base: Heddle, models: list[str], rank_kinds: list[str], runtimes: list[str],
