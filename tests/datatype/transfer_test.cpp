@@ -169,6 +169,24 @@ TEST(Copy, OfEveryBlockLength) {
   }
 }
 
+// Runs are copied in three ways by their length; each at its edges, and nothing beside them.
+TEST(Pack, RunsOfEveryLength) {
+  Random random(test_seed());
+  const Modelled byte = predefined(MPI_BYTE);
+  for (const std::size_t edge : {std::size_t{4}, std::size_t{8}, std::size_t{16}, datatype::copy_piece,
+                                 3 * datatype::copy_piece, datatype::most_in_pieces}) {
+    for (std::size_t n = edge - 1; n <= edge + 1; ++n) {
+      const auto data = random_bytes(random, n);
+      std::vector<unsigned char> packed(n + 2, 0xee), unpacked(n + 2, 0xee), expected(n + 2, 0xee);
+      std::copy(data.begin(), data.end(), expected.begin() + 1);
+      pack(*byte.type, data.data(), static_cast<MPI_Count>(n), 0, packed.data() + 1, n);
+      EXPECT_EQ(packed, expected) << n;
+      unpack(*byte.type, unpacked.data() + 1, static_cast<MPI_Count>(n), 0, data.data(), n);
+      EXPECT_EQ(unpacked, expected) << n;
+    }
+  }
+}
+
 TEST(Commit, FindsTheSameRunHoweverItIsNested) {
   const Modelled number = predefined(MPI_INT);
   Modelled row = construct({MPI_COMBINER_CONTIGUOUS, true, {6}, 0, {}}, {&number});
