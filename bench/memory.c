@@ -5,9 +5,13 @@
 // /proc/self/smaps_rollup), so shared libraries and shared segments don't count. All ranks must be alive
 // while each is measured, or what they share would look private; since they may not talk MPI they meet in a
 // file (`--file`), mapped by all and sized by the first.
+//
+// --mode job: what the job's ranks take of the machine, divided by their number: the proportional set sizes (Pss: pages that
+// several map count once in all) of their processes. Ranks may be processes or threads of one. Launchers don't count.
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +24,38 @@ enum { MAX_RANKS = 4096 };
 typedef struct {
   atomic_int ready, measured;
   long before_kib[MAX_RANKS], after_kib[MAX_RANKS];
+  long process[MAX_RANKS];
 } meeting;
 
-static long private_kib(void) {
+// Of this process, in KiB; -1 if it can't be read.
+static long memory_of(bool job) {
   FILE* f = fopen("/proc/self/smaps_rollup", "r");
   if (!f) return -1;
   char line[256];
   long sum = 0, kib;
   while (fgets(line, sizeof line, f))
-    if (sscanf(line, "Private_Clean: %ld", &kib) == 1 || sscanf(line, "Private_Dirty: %ld", &kib) == 1) sum += kib;
+    if (job ? sscanf(line, "Pss: %ld", &kib) == 1
+            : sscanf(line, "Private_Clean: %ld", &kib) == 1 || sscanf(line, "Private_Dirty: %ld", &kib) == 1)
+      sum += kib;
   fclose(f);
   return sum;
+}
+
+// The process that we are in: ranks that are threads of it may have process numbers of their own from getpid.
+static long own_process(void) {
+  char number[32] = "";
+  return readlink("/proc/self", number, sizeof number - 1) > 0 ? atol(number) : 0;
+}
+
+// All processes together, each once, divided by the ranks; MiB.
+static double share_of_job(const meeting* m, int ranks) {
+  long kib = 0;
+  for (int i = 0; i < ranks; ++i) {
+    int first = 0;
+    while (m->process[first] != m->process[i]) ++first;
+    if (first == i) kib += m->after_kib[i];
+  }
+  return (double)kib / 1024 / ranks;
 }
 
 static void await(atomic_int* count, int all) {
@@ -38,17 +63,28 @@ static void await(atomic_int* count, int all) {
 }
 
 int main(int argc, char** argv) {
-  if (argc != 3 || strcmp(argv[1], "--file")) {
-    fprintf(stderr, "memory: --file PATH (an empty file that all ranks can write)\n");
+  const char* path = NULL;
+  bool job = false, known = true;
+  for (int i = 1; i < argc; i += 2) {
+    const char* value = i + 1 < argc ? argv[i + 1] : "";
+    if (!strcmp(argv[i], "--file"))
+      path = value;
+    else if (!strcmp(argv[i], "--mode") && (!strcmp(value, "job") || !strcmp(value, "rank")))
+      job = !strcmp(value, "job");
+    else
+      known = false;
+  }
+  if (!path || !known) {
+    fprintf(stderr, "memory: --file PATH (an empty file that all ranks can write) [--mode rank|job]\n");
     return 2;
   }
-  int fd = open(argv[2], O_RDWR | O_CREAT, 0600);
-  if (fd < 0 || ftruncate(fd, sizeof(meeting))) return perror(argv[2]), 2;
+  int fd = open(path, O_RDWR | O_CREAT, 0600);
+  if (fd < 0 || ftruncate(fd, sizeof(meeting))) return perror(path), 2;
   meeting* m = mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (m == MAP_FAILED) return perror("memory: mmap"), 2;
   close(fd);
 
-  long before = private_kib();
+  long before = memory_of(job);
   int provided, rank, ranks;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -56,7 +92,8 @@ int main(int argc, char** argv) {
   atomic_fetch_add(&m->ready, 1);
   await(&m->ready, ranks);
   m->before_kib[rank] = before;
-  m->after_kib[rank] = private_kib();
+  m->after_kib[rank] = memory_of(job);
+  m->process[rank] = own_process();
   atomic_fetch_add(&m->measured, 1);
   await(&m->measured, ranks);
   if (!rank) {
@@ -70,11 +107,12 @@ int main(int argc, char** argv) {
       fprintf(stderr, "memory: /proc/self/smaps_rollup can't be read\n");
       MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    const double value = job ? share_of_job(m, ranks) : (double)most / 1024;
     printf(
         "{\"bench\":\"memory\",\"ranks\":%d,\"threads\":1,\"checked\":%d,\"before_init_mib\":%.3f,\"least_"
         "mib\":%.3f,"
-        "\"metric\":\"private memory\",\"unit\":\"MiB\",\"value\":%.3f,\"samples\":[%.3f]}\n",
-        ranks, ranks, (double)before_most / 1024, (double)least / 1024, (double)most / 1024, (double)most / 1024);
+        "\"metric\":\"%smemory\",\"unit\":\"MiB\",\"value\":%.3f,\"samples\":[%.3f]}\n",
+        ranks, ranks, (double)before_most / 1024, (double)least / 1024, job ? "" : "private ", value, value);
     fflush(stdout);
   }
   MPI_Finalize();

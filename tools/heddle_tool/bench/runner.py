@@ -119,7 +119,7 @@ def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float
         command += point.arguments(seconds, None)
         if mpi.thread_runtime:
             command += ["--thread-runtime", mpi.thread_runtime]
-        if point.bench.name == "memory":
+        if point.bench.source == "memory":
             command += ["--file", f"{scratch}/meeting"]
         busy, mine = processor_seconds()
         code, output, errors, wall = execute(command, mpi.env(point.ranks, point.team), limit)

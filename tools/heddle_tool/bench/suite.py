@@ -106,6 +106,8 @@ BENCHMARKS = {b.name: b for b in (
               measured_by="clock", launches=5),
     Benchmark("memory", "memory", "private memory of a rank that has talked to nobody, the largest of all ranks",
               "private memory", "MiB", "lower", ranks=(2, 32), any_ranks=True, threaded=False, seconds=0),
+    Benchmark("memory-job", "memory", "memory of all ranks together, what they share counted once, divided by their number",
+              "memory", "MiB", "lower", ranks=(2, 32), any_ranks=True, threaded=False, seconds=0, args=("--mode", "job")),
     Benchmark("idle", "idle", "processor time of a rank that is blocked in MPI_Recv for 10 s",
               "share of a core", "%", "lower", threaded=False, seconds=10),
     Benchmark("latency-single", "latency", "blocking ping-pong at MPI_THREAD_SINGLE: what thread safety costs one thread",
