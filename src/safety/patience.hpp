@@ -8,7 +8,9 @@
 //
 // The first looks are given up by the passive policy alone, however crowded the cores are. Answers come
 // within them whenever both partners happen to run: then the two keep their cores until the scheduler ends their slice,
-// and exchange thousands of messages without a single switch (docs/adr/0028, also for their number).
+// and exchange thousands of messages without a single switch (docs/adr/0028, also for their number). A thread that has given
+// its core away has most likely lost step with its partner: then it looks less often, until an answer comes in time again
+// (docs/adr/0033).
 #pragma once
 
 #include <sched.h>
@@ -64,9 +66,16 @@ struct Machine {
 
 class Patience {
  public:
-  explicit Patience(const Machine& machine) : machine_(machine), first_looks_(machine.awake != 0 ? first_looks : 0) {}
+  explicit Patience(const Machine& machine)
+      : machine_(machine),
+        first_looks_(machine.awake == 0 ? 0
+                     : out_of_step      ? looks_out_of_step
+                                        : first_looks) {}
   ~Patience() {
-    if (counted_) machine_.end_waiting();
+    if (counted_)
+      machine_.end_waiting();
+    else
+      out_of_step = false;
   }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
@@ -106,6 +115,7 @@ class Patience {
       platform::Native::pause(1);
       return true;
     }
+    if (crowded) out_of_step = true;
     const std::int64_t before = platform::Native::now();
     sched_yield();
     const std::int64_t after = platform::Native::now();
@@ -135,13 +145,16 @@ class Patience {
     machine_.spread(machine_.part, machine_.parts);
   }
 
-  static constexpr std::uint32_t first_looks = 240;     // without giving the core away
+  static constexpr std::uint32_t first_looks = 240;  // without giving the core away
+  static constexpr std::uint32_t looks_out_of_step = 100;
   static constexpr std::uint32_t more_looks = 20;       // after something moved
   static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
   static constexpr std::int64_t yield_alone = 1'500;    // nanoseconds; a yield that takes longer has run somebody
   static constexpr std::uint32_t few_yields = 16;
   static constexpr std::int64_t spread_period = 10'000'000;
   static constexpr std::int64_t gather_period = 1'000'000;  // of a thread; a move costs some microseconds
+
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local bool out_of_step = false;
 
   const Machine& machine_;
   const std::uint32_t first_looks_;

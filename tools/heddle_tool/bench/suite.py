@@ -83,6 +83,8 @@ def human_size(size: int) -> str:
 BENCHMARKS = {b.name: b for b in (
     Benchmark("latency", "latency", "blocking ping-pong, one pair of threads or several at a time",
               "half round trip", "us", "lower", any_ranks=True, sizes=(8,)),
+    Benchmark("handover", "handover", "a cache line that two ranks hand to each other, without MPI: the floor of a latency",
+              "half round trip", "us", "lower", threaded=False),
     Benchmark("round-trips", "latency", "the same, and what all pairs together do",
               "round trips", "M/s", "higher", any_ranks=True, threads=(8,), sizes=(8,), args=("--mode", "rate")),
     Benchmark("latency-fan", "latency", "blocking ping-pong of one thread with all threads of the other rank",
