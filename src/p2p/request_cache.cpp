@@ -1,10 +1,9 @@
 #include "p2p/request_cache.hpp"
 
-#include <pthread.h>
-
 #include <memory>
 #include <mutex>
 
+#include "platform/thread_end.hpp"
 #include "threads/thread_ref.hpp"
 
 namespace heddle::p2p {
@@ -45,18 +44,9 @@ void at_thread_end(void* cache) {
   release_all(detach(*owned, 0));
 }
 
-pthread_key_t end_key() {
-  static const pthread_key_t key = [] {
-    pthread_key_t k;
-    pthread_key_create(&k, at_thread_end);
-    return k;
-  }();
-  return key;
-}
-
 [[gnu::cold, gnu::noinline]] RequestCache& make_cache() {
   cache_of_thread = new RequestCache;
-  pthread_setspecific(end_key(), cache_of_thread);
+  platform::leave_at_thread_end<at_thread_end>(cache_of_thread);
   return *cache_of_thread;
 }
 

@@ -1,10 +1,10 @@
 #include "lln/shm/flux.hpp"
 
-#include <pthread.h>
-
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "platform/thread_end.hpp"
 
 namespace heddle::lln::shm {
 
@@ -43,20 +43,11 @@ void at_thread_end(void* fluxes) {
   }
 }
 
-pthread_key_t end_key() {
-  static const pthread_key_t key = [] {
-    pthread_key_t k;
-    pthread_key_create(&k, at_thread_end);
-    return k;
-  }();
-  return key;
-}
-
 // The thread's fluxes of a pool become its recent ones.
 [[gnu::cold, gnu::noinline]] OwnFluxes& recall(const std::shared_ptr<FluxPool>& pool) {
   if (fluxes_of_thread == nullptr) {
     fluxes_of_thread = new OwnFluxes;
-    pthread_setspecific(end_key(), fluxes_of_thread);
+    platform::leave_at_thread_end<at_thread_end>(fluxes_of_thread);
   }
   OwnFluxes& mine = *fluxes_of_thread;
   std::erase_if(mine.all, [](const Owned& owned) { return owned.pool.use_count() == 1; });  // their endpoint is gone
