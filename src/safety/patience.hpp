@@ -82,7 +82,7 @@ class Patience {
 
   // Something moved: what is waited for may be near. Or what moved is another thread's, who needs a core to go on.
   void reset() {
-    looks_ = first_looks_ - std::min(first_looks_, more_looks);
+    looks_ = first_looks_ - std::min(first_looks_, out_of_step ? more_looks_out_of_step : more_looks);
     if (counted_) since_ = platform::Native::now();
   }
 
@@ -147,7 +147,8 @@ class Patience {
 
   static constexpr std::uint32_t first_looks = 240;  // without giving the core away
   static constexpr std::uint32_t looks_out_of_step = 100;
-  static constexpr std::uint32_t more_looks = 20;       // after something moved
+  static constexpr std::uint32_t more_looks = 20;  // after something moved
+  static constexpr std::uint32_t more_looks_out_of_step = 5;
   static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
   static constexpr std::int64_t yield_alone = 1'500;    // nanoseconds; a yield that takes longer has run somebody
   static constexpr std::uint32_t few_yields = 16;
