@@ -87,7 +87,12 @@ class Criteria(unittest.TestCase):
 
     def test_against_itself_and_alone(self):
         own = next(c for c in criteria.SHEETS["threads"].lines if c.base)
-        self.assertEqual(self.judged(own, cell(own.point, heddle=[95.0]), cell(own.base, heddle=[100.0])).word, "pass")
+        here = cell(own.point, heddle=[95.0, 30.0, 90.0])
+        here.base_runs = cell(own.base, heddle=[100.0, 31.0, 99.0]).runs
+        self.assertEqual(self.judged(own, here).word, "pass")
+        here.base_runs = cell(own.base, heddle=[110.0, 31.0, 105.0]).runs
+        self.assertEqual(self.judged(own, here).word, "short")
+        self.assertEqual(self.judged(own, cell(own.point, heddle=[95.0]), cell(own.base, heddle=[100.0])).word, "unmeasured")
         alone = next(c for c in criteria.SHEETS["foundation"].lines if c.alone)
         self.assertEqual(self.judged(alone, cell(alone.point, heddle=[1.0])).word, "pass")
 

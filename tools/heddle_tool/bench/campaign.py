@@ -24,17 +24,19 @@ ENOUGH = 3
 
 @dataclass
 class Cell:
-    """A point with the runs of every contestant, one per repeat."""
+    """A point with the runs of every contestant, one per repeat; and with those of ours at the point that theirs are
+    compared with, each just before the run here."""
 
     point: Point
     runs: dict[str, list[Run]] = field(default_factory=dict)
+    base_runs: dict[str, list[Run]] = field(default_factory=dict)
 
     def values(self, label: str) -> list[float | None]:
-        """One value per repeat, None where it does not count: a failed run, or one that others on the machine disturbed
-        if there are enough that they did not."""
-        runs = self.runs.get(label, [])
-        strict = sum(r.quiet for r in runs) >= ENOUGH
-        return [r.value if r.ok and (r.quiet or not strict) else None for r in runs]
+        return values(self.runs.get(label, []))
+
+    def ratio_to_base(self, label: str) -> stats.Summary | None:
+        """This contestant over itself at the base."""
+        return stats.paired_ratio(self.values(label), values(self.base_runs.get(label, [])))
 
     def summary(self, label: str) -> stats.Summary | None:
         return stats.summary([v for v in self.values(label) if v is not None])
@@ -64,6 +66,13 @@ class Cell:
         return max((r.others for r, value in counts if value is not None), default=0.0)
 
 
+def values(runs: list[Run]) -> list[float | None]:
+    """One value per repeat, None where it does not count: a failed run, or one that others on the machine disturbed if
+    there are enough that they did not."""
+    strict = sum(r.quiet for r in runs) >= ENOUGH
+    return [r.value if r.ok and (r.quiet or not strict) else None for r in runs]
+
+
 @dataclass
 class Plan:
     points: list[Point]
@@ -73,6 +82,9 @@ class Plan:
     limit: float = 60.0
     patience: int = 3
     lock: Path | None = None
+    # Points at which ours is compared with itself at another one. A machine has minutes of its own, and the point's own
+    # cell may be that far away: the base is measured again beside each run.
+    bases: dict[Point, Point] = field(default_factory=dict)
 
 
 @dataclass
@@ -128,9 +140,10 @@ class Campaign:
                         if mpi.label in same:
                             cell.runs[mpi.label] = cell.runs[same[mpi.label]]
                         elif mpi.label not in hopeless:
-                            program = builder.program(point.bench.source, mpi)
-                            limit = plan.limit + (point.bench.seconds if plan.seconds is None else plan.seconds)
-                            result = run(point, mpi, program, limit, plan.seconds, plan.patience, lock)
+                            if point in plan.bases and not mpi.peer:
+                                result = self.run(plan.bases[point], mpi, builder, lock)
+                                cell.base_runs.setdefault(mpi.label, []).append(result)
+                            result = self.run(point, mpi, builder, lock)
                             cell.check_answer(result)
                             cell.runs.setdefault(mpi.label, []).append(result)
                             # A hang has cost its whole limit once; it is reported, not repeated.
@@ -148,6 +161,11 @@ class Campaign:
             lock.release()
             progress.clear()
             self.save()
+
+    def run(self, point: Point, mpi: Mpi, builder: Builder, lock: Lock) -> Run:
+        plan = self.plan
+        limit = plan.limit + (point.bench.seconds if plan.seconds is None else plan.seconds)
+        return run(point, mpi, builder.program(point.bench.source, mpi), limit, plan.seconds, plan.patience, lock)
 
     def save(self) -> None:
         if not self.file:
@@ -172,6 +190,7 @@ class Campaign:
                     "ratio_to_best_peer": None if mpi.peer else shown(cell.ratio(label, self.peers)),
                     "settings": mpi.settings(cell.point.ranks, cell.point.team),
                     "runs": [r.to_json() for r in runs],
+                    "base_runs": [r.to_json() for r in cell.base_runs.get(label, [])],
                 }
             cells.append(cell.point.key() | {"metric": b.metric, "unit": b.unit, "better": b.better,
                                              "best_peer": cell.best_peer(self.peers), "results": found})
@@ -199,11 +218,14 @@ def load(file: Path) -> Campaign:
     campaign = Campaign(data["command"], Plan([], mpis), None, started=data["started"],
                         interrupted=not data["complete"], commit=data["commit"], machine=data["machine"])
     known = set(Run.__dataclass_fields__)
+
+    def runs(c: dict, which: str) -> dict[str, list[Run]]:
+        return {label: [Run(**{k: v for k, v in r.items() if k in known}) for r in found.get(which, [])]
+                for label, found in c["results"].items()}
+
     for c in data["cells"]:
         point = Point(BENCHMARKS[c["bench"]], c["ranks"], c["threads"], c["size"], c["comm"], tuple(c["args"]))
-        campaign.cells.append(Cell(point, {
-            label: [Run(**{k: v for k, v in r.items() if k in known}) for r in found["runs"]]
-            for label, found in c["results"].items()}))
+        campaign.cells.append(Cell(point, runs(c, "runs"), runs(c, "base_runs")))
     campaign.plan.points = [cell.point for cell in campaign.cells]
     return campaign
 

@@ -222,7 +222,7 @@ def perform_criteria(args) -> int:
     else:
         wanted = criteria.needed(lines)
         plan(args, wanted, [])
-        campaign = Campaign(command_line(), plan(args, wanted, contestants(args)),
+        campaign = Campaign(command_line(), replace(plan(args, wanted, contestants(args)), bases=criteria.bases(lines)),
                             stem(args, "criteria").with_suffix(".json"))
         campaign.perform(tell, announce(campaign))
     render = table.markdown if args.markdown else table.text

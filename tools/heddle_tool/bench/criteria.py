@@ -18,7 +18,7 @@ def at(name: str, ranks: int = 2, threads: int = 1, size: int = 0, comm: str = "
 @dataclass(frozen=True)
 class Criterion:
     """`found` must be at most or at least `bound`. It is Heddle's figure over the best peer's, over its own at another
-    point (`base`), or by itself."""
+    point (`base`), measured beside it, or by itself."""
 
     title: str
     point: Point
@@ -44,8 +44,8 @@ class Criterion:
         if self.alone:
             return Verdict(self, cell.summary(OURS), "")
         if self.base:
-            base = cells(self.base)
-            return Verdict(self, paired_ratio(cell.values(OURS), base.values(OURS)) if base else None, "own")
+            found = cell.ratio_to_base(OURS)
+            return Verdict(self, found, "own", "" if found else "the base was not measured")
         peer = cell.best_peer(peers)
         if not peer:
             return Verdict(self, None, "", "no peer was measured")
@@ -127,6 +127,10 @@ def chosen(names: list[str]) -> list[Criterion]:
 
 def needed(lines: list[Criterion]) -> list[Point]:
     return list(dict.fromkeys(point for line in lines for point in line.points()))
+
+
+def bases(lines: list[Criterion]) -> dict[Point, Point]:
+    return {line.point: line.base for line in lines if line.base}
 
 
 def judge(campaign: Campaign, lines: list[Criterion]) -> list[Verdict]:
