@@ -48,7 +48,7 @@ Core::Core(Rank& rank, int vni, lln::shm::Claiming claiming)
     : rank_(rank),
       endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni}, claiming,
                 threads::user_level_possible() ? lln::shm::SlotCount::many : lln::shm::SlotCount::usual),
-      transfers_(*this, rank.world_size),
+      transfers_(*this, rank.world_rank, rank.world_size),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
   rank_.ledger.enter(vni, counters_);
   end_deferring();

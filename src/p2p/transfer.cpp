@@ -70,8 +70,8 @@ bool wanted_split(std::size_t& bytes) {
   return false;
 }
 
-Transfers::Transfers(Core& core, int world_size)
-    : core_(core), access_(static_cast<std::size_t>(world_size), Access::unknown) {
+Transfers::Transfers(Core& core, int world_rank, int world_size)
+    : core_(core), world_rank_(world_rank), access_(static_cast<std::size_t>(world_size), Access::unknown) {
   (void)wanted_split(split_from_);  // the engine has seen that it is well formed
 }
 
@@ -253,12 +253,13 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   return Step::over;
 }
 
-// As much as one claims at a time. A message by itself is shared finely, so that its last chunk is not waited for long; of several
-// that are under way each side does well to take other ones, whole, since what two cores write to comes dearer to both.
+// As much as one claims at a time. A message by itself is shared finely, so that its last chunk is not waited for long, and so that
+// each side has its part; between processes a chunk is a system call that pins pages, and it is shared in halves. Of several that
+// are under way each side does well to take other ones, whole, since what two cores write to comes dearer to both.
 std::size_t Transfers::chunk_of(const Transfer& transfer) const {
-  if (transfer.remote_pid != this_process || count() > 1) return split_chunk;
-  constexpr std::size_t page = 4096;
-  return std::clamp(transfer.bytes / 4 / page * page, near_split_chunk, split_chunk);
+  if (count() > 1) return split_chunk;
+  const std::size_t parts = transfer.remote_pid == this_process ? 4 : 2;
+  return std::clamp(transfer.bytes / parts / Split::unit * Split::unit, least_split_chunk, split_chunk);
 }
 
 // Bytes [at, at + n) of the message, from whichever end; 0 or an errno.
@@ -287,22 +288,19 @@ Transfers::Step Transfers::share(Transfer& transfer) {
     core_.endpoint().heap().release(transfer.shared, sizeof(Split));
     return Step::over;
   };
-  const std::size_t chunk = chunk_of(transfer);
   // The writer touches requests within a process only, while it has a chunk: the reader may have finished everything, and FIN
   // be here.
-  const bool all_claimed = split.claimed.load(std::memory_order_relaxed) >= transfer.bytes;
-  const std::size_t at = all_claimed ? transfer.bytes : split.claimed.fetch_add(chunk, std::memory_order_relaxed);
-  if (at >= transfer.bytes) {
+  const Split::Chunk chunk = split.claim(transfer.bytes, chunk_of(transfer), world_rank_ < transfer.peer);
+  if (chunk.bytes == 0) {
     if (!reader) return leave();
     if (split.moved.load(std::memory_order_acquire) < transfer.bytes) return Step::waits;
     if (split.failed.load(std::memory_order_relaxed) != 0) transfer.request->error = MPI_ERR_OTHER;
     return leave();
   }
-  const std::size_t n = std::min(chunk, transfer.bytes - at);
-  const int error = move_chunk(transfer, at, n);
+  const int error = move_chunk(transfer, chunk.at, chunk.bytes);
   if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
   chunks_.fetch_add(1, std::memory_order_release);
-  const std::size_t moved = split.moved.fetch_add(n, std::memory_order_acq_rel) + n;
+  const std::size_t moved = split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel) + chunk.bytes;
   if (!reader && moved == transfer.bytes) core_.endpoint().wake(transfer.peer);
   return Step::moved;
 }

@@ -6,7 +6,7 @@
 //   single copy   the receiver reads the sender's memory: with process_vm_readv, or, if the sender is a rank of the same
 //                 process, from layout to layout
 //   split copy    from so many bytes on, if both buffers are runs (between ranks of one process: if one of them is), the two
-//                 sides share the work: each claims the next chunk from a counter that both see, the receiver reads, the
+//                 sides share the work: one claims chunks from the front, the other from the back, the receiver reads, the
 //                 sender writes; whoever is not there simply claims none (Díaz-Martín 2014, section III)
 //   pipe          through a few chunks of shared memory, one packing while the other unpacks: for layouts of another
 //                 process that are not one run, and where a container forbids process_vm_readv
@@ -23,6 +23,7 @@
 
 #include "lln/shm/endpoint.hpp"
 #include "object/request.hpp"
+#include "p2p/split.hpp"
 #include "threads/mutex.hpp"
 
 namespace heddle {
@@ -56,16 +57,9 @@ struct Answer {             // payload of a CTS
 inline constexpr std::size_t near_eager_bytes = 4 * 1024;
 inline constexpr std::size_t split_bytes = 32 * 1024;  // unless HEDDLE_SPLIT_COPY says otherwise
 inline constexpr std::size_t split_chunk = 128 * 1024;
-inline constexpr std::size_t near_split_chunk = 16 * 1024;  // of a message by itself; else a quarter
+inline constexpr std::size_t least_split_chunk = 16 * 1024;
 inline constexpr std::size_t pipe_chunk = 64 * 1024;
 inline constexpr std::uint32_t pipe_chunks = 4;
-
-// Shared state of a split copy. Each side claims chunks by adding to `claimed` and reports them in `moved`.
-struct Split {
-  alignas(64) std::atomic<std::uint64_t> claimed;
-  alignas(64) std::atomic<std::uint64_t> moved;
-  std::atomic<std::uint32_t> failed;  // errno of a copy that did not work
-};
 
 // Shared state of a pipe: a ring of chunks. The packer counts those that it filled, the unpacker those that it emptied.
 struct Pipe {
@@ -98,7 +92,7 @@ class Transfers {
  public:
   enum class Step : std::uint8_t { moved, waits, over };
 
-  Transfers(Core& core, int world_size);
+  Transfers(Core& core, int world_rank, int world_size);
   ~Transfers();
 
   // Any thread; a hint.
@@ -137,6 +131,7 @@ class Transfers {
   void start(Transfer& transfer);
 
   Core& core_;
+  const int world_rank_;
   std::size_t split_from_ = split_bytes;
   threads::Mutex mutex_;  // of the queue; held for a few instructions
   Transfer* head_ = nullptr;
