@@ -1,8 +1,10 @@
 // Every lock on real threads, up to 64 of them; order and priority where a header promises them.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "combining.hpp"
@@ -61,6 +63,30 @@ std::vector<unsigned> order_of_service(unsigned low, unsigned high) {
   return served;
 }
 
+// High callers come again and again until a low one has got the lock: there is always a successor, and it must get its turn.
+template <class L>
+void low_class_gets_its_turn() {
+  const auto lock = std::make_unique<L>();
+  std::atomic<bool> over{false};
+  std::vector<std::jthread> crew;
+  for (int i = 0; i != 8; ++i) {
+    crew.emplace_back([&] {
+      typename L::node node;
+      while (!over) {
+        lock->lock(node);
+        Native::pause(20);
+        lock->unlock(node);
+      }
+    });
+  }
+  for (int i = 0; i != 20; ++i) {
+    typename L::node node;
+    sync::lock_low(*lock, node);
+    lock->unlock(node);
+  }
+  over = true;
+}
+
 void register_all() {
   Locks<Native>::for_each([]<class C>(C) {
     for (const unsigned threads : {1U, 2U, 3U, 8U, max_threads}) {
@@ -80,6 +106,7 @@ void register_all() {
       EXPECT_EQ(order_of_service<typename C::type>(0, 6), (std::vector<unsigned>{0, 1, 2, 3, 4, 5}));
     });
   });
+  add("LowClass", "pclh", low_class_gets_its_turn<sync::PClhLock<Native>>);
   TwoClassLocks<Observed>::for_each([]<class C>(C) {
     add("LockHasTwoClasses", std::string(C::name), [] {
       EXPECT_EQ(order_of_service<typename C::type>(3, 3), (std::vector<unsigned>{3, 4, 5, 0, 1, 2}));
