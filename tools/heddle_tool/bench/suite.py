@@ -85,6 +85,8 @@ BENCHMARKS = {b.name: b for b in (
               "half round trip", "us", "lower", any_ranks=True, sizes=(8,)),
     Benchmark("handover", "handover", "a cache line that two ranks hand to each other, without MPI: the floor of a latency",
               "half round trip", "us", "lower", threaded=False),
+    Benchmark("cores", "cores", "what all ranks copy at once beside what one copies alone: the bound of what cores do together",
+              "copies at once", "x", "higher", any_ranks=True, threaded=False),
     Benchmark("round-trips", "latency", "the same, and what all pairs together do",
               "round trips", "M/s", "higher", any_ranks=True, threads=(8,), sizes=(8,), args=("--mode", "rate")),
     Benchmark("latency-fan", "latency", "blocking ping-pong of one thread with all threads of the other rank",
