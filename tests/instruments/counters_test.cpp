@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 #include <vector>
@@ -149,9 +150,9 @@ TEST(Spans, ExactOnesAreExact) {
 // What many spans are charged with, over how long they lasted.
 double estimate(Counters& counters) {
   const std::uint64_t begin = ticks();
-  for (int i = 0; i < 1600; ++i) {
+  for (unsigned i = 0; i < 1600; ++i) {
     Span outer(counters, Time::wait);
-    burn(i % 16 == 0 ? 8 : 0.5);  // a pattern of the same length as the sampling period
+    burn(i % sampling_period == 0 ? 8 : 0.5);  // a pattern as long as the sampling period
     Span inner(counters, Time::poll);
     burn(1);
     inner.was(i % 2 == 0 ? Time::poll : Time::empty);
@@ -161,7 +162,7 @@ double estimate(Counters& counters) {
   return seconds(totals[Time::wait] + totals[Time::poll] + totals[Time::empty]) / passed;
 }
 
-// One in sixteen is timed and counts sixteenfold. A thread that loses its core within one that is timed spoils an
+// One in sampling_period is timed and counts that many times. A thread that loses its core within one that is timed spoils an
 // attempt, a biased choice spoils them all.
 TEST(Spans, EstimateTheWhole) {
   const Counting on;
@@ -174,22 +175,27 @@ TEST(Spans, EstimateTheWhole) {
   EXPECT_NEAR(nearest, 1.0, 0.2);
 }
 
-// No moment is charged twice, in whichever way spans are nested, also over several counters.
+// No moment is charged twice, in whichever way spans are nested, also over several counters. A thread that loses its core between
+// the outer span and the inner one spoils an attempt; a moment that is charged twice spoils them all.
 TEST(Spans, AreExclusive) {
   const Counting on;
-  Counters a;
-  Counters b;
-  const std::uint64_t begin = ticks();
-  for (int i = 0; i < 64; ++i) {
-    Span outer(a, Time::wait);
-    ExactSpan inner(b, Time::asleep);
-    burn(200);
+  double least = 1;
+  for (int attempt = 0; attempt < 200 && least >= 0.1; ++attempt) {
+    Counters a;
+    Counters b;
+    const std::uint64_t begin = ticks();
+    for (int i = 0; i < 64; ++i) {
+      Span outer(a, Time::wait);
+      ExactSpan inner(b, Time::asleep);
+      burn(200);
+    }
+    const double passed = seconds(ticks() - begin);
+    EXPECT_GE(seconds(b.totals()[Time::asleep]), 64 * 200e-6);
+    EXPECT_EQ(b.totals()[Time::wait], 0U);
+    const double outer_only = seconds(a.totals()[Time::wait]);
+    if (outer_only > 0) least = std::min(least, outer_only / passed);  // else none of them was timed
   }
-  const double passed = seconds(ticks() - begin);
-  const double outer_only = seconds(a.totals()[Time::wait]);
-  EXPECT_GE(seconds(b.totals()[Time::asleep]), 64 * 200e-6);
-  EXPECT_LT(outer_only, passed / 4);
-  EXPECT_EQ(b.totals()[Time::wait], 0U);
+  EXPECT_LT(least, 0.1);
 }
 
 }  // namespace
