@@ -41,7 +41,8 @@ for line in "$@"; do
   start=$SECONDS
   # shellcheck disable=SC2016 # for the inner shell
   unshare --mount --pid --fork --kill-child sh -c '
-    mount -t proc proc "$0/proc" && mount -t devpts devpts "$0/dev/pts" && mount -t tmpfs tmpfs "$0/dev/shm" &&
+    mount -t proc proc "$0/proc" && mount -t sysfs -o ro sysfs "$0/sys" && mount -t devpts devpts "$0/dev/pts" &&
+    mount -t tmpfs tmpfs "$0/dev/shm" &&
     exec chroot "$0" "$@"' "$dir/run" env -i "${environment[@]}" bash -c "cd /root/heddle && $line" </dev/null
   echo "== $line: passed in $((SECONDS - start)) s"
 done
