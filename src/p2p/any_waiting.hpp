@@ -22,8 +22,8 @@ struct AnyWaiting {
     choose(e, [&](auto way) { way.wait_until(e, holds); });
   }
   template <class E>
-  static bool progress(E& e) {
-    return choose(e, [&](auto way) { return way.progress(e); });
+  static bool progress(E& e, int home) {
+    return choose(e, [&](auto way) { return way.progress(e, home); });
   }
 
  private:

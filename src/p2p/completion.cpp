@@ -152,15 +152,15 @@ bool all_done(RequestArray& requests, int count) {
   return true;
 }
 
-// The nonblocking calls look, progress once if that was not enough, and look again.
+// Those of the nonblocking calls that take several: they look, progress once if that was not enough, at the VNI of a request that
+// is not done first, and look again.
 template <class Look>
-auto look_twice(Look&& look) {
-  auto found = look();
-  if (!found) {
-    progress(current_rank());
-    found = look();
-  }
-  return found;
+bool look_twice(RequestArray& requests, int count, Look&& look) {
+  if (look()) return true;
+  const Request* needed = nullptr;
+  for (int i = 0; i < count && needed == nullptr; ++i)
+    if (requests[i] != nullptr && !is_done(*requests[i])) needed = requests[i];
+  return p2p::test(current_rank(), needed, look);
 }
 
 }  // namespace
@@ -208,7 +208,7 @@ Error Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
 Error Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
   RequestArray requests;
   if (Error e = requests.resolve(count, handles)) return e;
-  *flag = look_twice([&] { return all_done(requests, count); });
+  *flag = look_twice(requests, count, [&] { return all_done(requests, count); });
   return *flag ? collect_all(requests, count, handles, statuses) : success;
 }
 
@@ -234,7 +234,7 @@ Error Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Statu
     set_empty(status);
     return success;
   }
-  *flag = look_twice([&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  *flag = look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
   if (!*flag) return success;
   *index = first_done(requests, count);
   return collect(*requests[*index], &handles[*index], status);
@@ -254,7 +254,7 @@ Error Testsome(int count, MPI_Request handles[], int* outcount, int indices[], M
   if (Error e = requests.resolve(count, handles)) return e;
   *outcount = MPI_UNDEFINED;
   if (requests.active() == 0) return success;
-  (void)look_twice([&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  (void)look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
   return collect_some(requests, count, handles, outcount, indices, statuses);
 }
 
@@ -271,7 +271,7 @@ Error Request_get_status(Request* request, int* flag, MPI_Status* status) {
 Error Request_get_status_all(int count, const MPI_Request handles[], int* flag, MPI_Status statuses[]) {
   RequestArray requests;
   if (Error e = requests.resolve(count, handles)) return e;
-  *flag = look_twice([&] { return all_done(requests, count); });
+  *flag = look_twice(requests, count, [&] { return all_done(requests, count); });
   for (int i = 0; *flag && i < count; ++i) {
     if (requests[i] == nullptr) {
       set_empty(status_at(statuses, i));
@@ -291,7 +291,7 @@ Error Request_get_status_any(int count, const MPI_Request handles[], int* index,
     set_empty(status);
     return success;
   }
-  *flag = look_twice([&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  *flag = look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
   if (!*flag) return success;
   *index = first_done(requests, count);
   return fill_status(*requests[*index], status);
@@ -303,7 +303,7 @@ Error Request_get_status_some(int count, const MPI_Request handles[], int* outco
   if (Error e = requests.resolve(count, handles)) return e;
   *outcount = MPI_UNDEFINED;
   if (requests.active() == 0) return success;
-  (void)look_twice([&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  (void)look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
   *outcount = 0;
   for (int i = 0; i < count; ++i) {
     if (requests[i] == nullptr || !is_done(*requests[i])) continue;

@@ -67,9 +67,19 @@ class ComposedEngine final : public Engine, private progress::Attended {
   }
   void notify(int world_rank) override { endpoint().wake(world_rank); }
   lln::shm::Heap& shared_memory() override { return endpoint().heap(); }
-  void progress() override {
+  bool progress(const Request* needed) override {
+    const bool moved = Waiting::progress(*this, needed != nullptr ? home_of(*needed) : 0);
+    leave();
+    return moved;
+  }
+  void tested_in_vain(bool moved) override {
     static constinit thread_local FruitlessTests tests;
-    tests.count(Waiting::progress(*this), rank_.machine);
+    tests.count(moved, rank_.machine);
+  }
+  void poll_once() override {
+    if (!something_to_do() && !rank_.pollables.any()) [[likely]]
+      return;
+    look(0, {});
     leave();
   }
 
@@ -88,11 +98,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   const Machine& machine() const { return rank_.machine; }
 
-  // The VNI of a request that the set still needs, if it is one of the rank's model. The others are looked at now and then:
-  // progress is global.
-  int home(const WaitSet& set) const {
-    if (set.any() || vnis() == 1) return 0;
-    const int index = index_of(*set.next());
+  // The VNI of a request that the set still needs, if it is one of the rank's model: of a wait for any one after the other. The
+  // others are looked at now and then: progress is global.
+  int home(const WaitSet& set) const { return vnis() == 1 ? 0 : home_of(*set.next()); }
+  int home_of(const Request& request) const {
+    const int index = index_of(request);
     return index < vnis() ? index : 0;
   }
 

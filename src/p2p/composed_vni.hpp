@@ -1,6 +1,7 @@
 // A VNI under one kind of access (safety/*_access.hpp): everything below the virtual call is inlined.
 #pragma once
 
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -202,13 +203,23 @@ class ComposedVni final : public Vni {
       static_assert(std::is_empty_v<Start>, "the work outlives this call");
       const safety::Work work{[](void* what, Wakeups& wakeups) {
                                 Request& r = *static_cast<Request*>(what);
-                                Start()(static_cast<ComposedVni*>(r.vni)->core_, r, wakeups);
+                                begin(Start(), static_cast<ComposedVni*>(r.vni)->core_, r, wakeups);
                               },
                               &request};
       // Left in the queue: a thread that sleeps for this rank must know.
       if (!access_.submit(work)) core_.rouse();
     } else {
-      access_.run([&](Wakeups& wakeups) { start(core_, request, wakeups); });
+      access_.run([&](Wakeups& wakeups) { begin(start, core_, request, wakeups); });
+    }
+  }
+  // An operation that finds no memory completes, with that as its error.
+  template <class Start>
+  [[gnu::always_inline]] static void begin(Start start, Core& core, Request& request, Wakeups& wakeups) {
+    try {
+      start(core, request, wakeups);
+    } catch (const std::bad_alloc&) {
+      request.error = MPI_ERR_NO_MEM;
+      core.finish(request, wakeups);
     }
   }
 

@@ -126,8 +126,7 @@ void Core::start_send(Request& request, Wakeups& wakeups) {
   } else if (must_wait(request.peer) || !post_request(request, wakeups)) {
     Pending& pending = make_pending();
     pending.request = &request;
-    append(request.peer, pending);
-    call_helper();  // it has not asked for room there
+    append(request.peer, pending, wakeups);
   }
 }
 
@@ -140,7 +139,7 @@ void Core::start_isend(Request& request, Wakeups& wakeups) {
   // The scout says that it sleeps and then looks around once more; here it is the other way round.
   platform::Native::light_fence();
   if (idle_cores_->asleep()) [[unlikely]]
-    rouse();
+    rouse(wakeups);
 }
 
 // A long message announces itself, which costs no more than to defer it.
@@ -194,7 +193,7 @@ bool Core::post_request(Request& request, Wakeups& wakeups) {
          left();
 }
 
-void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes) {
+void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
   if (!must_wait(peer)) {
     const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
     if (endpoint_.post(peer, header, bytes, fill) == Post::done) return;
@@ -203,8 +202,7 @@ void Core::send_control(int peer, const Header& header, const void* payload, std
   pending.header = header;
   pending.bytes = bytes;
   std::memcpy(pending.payload, payload, bytes);
-  append(peer, pending);
-  call_helper();  // it has not asked for room there
+  append(peer, pending, wakeups);
 }
 
 Core::Pending& Core::make_pending() {
@@ -221,15 +219,24 @@ void Core::drop_pending(Pending& pending) {
   free_pending_ = &pending;
 }
 
-void Core::append(int peer, Pending& pending) {
+// Whether it is the first that waits for this peer.
+bool Core::append(int peer, Pending& pending) {
   Backlog& list = backlog_[peer];
-  if (list.tail != nullptr) {
-    list.tail->next = &pending;
-  } else {
+  const bool first = list.tail == nullptr;
+  if (first) {
     list.head.store(&pending, std::memory_order_release);
+  } else {
+    list.tail->next = &pending;
   }
   list.tail = &pending;
   backlog_size_.fetch_add(1, std::memory_order_relaxed);
+  return first;
+}
+
+// What has found its channel full. A thread that fell asleep before the first of these has not asked the peer for room, and the
+// caller may never come back; one that falls asleep later asks (want_room).
+void Core::append(int peer, Pending& pending, Wakeups& wakeups) {
+  if (append(peer, pending)) rouse(wakeups);
 }
 
 bool Core::flush_backlog(Wakeups& wakeups) {
@@ -333,7 +340,7 @@ void Core::arrive_control(int sender, const Header& header, const std::byte* pay
   if (header.kind == MessageKind::cts) {
     Answer answer;
     std::memcpy(&answer, payload, sizeof answer);
-    transfers_.answered(sender, answer);
+    transfers_.answered(sender, answer, wakeups);
   } else {
     transfers_.join_chunks();
     std::uint64_t name;
@@ -373,12 +380,12 @@ void Core::deliver(Request& receive, int sender, const Header& header, const std
     std::memcpy(&offer, payload, sizeof offer);
     if (offer.bytes > receive.capacity) truncate(receive, offer.bytes);
     receive.bytes = std::min<std::size_t>(offer.bytes, receive.capacity);
-    transfers_.accept(receive, sender, offer);
+    transfers_.accept(receive, sender, offer, wakeups);
     return;
   }
   if (header.kind == MessageKind::eager_ack) {
     const Header fin{MessageKind::fin, 0, 0, 0};
-    send_control(sender, fin, payload, sizeof(std::uint64_t));
+    send_control(sender, fin, payload, sizeof(std::uint64_t), wakeups);
     payload += sizeof(std::uint64_t);
     bytes -= sizeof(std::uint64_t);
   }
@@ -440,7 +447,7 @@ void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
   using Role = Transfer::Role;
   if (transfer.role == Role::read || transfer.role == Role::split_reader) {
     const Header fin{MessageKind::fin, 0, 0, 0};
-    send_control(transfer.peer, fin, &transfer.sender_request, sizeof transfer.sender_request);
+    send_control(transfer.peer, fin, &transfer.sender_request, sizeof transfer.sender_request, wakeups);
   }
   // The writer of a split copy is only a helper: its request finishes when the reader says so (FIN).
   if (transfer.role != Role::split_writer) finish(*transfer.request, wakeups);

@@ -88,7 +88,7 @@ class Core {
   void end_transfer(Transfer& transfer, Wakeups& wakeups);
 
   // A control message to a peer, kept until there is room.
-  void send_control(int peer, const lln::Header& header, const void* payload, std::size_t bytes);
+  void send_control(int peer, const lln::Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups);
 
   // Any thread, unprotected: whether drain or the transfers would find something.
   bool something_to_do() const { return endpoint_.arrived() || transfers_.any() || any_unsent(); }
@@ -98,11 +98,10 @@ class Core {
   // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
   void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
   void end_deferring();
-  // Wakes this rank's own threads that sleep on its doorbell, or else its helper.
-  void rouse() {
-    platform::Native::light_fence();
-    if (endpoint_.own_bell().asleep.load(std::memory_order_relaxed) != 0) endpoint_.own_bell().ring();
-  }
+  // Wakes this rank's own threads that sleep on its doorbell, or else its helper: the caller has left work behind.
+  void rouse() { endpoint_.own_bell().rouse(); }
+  // The same with the VNI's lock held: once it is released.
+  void rouse(Wakeups& wakeups) { wakeups.add(endpoint_.own_bell()); }
   // Calls the rank's helper on idle cores if it listens and no thread of the program sleeps for the rank. Any thread.
   void call_helper() {
     platform::Native::light_fence();
@@ -146,7 +145,8 @@ class Core {
   bool must_wait(int peer) const { return backlog_[peer].head.load(std::memory_order_acquire) != nullptr; }
   Pending& make_pending();
   void drop_pending(Pending& pending);
-  void append(int peer, Pending& pending);
+  bool append(int peer, Pending& pending);
+  void append(int peer, Pending& pending, Wakeups& wakeups);
   bool flush_backlog(Wakeups& wakeups);
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
   void add_unexpected(Unexpected& message);

@@ -39,8 +39,13 @@ class Engine {
   virtual void notify(int world_rank) = 0;
   virtual lln::shm::Heap& shared_memory() = 0;
 
-  // One attempt to move what can move, as MPI_Test and its kind make it.
-  virtual void progress() = 0;
+  // One attempt to move what can move, as MPI_Test and its kind make it; whether anything moved. `needed`: what the caller looks
+  // for, whose VNI is polled first.
+  virtual bool progress(const Request* needed) = 0;
+  // The caller's attempt has not brought what it looks for. A thread that tests again and again is a waiting thread too.
+  virtual void tested_in_vain(bool moved) = 0;
+  // For calls that need nothing and progress all the same: takes no lock if nothing is to be done, and never waits for one.
+  virtual void poll_once() = 0;
 
   // Progress on cores that would idle (progress/idle_cores.hpp), on those of `cores`, and deferred submission if the setting
   // asks for it, from here on, and no longer. Not for a model without any lock. Throws std::system_error if there can be no

@@ -111,9 +111,8 @@ Error wait_all(Request* const* requests, std::size_t n) {
 }
 
 bool test(Request& request) {
-  if (request.done.load(std::memory_order_acquire) != 0) return true;
-  progress(current_rank());
-  return request.done.load(std::memory_order_acquire) != 0;
+  const auto done = [&] { return request.done.load(std::memory_order_acquire) != 0; };
+  return done() || test(current_rank(), &request, done);
 }
 
 Error end(Request& request) {
@@ -148,7 +147,11 @@ Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   return vni;
 }
 
-void progress(Rank& rank) { rank.engine->progress(); }
+bool progress(Rank& rank, const Request* needed) { return rank.engine->progress(needed); }
+
+void tested_in_vain(Rank& rank, bool moved) { rank.engine->tested_in_vain(moved); }
+
+void poll_once(Rank& rank) { rank.engine->poll_once(); }
 
 lln::shm::Heap& shared_memory(Rank& rank) { return rank.engine->shared_memory(); }
 

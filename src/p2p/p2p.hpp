@@ -52,8 +52,21 @@ Request& take_request(const RequestType& type);
 // user had freed is lost: nobody waits for it.
 void complete(Request& request);
 
-// One pass over everything that can move: arrived messages, backlog, schedules.
-void progress(Rank& rank);
+// One attempt to move everything that can: arrived messages, backlog, schedules; whether anything moved. `needed`: what the caller
+// looks for, if that is a request. A caller that does not find what it looks for says so.
+bool progress(Rank& rank, const Request* needed = nullptr);
+void tested_in_vain(Rank& rank, bool moved);
+// Whether something holds, after an attempt to progress if it does not: MPI_Test and its kind.
+template <class F>
+bool test(Rank& rank, const Request* needed, F&& holds) {
+  if (holds()) return true;
+  const bool moved = progress(rank, needed);
+  if (holds()) return true;
+  tested_in_vain(rank, moved);
+  return false;
+}
+// For calls that are complete whatever happens: makes no system call and never waits.
+void poll_once(Rank& rank);
 
 // Memory that every rank of the job sees, and waiting for what others write there: until `holds()` is true, with
 // progress meanwhile, awake at first and then asleep. Whoever makes it true calls notify(world rank) after its store.

@@ -18,8 +18,11 @@ Message* object(MPI_Message handle) {
 namespace {
 
 p2p::Unexpected* look(Comm& comm, int source, int tag, bool take, p2p::Probed& found) {
-  p2p::progress(*comm.owner);
-  return p2p::vni_of(comm, Plane::user, source, tag).probe(comm.context, source, tag, take, found);
+  p2p::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
+  const bool moved = p2p::progress(*comm.owner, nullptr);
+  p2p::Unexpected* const message = vni.probe(comm.context, source, tag, take, found);
+  if (message == nullptr) p2p::tested_in_vain(*comm.owner, moved);
+  return message;
 }
 
 p2p::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, p2p::Probed& found) {

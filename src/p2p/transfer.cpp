@@ -84,7 +84,7 @@ Transfers::~Transfers() {
 
 // ---- beginnings, under the VNI's protection
 
-void Transfers::accept(Request& receive, int peer, const Offer& offer) {
+void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups) {
   const std::size_t bytes = receive.bytes;
   if (bytes == 0 || can_read(peer, offer)) {
     if (bytes != 0 && bytes >= split_from_ && can_split(receive, offer)) {
@@ -101,8 +101,8 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
         const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
         const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Way::split,
                             core_.pid()};
-        core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer);
-        start(transfer);
+        core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
+        start(transfer, wakeups);
         return;
       }
     }
@@ -110,7 +110,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
     transfer.sender_request = offer.request;
     transfer.remote_address = offer.address;
     transfer.remote_pid = pid_seen_from_here(offer.pid);
-    start(transfer);
+    start(transfer, wakeups);
     return;
   }
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
@@ -121,18 +121,18 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer) {
     receive.bytes = transfer.bytes = 0;
     transfer.role = Transfer::Role::read;
     transfer.sender_request = offer.request;
-    start(transfer);
+    start(transfer, wakeups);
     return;
   }
   auto* pipe = core_.endpoint().heap().at<Pipe>(transfer.shared);
   pipe->filled.store(0, std::memory_order_relaxed);
   pipe->emptied.store(0, std::memory_order_relaxed);
   const Answer answer{offer.request, 0, bytes, transfer.shared, Way::pipe, 0};
-  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer);
-  start(transfer);
+  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
+  start(transfer, wakeups);
 }
 
-void Transfers::answered(int peer, const Answer& answer) {
+void Transfers::answered(int peer, const Answer& answer, Wakeups& wakeups) {
   auto& request = *reinterpret_cast<Request*>(answer.request);
   const bool split = answer.way == Way::split;
   Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
@@ -141,7 +141,7 @@ void Transfers::answered(int peer, const Answer& answer) {
   if (split && transfer.remote_pid != this_process) transfer.run = run_of(request);
   transfer.shared = answer.shared;
   core_.endpoint().heap().join(answer.shared);
-  start(transfer);
+  start(transfer, wakeups);
 }
 
 std::int32_t Transfers::pid_seen_from_here(std::int32_t pid) const { return pid == core_.pid() ? this_process : pid; }
@@ -181,10 +181,10 @@ Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::
   return *t;
 }
 
-void Transfers::start(Transfer& transfer) {
+void Transfers::start(Transfer& transfer, Wakeups& wakeups) {
   active_.fetch_add(1, std::memory_order_relaxed);
   put_back(transfer);
-  core_.call_helper();  // the caller may go on to something else
+  core_.rouse(wakeups);  // the caller may go on to something else
 }
 
 void Transfers::retire(Transfer& transfer) {

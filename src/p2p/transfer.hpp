@@ -99,8 +99,8 @@ class Transfers {
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
 
   // Under the VNI's protection: an offer has matched this receive; the receiver has answered our offer.
-  void accept(Request& receive, int peer, const Offer& offer);
-  void answered(int peer, const Answer& answer);
+  void accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups);
+  void answered(int peer, const Answer& answer, Wakeups& wakeups);
 
   // Not under protection. Takes a transfer that nobody works on, moves a piece of it, and puts it back, unless the step
   // was the last: then Core::end_transfer, under protection, concludes it.
@@ -128,7 +128,7 @@ class Transfers {
   std::size_t chunk_of(const Transfer& transfer) const;
   int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
   Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);
-  void start(Transfer& transfer);
+  void start(Transfer& transfer, Wakeups& wakeups);
 
   Core& core_;
   const int world_rank_;

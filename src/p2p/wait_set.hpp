@@ -26,10 +26,10 @@ class WaitSet {
   }
 
   bool any() const { return any_; }
-  // The first that a wait for all still needs; not satisfied.
+  // The first that a wait for all still needs, or one after the other of those that a wait for any does; not satisfied.
   const Request* next() const {
-    std::size_t i = first_;
-    while (requests_[i] == nullptr) ++i;
+    std::size_t i = any_ ? turn_++ % n_ : first_;
+    while (requests_[i] == nullptr) i = (i + 1) % n_;
     return requests_[i];
   }
 
@@ -51,7 +51,8 @@ class WaitSet {
   Request* const* requests_;
   std::size_t n_;
   bool any_;
-  std::size_t first_ = 0;  // all: those before are done
+  std::size_t first_ = 0;         // all: those before are done
+  mutable std::size_t turn_ = 0;  // any
 };
 
 }  // namespace heddle::p2p

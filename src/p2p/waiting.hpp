@@ -3,7 +3,7 @@
 // A way of waiting has, over an engine E (composed_engine.hpp):
 //   wait(e, set)           until the set of requests is satisfied
 //   wait_until(e, holds)   until a condition holds that no request stands for (probes, collectives in shared memory)
-//   progress(e)            one attempt, for MPI_Test and its kind; whether anything moved
+//   progress(e, home)      one attempt, for MPI_Test and its kind, at the VNI `home` first; whether anything moved
 //   peeks                  whether a look at a VNI begins outside it: is there anything to do? The papers' ways do not
 //                          peek: how often they enter for nothing is what those papers measure
 //
@@ -31,9 +31,9 @@ using safety::Urgency;
 // time, and never wait, can keep a lock so busy that no attempt succeeds and that the low class never gets it.
 struct Attempts {
   template <class E>
-  static bool look(E& e) {
+  static bool look(E& e, int home) {
     static constinit thread_local std::uint32_t failures = 0;
-    const progress::Pass pass = e.look(0, failures < most_failures ? Urgency::attempt : Urgency::high);
+    const progress::Pass pass = e.look(home, failures < most_failures ? Urgency::attempt : Urgency::high);
     failures = pass.complete || failures >= most_failures ? 0 : failures + 1;
     return pass.moved;
   }
@@ -104,8 +104,8 @@ struct Contend {
     if (!poll_until(e.machine(), holds, [&] { return e.look(0, urgency).moved; })) e.sleep_until(holds);
   }
   template <class E>
-  static bool progress(E& e) {
-    return urgency == Urgency::high ? e.look(0, urgency).moved : Attempts::look(e);
+  static bool progress(E& e, int home) {
+    return urgency == Urgency::high ? e.look(home, urgency).moved : Attempts::look(e, home);
   }
 };
 
@@ -128,8 +128,8 @@ struct BackOff {
     if (!poll_until(e.machine(), holds, [&] { return attempt(e, 0); })) e.sleep_until(holds);
   }
   template <class E>
-  static bool progress(E& e) {
-    return attempt(e, 0);
+  static bool progress(E& e, int home) {
+    return attempt(e, home);
   }
 
  private:
@@ -182,8 +182,8 @@ struct Reactivation {
     Contend<Urgency::low>::wait_until(e, holds);
   }
   template <class E>
-  static bool progress(E& e) {
-    return Attempts::look(e);
+  static bool progress(E& e, int home) {
+    return Attempts::look(e, home);
   }
 };
 
@@ -219,8 +219,8 @@ struct Adaptive {
     if (!held) e.sleep_until(holds);
   }
   template <class E>
-  static bool progress(E& e) {
-    return Attempts::look(e);
+  static bool progress(E& e, int home) {
+    return Attempts::look(e, home);
   }
 };
 
@@ -238,7 +238,7 @@ struct WatchOwnFlag {
     Adaptive::wait_until(e, holds);
   }
   template <class E>
-  static bool progress(E&) {
+  static bool progress(E&, int /*home*/) {
     return false;
   }
 };

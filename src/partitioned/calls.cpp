@@ -77,9 +77,8 @@ Error Parrived(Request* request, int partition, int* flag) {
     return fail(MPI_ERR_REQUEST, "the request is not a partitioned receive");
   const auto& receiver = *static_cast<Receiver*>(request->state);
   if (Error e = check_partition(receiver, "partition", partition)) return e;
-  if (!request->active || receiver.arrived(partition)) return success;
-  p2p::progress(current_rank());
-  *flag = receiver.arrived(partition);
+  if (!request->active) return success;
+  *flag = p2p::test(current_rank(), nullptr, [&] { return receiver.arrived(partition); });
   return success;
 }
 

@@ -112,8 +112,7 @@ Error Win_wait(Win& win) {
 Error Win_test(Win& win, int* flag) {
   Window& window = *win.window;
   if (Error e = window.epochs.must_be_exposed()) return e;
-  if (!rma::is_complete(window)) p2p::progress(*window.comm.owner);
-  *flag = rma::is_complete(window);
+  *flag = p2p::test(*window.comm.owner, nullptr, [&] { return rma::is_complete(window); });
   if (*flag) rma::end_exposure(window);
   return success;
 }

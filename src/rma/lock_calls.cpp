@@ -1,7 +1,7 @@
 // Passive target synchronization: locks and flushes (MPI 5.0, sections 12.5.3 and 12.5.4).
 //
 // Operations are complete when they return, so that a flush only has to put memory in order; and since programs call it
-// while they wait for each other, it also makes progress.
+// while they wait for each other, it also makes progress if there is something to move.
 #include "binding/impl.hpp"
 #include "platform/native.hpp"
 #include "rma/assertions.hpp"
@@ -58,7 +58,7 @@ void lock_all(Window& window) {
 
 Error flush(Window& window) {
   order_memory();
-  p2p::progress(*window.comm.owner);
+  p2p::poll_once(*window.comm.owner);
   return success;
 }
 

@@ -3,11 +3,14 @@
 //
 // Source: Amer 2019, section 3.3, Figs. 2 and 3b. Operations that issue communication are announced; progress is made
 // under plain mutual exclusion with an empty descriptor, of which the queue has at most one. The wake-ups of an operation
-// are left to the thread that announced it, so that a combiner makes no system call for others.
+// are left to the thread that announced it, so that a combiner makes no system call for others, and so is what it throws.
 #pragma once
+
+#include <exception>
 
 #include "instruments/guard.hpp"
 #include "platform/native.hpp"
+#include "safety/held.hpp"
 #include "safety/thread_node.hpp"
 #include "safety/work.hpp"
 #include "sync/cell_pool.hpp"
@@ -20,12 +23,17 @@ class CombiningAccess {
     Work work;
     Wakeups wakeups;
     std::uint32_t owner;  // the thread
+    std::exception_ptr thrown;
   };
   // Executes an operation; counts those of others.
   struct Run {
     instruments::Counters& counters;
     void operator()(Announced& op) const {
-      op.work.run(op.work.what, op.wakeups);
+      try {
+        op.work.run(op.work.what, op.wakeups);
+      } catch (...) {
+        op.thrown = std::current_exception();
+      }
       if (instruments::counting() && op.owner != platform::Native::thread()) [[unlikely]]
         instruments::combined(counters, 1);
     }
@@ -46,9 +54,11 @@ class CombiningAccess {
   template <class F>
   void run(F&& f) {
     instruments::count(counters_, instruments::Count::acquisitions);
-    Announced op{work_of(f), {}, platform::Native::thread()};
+    Announced op{work_of(f), {}, platform::Native::thread(), {}};
     const Handle mine(this);
     combiner_.apply(node(mine), op);
+    if (op.thrown) [[unlikely]]
+      std::rethrow_exception(op.thrown);
   }
 
   template <class F>
@@ -57,8 +67,8 @@ class CombiningAccess {
     const Handle handle(this);
     Combiner::node& mine = node(handle);
     instruments::acquire(counters_, combiner_, mine);
+    const Held<Combiner> held(combiner_, mine);
     f(wakeups);
-    combiner_.unlock(mine);
   }
 
   template <class F>
@@ -67,8 +77,8 @@ class CombiningAccess {
     const Handle handle(this);
     Combiner::node& mine = node(handle);
     if (!instruments::try_acquire(counters_, combiner_, mine)) return false;
+    const Held<Combiner> held(combiner_, mine);
     f(wakeups);
-    combiner_.unlock(mine);
     return true;
   }
 

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "instruments/guard.hpp"
+#include "safety/held.hpp"
 #include "safety/thread_node.hpp"
 #include "safety/waiter.hpp"
 #include "sync/lock.hpp"
@@ -35,8 +36,8 @@ class LockAccess {
     Wakeups wakeups;  // flushed last, after the lock is free
     Node node(&lock_);
     instruments::acquire(counters_, lock_, *node);
+    const Held<Lock> held(lock_, *node);
     f(wakeups);
-    lock_.unlock(*node);
   }
 
   template <class F>
@@ -44,8 +45,8 @@ class LockAccess {
     Wakeups wakeups;
     Node node(&lock_);
     instruments::acquire_low(counters_, lock_, *node);
+    const Held<Lock> held(lock_, *node);
     f(wakeups);
-    lock_.unlock(*node);
   }
 
   template <class F>
@@ -53,8 +54,8 @@ class LockAccess {
     Wakeups wakeups;
     Node node(&lock_);
     if (!instruments::try_acquire(counters_, lock_, *node)) return false;
+    const Held<Lock> held(lock_, *node);
     f(wakeups);
-    lock_.unlock(*node);
     return true;
   }
 

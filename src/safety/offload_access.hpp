@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 
 #include "platform/native.hpp"
 #include "safety/work.hpp"
@@ -49,13 +50,19 @@ class OffloadAccess {
       return;
     }
     Native::atomic<std::uint32_t> executed{0};
+    std::exception_ptr thrown;
     const auto call = [&](Wakeups& wakeups) {
-      f(wakeups);
+      try {
+        f(wakeups);
+      } catch (...) {
+        thrown = std::current_exception();
+      }
       executed.store(1, platform::order::release);  // the last touch of the caller's frame
     };
     submit(work_of(call));
     state_.rouse();
     Native::await(executed, platform::order::acquire, [](std::uint32_t done) { return done != 0; });
+    if (thrown) std::rethrow_exception(thrown);
   }
 
   template <class F>

@@ -23,9 +23,8 @@ class SplitAccess : public LockAccess<Lock> {
   bool inject(F&& f) {
     typename LockAccess<Lock>::Node node(&sending_);
     instruments::acquire_beside(this->counters_, sending_, *node);
-    const bool sent = f();
-    sending_.unlock(*node);
-    return sent;
+    const Held<Lock> held(sending_, *node);
+    return f();
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "lln/shm/doorbell.hpp"
 #include "platform/native.hpp"
 #include "sync/kernel_counter.hpp"
 #include "threads/thread_ref.hpp"
@@ -46,7 +47,7 @@ inline Waiter& waiter_of_thread() {
 }
 
 // Threads to wake once the VNI is released: waking costs a system call, which nobody should wait for. A kernel thread's
-// waiter may be gone by then; its counter's address is all that is needed.
+// waiter may be gone by then; its counter's address is all that is needed. And doorbells to ring, if somebody sleeps there.
 class Wakeups {
  public:
   Wakeups() = default;
@@ -56,9 +57,11 @@ class Wakeups {
     if (size_ != 0) [[unlikely]]
       flush();
   }
-  void add(Waiter& waiter) {
-    if (size_ == capacity) flush();
-    asleep_[size_++] = {&waiter, static_cast<bool>(waiter.thread)};
+  void add(Waiter& waiter) { add(waiter.thread ? Kind::user_level : Kind::kernel, &waiter); }
+  // The caller has left work that it may not come back for: those who sleep at the bell shall do it, or the progress thread that
+  // listens there.
+  void add(lln::shm::Doorbell& bell) {
+    if (size_ == 0 || asleep_[size_ - 1].what != &bell) add(Kind::doorbell, &bell);
   }
   // Out of line: most operations wake nobody.
   [[gnu::noinline]] void flush() {
@@ -67,18 +70,32 @@ class Wakeups {
   }
 
  private:
+  enum class Kind : std::uint8_t { kernel, user_level, doorbell };
+
   struct Sleeper {
-    Waiter* waiter;
-    bool user_level;  // then it is there until it is resumed
+    void* what;
+    Kind kind;
     void wake() const {
-      if (user_level) {
-        const threads::ThreadRef thread = waiter->thread;
-        thread.resume();
-      } else {
-        waiter->counter.wake();
+      switch (kind) {
+        case Kind::kernel:
+          static_cast<Waiter*>(what)->counter.wake();
+          break;
+        case Kind::user_level: {  // its waiter is there until it is resumed
+          const threads::ThreadRef thread = static_cast<Waiter*>(what)->thread;
+          thread.resume();
+          break;
+        }
+        case Kind::doorbell:
+          static_cast<lln::shm::Doorbell*>(what)->rouse();
+          break;
       }
     }
   };
+
+  void add(Kind kind, void* what) {
+    if (size_ == capacity) flush();
+    asleep_[size_++] = {what, kind};
+  }
 
   static constexpr int capacity = 16;
   int size_ = 0;

@@ -1,4 +1,5 @@
-// A piece of work for whoever holds a VNI: a function over it, and whose counters it may signal.
+// A piece of work for whoever holds a VNI: a function over it, and whose counters it may signal. Work that is left to another
+// thread does not throw: there would be nobody to catch it.
 #pragma once
 
 #include "safety/waiter.hpp"

@@ -12,6 +12,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "platform/native.hpp"
+
 namespace heddle::lln::shm {
 
 struct alignas(64) Doorbell {
@@ -25,6 +27,12 @@ struct alignas(64) Doorbell {
   // Wakes the rank's sleepers, or else calls its helper: then true. The caller has seen `asleep` after its store and a
   // fence.
   bool ring();
+  // After a store that whoever sleeps here would want to see: rings if somebody does, or listens.
+  void rouse() {
+    platform::Native::light_fence();
+    if (asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      ring();
+  }
   // Sleeps unless the bell rang since `seen` was read; returns early on a signal.
   void sleep(std::uint32_t seen);
 

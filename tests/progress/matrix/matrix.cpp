@@ -1,0 +1,150 @@
+// The progress matrix: a thread of rank 0 blocks in some call, another leaves work behind and waits outside MPI for the first. The
+// call ends only when the work has been moved, so a cell hangs if nobody does that. Whoever leaves work that no spinning thread will
+// do must wake one that will.
+//
+//   matrix [REPEATS [BLOCKING [WORK]]]    all cells so often, or those of a row, or one; rows and columns by index
+//
+// While a cell takes long its name stands on stderr; mpiexec --timeout then tells who waits for whom.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "progress/matrix/cell.hpp"
+#include "threads/team.hpp"
+
+namespace {
+
+using namespace matrix;
+using namespace std::chrono_literals;
+
+constexpr auto until_asleep = 2ms;  // longer than a thread stays awake by default
+constexpr auto patience = 2s;
+
+// Memory of both ranks, so that they agree without calls.
+class Shared {
+ public:
+  Shared() {
+    const MPI_Aint bytes = test::rank() == 0 ? sizeof(std::atomic<int>) : 0;
+    void* mine;
+    MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win_);
+    MPI_Aint size;
+    int unit;
+    void* base;
+    MPI_Win_shared_query(win_, 0, &size, &unit, &base);
+    left_ = test::rank() == 0 ? new (base) std::atomic<int>(0) : static_cast<std::atomic<int>*>(base);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  ~Shared() { MPI_Win_free(&win_); }
+
+  void leave() { left_->fetch_add(1); }
+  void await(int cell) const {
+    while (left_->load() < cell) usleep(50);
+  }
+
+ private:
+  MPI_Win win_ = MPI_WIN_NULL;
+  std::atomic<int>* left_ = nullptr;
+};
+
+// Says which cell it is that does not end.
+class Watch {
+ public:
+  void begin(const Blocking& blocking, const Work& work) {
+    const std::lock_guard guard(mutex_);
+    blocking_ = blocking.name();
+    work_ = work.name();
+    since_ = std::chrono::steady_clock::now();
+    told_ = false;
+  }
+
+ private:
+  void look() {
+    const std::lock_guard guard(mutex_);
+    if (told_ || blocking_ == nullptr || std::chrono::steady_clock::now() - since_ < patience) return;
+    told_ = true;
+    std::fprintf(stderr, "matrix: %s while another thread has left: %s: still blocked\n", blocking_, work_);
+  }
+
+  std::mutex mutex_;
+  const char* blocking_ = nullptr;
+  const char* work_ = nullptr;
+  std::chrono::steady_clock::time_point since_;
+  bool told_ = false;
+  std::jthread thread_{[this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      std::this_thread::sleep_for(50ms);
+      look();
+    }
+  }};
+};
+
+void block_and_leave(Blocking& blocking, Work& work, Shared& shared) {
+  test::Mutex mutex;
+  test::Condition released;
+  bool inside = false, over = false;
+  work.accept();
+  test::in_threads(2, [&](int t) {
+    if (t == 0) {
+      {
+        const std::lock_guard guard(mutex);
+        inside = true;
+      }
+      blocking.block();
+      const std::lock_guard guard(mutex);
+      over = true;
+      released.notify_all();
+      return;
+    }
+    for (bool begun = false; !begun;) {
+      test::sleep(1ms);
+      const std::lock_guard guard(mutex);
+      begun = inside;
+    }
+    test::sleep(until_asleep);
+    work.leave();
+    shared.leave();
+    std::unique_lock guard(mutex);
+    released.wait(guard, [&] { return over; });
+  });
+  work.finish();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const test::Session session(&argc, &argv);
+  test::equal(test::size(), 2, "ranks");
+  const auto argument = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
+  const auto blocking = all_blocking();
+  const auto work = all_work();
+  Shared shared;
+  Watch watch;
+  int cells = 0;
+  for (int repeat = argument(1, 1); repeat > 0; --repeat) {
+    for (std::size_t b = 0; b < blocking.size(); ++b) {
+      for (std::size_t w = 0; w < work.size(); ++w) {
+        if (argument(2, static_cast<int>(b)) != static_cast<int>(b) ||
+            argument(3, static_cast<int>(w)) != static_cast<int>(w))
+          continue;
+        ++cells;
+        watch.begin(*blocking[b], *work[w]);
+        blocking[b]->prepare(test::rank());
+        work[w]->announce(test::rank());
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (test::rank() == rank_that_blocks) {
+          block_and_leave(*blocking[b], *work[w], shared);
+        } else {
+          shared.await(cells);
+          work[w]->effect();
+          blocking[b]->release();
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+      }
+    }
+  }
+  if (test::rank() == 0) std::printf("%d cells\n", cells);
+}
