@@ -67,6 +67,13 @@ class ComposedEngine final : public Engine, private progress::Attended {
   }
   void notify(int world_rank) override { endpoint().wake(world_rank); }
   lln::shm::Heap& shared_memory() override { return endpoint().heap(); }
+  bool test(const Request& request) override {
+    const bool moved = Waiting::progress(*this, home_of(request));
+    leave();
+    if (request.done.load(std::memory_order_acquire) != 0) return true;
+    ComposedEngine::tested_in_vain(moved);
+    return false;
+  }
   bool progress(const Request* needed) override {
     const bool moved = Waiting::progress(*this, needed != nullptr ? home_of(*needed) : 0);
     leave();

@@ -39,8 +39,9 @@ class Engine {
   virtual void notify(int world_rank) = 0;
   virtual lln::shm::Heap& shared_memory() = 0;
 
-  // One attempt to move what can move, as MPI_Test and its kind make it; whether anything moved. `needed`: what the caller looks
-  // for, whose VNI is polled first.
+  // Of a request that is not done: one attempt to move what can move, at its VNI first, and whether it is done then.
+  virtual bool test(const Request& request) = 0;
+  // One attempt for what no one request stands for; whether anything moved. `needed`: a request whose VNI is polled first.
   virtual bool progress(const Request* needed) = 0;
   // The caller's attempt has not brought what it looks for. A thread that tests again and again is a waiting thread too.
   virtual void tested_in_vain(bool moved) = 0;

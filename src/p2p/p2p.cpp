@@ -111,8 +111,7 @@ Error wait_all(Request* const* requests, std::size_t n) {
 }
 
 bool test(Request& request) {
-  const auto done = [&] { return request.done.load(std::memory_order_acquire) != 0; };
-  return done() || test(current_rank(), &request, done);
+  return request.done.load(std::memory_order_acquire) != 0 || current_rank().engine->test(request);
 }
 
 Error end(Request& request) {

@@ -24,11 +24,8 @@ class TtasLock {
   using node = NoNode;
 
   void lock(node& mine) {
-    if (try_lock(mine)) return;
-    for (Backoff<P> backoff;; backoff()) {
-      await_free();
-      if (!taken_.exchange(true, order::acquire)) return;
-    }
+    if (!try_lock(mine)) [[unlikely]]
+      lock_slowly();
   }
 
   bool try_lock(node&) { return !taken_.load(order::relaxed) && !taken_.exchange(true, order::acquire); }
@@ -41,6 +38,13 @@ class TtasLock {
   }
 
  private:
+  [[gnu::noinline]] void lock_slowly() {
+    for (Backoff<P> backoff;; backoff()) {
+      await_free();
+      if (!taken_.exchange(true, order::acquire)) return;
+    }
+  }
+
   typename P::template atomic<bool> taken_{false};
 };
 

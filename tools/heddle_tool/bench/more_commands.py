@@ -1,12 +1,12 @@
-"""`heddle bench paper | check`."""
+"""`heddle bench paper | check | count`."""
 
 from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from . import check, mpis, papers, table
+from . import check, instructions, mpis, papers, table
 from .campaign import Campaign
-from .commands import (add_contest_options, announce, command_line, contestants, finish, outcome, plan, stem, tell)
+from .commands import (add_contest_options, announce, command_line, contestants, finish, outcome, plan, stem, tell, words)
 
 
 def register(parts) -> None:
@@ -25,6 +25,15 @@ def register(parts) -> None:
     regress.add_argument("--record", action="store_true", help="store a run instead of comparing with one")
     add_contest_options(regress)
     regress.set_defaults(perform=perform_check, against="mpich,impi,openmpi", seconds="0.3")
+
+    count = parts.add_parser("count", help="the instructions of each call on the path of a short message; exit code 1 if "
+                             "one has grown")
+    count.add_argument("--heddle", metavar="PREFIX", help="the Heddle to count (default: the one this command belongs to)")
+    count.add_argument("--models", default=",".join(instructions.MODELS), metavar="MODELS", help="safety models")
+    count.add_argument("--baseline", metavar="PREFIX", help="compare with the Heddle that is installed there, not with the page")
+    count.add_argument("--base", metavar="COMMIT", help="what to call the baseline")
+    count.add_argument("--record", action="store_true", help="write docs/results/instructions.md")
+    count.set_defaults(perform=perform_count)
 
 
 def perform_paper(args) -> int:
@@ -85,3 +94,21 @@ def perform_check(args) -> int:
         return 130
     return 1 if any(f.word in ("lost", "failed") for f in findings) else 0
 
+
+
+def perform_count(args) -> int:
+    page = (places.source_tree() or Path()) / "docs" / "results" / "instructions.md"
+    models = words(args.models, "--models")
+    prefix = Path(args.heddle).resolve() if args.heddle else mpis.heddle(None, tell).prefix
+    counted = instructions.count_all(prefix, models, tell)
+    if args.baseline:
+        base, before = args.base or args.baseline, instructions.count_all(Path(args.baseline).resolve(), models, tell)
+    else:
+        base, before = instructions.reference_of(page)
+    print(table.text(*instructions.rows(counted, before)))
+    if args.record:
+        page.write_text(instructions.page(counted, before, base))
+    grown = instructions.grown(counted, before)
+    for line in grown:
+        tell(line)
+    return 1 if grown else 0
