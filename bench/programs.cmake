@@ -72,6 +72,7 @@ heddle_benchmark(overlap-helper overlap 2 --seconds 0.05 --mode helper --threads
 heddle_benchmark(rma-put rma 2 --seconds 0.05 --threads 4)
 heddle_benchmark(rma-get rma 2 --seconds 0.05 --threads 4 --mode get)
 heddle_benchmark(rma-latency rma 2 --seconds 0.05 --threads 4 --mode latency --size 8)
+heddle_benchmark(rma-spinning rma 2 --seconds 0.05 --threads 4 --mode spinning --size 8)
 heddle_benchmark(calls-static calls 1 --samples 1)
 heddle_benchmark(calls-shared calls 1 --samples 1 --mode shared)
 heddle_benchmark(calls-loaded calls 1 --samples 1 --mode loaded)

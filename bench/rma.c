@@ -1,9 +1,11 @@
 // rma: one-sided transfers from every thread of a leading rank into (or out of) its partner's window, after RMA-MT. `--mode
-// put|get`: GB/s summed over threads; `--mode latency`: microseconds of one put and its flush.
+// put|get`: GB/s summed over threads; `--mode latency`: microseconds of one put and its flush; `--mode spinning`: the same while as many
+// threads of the partner spin, as those of a program do that has a barrier of its own.
 //
 // A round of a thread is --window transfers (one, for the latency) of --size bytes, each to its own place, and one
 // MPI_Win_flush. All threads share one window that is locked once (lock_all). Puts are checked in the partner's memory, gets
 // where they arrive. Evans 2020, Figs. 7 to 10.
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ typedef struct {
   MPI_Win window;
   char *exposed, *local;
   long* last;  // per thread: the last round, for the check
-  bool get;
+  bool get, spinning;
 } job;
 
 static uint64_t stamp_of(const bench* b, int thread, long round, int k) {
@@ -26,10 +28,23 @@ static size_t place(const bench* b, int thread, int k) {
   return ((size_t)thread * (size_t)b->window + (size_t)k) * b->size;
 }
 
+// Looks at its own memory until the last put of a round is there. Some libraries need a call now and then.
+static void spin_until(const job* j, const char* at, uint64_t stamp) {
+  enum { looks_per_call = 1 << 16 };
+  for (long looks = 1; !bench_stamped(at, j->b->size, stamp); ++looks) {
+    atomic_signal_fence(memory_order_seq_cst);
+    int flag;
+    if (looks % looks_per_call == 0) MPI_Iprobe(MPI_ANY_SOURCE, 0, j->b->control, &flag, MPI_STATUS_IGNORE);
+  }
+}
+
 static void rounds_of(void* ctx, int thread, long first, long rounds) {
   job* j = ctx;
   const bench* b = j->b;
-  if (!bench_leads(b)) return;
+  if (!bench_leads(b)) {
+    if (j->spinning) spin_until(j, j->exposed + place(b, thread, 0), stamp_of(b, thread, first + rounds - 1, 0));
+    return;
+  }
   const int partner = bench_partner(b), count = (int)b->size;
   for (long i = first; i < first + rounds; ++i) {
     for (int k = 0; k < b->window; ++k) {
@@ -72,9 +87,10 @@ int main(int argc, char** argv) {
   bench b = {.mode = "put", .size = 1 << 16, .window = 16};
   bench_begin(&b, "rma", BENCH_PAIRS, &argc, &argv);
   job j = {.b = &b, .get = !strcmp(b.mode, "get")};
-  const bool latency = !strcmp(b.mode, "latency");
+  j.spinning = !strcmp(b.mode, "spinning");
+  const bool latency = j.spinning || !strcmp(b.mode, "latency");
   if (!j.get && !latency && strcmp(b.mode, "put")) {
-    if (!b.rank) fprintf(stderr, "rma: --mode put|get|latency\n");
+    if (!b.rank) fprintf(stderr, "rma: --mode put|get|latency|spinning\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   if (latency) b.window = 1;

@@ -149,6 +149,8 @@ BENCHMARKS = {b.name: b for b in (
               "bandwidth", "GB/s", "higher", any_ranks=True, sizes=(8, 65536), args=("--mode", "get")),
     Benchmark("rma-latency", "rma", "one MPI_Put of every thread and its flush",
               "put and flush", "us", "lower", any_ranks=True, sizes=(8,), args=("--mode", "latency")),
+    Benchmark("rma-spinning", "rma", "the same while as many threads of the partner spin outside the library",
+              "put and flush", "us", "lower", any_ranks=True, sizes=(8,), args=("--mode", "spinning")),
     Benchmark("call-static", "calls", "call of an empty function of the program (FNbench)",
               "call", "cycles", "lower", ranks=(1,), threaded=False, seconds=0, args=("--mode", "static")),
     Benchmark("call-shared", "calls", "the same in a shared library that the program is linked with",
