@@ -1,12 +1,13 @@
-"""`heddle bench paper | check | count`."""
+"""`heddle bench paper | check | count | plot`."""
 
 from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from . import check, instructions, mpis, papers, table
+from . import check, curve, instructions, mpis, papers, table
 from .campaign import Campaign
-from .commands import (add_contest_options, announce, command_line, contestants, finish, outcome, plan, stem, tell, words)
+from .commands import (add_contest_options, announce, command_line, contestants, finish, outcome, plan, stem, stored, tell,
+                       words)
 
 
 def register(parts) -> None:
@@ -34,6 +35,11 @@ def register(parts) -> None:
     count.add_argument("--base", metavar="COMMIT", help="what to call the baseline")
     count.add_argument("--record", action="store_true", help="write docs/results/instructions.md")
     count.set_defaults(perform=perform_count)
+
+    drawn = parts.add_parser("plot", help="the message rate over threads as a picture, as the README has it")
+    drawn.add_argument("file", metavar="FILE", help="a JSON result that has message-rate, or the CSV that this command stored")
+    drawn.add_argument("--out", metavar="STEM", help="write STEM.csv and STEM.svg (default: beside FILE, by its name)")
+    drawn.set_defaults(perform=perform_plot)
 
 
 def perform_paper(args) -> int:
@@ -94,6 +100,22 @@ def perform_check(args) -> int:
         return 130
     return 1 if any(f.word in ("lost", "failed") for f in findings) else 0
 
+
+def perform_plot(args) -> int:
+    file = Path(args.file)
+    if file.suffix == ".csv":
+        if not file.is_file():
+            raise BadInput(f"there is no file {file}")
+        drawn = curve.of_table(file)
+    else:
+        drawn = curve.of_campaign(stored(file))
+    if not drawn.rows:
+        raise BadInput(f"{file} has no message rates of {curve.SIZE} bytes between {curve.RANKS} ranks")
+    stem = Path(args.out) if args.out else file.with_suffix("")
+    for path, content in ((stem.with_suffix(".csv"), drawn.text()), (stem.with_suffix(".svg"), drawn.svg())):
+        path.write_text(content)
+        print(path)
+    return 0
 
 
 def perform_count(args) -> int:

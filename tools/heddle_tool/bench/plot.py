@@ -3,7 +3,7 @@
 import html
 import math
 from dataclasses import dataclass
-from typing import Callable, NamedTuple
+from typing import Callable, NamedTuple, Sequence
 
 from .stats import number
 
@@ -13,6 +13,7 @@ PEERS = ("#2563eb", "#0f766e", "#64748b", "#7c6fd6", "#0891b2", "#94a3b8")
 INK, SOFT, GRID = "#1d2430", "#5b6575", "#e3e7ee"
 WIDTH, HEIGHT = 600, 340
 LEFT, RIGHT, TOP, BOTTOM = 62, 158, 16, 46
+NOTE = 15  # the height of a line under a picture
 
 
 class Dot(NamedTuple):
@@ -83,8 +84,9 @@ def palette(contestants: list[tuple[str, bool]]) -> dict[str, str]:
 
 
 def lines(series: list[Series], x_name: str, y_name: str, better: str, tint: dict[str, str],
-          x_text: Callable[[int], str] = str) -> str:
-    """Curves with error bars; what was varied along x is spaced evenly, as its values double."""
+          x_text: Callable[[int], str] = str, mark_best: bool = True, notes: Sequence[str] = ()) -> str:
+    """Curves with error bars; what was varied along x is spaced evenly, as its values double. With notes it is a picture to
+    stand alone: on a ground of its own, the notes under it."""
     stops = sorted({d.x for s in series for d in s.dots})
     lows = [d.low for s in series for d in s.dots]
     highs = [d.high for s in series for d in s.dots]
@@ -104,7 +106,7 @@ def lines(series: list[Series], x_name: str, y_name: str, better: str, tint: dic
     middle = (TOP + HEIGHT - BOTTOM) / 2
     arrow = "↓" if better == "lower" else "↑"
     body.append(text(14, middle, f"{y_name}, better {arrow}", color=INK, size=12, more=f'transform="rotate(-90 14 {middle})"'))
-    best = best_peer(series, better)
+    best = best_peer(series, better) if mark_best else None
     names = []
     for s in sorted(series, key=lambda s: not s.peer):  # ours on top
         c, width = tint[s.label], 2.6 if not s.peer else 2.0 if s is best else 1.4
@@ -118,7 +120,11 @@ def lines(series: list[Series], x_name: str, y_name: str, better: str, tint: dic
                  f"<title>{html.escape(s.label)}: {d.y:g} ({d.low:g} to {d.high:g})</title></circle>" for d in s.dots]
         names.append([y(s.dots[-1].y), s.label + (" (best peer)" if s is best else ""), c, not s.peer])
     body += name_tags(names, right + 8)
-    return canvas(body, y_name)
+    if not notes:
+        return canvas(body, y_name)
+    body += [text(14, HEIGHT + NOTE * (i + 1), note, "start", size=10.5) for i, note in enumerate(notes)]
+    height = HEIGHT + NOTE * (len(notes) + 1)
+    return canvas([f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>', *body], y_name, height)
 
 
 def best_peer(series: list[Series], better: str) -> Series | None:
