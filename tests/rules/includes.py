@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Nothing includes upwards: fails on an #include in src/ that the house does not allow.
+"""Nothing includes upwards: fails on an #include in src/ of a layer above.
 
-Usage: includes.py [SRC]. ARCHITECTURE.md shows the same floors as a picture.
+Usage: includes.py [SRC]. The picture in ARCHITECTURE.md is drawn from the same list (tools/draw_layers.py).
 """
 import pathlib
 import re
 import sys
 
-# The floors, from the ground up. A folder may include from its own floor and from lower ones.
-FLOORS = [
+# From the bottom up. A folder may include from its own layer and from lower ones.
+LAYERS = [
     ["platform"],
     ["sync"],
     ["threads", "instruments"],
@@ -26,31 +26,31 @@ FLOORS = [
 # What the binding hands down: the list of the standard's functions, the declarations of what the folders implement, and
 # views of the caller's arrays. Data, no logic.
 FOR_ALL = {"binding/functions.hpp", "binding/impl.hpp", "binding/counts.hpp", "binding/fortran.hpp"}
-# Everybody asks for their rank, so rank.hpp is on a low floor; what puts a rank together must know all its parts.
+# Everybody asks for their rank, so rank.hpp is in a low layer; what puts a rank together must know all its parts.
 ASSEMBLY = {"rank/rank.cpp", "rank/lifecycle.cpp"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
 def violations(src: pathlib.Path):
-    floor_of = {folder: height for height, floor in enumerate(FLOORS) for folder in floor}
+    layer_of = {folder: height for height, layer in enumerate(LAYERS) for folder in layer}
     for path in sorted(src.rglob("*")):
         if path.suffix not in {".hpp", ".h", ".cpp", ".c"} or len(path.relative_to(src).parts) < 2:
             continue
         here = path.relative_to(src).parts[0]
         if path.relative_to(src).as_posix() in ASSEMBLY:
             continue
-        if here not in floor_of:
-            yield f"{path}: the folder {here} has no floor in {pathlib.Path(__file__).name}"
+        if here not in layer_of:
+            yield f"{path}: the folder {here} has no layer in {pathlib.Path(__file__).name}"
             continue
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             match = INCLUDE.match(line)
             if not match:
                 continue
             there = match[1].split("/")[0]
-            if "/" not in match[1] or there not in floor_of or match[1] in FOR_ALL:
+            if "/" not in match[1] or there not in layer_of or match[1] in FOR_ALL:
                 continue
-            if floor_of[there] > floor_of[here]:
+            if layer_of[there] > layer_of[here]:
                 yield f"{path}:{number}: {here} must not include from {there} ({match[1]})"
 
 

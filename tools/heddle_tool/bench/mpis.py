@@ -1,7 +1,7 @@
 """The MPI libraries that are measured: Heddle, its peers from PyPI, and any other a person names.
 
 Each knows how to compile a benchmark, how to launch it, and under which settings it is at its best on one machine. A
-peer is never handicapped: what is set here was chosen because the peer is faster with it (docs/results/peer-settings.md),
+peer is never handicapped: what is set here was chosen because the peer is faster with it (docs/results/reference-settings.md),
 and is written into every result. A peer's other settings can be measured by name, `impi:wait`; `:stock` is how it comes.
 """
 
