@@ -145,13 +145,13 @@ class Runs(Case):
         code, out, err = self.heddle("bench", "criteria", "threads", "--repeats", "1", *self.ours,
                                      "--mpi", f"a={self.folder}/a")
         self.assertEqual(code, 1, err)
-        self.assertRegex(out, r"ping-pong, 2 pairs, as a rate +≥ 3 of the best peer +2.00 \(a\).* short")
+        self.assertRegex(out, r"ping-pong, 2 pairs, as a rate +≥ 3 of the best reference MPI +2.00 \(a\).* missed")
         self.assertRegex(out, r"8 threads against 1 +≥ 0.9 of its own +1.00 .* pass")
         runs = [line for line in self.journal.read_text().splitlines() if line.startswith("heddle message-rate")]
         for threads in ("16", "64"):  # what a rate is compared with is measured beside it
             at = next(i for i, line in enumerate(runs) if f"--threads {threads} " in line)
             self.assertIn("--threads 1 ", runs[at - 1])
-        self.assertIn("class=short", self.only("*.html").read_text())
+        self.assertIn("class=missed", self.only("*.html").read_text())
         code, again, err = self.heddle("bench", "criteria", "threads", "--from", str(self.only("*.json")))
         self.assertIn("2.00 (a)", again)
         self.assertRegex(again, r"64 threads against 1 +≥ 0.7 of its own +1.00 .* pass")

@@ -54,7 +54,7 @@ class BadInput(Case):
         code, out, err = self.heddle("bench", "run", "latency", "--no-heddle", "--against", "mpich",
                                      PIP_NO_INDEX="1", PIP_FIND_LINKS=str(self.folder))
         self.assertEqual(code, 2)
-        self.assertIn("peer mpich can't be installed: ERROR", err.strip().splitlines()[-1])
+        self.assertIn("mpich can't be installed: ERROR", err.strip().splitlines()[-1])
         self.assertEqual(list((self.folder / "cache" / "heddle" / "peers").iterdir()), [])
 
 

@@ -22,7 +22,7 @@ class Plots(unittest.TestCase):
         tree = xml.fromstring(plot.lines([ours, slow], "threads", "latency (us)", "lower", TINT))
         self.assertEqual(len(tree.findall(SVG + "polyline")), 2)
         words = [t.text for t in tree.iter(SVG + "text")]
-        self.assertIn("mpich & co (best peer)", words)
+        self.assertIn("mpich & co (best reference)", words)
         self.assertIn("heddle", words)
         for circle in tree.iter(SVG + "circle"):
             self.assertTrue(0 <= float(circle.get("cy")) <= plot.HEIGHT)
@@ -61,7 +61,7 @@ class Pages(unittest.TestCase):
         campaign = Campaign("heddle bench run <latency>", Plan(points, mpis), None)
         for p in points:
             campaign.cells.append(Cell(p, {"heddle": [Run("ok", 1.0)], "impi": [Run("ok", 2.0), Run("hung", why="ended")]}))
-        page = html.page(campaign, verdict=html.verdict_table(["what", "wanted", "verdict"], [("latency", "≤ 0.8", "pass")]))
+        page = html.page(campaign, verdict=html.verdict_table(["what", "target", "verdict"], [("latency", "≤ 0.8", "pass")]))
         self.assertIn("heddle bench run &lt;latency&gt;", page)
         self.assertEqual(page.count("<svg"), 2)
         self.assertIn("hung", page)

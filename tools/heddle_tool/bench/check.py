@@ -85,7 +85,7 @@ def record(campaign: Campaign, file: Path) -> None:
             ratios[key(cell.point)] = {"against": peer, "ratio": round(ratio.median, 5), "low": round(ratio.low, 5),
                                        "high": round(ratio.high, 5)}
     if not ratios:
-        raise BadInput("nothing to record: no point was measured on Heddle and a peer")
+        raise BadInput("nothing to record: no point was measured on Heddle and a reference MPI")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"recorded": time.strftime("%Y-%m-%d"), "commit": commit(), "machine": machine(),
                                 "ratios": ratios}, indent=1) + "\n")

@@ -71,12 +71,12 @@ def positive(text: str, what: str) -> float:
 
 def add_contest_options(p) -> None:
     """What `run`, `criteria`, `paper` and `check` have in common."""
-    p.add_argument("--against", metavar="PEERS", help=f"peers to measure beside Heddle, of {', '.join(mpis.PEER_NAMES)}, "
+    p.add_argument("--against", metavar="MPIS", help=f"reference MPIs to measure beside Heddle, of {', '.join(mpis.PEER_NAMES)}, "
                    "or none; installed from PyPI when missing")
     p.add_argument("--heddle", metavar="PREFIX", help="the Heddle to measure (default: the one this command belongs to)")
     p.add_argument("--no-heddle", action="store_true", help="measure the others only")
-    p.add_argument("--mpi", metavar="NAME=PREFIX", action="append", default=[], help="another MPI, measured as a peer")
-    p.add_argument("--repeats", default="5", metavar="N", help="runs of each contestant, interleaved (default 5)")
+    p.add_argument("--mpi", metavar="NAME=PREFIX", action="append", default=[], help="another MPI, measured as a reference")
+    p.add_argument("--repeats", default="5", metavar="N", help="runs of each candidate, interleaved (default 5)")
     p.add_argument("--seconds", metavar="S", help="measured part of one run (default: the benchmark's own)")
     p.add_argument("--limit", default="60", metavar="S", help="a run that takes this much longer is ended (default 60)")
     p.add_argument("--patience", default="3", metavar="N",
@@ -88,13 +88,13 @@ def add_contest_options(p) -> None:
 
 
 def register(sub):
-    bench = sub.add_parser("bench", help="run benchmark programs on Heddle and its peers")
+    bench = sub.add_parser("bench", help="run benchmark programs on Heddle and on reference MPIs")
     parts = bench.add_subparsers(dest="part", metavar="PART", required=True, parser_class=type(bench))
 
     listing = parts.add_parser("list", help="what there is to measure")
     listing.set_defaults(perform=show_list)
 
-    run = parts.add_parser("run", help="measure benchmarks, peers beside Heddle")
+    run = parts.add_parser("run", help="measure benchmarks, reference MPIs beside Heddle")
     run.add_argument("names", nargs="+", metavar="NAME")
     run.add_argument("--threads", metavar="1,2,8", help="threads of a rank")
     run.add_argument("--ranks", metavar="2,8")
@@ -108,11 +108,11 @@ def register(sub):
                      help="also where Heddle's time goes, and what it counts: polls, entries, combined operations, wake-ups")
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
     run.add_argument("--thread-runtime", default="pthreads", metavar="NAMES",
-                     help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots, qthreads (peers: pthreads)")
+                     help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots, qthreads (reference MPIs: pthreads)")
     add_contest_options(run)
     run.set_defaults(perform=perform_run)
 
-    promised = parts.add_parser("criteria", help="measure what the project promised: pass or short, line by line")
+    promised = parts.add_parser("criteria", help="measure what the project promised: pass or missed, line by line")
     promised.add_argument("sheets", nargs="*", metavar="SHEET", help=f"of {', '.join(criteria.SHEETS)} (default: all)")
     promised.add_argument("--from", dest="file", metavar="JSON", help="judge a stored result instead of measuring")
     promised.add_argument("--markdown", action="store_true", help="print Markdown tables")
@@ -142,7 +142,7 @@ def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processe
         raise BadInput("nobody to measure: --no-heddle needs --against or --mpi")
     labels = [m.label for m in found]
     if len(set(labels)) < len(labels):
-        raise BadInput("two contestants have the same name")
+        raise BadInput("two candidates have the same name")
     return found
 
 
@@ -260,6 +260,6 @@ def show_list(args) -> int:
         takes += ["threads", "comm"] if b.threaded else []
         takes += ["sizes"] if b.sizes else []
         print(f"{b.name:<{width}}  {b.summary} ({b.unit}; {', '.join(takes)})")
-    print(f"\npeers: {', '.join(f'{name} ({p.title})' for name, p in mpis.PEERS.items())}\n"
+    print(f"\nreference MPIs: {', '.join(f'{name} ({p.title})' for name, p in mpis.PEERS.items())}\n"
           f"other settings of theirs: {', '.join(name for name in mpis.PEER_NAMES if ':' in name)}")
     return 0

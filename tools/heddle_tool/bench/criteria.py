@@ -1,4 +1,4 @@
-"""`heddle bench criteria`: the figures that the project promised, each a line that passes or falls short."""
+"""`heddle bench criteria`: the figures that the project promised, each a line that passes or is missed."""
 
 from dataclasses import dataclass, field
 from typing import Callable
@@ -30,7 +30,7 @@ class Criterion:
 
     @property
     def wanted(self) -> str:
-        what = self.point.bench.unit if self.alone else "of its own" if self.base else "of the best peer"
+        what = self.point.bench.unit if self.alone else "of its own" if self.base else "of the best reference MPI"
         return f"{'≤' if self.sign == '<=' else '≥'} {self.bound:g} {what}"
 
     def points(self) -> list[Point]:
@@ -48,7 +48,7 @@ class Criterion:
             return Verdict(self, found, "own", "" if found else "the base was not measured")
         peer = cell.best_peer(peers)
         if not peer:
-            return Verdict(self, None, "", "no peer was measured")
+            return Verdict(self, None, "", "no reference MPI was measured")
         other = cell.best_peer(list(stock))
         return Verdict(self, self.over(cell, peer), peer, as_installed=self.over(cell, other) if other else None)
 
@@ -71,7 +71,7 @@ class Verdict:
             return "unmeasured"
         c = self.criterion
         met = self.found.median <= c.bound if c.sign == "<=" else self.found.median >= c.bound
-        return "pass" if met else "short"
+        return "pass" if met else "missed"
 
     def line(self) -> tuple[str, ...]:
         if not self.found:
@@ -82,8 +82,8 @@ class Verdict:
                 number(self.as_installed.median) if self.as_installed else "-", self.word)
 
 
-# "found" is against the best peer at its best settings; "as installed" against the best without any.
-HEAD = ["criterion", "wanted", "found", "spread", "as installed", "verdict"]
+# "measured" is against the best reference MPI at its best settings; "as installed" against the best without any.
+HEAD = ["criterion", "target", "measured", "spread", "as installed", "verdict"]
 MIB = 1 << 20
 
 

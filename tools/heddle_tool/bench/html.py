@@ -24,7 +24,7 @@ svg { width: 100%; height: auto; display: block }
 table { border-collapse: collapse; font-size: 13.5px; font-variant-numeric: tabular-nums; margin: 8px 0 }
 th, td { padding: 5px 9px; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
 th { color: var(--soft); font-weight: 600; background: var(--band) }
-td.best { font-weight: 650 } td.pass { color: #0b7a4b; font-weight: 650 } td.short { color: #b3261e; font-weight: 650 }
+td.best { font-weight: 650 } td.pass { color: #0b7a4b; font-weight: 650 } td.missed { color: #b3261e; font-weight: 650 }
 td.words, th.words { text-align: left; white-space: normal }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 16px; font-size: 13.5px } dt { color: var(--soft) } dd { margin: 0 }
 """
@@ -47,8 +47,8 @@ def page(campaign: Campaign, heading: str = HEADING, verdict: str = "") -> str:
 {sections}
 {notes}
 <h2>How it was measured</h2>
-<p class=soft>Runs of all contestants are interleaved. A figure is the median of its runs, ± half their range; bars in the plots
-span it. A ratio is the median over the best peer's, in brackets the range of the ratios of paired runs.</p>
+<p class=soft>Runs of all candidates are interleaved. A measurement is the median of its runs, ± half their range; bars in the plots
+span it. A ratio is the median over the best reference MPI's, in brackets the range of the ratios of paired runs.</p>
 {settings(campaign)}
 </body></html>
 """
@@ -148,7 +148,7 @@ def html_table(campaign: Campaign, group: list[Cell]) -> str:
 
 
 def verdict_table(head: list[str], lines: list[tuple[str, ...]]) -> str:
-    """Criteria; the last column says pass or short."""
+    """Criteria; the last column says pass or missed."""
     top = "".join(f"<th{' class=words' if i == 0 else ''}>{esc(h)}</th>" for i, h in enumerate(head))
     rows = "".join("<tr><td class=words>" + f"{esc(line[0])}</td>" + "".join(f"<td>{esc(w)}</td>" for w in line[1:-1]) +
                    f"<td class={line[-1]}>{esc(line[-1])}</td></tr>" for line in lines)

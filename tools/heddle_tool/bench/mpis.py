@@ -146,7 +146,7 @@ def peer(label: str, tell) -> Mpi:
     HEDDLE_PEERS names a folder that holds environments made by hand, one per peer.
     """
     if label not in PEER_NAMES:
-        raise BadInput(f"no peer is called {label!r}; there are {', '.join(PEER_NAMES)}")
+        raise BadInput(f"no reference MPI is called {label!r}; there are {', '.join(PEER_NAMES)}")
     name, _, setting = label.partition(":")
     kind, packages = PEERS[name].kind, PEERS[name].packages
     given = os.environ.get("HEDDLE_PEERS")
@@ -163,7 +163,7 @@ def peer(label: str, tell) -> Mpi:
 
 def install(name: str, prefix: Path, packages: tuple[str, ...]) -> None:
     if importlib.util.find_spec("ensurepip") is None:
-        raise BadInput(f"peer {name} can't be installed: this Python has no ensurepip (Debian: apt-get install python3-venv)")
+        raise BadInput(f"reference MPI {name} can't be installed: this Python has no ensurepip (Debian: apt-get install python3-venv)")
     shutil.rmtree(prefix, ignore_errors=True)
     prefix.parent.mkdir(parents=True, exist_ok=True)
     for step in ([sys.executable, "-m", "venv", str(prefix)],
@@ -174,7 +174,7 @@ def install(name: str, prefix: Path, packages: tuple[str, ...]) -> None:
             shutil.rmtree(prefix, ignore_errors=True)
             lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
             why = next((line for line in lines if line.startswith("ERROR")), lines[-1])
-            raise BadInput(f"peer {name} can't be installed: {why.strip()}")
+            raise BadInput(f"reference MPI {name} can't be installed: {why.strip()}")
 
 
 def heddle(prefix: Path | None, tell) -> Heddle:

@@ -118,7 +118,7 @@ def lines(series: list[Series], x_name: str, y_name: str, better: str, tint: dic
         body.append(f'<polyline points="{path}" fill="none" stroke="{c}" stroke-width="{width}"{dash}/>')
         body += [f'<circle cx="{at[d.x]:.1f}" cy="{y(d.y):.1f}" r="{3.4 if not s.peer else 2.8}" fill="{c}">'
                  f"<title>{html.escape(s.label)}: {d.y:g} ({d.low:g} to {d.high:g})</title></circle>" for d in s.dots]
-        names.append([y(s.dots[-1].y), s.label + (" (best peer)" if s is best else ""), c, not s.peer])
+        names.append([y(s.dots[-1].y), s.label + (" (best reference)" if s is best else ""), c, not s.peer])
     body += name_tags(names, right + 8)
     if not notes:
         return canvas(body, y_name)

@@ -29,7 +29,7 @@ def rows(campaign: Campaign, cells: list[Cell]) -> tuple[list[str], list[list[st
     head = ["ranks", "threads", "comm", "size", *campaign.labels]
     compare = bool(peers)
     if compare:
-        head += ["best peer"] + [f"{label}/best" for label in ours]
+        head += ["best reference"] + [f"{label}/best" for label in ours]
     body = []
     for cell in cells:
         line = case(cell) + [value(cell, label) for label in campaign.labels]
