@@ -12,7 +12,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 class Plot(Case):
     def test_of_a_run(self):
-        code, _, err = self.heddle("bench", "run", "message-rate", "--threads", "1,8", "--comm", "shared,each", "--repeats",
+        code, _, err = self.heddle("bench", "run", "message-rate", "--threads", "8,1", "--comm", "shared,each", "--repeats",
                                    "2", *self.pretended)
         self.assertEqual(code, 0, err)
         result = self.only("run-*.json")
@@ -24,7 +24,10 @@ class Plot(Case):
         self.assertEqual([l for l in table.splitlines() if l[:2] in ("a,", "b,")],
                          ["a,yes,1,2,0.00", "b,yes,1,4,0.00", "a,yes,8,2,0.00", "b,yes,8,4,0.00"])
         picture = xml.parse(self.folder / "rate.svg").getroot()
-        self.assertEqual(len(picture.findall(SVG + "polyline")), 2)
+        curves = [[float(point.split(",")[0]) for point in line.get("points").split()] for line in picture.findall(SVG + "polyline")]
+        self.assertEqual(len(curves), 2)
+        for across in curves:
+            self.assertEqual(across, sorted(across), "a curve goes from few threads to many, in whatever order they were measured")
         self.assertIn("threads of each rank", "".join(picture.itertext()))
 
     def test_the_stored_picture_is_what_the_stored_table_says(self):

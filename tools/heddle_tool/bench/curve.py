@@ -57,7 +57,7 @@ def title(label: str, labels: set[str]) -> str:
 
 def of_campaign(campaign: Campaign) -> Curve:
     rows = []
-    for cell in campaign.cells:
+    for cell in sorted(campaign.cells, key=lambda c: c.point.threads):
         p = cell.point
         if (p.bench.name, p.size, p.ranks, p.args) != ("message-rate", SIZE, RANKS, ()) or p.comm == "each":
             continue
