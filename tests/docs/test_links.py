@@ -57,7 +57,8 @@ class DeadLinks(unittest.TestCase):
     def test_what_is_there(self):
         for text in ("[a](docs/there.md)", "[a](docs/there.md#the-one)", "[`a`](docs/there.md#auto-and-more)",
                      "[a](docs/there.md#the-one-1)", "[a](https://example.org/x)", "# Up\n[a](#up)", "![p](docs/there.md)",
-                     "```\n[a](nowhere.md)\n```", "`[a](nowhere.md)`", "`docs/there.md`", "`docs/NAME/one.md`", '<img src="docs/there.md" width="3">'):
+                     "```\n[a](nowhere.md)\n```", "`[a](nowhere.md)`", "`docs/there.md`", "`docs/NAME/one.md`",
+                     '<img src="docs/there.md" width="3">'):
             self.assertEqual(self.said_of(text), [], text)
 
     def test_what_is_not(self):

@@ -24,7 +24,8 @@ class Plot(Case):
         self.assertEqual([l for l in table.splitlines() if l[:2] in ("a,", "b,")],
                          ["a,yes,1,2,0.00", "b,yes,1,4,0.00", "a,yes,8,2,0.00", "b,yes,8,4,0.00"])
         picture = xml.parse(self.folder / "rate.svg").getroot()
-        curves = [[float(point.split(",")[0]) for point in line.get("points").split()] for line in picture.findall(SVG + "polyline")]
+        curves = [[float(point.split(",")[0]) for point in line.get("points").split()]
+                  for line in picture.findall(SVG + "polyline")]
         self.assertEqual(len(curves), 2)
         for across in curves:
             self.assertEqual(across, sorted(across), "a curve goes from few threads to many, in whatever order they were measured")

@@ -41,7 +41,8 @@ class Curve:
             # Half the range is kept, not its ends: a bar that would reach below zero ends above it.
             line.dots.append(plot.Dot(int(row["threads"]), middle, max(middle - half, middle / 10), middle + half))
         tint = plot.palette([(s.label, s.peer) for s in series.values()])
-        notes = [f"{SIZE}-byte messages, window of 64, one communicator, {RANKS} ranks; median of interleaved runs, ± half their range.",
+        notes = [f"{SIZE}-byte messages, window of 64, one communicator, {RANKS} ranks; median of interleaved runs, "
+                 "± half their range.",
                  f"{self.machine}, commit {self.commit}.", *textwrap.wrap(self.command, 96)]
         return plot.lines(list(series.values()), "threads of each rank", "message rate (M/s)", "higher", tint,
                           mark_best=False, notes=notes) + "\n"
