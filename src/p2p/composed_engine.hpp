@@ -175,17 +175,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void sleep_until(F&& holds, bool of_program = true) {
     auto& bell = endpoint().own_bell();
     while (!holds()) {
-      const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
-      bell.asleep.fetch_add(1, std::memory_order_relaxed);
-      for_each([](auto& vni) { vni.want_room(); });
-      platform::Native::heavy_fence();
-      const progress::Pass pass = look_well(of_program);
-      bool idle = !pass.moved && pass.complete && !holds();
-      if (idle) {
-        instruments::ExactSpan span(counters(), Time::asleep);
-        bell.sleep(rings);
-      }
-      bell.asleep.fetch_sub(1, std::memory_order_relaxed);
+      bool idle = bell.wait_once([&] { for_each([](auto& vni) { vni.want_room(); }); },
+                                 [&] {
+                                   const progress::Pass pass = look_well(of_program);
+                                   return pass.moved || !pass.complete || holds();
+                                 },
+                                 [&](std::uint32_t rings) {
+                                   const instruments::ExactSpan span(counters(), Time::asleep);
+                                   bell.sleep(rings);
+                                 });
       Patience patience(rank_.machine);
       do {
         if (!look(0, Look{.peek = Waiting::peeks(model())}, of_program).moved) continue;

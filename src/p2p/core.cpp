@@ -209,7 +209,6 @@ Core::Pending& Core::make_pending() {
   Pending* pending = free_pending_;
   if (pending == nullptr) return *new Pending;
   free_pending_ = pending->next;
-  pending->next = nullptr;
   pending->request = nullptr;
   return *pending;
 }
@@ -219,45 +218,34 @@ void Core::drop_pending(Pending& pending) {
   free_pending_ = &pending;
 }
 
+Core::Pending* Core::Links::next(const Pending& pending) { return pending.next; }
+void Core::Links::set_next(Pending& pending, Pending* other) { pending.next = other; }
+
 // Whether it is the first that waits for this peer.
 bool Core::append(int peer, Pending& pending) {
-  Backlog& list = backlog_[peer];
-  const bool first = list.tail == nullptr;
-  if (first) {
-    list.head.store(&pending, std::memory_order_release);
-  } else {
-    list.tail->next = &pending;
-  }
-  list.tail = &pending;
+  const bool first = backlog_[peer].append(pending);
   backlog_size_.fetch_add(1, std::memory_order_relaxed);
   return first;
 }
 
-// What has found its channel full. A thread that fell asleep before the first of these has not asked the peer for room, and the
-// caller may never come back; one that falls asleep later asks (want_room).
+// What has found its channel full.
 void Core::append(int peer, Pending& pending, Wakeups& wakeups) {
   if (append(peer, pending)) rouse(wakeups);
 }
 
 bool Core::flush_backlog(Wakeups& wakeups) {
-  bool moved = false;
-  for (int peer = 0; peer < rank_.world_size; ++peer) {
-    Backlog& list = backlog_[peer];
-    while (Pending* pending = list.head.load(std::memory_order_relaxed)) {
-      const bool sent = pending->request != nullptr
-                            ? post_request(*pending->request, wakeups)
-                            : endpoint_.post(peer, pending->header, pending->bytes, [&](std::byte* to) {
-                                std::memcpy(to, pending->payload, pending->bytes);
-                              }) == Post::done;
-      if (!sent) break;
-      if (pending->next == nullptr) list.tail = nullptr;
-      list.head.store(pending->next, std::memory_order_release);
-      drop_pending(*pending);
-      backlog_size_.fetch_sub(1, std::memory_order_relaxed);
-      moved = true;
-    }
-  }
-  return moved;
+  std::uint32_t sent = 0;
+  for (int peer = 0; peer < rank_.world_size; ++peer)
+    sent += backlog_[peer].flush([&](Pending& pending) { return post_pending(peer, pending, wakeups); },
+                                 [this](Pending& pending) { drop_pending(pending); });
+  backlog_size_.fetch_sub(sent, std::memory_order_relaxed);
+  return sent != 0;
+}
+
+bool Core::post_pending(int peer, const Pending& pending, Wakeups& wakeups) {
+  if (pending.request != nullptr) return post_request(*pending.request, wakeups);
+  const auto fill = [&](std::byte* to) { std::memcpy(to, pending.payload, pending.bytes); };
+  return endpoint_.post(peer, pending.header, pending.bytes, fill) == Post::done;
 }
 
 void Core::want_room() {

@@ -20,6 +20,7 @@
 #include "p2p/transfer.hpp"
 #include "platform/native.hpp"
 #include "safety/waiter.hpp"
+#include "sync/backlog.hpp"
 
 namespace heddle::progress {
 class IdleCores;
@@ -106,7 +107,7 @@ class Core {
   void call_helper() {
     platform::Native::light_fence();
     lln::shm::Doorbell& bell = endpoint_.own_bell();
-    if (bell.asleep.load(std::memory_order_relaxed) == lln::shm::Doorbell::helper_listens) [[unlikely]]
+    if (bell.asleep.load(std::memory_order_relaxed) == lln::shm::Doorbell::progress_thread_listens) [[unlikely]]
       bell.ring();
   }
   // Before sleeping: those whose channels are full shall wake us.
@@ -142,12 +143,13 @@ class Core {
   bool post_request(Request& request, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
-  bool must_wait(int peer) const { return backlog_[peer].head.load(std::memory_order_acquire) != nullptr; }
+  bool must_wait(int peer) const { return !backlog_[peer].empty(); }
   Pending& make_pending();
   void drop_pending(Pending& pending);
   bool append(int peer, Pending& pending);
   void append(int peer, Pending& pending, Wakeups& wakeups);
   bool flush_backlog(Wakeups& wakeups);
+  bool post_pending(int peer, const Pending& pending, Wakeups& wakeups);
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
   void add_unexpected(Unexpected& message);
   void drop_unexpected(Unexpected& message);
@@ -159,12 +161,12 @@ class Core {
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
 
-  // What has been deferred or found its channel full, in order, by peer. Whoever sees `head` null may send past what was in
-  // it: that has been sent by then.
-  struct Backlog {
-    std::atomic<Pending*> head{nullptr};
-    Pending* tail = nullptr;
+  // What has been deferred or found its channel full, by peer.
+  struct Links {
+    static Pending* next(const Pending& pending);
+    static void set_next(Pending& pending, Pending* other);
   };
+  using Backlog = sync::Backlog<platform::Native, Pending, Links>;
   std::unique_ptr<Backlog[]> backlog_;
   std::atomic<std::uint32_t> backlog_size_{0};
   Pending* free_pending_ = nullptr;

@@ -25,7 +25,7 @@ constexpr std::uint32_t looks_per_yield = 16;  // of a hand that stays
 
 }  // namespace
 
-IdleCores::IdleCores(Attended& work, lln::shm::Doorbell& bell, const cpu_set_t& cores, Deferral deferral)
+IdleCores::IdleCores(Attended& work, sync::Doorbell<platform::Native>& bell, const cpu_set_t& cores, Deferral deferral)
     : work_(work), bell_(bell), cores_(cores), direct_(deferral == Deferral::direct) {
   try {
     hand_ = threads::make_helper([this] { hand(); });

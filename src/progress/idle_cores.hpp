@@ -36,10 +36,10 @@
 #include <cstdint>
 #include <thread>
 
-#include "lln/shm/doorbell.hpp"
 #include "platform/native.hpp"
 #include "progress/pass.hpp"
 #include "progress/setting.hpp"
+#include "sync/doorbell.hpp"
 
 namespace heddle::progress {
 
@@ -62,7 +62,7 @@ class IdleCores {
  public:
   // `cores`: where both threads may run. Throws std::system_error if the threads, or the scout's scheduling class,
   // can't be had.
-  IdleCores(Attended& work, lln::shm::Doorbell& bell, const cpu_set_t& cores, Deferral deferral);
+  IdleCores(Attended& work, sync::Doorbell<platform::Native>& bell, const cpu_set_t& cores, Deferral deferral);
   // Returns when both threads have ended.
   ~IdleCores();
   IdleCores(const IdleCores&) = delete;
@@ -92,7 +92,7 @@ class IdleCores {
   void listen_unless_used();
 
   Attended& work_;
-  lln::shm::Doorbell& bell_;
+  sync::Doorbell<platform::Native>& bell_;
   const cpu_set_t cores_;
   const bool direct_;
   std::atomic<bool> ending_{false};

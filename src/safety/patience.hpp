@@ -35,9 +35,9 @@ struct Machine {
   std::int64_t awake = 0;    // nanoseconds, from the last thing that moved; 0: passive
   // Nobody sleeps. Not of a rank that has come down: what its own helpers wait for may never come.
   std::atomic<bool> busy{false};
-  // This rank has called another's helper (lln/shm/doorbell.hpp), which may get no core but that of a thread that sleeps.
+  // This rank has called another's helper (sync/doorbell.hpp), which may get no core but that of a thread that sleeps.
   // Null: there are cores to spare.
-  std::atomic<std::uint32_t>* called_helper = nullptr;
+  platform::Native::atomic<std::uint32_t>* called_helper = nullptr;
   // Moves the calling thread into this rank's share of the cores, from where it is free to move. Null: it is bound.
   void (*spread)(int part, int parts) = nullptr;
   int part = 0;

@@ -10,8 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "lln/shm/doorbell.hpp"
 #include "platform/native.hpp"
+#include "sync/doorbell.hpp"
 #include "sync/kernel_counter.hpp"
 #include "threads/thread_ref.hpp"
 
@@ -60,7 +60,7 @@ class Wakeups {
   void add(Waiter& waiter) { add(waiter.thread ? Kind::user_level : Kind::kernel, &waiter); }
   // The caller has left work that it may not come back for: those who sleep at the bell shall do it, or the progress thread that
   // listens there.
-  void add(lln::shm::Doorbell& bell) {
+  void add(sync::Doorbell<platform::Native>& bell) {
     if (size_ == 0 || asleep_[size_ - 1].what != &bell) add(Kind::doorbell, &bell);
   }
   // Out of line: most operations wake nobody.
@@ -86,7 +86,7 @@ class Wakeups {
           break;
         }
         case Kind::doorbell:
-          static_cast<lln::shm::Doorbell*>(what)->rouse();
+          static_cast<sync::Doorbell<platform::Native>*>(what)->rouse();
           break;
       }
     }

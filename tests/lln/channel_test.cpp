@@ -26,7 +26,7 @@ std::byte filling_of(std::uint32_t thread, std::uint32_t number) {
 }
 
 // False if the test is over before there was room.
-bool send(Producer& producer, Claiming claiming, std::uint32_t thread, std::uint32_t number,
+bool send(Producer& producer, sync::Claiming claiming, std::uint32_t thread, std::uint32_t number,
           const std::stop_token& over) {
   Producer::Claim claim = producer.claim(claiming);
   for (; claim.slot == nullptr; claim = producer.claim(claiming)) {
@@ -46,7 +46,7 @@ struct Free {
   void operator()(void* memory) const { std::free(memory); }
 };
 
-void exchange(Claiming claiming, SlotCount slots, std::uint32_t threads) {
+void exchange(sync::Claiming claiming, SlotCount slots, std::uint32_t threads) {
   constexpr std::uint32_t rounds = 20000;
   const std::unique_ptr<void, Free> memory(std::aligned_alloc(alignof(Channel), Channel::bytes(slots)));
   auto* const channel = new (memory.get()) Channel(0, slots);
@@ -80,9 +80,9 @@ void exchange(Claiming claiming, SlotCount slots, std::uint32_t threads) {
   EXPECT_FALSE(consumer.ready());
 }
 
-TEST(Channel, OneThreadSends) { exchange(Claiming::exclusive, SlotCount::usual, 1); }
-TEST(Channel, ManyThreadsClaimAtOnce) { exchange(Claiming::concurrent, SlotCount::usual, 6); }
-TEST(Channel, ManySlots) { exchange(Claiming::concurrent, SlotCount::many, 6); }
+TEST(Channel, OneThreadSends) { exchange(sync::Claiming::exclusive, SlotCount::usual, 1); }
+TEST(Channel, ManyThreadsClaimAtOnce) { exchange(sync::Claiming::concurrent, SlotCount::usual, 6); }
+TEST(Channel, ManySlots) { exchange(sync::Claiming::concurrent, SlotCount::many, 6); }
 
 }  // namespace
 }  // namespace heddle::lln::shm

@@ -44,29 +44,31 @@ class IdleCoresByPath : public testing::TestWithParam<Deferral> {
  protected:
   IdleCoresByPath() { sched_getaffinity(0, sizeof cores_, &cores_); }
 
+  bool listens() const { return bell_.asleep.load(std::memory_order_relaxed) == bell_.progress_thread_listens; }
+
   cpu_set_t cores_;
-  lln::shm::Doorbell bell_{};
+  sync::Doorbell<platform::Native> bell_{};
   Work work_;
 };
 
 TEST_P(IdleCoresByPath, NobodyLooksBeforeTheFirstCall) {
   IdleCores idle(work_, bell_, cores_, GetParam());
-  EXPECT_TRUE(comes([&] { return bell_.asleep.load() == lln::shm::Doorbell::helper_listens; }));
+  EXPECT_TRUE(comes([&] { return listens(); }));
   EXPECT_TRUE(idle.asleep());
   EXPECT_FALSE(idle.at_hand());
 }
 
 TEST_P(IdleCoresByPath, OneQuestionCallsNobody) {
   IdleCores idle(work_, bell_, cores_, GetParam());
-  ASSERT_TRUE(comes([&] { return bell_.asleep.load() == lln::shm::Doorbell::helper_listens; }));
+  ASSERT_TRUE(comes([&] { return listens(); }));
   (void)idle.at_hand();
-  EXPECT_EQ(bell_.calls.load(), 0U);
+  EXPECT_EQ(bell_.calls.load(std::memory_order_relaxed), 0U);
 }
 
 TEST_P(IdleCoresByPath, SeveralInARowFindACore) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   EXPECT_TRUE(comes([&] { return idle.at_hand(); }));
-  EXPECT_NE(bell_.calls.load(), 0U);
+  EXPECT_NE(bell_.calls.load(std::memory_order_relaxed), 0U);
 }
 
 TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {

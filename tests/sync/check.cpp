@@ -114,14 +114,17 @@ int run(const Options& options) {
       continue;
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const bool found = !verdict.failure.empty();
     const char* reach = verdict.exhaustive           ? "all interleavings"
                         : verdict.exhaustive_bounded ? "all with few preemptions, and random"
                                                      : "bounded, and random";
     std::printf("%-32s %10lu executions %6.1f s  %s\n", program.name.c_str(),
                 static_cast<unsigned long>(verdict.executions), seconds,
-                verdict.failure.empty() ? reach : ("FAILED: " + verdict.failure).c_str());
+                found == program.broken ? (found ? ("found, as it must be: " + verdict.failure).c_str() : reach)
+                : found                 ? ("FAILED: " + verdict.failure).c_str()
+                                        : "FAILED: what is broken on purpose was not found");
     std::fflush(stdout);
-    failed |= !verdict.failure.empty();
+    failed |= found != program.broken;
     if (failed && mutation.active()) break;
   }
   return failed ? 1 : 0;

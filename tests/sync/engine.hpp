@@ -36,13 +36,14 @@ struct Enrolled {
   std::string name;  // kind/algorithm/threads
   unsigned threads;
   std::function<Program*(void* memory)> make;
+  bool broken = false;  // on purpose: the checker must find that
 };
 
 inline constexpr std::size_t program_bytes = 64 * 1024;
 std::vector<Enrolled>& roll();
 
 template <class Body>
-void enroll(std::string name, unsigned threads, unsigned rounds) {
+void enroll(std::string name, unsigned threads, unsigned rounds, bool broken = false) {
   struct Wrapped final : Program {
     Wrapped(unsigned n, unsigned r) : body(n, r) {}
     void thread(unsigned id) override { body.thread(id); }
@@ -51,7 +52,8 @@ void enroll(std::string name, unsigned threads, unsigned rounds) {
   };
   static_assert(sizeof(Wrapped) <= program_bytes);
   roll().push_back({name + "/" + std::to_string(threads), threads,
-                    [threads, rounds](void* memory) -> Program* { return new (memory) Wrapped(threads, rounds); }});
+                    [threads, rounds](void* memory) -> Program* { return new (memory) Wrapped(threads, rounds); },
+                    broken});
 }
 
 struct Effort {

@@ -6,6 +6,7 @@
 
 #include "counter_body.hpp"
 #include "counters.hpp"
+#include "doorbell_body.hpp"
 #include "fence_body.hpp"
 #include "lock_body.hpp"
 #include "locks.hpp"
@@ -52,6 +53,10 @@ void register_all() {
     using Body = CounterBody<Native, typename C::type, max_processes>;
     add<Body>("CounterBetweenProcesses", C::name, {2, 3, max_processes}, 4'000);
   });
+  add<DoorbellBody<Native, max_processes, false, platform::Scope::machine>>("DoorbellBetweenProcesses", "sleeper",
+                                                                            {2, 3, max_processes}, 4'000);
+  add<DoorbellBody<Native, max_processes, true, platform::Scope::machine>>("DoorbellBetweenProcesses", "listener",
+                                                                           {2, 3, max_processes}, 4'000);
   add<FenceBody<Native>>("FenceBetweenProcesses", "light-heavy", {2}, 40'000);
 }
 

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "kit.hpp"
 #include "sync/fast_buffer.hpp"
 #include "sync/nemesis_queue.hpp"
+#include "sync/slot_ring.hpp"
 #include "sync/spsc_ring.hpp"
 #include "sync/swp_queue.hpp"
 #include "sync/ticket_queue.hpp"
@@ -125,16 +127,68 @@ class BufferOfNumbers {
   sync::FastBuffer<P, 16, Boxes> buffer_;
 };
 
+// The channel lies in the queue, which processes may map at different addresses; the ends are made where they are used.
+template <platform::Platform P, std::uint32_t Count, sync::Claiming claiming>
+class SlotsOfNumbers {
+  struct Slot {
+    typename P::template atomic<std::uint32_t> sequence;
+    typename P::template plain<std::uint32_t> item;
+  };
+  struct Channel {
+    typename P::template atomic<std::uint32_t> slots_consumed;
+    typename P::template atomic<std::uint32_t> producer_waits;
+    std::uint32_t slot_count = Count;
+    Slot all[Count];
+    Slot* slots() { return all; }
+  };
+  using Producer = sync::SlotProducer<P, Channel, Slot>;
+
+ public:
+  // One producer for all threads, or that of the only one.
+  struct Supply {
+    Producer own;
+  };
+  SlotsOfNumbers() {
+    if (claiming == sync::Claiming::concurrent) shared_.attach(&channel_);
+  }
+
+  bool enqueue(Supply& supply, std::uint32_t item) {
+    Producer& producer = claiming == sync::Claiming::concurrent ? shared_ : supply.own;
+    if (!producer.attached()) producer.attach(&channel_);
+    const auto claim = producer.claim(claiming);
+    if (claim.slot == nullptr) return false;
+    claim.slot->item.set(item);
+    producer.publish(claim);
+    return true;
+  }
+  bool dequeue(Supply*, std::uint32_t& item) {
+    if (!consumer_) consumer_.emplace(&channel_);
+    const Slot* const slot = consumer_->front();
+    if (slot == nullptr) return false;
+    item = slot->item.get();
+    consumer_->pop();
+    consumer_->publish();
+    return true;
+  }
+
+ private:
+  Channel channel_;
+  Producer shared_;
+  std::optional<sync::SlotConsumer<P, Channel, Slot>> consumer_;
+};
+
 template <platform::Platform P>
-using ManyProducerQueues = CaseList<       //
-    Case<"swp", SwpOfNumbers<P>>,          //
-    Case<"nemesis", NemesisOfNumbers<P>>,  //
+using ManyProducerQueues = CaseList<                                      //
+    Case<"swp", SwpOfNumbers<P>>,                                         //
+    Case<"nemesis", NemesisOfNumbers<P>>,                                 //
+    Case<"slot-ring", SlotsOfNumbers<P, 2, sync::Claiming::concurrent>>,  //
     Case<"ticket", ByValue<sync::TicketQueue<P, std::uint32_t, 2>>>>;
 
 template <platform::Platform P>
 using OneProducerQueues = CaseList<                                   //
     Case<"spsc-ring", ByValue<sync::SpscRing<P, std::uint32_t, 2>>>,  //
-    Case<"fastbuffer1", BufferOfNumbers<P, 1>>,                       //
+    Case<"slot-ring-exclusive", SlotsOfNumbers<P, 2, sync::Claiming::exclusive>>,
+    Case<"fastbuffer1", BufferOfNumbers<P, 1>>,  //
     Case<"fastbuffer2", BufferOfNumbers<P, 2>>>;
 
 // Those for memory that processes share.

@@ -7,6 +7,7 @@
 #include "announcements_body.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
+#include "doorbell_body.hpp"
 #include "election_body.hpp"
 #include "native_run.hpp"
 #include "platform/native.hpp"
@@ -49,7 +50,13 @@ void register_all() {
     add<ForceBody<Native, typename C::type, max_threads>>("CounterForced", C::name, {2, 3, 8, max_threads}, 0);
     add<ElectionBody<Native, typename C::type, max_threads>>("Election", C::name, {1, 2, 3, 8, max_threads}, 4'000);
   });
+  add<DoorbellBody<Native, max_threads>>("Doorbell", "sleeper", {2, 3, 8, max_threads}, 8'000);
+  add<DoorbellBody<Native, max_threads, true>>("Doorbell", "listener", {2, 3, 8, max_threads}, 8'000);
   add<AnnouncementsBody<Native, max_threads, 8'000>>("Announcements", "treiber", {1, 2, 3, 8, max_threads}, 8'000);
+}
+
+TEST(Doorbell, Backlog) {
+  for (unsigned i = 0; i != 3'000; ++i) run_on_threads<RoomBody<Native>>(3, 2 + i % 2);
 }
 
 }  // namespace

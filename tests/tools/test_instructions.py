@@ -50,7 +50,8 @@ class Counts(unittest.TestCase):
     def test_steps(self):
         others = "".join(f"cfn=({100 + i}) step_{name}\ncalls=2 0\n1 20\n" for i, name in enumerate(instructions.STEPS)
                          if name not in ("isend", "further"))
-        steps = instructions.steps([self.profile(PROFILE), self.profile("fn=(99) main\n1 1\n" + others)])
+        once = instructions.per_call([self.profile(PROFILE), self.profile("fn=(99) main\n1 1\n" + others)])
+        steps = instructions.steps([once | {"irecv": 12.0}, once, once | {"isend": 150.0}])
         self.assertEqual(steps["isend"], 110)
         self.assertEqual(steps["further"], (2400 - 1000) / 7)
         self.assertEqual(steps["irecv"], 10)
@@ -58,7 +59,7 @@ class Counts(unittest.TestCase):
 
     def test_a_step_that_was_not_called(self):
         with self.assertRaisesRegex(BadInput, "irecv"):
-            instructions.steps([self.profile(PROFILE)])
+            instructions.steps([instructions.per_call([self.profile(PROFILE)])])
 
     def test_more_than_before(self):
         before = {"auto": {"isend": 100.0, "irecv": 100.0, "test_in_vain": 100.0}}

@@ -1,12 +1,15 @@
-// What the other ranks see of an endpoint: where they ring, and where they hang their ways to it.
+// What the other ranks see of an endpoint: where they ring, and where they hang their channels to it.
 #pragma once
 
 #include <atomic>
 
-#include "lln/shm/doorbell.hpp"
 #include "lln/shm/heap.hpp"
+#include "platform/native.hpp"
+#include "sync/doorbell.hpp"
 
 namespace heddle::lln::shm {
+
+using Doorbell = sync::Doorbell<platform::Native>;
 
 struct Box {
   Doorbell doorbell;                        // of VNI 0: the rank's

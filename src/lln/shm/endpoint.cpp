@@ -10,6 +10,7 @@ Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claim
       boxes_(heap_.at<Box>(heap_.reserved() + sizeof(Common))),
       place_(place),
       claiming_(claiming),
+      slot_claiming_(claiming == Claiming::concurrent ? sync::Claiming::concurrent : sync::Claiming::exclusive),
       slots_(slots),
       producers_(new Producer[static_cast<std::size_t>(place.ranks)]),
       consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {
@@ -47,11 +48,6 @@ void Endpoint::admit() {
   }
   consumer_count_.store(n, std::memory_order_release);
   known_inbound_.store(newest, std::memory_order_relaxed);
-}
-
-void Endpoint::resume(Channel& channel) {
-  channel.producer_waits.store(0, std::memory_order_relaxed);
-  bell(channel.sender).ring();
 }
 
 }  // namespace heddle::lln::shm

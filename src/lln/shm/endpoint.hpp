@@ -13,7 +13,6 @@
 #include "lln/header.hpp"
 #include "lln/shm/box.hpp"
 #include "lln/shm/channel.hpp"
-#include "lln/shm/doorbell.hpp"
 #include "lln/shm/flux.hpp"
 #include "lln/shm/heap.hpp"
 #include "platform/native.hpp"
@@ -166,14 +165,14 @@ class Endpoint {
 
   // A full channel's sender asks to be woken when there is room.
   void want_room(int peer) {
-    if (producers_[peer].attached()) producers_[peer].channel().producer_waits.store(1, std::memory_order_relaxed);
+    if (producers_[peer].attached()) producers_[peer].ask_for_room();
   }
 
  private:
   template <class Fill>
   Post post_inline(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     Producer& producer = producers_[peer];
-    const Producer::Claim claim = producer.claim(claiming_);
+    const Producer::Claim claim = producer.claim(slot_claiming_);
     if (claim.slot == nullptr) [[unlikely]]
       return Post::full;
     producer.fetch_ahead(claim, bytes);
@@ -190,7 +189,7 @@ class Endpoint {
     std::byte* room = producer.reserve_bulk(static_cast<std::uint32_t>(bytes), span);
     if (room == nullptr) [[unlikely]]
       return Post::full;
-    const Producer::Claim claim = producer.claim(claiming_);
+    const Producer::Claim claim = producer.claim(slot_claiming_);
     if (claim.slot == nullptr) [[unlikely]]
       return Post::full;
     producer.commit_bulk(span);
@@ -223,9 +222,8 @@ class Endpoint {
   // Frees the places of what has been taken.
   void give_back(Consumer& consumer) {
     consumer.publish();
-    platform::Native::light_fence();
-    if (consumer.channel().producer_waits.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      resume(consumer.channel());
+    if (consumer.owes_wakeup()) [[unlikely]]
+      bell(consumer.channel().sender).ring();
   }
 
   Box& box(int rank) const { return boxes_[place_.vni * place_.ranks + rank]; }
@@ -234,12 +232,12 @@ class Endpoint {
   void ring(int peer);
   bool open(int peer);
   void admit();
-  void resume(Channel& channel);
 
   Heap heap_;
   Box* boxes_;
   Place place_;
   Claiming claiming_;
+  sync::Claiming slot_claiming_;  // what that means for slots
   SlotCount slots_;                        // of the channels that we make
   std::unique_ptr<Producer[]> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};

@@ -22,6 +22,7 @@ from .campaign import commit
 SLACK = 0.03
 MODELS = ("auto", "mtx", "fine", "lockq-mcs", "csync", "flux")
 SEVERAL = 8
+COUNTS = 3
 # Whether a thread that finds nothing gives its core away depends on who else waits: shown, and not held against anything.
 NOT_CHECKED = ("test_in_vain", "iprobe_in_vain")
 # As they are shown: the step of the program, what it is.
@@ -67,19 +68,22 @@ def called(profile: Path) -> dict[str, Edge]:
     return {name: Edge(*edge) for name, edge in found.items()}
 
 
-def steps(profiles: list[Path]) -> dict[str, float]:
-    """Instructions of a call, by step."""
-    found: dict[str, float] = {}
-    for profile in profiles:
-        for name, edge in called(profile).items():
-            if name.startswith("step_"):
-                found[name.removeprefix("step_")] = edge.instructions / edge.calls
+def per_call(profiles: list[Path]) -> dict[str, float]:
+    """Instructions of a call, by what the program counts."""
+    return {name.removeprefix("step_"): edge.instructions / edge.calls for profile in profiles
+            for name, edge in called(profile).items() if name.startswith("step_")}
+
+
+def steps(counts: list[dict[str, float]]) -> dict[str, float]:
+    """By step, the least of several counts: what happens once in a process and not in each call, such as the first allocation of
+    a thread's data, falls into one of them at most."""
+    found = {name: min(count[name] for count in counts) for name in counts[0]}
     one, all_of_them = found.pop("waitall_of_1", None), found.pop(f"waitall_of_{SEVERAL}", None)
     if one and all_of_them:
         found["further"] = (all_of_them - one) / (SEVERAL - 1)
     if missing := STEPS.keys() - found.keys():
         raise BadInput(f"valgrind counted nothing for {', '.join(sorted(missing))}")
-    return found
+    return {step: round(n, 1) for step, n in found.items()}
 
 
 def count(prefix: Path, program: Path, model: str) -> dict[str, float]:
@@ -93,7 +97,7 @@ def count(prefix: Path, program: Path, model: str) -> dict[str, float]:
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         if done.returncode != 0:
             raise BadInput(f"{model}: {(done.stderr or done.stdout).strip().splitlines()[-1:] or done.returncode}")
-        return steps(sorted(Path(folder).iterdir()))
+        return per_call(sorted(Path(folder).iterdir()))
 
 
 def count_all(prefix: Path, models, tell) -> dict[str, dict[str, float]]:
@@ -107,7 +111,7 @@ def count_all(prefix: Path, models, tell) -> dict[str, dict[str, float]]:
         counted = {}
         for model in models:
             tell(f"counting {model}")
-            counted[model] = {step: round(n, 1) for step, n in count(prefix, program, model).items()}
+            counted[model] = steps([count(prefix, program, model) for _ in range(COUNTS)])
         return counted
 
 

@@ -1,0 +1,60 @@
+// Backlog: what could not be sent yet, in order, for one peer; changed under a lock, looked at without.
+//
+// Source: ours. A sender that needs no lock (a slot of a ring, a flux) may go past the backlog only if there is nothing in it, so
+// that messages of one thread stay in order: it looks at `head`. Whoever sees it empty may send past what was in it: that
+// has been sent by then.
+//
+// Whoever appends first must wake a thread that sleeps (append says so): one that fell asleep before there was a backlog has not
+// asked for room, and the caller may never come back. One that falls asleep later asks (SlotProducer::ask_for_room).
+//
+// Memory orders: `head` is released by who empties it, and acquired by who looks without the lock: then what was in it has been
+// sent before. With the lock held, relaxed.
+#pragma once
+
+#include "platform/platform.hpp"
+
+namespace heddle::sync {
+
+// Links: next(item), set_next(item, other).
+template <platform::Platform P, class Item, class Links>
+class Backlog {
+  using order = platform::order;
+
+ public:
+  // Any thread.
+  bool empty() const { return head_.load(order::acquire) == nullptr; }
+
+  // With the lock held. True: it is the first, and whoever sleeps for this rank has to be woken.
+  bool append(Item& item) {
+    Links::set_next(item, nullptr);
+    Item* const last = tail_.get();
+    if (last == nullptr) {
+      head_.store(&item, order::release);
+    } else {
+      Links::set_next(*last, &item);
+    }
+    tail_.set(&item);
+    return last == nullptr;
+  }
+
+  // With the lock held: sends from the front for as long as send(item) says that it was, and drops what was. How many.
+  template <class Send, class Drop>
+  std::uint32_t flush(Send&& send, Drop&& drop) {
+    std::uint32_t sent = 0;
+    while (Item* const item = head_.load(order::relaxed)) {
+      if (!send(*item)) break;
+      Item* const next = Links::next(*item);
+      if (next == nullptr) tail_.set(nullptr);
+      head_.store(next, order::release);
+      drop(*item);
+      ++sent;
+    }
+    return sent;
+  }
+
+ private:
+  typename P::template atomic<Item*> head_{nullptr};
+  typename P::template plain<Item*> tail_{nullptr};
+};
+
+}  // namespace heddle::sync
