@@ -1,8 +1,11 @@
 #include "p2p/buffer.hpp"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 
 #include "datatype/datatype.hpp"
+#include "lln/shm/endpoint.hpp"
 #include "object/group.hpp"
 #include "object/session.hpp"
 #include "p2p/p2p.hpp"
@@ -11,9 +14,17 @@
 
 namespace heddle::p2p {
 
+namespace {
+
+// How long a send polls for the end of earlier ones before it says that there is no room: a few times as long as a thread may have to
+// wait for its turn on a core.
+constexpr auto patience = std::chrono::milliseconds(20);
+
+}  // namespace
+
 void SendBuffer::reap() {
   std::erase_if(blocks_, [](Block& block) {
-    if (block.awaited || block.request->done.load(std::memory_order_acquire) == 0) return false;
+    if (block.pins != 0 || block.request->done.load(std::memory_order_acquire) == 0) return false;
     give_back(*block.request);
     return true;
   });
@@ -28,27 +39,70 @@ std::list<SendBuffer::Block>::iterator SendBuffer::find_room(std::size_t bytes, 
   return blocks_.end();
 }
 
+// One request for each VNI that messages wait for is enough: a test of it polls there. Nothing is held meanwhile, since progress may
+// call the program, which may send through this buffer.
+bool SendBuffer::poll(Guard& guard) {
+  std::array<Block*, lln::shm::most_vnis> pinned{};
+  for (Block& block : blocks_) {
+    if (block.request->done.load(std::memory_order_acquire) != 0) continue;
+    const Vni* const vni = block.request->vni;
+    Block*& of_vni = pinned[static_cast<std::size_t>(vni != nullptr ? vni->index() : 0)];
+    if (of_vni != nullptr) continue;
+    of_vni = &block;
+    ++block.pins;
+  }
+  if (std::ranges::all_of(pinned, [](const Block* block) { return block == nullptr; })) return false;
+  guard.unlock();
+  for (Block* block : pinned)
+    if (block != nullptr) (void)test(*block->request);
+  guard.lock();
+  for (Block* block : pinned)
+    if (block != nullptr) --block->pins;
+  return true;
+}
+
+bool SendBuffer::make_room(Guard& guard, std::size_t bytes, Block& block, std::list<Block>::iterator& place) {
+  const std::size_t need = (bytes + MPI_BSEND_OVERHEAD + 15) / 16 * 16;
+  const auto size = static_cast<std::size_t>(size_);
+  // The last message may use what is left without rounding, so that a buffer of exactly the right size is enough.
+  const std::size_t exactly = bytes + MPI_BSEND_OVERHEAD;
+  const auto fits = [&] {
+    reap();
+    place = find_room(need, block.begin);
+    block.end = block.begin + need;
+    return place != blocks_.end() || block.begin + exactly <= size;
+  };
+  if (fits()) return true;
+  if (exactly > size) return false;
+  // What tells that a message has been received may be here and not polled yet, or with another thread that has lost its core.
+  using Clock = std::chrono::steady_clock;
+  for (const auto end = Clock::now() + patience; poll(guard);) {
+    if (fits()) return true;
+    if (Clock::now() >= end) return false;
+  }
+  return fits();
+}
+
 Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
   const std::size_t bytes = packed_size(datatype, count);
-  const std::size_t need = (bytes + MPI_BSEND_OVERHEAD + 15) / 16 * 16;
-  std::lock_guard guard(mutex_);
-  reap();
+  Guard guard(mutex_);
   Block block{};
-  block.serial = copied_;
   auto place = blocks_.end();
   std::byte* copy = nullptr;
   if (automatic()) {
+    reap();
     block.own = std::make_unique_for_overwrite<std::byte[]>(bytes);
     copy = block.own.get();
   } else {
-    place = find_room(need, block.begin);
-    // The last message may use what is left without rounding, so that a buffer of exactly the right size is enough.
-    if (place == blocks_.end() && block.begin + bytes + MPI_BSEND_OVERHEAD > static_cast<std::size_t>(size_))
-      return fail(MPI_ERR_BUFFER, "no room for a message of %zu bytes in the attached buffer of %lld", bytes,
-                  static_cast<long long>(size_));
-    block.end = block.begin + need;
+    if (!make_room(guard, bytes, block, place))
+      return fail(MPI_ERR_BUFFER,
+                  "no room for a message of %zu bytes to rank %d in the attached buffer of %lld: %zu messages in it "
+                  "have not been "
+                  "received; attach a larger one, or send less before they are",
+                  bytes, peer, static_cast<long long>(size_), blocks_.size());
     copy = static_cast<std::byte*>(base_) + block.begin;
   }
+  block.serial = copied_;
   pack(datatype, buffer, count, 0, copy, bytes);
   block.request =
       &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), peer, tag);
@@ -72,17 +126,17 @@ bool SendBuffer::left(std::uint64_t copied) {
 
 void SendBuffer::flush() {
   const std::lock_guard alone(flushing_);
-  std::unique_lock guard(mutex_);
+  Guard guard(mutex_);
   const std::uint64_t mark = copied_;
   for (;;) {
     reap();
     const auto block = std::ranges::find_if(blocks_, [&](const Block& b) { return b.serial < mark; });
     if (block == blocks_.end()) return;
-    block->awaited = true;
+    ++block->pins;
     guard.unlock();
     (void)wait(*block->request);
     guard.lock();
-    block->awaited = false;
+    --block->pins;
   }
 }
 

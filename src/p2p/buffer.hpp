@@ -40,14 +40,20 @@ class SendBuffer {
     std::size_t end;
     std::uint64_t serial;  // of the message, in the order of copying
     Request* request;
-    bool awaited = false;              // a flush waits for the request, outside the mutex: it stays
+    int pins = 0;                      // threads that wait for the request or test it, outside the mutex: it stays
     std::unique_ptr<std::byte[]> own;  // automatic buffering
   };
+
+  using Guard = std::unique_lock<threads::Mutex>;
 
   bool automatic() const { return base_ == MPI_BUFFER_AUTOMATIC; }
   void reap();
   // First gap of that size; the end of the buffer if there is none.
   std::list<Block>::iterator find_room(std::size_t bytes, std::size_t& begin);
+  // Where a message of `bytes` fits, if need be once messages that have been received give up their place. False: nowhere.
+  bool make_room(Guard& guard, std::size_t bytes, Block& block, std::list<Block>::iterator& place);
+  // Polls for the messages that are here, without the mutex meanwhile. False: none is left that could still leave.
+  bool poll(Guard& guard);
 
   void* base_;
   MPI_Count size_;

@@ -199,7 +199,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // The server, which is one, serves no longer. False: it has to look once more.
   bool resign(Waiter& me) {
     start_watch();
-    if (!roles_.resign(me)) return false;
+    if (!leaves_nothing_of_program() || !roles_.resign(me)) return false;
     // A watch that is still asleep from its last duty knows nothing of what has been left in a backlog since.
     if (something_to_do()) rouse();
     return true;
@@ -214,12 +214,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
     while (!holds()) {
       me.counter.expect(1);
       const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
-      if (rank_.pollables.any_of_program()) (void)look_well();  // the watch may not
       bell.asleep.fetch_add(1, std::memory_order_relaxed);
       platform::Native::heavy_fence();
       if (!holds()) {
         roles_.listen(me);
-        if (bell.rings.load(std::memory_order_acquire) != rings) {
+        if (!leaves_nothing_of_program() || bell.rings.load(std::memory_order_acquire) != rings) {
           roles_.call_listeners();  // what rang before the caller was a listener may have been heard already
         } else if (something_to_do()) {
           rouse();  // the watch, which calls us again when it has looked
@@ -264,6 +263,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
       progress::add(pass, vni.look({.urgency = thorough ? Urgency::low : Urgency::attempt}));
     });
     if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(false));
+    if (pass.moved) call_program();
     return pass;
   }
   // A thread of the program has made progress and does so no longer: what it has begun is the helpers' from here on.
@@ -277,7 +277,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
   instruments::Counters& counters() { return vnis_.front().core().counters(); }
   // What has moved, or come, may be what a schedule waits for that only threads of the program may look at.
   void call_program() {
-    if (rank_.pollables.any_of_program()) roles_.call_server();
+    if (!rank_.pollables.any_of_program()) return;
+    roles_.call_server();
+    roles_.call_listeners();
   }
   // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed.
   void start_watch() {
@@ -300,6 +302,14 @@ class ComposedEngine final : public Engine, private progress::Attended {
         }
       });
     });
+  }
+
+  // Whether a user-level thread may be suspended: of what only threads of the program may poll nothing can move now. A helper that
+  // moves something later calls them (call_program); while it is about to, the poll is not complete.
+  bool leaves_nothing_of_program() {
+    if (!rank_.pollables.any_of_program()) return true;
+    const progress::Pass pass = look_well();
+    return !pass.moved && pass.complete;
   }
 
   void rouse() { vnis_.front().core().rouse(); }

@@ -31,27 +31,39 @@ bool grow(Window& window, Attachments& attachments) {
   return true;
 }
 
-// Do regions, which do not overlap, hold all of [first, end)?
-bool cover(std::span<const Region> regions, std::uint64_t first, std::uint64_t end) {
+// The table is in the order of addresses, and regions do not overlap. Where the first one is that begins at `address` or behind it:
+std::span<Region>::iterator first_from(std::span<Region> table, std::uint64_t address) {
+  return std::ranges::lower_bound(table, address, {}, &Region::address);
+}
+
+// The region that holds the byte at `address`; null if there is none. (One of no bytes holds none.)
+const Region* holder(std::span<Region> table, std::uint64_t address) {
+  for (auto after = std::ranges::upper_bound(table, address, {}, &Region::address); after != table.begin();) {
+    --after;
+    if (after->bytes != 0) return address - after->address < after->bytes ? &*after : nullptr;
+  }
+  return nullptr;
+}
+
+// Do the regions hold all of [first, end)?
+bool cover(std::span<Region> table, std::uint64_t first, std::uint64_t end) {
   while (first < end) {
-    const auto here = std::find_if(regions.begin(), regions.end(), [&](const Region& region) {
-      return region.address <= first && first - region.address < region.bytes;
-    });
-    if (here == regions.end()) return false;
+    const Region* const here = holder(table, first);
+    if (here == nullptr) return false;
     first = here->address + here->bytes;
   }
   return true;
 }
 
 // ... or, since a layout may have holes where nothing is attached, all of its data?
-bool cover(std::span<const Region> regions, const Layout& layout) {
+bool cover(std::span<Region> table, const Layout& layout) {
   constexpr std::size_t batch = 64;
   iovec runs[batch];
   for (std::size_t offset = 0, bytes = 0; offset < layout.bytes(); offset += bytes) {
     const std::size_t found = segments(*layout.type, layout.at, layout.count, offset, runs, batch, bytes);
     for (const iovec& run : std::span(runs, found)) {
       const auto first = reinterpret_cast<std::uintptr_t>(run.iov_base);
-      if (!cover(regions, first, first + run.iov_len)) return false;
+      if (!cover(table, first, first + run.iov_len)) return false;
     }
   }
   return true;
@@ -64,15 +76,23 @@ Error attach(Window& window, const void* base, MPI_Aint size) {
   const auto bytes = static_cast<std::uint64_t>(size);
   Attachments& attachments = window.gate(window.comm.rank).attachments;
   const SharedGuard guard(attachments.mutex);
-  for (const Region& region : regions(window, attachments)) {
-    if (bytes != 0 && address < region.address + region.bytes && region.address < address + bytes)
-      return fail(MPI_ERR_RMA_ATTACH, "the %lld bytes at %p overlap memory that is attached already",
-                  static_cast<long long>(size), base);
-  }
+  const auto overlaps = [&](std::span<Region> table) {
+    if (bytes == 0) return false;
+    const auto next =
+        std::find_if(first_from(table, address), table.end(), [](const Region& r) { return r.bytes != 0; });
+    return holder(table, address) != nullptr || (next != table.end() && next->address - address < bytes);
+  };
+  if (overlaps(regions(window, attachments)))
+    return fail(MPI_ERR_RMA_ATTACH, "the %lld bytes at %p overlap memory that is attached already",
+                static_cast<long long>(size), base);
   if (attachments.count == attachments.capacity && !grow(window, attachments))
     return fail(MPI_ERR_NO_MEM, "no shared memory left for a table of %llu attached regions",
                 static_cast<unsigned long long>(attachments.count) + 1);
-  heap_of(window).at<Region>(attachments.table)[attachments.count++] = {address, bytes};
+  ++attachments.count;
+  const std::span<Region> table = regions(window, attachments);
+  const auto place = first_from(table.first(table.size() - 1), address);
+  std::move_backward(place, table.end() - 1, table.end());
+  *place = {address, bytes};
   return success;
 }
 
@@ -81,9 +101,10 @@ Error detach(Window& window, const void* base) {
   Attachments& attachments = window.gate(window.comm.rank).attachments;
   const SharedGuard guard(attachments.mutex);
   const std::span<Region> table = regions(window, attachments);
-  const auto found = std::find_if(table.begin(), table.end(), [&](const Region& r) { return r.address == address; });
-  if (found == table.end()) return fail(MPI_ERR_ARG, "base = %p is not the start of attached memory", base);
-  *found = table.back();
+  const auto found = first_from(table, address);
+  if (found == table.end() || found->address != address)
+    return fail(MPI_ERR_ARG, "base = %p is not the start of attached memory", base);
+  std::move(found + 1, table.end(), found);
   --attachments.count;
   return success;
 }
@@ -91,7 +112,7 @@ Error detach(Window& window, const void* base) {
 Error check_attached(Window& window, int member, const Layout& layout, MPI_Aint first, MPI_Aint end) {
   Attachments& attachments = window.gate(member).attachments;
   const SharedGuard guard(attachments.mutex);
-  const std::span<const Region> table = regions(window, attachments);
+  const std::span<Region> table = regions(window, attachments);
   if (cover(table, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end)) || cover(table, layout))
     return success;
   return fail(MPI_ERR_RMA_RANGE, "%zu bytes from address 0x%llx on are not all attached at rank %d", layout.bytes(),

@@ -3,9 +3,24 @@
 #include <sys/prctl.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace heddle::rma {
+
+namespace {
+
+// How many entries of a list make up its first `bytes`; the last of them is cut to that.
+std::size_t cut(iovec* list, std::size_t bytes) {
+  std::size_t n = 0;
+  for (; bytes != 0; ++n) {
+    list[n].iov_len = std::min(list[n].iov_len, bytes);
+    bytes -= list[n].iov_len;
+  }
+  return n;
+}
+
+}  // namespace
 
 void open_own_memory() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
 
@@ -23,11 +38,12 @@ int move_far(Direction direction, pid_t pid, const Layout& ours, const Layout& t
   for (std::size_t done = 0; done < n;) {
     iovec local[batch];
     iovec remote[batch];
-    std::size_t bytes;
-    const std::size_t locals = segments(*ours.type, ours.at, ours.count, done, local, batch, bytes);
-    const std::size_t remotes = segments(*theirs.type, theirs.at, theirs.count, skip + done, remote, batch, bytes);
-    // The shorter of the two lists ends it.
-    const ssize_t moved = move(pid, local, locals, remote, remotes, 0);
+    std::size_t our_bytes, their_bytes;
+    segments(*ours.type, ours.at, ours.count, done, local, batch, our_bytes);
+    segments(*theirs.type, theirs.at, theirs.count, skip + done, remote, batch, their_bytes);
+    // The kernel goes through all of both lists before it moves what is in both, so neither may say more than the other.
+    const std::size_t bytes = std::min({our_bytes, their_bytes, n - done});
+    const ssize_t moved = move(pid, local, cut(local, bytes), remote, cut(remote, bytes), 0);
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0) return moved == 0 ? EFAULT : errno;
     done += static_cast<std::size_t>(moved);

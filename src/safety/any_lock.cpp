@@ -1,5 +1,6 @@
 #include "safety/any_lock.hpp"
 
+#include <memory>
 #include <new>
 
 #include "platform/native.hpp"
@@ -34,8 +35,17 @@ struct AnyLock::HeldAs final : Held {
 
   void lock(std::byte* at) override { held.lock(**new (at) Node(&held)); }
   void lock_low(std::byte* at) override { sync::lock_low(held, **new (at) Node(&held)); }
-  bool try_lock(std::byte* at) override { return held.try_lock(**new (at) Node(&held)); }
-  void unlock(std::byte* at) override { held.unlock(**std::launder(reinterpret_cast<Node*>(at))); }
+  bool try_lock(std::byte* at) override {
+    Node* const node = new (at) Node(&held);
+    if (held.try_lock(**node)) return true;
+    std::destroy_at(node);
+    return false;
+  }
+  void unlock(std::byte* at) override {
+    Node* const node = std::launder(reinterpret_cast<Node*>(at));
+    held.unlock(**node);
+    std::destroy_at(node);
+  }
 
   L held;
 };

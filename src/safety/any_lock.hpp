@@ -11,7 +11,8 @@
 namespace heddle::safety {
 
 class AnyLock {
-  // Room for the node of whichever lock it is, or for the pointer to one that the thread keeps.
+  // Room for the node of whichever lock it is, or for the pointer to one that the thread keeps. The node lives from a lock() or
+  // try_lock() that acquires until unlock().
   static constexpr std::size_t room = 192;
 
   struct Held {

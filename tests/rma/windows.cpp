@@ -1,6 +1,9 @@
 // What a window is, beside its memory: attributes, group, name, info, error handlers; shared windows and what they can be
 // asked; dynamic windows and what is attached to them.
+#include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <random>
 #include <string>
 
 #include "harness.hpp"
@@ -200,6 +203,63 @@ void attachments() {
   MPI_Win_free(&win);
 }
 
+// Thousands of regions, some of which touch, attached and detached in any order: what is attached can be reached in one operation,
+// over all of it and around holes, and nothing else.
+void many_attachments(unsigned seed) {
+  constexpr int blocks = 4000;
+  constexpr int bytes = 16;
+  std::mt19937 random(seed + static_cast<unsigned>(rank()));
+  MPI_Win win;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+  std::vector<char> memory(blocks * bytes, static_cast<char>(rank()));
+  const auto block = [&](int i) { return &memory[static_cast<std::size_t>(i) * bytes]; };
+  std::vector<int> order(blocks);
+  std::iota(order.begin(), order.end(), 0);
+  const auto all = [&](auto call, int step) {
+    std::shuffle(order.begin(), order.end(), random);
+    for (int i : order)
+      if (i % step == 0) equal(call(i), MPI_SUCCESS, "attach or detach");
+  };
+  const int target = (rank() + 1) % size();
+  std::vector<MPI_Aint> bases(static_cast<std::size_t>(size()));
+  MPI_Aint mine;
+  MPI_Get_address(memory.data(), &mine);
+  MPI_Allgather(&mine, 1, MPI_AINT, bases.data(), 1, MPI_AINT, MPI_COMM_WORLD);
+  MPI_Datatype odd;
+  MPI_Type_vector(blocks / 2, bytes, 2 * bytes, MPI_CHAR, &odd);
+  MPI_Type_commit(&odd);
+  std::vector<char> in(memory.size());
+  const auto get = [&](int first, MPI_Datatype type, int count) {
+    MPI_Win_lock_all(0, win);
+    const int n = type == odd ? blocks / 2 * bytes : count;
+    const int error = MPI_Get(in.data(), n, MPI_CHAR, target, bases[static_cast<std::size_t>(target)] + first * bytes,
+                              count, type, win);
+    MPI_Win_unlock_all(win);
+    if (error == MPI_SUCCESS) check(in[static_cast<std::size_t>(n) - 1] == static_cast<char>(target), "what is there");
+    return class_of(error);
+  };
+  all([&](int i) { return MPI_Win_attach(win, block(i), bytes); }, 1);
+  equal(class_of(MPI_Win_attach(win, block(7) - 1, 2)), MPI_ERR_RMA_ATTACH, "over two");
+  equal(MPI_Win_attach(win, block(7) + 1, 0), MPI_SUCCESS, "nothing overlaps with nothing");
+  equal(class_of(MPI_Win_attach(win, block(7) + 2, 2)), MPI_ERR_RMA_ATTACH, "within one");
+  equal(MPI_Win_detach(win, block(7) + 1), MPI_SUCCESS, "detach nothing");
+  MPI_Barrier(MPI_COMM_WORLD);
+  equal(get(0, MPI_CHAR, blocks * bytes), MPI_SUCCESS, "all of it");
+  equal(get(1, odd, 1), MPI_SUCCESS, "every second");
+  equal(get(1, MPI_CHAR, blocks * bytes), MPI_ERR_RMA_RANGE, "beyond the end");
+  MPI_Barrier(MPI_COMM_WORLD);
+  all([&](int i) { return MPI_Win_detach(win, block(i)); }, 2);
+  MPI_Barrier(MPI_COMM_WORLD);
+  equal(get(1, odd, 1), MPI_SUCCESS, "every second, around holes");
+  equal(get(0, odd, 1), MPI_ERR_RMA_RANGE, "the holes");
+  equal(get(1, MPI_CHAR, 2 * bytes), MPI_ERR_RMA_RANGE, "into a hole");
+  equal(get(3, MPI_CHAR, bytes), MPI_SUCCESS, "one");
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Type_free(&odd);
+  MPI_Win_free(&win);
+}
+
 // Larger than anything that the library itself needs of its memory; only what is touched is used.
 void large() {
   const MPI_Aint bytes = MPI_Aint{1} << 29;
@@ -242,6 +302,7 @@ int main(int argc, char** argv) {
   shared();
   queries();
   attachments();
+  many_attachments(test::seed(argc, argv));
   large();
   many();
 }

@@ -21,7 +21,7 @@ lock=mcs,submit=inject,wait=usc,vnis=2 lock=ticket,submit=flux,wait=adaptive,vni
 WAITS = ["auto", "busy", "passive", "spin:50"]
 KINDS = ["processes", "threads"]
 PROGRESS = ["off", "idle", "idle,defer=direct,from=0", "idle,defer=tasklet,from=0"]
-REFUSED = ("can't be had with", "needs time-stamp counters", "leaves nothing to")
+REFUSED = ("can't be had with", "needs time-stamp counters", "nothing is left to defer")
 ROWS, COLUMNS = 17, 20
 
 
@@ -38,7 +38,9 @@ def run(options, model, wait, kind, progress, cell):
     said = done.stderr + done.stdout
     if any(words in said for words in REFUSED):
         return "refused", ""
-    return ("hangs" if "has not ended in time" in said else "fails"), said.strip().split("\n")[0]
+    lines = said.strip().split("\n")
+    blocked = [line for line in lines if "still blocked" in line]  # the last one is that which has not ended
+    return ("hangs" if "has not ended in time" in said else "fails"), (blocked or lines[:1])[-1]
 
 
 def main() -> int:
