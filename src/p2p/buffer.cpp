@@ -30,7 +30,8 @@ std::list<SendBuffer::Block>::iterator SendBuffer::find_room(std::size_t bytes, 
 
 Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
   const std::size_t bytes = packed_size(datatype, count);
-  const std::size_t need = (bytes + MPI_BSEND_OVERHEAD + 15) / 16 * 16;
+  // Places begin at multiples of 16; a message takes no more than what is counted for it, so the overhead pays for that.
+  const std::size_t need = (bytes + MPI_BSEND_OVERHEAD) / 16 * 16;
   std::lock_guard guard(mutex_);
   reap();
   Block block{};
@@ -42,7 +43,6 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
     copy = block.own.get();
   } else {
     place = find_room(need, block.begin);
-    // The last message may use what is left without rounding, so that a buffer of exactly the right size is enough.
     if (place == blocks_.end() && block.begin + bytes + MPI_BSEND_OVERHEAD > static_cast<std::size_t>(size_))
       return fail(MPI_ERR_BUFFER, "no room for a message of %zu bytes in the attached buffer of %lld", bytes,
                   static_cast<long long>(size_));
