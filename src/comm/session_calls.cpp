@@ -13,6 +13,7 @@
 #include "object/session.hpp"
 #include "p2p/asked_models.hpp"
 #include "p2p/buffer.hpp"
+#include "p2p/engine.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
@@ -28,6 +29,7 @@ namespace {
 
 constexpr std::string_view process_sets[] = {"mpi://WORLD", "mpi://SELF"};
 constexpr int world_set = 0;
+constexpr std::string_view level_key = "thread_level";
 
 // Names are URIs, whose scheme and host do not depend on case.
 Error find_process_set(const char* name, int& which) {
@@ -38,10 +40,41 @@ Error find_process_set(const char* name, int& which) {
   return fail(MPI_ERR_ARG, "there is no process set '%.200s'", name);
 }
 
+struct ThreadLevel {
+  std::string_view name;
+  int value;
+};
+
+constexpr ThreadLevel thread_levels[] = {
+    {"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
+    {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+    {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+    {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE},
+};
+
+// A level that is less than what the library provides is granted by providing that.
+Error check_requested_level(std::string_view name) {
+  const auto known = [&](const ThreadLevel& level) { return level.name == name; };
+  if (std::any_of(std::begin(thread_levels), std::end(thread_levels), known)) return success;
+  return fail(MPI_ERR_INFO_VALUE,
+              "thread_level=%.*s is no level of thread support; there are MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, "
+              "MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE",
+              static_cast<int>(name.size()), name.data());
+}
+
+std::string_view provided_level(const Rank& rank) {
+  const int level = rank.engine->thread_level();
+  const auto same = [&](const ThreadLevel& entry) { return entry.value == level; };
+  return std::find_if(std::begin(thread_levels), std::end(thread_levels), same)->name;
+}
+
 }  // namespace
 
 Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* session) {
   if (!errhandler.fits(Kind::session)) return fail(MPI_ERR_ERRHANDLER, "errhandler is not one for sessions");
+  if (const auto level = info ? info->get(level_key) : std::nullopt) {
+    if (Error e = check_requested_level(*level)) return e;
+  }
   if (Error e = acquire_library(current_rank())) return e;
   int model = 0;
   const auto asked = info ? info->get(model_key) : std::nullopt;
@@ -53,7 +86,8 @@ Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* sessio
   }
   Session* made = make_object<Session>();
   made->errhandler.set(errhandler);
-  made->hints = {{"thread_level", "MPI_THREAD_MULTIPLE"}, {"mpi_memory_alloc_kinds", "mpi,system"}};
+  made->hints = {{std::string(level_key), std::string(provided_level(current_rank()))},
+                 {"mpi_memory_alloc_kinds", "mpi,system"}};
   if (asked) made->hints.emplace_back(model_key, *asked);
   made->asked_model = model;
   *session = handle_of<MPI_Session>(*made);

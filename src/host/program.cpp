@@ -26,6 +26,8 @@ constexpr std::string_view language_runtimes[] = {"libstdc++.so", "libc++.so",  
                                                   "libomp.so",    "libiomp5.so", "libgfortran.so"};
 // Runtimes of user-level threads know threads of one program: they can't be copied, and the library would not find a copy.
 constexpr std::string_view thread_runtimes[] = {"libboost_fiber.so", "libabt.so", "libqthread.so"};
+// What an interpreter opens while it runs is shared by all ranks of a process, and would find the state of one of them.
+constexpr std::string_view interpreter_entry = "Py_BytesMain";
 
 // Data of libc that never change once there is a second thread: a copy is as good as another.
 constexpr std::string_view constants[] = {"in6addr_any",      "in6addr_loopback",      "_sys_errlist",
@@ -154,6 +156,11 @@ std::size_t Program::library(const std::string& name, const boot::ElfFile& neede
 }
 
 void Program::choose_private() {
+  const auto refuse_interpreter = [&](const std::string& where) {
+    refuse(plan_.program + " has a Python interpreter (" + where +
+           "), whose modules the ranks of one process would share; use --ranks processes");
+  };
+  if (program_->definition(interpreter_entry) != nullptr) refuse_interpreter("its own");
   std::vector<bool> used(plan_.private_libraries.size());
   for (Library& one : libraries_) {
     const std::string file_name = base_name(one.path.empty() ? one.name : one.path);
@@ -169,6 +176,7 @@ void Program::choose_private() {
       refuse(plan_.program + " has user-level threads (" + one.name +
              "), which ranks of one process can't have; use --ranks processes");
     if (one.core || !one.file) continue;
+    if (!named && one.file->definition(interpreter_entry) != nullptr) refuse_interpreter(one.name);
     const bool own = one.relative || real_path(one.path).starts_with(directory_ + '/');
     one.is_private = named || own || begins_with_one_of(one.name, language_runtimes);
   }

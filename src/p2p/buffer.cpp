@@ -62,7 +62,8 @@ bool SendBuffer::poll(Guard& guard) {
 }
 
 bool SendBuffer::make_room(Guard& guard, std::size_t bytes, Block& block, std::list<Block>::iterator& place) {
-  const std::size_t need = (bytes + MPI_BSEND_OVERHEAD + 15) / 16 * 16;
+  // Places begin at multiples of 16; a message takes no more than what is counted for it, so the overhead pays for that.
+  const std::size_t need = (bytes + MPI_BSEND_OVERHEAD) / 16 * 16;
   const auto size = static_cast<std::size_t>(size_);
   // The last message may use what is left without rounding, so that a buffer of exactly the right size is enough.
   const std::size_t exactly = bytes + MPI_BSEND_OVERHEAD;

@@ -46,7 +46,7 @@ class Operation : public progress::Pollable {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  Request& request() { return request_; }
+  Request& request() const { return request_; }
   int partitions() const { return partitions_; }
 
   // Begins a round. Nothing of the round before is under way.

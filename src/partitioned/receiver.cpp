@@ -35,7 +35,7 @@ void Receiver::start() {
   posted_ = false;
   if (met_.load(std::memory_order_relaxed))
     for (int i = 0; i < sender_.partitions; ++i)
-      messages_[static_cast<std::size_t>(i)].landed.store(false, std::memory_order_relaxed);
+      messages_[static_cast<std::size_t>(i)].landing.store(Landing::awaited, std::memory_order_relaxed);
   launch();
 }
 
@@ -84,6 +84,7 @@ void Receiver::post() {
     messages_[static_cast<std::size_t>(i)].request = &receive(i, tag);
     pending_.push_back(i);
   }
+  awaited_ = sender_.partitions;
   posted_ = true;
 }
 
@@ -94,7 +95,7 @@ void Receiver::land(int index) {
     unpack(datatype(), element(0), count() * partitions(), offset, stage_.get() + offset, message.request->bytes);
   }
   collect(*message.request);
-  message.landed.store(true, std::memory_order_release);
+  message.landing.store(--awaited_ == 0 ? Landing::last : Landing::landed, std::memory_order_release);
 }
 
 bool Receiver::advance() {
@@ -113,8 +114,11 @@ bool Receiver::arrived(int partition) const {
   if (!met_.load(std::memory_order_acquire)) return false;
   const auto messages = static_cast<std::int64_t>(sender_.partitions);
   const std::int64_t end = (messages * (partition + 1) + partitions() - 1) / partitions();
-  for (std::int64_t i = messages * partition / partitions(); i < end; ++i)
-    if (!messages_[static_cast<std::size_t>(i)].landed.load(std::memory_order_acquire)) return false;
+  for (std::int64_t i = messages * partition / partitions(); i < end; ++i) {
+    const Landing landing = messages_[static_cast<std::size_t>(i)].landing.load(std::memory_order_acquire);
+    if (landing == Landing::awaited) return false;
+    if (landing == Landing::last && request().done.load(std::memory_order_acquire) == 0) return false;
+  }
   return true;
 }
 

@@ -22,9 +22,12 @@ class Receiver final : public Operation {
   Error finish(MPI_Status& status) const;
 
  private:
+  // `last`: with this message the round is over, as the request tells a moment later. What it brings has arrived only then, so that
+  // whoever has seen all partitions arrive finds the request complete.
+  enum class Landing : std::uint8_t { awaited, landed, last };
   // A message of this round: a partition of the sender.
   struct Message {
-    std::atomic<bool> landed{false};
+    std::atomic<Landing> landing{Landing::awaited};
     Request* request = nullptr;
   };
 
@@ -42,6 +45,7 @@ class Receiver final : public Operation {
   Way way_ = Way::in_place;
   std::unique_ptr<Message[]> messages_;
   std::vector<int> pending_;  // indices of messages that have not landed
+  int awaited_ = 0;           // how many these are
   std::unique_ptr<std::byte[]> stage_;
 };
 

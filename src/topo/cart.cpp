@@ -84,11 +84,11 @@ namespace mpi {
 
 // Ranks are never reordered: on one machine every process is as near as any other.
 Error Cart_create(Comm& comm_old, int ndims, const int dims[], const int periods[], int reorder, MPI_Comm* comm_cart) {
+  *comm_cart = MPI_COMM_NULL;
   int processes = 0;
   if (Error e = count_processes(ndims, dims, comm_old.size, processes)) return e;
   Comm* child = nullptr;
   if (Error e = split(comm_old, comm_old.rank < processes ? 0 : MPI_UNDEFINED, comm_old.rank, child)) return e;
-  *comm_cart = MPI_COMM_NULL;
   if (!child) return success;
   std::vector<int> wraps(periods, periods + ndims);
   for (int& wrap : wraps) wrap = wrap != 0;

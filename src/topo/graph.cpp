@@ -46,10 +46,10 @@ Error check_graph(const Comm& comm, int nnodes, const int index[], const int edg
 
 Error Graph_create(Comm& comm_old, int nnodes, const int index[], const int edges[], int reorder,
                    MPI_Comm* comm_graph) {
+  *comm_graph = MPI_COMM_NULL;
   if (Error e = check_graph(comm_old, nnodes, index, edges)) return e;
   Comm* child = nullptr;
   if (Error e = split(comm_old, comm_old.rank < nnodes ? 0 : MPI_UNDEFINED, comm_old.rank, child)) return e;
-  *comm_graph = MPI_COMM_NULL;
   if (!child) return success;
   auto topology = std::make_shared<Topology>();
   const Graph graph{{index, index + nnodes}, {edges, edges + index[nnodes - 1]}};

@@ -108,6 +108,37 @@ void what_is_not_made() {
   MPI_Session_finalize(&session);
 }
 
+std::string level_of(MPI_Session session) {
+  MPI_Info info;
+  MPI_Session_get_info(session, &info);
+  char value[MPI_MAX_INFO_VAL];
+  int flag, length = sizeof value;
+  MPI_Info_get_string(info, "thread_level", &length, value, &flag);
+  check(flag, "the session's thread_level");
+  MPI_Info_free(&info);
+  return value;
+}
+
+// What the library provides does not depend on what is asked for; what is no level is an error.
+void thread_level(const std::string& provided) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Session session = MPI_SESSION_NULL;
+  for (const char* level :
+       {"MPI_THREAD_MULTIPLE", "MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED"}) {
+    MPI_Info_set(info, "thread_level", level);
+    check(MPI_Session_init(info, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS, level);
+    check(level_of(session) == provided, "the level that is provided");
+    MPI_Session_finalize(&session);
+  }
+  for (const char* level : {"MPI_THREAD_MULTIPLEX", "3", "mpi_thread_single"}) {
+    MPI_Info_set(info, "thread_level", level);
+    const int code = MPI_Session_init(info, MPI_ERRORS_RETURN, &session);
+    check(class_of(code) == MPI_ERR_INFO_VALUE, level);
+  }
+  MPI_Info_free(&info);
+}
+
 void at_any_time() {
   MPI_Info info;
   MPI_Info_create(&info);
@@ -136,8 +167,9 @@ void at_any_time() {
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   at_any_time();
+  thread_level(argc > 1 ? argv[1] : "MPI_THREAD_MULTIPLE");
   for (int i = 0; i < 3; ++i) one_session();
   what_is_not_made();
   at_any_time();

@@ -122,6 +122,28 @@ void nearest() {
   MPI_Buffer_detach(&address, &size);
 }
 
+// What MPI_BSEND_OVERHEAD is for: the messages' sizes and so much for each is enough, whatever the sizes, and no less.
+void exactly_enough() {
+  constexpr int messages = 40, least = 20001;
+  std::size_t room = 0;
+  for (int i = 0; i < messages; ++i) room += static_cast<std::size_t>(least + i + MPI_BSEND_OVERHEAD);
+  std::vector<char> memory(room + 1);
+  std::vector<char> data(least + messages, 'x');
+  for (const int missing : {0, messages * MPI_BSEND_OVERHEAD}) {
+    MPI_Comm_attach_buffer(comm, memory.data() + 1, static_cast<int>(room) - missing);
+    int fit = 0;
+    while (fit < messages && MPI_Bsend(data.data(), least + fit, MPI_CHAR, right(), fit, comm) == MPI_SUCCESS) ++fit;
+    check((fit == messages) == (missing == 0), "as many messages as there is room for");
+    MPI_Barrier(comm);  // nobody receives before all have tried
+    int theirs = 0;
+    MPI_Sendrecv(&fit, 1, MPI_INT, right(), messages, &theirs, 1, MPI_INT, left(), messages, comm, MPI_STATUS_IGNORE);
+    for (int i = 0; i < theirs; ++i) MPI_Recv(data.data(), least + i, MPI_CHAR, left(), i, comm, MPI_STATUS_IGNORE);
+    void* address;
+    int size;
+    MPI_Comm_detach_buffer(comm, &address, &size);
+  }
+}
+
 // A flush waits for what was sent before it: not for what comes later, and without keeping other threads from sending.
 // The receiver wants the later message first.
 void flush_beside_sends() {
@@ -172,6 +194,7 @@ int main(int argc, char** argv) {
   family(of_session, comm_of_session);
   descendants();
   nearest();
+  exactly_enough();
   flush_beside_sends();
   // Buffers that nobody detaches: freeing, ending the session and finalizing send what they hold.
   MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0);

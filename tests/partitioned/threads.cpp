@@ -51,6 +51,41 @@ void ring(int senders, int receivers, int ints) {
   MPI_Request_free(&receive);
 }
 
+// Whoever has seen all partitions arrive finds the request complete, also while another thread makes progress.
+void arrival_is_completion() {
+  constexpr int partitions = 4;
+  const int right = (test::rank() + 1) % test::size();
+  const int left = (test::rank() + test::size() - 1) % test::size();
+  int out[partitions] = {}, in[partitions] = {};
+  MPI_Request send, receive;
+  MPI_Psend_init(out, partitions, 1, MPI_INT, right, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &send);
+  MPI_Precv_init(in, partitions, 1, MPI_INT, left, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &receive);
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    for (int flag; !stop;) MPI_Iprobe(MPI_ANY_SOURCE, 77, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+  });
+  for (int round = 0; round < 3000; ++round) {
+    MPI_Start(&receive);
+    MPI_Start(&send);
+    for (int i = 0; i < partitions; ++i) {
+      out[i] = value(test::rank(), round, i);
+      MPI_Pready(i, send);
+    }
+    for (int i = 0; i < partitions; ++i) {
+      for (int flag = 0; !flag;) MPI_Parrived(receive, i, &flag);
+      equal(in[i], value(left, round, i), "data of a partition that has arrived");
+    }
+    int flag = 0;
+    MPI_Test(&receive, &flag, MPI_STATUS_IGNORE);
+    check(flag, "all partitions have arrived, so the receive is complete");
+    MPI_Wait(&send, MPI_STATUS_IGNORE);
+  }
+  stop = true;
+  other.join();
+  MPI_Request_free(&send);
+  MPI_Request_free(&receive);
+}
+
 // Several operations at a time, each driven by a thread of its own.
 void many() {
   std::vector<std::thread> team;
@@ -82,4 +117,5 @@ int main(int argc, char** argv) {
   ring(6, 4, 120000);
   ring(2, 8, 8);
   many();
+  arrival_is_completion();
 }

@@ -118,9 +118,15 @@ void smaller_than_the_communicator() {
 
 void errors() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  MPI_Comm comm;
+  MPI_Comm comm = MPI_COMM_WORLD;
   int dims[] = {test::size() + 1}, periods[] = {0}, fixed[] = {2, 0}, ndims;
   check(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &comm) != MPI_SUCCESS, "a grid that is too large");
+  check(comm == MPI_COMM_NULL, "a grid that is not made");
+  comm = MPI_COMM_WORLD;
+  const int index[] = {1}, edges[] = {1};
+  check(MPI_Graph_create(MPI_COMM_WORLD, 1, index, edges, 0, &comm) != MPI_SUCCESS,
+        "an edge that leads out of the graph");
+  check(comm == MPI_COMM_NULL, "a graph that is not made");
   check(MPI_Dims_create(7, 2, fixed) != MPI_SUCCESS, "7 is not a multiple of 2");
   check(MPI_Cartdim_get(MPI_COMM_WORLD, &ndims) != MPI_SUCCESS, "no topology");
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
