@@ -24,9 +24,10 @@ namespace {
 
 constexpr int exit_code_of_usage = 2;
 
-// A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed.
+// A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed. One of the
+// outputs is then open for reading only, so that writing to it fails as it would have.
 void open_standard_descriptors() {
-  int fd = open("/dev/null", O_RDWR);
+  int fd = open("/dev/null", O_RDONLY);
   while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
   if (fd > STDERR_FILENO) close(fd);
 }
