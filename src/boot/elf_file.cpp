@@ -8,16 +8,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace heddle::boot {
 namespace {
 
 #if defined(__x86_64__)
-constexpr Elf64_Half machine = EM_X86_64;
+constexpr Elf64_Half this_machine = EM_X86_64;
 #elif defined(__aarch64__)
-constexpr Elf64_Half machine = EM_AARCH64;
+constexpr Elf64_Half this_machine = EM_AARCH64;
 #else
-constexpr Elf64_Half machine = EM_NONE;
+constexpr Elf64_Half this_machine = EM_NONE;
 #endif
 
 }  // namespace
@@ -39,7 +40,7 @@ ElfFile::ElfFile(const std::string& path, std::string& problem) : path_(path) {
   }
   bytes_ = {static_cast<const std::byte*>(content), size};
   kind_ = find_kind();
-  if (kind_ == Kind::not_elf) return;
+  if (!is_program_of_this_machine()) return;
   if (const Elf64_Phdr* found = segment(PT_DYNAMIC))
     dynamic_ = {reinterpret_cast<const Elf64_Dyn*>(bytes_.data() + found->p_offset),
                 found->p_filesz / sizeof(Elf64_Dyn)};
@@ -50,18 +51,51 @@ ElfFile::~ElfFile() {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
+// All that is read later is inside the file and aligned.
+bool ElfFile::headers_fit() const {
+  const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return offset <= bytes_.size() && bytes <= bytes_.size() - offset;
+  };
+  if (header().e_phentsize != sizeof(Elf64_Phdr) || header().e_phoff % alignof(Elf64_Phdr) != 0 ||
+      !inside(header().e_phoff, std::uint64_t{header().e_phnum} * sizeof(Elf64_Phdr)))
+    return false;
+  return std::ranges::all_of(segments(), [&](const Elf64_Phdr& s) {
+    return inside(s.p_offset, s.p_filesz) && (s.p_type != PT_DYNAMIC || s.p_offset % alignof(Elf64_Dyn) == 0);
+  });
+}
+
 ElfFile::Kind ElfFile::find_kind() const {
-  if (bytes_.size() < sizeof(Elf64_Ehdr) || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0 ||
-      header().e_ident[EI_CLASS] != ELFCLASS64 || header().e_machine != machine)
-    return Kind::not_elf;
-  const std::size_t end = header().e_phoff + std::size_t{header().e_phnum} * sizeof(Elf64_Phdr);
-  const auto outside = [&](const Elf64_Phdr& s) { return s.p_offset + s.p_filesz > bytes_.size(); };
-  if (end > bytes_.size() || std::ranges::any_of(segments(), outside)) return Kind::not_elf;
+  if (bytes_.size() < SELFMAG || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0) return Kind::not_elf;
+  if (bytes_.size() < sizeof(Elf64_Ehdr)) return Kind::damaged;
+  if (header().e_ident[EI_CLASS] != ELFCLASS64 || header().e_ident[EI_DATA] != ELFDATA2LSB ||
+      header().e_machine != this_machine)
+    return Kind::other_machine;
+  if (header().e_type == ET_REL || header().e_type == ET_CORE) return Kind::object;
+  if ((header().e_type != ET_EXEC && header().e_type != ET_DYN) || !headers_fit() || segment(PT_LOAD) == nullptr)
+    return Kind::damaged;
   if (segment(PT_INTERP) == nullptr && header().e_type == ET_DYN)
     return (dynamic_value(DT_FLAGS_1) & DF_1_PIE) != 0 ? Kind::static_program : Kind::library;
   if (segment(PT_INTERP) == nullptr || segment(PT_DYNAMIC) == nullptr) return Kind::static_program;
-  if (header().e_type == ET_EXEC) return Kind::fixed_program;
-  return header().e_type == ET_DYN ? Kind::position_independent_program : Kind::not_elf;
+  return header().e_type == ET_EXEC ? Kind::fixed_program : Kind::position_independent_program;
+}
+
+std::string_view ElfFile::machine() const {
+  struct Name {
+    Elf64_Half machine;
+    const char* name;
+  };
+  static constexpr Name names[] = {{EM_X86_64, "x86-64"},    {EM_386, "x86, 32 bits"}, {EM_AARCH64, "AArch64"},
+                                   {EM_ARM, "ARM, 32 bits"}, {EM_PPC64, "POWER"},      {EM_RISCV, "RISC-V"},
+                                   {EM_S390, "IBM Z"}};
+  const auto found = std::ranges::find(names, header().e_machine, &Name::machine);
+  return found != std::end(names) ? found->name : "another processor";
+}
+
+std::string_view ElfFile::interpreter() const {
+  const Elf64_Phdr* found = segment(PT_INTERP);
+  if (found == nullptr || found->p_filesz == 0) return "";
+  const std::string_view text(reinterpret_cast<const char*>(bytes_.data() + found->p_offset), found->p_filesz);
+  return text.substr(0, text.find('\0'));
 }
 
 std::span<const Elf64_Phdr> ElfFile::segments() const {
@@ -92,13 +126,14 @@ std::size_t ElfFile::offset_of(std::uint64_t address) const {
 template <class T>
 std::span<const T> ElfFile::table(std::uint64_t address, std::uint64_t bytes) const {
   const std::size_t at = offset_of(address);
-  if (address == 0 || at + bytes > bytes_.size()) return {};
+  if (address == 0 || at > bytes_.size() || bytes > bytes_.size() - at || at % alignof(T) != 0) return {};
   return {reinterpret_cast<const T*>(bytes_.data() + at), bytes / sizeof(T)};
 }
 
 const char* ElfFile::string(std::uint64_t offset) const {
   const auto strings = table<char>(dynamic_value(DT_STRTAB), dynamic_value(DT_STRSZ));
-  return offset < strings.size() ? &strings[offset] : "";
+  const bool ends = !strings.empty() && strings.back() == '\0';
+  return ends && offset < strings.size() ? &strings[offset] : "";
 }
 
 std::vector<std::string_view> ElfFile::needed() const {
@@ -142,6 +177,34 @@ const Elf64_Sym* ElfFile::definition(std::string_view name) const {
   const auto found = std::ranges::find_if(
       all, [&](const Elf64_Sym& s) { return s.st_shndx != SHN_UNDEF && name == string(s.st_name); });
   return found != all.end() ? &*found : nullptr;
+}
+
+bool ElfFile::has_function(std::string_view name) const {
+  if (!is_program_of_this_machine()) return false;
+  if (definition(name) != nullptr) return true;
+  const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return offset <= bytes_.size() && bytes <= bytes_.size() - offset && offset % alignof(Elf64_Shdr) == 0;
+  };
+  if (header().e_shentsize != sizeof(Elf64_Shdr) ||
+      !inside(header().e_shoff, std::uint64_t{header().e_shnum} * sizeof(Elf64_Shdr)))
+    return false;
+  const std::span sections(reinterpret_cast<const Elf64_Shdr*>(bytes_.data() + header().e_shoff), header().e_shnum);
+  for (const Elf64_Shdr& section : sections) {
+    if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections.size()) continue;
+    const Elf64_Shdr& strings = sections[section.sh_link];
+    if (!inside(section.sh_offset, section.sh_size) || strings.sh_offset > bytes_.size() ||
+        strings.sh_size > bytes_.size() - strings.sh_offset)
+      continue;
+    const std::string_view text(reinterpret_cast<const char*>(bytes_.data() + strings.sh_offset), strings.sh_size);
+    const std::span symbols(reinterpret_cast<const Elf64_Sym*>(bytes_.data() + section.sh_offset),
+                            section.sh_size / sizeof(Elf64_Sym));
+    const auto is_it = [&](const Elf64_Sym& s) {
+      return s.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_name < text.size() &&
+             text.substr(s.st_name).starts_with(name) && text.substr(s.st_name + name.size()).starts_with('\0');
+    };
+    if (std::ranges::any_of(symbols, is_it)) return true;
+  }
+  return false;
 }
 
 }  // namespace heddle::boot

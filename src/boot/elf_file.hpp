@@ -17,7 +17,16 @@ namespace heddle::boot {
 
 class ElfFile {
  public:
-  enum class Kind { position_independent_program, fixed_program, static_program, library, not_elf };
+  enum class Kind {
+    position_independent_program,
+    fixed_program,
+    static_program,
+    library,
+    object,         // what a compiler makes before it is linked, or a core dump
+    damaged,        // the file ends before what its headers promise, or they make no sense
+    other_machine,  // another processor's, or 32 bits
+    not_elf
+  };
 
   // Empty problem: the file is what kind() says. Else it cannot be read, and the object is of no use.
   ElfFile(const std::string& path, std::string& problem);
@@ -28,6 +37,9 @@ class ElfFile {
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return bytes_; }
   Kind kind() const { return kind_; }
+  bool is_program_of_this_machine() const { return kind_ <= Kind::library; }
+  std::string_view machine() const;      // "AArch64, 64 bits": for which it is
+  std::string_view interpreter() const;  // the loader that the program asks for, or ""
   std::uint64_t entry() const { return header().e_entry; }
   std::span<const Elf64_Phdr> segments() const;
   const Elf64_Phdr* segment(std::uint32_t type) const;  // the first of this type; null: there is none
@@ -43,6 +55,8 @@ class ElfFile {
   const Elf64_Sym& symbol(std::uint32_t index) const;
   std::span<const Elf64_Sym> symbols() const;
   const Elf64_Sym* definition(std::string_view name) const;  // null: it has none
+  // Also looks into the table that is for debuggers, if the file still has it.
+  bool has_function(std::string_view name) const;
 
   // The same part of the mapping, to be changed.
   template <class T>
@@ -56,6 +70,7 @@ class ElfFile {
  private:
   const Elf64_Ehdr& header() const { return *reinterpret_cast<const Elf64_Ehdr*>(bytes_.data()); }
   Kind find_kind() const;
+  bool headers_fit() const;
   template <class T>
   std::span<const T> table(std::uint64_t address, std::uint64_t bytes) const;
 

@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "boot/cores.hpp"
+#include "boot/foreign_launcher.hpp"
 #include "boot/wake_up.hpp"
 
 namespace heddle::boot {
@@ -126,38 +127,13 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   return true;
 }
 
-// Started by somebody's launcher that we can't talk to, several processes would each silently be alone.
-void warn_of_foreign_launcher() {
-  struct Sign {
-    const char* size;
-    const char* rank;
-    const char* launcher;
-  };
-  static constexpr Sign signs[] = {
-      {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpiexec"},
-      {"PMI_SIZE", "PMI_RANK", "MPICH's or Intel's mpiexec, or another launcher that speaks PMI"},
-      {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun"},
-  };
-  for (const Sign& sign : signs) {
-    const int size = number_in(getenv(sign.size));
-    if (size <= 1) continue;
-    if (number_in(getenv(sign.rank)) > 0) return;  // rank 0 speaks for all
-    char text[400];
-    const int length = std::snprintf(text, sizeof text,
-                                     "heddle: warning: this program was started as one of %d processes by %s (%s=%d), "
-                                     "which Heddle does not understand; each process is a world of size 1. Start it "
-                                     "with Heddle's mpiexec.\n",
-                                     size, sign.launcher, sign.size, size);
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, static_cast<std::size_t>(length));
-    return;
-  }
-}
-
 bool join_alone(Job& job, std::size_t heap_bytes, Problem& problem) {
+  if (refuses_singleton(problem.text, sizeof problem.text)) return false;
   const std::size_t bytes = heap_offset(1) + heap_bytes;
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) return refuse(problem, "cannot map %zu MiB: %s", bytes >> 20, std::strerror(errno));
-  warn_of_foreign_launcher();
+  if (base == MAP_FAILED)
+    return refuse(problem, "cannot map %zu MiB: %s (a limit on address space, ulimit -v?)", bytes >> 20,
+                  std::strerror(errno));
   auto* header = static_cast<JobHeader*>(base);
   header->magic = job_magic;
   header->layout = job_layout;

@@ -23,9 +23,9 @@ std::vector<HardwareThread> machine(int cores) {
 Placement place_as(int ranks, const std::vector<std::string>& bind, const std::vector<std::string>& map = {},
                    const std::vector<std::string>& rank = {}) {
   PlacementRequest request;
-  for (const std::string& text : bind) request_binding(request, text);
-  for (const std::string& text : map) request_mapping(request, text);
-  for (const std::string& text : rank) request_ranking(request, text);
+  for (const std::string& text : bind) request_binding(request, "--bind-to", text);
+  for (const std::string& text : map) request_mapping(request, "--map-by", text);
+  for (const std::string& text : rank) request_ranking(request, "--rank-by", text);
   return place(request, ranks, 16, machine(4));
 }
 
@@ -49,17 +49,17 @@ TEST(Placement, TopologyIsReadOnlyWhenItMatters) {
   EXPECT_FALSE(needs_topology(nothing, 2, 4, 16)) << "a quota is not a set of cores";
   EXPECT_TRUE(needs_topology(nothing, 2, 16, 16));
   PlacementRequest core;
-  request_binding(core, "core");
+  request_binding(core, "--bind-to", "core");
   EXPECT_TRUE(needs_topology(core, 2, 2, 2));
   PlacementRequest none;
-  request_binding(none, "none");
+  request_binding(none, "--bind-to", "none");
   EXPECT_FALSE(needs_topology(none, 2, 16, 16));
 }
 
 TEST(Placement, BindToCore) {
   EXPECT_EQ(place_as(3, {"core"}).cpus, (Cpus{{0, 8}, {1, 9}, {2, 10}}));
   EXPECT_EQ(place_as(2, {"core:2"}).cpus, (Cpus{{0, 8, 1, 9}, {2, 10, 3, 11}}));
-  EXPECT_EQ(place_as(9, {"core"}).cpus[8], (std::vector<int>{0, 8})) << "begins again";
+  EXPECT_EQ(place_as(9, {"core:overload-allowed"}).cpus[8], (std::vector<int>{0, 8})) << "begins again";
 }
 
 TEST(Placement, BindToHardwareThread) { EXPECT_EQ(place_as(3, {"hwthread"}).cpus, (Cpus{{0}, {8}, {1}})); }
@@ -85,17 +85,40 @@ TEST(Placement, ModifiersAlone) {
 
 TEST(Placement, RefusesWhatItDoesNotKnow) {
   PlacementRequest request;
-  EXPECT_THROW(request_binding(request, "moon"), UsageError);
-  EXPECT_THROW(request_binding(request, "core:sideways"), UsageError);
-  EXPECT_THROW(request_mapping(request, "dist"), UsageError);
-  EXPECT_THROW(request_ranking(request, "age"), UsageError);
-  EXPECT_THROW(request_cpus(request, "3-1"), UsageError);
-  EXPECT_THROW(request_cpus(request, "a"), UsageError);
+  EXPECT_THROW(request_binding(request, "--bind-to", "moon"), UsageError);
+  EXPECT_THROW(request_binding(request, "--bind-to", "core:sideways"), UsageError);
+  EXPECT_THROW(request_mapping(request, "--map-by", "dist"), UsageError);
+  EXPECT_THROW(request_ranking(request, "--rank-by", "age"), UsageError);
+  EXPECT_THROW(request_cpus(request, "--cpu-set", "3-1"), UsageError);
+  EXPECT_THROW(request_cpus(request, "--cpu-set", "a"), UsageError);
+  EXPECT_THROW(request_cpus(request, "--cpu-set", ""), UsageError);
+  EXPECT_THROW(request_cpus(request, "--cpu-set", "0-4000000000"), UsageError);
+  EXPECT_THROW(request_mapping(request, "--map-by", "ppr:0:socket"), UsageError);
+  EXPECT_THROW(request_mapping(request, "--map-by", "ppr:2"), UsageError);
+}
+
+TEST(Placement, RefusesMoreBoundRanksThanCores) {
+  EXPECT_THROW(place_as(9, {"core"}), UsageError);
+  EXPECT_THROW(place_as(9, {}, {"socket"}), UsageError);
+  EXPECT_THROW(place_as(5, {"core:2"}), UsageError);
+  EXPECT_NO_THROW(place_as(16, {"hwthread"}));
+  EXPECT_THROW(place_as(17, {"hwthread"}), UsageError);
+  EXPECT_NO_THROW(place_as(9, {"none"}));
+  EXPECT_NO_THROW(place_as(9, {"core:overload-allowed"}));
+  EXPECT_THROW(place_as(1, {"core"}, {"socket:PE=5"}), UsageError) << "a socket has 4 cores";
+}
+
+TEST(Placement, RanksOnEachPart) {
+  EXPECT_EQ(place_as(4, {"core"}, {"ppr:2:socket"}).cpus, (Cpus{{0, 8}, {1, 9}, {4, 12}, {5, 13}}));
+  EXPECT_THROW(place_as(5, {"core"}, {"ppr:2:socket"}), UsageError);
+  PlacementRequest request;
+  request_mapping(request, "--map-by", "ppr:2:numa");
+  EXPECT_EQ(ranks_of_parts(request, machine(4)), 4);
 }
 
 TEST(Placement, CpuLists) {
   PlacementRequest request;
-  request_cpus(request, "0,2-4");
+  request_cpus(request, "--cpu-set", "0,2-4");
   EXPECT_EQ(request.cpus, (std::vector<int>{0, 2, 3, 4}));
 }
 

@@ -3,7 +3,7 @@
 import subprocess
 
 import launcher
-from launcher import RANK, LauncherTest
+from launcher import MPI_PROGRAM, RANK, LauncherTest
 
 
 class Join(LauncherTest):
@@ -18,14 +18,47 @@ class Join(LauncherTest):
         done = self.alone("join", "abort", "7", "no reason")
         self.assertEqual((done.returncode, done.stderr), (7, "no reason\n"))
 
+    def refused(self, says: list[str], program: tuple[str, ...] = (RANK, "join", "who", "leave"), **env: str):
+        done = subprocess.run(program, env=self.environment(**env), capture_output=True, text=True, timeout=200)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertEqual(done.stdout, "")
+        for part in [*says, "mpiexec -n N", "HEDDLE_SINGLETON=1"]:
+            self.assertIn(part, done.stderr)
+        allowed = subprocess.run(program, env=self.environment(**env, HEDDLE_SINGLETON="1"), capture_output=True, text=True, timeout=200)
+        self.assertEqual((allowed.returncode, allowed.stdout, allowed.stderr), (0, "rank 0 of 1\n", ""))
+
     def test_foreign_launchers(self):
-        for variables in ({"PMI_SIZE": "4", "PMI_RANK": "0"}, {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0"},
-                          {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}):
+        for says, variables in (
+            (["PMI_SIZE=4", "MPICH"], {"PMI_SIZE": "4", "PMI_RANK": "0", "PMI_FD": "7"}),
+            (["OMPI_COMM_WORLD_SIZE=4", "Open MPI"], {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "3", "PMIX_RANK": "3"}),
+            (["SLURM_STEP_NUM_TASKS=4", "srun"], {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0", "SLURM_NTASKS": "4"}),
+            (["FLUX_JOB_SIZE=4", "flux run"], {"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "1", "PMI_FD": "5"}),
+            (["PALS_SIZE=4", "PALS"], {"PALS_SIZE": "4", "PALS_RANKID": "1"}),
+            (["PMI_SIZE=4"], {"PALS_RANKID": "1", "PMI_SIZE": "4", "PMI_RANK": "1"}),
+            (["JSM_NAMESPACE_SIZE=4", "jsrun"], {"JSM_NAMESPACE_SIZE": "4", "JSM_NAMESPACE_RANK": "1"}),
+            (["PMI_FD=7", "may have started this as one of several"], {"PMI_FD": "7"}),
+            (["PMIX_RANK=2", "PMIx"], {"PMIX_RANK": "2", "PMIX_NAMESPACE": "job"}),
+        ):
+            self.refused(says, **variables)
+
+    def test_foreign_launcher_of_a_real_program(self):
+        self.refused(["MPI_Init", "PMI_SIZE=4", "one of 4 processes"], (MPI_PROGRAM, "well"), PMI_SIZE="4", PMI_RANK="2")
+
+    def test_foreign_launcher_of_one_process(self):
+        for variables in ({"PMI_SIZE": "1", "PMI_RANK": "0", "PMI_FD": "7"}, {"SLURM_STEP_NUM_TASKS": "1", "PMIX_RANK": "0"},
+                          {"OMPI_COMM_WORLD_SIZE": "1", "PMIX_RANK": "0"}, {"FLUX_JOB_SIZE": "1", "PMI_FD": "5"},
+                          # a batch script, and a shell with an allocation: nobody has started several processes
+                          {"SLURM_NTASKS": "8", "SLURM_PROCID": "0", "SLURM_JOB_ID": "77", "SLURM_NPROCS": "8"}):
             done = self.alone("join", "who", "leave", **variables)
-            self.assertEqual(done.stdout, "rank 0 of 1\n")
-            self.assertIn("warning: this program was started as one of 4 processes", done.stderr)
-        self.assertEqual(self.alone("join", PMI_SIZE="4", PMI_RANK="2").stderr, "")  # said once, by rank 0
-        self.assertEqual(self.alone("join", PMI_SIZE="1", PMI_RANK="0").stderr, "")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "rank 0 of 1\n", ""), variables)
+
+    def test_our_launcher_below_a_foreign_one(self):
+        outer = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "2", "PMI_SIZE": "4", "PMI_RANK": "2", "PMI_FD": "9", "PMIX_RANK": "2",
+                 "OMPI_COMM_WORLD_SIZE": "4", "FLUX_JOB_SIZE": "4", "PALS_RANKID": "2"}
+        self.assertEqual(self.run_job("-n", "2", MPI_PROGRAM, "well", env=outer).lines, ["rank 0 of 2", "rank 1 of 2"])
+        # Also what a rank starts is not one of the outer launcher's processes.
+        result = self.run_job("-n", "2", RANK, "join", "run", f"{RANK} join who leave", "leave", env=outer)
+        self.assertEqual((result.out, result.err), ("rank 0 of 1\n" * 2, ""))
 
     def test_nonsense(self):
         done = self.alone("join", HEDDLE_JOB_FD="seven", HEDDLE_RANK="0", HEDDLE_LAUNCHER="1")

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import socket
 import subprocess
 import sys
 import time
@@ -91,6 +92,107 @@ class Output(LauncherTest):
         for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
             done = subprocess.run(f"{MPIEXEC} -n 2 {RANK} join leave {closed}", shell=True, env=self.environment())
             self.assertEqual(done.returncode, 0, closed)
+
+
+class Lost(LauncherTest):
+    """Output that can't be written is an error, for ranks that are processes and for those that are threads."""
+
+    KINDS = (["-n", "2"], ["--ranks", "threads", "-n", "2"])
+
+    def lost(self, *arguments: str, code: int, says: list[str], **options):
+        result = self.run_job(*arguments, **options)
+        self.assertEqual(result.code, code, result.err)
+        for part in says:
+            self.assertIn(part, result.err)
+        return result
+
+    def test_full_disk(self):
+        with open("/dev/full", "w") as full:
+            for kind in self.KINDS:
+                self.lost(*kind, RANK, "join", "say", "x", "leave", code=1, stdout=full,
+                          says=["mpiexec: cannot write to standard output: No space left on device", "write elsewhere"])
+                # Nothing can be said there, but the exit code can.
+                process = self.start(*kind, RANK, "join", "run", "echo x >&2", "leave", stderr=full)
+                self.assertEqual(process.communicate()[0], "")
+                self.assertEqual(process.returncode, 1, kind)
+
+    def test_full_disk_ends_the_job(self):
+        with open("/dev/full", "w") as full:
+            self.lost("-n", "2", RANK, "join", "run", "echo x", "sleep", "60", code=1, stdout=full, says=["ending 2 ranks"])
+
+    def test_nothing_to_write(self):
+        with open("/dev/full", "w") as full:
+            self.assertEqual(self.run_job("-n", "2", RANK, "join", "leave", stdout=full).code, 0)
+
+    def test_a_failed_rank_says_more(self):
+        with open("/dev/full", "w") as full:
+            result = self.run_job("-n", "2", RANK, "join", "only", "0", "exit", "7", "all", "sleep", "60", stdout=full)
+        self.assertEqual(result.code, 7, result.err)
+
+    def test_closed_pipe(self):
+        for kind in self.KINDS:
+            reader, writer = os.pipe()
+            os.close(reader)
+            self.lost(*kind, RANK, "join", "say", "x", "leave", code=141, stdout=writer,
+                      says=["cannot write to standard output: nobody reads it any more"])
+            os.close(writer)
+
+    def test_closed_descriptor(self):
+        command = f"{MPIEXEC} -n 1 {RANK} join say x leave >&-"
+        done = subprocess.run(command, shell=True, env=self.environment(), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("cannot write to standard output: Bad file descriptor", done.stderr)
+
+    def test_limit_on_file_size(self):
+        import resource
+        limit = 1 << 40  # above the job's segment, which is such a file too; the output is made to begin below it
+
+        def restrict():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+        with (self.directory / "out").open("wb") as out:
+            out.seek(limit - 100)
+            result = self.run_job("-n", "1", "seq", "1000", stdout=out, preexec_fn=restrict)
+        self.assertEqual(result.code, 1, result.err)
+        self.assertIn("cannot write to standard output: File too large", result.err)
+        self.assertIn("ulimit -f", result.err)
+
+
+class Files(LauncherTest):
+    def text(self, *names: str) -> str:
+        return self.directory.joinpath(*names).read_text()
+
+    def test_patterns(self):
+        out, err = (str(self.directory / f"{kind}.%r.%h.%%") for kind in ("out", "err"))
+        result = self.run_job("-outfile-pattern", out, "-errfile-pattern", err, "-n", "2", "sh", "-c", "echo o$HEDDLE_RANK; echo e$HEDDLE_RANK >&2")
+        self.assertEqual((result.code, result.out, result.err), (0, "", ""))
+        for rank in ("0", "1"):
+            self.assertEqual(self.text(f"out.{rank}.{socket.gethostname()}.%"), f"o{rank}\n")
+            self.assertEqual(self.text(f"err.{rank}.{socket.gethostname()}.%"), f"e{rank}\n")
+
+    def test_one_file_for_all(self):
+        result = self.run_job("-outfile-pattern", str(self.directory / "all"), "-l", "-n", "3", "echo", "x")
+        self.assertEqual((result.code, result.out), (0, ""))
+        self.assertEqual(sorted(self.text("all").splitlines()), ["[0] x", "[1] x", "[2] x"])
+
+    def test_folder(self):
+        folder = str(self.directory / "a" / "b")
+        for option in (["--output-filename", folder], ["--output", f"dir={folder}"]):
+            result = self.run_job(*option, "-n", "11", "sh", "-c", "echo o; echo e >&2")
+            self.assertEqual((result.out, result.err), ("o\n" * 11, "e\n" * 11))
+            self.assertEqual(self.text("a", "b", "1", "rank.03", "stdout"), "o\n")
+            self.assertEqual(self.text("a", "b", "1", "rank.10", "stderr"), "e\n")
+        result = self.run_job("--output-filename", f"{folder}:nojobid,nocopy", "--ranks", "threads", "-n", "2", RANK, "join", "say", "x", "leave")
+        self.assertEqual((result.code, result.out), (0, ""), result.err)
+        self.assertEqual(self.text("a", "b", "rank.1", "stdout"), "x\n")
+
+    def test_wrong(self):
+        result = self.run_job("-outfile-pattern", "/nowhere/out.%r", "-n", "2", "true")
+        self.assertEqual(result.code, 2)
+        self.assertIn("cannot write the output of rank 0 to the file '/nowhere/out.0': No such file or directory", result.err)
+        result = self.run_job("-outfile-pattern", "/dev/full", "-n", "1", "echo", "x")
+        self.assertEqual(result.code, 1)
+        self.assertIn("cannot write to the file /dev/full: No space left on device", result.err)
 
 
 class Input(LauncherTest):

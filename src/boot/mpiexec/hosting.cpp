@@ -11,6 +11,7 @@
 
 #include "boot/elf_file.hpp"
 #include "boot/host_plan.hpp"
+#include "boot/mpiexec/program.hpp"
 #include "boot/mpiexec/spawn.hpp"
 #include "boot/mpiexec/words.hpp"
 
@@ -112,12 +113,18 @@ void require_hostable(const std::string& path) {
     case ElfFile::Kind::library:
       refuse("a library");
       break;
+    case ElfFile::Kind::object:
+    case ElfFile::Kind::damaged:
+    case ElfFile::Kind::other_machine:
     case ElfFile::Kind::not_elf:
       refuse("a script, or no program of this machine");
       break;
   }
   if (find_host().empty())
-    throw ProgramError(std::string(host_program) + ", which runs ranks as threads, is not installed");
+    throw ProgramError(
+        std::string(host_program) +
+            ", which runs ranks as threads, is not installed beside mpiexec; install it, or use --ranks processes",
+        ProgramError::not_found);
 }
 
 bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Segment& segment, const rlimit& open_files,
@@ -166,7 +173,7 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
     close(plan_file);
     if (child.error != 0) {
       supervisor.start_failed("cannot " + std::string(child.step) + " of rank " + std::to_string(first) + " (" +
-                                  host.path + "): " + strerror(child.error),
+                                  host.path + "): " + why_not_executed(host.path, child.error),
                               exit_code_of_start(child.error));
       return false;
     }

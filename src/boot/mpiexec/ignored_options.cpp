@@ -14,31 +14,25 @@ constexpr Ignored ignored[] = {
     // MPICH and Intel: how to reach other nodes, and how to talk to them
     {1,
      "launcher bootstrap launcher-exec bootstrap-exec launcher-exec-args bootstrap-exec-args rmk iface nameserver "
-     "pmi-port-range branch-count hydra-bstrap-exec"},
+     "pmi-port-range branch-count hydra-bstrap-exec localhost order-nodes"},
     {0,
-     "disable-hostname-propagation order-nodes skip-launch-node pmi-connect pmi-aggregate pmi-noaggregate localhost "
-     "disable-x enable-x ilp64 nolocal ordered-output silent-abort s2 noconf"},
-    // MPICH and Intel: check-pointing, debugging, tuning, tools
-    {1,
-     "ckpoint-interval ckpoint-prefix ckpoint-num ckpointlib demux membind topolib gpus-per-proc "
-     "gpu-subdevs-per-proc outfile-pattern errfile-pattern soft arch file tune trace trace-imbalance trace-collectives "
-     "aps gtool gtoolfile binding tmpdir print-rank-map"},
-    {0, "gdb gdba info print-all-exitcodes profile check_mpi mps"},
+     "disable-hostname-propagation enable-hostname-propagation pmi-connect pmi-aggregate pmi-noaggregate pmi-port "
+     "pmi_port disable-x enable-x ordered-output silent-abort noconf"},
+    // MPICH and Intel: what is faster where, and what is said about it
+    {1, "demux membind topolib soft arch binding tmpdir"},
+    {0, "print-rank-map print-all-exitcodes profile"},
     // Open MPI: parameters of its components
-    {2, "mca gmca prtemca pmixmca omca"},
+    {2, "mca gmca prtemca pmixmca omca gomca"},
     // Open MPI: its runtime
     {1,
-     "prefix personality preload-files launch-agent max-restarts dvm dvm-uri report-uri report-child-jobs-separately "
-     "pset display output-filename xml-file rankfile rf gpu-support display-topo tmpdir-base exec-agent rm "
-     "stream-buffering keepalive forward-signals"},
+     "prefix personality launch-agent dvm dvm-uri report-uri report-pid report-events tmpdir-base exec-agent rm "
+     "stream-buffering keepalive forward-signals max-vm-size spawn-timeout output-proctable debug-verbose gpu-support"},
     {0,
-     "noprefix no-prefix preload-binary leave-session-attached debug-daemons debug-daemons-file debug-devel "
-     "debug-verbose "
-     "debug continuous enable-recovery disable-recovery show-progress stop-on-exec stop-in-init stop-in-app "
-     "do-not-launch do-not-resolve novm display-map display-devel-map display-allocation display-devel-allocation "
-     "get-stack-traces report-state-on-timeout report-pid xml set-cwd-to-session-dir tv timestamp-output "
-     "output-proctable nooversubscribe no-oversubscribe host-map enable-instant-on-support "
-     "set-sid no-ready-msg daemonize system-server"},
+     "noprefix no-prefix leave-session-attached debug-daemons debug-daemons-file debug-devel show-progress "
+     "do-not-resolve novm hetero-nodes hetero-apps report-child-jobs-separately parseable parsable "
+     "display-map display-devel-map display-diffable-map display-allocation display-devel-allocation display-topo "
+     "display-comm display-comm-finalize get-stack-traces report-state-on-timeout timestamp-output "
+     "enable-instant-on-support set-sid no-ready-msg daemonize system-server"},
 };
 
 bool lists(const char* names, const std::string& name) {

@@ -1,76 +1,17 @@
 #include "boot/mpiexec/launch.hpp"
 
-#include <errno.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
+#include <exception>
 
 #include "boot/mpiexec/cpu_mask.hpp"
 #include "boot/mpiexec/hosting.hpp"
+#include "boot/mpiexec/open_files.hpp"
+#include "boot/mpiexec/program.hpp"
 #include "boot/mpiexec/spawn.hpp"
 #include "boot/mpiexec/words.hpp"
 
-extern char** environ;
-
 namespace heddle::boot {
-namespace {
-
-bool is_executable(const std::string& path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
-}
-
-// As a path that means the same from the program's working directory: a name with a slash counts from there, as it
-// would in a shell, or else from ours; a bare name is looked up in PATH and then in those two directories. Empty:
-// there is none.
-std::string find_program(const std::string& name, const std::string& directory) {
-  char here[4096];
-  const std::string ours = getcwd(here, sizeof here) != nullptr ? here : ".";
-  const std::string theirs = directory.empty() ? ours : directory.front() == '/' ? directory : ours + '/' + directory;
-  std::vector<std::string> candidates;
-  if (name.find('/') == std::string::npos) {
-    const char* path = getenv("PATH");
-    for (const std::string& folder : split(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", ':')) {
-      std::string& candidate = candidates.emplace_back(folder.front() == '/' ? "" : ours + '/');
-      candidate.append(folder).append("/").append(name);
-    }
-  }
-  if (name.front() == '/')
-    candidates.push_back(name);
-  else
-    candidates.insert(candidates.end(), {theirs + '/' + name, ours + '/' + name});
-  const auto found = std::find_if(candidates.begin(), candidates.end(), is_executable);
-  return found != candidates.end() ? *found : "";
-}
-
-std::vector<std::string> environment_of(const EnvironmentPlan& all, const EnvironmentPlan& own) {
-  const EnvironmentPlan& rule = own.inherit != Inherit::unset ? own : all;
-  std::vector<std::string> environment;
-  for (char** entry = environ; rule.inherit != Inherit::none && *entry != nullptr; ++entry) {
-    const bool listed = std::count(rule.listed.begin(), rule.listed.end(), name_of(*entry)) != 0;
-    if (rule.inherit != Inherit::listed || listed) environment.emplace_back(*entry);
-  }
-  for (const EnvironmentPlan* plan : {&all, &own}) {
-    for (const auto& [name, value] : plan->set) set_variable(environment, name, value);
-  }
-  return environment;
-}
-
-// Two pipes a rank: many ranks need more descriptors than the usual soft limit. The ranks get the old limit back.
-rlimit make_room_for_pipes(int ranks) {
-  rlimit before{};
-  getrlimit(RLIMIT_NOFILE, &before);
-  rlimit wanted = before;
-  wanted.rlim_cur = std::min<rlim_t>(before.rlim_max, std::max<rlim_t>(before.rlim_cur, 4 * ranks + 64));
-  setrlimit(RLIMIT_NOFILE, &wanted);
-  return before;
-}
-
-}  // namespace
 
 int total_ranks(const Options& options) {
   int ranks = 0;
@@ -78,26 +19,15 @@ int total_ranks(const Options& options) {
   return ranks;
 }
 
-void require_programs(const Options& options) {
-  for (const App& app : options.apps) {
-    if (!app.directory.empty() && access(app.directory.c_str(), X_OK) != 0) {
-      throw UsageError("cannot enter the working directory " + app.directory + ": " + strerror(errno));
-    }
-    const std::string path = find_program(app.command.front(), app.directory);
-    if (!path.empty()) {
-      if (options.threads != 0) require_hostable(path);
-      continue;
-    }
-    throw ProgramError("cannot find the program " + app.command.front() + ", or it is not executable");
-  }
-}
+namespace {
 
-void launch(const Options& options, const Placement& placement, const Segment& segment, Supervisor& supervisor) {
-  const rlimit open_files = make_room_for_pipes(total_ranks(options));
+void start_ranks(const Options& options, const Placement& placement, const Segment& segment, Supervisor& supervisor) {
+  const rlimit open_files = raise_open_files();
   int rank = 0;
   for (const App& app : options.apps) {
-    const std::string path = find_program(app.command.front(), app.directory);
+    const std::string path = find_program(app);
     std::vector<std::string> words = app.command;
+    const bool plain_script = is_plain_script(path);
     std::vector<std::string> script_words{"sh", path};
     script_words.insert(script_words.end(), words.begin() + 1, words.end());
     const std::vector<char*> arguments = pointers_to(words);
@@ -122,7 +52,7 @@ void launch(const Options& options, const Placement& placement, const Segment& s
       segment.records[rank].state.store(RankState::running);
       const Spawned child = spawn({.path = path.c_str(),
                                    .arguments = arguments.data(),
-                                   .script_arguments = script_arguments.data(),
+                                   .script_arguments = plain_script ? script_arguments.data() : nullptr,
                                    .environment = variables.data(),
                                    .directory = app.directory.empty() ? nullptr : app.directory.c_str(),
                                    .cpus = mask.set(),
@@ -137,10 +67,20 @@ void launch(const Options& options, const Placement& placement, const Segment& s
       supervisor.started(rank, child.pid, app.command.front(), ends);
       if (child.error == 0) continue;
       supervisor.start_failed("cannot " + std::string(child.step) + " of rank " + std::to_string(rank) + " (" + path +
-                                  "): " + strerror(child.error),
+                                  "): " + why_not_executed(path, child.error),
                               exit_code_of_start(child.error));
       return;
     }
+  }
+}
+
+}  // namespace
+
+void launch(const Options& options, const Placement& placement, const Segment& segment, Supervisor& supervisor) {
+  try {
+    start_ranks(options, placement, segment, supervisor);
+  } catch (const std::exception& problem) {  // the ranks that run already must not be left to themselves
+    supervisor.start_failed(problem.what(), 1);
   }
 }
 

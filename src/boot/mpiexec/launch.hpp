@@ -13,9 +13,6 @@ namespace heddle::boot {
 
 int total_ranks(const Options& options);
 
-// Throws UsageError if a program cannot be found: before any rank runs.
-void require_programs(const Options& options);
-
 // Starts every rank under `supervisor`, or as many as can be started; then the supervisor ends them.
 void launch(const Options& options, const Placement& placement, const Segment& segment, Supervisor& supervisor);
 

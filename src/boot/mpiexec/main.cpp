@@ -1,16 +1,20 @@
 // mpiexec: reads the command line, places the ranks, makes the job's segment, starts the ranks and watches over them.
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 
 #include "boot/cores.hpp"
 #include "boot/mpiexec/cpu_mask.hpp"
 #include "boot/mpiexec/launch.hpp"
+#include "boot/mpiexec/open_files.hpp"
 #include "boot/mpiexec/options.hpp"
 #include "boot/mpiexec/placement.hpp"
+#include "boot/mpiexec/program.hpp"
 #include "boot/mpiexec/segment.hpp"
 #include "boot/mpiexec/supervisor.hpp"
 #include "boot/wake_up.hpp"
@@ -20,9 +24,10 @@ namespace {
 
 constexpr int exit_code_of_usage = 2;
 
-// A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed.
+// A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed. One of the
+// outputs is then open for reading only, so that writing to it fails as it would have.
 void open_standard_descriptors() {
-  int fd = open("/dev/null", O_RDWR);
+  int fd = open("/dev/null", O_RDONLY);
   while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
   if (fd > STDERR_FILENO) close(fd);
 }
@@ -58,22 +63,39 @@ void report(const Placement& placement, int usable) {
   }
 }
 
-Placement find_placement(const Options& options, int ranks, int usable) {
-  const PlacementRequest& request = options.placement;
+// The cores that the ranks may use: `usable` becomes fewer if --cpu-set leaves some out.
+std::vector<int> allowed_cpus(const PlacementRequest& request, int& usable) {
   std::vector<int> allowed = CpuMask::allowed();
-  if (!request.cpus.empty()) {
-    std::erase_if(allowed, [&](int cpu) {
-      return std::find(request.cpus.begin(), request.cpus.end(), cpu) == request.cpus.end();
-    });
-    if (allowed.empty()) throw UsageError("--cpu-set names no hardware thread that may be used here");
-    usable = std::min(usable, static_cast<int>(allowed.size()));
-  }
+  if (request.cpus.empty()) return allowed;
+  std::erase_if(
+      allowed, [&](int cpu) { return std::find(request.cpus.begin(), request.cpus.end(), cpu) == request.cpus.end(); });
+  if (allowed.empty())
+    throw UsageError("--cpu-set names no hardware thread that may be used here; these may: " +
+                     ranges(CpuMask::allowed()));
+  usable = std::min(usable, static_cast<int>(allowed.size()));
+  return allowed;
+}
+
+// Also says how many ranks there are, where that is for --map-by ppr to say.
+Placement find_placement(Options& options, int usable) {
+  const PlacementRequest& request = options.placement;
+  const std::vector<int> allowed = allowed_cpus(request, usable);
   std::vector<HardwareThread> machine;
-  if (needs_topology(request, ranks, usable, static_cast<int>(allowed.size()))) {
+  if (needs_topology(request, total_ranks(options), usable, static_cast<int>(allowed.size()))) {
     std::string problem;
     machine = hardware_threads(allowed, problem);
-    if (machine.empty() && request.explicit_binding()) throw UsageError("cannot bind ranks: " + problem);
+    if (machine.empty() && (request.explicit_binding() || request.per_part != 0))
+      throw UsageError("cannot place ranks on " +
+                       std::string(request.per_part != 0 ? "parts of the machine" : "cores") + ": " + problem);
   }
+  for (App& app : options.apps) {
+    if (app.ranks == 0) app.ranks = ranks_of_parts(request, machine);
+  }
+  const int ranks = total_ranks(options);
+  const int slots = options.slots != 0 ? options.slots : usable;
+  if (request.no_oversubscribe && ranks > slots)
+    throw UsageError("--nooversubscribe: " + std::to_string(ranks) + " ranks do not fit into " + std::to_string(slots) +
+                     (options.slots != 0 ? " slots of the hosts" : " usable cores") + "; start fewer or leave it out");
   Placement placement = place(request, ranks, usable, machine);
   for (std::vector<int>& cpus : placement.cpus) {
     if (cpus.empty() && !request.cpus.empty()) cpus = allowed;
@@ -92,11 +114,12 @@ Segment describe_job(const Options& options, const Placement& placement, int usa
     }
     ++appnum;
   }
-  return make_segment(plan, {.usable_cores = usable, .wake_up = measure_wake_up()}, options.universe_size);
+  const int universe = options.universe_size == universe_of_cores ? usable : options.universe_size;
+  return make_segment(plan, {.usable_cores = usable, .wake_up = measure_wake_up()}, universe);
 }
 
 int run(const std::vector<std::string>& arguments) {
-  const Options options = parse_options(arguments);
+  Options options = parse_options(arguments);
   if (options.show_version) {
     puts("mpiexec (Heddle) " HEDDLE_VERSION);
     return 0;
@@ -106,14 +129,17 @@ int run(const std::vector<std::string>& arguments) {
     return 0;
   }
   name_ignored(options);
+  const int usable = usable_cores();
+  require_open_files(options);
   require_programs(options);
+  const Placement placement = find_placement(options, usable);
+  require_open_files(options);
   const int ranks = total_ranks(options);
   if (options.stdin_rank >= ranks)
     throw UsageError("--stdin names rank " + std::to_string(options.stdin_rank) + ", but there are " +
-                     std::to_string(ranks));
-  const int usable = usable_cores();
-  const Placement placement = find_placement(options, ranks, usable);
-  if (options.report_bindings) report(placement, usable);
+                     std::to_string(ranks) + ", numbered from 0");
+  if (options.report_bindings || options.placement.report) report(placement, usable);
+  if (options.start_nothing) return 0;
   const Segment segment = describe_job(options, placement, usable);
   Supervisor supervisor(options, segment);
   launch(options, placement, segment, supervisor);
@@ -132,9 +158,12 @@ int main(int argc, char** argv) {
   using namespace heddle::boot;
   open_standard_descriptors();
   try {
-    return run({argv + 1, argv + argc});
+    const int exit_code = run({argv + 1, argv + argc});
+    // What --help and --version print.
+    if (fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
+    return exit_code;
   } catch (const ProgramError& problem) {
-    return complain(problem, ProgramError::exit_code);
+    return complain(problem, problem.exit_code);
   } catch (const UsageError& problem) {
     return complain(problem, exit_code_of_usage);
   } catch (const std::exception& problem) {

@@ -8,24 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <algorithm>
-#include <cstring>
-#include <iterator>
 #include <span>
 
-#include "boot/job.hpp"
-#include "boot/mpiexec/hosts.hpp"
 #include "boot/mpiexec/ignored_options.hpp"
+#include "boot/mpiexec/option_values.hpp"
+#include "boot/mpiexec/refused_options.hpp"
 #include "boot/mpiexec/words.hpp"
 
 namespace heddle::boot {
 namespace {
-
-struct Parser {
-  Options options;
-  App app;        // the one being read
-  int depth = 0;  // of files that name files
-};
 
 using Values = std::span<const std::string>;
 
@@ -36,32 +27,13 @@ struct Option {
   int values;         // how many, or name_and_value
   void (*act)(Parser&, Values);
   const char* usage;  // how the values are shown
-  const char* help;   // null: accepted, not shown
+  const char* help;
 };
 
 void parse_words(Parser& parser, const std::vector<std::string>& words);
 
-int positive(const std::string& text, const char* what) {
-  const int value = whole_number(text);
-  if (value < 1) throw UsageError(std::string(what) + " must be a positive number, not '" + text + "'");
-  return value;
-}
-
-std::pair<std::string, std::string> assignment(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals != std::string::npos) return {text.substr(0, equals), text.substr(equals + 1)};
-  const char* ours = getenv(text.c_str());
-  return {text, ours != nullptr ? ours : ""};
-}
-
-// -x of Open MPI: a variable of ours (which is inherited anyway, unless -genvnone says otherwise) or a new value.
-void export_variable(EnvironmentPlan& plan, const std::string& text) {
-  if (text.find('=') == std::string::npos && getenv(text.c_str()) == nullptr) return;
-  plan.set.push_back(assignment(text));
-}
-
 void read_command_file(Parser& parser, const std::string& path) {
-  if (++parser.depth > 8) throw UsageError("command files name each other: " + path);
+  if (++parser.depth > 8) throw UsageError(parser.written + ' ' + path + ": command files name each other");
   bool first = true;
   for (const std::string& line : lines_of_file(path)) {
     std::vector<std::string> words = split_quoted(line);
@@ -72,62 +44,24 @@ void read_command_file(Parser& parser, const std::string& path) {
   }
 }
 
-void choose_stdin(Parser& parser, const std::string& who) {
-  if (who == "none") {
-    parser.options.stdin_rank = stdin_to_nobody;
-    return;
-  }
-  const int rank = whole_number(who);
-  if (rank < 0) throw UsageError("standard input goes to one rank or to 'none', not to '" + who + "'");
-  parser.options.stdin_rank = rank;
-}
-
-void choose_errhandler(Parser& parser, const std::string& name) {
-  const auto known = [&](const char* one) { return name == one; };
-  if (std::none_of(std::begin(initial_errhandlers), std::end(initial_errhandlers), known))
-    throw UsageError("-initial-errhandler takes mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, not '" +
-                     name + "'");
-  parser.app.environment.set.emplace_back(initial_errhandler_variable, name);
-}
-
-void choose_ranks(Parser& parser, const std::string& kind) {
-  const std::string threads = "threads";
-  if (kind == "processes") {
-    parser.options.threads = 0;
-  } else if (kind == threads) {
-    parser.options.threads = all_ranks;
-  } else if (kind.starts_with(threads + ':')) {
-    parser.options.threads = positive(kind.substr(threads.size() + 1), "the number of ranks in a process");
-  } else {
-    throw UsageError("--ranks takes processes, threads or threads:N, not '" + kind + "'");
-  }
-}
-
-// Open MPI 5: --output tag,merge,... ; what it can't do here is named as ignored.
-void choose_output(Parser& parser, const std::string& list) {
-  for (const std::string& word : split(list, ',')) {
-    if (word == "tag" || word == "tag-detailed" || word == "tag-fullname")
-      parser.options.label = Label::stream;
-    else if (word == "rank")
-      parser.options.label = Label::rank;
-    else if (word == "merge-stderr-to-stdout" || word == "merge")
-      parser.options.merge_stderr = true;
-    else
-      parser.options.ignored.push_back("--output " + word);
-  }
-}
-
 constexpr Option table[] = {
-    {"n np c", 1, [](Parser& p, Values v) { p.app.ranks = positive(v[0], "the number of ranks"); }, "N",
+    {"n np c", 1, [](Parser& p, Values v) { p.count.given = positive(p, v[0]); }, "N",
      "start N ranks of the program that follows (default 1)"},
+    {"ppn perhost grr", 1, [](Parser& p, Values v) { p.count.suggested = positive(p, v[0]); }, "N",
+     "ranks on each node, as MPICH and Intel MPI mean it: with -n it changes nothing on one machine, without it is -n"},
+    {"N npernode", 1, [](Parser& p, Values v) { choose_per_node(p, v[0]); }, "N",
+     "ranks on each node, as Open MPI means it: N ranks if there is no -n, and never more than N"},
+    {"pernode", 0, [](Parser& p, Values) { choose_per_node(p, "1"); }, "", "one rank on each node: -N 1"},
     {"ranks", 1, [](Parser& p, Values v) { choose_ranks(p, v[0]); }, "processes|threads[:N]",
      "ranks are processes (default), or threads of one process, or of processes of N ranks each"},
     {"private", 1,
      [](Parser& p, Values v) {
-       for (const std::string& name : split(v[0], ',')) p.options.private_libraries.push_back(name);
+       for (const std::string& name : names(p, v[0])) p.options.private_libraries.push_back(name);
      },
      "LIB,...", "libraries of which each rank that is a thread gets its own copy, besides the program's own"},
-    {"wdir wd cwd dir", 1, [](Parser& p, Values v) { p.app.directory = v[0]; }, "DIR", "run the program in DIR"},
+    {"wdir wd cwd dir", 1, [](Parser& p, Values v) { choose_directory(p, v[0]); }, "DIR", "run the program in DIR"},
+    {"path", 1, [](Parser& p, Values v) { p.app.search_path = v[0]; }, "DIR:...",
+     "look for the program that follows in these directories before those of PATH"},
     {"configfile app", 1, [](Parser& p, Values v) { read_command_file(p, v[0]); }, "FILE",
      "read options and programs from FILE, one program a line"},
     {"stdin s", 1, [](Parser& p, Values v) { choose_stdin(p, v[0]); }, "RANK|none",
@@ -135,21 +69,22 @@ constexpr Option table[] = {
     {"initial-errhandler", 1, [](Parser& p, Values v) { choose_errhandler(p, v[0]); },
      "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
      "the error handler that communicators of the program that follows begin with (default: the first)"},
-    {"timeout", 1, [](Parser& p, Values v) { p.options.timeout_seconds = positive(v[0], "the timeout in seconds"); },
-     "SECONDS", "end the job after this time, with exit code 124"},
-    {"usize", 1, [](Parser& p, Values v) { p.options.universe_size = positive(v[0], "the size of the universe"); }, "N",
-     "the value of MPI_UNIVERSE_SIZE"},
+    {"timeout", 1, [](Parser& p, Values v) { p.options.timeout_seconds = positive(p, v[0]); }, "SECONDS",
+     "end the job after this time, with exit code 124"},
+    {"usize", 1, [](Parser& p, Values v) { choose_universe(p, v[0]); }, "N|SYSTEM|INFINITE",
+     "the value of MPI_UNIVERSE_SIZE; SYSTEM is the number of usable cores, INFINITE (default) leaves it unset"},
 
-    {"genv", name_and_value, [](Parser& p, Values v) { p.options.environment.set.emplace_back(v[0], v[1]); },
-     "NAME VALUE", "set a variable for all programs"},
-    {"env", name_and_value, [](Parser& p, Values v) { p.app.environment.set.emplace_back(v[0], v[1]); }, "NAME VALUE",
-     "set a variable for the program that follows"},
-    {"x", 1, [](Parser& p, Values v) { export_variable(p.options.environment, v[0]); }, "NAME[=VALUE]",
+    {"genv", name_and_value,
+     [](Parser& p, Values v) { p.options.environment.set.push_back(assignment(p, v[0], v[1])); }, "NAME VALUE",
+     "set a variable for all programs"},
+    {"env", name_and_value, [](Parser& p, Values v) { p.app.environment.set.push_back(assignment(p, v[0], v[1])); },
+     "NAME VALUE", "set a variable for the program that follows"},
+    {"x", 1, [](Parser& p, Values v) { export_variable(p, v[0]); }, "NAME[=VALUE]",
      "pass on a variable, or set it, for all programs"},
     {"genvlist", 1,
      [](Parser& p, Values v) {
        p.options.environment.inherit = Inherit::listed;
-       p.options.environment.listed = split(v[0], ',');
+       p.options.environment.listed = names(p, v[0]);
      },
      "A,B,...", "pass on only these variables"},
     {"genvnone", 0, [](Parser& p, Values) { p.options.environment.inherit = Inherit::none; }, "",
@@ -159,11 +94,13 @@ constexpr Option table[] = {
     {"envlist", 1,
      [](Parser& p, Values v) {
        p.app.environment.inherit = Inherit::listed;
-       p.app.environment.listed = split(v[0], ',');
+       p.app.environment.listed = names(p, v[0]);
      },
-     "A,B,...", "the same three for the program that follows"},
-    {"envnone", 0, [](Parser& p, Values) { p.app.environment.inherit = Inherit::none; }, "", ""},
-    {"envall", 0, [](Parser& p, Values) { p.app.environment.inherit = Inherit::all; }, "", ""},
+     "A,B,...", "pass on only these variables to the program that follows"},
+    {"envnone", 0, [](Parser& p, Values) { p.app.environment.inherit = Inherit::none; }, "",
+     "pass on no variables to the program that follows"},
+    {"envall", 0, [](Parser& p, Values) { p.app.environment.inherit = Inherit::all; }, "",
+     "pass on all variables to the program that follows"},
 
     {"l prepend-rank", 0, [](Parser& p, Values) { p.options.label = Label::rank; }, "",
      "begin each line of output with its rank: [3] text"},
@@ -171,40 +108,68 @@ constexpr Option table[] = {
      "begin each line of output as Open MPI does: [1,3]<stdout>: text"},
     {"merge-stderr-to-stdout", 0, [](Parser& p, Values) { p.options.merge_stderr = true; }, "",
      "write what ranks write to standard error to standard output"},
-    {"output", 1, [](Parser& p, Values v) { choose_output(p, v[0]); }, "tag,rank,merge",
-     "the same three as Open MPI 5 names them"},
+    {"output", 1, [](Parser& p, Values v) { choose_output(p, v[0]); }, "tag,rank,merge,dir=DIR",
+     "the same three, and -output-filename, as Open MPI 5 names them"},
+    {"output-filename output-directory", 1, [](Parser& p, Values v) { choose_output_folder(p, v[0]); },
+     "DIR[:nocopy][:nojobid]",
+     "also write the output of rank R to DIR/1/rank.R/stdout and stderr, as Open MPI does; with nocopy only there, "
+     "with "
+     "nojobid without the 1"},
+    {"outfile-pattern", 1, [](Parser& p, Values v) { choose_output_pattern(p, p.options.files.out, v[0]); }, "FILE",
+     "write what ranks write to standard output to FILE; in its name %r is the rank, %h the host, %% a percent sign"},
+    {"errfile-pattern", 1, [](Parser& p, Values v) { choose_output_pattern(p, p.options.files.err, v[0]); }, "FILE",
+     "the same for standard error"},
 
-    {"bind-to", 1, [](Parser& p, Values v) { request_binding(p.options.placement, v[0]); },
+    {"bind-to", 1, [](Parser& p, Values v) { request_binding(p.options.placement, p.written, v[0]); },
      "none|hwthread|core|l3cache|numa|socket[:N]",
-     "what a rank is bound to (default: its share of the cores where that is 2 or more, else none)"},
-    {"map-by", 1, [](Parser& p, Values v) { request_mapping(p.options.placement, v[0]); },
-     "hwthread|core|l3cache|numa|socket|slot[:PE=N]", "where consecutive ranks go"},
-    {"rank-by", 1, [](Parser& p, Values v) { request_ranking(p.options.placement, v[0]); }, "slot|core|span|fill",
-     "number ranks as they were mapped (slot, span) or by where they are (core, fill)"},
-    {"cpu-set cpu-list", 1, [](Parser& p, Values v) { request_cpus(p.options.placement, v[0]); }, "0,2-5",
+     "what a rank is bound to (default: its share of the cores where that is 2 or more, else none); more ranks than "
+     "cores need :overload-allowed"},
+    {"map-by", 1, [](Parser& p, Values v) { choose_mapping(p, v[0]); },
+     "hwthread|core|l3cache|numa|socket|slot|ppr:N:RESOURCE[:PE=N]",
+     "where consecutive ranks go; ppr puts N ranks on each RESOURCE"},
+    {"ppr", 1, [](Parser& p, Values v) { choose_mapping(p, "ppr:" + v[0]); }, "N:RESOURCE", "the same as -map-by ppr"},
+    {"npersocket", 1, [](Parser& p, Values v) { choose_mapping(p, "ppr:" + v[0] + ":socket"); }, "N",
+     "N ranks on each socket: -map-by ppr:N:socket"},
+    {"rank-by", 1, [](Parser& p, Values v) { request_ranking(p.options.placement, p.written, v[0]); },
+     "slot|core|span|fill", "number ranks as they were mapped (slot, span) or by where they are (core, fill)"},
+    {"cpus-per-proc cpus-per-rank", 1, [](Parser& p, Values v) { p.options.placement.width = positive(p, v[0]); }, "N",
+     "bind each rank to N cores: -map-by :PE=N"},
+    {"cpu-set cpu-list", 1, [](Parser& p, Values v) { request_cpus(p.options.placement, p.written, v[0]); }, "0,2-5",
      "use only these hardware threads"},
     {"use-hwthread-cpus", 0, [](Parser& p, Values) { p.options.placement.count_threads = true; }, "",
      "count hardware threads, not cores"},
     {"report-bindings", 0, [](Parser& p, Values) { p.options.report_bindings = true; }, "",
      "say on standard error where each rank may run"},
-    {"bind-to-core", 0, [](Parser& p, Values) { request_binding(p.options.placement, "core"); }, "", nullptr},
-    {"bind-to-socket", 0, [](Parser& p, Values) { request_binding(p.options.placement, "socket"); }, "", nullptr},
-    {"bind-to-none", 0, [](Parser& p, Values) { request_binding(p.options.placement, "none"); }, "", nullptr},
-    {"bycore", 0, [](Parser& p, Values) { request_mapping(p.options.placement, "core"); }, "", nullptr},
-    {"bysocket", 0, [](Parser& p, Values) { request_mapping(p.options.placement, "socket"); }, "", nullptr},
+    {"display", 1, [](Parser& p, Values v) { choose_display(p, v[0]); }, "bind", "the same as Open MPI 5 names it"},
+    {"bind-to-core", 0, [](Parser& p, Values) { p.options.placement.bind = Level::core; }, "", "-bind-to core"},
+    {"bind-to-socket", 0, [](Parser& p, Values) { p.options.placement.bind = Level::package; }, "", "-bind-to socket"},
+    {"bind-to-none", 0, [](Parser& p, Values) { p.options.placement.bind = Level::none; }, "", "-bind-to none"},
+    {"bycore", 0, [](Parser& p, Values) { p.options.placement.map = Level::core; }, "", "-map-by core"},
+    {"bysocket", 0, [](Parser& p, Values) { p.options.placement.map = Level::package; }, "", "-map-by socket"},
+    {"byslot bynode rr", 0, [](Parser&, Values) {}, "",
+     "accepted: consecutive ranks go to consecutive slots, and there is one node"},
+    {"oversubscribe", 0,
+     [](Parser& p, Values) {
+       p.options.placement.overload = true;
+       p.options.placement.no_oversubscribe = false;
+     },
+     "", "more ranks than cores may be started (default), and bound"},
+    {"nooversubscribe no-oversubscribe", 0, [](Parser& p, Values) { p.options.placement.no_oversubscribe = true; }, "",
+     "no more ranks than slots: those of the hosts that are named, else the usable cores"},
 
-    {"host hosts H", 1, [](Parser&, Values v) { require_local_hosts(split(v[0], ',')); }, "localhost",
-     "accepted if it names this machine: Heddle starts ranks on one machine"},
-    {"hostfile machinefile f default-hostfile machine", 1, [](Parser&, Values v) { require_local_hostfile(v[0]); },
-     "FILE", "the same for a file of hosts"},
+    {"host hosts H", 1, [](Parser& p, Values v) { choose_hosts(p, v[0]); }, "HOST[:N],...",
+     "accepted if it names this machine, for Heddle starts ranks on one machine; without -n there are N ranks"},
+    {"hostfile machinefile f default-hostfile machine", 1, [](Parser& p, Values v) { choose_host_file(p, v[0]); },
+     "FILE", "the same for a file of hosts: HOST:N, or HOST slots=N max_slots=M"},
+    {"do-not-launch donotlaunch", 0, [](Parser& p, Values) { p.options.start_nothing = true; }, "",
+     "check the command line and place the ranks, but start nothing"},
     {"quiet q", 0, [](Parser& p, Values) { p.options.quiet = true; }, "", "no notes about ignored options"},
     {"verbose v", 0, [](Parser& p, Values) { p.options.verbose = true; }, "", "say what is done"},
-    {"version V", 0, [](Parser& p, Values) { p.options.show_version = true; }, "", "print the version"},
+    {"version V info", 0, [](Parser& p, Values) { p.options.show_version = true; }, "", "print the version"},
     {"help h ?", 0, [](Parser& p, Values) { p.options.show_help = true; }, "", "print this"},
-
-    // Said by habit, and already so: one node, any number of ranks, any user, all ranks end when one fails.
-    {"ppn perhost grr rr-group N npernode per-node", 1, [](Parser&, Values) {}, "N", nullptr},
-    {"oversubscribe allow-run-as-root rr bynode byslot pernode enable-cleanup", 0, [](Parser&, Values) {}, "", nullptr},
+    {"allow-run-as-root", 0, [](Parser&, Values) {}, "", "accepted: any user may start ranks"},
+    {"enable-auto-cleanup disable-recovery cleanup", 0, [](Parser&, Values) {}, "",
+     "accepted: when a rank fails all are ended, and nothing is left behind"},
 };
 
 bool has_name(const Option& option, const std::string& name) {
@@ -221,10 +186,23 @@ const Option* find_option(const std::string& name) {
   return nullptr;
 }
 
-void finish_app(Parser& parser) {
-  if (parser.app.command.empty()) throw UsageError("no program is named");
-  parser.options.apps.push_back(std::move(parser.app));
-  parser.app = App{};
+// For an option that nobody knows: what it may have been meant to be.
+[[noreturn]] void refuse_unknown(const std::string& written, const std::string& name) {
+  const std::string dashes = written.substr(0, written.find(name));
+  std::string hint;
+  const std::size_t digits = name.find_first_of("0123456789");
+  const Option* glued = digits != std::string::npos && digits > 0 ? find_option(name.substr(0, digits)) : nullptr;
+  if (glued != nullptr && glued->values == 1) {
+    hint = dashes + name.substr(0, digits) + ' ' + name.substr(digits);
+  } else {
+    std::vector<std::string> known;
+    for (const Option& option : table)
+      for (const std::string& one : split(option.names, ' ')) known.push_back(one);
+    hint = nearest(name, known);
+    if (!hint.empty()) hint.insert(0, dashes);
+  }
+  throw UsageError("unknown option " + written + (hint.empty() ? "" : "; did you mean " + hint + "?") +
+                   " (mpiexec --help lists all)");
 }
 
 // Reads the option at words[at]; returns the index of the first word after it.
@@ -237,22 +215,31 @@ std::size_t parse_option(Parser& parser, const std::vector<std::string>& words, 
     values.push_back(name.substr(equals + 1));
     name.resize(equals);
   }
+  parser.written = written.substr(0, written.find('='));
   const Option* option = find_option(name);
+  if (option == nullptr) {
+    if (const char* reason = why_refused(name); reason != nullptr)
+      throw UsageError("option " + parser.written + " is refused: " + reason);
+  }
   int wanted = option != nullptr ? option->values : ignored_option_values(name);
-  if (option == nullptr && wanted < 0) throw UsageError("unknown option " + written + " (mpiexec --help lists them)");
+  if (option == nullptr && wanted < 0) refuse_unknown(parser.written, name);
   ++at;
   if (wanted == name_and_value) {
     wanted = 2;
     if (at < words.size() && words[at].find('=') != std::string::npos) {
-      const auto [variable, value] = assignment(words[at++]);
+      const auto [variable, value] = assignment(parser, words[at++]);
       values = {variable, value};
     }
   }
   while (static_cast<int>(values.size()) < wanted) {
-    if (at == words.size()) throw UsageError("option " + written + " lacks a value");
+    if (at == words.size()) {
+      const std::string form = option != nullptr ? std::string(": ") + parser.written + ' ' + option->usage : "";
+      throw UsageError("option " + parser.written + " lacks a value" + form);
+    }
     values.push_back(words[at++]);
   }
-  if (static_cast<int>(values.size()) > wanted) throw UsageError("option " + written + " takes no value");
+  if (static_cast<int>(values.size()) > wanted)
+    throw UsageError("option " + parser.written + " takes no value, but '" + values.front() + "' was given");
   if (option != nullptr) {
     option->act(parser, values);
   } else {
@@ -286,7 +273,8 @@ void parse_words(Parser& parser, const std::vector<std::string>& words) {
 Options parse_options(const std::vector<std::string>& arguments) {
   Parser parser;
   if (const char* timeout = getenv("MPIEXEC_TIMEOUT"); timeout != nullptr && *timeout != '\0') {
-    parser.options.timeout_seconds = positive(timeout, "MPIEXEC_TIMEOUT");
+    parser.written = "the variable MPIEXEC_TIMEOUT";
+    parser.options.timeout_seconds = positive(parser, timeout);
   }
   parse_words(parser, arguments);
   if (!parser.options.show_help && !parser.options.show_version) finish_app(parser);
@@ -299,18 +287,19 @@ void print_help() {
       "Starts MPI ranks on this machine. Options are those of MPICH's and Open MPI's mpiexec; one or two dashes\n"
       "are the same.\n");
   for (const Option& option : table) {
-    if (option.help == nullptr) continue;
     std::string left;
     for (const std::string& name : split(option.names, ' ')) left += (left.empty() ? "-" : ", -") + name;
     if (*option.usage != '\0') left += ' ' + std::string(option.usage);
-    if (*option.help == '\0')
-      printf("  %s\n", left.c_str());
-    else if (left.size() < 26)
+    if (left.size() < 26)
       printf("  %-26s  %s\n", left.c_str(), option.help);
     else
       printf("  %s\n  %-26s  %s\n", left.c_str(), "", option.help);
   }
-  puts("\nExit code: that of the first rank that failed; 128 + the number of the signal that killed it.");
+  puts(
+      "\nExit code: that of the first rank that failed; 128 + the number of the signal that killed it; 124 after "
+      "-timeout;\n"
+      "1 if output cannot be written or a limit of the machine is met; 2 for a wrong command line; 126 or 127 if a\n"
+      "program cannot be run or found.");
 }
 
 }  // namespace heddle::boot

@@ -15,10 +15,12 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A program that cannot be started, as shells say it.
+// A program that cannot be started, with the exit code that shells have for it.
 struct ProgramError : std::runtime_error {
-  static constexpr int exit_code = 127;
-  using std::runtime_error::runtime_error;
+  static constexpr int not_found = 127;
+  static constexpr int not_executable = 126;
+  ProgramError(const std::string& text, int code) : std::runtime_error(text), exit_code(code) {}
+  int exit_code;
 };
 
 enum class Inherit { unset, all, none, listed };
@@ -32,9 +34,10 @@ struct EnvironmentPlan {
 
 // One part of `mpiexec A : B : C`.
 struct App {
-  int ranks = 1;
+  int ranks = 0;                     // 0 while it is not known; see rank_counts.hpp
   std::vector<std::string> command;  // the program and its arguments
   std::string directory;             // empty: ours
+  std::string search_path;           // directories that are searched before those of PATH
   EnvironmentPlan environment;
 };
 
@@ -44,20 +47,33 @@ enum class Label {
   stream,  // "[1,3]<stdout>: "      --tag-output, as Open MPI writes it
 };
 
+// Files that the ranks' output goes to. In a pattern %r is the rank, %0r the rank with as many digits as the last one,
+// %h the host, %% a percent sign.
+struct OutputFiles {
+  std::string out, err;  // patterns; empty: no file
+  bool copy = false;     // also to our own output
+  bool make_folders = false;
+};
+
 inline constexpr int stdin_to_nobody = -1;
 inline constexpr int all_ranks = 0x7fffffff;
+inline constexpr int universe_of_cores = -1;
 
 struct Options {
   std::vector<App> apps;
   EnvironmentPlan environment;  // for all programs
   PlacementRequest placement;
   Label label = Label::none;
+  OutputFiles files;
   bool merge_stderr = false;
   bool report_bindings = false;
+  bool no_oversubscribe = false;
+  bool start_nothing = false;
   bool quiet = false;
   bool verbose = false;
   bool show_help = false;
   bool show_version = false;
+  int slots = 0;               // of the hosts that were named; 0: none named, or without a number
   double timeout_seconds = 0;  // 0: none
   int stdin_rank = 0;
   int universe_size = 0;                       // 0: not given

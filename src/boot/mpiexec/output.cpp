@@ -33,7 +33,7 @@ bool Sink::same_file_as(const Sink& other) const {
 }
 
 void Sink::add(int writer, const char* prefix, const char* text, std::size_t length) {
-  if (broken_ || length == 0) return;
+  if (broken() || length == 0) return;
   if (open_writer_ >= 0 && open_writer_ != writer) {
     pending_ += '\n';
     open_writer_ = -1;
@@ -65,7 +65,7 @@ void Sink::drain() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) break;  // somebody else made it nonblocking
     if (written < 0) {
-      broken_ = true;
+      error_ = errno;
       done = pending_.size();
       break;
     }
@@ -83,9 +83,13 @@ void Sink::drain_until(Clock::time_point deadline) {
   }
 }
 
+bool is_full(const Stream& stream) {
+  return stream.sink->full() || (stream.second != nullptr && stream.second->full());
+}
+
 bool read_stream(Stream& stream) {
   static char buffer[read_bytes];
-  while (stream.fd >= 0 && !stream.sink->full()) {
+  while (stream.fd >= 0 && !is_full(stream)) {
     const ssize_t got = read(stream.fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return true;
@@ -114,7 +118,8 @@ bool read_stream(Stream& stream) {
 
 void flush_partial(Stream& stream) {
   // Our end of the pipe names the writer, so a rank's two outputs on one terminal do not tear each other either.
-  stream.sink->add(stream.fd, stream.prefix.c_str(), stream.partial.data(), stream.partial.size());
+  for (Sink* sink : {stream.sink, stream.second})
+    if (sink != nullptr) sink->add(stream.fd, stream.prefix.c_str(), stream.partial.data(), stream.partial.size());
   stream.partial.clear();
 }
 

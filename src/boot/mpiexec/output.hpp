@@ -34,12 +34,13 @@ class Sink {
 
   bool waiting() const { return !pending_.empty(); }       // for the descriptor to take more
   bool full() const { return pending_.size() > 1 << 18; }  // then the ranks should wait
-  bool broken() const { return broken_; }                  // nobody reads it any more
+  bool broken() const { return error_ != 0; }              // it can't be written any more; what comes is dropped
+  int error() const { return error_; }                     // errno of the write that failed
 
  private:
   int fd_;
   bool may_block_;  // a pipe, a terminal or a socket: ask before writing
-  bool broken_ = false;
+  int error_ = 0;
   int open_writer_ = -1;  // whose line has no end yet
   std::string pending_;
 };
@@ -49,10 +50,14 @@ struct Stream {
   int fd = -1;  // our end of the pipe, nonblocking; -1: closed
   int rank = 0;
   Sink* sink = nullptr;
-  std::string prefix;   // the label of its lines
-  std::string partial;  // the beginning of a line
+  Sink* second = nullptr;  // a copy goes there; null: nowhere
+  std::string prefix;      // the label of its lines
+  std::string partial;     // the beginning of a line
   Clock::time_point partial_since{};
 };
+
+// Its rank should wait before it says more.
+bool is_full(const Stream& stream);
 
 // Reads what is there. False: the other end is closed, and so is ours now.
 bool read_stream(Stream& stream);

@@ -1,6 +1,7 @@
 #include "boot/mpiexec/placement.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "boot/mpiexec/options.hpp"
@@ -31,28 +32,40 @@ Level level_of(const std::string& option, const std::string& name) {
   for (const LevelName& row : level_names) {
     if (name == row.name) return row.level;
   }
-  throw UsageError(option + " " + name +
-                   " is not known here; it can be none, hwthread, core, l3cache, numa, socket or slot");
+  throw UsageError(option + " takes none, hwthread, core, l3cache, numa, socket or slot, not '" + name + "'");
 }
 
-UsageError unknown_modifier(const std::string& option, const std::string& modifier) {
-  return UsageError(option + ": modifier '" + modifier + "' is not known");
+// What follows the colon: Open MPI's modifiers that change nothing on one machine are accepted silently.
+bool changes_nothing(const std::string& modifier) {
+  static constexpr const char* all[] = {"inherit", "noinherit", "no-overload", "if-supported", "ordered", "span"};
+  return std::any_of(std::begin(all), std::end(all), [&](const char* one) { return modifier == one; });
 }
 
-// What follows the colon: Open MPI's modifiers that change nothing here are accepted silently.
 void apply_modifiers(PlacementRequest& request, const std::string& option, const std::vector<std::string>& modifiers) {
   for (const std::string& modifier : modifiers) {
     std::string word = modifier;
     std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
-    const std::string number = word.compare(0, 3, "pe=") == 0 ? word.substr(3) : word;
-    if (const int width = whole_number(number); width > 0) {
+    const bool is_width = word.starts_with("pe=");
+    if (const int width = whole_number(is_width ? word.substr(3) : word); width > 0) {
       request.width = width;
     } else if (word == "hwtcpus") {
       request.count_threads = true;
-    } else if (word != "oversubscribe" && word != "nooversubscribe" && word != "overload-allowed" &&
-               word != "inherit" && word != "no-overload" && word != "if-supported" && word != "ordered" &&
-               word != "report" && word != "nolocal" && word != "span" && word != "corecpus" && word != "noinherit") {
-      throw unknown_modifier(option, modifier);
+    } else if (word == "corecpus") {
+      request.count_threads = false;
+    } else if (word == "overload-allowed") {
+      request.overload = true;
+    } else if (word == "oversubscribe") {
+      request.overload = true;
+      request.no_oversubscribe = false;
+    } else if (word == "nooversubscribe") {
+      request.no_oversubscribe = true;
+    } else if (word == "report") {
+      request.report = true;
+    } else if (!changes_nothing(word)) {
+      throw UsageError(
+          std::string(option).append(" takes the modifiers PE=N, N, hwtcpus, overload-allowed, oversubscribe, "
+                                     "nooversubscribe, report and span, not '" +
+                                     modifier + "'"));
     }
   }
 }
@@ -123,14 +136,32 @@ std::vector<std::vector<std::size_t>> map_ranks(const PlacementRequest& request,
   }
 
   std::vector<std::vector<std::size_t>> mapped;
+  const auto per_part = static_cast<std::size_t>(request.per_part);
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
-    const auto& part = parts[rank % parts.size()];
+    // ppr fills a part before it goes to the next one.
+    const auto& part = parts[per_part != 0 ? rank / per_part % parts.size() : rank % parts.size()];
+    const std::size_t turn = per_part != 0 ? rank % per_part : rank / parts.size();
     std::vector<std::size_t>& own = mapped.emplace_back();
     const auto width = std::min(static_cast<std::size_t>(request.width), part.size());
-    for (std::size_t i = 0; i < width; ++i) own.push_back(part[(rank / parts.size() * width + i) % part.size()]);
+    if (width < static_cast<std::size_t>(request.width))
+      throw UsageError("a rank asks for " + std::to_string(request.width) +
+                       " cores of the part that it is mapped to (PE=" + std::to_string(request.width) +
+                       "), but that has " + std::to_string(part.size()));
+    for (std::size_t i = 0; i < width; ++i) own.push_back(part[(turn * width + i) % part.size()]);
   }
   if (request.by_location) std::stable_sort(mapped.begin(), mapped.end());
   return mapped;
+}
+
+// Two ranks on one core take turns, and somebody who binds ranks wants each to have its own.
+void refuse_overload(const PlacementRequest& request, int ranks, std::size_t units, const char* unit) {
+  const auto wanted = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(request.width);
+  if (request.overload || wanted <= units) return;
+  const std::string each = request.width > 1 ? " with " + std::to_string(request.width) + ' ' + unit + "s each" : "";
+  throw UsageError("cannot bind " + std::to_string(ranks) + " ranks" + each + ": only " + std::to_string(units) + ' ' +
+                   unit + (units == 1 ? "" : "s") +
+                   " may be used; start fewer, let them move with --bind-to none, or let them share with "
+                   "--bind-to core:overload-allowed");
 }
 
 std::vector<Cpus> requested_places(const PlacementRequest& request, int ranks,
@@ -139,6 +170,7 @@ std::vector<Cpus> requested_places(const PlacementRequest& request, int ranks,
   if (bind == Level::automatic) bind = Level::core;
   const bool threads = request.count_threads || bind == Level::hwthread || request.map == Level::hwthread;
   const auto units = group(machine, threads ? Level::hwthread : Level::core);
+  refuse_overload(request, ranks, units.size(), threads ? "hardware thread" : "core");
 
   std::vector<Cpus> places;
   for (const auto& own : map_ranks(request, ranks, machine, units)) {
@@ -156,43 +188,64 @@ std::vector<Cpus> requested_places(const PlacementRequest& request, int ranks,
 
 }  // namespace
 
-void request_binding(PlacementRequest& request, const std::string& text) {
+void request_binding(PlacementRequest& request, const std::string& option, const std::string& text) {
   const std::vector<std::string> words = split(text, ':');
-  if (words.empty()) throw UsageError("--bind-to needs a value");
-  request.bind = level_of("--bind-to", words.front());
-  apply_modifiers(request, "--bind-to", {words.begin() + 1, words.end()});
+  request.bind = level_of(option, words.empty() ? "" : words.front());
+  if (!words.empty()) apply_modifiers(request, option, {words.begin() + 1, words.end()});
 }
 
-void request_mapping(PlacementRequest& request, const std::string& text) {
+void request_mapping(PlacementRequest& request, const std::string& option, const std::string& text) {
   std::vector<std::string> words = split(text, ':');
-  if (!words.empty() && words.front() == "ppr" && words.size() >= 3) words.erase(words.begin(), words.begin() + 2);
+  if (!words.empty() && words.front() == "ppr") {
+    request.per_part = words.size() >= 3 ? whole_number(words[1]) : -1;
+    if (request.per_part < 1)
+      throw UsageError(option +
+                       " takes ppr:N:RESOURCE for N ranks on each RESOURCE (node, socket, numa, core ...), not '" +
+                       text + "'");
+    words.erase(words.begin(), words.begin() + 2);
+  }
   // ":PE=2" names modifiers alone.
-  const bool named = !text.empty() && text.front() != ':';
-  if (named) request.map = level_of("--map-by", words.empty() ? "" : words.front());
-  apply_modifiers(request, "--map-by", {words.begin() + (named ? 1 : 0), words.end()});
+  const bool named = text.empty() || text.front() != ':';
+  if (named) request.map = level_of(option, words.empty() ? "" : words.front());
+  if (!words.empty()) apply_modifiers(request, option, {words.begin() + (named ? 1 : 0), words.end()});
 }
 
-void request_ranking(PlacementRequest& request, const std::string& text) {
+void request_ranking(PlacementRequest& request, const std::string& option, const std::string& text) {
   const std::string word = text.substr(0, text.find(':'));
-  if (word != "slot" && word != "span" && word != "node") level_of("--rank-by", word == "fill" ? "core" : word);
-  request.by_location = word != "slot" && word != "span" && word != "node";
+  const bool as_mapped = word == "slot" || word == "span" || word == "node";
+  const auto known = [&](const LevelName& row) { return word == row.name; };
+  if (!as_mapped && word != "fill" && std::none_of(std::begin(level_names), std::end(level_names), known))
+    throw UsageError(option + " takes slot, span, core or fill, not '" + text + "'");
+  request.by_location = !as_mapped;
 }
 
-void request_cpus(PlacementRequest& request, const std::string& text) {
+void request_cpus(PlacementRequest& request, const std::string& option, const std::string& text) {
+  constexpr int most = 65535;  // Linux knows fewer
+  request.cpus.clear();
   for (const std::string& range : split(text, ',')) {
     const std::size_t dash = range.find('-');
     const int first = whole_number(range.substr(0, dash));
     const int last = dash == std::string::npos ? first : whole_number(range.substr(dash + 1));
-    if (first < 0 || last < first) throw UsageError("'" + text + "' is not a list of hardware threads such as 0,2-5");
+    if (first < 0 || last < first || last > most) {
+      request.cpus.clear();
+      break;
+    }
     for (int cpu = first; cpu <= last; ++cpu) request.cpus.push_back(cpu);
   }
+  if (request.cpus.empty())
+    throw UsageError(option + " takes a list of hardware threads such as 0,2-5, not '" + text + "'");
 }
 
 bool needs_topology(const PlacementRequest& request, int ranks, int usable_cores, int allowed_cpus) {
+  if (request.per_part != 0) return true;
   if (request.bind == Level::none) return false;
   if (request.explicit_binding() || request.width > 1) return true;
   // A quota below the number of allowed cores moves about: binding would only take choices from the kernel.
   return ranks > 1 && usable_cores == allowed_cpus && allowed_cpus / ranks >= cores_worth_binding;
+}
+
+int ranks_of_parts(const PlacementRequest& request, const std::vector<HardwareThread>& machine) {
+  return request.per_part * std::max(1, static_cast<int>(group(machine, request.map).size()));
 }
 
 Placement place(const PlacementRequest& request, int ranks, int usable_cores,
@@ -200,6 +253,10 @@ Placement place(const PlacementRequest& request, int ranks, int usable_cores,
   Placement placement;
   placement.cores = std::max(1, usable_cores / ranks);
   placement.cpus.resize(static_cast<std::size_t>(ranks));
+  if (request.per_part != 0 && !machine.empty() && ranks > ranks_of_parts(request, machine))
+    throw UsageError("--map-by ppr:" + std::to_string(request.per_part) + " allows " +
+                     std::to_string(ranks_of_parts(request, machine)) + " ranks on this machine, but -n asks for " +
+                     std::to_string(ranks) + "; leave one of the two out");
   if (machine.empty() || request.bind == Level::none) return placement;
   if (request.explicit_binding() || request.width > 1) {
     placement.cpus = requested_places(request, ranks, machine);

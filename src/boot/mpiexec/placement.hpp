@@ -20,15 +20,20 @@ struct PlacementRequest {
   bool count_threads = false;  // a unit is a hardware thread and not a core
   bool by_location = false;    // number ranks by where they are, not in the order of mapping
   std::vector<int> cpus;       // only these; empty: all that we may use
+  int per_part = 0;            // ranks on each part that `map` names (`ppr:2:socket`), no more; 0: any number
+  bool overload = false;       // more ranks may be bound to a core than one
+  bool report = false;         // say where each rank may run
+  bool no_oversubscribe = false;
 
   bool explicit_binding() const { return bind != Level::automatic || map != Level::automatic; }
 };
 
-// What the values of --bind-to, --map-by, --rank-by and --cpu-set ask for. They throw UsageError.
-void request_binding(PlacementRequest& request, const std::string& text);
-void request_mapping(PlacementRequest& request, const std::string& text);
-void request_ranking(PlacementRequest& request, const std::string& text);
-void request_cpus(PlacementRequest& request, const std::string& text);
+// What the values of --bind-to, --map-by, --rank-by and --cpu-set ask for; `option` is how the user wrote that. They throw
+// UsageError.
+void request_binding(PlacementRequest& request, const std::string& option, const std::string& text);
+void request_mapping(PlacementRequest& request, const std::string& option, const std::string& text);
+void request_ranking(PlacementRequest& request, const std::string& option, const std::string& text);
+void request_cpus(PlacementRequest& request, const std::string& option, const std::string& text);
 
 struct Placement {
   std::vector<std::vector<int>> cpus;  // of each rank, as the kernel numbers them; empty: not bound
@@ -38,7 +43,10 @@ struct Placement {
 // Whether the ranks' places depend on the machine's topology; reading it costs milliseconds.
 bool needs_topology(const PlacementRequest& request, int ranks, int usable_cores, int allowed_cpus);
 
-// `machine` holds the hardware threads that may be used, in the order of neighbourhood; it may be empty if the
+// How many ranks --map-by ppr asks for.
+int ranks_of_parts(const PlacementRequest& request, const std::vector<HardwareThread>& machine);
+
+// Throws UsageError if the ranks are more than may be bound. `machine` holds the hardware threads that may be used, in the order of neighbourhood; it may be empty if the
 // topology is not needed.
 Placement place(const PlacementRequest& request, int ranks, int usable_cores,
                 const std::vector<HardwareThread>& machine);

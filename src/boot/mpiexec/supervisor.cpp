@@ -24,11 +24,13 @@ constexpr auto failure_grace = 500ms;     // from SIGTERM to SIGKILL
 constexpr auto interrupt_grace = 1000ms;  // a program may want to write down what it has
 constexpr auto last_wait = 800ms;         // after SIGKILL, for what the kernel can't end at once
 constexpr auto sweep_every = 20ms;        // killing a parent brings its children to us
+constexpr auto file_retry = 10ms;         // until a file of a rank's output that takes nothing is tried again
 constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
 constexpr auto look_again_every = 200ms;
 constexpr auto watch_every = 1s;
 
 constexpr int exit_code_of_timeout = 124;
+constexpr int exit_code_of_lost_output = 1;
 constexpr int mpiexec_itself = -2;  // as a writer of lines
 
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -51,6 +53,7 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
       out_(STDOUT_FILENO),
       err_own_(STDERR_FILENO),
       err_(options.merge_stderr || err_own_.same_file_as(out_) ? out_ : err_own_),
+      files_(options.files, segment.header->size),
       input_(options.stdin_rank),
       watch_(segment) {
   sigset_t watched;
@@ -68,7 +71,7 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
   if (signals_ < 0) throw std::system_error(errno, std::generic_category(), "signalfd");
 
   sigemptyset(&rank_defaults_);
-  for (int signal : {SIGPIPE, SIGTTIN}) {
+  for (int signal : {SIGPIPE, SIGTTIN, SIGXFSZ}) {
     if (is_ignored(signal)) continue;
     sigaddset(&rank_defaults_, signal);
     ::signal(signal, SIG_IGN);  // we notice by errors instead
@@ -87,7 +90,9 @@ Supervisor::Ends Supervisor::make_ends(int rank) {
     Stream& stream = streams_[2 * static_cast<std::size_t>(rank) + static_cast<std::size_t>(i)];
     stream.fd = ends[i][0];
     fcntl(stream.fd, F_SETFL, O_NONBLOCK);
+    Sink* file = files_.of(rank, i == 1);
     stream.sink = i == 0 ? &out_ : &err_;
+    if (file != nullptr) (options_.files.copy ? stream.second : stream.sink) = file;
     stream.prefix = label_text(options_.label, rank, i == 1);
   }
   return {input_.descriptor_for(rank), ends[0][1], ends[1][1]};
@@ -126,7 +131,7 @@ int Supervisor::run() {
 bool Supervisor::finished() const {
   if (Clock::now() >= give_up_at_) return true;
   const bool closed = std::all_of(streams_.begin(), streams_.end(), [](const Stream& s) { return s.fd < 0; });
-  return no_children_ && closed && !out_.waiting() && !err_.waiting();
+  return no_children_ && closed && !out_.waiting() && !err_.waiting() && !files_.waiting();
 }
 
 void Supervisor::wait_for_something() {
@@ -140,7 +145,7 @@ void Supervisor::wait_for_something() {
   const std::size_t first_stream = wanted.size();
   std::vector<Stream*> polled;
   for (Stream& stream : streams_) {
-    if (stream.fd < 0 || stream.sink->full()) continue;
+    if (stream.fd < 0 || is_full(stream)) continue;
     wanted.push_back({stream.fd, POLLIN, 0});
     polled.push_back(&stream);
   }
@@ -165,6 +170,7 @@ int Supervisor::milliseconds_to_next_deadline() const {
   for (const Stream& stream : streams_) {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
+  if (files_.waiting()) next = std::min(next, Clock::now() + file_retry);
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<long>(left, 0, 1 << 30));
@@ -389,15 +395,27 @@ void Supervisor::read_rank(int rank) {
 void Supervisor::drain_outputs() {
   for (Sink* sink : {&out_, &err_}) {
     sink->drain();
-    if (!sink->broken()) continue;
-    // Nobody reads us any more, so nobody reads the ranks: they are told as any writer to a closed pipe is.
-    for (Stream& stream : streams_) {
-      if (stream.sink != sink || stream.fd < 0) continue;
-      close(stream.fd);
-      stream.fd = -1;
-      stream.partial.clear();
-    }
+    if (sink->broken()) output_lost(sink == &out_ ? "standard output" : "standard error", sink->error());
   }
+  int error = 0;
+  if (const std::string* path = files_.drain(error)) output_lost("the file " + *path, error);
+}
+
+// What ranks print would be lost without a word, so the job fails, as a program does that nobody reads any more.
+void Supervisor::output_lost(const std::string& where, int error) {
+  if (!output_lost_) {
+    output_lost_ = true;
+    const bool unread = error == EPIPE;
+    if (exit_code_ == 0) exit_code_ = unread ? 128 + SIGPIPE : exit_code_of_lost_output;
+    const std::string cure = error == ENOSPC || error == EDQUOT ? " (free some space, or write elsewhere)"
+                             : error == EFBIG                   ? " (a limit on file size, ulimit -f?)"
+                                                                : "";
+    if (!decided_)
+      say("cannot write to " + where + ": " + (unread ? "nobody reads it any more" : strerror(error)) + cure +
+          (living() != 0 ? "; ending " + count(living(), "rank") : ""));
+    decided_ = true;
+  }
+  if (phase_ == Phase::running && living() != 0) end_job(SIGTERM, failure_grace);
 }
 
 void Supervisor::flush_idle_partials() {
@@ -411,7 +429,7 @@ void Supervisor::flush_idle_partials() {
 // has escaped to somebody else.
 void Supervisor::close_streams_of_nobody() {
   for (Stream& stream : streams_) {
-    if (stream.fd < 0 || !read_stream(stream) || stream.sink->full()) continue;
+    if (stream.fd < 0 || !read_stream(stream) || is_full(stream)) continue;
     flush_partial(stream);
     close(stream.fd);
     stream.fd = -1;

@@ -19,6 +19,7 @@
 #include "boot/mpiexec/input.hpp"
 #include "boot/mpiexec/options.hpp"
 #include "boot/mpiexec/output.hpp"
+#include "boot/mpiexec/output_files.hpp"
 #include "boot/mpiexec/segment.hpp"
 #include "boot/mpiexec/watch.hpp"
 
@@ -86,6 +87,7 @@ class Supervisor {
   // Output.
   void read_rank(int rank);
   void drain_outputs();
+  void output_lost(const std::string& where, int error);
   void flush_idle_partials();
   void close_streams_of_nobody();
   void say(const std::string& sentence);
@@ -99,6 +101,7 @@ class Supervisor {
   std::vector<Stream> streams_;  // of rank r: 2r its output, 2r + 1 its errors
   Sink out_, err_own_;
   Sink& err_;  // out_ if both are the same file, so that lines are not torn there either
+  OutputFileSet files_;
   Input input_;
   Watch watch_;
   sigset_t rank_mask_, rank_defaults_;
@@ -109,6 +112,7 @@ class Supervisor {
   int exit_code_ = 0;
   int died_along_ = 0;        // ranks that ended just now because they were threads of a rank's process
   bool decided_ = false;      // exit_code_ is: the first failure counts
+  bool output_lost_ = false;  // and that has been told
   bool no_children_ = false;  // nothing of the job is left
   Clock::time_point kill_at_ = Clock::time_point::max();
   Clock::time_point give_up_at_ = Clock::time_point::max();

@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <memory>
@@ -62,6 +64,39 @@ std::vector<std::string> split_quoted(const std::string& line) {
   return words;
 }
 
+namespace {
+
+// Optimal string alignment: insertions, deletions, replacements and swaps of neighbours, each of which counts one.
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        d[i][j] = i + j;
+        continue;
+      }
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t least = std::min<std::size_t>(3, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance >= least) continue;
+    least = distance;
+    best = candidate;
+  }
+  return best;
+}
+
 std::string name_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
 
 void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
@@ -77,9 +112,23 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
+std::string bytes_of_file(const std::string& path, std::size_t most) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "re"), fclose);
+  std::string bytes;
+  char buffer[16384];
+  while (file && bytes.size() < most) {
+    const std::size_t got = fread(buffer, 1, std::min(sizeof buffer, most - bytes.size()), file.get());
+    if (got == 0) break;
+    bytes.append(buffer, got);
+  }
+  return bytes;
+}
+
 std::vector<std::string> lines_of_file(const std::string& path) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen(path.c_str(), "re"), fclose);
-  if (!file) throw UsageError("cannot read " + path + ": " + strerror(errno));
+  struct stat status;
+  if (!file || (fstat(fileno(file.get()), &status) == 0 && S_ISDIR(status.st_mode)))
+    throw UsageError("cannot read the file '" + path + "': " + strerror(file ? EISDIR : errno));
   std::vector<std::string> lines(1);
   for (int c = getc(file.get()); c != EOF; c = getc(file.get())) {
     if (c == '\n')

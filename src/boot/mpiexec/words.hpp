@@ -15,12 +15,19 @@ std::vector<std::string> split(const std::string& text, char separator);  // wit
 // # begins a comment.
 std::vector<std::string> split_quoted(const std::string& line);
 
+// The one that was most likely meant: that with the fewest letters wrong, missing, too many or swapped. Empty if all differ
+// too much.
+std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
+
 // Lists of assignments as execve takes them: NAME=VALUE.
 std::string name_of(const std::string& assignment);
 void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value);
 
 // Pointers into `words`, with the null at the end that execve wants.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
+
+// All that the file holds, at most `most` bytes of it; nothing if it can't be read.
+std::string bytes_of_file(const std::string& path, std::size_t most = 64 << 20);
 
 // Throws UsageError if the file can't be read.
 std::vector<std::string> lines_of_file(const std::string& path);
