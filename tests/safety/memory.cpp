@@ -13,8 +13,8 @@ namespace {
 using namespace test;
 
 constexpr int threads = 4;
-constexpr int messages = 250;  // of a thread in one round
-constexpr int rounds = 6;      // twice each of the ways in which a runtime may place its threads (runtime.hpp)
+constexpr int messages = 60;  // of a thread in one round
+constexpr int rounds = 6;     // twice each of the ways in which a runtime may place its threads (runtime.hpp)
 
 // Bytes that the process, hence the library too, has from malloc and has not given back.
 long bytes_in_use() {
