@@ -77,7 +77,9 @@ int run(unsigned long tls_bytes, unsigned long tls_alignment) {
     auto& seat = *new Seat;
     seat.place = place;
     seat.record = &records[place.rank];
-    if (!start_rank(seat, plan, program)) fail("cannot make the thread of rank " + std::to_string(place.rank));
+    if (!start_rank(seat, plan, program))
+      fail("cannot make the thread of rank " + std::to_string(place.rank) +
+           " (a limit on processes and threads, ulimit -u or pids.max of the cgroup, or on memory?)");
   }
   wait_for_ranks(static_cast<int>(plan.ranks.size()));
   return 0;
