@@ -1,6 +1,7 @@
 # What a prefix holds: the library, mpi.h, the launcher, the compiler wrappers, pkg-config and CMake packages. Nothing in
 # it remembers the prefix, so an installed tree can be moved. `product` builds what is installed and nothing else.
 include(CMakePackageConfigHelpers)
+include(${CMAKE_CURRENT_LIST_DIR}/debug_info.cmake)
 
 add_custom_target(product)
 add_dependencies(product generated)
@@ -37,6 +38,17 @@ install(FILES ${HEDDLE_GENERATED}/include/mpi.h DESTINATION ${CMAKE_INSTALL_INCL
 get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
 add_dependencies(product mpi_abi mpiexec ${modules})
 install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/heddle)
+
+heddle_strip_installed(mpi_abi ${CMAKE_INSTALL_LIBDIR})
+heddle_strip_installed(mpiexec ${CMAKE_INSTALL_BINDIR})
+set(beside_the_library heddle_topology ${modules})
+if(TARGET heddle_host)
+  list(APPEND beside_the_library heddle_host heddle_host_program)
+endif()
+foreach(target ${beside_the_library})
+  heddle_strip_installed(${target} ${CMAKE_INSTALL_LIBDIR}/heddle)
+endforeach()
 
 # ---- CMake package --------------------------------------------------------------------------------------------------
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heddle-config.cmake.in
