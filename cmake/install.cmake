@@ -13,14 +13,15 @@ set(INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
 set(LIBDIR ${CMAKE_INSTALL_LIBDIR})
 set(VERSION ${PROJECT_VERSION})
 
-function(heddle_wrapper NAME LANGUAGE COMPILER OPTION VARIABLES)
+function(heddle_wrapper NAME LANGUAGE COMPILER OPTION PACKAGE VARIABLES)
+  string(REGEX MATCH "^[^ ]+" HEDDLE_VARIABLE ${VARIABLES})
   configure_file(${PROJECT_SOURCE_DIR}/src/wrappers/mpicc.in ${PROJECT_BINARY_DIR}/wrappers/${NAME} @ONLY)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/wrappers/${NAME} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-heddle_wrapper(mpicc C cc cc "HEDDLE_CC MPICC_CC MPICH_CC OMPI_CC I_MPI_CC")
+heddle_wrapper(mpicc C cc cc gcc "HEDDLE_CC MPICC_CC MPICH_CC OMPI_CC I_MPI_CC")
 foreach(name mpicxx mpic++)
-  heddle_wrapper(${name} C++ c++ cxx "HEDDLE_CXX MPICXX_CXX MPICH_CXX OMPI_CXX I_MPI_CXX")
+  heddle_wrapper(${name} C++ c++ cxx g++ "HEDDLE_CXX MPICXX_CXX MPICH_CXX OMPI_CXX I_MPI_CXX")
 endforeach()
 
 # ---- pkg-config -----------------------------------------------------------------------------------------------------
@@ -62,5 +63,6 @@ install(FILES ${PROJECT_BINARY_DIR}/heddle-config.cmake ${PROJECT_BINARY_DIR}/he
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/heddle DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/heddle_tool DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools
         FILES_MATCHING PATTERN "*.py")
+install(FILES ${PROJECT_SOURCE_DIR}/examples/demo.c DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/examples)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/bench
         FILES_MATCHING PATTERN "*.[ch]" PATTERN "threads/*.cpp" PATTERN sync EXCLUDE)

@@ -53,6 +53,10 @@ printf '#include <mpi.h>\nint size = sizeof NAME;\n' >named.c
 "$mpicc" '-DNAME="a b; (c)"' -c named.c || fail "an argument with spaces"
 "$mpicc" -E -dM -x c /dev/null | contains __GNUC__ || fail "-E"
 "$mpicc" no-such-file.c 2>/dev/null && fail "the compiler's failure must be the wrapper's"
+for name in "no-such-compiler" "/nowhere/cc -m64"; do
+  said=$(MPICH_CC=$name "$mpicc" "$here/hello.c" 2>&1) && fail "a compiler that is not there"
+  [[ $said == "mpicc: there is no C compiler '${name%% *}' here. "*"HEDDLE_CC."* ]] || fail "a compiler that is not there: $said"
+done
 ln -s "$mpicc" elsewhere
 expect "through a link" "$prefix/include" "$(./elsewhere -showme:incdirs)"
 echo passed
