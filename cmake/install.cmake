@@ -61,6 +61,8 @@ install(FILES ${PROJECT_BINARY_DIR}/heddle-config.cmake ${PROJECT_BINARY_DIR}/he
 
 # ---- the `heddle` command and the benchmark programs that it compiles ------------------------------------------------
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/heddle DESTINATION ${CMAKE_INSTALL_BINDIR})
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/VERSION CONTENT "${PROJECT_VERSION}\n")
+install(FILES ${PROJECT_BINARY_DIR}/VERSION DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/heddle_tool DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools
         FILES_MATCHING PATTERN "*.py")
 install(FILES ${PROJECT_SOURCE_DIR}/examples/demo.c DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/examples)

@@ -36,6 +36,10 @@ expect "-showme:libdirs" "$prefix/lib" "$("$mpicc" -showme:libdirs)"
 expect "-showme:libs" mpi_abi "$("$mpicc" -showme:libs)"
 expect "-showme:command" cc "$("$mpicc" -showme:command)"
 "$mpicc" -showme:version | contains -x 'mpicc: Heddle [0-9.]* (Language: C)' || fail "-showme:version"
+version=$("$prefix/bin/mpiexec" --version | sed -n 's/^mpiexec (Heddle) //p')
+[[ $version == [0-9]*.* ]] || fail "mpiexec --version: '$version'"
+expect "heddle --version" "heddle (Heddle) $version" "$("$prefix/bin/heddle" --version)"
+expect "version of mpicc" "mpicc: Heddle $version (Language: C)" "$("$mpicc" -showme:version)"
 "$mpicc" -showme:nonsense 2>/dev/null && fail "an unknown question must fail"
 
 # Another compiler, by option and by variable; a compiler that carries options.
