@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# The installed tree is small and has the licence; debug information is a component of its own, and found by those who need it.
+# The installed tree is small, and has the licence, manual pages and completion; debug information is a component of its own, and found by those who need it.
 # shellcheck source-path=SCRIPTDIR source=common.sh
 build=$3
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-[[ -s $prefix/share/licenses/heddle/LICENSE ]] || fail "no licence is installed"
+for file in licenses/heddle/LICENSE man/man1/{mpiexec,mpirun,mpicc,mpicxx,heddle}.1 bash-completion/completions/mpiexec \
+  zsh/site-functions/_heddle fish/vendor_completions.d/mpicc.fish; do
+  [[ -s $prefix/share/$file ]] || fail "$file is not installed"
+done
 cmake --install "$build" --prefix "$PWD/tree" >/dev/null
 binaries=()
 while read -r file; do
