@@ -1,6 +1,7 @@
 # What a prefix holds: the library, mpi.h, the launcher, the compiler wrappers, pkg-config and CMake packages. Nothing in
 # it remembers the prefix, so an installed tree can be moved. `product` builds what is installed and nothing else.
 include(CMakePackageConfigHelpers)
+include(${CMAKE_CURRENT_LIST_DIR}/debug_info.cmake)
 
 add_custom_target(product)
 add_dependencies(product generated)
@@ -12,14 +13,15 @@ set(INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
 set(LIBDIR ${CMAKE_INSTALL_LIBDIR})
 set(VERSION ${PROJECT_VERSION})
 
-function(heddle_wrapper NAME LANGUAGE COMPILER OPTION VARIABLES)
+function(heddle_wrapper NAME LANGUAGE COMPILER OPTION PACKAGE VARIABLES)
+  string(REGEX MATCH "^[^ ]+" HEDDLE_VARIABLE ${VARIABLES})
   configure_file(${PROJECT_SOURCE_DIR}/src/wrappers/mpicc.in ${PROJECT_BINARY_DIR}/wrappers/${NAME} @ONLY)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/wrappers/${NAME} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
 
-heddle_wrapper(mpicc C cc cc "HEDDLE_CC MPICC_CC MPICH_CC OMPI_CC I_MPI_CC")
+heddle_wrapper(mpicc C cc cc gcc "HEDDLE_CC MPICC_CC MPICH_CC OMPI_CC I_MPI_CC")
 foreach(name mpicxx mpic++)
-  heddle_wrapper(${name} C++ c++ cxx "HEDDLE_CXX MPICXX_CXX MPICH_CXX OMPI_CXX I_MPI_CXX")
+  heddle_wrapper(${name} C++ c++ cxx g++ "HEDDLE_CXX MPICXX_CXX MPICH_CXX OMPI_CXX I_MPI_CXX")
 endforeach()
 
 # ---- pkg-config -----------------------------------------------------------------------------------------------------
@@ -37,6 +39,17 @@ install(FILES ${HEDDLE_GENERATED}/include/mpi.h DESTINATION ${CMAKE_INSTALL_INCL
 get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
 add_dependencies(product mpi_abi mpiexec ${modules})
 install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/heddle)
+
+heddle_strip_installed(mpi_abi ${CMAKE_INSTALL_LIBDIR})
+heddle_strip_installed(mpiexec ${CMAKE_INSTALL_BINDIR})
+set(beside_the_library heddle_topology ${modules})
+if(TARGET heddle_host)
+  list(APPEND beside_the_library heddle_host heddle_host_program)
+endif()
+foreach(target ${beside_the_library})
+  heddle_strip_installed(${target} ${CMAKE_INSTALL_LIBDIR}/heddle)
+endforeach()
 
 # ---- CMake package --------------------------------------------------------------------------------------------------
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/heddle-config.cmake.in
@@ -48,7 +61,10 @@ install(FILES ${PROJECT_BINARY_DIR}/heddle-config.cmake ${PROJECT_BINARY_DIR}/he
 
 # ---- the `heddle` command and the benchmark programs that it compiles ------------------------------------------------
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/heddle DESTINATION ${CMAKE_INSTALL_BINDIR})
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/VERSION CONTENT "${PROJECT_VERSION}\n")
+install(FILES ${PROJECT_BINARY_DIR}/VERSION DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/heddle_tool DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools
         FILES_MATCHING PATTERN "*.py")
+install(FILES ${PROJECT_SOURCE_DIR}/examples/demo.c DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/examples)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/bench
         FILES_MATCHING PATTERN "*.[ch]" PATTERN "threads/*.cpp" PATTERN sync EXCLUDE)

@@ -1,6 +1,7 @@
 #include "rank/rank.hpp"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -8,10 +9,13 @@
 #include <cstdlib>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "boot/cores.hpp"
 #include "boot/job.hpp"
+#include "boot/variables.hpp"
 #include "lln/shm/endpoint.hpp"
 #include "lln/shm/window_room.hpp"
 #include "object/error.hpp"
@@ -60,6 +64,17 @@ static Error check_initial_errhandler() {
   if (chosen.empty() || std::find(std::begin(known), std::end(known), chosen) != std::end(known)) return success;
   return fail(MPI_ERR_ARG, "%s=%.200s, which is none of %s, %s and %s", boot::initial_errhandler_variable,
               chosen.c_str(), known[0], known[1], known[2]);
+}
+
+// Of a job says mpiexec so, once; here of a program that was started without it.
+static void name_unknown_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view assignment = *entry;
+    names.emplace_back(assignment.substr(0, assignment.find('=')));
+  }
+  if (const std::string sentence = boot::unknown_variables(names); !sentence.empty())
+    std::fprintf(stderr, "heddle: %s\n", sentence.c_str());
 }
 
 // Progress on idle cores: by default where there are at least two cores for each rank to expect idle ones of, and somebody
@@ -111,6 +126,7 @@ static Error bring_up(Rank& rank) {
   const bool alone = std::getenv(boot::job_fd_variable) == nullptr;
   const std::size_t heap = alone ? lln::shm::heap_bytes(1) + lln::shm::window_room() : 0;
   if (!boot::join(rank.job, heap, problem)) return fail(MPI_ERR_OTHER, "%s", problem.text);
+  if (alone) name_unknown_variables();
   rank.world_rank = rank.job.rank;
   rank.world_size = rank.job.size;
   const bool bound = rank.job.record().bound != 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "safety/sleep.hpp"
+
 namespace heddle::safety {
 
 namespace {
@@ -75,10 +77,13 @@ std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up) {
   return std::clamp(wake_ups_awake * wake_up, shortest_awake, longest_awake);
 }
 
+bool never_sleep(const WaitPolicy& policy, const Model& model) {
+  return policy.kind == Kind::busy || (policy.kind == Kind::model && polls_by_itself(model));
+}
+
 std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t wake_up) {
   std::string text(name_of(policy.kind));
-  const bool awake_for_ever = policy.kind == Kind::busy || (policy.kind == Kind::model && polls_by_itself(model));
-  if (awake_for_ever) {
+  if (never_sleep(policy, model)) {
     text += " (never asleep";
   } else if (policy.kind == Kind::passive) {
     text += " (asleep after one look";

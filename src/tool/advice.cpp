@@ -1,15 +1,24 @@
-// The rules of the report's last line, the most telling first.
+// The rules of the report's last line, the most telling first. They rest on counts alone: a share of the time says as much
+// about the machine's other load as about the program.
 #include <algorithm>
 #include <cstdio>
 
+#include "safety/model.hpp"
 #include "tool/figures.hpp"
 
 namespace heddle::tool {
 
 using instruments::Count;
 using instruments::Time;
+using instruments::Totals;
 
 namespace {
+
+constexpr std::uint64_t few_messages = 100;  // sent and received: too few to judge by
+constexpr int many_contended = 20;           // percent of the attempts to enter a VNI
+constexpr std::uint64_t many_polls = 1000;   // empty acquisitions for each message received
+constexpr int many_unexpected = 50;          // percent of the messages received
+constexpr int mostly_waiting = 80;           // percent of the time in the library
 
 int percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<int>((100 * part + whole / 2) / whole);
@@ -22,6 +31,8 @@ std::string text(const char* format, Values... values) {
   return line;
 }
 
+using Number = unsigned long long;
+
 const char* shown(const CommFigures& comm) { return comm.name.empty() ? "(unnamed)" : comm.name.c_str(); }
 
 // The communicator of the VNI that most threads share; null if none has two.
@@ -33,45 +44,56 @@ const CommFigures* most_shared(const Figures& figures, int vni) {
   return found;
 }
 
+std::uint64_t messages(const Totals& vni) { return vni[Count::sent] + vni[Count::received]; }
+// Attempts to enter that found somebody else inside.
+std::uint64_t met(const Totals& vni) { return vni[Count::contended] + vni[Count::refused]; }
+std::uint64_t attempts(const Totals& vni) { return vni[Count::acquisitions] + vni[Count::refused]; }
+
 const VniFigures& busiest(const Figures& figures) {
-  return *std::ranges::max_element(figures.vnis, {}, [](const VniFigures& vni) { return time_in_library(vni.totals); });
+  return *std::ranges::max_element(figures.vnis, {}, [](const VniFigures& vni) { return attempts(vni.totals); });
+}
+
+// Threads that meet in a VNI: a VNI for each. Communicators are mapped to VNIs in turn, so there must be a communicator for each, too.
+std::string separate(const Figures& figures, const VniFigures& busy) {
+  const int share = percent(met(busy.totals), attempts(busy.totals));
+  const CommFigures* comm = most_shared(figures, busy.index);
+  const std::uint64_t threads = comm != nullptr ? comm->totals.threads : busy.totals.threads;
+  const std::uint64_t vnis = std::min<std::uint64_t>(threads, safety::most_vnis);
+  const bool too_few = figures.vnis.size() < vnis;
+  std::string more = text("HEDDLE_MODEL=auto,vnis=%llu", static_cast<Number>(vnis));
+  if (comm == nullptr)
+    return text("%llu threads use VNI %d, and %d%% of their attempts to enter found it taken; use more VNIs: %s",
+                static_cast<Number>(threads), busy.index, share, more.c_str());
+  return text(
+      "%llu threads share communicator %s, and %d%% of the attempts to enter VNI %d found it taken; give each thread a "
+      "duplicate of it (MPI_Comm_dup)%s",
+      static_cast<Number>(threads), shown(*comm), share, busy.index,
+      too_few ? (", and use more VNIs: " + more).c_str() : "");
 }
 
 }  // namespace
 
 std::string advice(const Figures& figures) {
-  constexpr int much = 20;
-  constexpr int most = 80;
-  if (figures.vnis.empty()) return "nothing was counted";
-  const auto& [vni, t] = busiest(figures);
-  const std::uint64_t whole = time_in_library(t);
-  if (whole == 0) return "no time was spent in communication";
+  std::uint64_t all = 0;
+  for (const VniFigures& vni : figures.vnis) all += messages(vni.totals);
+  if (all < few_messages) return text("none: %llu messages are too few to judge by", static_cast<Number>(all));
+  const VniFigures& busy = busiest(figures);
+  const Totals& t = busy.totals;
+  const std::uint64_t received = std::max<std::uint64_t>(t[Count::received], 1);
 
-  if (const int lost = percent(time_of_contention(t), whole); lost >= much) {
-    const char* way = figures.vnis.size() > 1
-                          ? "give each thread a duplicate of it (MPI_Comm_dup), so that they use different VNIs"
-                          : "choose a model with several VNIs (HEDDLE_MODEL=per-vni) and give each thread a duplicate "
-                            "of it (MPI_Comm_dup), or one that combines (csync)";
-    if (const CommFigures* comm = most_shared(figures, vni))
-      return text("%llu threads share communicator %s: %d%% of their time goes to waiting for VNI %d; %s",
-                  static_cast<unsigned long long>(comm->totals.threads), shown(*comm), lost, vni, way);
-    return text("%llu threads use VNI %d: %d%% of their time goes to waiting for it; choose a model with more VNIs",
-                static_cast<unsigned long long>(t.threads), vni, lost);
-  }
-  if (const int empty = percent(t[Time::empty], whole); empty >= much)
+  if (t.threads > 1 && percent(met(t), attempts(t)) >= many_contended) return separate(figures, busy);
+  if (figures.never_sleep && t[Count::wasted] / received >= many_polls)
+    return text("threads that wait never sleep, and polled %llu times in vain for each message; let them sleep: %s",
+                static_cast<Number>(t[Count::wasted] / received),
+                figures.may_sleep ? "HEDDLE_WAIT=spin" : "HEDDLE_MODEL=auto");
+  if (const int early = percent(t[Count::unexpected], t[Count::received]); early >= many_unexpected)
     return text(
-        "%d%% of the time is spent in critical sections with nothing to do (%.1f polls per message); choose a model "
-        "whose waiting threads sleep (HEDDLE_MODEL=clh-usc)",
-        empty,
-        static_cast<double>(t[Count::polls]) / static_cast<double>(std::max<std::uint64_t>(t[Count::received], 1)));
-  if (const int early = percent(t[Count::unexpected], t[Count::received]); early >= most)
-    return text(
-        "%d%% of the messages came before their receive was posted, and were copied once more; post receives "
-        "earlier",
+        "%d%% of the messages came before their receive was posted, and were copied once more; post receives earlier",
         early);
-  if (const int waiting = percent(t[Time::wait] + t[Time::asleep], whole); waiting >= most)
-    return text("%d%% of the time is spent waiting for messages: the peers, or the balance of work, decide", waiting);
-  return "nothing stands out";
+  if (const int waiting = percent(t[Time::wait] + t[Time::asleep], time_in_library(t)); waiting >= mostly_waiting)
+    return text("none: %d%% of the time in the library is spent waiting for messages, which other ranks decide",
+                waiting);
+  return "none: nothing stands out";
 }
 
 }  // namespace heddle::tool

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "boot/job.hpp"
+#include "boot/variables.hpp"
 #include "rank/rank.hpp"
 #include "rank/settings.hpp"
 #include "tool/enumeration.hpp"
@@ -24,61 +26,28 @@ void report_changed(const Rank& rank, const std::string& from, const std::string
   if (rank.engine != nullptr) change_report(from, to);
 }
 
+constexpr Cvar text(const boot::Variable& variable, int capacity, int verbosity,
+                    Error (*may_change)(const Rank&) = nullptr,
+                    void (*changed)(const Rank&, const std::string&, const std::string&) = nullptr) {
+  return {.name = variable.name.data(),
+          .description = variable.help.data(),
+          .items = nullptr,
+          .capacity = capacity,
+          .verbosity = verbosity,
+          .scope = may_change != nullptr ? MPI_T_SCOPE_LOCAL : MPI_T_SCOPE_CONSTANT,
+          .may_change = may_change,
+          .changed = changed};
+}
+
+// Those that are constant are read when the program is started.
 constexpr std::array variables{
-    Cvar{.name = "HEDDLE_MODEL",
-         .description = "Safety model: what keeps the library correct when many threads enter it. Read at the first "
-                        "initialization; empty: the default",
-         .items = nullptr,
-         .capacity = 256,
-         .verbosity = MPI_T_VERBOSITY_TUNER_BASIC,
-         .scope = MPI_T_SCOPE_LOCAL,
-         .may_change = before_start,
-         .changed = nullptr},
-    Cvar{.name = "HEDDLE_SPLIT_COPY",
-         .description =
-             "From how many bytes on the sender and the receiver of a message share its copying; `never`: the "
-             "receiver alone. Read at the first initialization; empty: the default",
-         .items = nullptr,
-         .capacity = 32,
-         .verbosity = MPI_T_VERBOSITY_TUNER_DETAIL,
-         .scope = MPI_T_SCOPE_LOCAL,
-         .may_change = before_start,
-         .changed = nullptr},
-    Cvar{.name = "HEDDLE_PROGRESS",
-         .description =
-             "Progress on cores that would idle, while the program computes: idle or off; with idle,defer=tasklet or "
-             "idle,defer=direct they also submit nonblocking sends, of from=BYTES on. Read at initialization; empty: "
-             "idle with at least two cores for each of several ranks",
-         .items = nullptr,
-         .capacity = 64,
-         .verbosity = MPI_T_VERBOSITY_USER_BASIC,
-         .scope = MPI_T_SCOPE_LOCAL,
-         .may_change = before_start,
-         .changed = nullptr},
-    Cvar{.name = "HEDDLE_WAIT",
-         .description =
-             "How a thread that waits spends its time: auto (as the safety model has it), busy, passive, spin, or "
-             "spin:MICROSECONDS; chosen when the program is started",
-         .items = nullptr,
-         .capacity = 32,
-         .verbosity = MPI_T_VERBOSITY_USER_BASIC,
-         .scope = MPI_T_SCOPE_CONSTANT,
-         .may_change = nullptr,
-         .changed = nullptr},
-    Cvar{.name = "HEDDLE_REPORT",
-         .description =
-             "What threads did with the library, told at finalization: 1 to standard error, else the name of "
-             "a file; empty or 0: no report",
-         .items = nullptr,
-         .capacity = 4096,
-         .verbosity = MPI_T_VERBOSITY_USER_BASIC,
-         .scope = MPI_T_SCOPE_LOCAL,
-         .may_change = until_the_end,
-         .changed = report_changed},
-    Cvar{.name = "HEDDLE_INITIAL_ERRHANDLER",
-         .description =
-             "Error handler of MPI_COMM_WORLD and MPI_COMM_SELF, and of errors before they exist; chosen when "
-             "the program is started, by mpiexec's option -initial-errhandler",
+    text(boot::variable("HEDDLE_MODEL"), 256, MPI_T_VERBOSITY_TUNER_BASIC, before_start),
+    text(boot::variable("HEDDLE_SPLIT_COPY"), 32, MPI_T_VERBOSITY_TUNER_DETAIL, before_start),
+    text(boot::variable("HEDDLE_PROGRESS"), 64, MPI_T_VERBOSITY_USER_BASIC, before_start),
+    text(boot::variable("HEDDLE_WAIT"), 32, MPI_T_VERBOSITY_USER_BASIC),
+    text(boot::variable("HEDDLE_REPORT"), 4096, MPI_T_VERBOSITY_USER_BASIC, until_the_end, report_changed),
+    Cvar{.name = boot::initial_errhandler_variable,
+         .description = boot::variable(boot::initial_errhandler_variable).help.data(),
          .items = &initial_errhandlers,
          .capacity = 1,
          .verbosity = MPI_T_VERBOSITY_USER_DETAIL,

@@ -5,6 +5,8 @@
 #include "p2p/engine.hpp"
 #include "rank/rank.hpp"
 #include "rank/settings.hpp"
+#include "safety/sleep.hpp"
+#include "safety/wait_policy.hpp"
 
 namespace heddle::tool {
 
@@ -30,6 +32,11 @@ void add_living(Rank& rank, std::vector<CommFigures>& figures) {
   }
 }
 
+bool may_sleep(const safety::Model& model) {
+  std::string why;
+  return safety::suits({.kind = safety::WaitPolicy::Kind::spin}, model, why);
+}
+
 }  // namespace
 
 Figures collect(Rank& rank) {
@@ -38,6 +45,8 @@ Figures collect(Rank& rank) {
                   .model = rank.engine->model().name,
                   .model_was_chosen = !setting("HEDDLE_MODEL").empty(),
                   .waiting = safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.wake_up),
+                  .never_sleep = safety::never_sleep(rank.machine.policy, rank.engine->model()),
+                  .may_sleep = may_sleep(rank.engine->model()),
                   .asked = {},
                   .vnis = {},
                   .comms = {}};

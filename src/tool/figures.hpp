@@ -31,6 +31,8 @@ struct Figures {
   std::string model;
   bool model_was_chosen = false;   // by HEDDLE_MODEL
   std::string waiting;             // the policy, and what it comes from (safety/wait_policy.hpp)
+  bool never_sleep = false;        // threads that wait, however long
+  bool may_sleep = true;           // if HEDDLE_WAIT=spin tells them to, which not every model can do
   std::vector<std::string> asked;  // what sessions and communicators asked for: the VNIs and the model of each
   std::vector<VniFigures> vnis;
   std::vector<CommFigures> comms;  // that have been used
@@ -40,10 +42,9 @@ Figures collect(Rank& rank);
 
 // Of a VNI, in ticks.
 std::uint64_t time_in_library(const instruments::Totals& vni);
-// Dang's SYNC, without what is spent waiting for messages: for the lock, and for who combines.
-std::uint64_t time_of_contention(const instruments::Totals& vni);
 
-// One line for a person: what stands out, and what to do about it.
+// One line for a person: what stands out in the counts, and what to do about it. It gives only advice whose effect the same
+// counts show (tests/tool/advised.py follows it), and none about a program that did next to nothing.
 std::string advice(const Figures& figures);
 
 // The whole block, with a line break at its end.

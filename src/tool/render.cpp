@@ -1,4 +1,5 @@
-// The report of one rank as text: communicators, where the time went, what was counted, advice.
+// The report of one rank as text: communicators, where the time went, what was counted, advice. Every column has its line in
+// docs/guides/report.md (tests/tool/report.py).
 #include <cstdio>
 
 #include "instruments/ticks.hpp"
@@ -47,7 +48,7 @@ std::string communicators(const Figures& figures) {
 }
 
 std::string times(const Figures& figures) {
-  Table table({"VNI", "time", "issue", "poll", "empty", "lock", "combiner", "wait", "asleep"});
+  Table table({"VNI", "time", "issue", "poll", "empty", "lock", "combiner", "spinning", "blocked"});
   for (const auto& [index, t] : figures.vnis) {
     const std::uint64_t whole = time_in_library(t);
     std::vector<std::string> row{std::to_string(index), decimal(instruments::seconds(whole), " s")};
@@ -60,7 +61,7 @@ std::string times(const Figures& figures) {
 
 std::string traffic(const Figures& figures) {
   Table table({"VNI", "sent", "deferred", "received", "unexpected", "polls", "per message", "empty polls", "wake-ups",
-               "for nothing"});
+               "spurious"});
   for (const auto& [index, t] : figures.vnis) {
     table.add({std::to_string(index), number(t[Count::sent]), number(t[Count::deferred]), number(t[Count::received]),
                number(t[Count::unexpected]), number(t[Count::polls]), ratio(t[Count::polls], t[Count::received]),
@@ -70,7 +71,8 @@ std::string traffic(const Figures& figures) {
 }
 
 std::string locks(const Figures& figures) {
-  Table table({"VNI", "acquisitions", "contended", "wasted", "refused", "combined", "per acquisition", "at most"});
+  Table table({"VNI", "acquisitions", "contended", "empty acquisitions", "failed try-locks", "combined",
+               "per acquisition", "largest"});
   for (const auto& [index, t] : figures.vnis) {
     table.add({std::to_string(index), number(t[Count::acquisitions]), number(t[Count::contended]),
                number(t[Count::wasted]), number(t[Count::refused]), number(t[Count::combined]),

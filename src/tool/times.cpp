@@ -2,7 +2,6 @@
 
 namespace heddle::tool {
 
-using instruments::Time;
 using instruments::Totals;
 
 std::uint64_t time_in_library(const Totals& vni) {
@@ -10,7 +9,5 @@ std::uint64_t time_in_library(const Totals& vni) {
   for (const std::uint64_t ticks : vni.ticks) sum += ticks;
   return sum;
 }
-
-std::uint64_t time_of_contention(const Totals& vni) { return vni[Time::lock] + vni[Time::combiner]; }
 
 }  // namespace heddle::tool

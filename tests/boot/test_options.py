@@ -2,8 +2,10 @@
 
 import os
 import pathlib
+import subprocess
+
 import launcher
-from launcher import RANK, LauncherTest
+from launcher import MPI_PROGRAM, RANK, LauncherTest
 
 
 class Programs(LauncherTest):
@@ -48,6 +50,32 @@ class Programs(LauncherTest):
 def limit_open_files(count: int):
     import resource
     resource.setrlimit(resource.RLIMIT_NOFILE, (count, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
+class UnknownVariables(LauncherTest):
+    def said(self, *options: str, **env: str) -> str:
+        result = self.run_job("-n", "3", *options, RANK, "join", "leave", env=env)
+        self.assertEqual(result.code, 0)
+        return result.err
+
+    def test_named_once_with_the_nearest(self):
+        for said in (self.said(HEDDLE_MODLE="mtx"), self.said("-genv", "HEDDLE_MODLE", "mtx"), self.said("-env", "HEDDLE_MODLE=1")):
+            self.assertEqual(said, "mpiexec: no variable of Heddle, and without effect: HEDDLE_MODLE (did you mean HEDDLE_MODEL?)\n")
+
+    def test_those_that_resemble_none(self):
+        said = self.said(HEDDLE_NONSENSE="1")
+        self.assertRegex(said, "^mpiexec: no variable of Heddle, and without effect: HEDDLE_NONSENSE. Those that are: HEDDLE_MODEL, .*HEDDLE_REPORT")
+        self.assertNotIn("HEDDLE_JOB_FD", said)
+
+    def test_program_without_mpiexec(self):
+        environment = self.environment(HEDDLE_WIAT="busy")
+        result = subprocess.run([MPI_PROGRAM, "well"], env=environment, capture_output=True, text=True, timeout=60)
+        self.assertEqual(result.stderr, "heddle: no variable of Heddle, and without effect: HEDDLE_WIAT (did you mean HEDDLE_WAIT?)\n")
+        self.assertEqual(result.returncode, 0)
+
+    def test_known_ones_and_quiet(self):
+        self.assertEqual(self.said(HEDDLE_MODEL="mtx", HEDDLE_TEST_SEED="1", HEDDLE_CC="gcc"), "")
+        self.assertEqual(self.said("-quiet", HEDDLE_MODLE="mtx"), "")
 
 
 class Environment(LauncherTest):

@@ -36,6 +36,10 @@ expect "-showme:libdirs" "$prefix/lib" "$("$mpicc" -showme:libdirs)"
 expect "-showme:libs" mpi_abi "$("$mpicc" -showme:libs)"
 expect "-showme:command" cc "$("$mpicc" -showme:command)"
 "$mpicc" -showme:version | contains -x 'mpicc: Heddle [0-9.]* (Language: C)' || fail "-showme:version"
+version=$("$prefix/bin/mpiexec" --version | sed -n 's/^mpiexec (Heddle) //p')
+[[ $version == [0-9]*.* ]] || fail "mpiexec --version: '$version'"
+expect "heddle --version" "heddle (Heddle) $version" "$("$prefix/bin/heddle" --version)"
+expect "version of mpicc" "mpicc: Heddle $version (Language: C)" "$("$mpicc" -showme:version)"
 "$mpicc" -showme:nonsense 2>/dev/null && fail "an unknown question must fail"
 
 # Another compiler, by option and by variable; a compiler that carries options.
@@ -53,6 +57,10 @@ printf '#include <mpi.h>\nint size = sizeof NAME;\n' >named.c
 "$mpicc" '-DNAME="a b; (c)"' -c named.c || fail "an argument with spaces"
 "$mpicc" -E -dM -x c /dev/null | contains __GNUC__ || fail "-E"
 "$mpicc" no-such-file.c 2>/dev/null && fail "the compiler's failure must be the wrapper's"
+for name in "no-such-compiler" "/nowhere/cc -m64"; do
+  said=$(MPICH_CC=$name "$mpicc" "$here/hello.c" 2>&1) && fail "a compiler that is not there"
+  [[ $said == "mpicc: there is no C compiler '${name%% *}' here. "*"HEDDLE_CC."* ]] || fail "a compiler that is not there: $said"
+done
 ln -s "$mpicc" elsewhere
 expect "through a link" "$prefix/include" "$(./elsewhere -showme:incdirs)"
 echo passed

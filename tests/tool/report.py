@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """HEDDLE_REPORT: there once for each rank, in order, in one piece, with the right numbers; and silent when not asked for.
 
-    report.py MPIEXEC EXCHANGE
+    report.py MPIEXEC EXCHANGE GUIDE
+
+GUIDE explains the report to users (docs/guides/report.md).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-MPIEXEC, EXCHANGE = sys.argv[1], sys.argv[2]
+MPIEXEC, EXCHANGE, GUIDE = sys.argv[1:4]
 THREADS, MESSAGES = 3, 400
 
 
@@ -128,6 +130,19 @@ class TheReport(unittest.TestCase):
                                      ("offload", "passive", r"passive \(asleep after one look")):
             for block in blocks(run(2, HEDDLE_WAIT=policy, HEDDLE_MODEL=model).stderr):
                 self.assertRegex(block[1], f"^  waiting: {words}{cost}")
+
+    def test_every_column_is_explained(self) -> None:
+        """Table by table, in the same order: columns of the report are rows of the guide."""
+        printed = [re.split(r"  +", line.strip()) for line in blocks(run(2).stderr)[0] if re.match(r"  (VNI|communicator) ", line)]
+        self.assertEqual(len(printed), 4)
+        explained: list[list[str]] = []
+        for line in Path(GUIDE).read_text().splitlines():
+            if line == "| column | unit | what it is | when it is high |":
+                explained.append([])
+            elif explained and (row := re.match(r"\| `([^`]+)` \|[^|]*\|([^|]*)\|", line)):
+                self.assertTrue(row[2].strip() or row[1] == "VNI", line)
+                explained[-1].append(row[1])
+        self.assertEqual(explained, printed)
 
     def test_says_who_chose_the_model(self) -> None:
         chosen = run(1, HEDDLE_MODEL="mtx").stderr

@@ -59,6 +59,12 @@ class BadInput(Case):
 
 
 class Listing(Case):
+    def test_version(self):
+        for option in ("--version", "-V"):
+            code, out, err = self.heddle(option)
+            self.assertEqual((code, err), (0, ""))
+            self.assertRegex(out, r"^heddle \(Heddle\) [0-9]+\.[0-9]+\.[0-9]+\n$")
+
     def test_list(self):
         code, out, err = self.heddle("bench", "list")
         self.assertEqual((code, err), (0, ""))

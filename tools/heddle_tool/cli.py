@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 
+from . import places
 from .bench import commands as bench
 from .bench import more_commands as more_bench
 from .errors import BadInput
@@ -16,10 +17,17 @@ class Parser(argparse.ArgumentParser):
         raise BadInput(message)
 
 
-def main(argv: list[str] | None = None) -> int:
+def make_parser() -> Parser:
     parser = Parser(prog="heddle", description="Heddle's command: measure what an MPI does with threads.")
+    parser.add_argument("-V", "--version", action="version", version=f"heddle (Heddle) {places.version()}",
+                        help="print the version")
     sub = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     more_bench.register(bench.register(sub))
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = make_parser()
     try:
         args = parser.parse_args(argv)
         if not args.command:

@@ -1,6 +1,7 @@
 """Where things lie: the benchmark sources, Heddle itself, the caches."""
 
 import os
+import re
 from pathlib import Path
 
 from .errors import BadInput
@@ -12,6 +13,14 @@ def source_tree() -> Path | None:
     """The repository this command runs from, or None when it is installed."""
     tree = HOME.parent
     return tree if (tree / "bench" / "common").is_dir() and (tree / "CMakeLists.txt").is_file() else None
+
+
+def version() -> str:
+    """Of the Heddle that this command belongs to."""
+    tree = source_tree()
+    if tree:
+        return re.search(r"project\(heddle VERSION ([0-9.]+)", (tree / "CMakeLists.txt").read_text())[1]
+    return (HOME / "VERSION").read_text().strip()
 
 
 def benchmark_sources() -> Path:

@@ -17,6 +17,8 @@
 #include "boot/mpiexec/program.hpp"
 #include "boot/mpiexec/segment.hpp"
 #include "boot/mpiexec/supervisor.hpp"
+#include "boot/mpiexec/words.hpp"
+#include "boot/variables.hpp"
 #include "boot/wake_up.hpp"
 
 namespace heddle::boot {
@@ -37,6 +39,20 @@ void name_ignored(const Options& options) {
   std::string list;
   for (const std::string& option : options.ignored) list += (list.empty() ? "" : ", ") + option;
   fprintf(stderr, "mpiexec: these options mean nothing here and are ignored: %s\n", list.c_str());
+}
+
+// Those of our environment, which the ranks inherit, and those that options set for them.
+void name_unknown_variables(const Options& options) {
+  if (options.quiet) return;
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) names.push_back(name_of(*entry));
+  for (const auto& [name, value] : options.environment.set) names.push_back(name);
+  for (const App& app : options.apps)
+    for (const auto& [name, value] : app.environment.set) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (const std::string sentence = unknown_variables(names); !sentence.empty())
+    fprintf(stderr, "mpiexec: %s\n", sentence.c_str());
 }
 
 // "0-3,8"
@@ -131,6 +147,7 @@ int run(const std::vector<std::string>& arguments) {
   name_ignored(options);
   const int usable = usable_cores();
   require_open_files(options);
+  name_unknown_variables(options);
   require_programs(options);
   const Placement placement = find_placement(options, usable);
   require_open_files(options);

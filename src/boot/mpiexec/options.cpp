@@ -281,6 +281,13 @@ Options parse_options(const std::vector<std::string>& arguments) {
   return std::move(parser.options);
 }
 
+std::vector<OptionHelp> described_options() {
+  std::vector<OptionHelp> options;
+  for (const Option& option : table)
+    if (option.help != nullptr) options.push_back({split(option.names, ' '), option.usage, option.help});
+  return options;
+}
+
 void print_help() {
   puts(
       "Usage: mpiexec [options] -n N program [arguments] [: [options] -n N program [arguments]] ...\n"

@@ -87,4 +87,12 @@ Options parse_options(const std::vector<std::string>& arguments);
 
 void print_help();
 
+// An option as the help shows it: what manual pages, completion and the reference are made of (describe.cpp).
+struct OptionHelp {
+  std::vector<std::string> names;  // without dashes
+  const char* usage;               // how the values are shown
+  const char* help;
+};
+std::vector<OptionHelp> described_options();
+
 }  // namespace heddle::boot

@@ -128,6 +128,11 @@ class Campaign:
                 builder.program(point.bench.source, mpi)
         lock = Lock(plan.lock)
         progress = Progress(len(plan.points) * len(plan.mpis) * plan.repeats)
+
+        def tell_between(message: str) -> None:
+            progress.clear()
+            tell(message)
+
         try:
             for point in plan.points:
                 cell = Cell(point)
@@ -141,9 +146,9 @@ class Campaign:
                             cell.runs[mpi.label] = cell.runs[same[mpi.label]]
                         elif mpi.label not in hopeless:
                             if point in plan.bases and not mpi.peer:
-                                result = self.run(plan.bases[point], mpi, builder, lock)
+                                result = self.run(plan.bases[point], mpi, builder, lock, tell_between)
                                 cell.base_runs.setdefault(mpi.label, []).append(result)
-                            result = self.run(point, mpi, builder, lock)
+                            result = self.run(point, mpi, builder, lock, tell_between)
                             cell.check_answer(result)
                             cell.runs.setdefault(mpi.label, []).append(result)
                             # A hang has cost its whole limit once; it is reported, not repeated.
@@ -162,10 +167,10 @@ class Campaign:
             progress.clear()
             self.save()
 
-    def run(self, point: Point, mpi: Mpi, builder: Builder, lock: Lock) -> Run:
+    def run(self, point: Point, mpi: Mpi, builder: Builder, lock: Lock, tell) -> Run:
         plan = self.plan
         limit = plan.limit + (point.bench.seconds if plan.seconds is None else plan.seconds)
-        return run(point, mpi, builder.program(point.bench.source, mpi), limit, plan.seconds, plan.patience, lock)
+        return run(point, mpi, builder.program(point.bench.source, mpi), limit, plan.seconds, plan.patience, lock, tell)
 
     def save(self) -> None:
         if not self.file:

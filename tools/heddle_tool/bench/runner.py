@@ -174,16 +174,22 @@ def settle(longest: float) -> None:
 
 
 def run(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None, patience: int,
-        lock: Lock) -> Run:
-    """A run on a quiet machine if one of `patience` tries finds it so, else the least disturbed of them."""
+        lock: Lock, tell=lambda message: None) -> Run:
+    """A run on a quiet machine if one of `patience` tries finds it so, else the least disturbed of them. Tells of each retry."""
     best: Run | None = None
-    for _ in range(max(1, patience)):
+    tries = max(1, patience)
+    for number in range(1, tries + 1):
         with lock:
             if patience > 1:
                 settle(1.5)
             tried = run_once(point, mpi, program, limit, seconds)
         if best is None or (tried.ok, -tried.others) > (best.ok, -best.others):
             best = tried
-        if not tried.ok or tried.others <= QUIET:
+        if not tried.ok or tried.others <= QUIET or tries == 1:
             break
+        disturbed = f"{point.describe()}, {mpi.label}: other programs used {tried.others:.1f} cores meanwhile; "
+        if number < tries:
+            tell(f"{disturbed}retrying for a quiet machine ({number + 1} of {tries})")
+        else:
+            tell(f"{disturbed}the least disturbed of {tries} runs counts ({best.others:.1f} cores)")
     return best

@@ -1,0 +1,24 @@
+# Manual pages and completion, generated from the tables that the programs read; and docs/reference.md, which is part of the tree
+# and up to date by a test (tests/manual).
+set(HEDDLE_SHARE ${PROJECT_BINARY_DIR}/share)
+file(GLOB_RECURSE manual_inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/manual/*.py ${PROJECT_SOURCE_DIR}/tools/heddle_tool/*.py)
+set(HEDDLE_MANUAL ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/manual/generate.py $<TARGET_FILE:heddle_describe>
+    ${PROJECT_BINARY_DIR}/wrappers/mpicc)
+add_custom_command(
+  OUTPUT ${HEDDLE_SHARE}/stamp
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${HEDDLE_SHARE}
+  COMMAND ${HEDDLE_MANUAL} --share ${HEDDLE_SHARE}
+  COMMAND ${CMAKE_COMMAND} -E touch ${HEDDLE_SHARE}/stamp
+  DEPENDS ${manual_inputs} heddle_describe ${PROJECT_BINARY_DIR}/wrappers/mpicc
+  COMMENT "Generating manual pages and completion"
+  VERBATIM)
+add_custom_target(manual ALL DEPENDS ${HEDDLE_SHARE}/stamp)
+add_dependencies(product manual)
+foreach(folder man bash-completion zsh fish)
+  install(DIRECTORY ${HEDDLE_SHARE}/${folder} DESTINATION ${CMAKE_INSTALL_DATADIR})
+endforeach()
+
+add_custom_target(reference_page
+  COMMAND ${HEDDLE_MANUAL} --reference ${PROJECT_SOURCE_DIR}/docs/reference.md
+  DEPENDS ${manual_inputs} heddle_describe
+  VERBATIM)

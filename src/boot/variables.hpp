@@ -1,0 +1,103 @@
+// Every variable HEDDLE_... of the environment, in one table: what a misspelled one is compared with, and what manual
+// pages, the reference and the control variables of MPI_T say about each.
+//
+// A variable that is read anywhere stands here. Names that begin with one of `reserved_prefixes` belong to the tests and
+// benchmarks and are never complained about.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heddle::boot {
+
+enum class Reader : std::uint8_t {
+  library,   // read by a rank when it initializes MPI; for users
+  compiler,  // read by mpicc and mpicxx; for users
+  tool,      // read by the command heddle; for users
+  launch,    // set by mpiexec for its ranks, and by nobody else
+};
+
+struct Variable {
+  std::string_view name;
+  std::string_view values;      // what it takes, as a usage line shows it
+  std::string_view by_default;  // what holds when it is not set
+  std::string_view help;        // one sentence, without a full stop
+  std::string_view guide;       // where more is said, from docs/; empty: nowhere
+  Reader reader = Reader::library;
+};
+
+inline constexpr std::array variables{
+    Variable{"HEDDLE_MODEL", "PRESET[,PART=CHOICE...]", "auto",
+             "Safety model: what keeps the library correct when many threads enter it; the same for all ranks. "
+             "Parts are vnis, lock, submit and wait",
+             "guides/safety-models.md"},
+    Variable{
+        "HEDDLE_WAIT", "auto|busy|passive|spin|spin:MICROSECONDS", "auto",
+        "How a waiting thread spends its time: auto as the safety model has it, busy without ever sleeping, passive "
+        "asleep after one poll, spin awake for a while",
+        "guides/waiting.md"},
+    Variable{"HEDDLE_PROGRESS", "off|idle[,defer=tasklet|direct[,from=BYTES]]",
+             "idle with at least two cores for each of several ranks, else off",
+             "Progress on cores that would idle while the program computes; with defer they also submit nonblocking "
+             "sends of from=BYTES (default 2048) on",
+             "guides/progress.md"},
+    Variable{"HEDDLE_SPLIT_COPY", "BYTES|never", "a length that suits the memory bandwidth of one core",
+             "From how many bytes on the sender and the receiver of a message share its copying; never: the receiver "
+             "copies alone",
+             "guides/ranks-as-threads.md"},
+    Variable{"HEDDLE_THREADS", "none|NAME-OR-PATH[,NAME-OR-PATH...]", "the thread runtimes that the program has loaded",
+             "Thread runtimes whose user-level threads may call MPI: pthreads, boost-fiber, argobots, qthreads, or the "
+             "path of a component; none: every caller counts as a kernel thread",
+             "guides/thread-runtimes.md"},
+    Variable{"HEDDLE_REPORT", "0|1|FILE", "0",
+             "What threads did with the library, printed at finalization: 1 to standard error, else to that file",
+             "guides/your-program.md"},
+    Variable{"HEDDLE_INITIAL_ERRHANDLER", "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
+             "mpi_errors_are_fatal",
+             "Error handler that communicators begin with, also of errors before there is one; mpiexec sets it for its "
+             "option -initial-errhandler",
+             "guides/your-program.md"},
+    Variable{"HEDDLE_BACKTRACE", "0|1", "1",
+             "Whether a rank that crashes prints a backtrace and the MPI calls that its threads were in",
+             "troubleshooting.md"},
+
+    Variable{"HEDDLE_CC", "COMMAND", "cc", "C compiler that mpicc calls", "guides/your-program.md", Reader::compiler},
+    Variable{"HEDDLE_CXX", "COMMAND", "c++", "C++ compiler that mpicxx calls", "guides/your-program.md",
+             Reader::compiler},
+
+    Variable{"HEDDLE_PEERS", "FOLDER", "environments that the tool makes itself",
+             "Folder with an environment for each other MPI that heddle bench compares with", "measuring.md",
+             Reader::tool},
+    Variable{"HEDDLE_BENCH_LOCK", "FILE", "none",
+             "File that heddle bench locks while it measures, so that only one measures on a machine", "measuring.md",
+             Reader::tool},
+
+    Variable{"HEDDLE_JOB_FD", "NUMBER", "", "Descriptor of the job's shared segment", "", Reader::launch},
+    Variable{"HEDDLE_LAUNCHER", "NUMBER", "", "Process of mpiexec", "", Reader::launch},
+    Variable{"HEDDLE_RANK", "NUMBER", "", "Rank in MPI_COMM_WORLD", "", Reader::launch},
+    Variable{"HEDDLE_SIZE", "NUMBER", "", "Ranks of the job", "", Reader::launch},
+    Variable{"HEDDLE_HOST_PLAN", "TEXT", "", "How the ranks of a process that are its threads are started", "",
+             Reader::launch},
+};
+
+inline constexpr std::string_view variable_prefix = "HEDDLE_";
+inline constexpr std::string_view reserved_prefixes[] = {"HEDDLE_TEST_", "HEDDLE_BENCH_"};
+
+consteval const Variable& variable(std::string_view name) {
+  std::size_t i = 0;
+  while (variables.at(i).name != name) ++i;  // a name that is not there does not compile
+  return variables[i];
+}
+
+// About those of these names that begin as ours do and are none: a sentence that names each with the most similar one.
+// Empty: there are none.
+std::string unknown_variables(const std::vector<std::string>& names);
+
+// The most similar of the names that users may set; empty if none is similar enough to be a slip of the keyboard.
+std::string_view nearest_variable(std::string_view name);
+
+}  // namespace heddle::boot
