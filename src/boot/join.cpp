@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,6 +15,7 @@
 
 #include "boot/cores.hpp"
 #include "boot/foreign_launcher.hpp"
+#include "boot/peer_memory.hpp"
 #include "boot/wake_up.hpp"
 
 namespace heddle::boot {
@@ -67,7 +67,6 @@ void point_into(Job& job, void* base) {
   job.size = job.header->size;
   job.heap = static_cast<std::byte*>(base) + job.header->heap_offset;
   job.heap_bytes = job.header->heap_bytes;
-  job.process = static_cast<int>(syscall(SYS_getpid));  // getpid() would name a rank that is a thread by its thread
   job.cores = job.record().cores;
   leave_out_of_core_dumps(job);
 }
@@ -80,6 +79,13 @@ void* map_segment(int fd, const JobHeader& header) {
   if (mapped == MAP_FAILED)
     mapped = mmap(nullptr, header.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   return mapped;
+}
+
+// Whether all ranks that the segment says to be threads of one process are that. The first of them says which one it is.
+bool shares_memory_with_host(const Job& job) {
+  std::uint64_t first = 0;
+  const std::uint64_t own = key_of_process();
+  return job.records[job.record().host].host_key.compare_exchange_strong(first, own) || first == own;
 }
 
 bool join_launched(Job& job, const char* fd_text, Problem& problem) {
@@ -116,6 +122,13 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   job.rank = rank;
   job.singleton = false;
   point_into(job, base);
+  if (job.size > 1 && !shares_memory_with_host(job)) {
+    return refuse(
+        problem,
+        "rank %d is a thread of the process of rank %d, but this is another process (a child of fork?), which "
+        "cannot take its place; start the job with --ranks processes",
+        rank, job.record().host);
+  }
   RankState expected = RankState::running;
   if (!job.record().state.compare_exchange_strong(expected, RankState::inited)) {
     const int owner = job.record().pid.load();
@@ -123,6 +136,7 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
                   owner);
   }
   job.record().pid.store(getpid());
+  if (job.size > 1) publish_key(job.record());
   unsetenv(job_fd_variable);
   return true;
 }

@@ -48,7 +48,7 @@ Core::Core(Rank& rank, int vni, lln::shm::Claiming claiming)
     : rank_(rank),
       endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni}, claiming,
                 threads::user_level_possible() ? lln::shm::SlotCount::many : lln::shm::SlotCount::usual),
-      transfers_(*this, rank.world_rank, rank.world_size),
+      transfers_(*this, rank.world_rank),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
   rank_.ledger.enter(vni, counters_);
   end_deferring();
@@ -66,13 +66,12 @@ Core::~Core() {
   }
 }
 
-std::int32_t Core::pid() const { return rank_.job.process; }
+boot::PeerMemory& Core::peer_memory() { return rank_.peer_memory; }
 
 // ---- sending
 
 std::size_t Core::eager_limit(int peer) const {
-  const boot::Job& job = rank_.job;
-  return job.records[peer].host == job.record().host ? near_eager_bytes : lln::shm::eager_bytes;
+  return rank_.peer_memory.same_space(peer) ? near_eager_bytes : lln::shm::eager_bytes;
 }
 
 // `below` is smaller than usual if longer messages may be deferred; else it is about near peers, and a far one's limit may be
@@ -185,7 +184,7 @@ bool Core::post_request(Request& request, Wakeups& wakeups) {
            left();
   }
   header.kind = MessageKind::rts;
-  Offer offer{bytes, name, 0, pid()};
+  Offer offer{bytes, name, 0};
   if (is_run(*request.datatype, request.count))
     offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
   return endpoint_.post(request.peer, header, sizeof offer,

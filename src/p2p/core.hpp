@@ -22,6 +22,9 @@
 #include "safety/waiter.hpp"
 #include "sync/backlog.hpp"
 
+namespace heddle::boot {
+class PeerMemory;
+}
 namespace heddle::progress {
 class IdleCores;
 }
@@ -114,7 +117,7 @@ class Core {
   void want_room();
 
   lln::shm::Endpoint& endpoint() { return endpoint_; }
-  std::int32_t pid() const;
+  boot::PeerMemory& peer_memory();
   Transfers& transfers() { return transfers_; }
   instruments::Counters& counters() { return counters_; }
   std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
