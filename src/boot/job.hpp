@@ -79,11 +79,11 @@ struct alignas(64) RankRecord {
   // Its process as that calls itself, 0 before it has joined; a random number in that process' memory, and where it is there
   // (peer_memory.hpp).
   std::atomic<std::int32_t> process;
+  // In the record of a `host`: which of its ranks has joined first, and 1.
+  std::atomic<std::int32_t> first_of_host;
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint64_t> key_address;
-  // In the record of a `host`: the key of the process that its ranks are threads of, once the first of them has joined.
-  std::atomic<std::uint64_t> host_key;
-  char reserved[56];
+  char reserved[64];
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
   char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];

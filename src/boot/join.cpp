@@ -81,11 +81,11 @@ void* map_segment(int fd, const JobHeader& header) {
   return mapped;
 }
 
-// Whether all ranks that the segment says to be threads of one process are that. The first of them says which one it is.
+// Whether this process is that of the ranks that the segment says to be threads of one.
 bool shares_memory_with_host(const Job& job) {
-  std::uint64_t first = 0;
-  const std::uint64_t own = key_of_process();
-  return job.records[job.record().host].host_key.compare_exchange_strong(first, own) || first == own;
+  std::int32_t first = 0;
+  if (job.records[job.record().host].first_of_host.compare_exchange_strong(first, job.rank + 1)) return true;
+  return is_key_here(job.records[first - 1]);
 }
 
 bool join_launched(Job& job, const char* fd_text, Problem& problem) {
@@ -122,13 +122,6 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   job.rank = rank;
   job.singleton = false;
   point_into(job, base);
-  if (job.size > 1 && !shares_memory_with_host(job)) {
-    return refuse(
-        problem,
-        "rank %d is a thread of the process of rank %d, but this is another process (a child of fork?), which "
-        "cannot take its place; start the job with --ranks processes",
-        rank, job.record().host);
-  }
   RankState expected = RankState::running;
   if (!job.record().state.compare_exchange_strong(expected, RankState::inited)) {
     const int owner = job.record().pid.load();
@@ -137,6 +130,13 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
   }
   job.record().pid.store(getpid());
   if (job.size > 1) publish_key(job.record());
+  if (job.size > 1 && !shares_memory_with_host(job)) {
+    return refuse(
+        problem,
+        "rank %d is a thread of the process of rank %d, but this is another process (a child of fork?), which "
+        "cannot take its place; start the job with --ranks processes",
+        rank, job.record().host);
+  }
   unsetenv(job_fd_variable);
   return true;
 }

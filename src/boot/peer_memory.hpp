@@ -63,7 +63,7 @@ class PeerMemory {
 
 // A process says where its key is, and that the others may read it. Once for each of its ranks, which joins.
 void publish_key(RankRecord& record);
-// The key itself: a number that no other process of the job has. Not 0.
-std::uint64_t key_of_process();
+// Whether this process is the one that the record's key is kept in.
+bool is_key_here(const RankRecord& record);
 
 }  // namespace heddle::boot
