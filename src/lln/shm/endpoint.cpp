@@ -42,6 +42,7 @@ void Endpoint::admit() {
   const Offset known = known_inbound_.load(std::memory_order_relaxed);
   int n = consumer_count_.load(std::memory_order_relaxed);
   for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound) {
+    heap_.join(o);
     consumers_[n] = std::make_unique<Consumer>(heap_.at<Channel>(o));
     if (fluxes_ != nullptr) fluxes_->join(*consumers_[n]);
     ++n;
