@@ -14,6 +14,11 @@ Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claim
       slots_(slots),
       producers_(new Producer[static_cast<std::size_t>(place.ranks)]),
       consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {
+  if (place.vni == 0) {
+    platform::Native::fence_fully(true);
+    if (platform::Native::heavy_fence_reaches()) common().reaching.fetch_add(1, std::memory_order_seq_cst);
+    agree_on_fences();
+  }
   if (claiming == Claiming::by_flux) fluxes_ = std::make_unique<Fluxes>(heap_, &box(0), place.rank, place.ranks);
 }
 
@@ -33,6 +38,7 @@ bool Endpoint::open(int peer) {
     channel->next_inbound = first;
   } while (!list.compare_exchange_weak(first, offset, std::memory_order_release, std::memory_order_relaxed));
   producers_[peer].attach(channel);
+  agree_on_fences();
   return true;
 }
 
@@ -49,6 +55,7 @@ void Endpoint::admit() {
   }
   consumer_count_.store(n, std::memory_order_release);
   known_inbound_.store(newest, std::memory_order_relaxed);
+  agree_on_fences();
 }
 
 }  // namespace heddle::lln::shm

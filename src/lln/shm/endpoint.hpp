@@ -27,6 +27,7 @@ struct alignas(128) Common {
   std::atomic<std::uint32_t> waiting;  // threads that wait awake (safety/patience.hpp)
   std::atomic<std::uint32_t> vnis;     // and which ways, of every rank (p2p/presets.cpp); 0: none has come
   std::atomic<std::uint64_t> asked_models[most_asked_models];  // p2p/asked_models.hpp; 0: none yet
+  std::atomic<std::uint32_t> reaching;  // ranks that have come and whose heavy fences reach the others' light ones
 };
 
 inline Common& common_of(std::byte* heap, std::size_t bytes) {
@@ -161,6 +162,13 @@ class Endpoint {
     platform::Native::light_fence();
     if (bell(peer).asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring(peer);
+  }
+
+  // Light fences are full ones until all ranks have come and every one has heavy fences that reach them. Called now and then, where
+  // it costs nothing: when a channel appears, before a thread sleeps.
+  void agree_on_fences() {
+    if (common().reaching.load(std::memory_order_acquire) == static_cast<std::uint32_t>(place_.ranks))
+      platform::Native::fence_fully(false);
   }
 
   // A full channel's sender asks to be woken when there is room.
