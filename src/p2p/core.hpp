@@ -143,7 +143,8 @@ class Core {
   template <class Limit>
   bool inject_below(const SendArgs& args, Limit limit);
   bool flux_below(const SendArgs& args, std::size_t below);
-  bool post_request(Request& request, Wakeups& wakeups);
+  lln::shm::Post post_request(Request& request, Wakeups& wakeups);
+  void fail_send(Request& request, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
   bool must_wait(int peer) const { return !backlog_[peer].empty(); }

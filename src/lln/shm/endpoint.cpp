@@ -28,10 +28,36 @@ void Endpoint::ring(int peer) {
   if (bell(peer).ring()) own_bell().called_another.store(1, std::memory_order_relaxed);
 }
 
+Consumer* Endpoint::channel_from(int peer) const {
+  for (int i = 0; i < consumer_count_.load(std::memory_order_relaxed); ++i)
+    if (consumers_[i]->channel().sender == peer) return consumers_[i].get();
+  return nullptr;
+}
+
+// The peer must be able to answer, also when the segment is full by then. So the first of the two to open a channel takes memory
+// for both; of two that do so at once each keeps a block that nobody touches.
 bool Endpoint::open(int peer) {
-  const Offset offset = heap_.allocate(Channel::bytes(slots_));
-  if (offset == nowhere) return false;
-  Channel* channel = new (heap_.at<Channel>(offset)) Channel(place_.rank, slots_);
+  Offset offset = nowhere;
+  Offset spare = nowhere;
+  SlotCount slots = slots_;
+  if (const Consumer* const back = channel_from(peer)) {
+    offset = back->channel().spare;
+    slots = static_cast<SlotCount>(back->channel().slot_count);
+    if (offset != nowhere) heap_.join(offset);
+  }
+  if (offset == nowhere) {
+    slots = slots_;
+    offset = heap_.allocate(Channel::bytes(slots));
+    if (offset == nowhere) return false;
+    if (channel_from(peer) == nullptr) {
+      spare = heap_.allocate(Channel::bytes(slots));
+      if (spare == nowhere) {
+        heap_.release(offset, Channel::bytes(slots));
+        return false;
+      }
+    }
+  }
+  Channel* channel = new (heap_.at<Channel>(offset)) Channel(place_.rank, slots, spare);
   std::atomic<Offset>& list = box(peer).inbound;
   Offset first = list.load(std::memory_order_relaxed);
   do {

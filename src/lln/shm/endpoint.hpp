@@ -48,8 +48,9 @@ constexpr std::size_t heap_bytes(int ranks) {
   return n * n * (std::size_t{256} << 10) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
 }
 
-// Why nothing was sent: the channel has no room now (try again after the peer has moved), or the segment is full.
-enum class Post : std::uint8_t { done, full };
+// Whether it was sent, or why not: the channel has no room now (try again after the peer has moved), or the segment has none for
+// a channel. That is never so for an answer: who opens a channel brings the memory for the one back.
+enum class Post : std::uint8_t { done, full, no_memory };
 
 // Messages that one visit takes at most from one channel, so that no peer starves the others.
 inline constexpr int visit_messages = 64;
@@ -72,7 +73,7 @@ class Endpoint {
   Post post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     Producer& producer = producers_[peer];
     if (!producer.attached()) [[unlikely]] {
-      if (!open(peer)) return Post::full;
+      if (!open(peer)) return Post::no_memory;
     }
     return bytes <= inline_bytes && !is_stamped(header) ? post_inline(peer, header, bytes, fill)
                                                         : post_bulk(peer, header, bytes, fill);
@@ -239,6 +240,7 @@ class Endpoint {
   Doorbell& bell(int rank) const { return boxes_[rank].doorbell; }
   void ring(int peer);
   bool open(int peer);
+  Consumer* channel_from(int peer) const;
   void admit();
 
   Heap heap_;
