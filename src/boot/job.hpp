@@ -21,7 +21,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 5;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 6;                  // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -76,7 +76,14 @@ struct alignas(64) RankRecord {
   std::atomic<std::int32_t> end;
   std::int32_t host;                      // the first rank of its process: the same for ranks that are threads of one
   std::atomic<std::uint32_t> user_level;  // 1: its process has user-level threads, so look at `suspended`
-  char reserved[88];
+  // Its process as that calls itself, 0 before it has joined; a random number in that process' memory, and where it is there
+  // (peer_memory.hpp).
+  std::atomic<std::int32_t> process;
+  // In the record of a `host`: which of its ranks has joined first, and 1.
+  std::atomic<std::int32_t> first_of_host;
+  std::atomic<std::uint64_t> key;
+  std::atomic<std::uint64_t> key_address;
+  char reserved[64];
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
   char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];

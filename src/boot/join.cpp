@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,6 +15,7 @@
 
 #include "boot/cores.hpp"
 #include "boot/foreign_launcher.hpp"
+#include "boot/peer_memory.hpp"
 #include "boot/wake_up.hpp"
 
 namespace heddle::boot {
@@ -67,7 +67,6 @@ void point_into(Job& job, void* base) {
   job.size = job.header->size;
   job.heap = static_cast<std::byte*>(base) + job.header->heap_offset;
   job.heap_bytes = job.header->heap_bytes;
-  job.process = static_cast<int>(syscall(SYS_getpid));  // getpid() would name a rank that is a thread by its thread
   job.cores = job.record().cores;
   leave_out_of_core_dumps(job);
 }
@@ -80,6 +79,13 @@ void* map_segment(int fd, const JobHeader& header) {
   if (mapped == MAP_FAILED)
     mapped = mmap(nullptr, header.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   return mapped;
+}
+
+// Whether this process is that of the ranks that the segment says to be threads of one.
+bool shares_memory_with_host(const Job& job) {
+  std::int32_t first = 0;
+  if (job.records[job.record().host].first_of_host.compare_exchange_strong(first, job.rank + 1)) return true;
+  return is_key_here(job.records[first - 1]);
 }
 
 bool join_launched(Job& job, const char* fd_text, Problem& problem) {
@@ -123,6 +129,14 @@ bool join_launched(Job& job, const char* fd_text, Problem& problem) {
                   owner);
   }
   job.record().pid.store(getpid());
+  if (job.size > 1) publish_key(job.record());
+  if (job.size > 1 && !shares_memory_with_host(job)) {
+    return refuse(
+        problem,
+        "rank %d is a thread of the process of rank %d, but this is another process (a child of fork?), which "
+        "cannot take its place; start the job with --ranks processes",
+        rank, job.record().host);
+  }
   unsetenv(job_fd_variable);
   return true;
 }

@@ -18,7 +18,6 @@ struct Job {
   int size = 1;
   int cores = 1;          // that this rank may count on; see RankRecord::cores
   bool singleton = true;  // started without mpiexec
-  int process = 0;        // whose address space this rank lives in, by its pid; ranks that are threads share it
   JobHeader* header = nullptr;
   RankRecord* records = nullptr;  // one for each rank
   std::byte* heap = nullptr;      // zero-filled, the same memory in every rank, at a different address in each

@@ -9,9 +9,8 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 namespace {
 
 bool are_of_one_process(const Comm& comm) {
-  const boot::Job& job = comm.owner->job;
   for (int m = 0; m < comm.size; ++m)
-    if (job.records[comm.world_rank(m)].host != job.record().host) return false;
+    if (!comm.owner->peer_memory.same_space(comm.world_rank(m))) return false;
   return true;
 }
 

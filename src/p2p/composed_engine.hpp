@@ -175,6 +175,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void sleep_until(F&& holds, bool of_program = true) {
     auto& bell = endpoint().own_bell();
     while (!holds()) {
+      endpoint().agree_on_fences();
       bool idle = bell.wait_once([&] { for_each([](auto& vni) { vni.want_room(); }); },
                                  [&] {
                                    const progress::Pass pass = look_well(of_program);

@@ -48,7 +48,7 @@ Core::Core(Rank& rank, int vni, lln::shm::Claiming claiming)
     : rank_(rank),
       endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni}, claiming,
                 threads::user_level_possible() ? lln::shm::SlotCount::many : lln::shm::SlotCount::usual),
-      transfers_(*this, rank.world_rank, rank.world_size),
+      transfers_(*this, rank.world_rank),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
   rank_.ledger.enter(vni, counters_);
   end_deferring();
@@ -66,13 +66,12 @@ Core::~Core() {
   }
 }
 
-std::int32_t Core::pid() const { return rank_.job.process; }
+boot::PeerMemory& Core::peer_memory() { return rank_.peer_memory; }
 
 // ---- sending
 
 std::size_t Core::eager_limit(int peer) const {
-  const boot::Job& job = rank_.job;
-  return job.records[peer].host == job.record().host ? near_eager_bytes : lln::shm::eager_bytes;
+  return rank_.peer_memory.same_space(peer) ? near_eager_bytes : lln::shm::eager_bytes;
 }
 
 // `below` is smaller than usual if longer messages may be deferred; else it is about near peers, and a far one's limit may be
@@ -123,11 +122,20 @@ bool Core::isend_by_flux(const SendArgs& args) { return flux_below(args, std::mi
 void Core::start_send(Request& request, Wakeups& wakeups) {
   if (request.peer == rank_.world_rank) {
     send_to_self(request, wakeups);
-  } else if (must_wait(request.peer) || !post_request(request, wakeups)) {
-    Pending& pending = make_pending();
-    pending.request = &request;
-    append(request.peer, pending, wakeups);
+    return;
   }
+  const Post posted = must_wait(request.peer) ? Post::full : post_request(request, wakeups);
+  if (posted == Post::done) return;
+  if (posted == Post::no_memory) return fail_send(request, wakeups);
+  Pending& pending = make_pending();
+  pending.request = &request;
+  append(request.peer, pending, wakeups);
+}
+
+// The segment has no room for the first channel to the peer.
+void Core::fail_send(Request& request, Wakeups& wakeups) {
+  request.error = MPI_ERR_NO_MEM;
+  finish(request, wakeups);
 }
 
 void Core::start_isend(Request& request, Wakeups& wakeups) {
@@ -162,8 +170,8 @@ void Core::end_deferring() {
   idle_cores_ = nullptr;
 }
 
-// Sends what a request describes, in the form that its size and mode ask for. False: no room now.
-bool Core::post_request(Request& request, Wakeups& wakeups) {
+// Sends what a request describes, in the form that its size and mode ask for.
+Post Core::post_request(Request& request, Wakeups& wakeups) {
   const bool synchronous = request.mode == static_cast<std::uint32_t>(Mode::synchronous);
   Header header{MessageKind::eager, request.source, request.tag, request.context};
   const std::size_t bytes = request.capacity;
@@ -171,26 +179,29 @@ bool Core::post_request(Request& request, Wakeups& wakeups) {
   const auto data = [&](std::byte* to) { pack(*request.datatype, request.buffer, request.count, 0, to, bytes); };
   const std::size_t limit = eager_limit(request.peer);
   if (!synchronous && bytes <= limit) {
-    if (endpoint_.post(request.peer, header, bytes, data) != Post::done) return false;
+    const Post posted = endpoint_.post(request.peer, header, bytes, data);
+    if (posted != Post::done) return posted;
     finish(request, wakeups);
-    return left();
+    (void)left();
+    return posted;
   }
+  Post posted;
   if (synchronous && bytes + sizeof name <= limit) {
     header.kind = MessageKind::eager_ack;
-    return endpoint_.post(request.peer, header, bytes + sizeof name,
-                          [&](std::byte* to) {
-                            std::memcpy(to, &name, sizeof name);
-                            data(to + sizeof name);
-                          }) == Post::done &&
-           left();
+    posted = endpoint_.post(request.peer, header, bytes + sizeof name, [&](std::byte* to) {
+      std::memcpy(to, &name, sizeof name);
+      data(to + sizeof name);
+    });
+  } else {
+    header.kind = MessageKind::rts;
+    Offer offer{bytes, name, 0};
+    if (is_run(*request.datatype, request.count))
+      offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
+    posted = endpoint_.post(request.peer, header, sizeof offer,
+                            [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); });
   }
-  header.kind = MessageKind::rts;
-  Offer offer{bytes, name, 0, pid()};
-  if (is_run(*request.datatype, request.count))
-    offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
-  return endpoint_.post(request.peer, header, sizeof offer,
-                        [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); }) == Post::done &&
-         left();
+  if (posted == Post::done) (void)left();
+  return posted;
 }
 
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
@@ -242,8 +253,13 @@ bool Core::flush_backlog(Wakeups& wakeups) {
   return sent != 0;
 }
 
+// Whether it is out of the way: sent, or a send that has failed.
 bool Core::post_pending(int peer, const Pending& pending, Wakeups& wakeups) {
-  if (pending.request != nullptr) return post_request(*pending.request, wakeups);
+  if (pending.request != nullptr) {
+    const Post posted = post_request(*pending.request, wakeups);
+    if (posted == Post::no_memory) fail_send(*pending.request, wakeups);
+    return posted != Post::full;
+  }
   const auto fill = [&](std::byte* to) { std::memcpy(to, pending.payload, pending.bytes); };
   return endpoint_.post(peer, pending.header, pending.bytes, fill) == Post::done;
 }

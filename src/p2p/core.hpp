@@ -22,6 +22,9 @@
 #include "safety/waiter.hpp"
 #include "sync/backlog.hpp"
 
+namespace heddle::boot {
+class PeerMemory;
+}
 namespace heddle::progress {
 class IdleCores;
 }
@@ -114,7 +117,7 @@ class Core {
   void want_room();
 
   lln::shm::Endpoint& endpoint() { return endpoint_; }
-  std::int32_t pid() const;
+  boot::PeerMemory& peer_memory();
   Transfers& transfers() { return transfers_; }
   instruments::Counters& counters() { return counters_; }
   std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
@@ -140,7 +143,8 @@ class Core {
   template <class Limit>
   bool inject_below(const SendArgs& args, Limit limit);
   bool flux_below(const SendArgs& args, std::size_t below);
-  bool post_request(Request& request, Wakeups& wakeups);
+  lln::shm::Post post_request(Request& request, Wakeups& wakeups);
+  void fail_send(Request& request, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
   bool must_wait(int peer) const { return !backlog_[peer].empty(); }

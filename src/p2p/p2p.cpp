@@ -55,7 +55,9 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
     return success;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
   request.vni->start_send(request);
-  const Error error = wait(request);
+  Error error = wait(request);
+  if (error) [[unlikely]]
+    error = explain(request);
   give_back(request);
   return error;
 }
@@ -78,7 +80,13 @@ Error explain(const Request& request) {
                   "message of %zu bytes from rank %d with tag %d does not fit: the receive has room for %zu",
                   static_cast<std::size_t>(request.order), request.source, request.tag, request.capacity);
     case MPI_ERR_NO_MEM:
-      return fail(MPI_ERR_NO_MEM, "no shared memory left for a long message from rank %d", request.source);
+      return request.receives
+                 ? fail(MPI_ERR_NO_MEM, "no shared memory left for a long message from rank %d", request.source)
+                 : fail(MPI_ERR_NO_MEM,
+                        "no memory left for a message of %zu bytes with tag %d: not in this process, or not in the "
+                        "job's "
+                        "shared segment for a first message to its receiver (do windows take it all?)",
+                        request.capacity, request.tag);
     case MPI_ERR_OTHER:
       return fail(MPI_ERR_OTHER, "the memory of the other process could not be read or written");
     default:

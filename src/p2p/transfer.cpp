@@ -1,14 +1,12 @@
 #include "p2p/transfer.hpp"
 
-#include <sys/uio.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <limits>
 #include <string>
 
+#include "boot/peer_memory.hpp"
 #include "datatype/datatype.hpp"
 #include "object/error.hpp"
 #include "p2p/core.hpp"
@@ -17,34 +15,14 @@
 
 namespace heddle::p2p {
 
+using boot::Direction;
+using boot::move_bytes;
+using boot::this_process;
 using lln::Header;
 using lln::MessageKind;
 using lln::shm::nowhere;
 
 namespace {
-
-enum class Direction : bool { read, write };
-
-constexpr std::int32_t this_process = 0;  // as a pid: the peer is a thread of ours
-
-// Moves n bytes between our memory and that of another process; 0 or an errno.
-int move_bytes(Direction direction, std::int32_t pid, void* ours, std::uint64_t theirs, std::size_t n) {
-  const auto mover = direction == Direction::read ? process_vm_readv : process_vm_writev;
-  auto* at = static_cast<char*>(ours);
-  while (n != 0) {
-    const iovec local{at, n};
-    const iovec remote{reinterpret_cast<void*>(theirs), n};
-    const ssize_t moved = mover(pid, &local, 1, &remote, 1, 0);
-    if (moved <= 0) {
-      if (errno == EINTR) continue;
-      return moved == 0 ? EFAULT : errno;
-    }
-    at += moved;
-    theirs += static_cast<std::uint64_t>(moved);
-    n -= static_cast<std::size_t>(moved);
-  }
-  return 0;
-}
 
 const Request& request_at(std::uint64_t address) { return *reinterpret_cast<const Request*>(address); }
 
@@ -70,8 +48,7 @@ bool wanted_split(std::size_t& bytes) {
   return false;
 }
 
-Transfers::Transfers(Core& core, int world_rank, int world_size)
-    : core_(core), world_rank_(world_rank), access_(static_cast<std::size_t>(world_size), Access::unknown) {
+Transfers::Transfers(Core& core, int world_rank) : core_(core), world_rank_(world_rank) {
   (void)wanted_split(split_from_);  // the engine has seen that it is well formed
 }
 
@@ -87,20 +64,19 @@ Transfers::~Transfers() {
 void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups) {
   const std::size_t bytes = receive.bytes;
   if (bytes == 0 || can_read(peer, offer)) {
-    if (bytes != 0 && bytes >= split_from_ && can_split(receive, offer)) {
+    if (bytes != 0 && bytes >= split_from_ && can_split(receive, peer, offer)) {
       const lln::shm::Offset shared = core_.endpoint().heap().allocate(sizeof(Split), 2);
       if (shared != nowhere) {
         new (core_.endpoint().heap().at<Split>(shared)) Split{};
         Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
-        transfer.remote_pid = pid_seen_from_here(offer.pid);
-        const bool near = transfer.remote_pid == this_process;
+        transfer.process = core_.peer_memory().process_of(peer);
+        const bool near = transfer.process == this_process;
         if (!near) transfer.run = run_of(receive);
         transfer.sender_request = offer.request;
         transfer.remote_address = near ? offer.request : offer.address;
         transfer.shared = shared;
         const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
-        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Way::split,
-                            core_.pid()};
+        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Way::split};
         core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
         start(transfer, wakeups);
         return;
@@ -109,7 +85,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
     Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
     transfer.sender_request = offer.request;
     transfer.remote_address = offer.address;
-    transfer.remote_pid = pid_seen_from_here(offer.pid);
+    transfer.process = core_.peer_memory().process_of(peer);
     start(transfer, wakeups);
     return;
   }
@@ -127,7 +103,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
   auto* pipe = core_.endpoint().heap().at<Pipe>(transfer.shared);
   pipe->filled.store(0, std::memory_order_relaxed);
   pipe->emptied.store(0, std::memory_order_relaxed);
-  const Answer answer{offer.request, 0, bytes, transfer.shared, Way::pipe, 0};
+  const Answer answer{offer.request, 0, bytes, transfer.shared, Way::pipe};
   core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
   start(transfer, wakeups);
 }
@@ -135,33 +111,28 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
 void Transfers::answered(int peer, const Answer& answer, Wakeups& wakeups) {
   auto& request = *reinterpret_cast<Request*>(answer.request);
   const bool split = answer.way == Way::split;
+  core_.endpoint().heap().join(answer.shared);
+  if (split && !core_.peer_memory().within_reach(peer)) {  // it does without us
+    core_.endpoint().heap().release(answer.shared, sizeof(Split));
+    return;
+  }
   Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
   transfer.remote_address = answer.address;
-  transfer.remote_pid = pid_seen_from_here(answer.pid);
-  if (split && transfer.remote_pid != this_process) transfer.run = run_of(request);
+  if (split) transfer.process = core_.peer_memory().process_of(peer);
+  if (split && transfer.process != this_process) transfer.run = run_of(request);
   transfer.shared = answer.shared;
-  core_.endpoint().heap().join(answer.shared);
   start(transfer, wakeups);
 }
 
-std::int32_t Transfers::pid_seen_from_here(std::int32_t pid) const { return pid == core_.pid() ? this_process : pid; }
-
-// Whether a container or the kernel lets us read that process; found out by reading the first byte of its first offer.
-bool Transfers::can_read(int peer, const Offer& offer) {
-  if (pid_seen_from_here(offer.pid) == this_process) return true;  // whatever its layout
-  if (offer.address == 0) return false;
-  Access& access = access_[static_cast<std::size_t>(peer)];
-  if (access == Access::unknown) {
-    std::byte probe;
-    const int error = move_bytes(Direction::read, offer.pid, &probe, offer.address, 1);
-    access = error == 0 ? Access::yes : Access::no;
-  }
-  return access == Access::yes;
+// Within a process, whatever its layout.
+bool Transfers::can_read(int peer, const Offer& offer) const {
+  boot::PeerMemory& memory = core_.peer_memory();
+  return memory.same_space(peer) || (offer.address != 0 && memory.within_reach(peer));
 }
 
-bool Transfers::can_split(const Request& receive, const Offer& offer) const {
+bool Transfers::can_split(const Request& receive, int peer, const Offer& offer) const {
   const bool run = is_run(*receive.datatype, receive.count);
-  if (pid_seen_from_here(offer.pid) != this_process) return run && offer.address != 0;
+  if (!core_.peer_memory().same_space(peer)) return run && offer.address != 0;
   const Request& send = request_at(offer.request);
   return run || is_run(*send.datatype, send.count);
 }
@@ -232,20 +203,20 @@ Transfers::Step Transfers::move(Transfer& transfer) {
 Transfers::Step Transfers::read_alone(Transfer& transfer) {
   if (transfer.bytes == 0) return Step::over;
   Request& request = *transfer.request;
-  if (transfer.remote_pid == this_process) {
+  if (transfer.process == this_process) {
     const Request& send = request_at(transfer.sender_request);
     copy(*send.datatype, send.buffer, send.count, *request.datatype, request.buffer, request.count);
     return Step::over;
   }
   int error = 0;
   if (is_run(*request.datatype, request.count)) {
-    error = move_bytes(Direction::read, transfer.remote_pid, run_of(request), transfer.remote_address, transfer.bytes);
+    error = move_bytes(Direction::read, transfer.process, run_of(request), transfer.remote_address, transfer.bytes);
   } else {
     // Into a piece that stays in the cache, and from there to where the layout wants it.
     alignas(64) std::byte piece[8 * 1024];  // of a stack that may be small: user-level threads come here too
     for (std::size_t at = 0; at < transfer.bytes && error == 0; at += sizeof piece) {
       const std::size_t n = std::min(sizeof piece, transfer.bytes - at);
-      error = move_bytes(Direction::read, transfer.remote_pid, piece, transfer.remote_address + at, n);
+      error = move_bytes(Direction::read, transfer.process, piece, transfer.remote_address + at, n);
       if (error == 0) unpack(*request.datatype, request.buffer, request.count, at, piece, n);
     }
   }
@@ -258,15 +229,15 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
 // are under way each side does well to take other ones, whole, since what two cores write to comes dearer to both.
 std::size_t Transfers::chunk_of(const Transfer& transfer) const {
   if (count() > 1) return split_chunk;
-  const std::size_t parts = transfer.remote_pid == this_process ? 4 : 2;
+  const std::size_t parts = transfer.process == this_process ? 4 : 2;
   return std::clamp(transfer.bytes / parts / Split::unit * Split::unit, least_split_chunk, split_chunk);
 }
 
 // Bytes [at, at + n) of the message, from whichever end; 0 or an errno.
 int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t n) {
   const bool reader = transfer.role == Transfer::Role::split_reader;
-  if (transfer.remote_pid != this_process)
-    return move_bytes(reader ? Direction::read : Direction::write, transfer.remote_pid, transfer.run + at,
+  if (transfer.process != this_process)
+    return move_bytes(reader ? Direction::read : Direction::write, transfer.process, transfer.run + at,
                       transfer.remote_address + at, n);
   const Request& request = *transfer.request;
   const Request& peers = request_at(transfer.remote_address);

@@ -15,11 +15,12 @@
 // time, a bounded piece at a time.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <vector>
 
 #include "lln/shm/endpoint.hpp"
 #include "object/request.hpp"
@@ -39,7 +40,6 @@ struct Offer {            // payload of an RTS
   std::uint64_t bytes;    // of the message
   std::uint64_t request;  // the sender's request, to be given back in CTS and FIN
   std::uint64_t address;  // of the data if they are one run, else 0
-  std::int32_t pid;       // whose memory that is
 };
 
 enum class Way : std::uint32_t { split, pipe };
@@ -50,7 +50,6 @@ struct Answer {             // payload of a CTS
   std::uint64_t bytes;      // to be moved, which is less than offered if the receiver has less room
   lln::shm::Offset shared;  // Split or Pipe
   Way way;
-  std::int32_t pid;
 };
 
 // The longest message that is sent unasked to a rank of the same process, where asking saves one of two copies.
@@ -79,7 +78,7 @@ struct Transfer {
   std::byte* run = nullptr;  // split copy between processes: the data at our end
   std::uint64_t sender_request = 0;
   std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
-  std::int32_t remote_pid = 0;       // 0: the peer is a rank of this process
+  pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours
   lln::shm::Offset shared = lln::shm::nowhere;
   Transfer* next = nullptr;
 };
@@ -92,7 +91,7 @@ class Transfers {
  public:
   enum class Step : std::uint8_t { moved, waits, over };
 
-  Transfers(Core& core, int world_rank, int world_size);
+  Transfers(Core& core, int world_rank);
   ~Transfers();
 
   // Any thread; a hint.
@@ -122,9 +121,8 @@ class Transfers {
   Step share(Transfer& transfer);
   Step pack_chunk(Transfer& transfer);
   Step unpack_chunk(Transfer& transfer);
-  bool can_read(int peer, const Offer& offer);
-  std::int32_t pid_seen_from_here(std::int32_t pid) const;
-  bool can_split(const Request& receive, const Offer& offer) const;
+  bool can_read(int peer, const Offer& offer) const;
+  bool can_split(const Request& receive, int peer, const Offer& offer) const;
   std::size_t chunk_of(const Transfer& transfer) const;
   int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
   Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);
@@ -139,8 +137,6 @@ class Transfers {
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> chunks_{0};
   Transfer* free_ = nullptr;  // under the VNI's protection
-  enum class Access : std::uint8_t { unknown, yes, no };
-  std::vector<Access> access_;  // by world rank: may we read that process' memory?
 };
 
 }  // namespace heddle::p2p

@@ -46,13 +46,16 @@ inline constinit Patience patience{};
 namespace detail {
 
 // membarrier(2) makes every core that runs a registered process pass a full fence: this process, and whoever else runs
-// this code. Where the kernel or a container refuses it, the light side fences too; all processes of a machine get the same
-// answer. Asked once, when the program is loaded: with one thread that is cheap. Until then the fences are symmetric.
+// this code. Where the kernel or a container refuses it, the light side fences too. Asked once, when the program is loaded:
+// with one thread that is cheap. Until then the fences are symmetric. Processes that share memory may get different answers (a
+// filter on system calls may be that of one of them): then the light side of each of them fences, and it is theirs to agree on
+// that (lln/shm/endpoint.hpp).
 inline long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
 inline constinit std::atomic<bool> symmetric_fences{true};
-inline const bool fences_told = [] {
-  symmetric_fences.store(membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) != 0, std::memory_order_relaxed);
-  return true;
+inline const bool knows_membarrier = [] {
+  const bool known = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+  symmetric_fences.store(!known, std::memory_order_relaxed);
+  return known;
 }();
 
 inline void cpu_relax() noexcept { __builtin_ia32_pause(); }
@@ -216,8 +219,15 @@ struct Native {
   }
   static void heavy_fence() noexcept {
     std::atomic_thread_fence(order::seq_cst);
-    if (!detail::symmetric_fences.load(order::relaxed)) detail::membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+    // Whatever our own light fences are: others may already know more than we do.
+    if (detail::knows_membarrier) detail::membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   }
+  // Whether the heavy fences of this process reach the light ones of every process for which this is true as well.
+  static bool heavy_fence_reaches() noexcept { return detail::knows_membarrier; }
+  // Makes the light fences of this process full ones, or as light as they can be. They may be light if heavy_fence_reaches()
+  // holds for every process that has the other half.
+  static void fence_fully(bool fully) noexcept { detail::symmetric_fences.store(fully, order::relaxed); }
+  static bool fences_fully() noexcept { return detail::symmetric_fences.load(order::relaxed); }
 
   static std::uintptr_t self() noexcept {
     static constinit thread_local char here = 0;

@@ -127,6 +127,7 @@ static Error bring_up(Rank& rank) {
   const std::size_t heap = alone ? lln::shm::heap_bytes(1) + lln::shm::window_room() : 0;
   if (!boot::join(rank.job, heap, problem)) return fail(MPI_ERR_OTHER, "%s", problem.text);
   if (alone) name_unknown_variables();
+  rank.peer_memory.begin(rank.job);
   rank.world_rank = rank.job.rank;
   rank.world_size = rank.job.size;
   const bool bound = rank.job.record().bound != 0;

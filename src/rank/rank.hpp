@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "boot/join.hpp"
+#include "boot/peer_memory.hpp"
 #include "instruments/ledger.hpp"
 #include "progress/pollables.hpp"
 #include "safety/patience.hpp"
@@ -48,7 +49,8 @@ struct Rank {
   std::uintptr_t main_thread = 0;                 // of MPI_Is_thread_main
   threads::Mutex lifecycle_mutex;
 
-  boot::Job job;       // where we are in the job, and its shared memory
+  boot::Job job;  // where we are in the job, and its shared memory
+  boot::PeerMemory peer_memory;
   int world_rank = 0;  // position among all processes of the job; also the address for transports
   int world_size = 1;
   std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp

@@ -49,7 +49,7 @@ Error find_place(Win& win, const Wanted& wanted, Place& place) {
   const Target& target = window.targets[static_cast<std::size_t>(wanted.rank)];
   const bool dynamic = is_dynamic(win);
   const MPI_Aint unit = target.disp_unit;
-  place.pid = target.pid;
+  place.process = target.process;
   place.layout = {&wanted.type, nullptr, wanted.count};
   if (packed_size(wanted.type, wanted.count) == 0) return success;
   Span span;

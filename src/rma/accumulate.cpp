@@ -79,7 +79,7 @@ class Held {
  public:
   Held(const Place& target, const Datatype& leaf, std::size_t first, std::size_t n, Piece& piece)
       : target_(target), leaves_(target.layout, leaf), first_(first), n_(n) {
-    if (target.pid == 0) in_place_ = leaves_.array(first);
+    if (target.process == boot::this_process) in_place_ = leaves_.array(first);
     data_ = in_place_ ? in_place_ : piece.bytes;
   }
   Error fetch() {

@@ -13,7 +13,6 @@
 #include "object/resolve.hpp"
 #include "object/tables.hpp"
 #include "rma/attachments.hpp"
-#include "rma/far_memory.hpp"
 #include "rma/hints.hpp"
 #include "rma/window.hpp"
 
@@ -25,10 +24,9 @@ constexpr MPI_Aint page = 4096;
 
 // What every member tells the others.
 struct Description {
-  std::uint64_t base;  // its memory, or any byte of its own that can be read to find out whether that works
+  std::uint64_t base;  // its memory
   MPI_Aint size;
   MPI_Aint disp_unit;
-  pid_t pid;  // of the address space: ranks that are threads may share it
   bool contiguous;
 };
 
@@ -43,26 +41,21 @@ Error check(const std::vector<Description>& parts, int flavor) {
               static_cast<long long>(bad->size));
 }
 
-// Whether members can reach each other's memory: all get the same answer, from one attempt each.
-Error check_far_memory(Comm& comm, const std::vector<Description>& parts) {
-  if (comm.size == 1) return success;
-  open_own_memory();
-  static const char probed = 0;
-  const auto mine = reinterpret_cast<std::uint64_t>(&probed);
-  std::vector<std::uint64_t> places(parts.size());
-  if (Error e = coll::allgather_bytes(comm, &mine, places.data(), sizeof mine)) return e;  // after all have opened
-  const auto next = static_cast<std::size_t>((comm.rank + 1) % comm.size);
-  const bool near = parts[next].pid == comm.owner->job.process;
-  auto error_number =
-      static_cast<std::uint64_t>(near ? 0 : probe_far(parts[next].pid, reinterpret_cast<const void*>(places[next])));
-  if (Error e = coll::allreduce(comm, error_number, coll::Fold::max)) return e;
-  if (error_number == 0) return success;
+// Whether members can reach each other's memory: all get the same answer.
+Error check_far_memory(Comm& comm) {
+  std::uint64_t reason = 0;
+  for (int m = 0; m < comm.size && reason == 0; ++m)
+    if (!comm.owner->peer_memory.within_reach(comm.world_rank(m)))
+      reason = static_cast<std::uint64_t>(comm.owner->peer_memory.reason_out_of_reach(comm.world_rank(m)));
+  if (comm.size > 1)
+    if (Error e = coll::allreduce(comm, reason, coll::Fold::max)) return e;
+  if (reason == 0) return success;
   char text[128];
   return fail(
       MPI_ERR_UNSUPPORTED_OPERATION,
       "the kernel does not let processes reach each other's memory (process_vm_readv: %s), so a window can only "
       "be had of memory from MPI_Win_allocate",
-      strerror_r(static_cast<int>(error_number), text, sizeof text));
+      boot::reason_text(static_cast<int>(reason), text));
 }
 
 // Where the members' memory begins in a block for all of them: side by side, or each on pages of its own, so that they
@@ -118,8 +111,8 @@ std::vector<Target> find_targets(Comm& comm, const std::vector<Description>& par
     if (!brings_memory(flavor)) {
       const auto* block = p2p::shared_memory(*comm.owner).at<std::byte>(memory.offset);
       target.base = reinterpret_cast<std::uintptr_t>(block) + places[r];
-    } else if (parts[r].pid != comm.owner->job.process) {
-      target.pid = parts[r].pid;
+    } else {
+      target.process = comm.owner->peer_memory.process_of(comm.world_rank(static_cast<int>(r)));
     }
     targets.push_back(target);
   }
@@ -142,13 +135,12 @@ Win* make_win(Comm& comm, const Part& part, const Info* info, Window* window) {
 
 // Over the window's own communicator, which stays the caller's if this fails.
 Error create_over(Comm& own, const Part& part, const Info* info, MPI_Win* win) {
-  const Description mine{reinterpret_cast<std::uint64_t>(part.base), part.size, part.disp_unit, own.owner->job.process,
-                         part.contiguous};
+  const Description mine{reinterpret_cast<std::uint64_t>(part.base), part.size, part.disp_unit, part.contiguous};
   std::vector<Description> parts(static_cast<std::size_t>(own.size));
   if (Error e = coll::allgather_bytes(own, &mine, parts.data(), sizeof mine)) return e;
   if (Error e = check(parts, part.flavor)) return e;
   if (brings_memory(part.flavor)) {
-    if (Error e = check_far_memory(own, parts)) return e;
+    if (Error e = check_far_memory(own)) return e;
   }
   // Whether they lie side by side is an info hint, which all should give alike; if not, that of member 0 counts.
   const std::vector<std::size_t> places = lay_out(parts, parts[0].contiguous);

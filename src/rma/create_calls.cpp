@@ -77,7 +77,7 @@ Error Win_shared_query(Win& win, int rank, MPI_Aint* size, CountOut disp_unit, v
   }
   if (Error e = rma::check_rank(win, "rank", rank)) return e;
   const rma::Target& target = targets[static_cast<std::size_t>(rank)];
-  const bool near = target.pid == 0;
+  const bool near = target.process == boot::this_process;
   *size = near ? target.size : 0;
   disp_unit.set(target.disp_unit);
   *static_cast<void**>(baseptr) = near ? reinterpret_cast<void*>(target.base) : nullptr;

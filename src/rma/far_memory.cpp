@@ -1,6 +1,5 @@
 #include "rma/far_memory.hpp"
 
-#include <sys/prctl.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -22,19 +21,9 @@ std::size_t cut(iovec* list, std::size_t bytes) {
 
 }  // namespace
 
-void open_own_memory() { prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); }
-
-int probe_far(pid_t pid, const void* address) {
-  char byte;
-  const iovec local{&byte, 1};
-  const iovec remote{const_cast<void*>(address), 1};
-  return process_vm_readv(pid, &local, 1, &remote, 1, 0) == 1 ? 0 : errno;
-}
-
-int move_far(Direction direction, pid_t pid, const Layout& ours, const Layout& theirs, std::size_t skip,
+int move_far(boot::Direction direction, pid_t process, const Layout& ours, const Layout& theirs, std::size_t skip,
              std::size_t n) {
   constexpr std::size_t batch = 64;
-  const auto move = direction == Direction::read ? process_vm_readv : process_vm_writev;
   for (std::size_t done = 0; done < n;) {
     iovec local[batch];
     iovec remote[batch];
@@ -43,7 +32,7 @@ int move_far(Direction direction, pid_t pid, const Layout& ours, const Layout& t
     segments(*theirs.type, theirs.at, theirs.count, skip + done, remote, batch, their_bytes);
     // The kernel goes through all of both lists before it moves what is in both, so neither may say more than the other.
     const std::size_t bytes = std::min({our_bytes, their_bytes, n - done});
-    const ssize_t moved = move(pid, local, cut(local, bytes), remote, cut(remote, bytes), 0);
+    const ssize_t moved = boot::move_between(direction, process, local, cut(local, bytes), remote, cut(remote, bytes));
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0) return moved == 0 ? EFAULT : errno;
     done += static_cast<std::size_t>(moved);

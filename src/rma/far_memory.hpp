@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "boot/peer_memory.hpp"
 #include "datatype/datatype.hpp"
 
 namespace heddle::rma {
@@ -19,16 +20,9 @@ struct Layout {
   std::size_t bytes() const { return packed_size(*type, count); }
 };
 
-enum class Direction : bool { read, write };
-
-// Lets every process of this user reach our memory, where the kernel would allow that only to our parents (Yama's
-// ptrace_scope 1).
-void open_own_memory();
-// Can we read that process' memory at this address? 0 or an errno.
-int probe_far(pid_t pid, const void* address);
-
-// Moves bytes between a layout of ours and one of process `pid`: `n` bytes, from `skip` on in the packed stream of
-// theirs. 0 or an errno.
-int move_far(Direction direction, pid_t pid, const Layout& ours, const Layout& theirs, std::size_t skip, std::size_t n);
+// Moves bytes between a layout of ours and one of a process that is within reach (boot/peer_memory.hpp): `n` bytes, from
+// `skip` on in the packed stream of theirs. 0 or an errno.
+int move_far(boot::Direction direction, pid_t process, const Layout& ours, const Layout& theirs, std::size_t skip,
+             std::size_t n);
 
 }  // namespace heddle::rma

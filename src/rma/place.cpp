@@ -6,10 +6,10 @@ namespace heddle::rma {
 
 namespace {
 
-Error checked(int error_number, pid_t pid) {
+Error checked(int error_number, pid_t process) {
   if (error_number == 0) return success;
   char text[128];
-  return fail(MPI_ERR_RMA_RANGE, "the window's memory in process %d cannot be reached: %s", static_cast<int>(pid),
+  return fail(MPI_ERR_RMA_RANGE, "the window's memory in process %d cannot be reached: %s", static_cast<int>(process),
               strerror_r(error_number, text, sizeof text));
 }
 
@@ -26,7 +26,8 @@ Error check_fits(std::size_t from, std::size_t to) {
 
 Error write(const Layout& from, const Place& to) {
   if (Error e = check_fits(from.bytes(), to.layout.bytes())) return e;
-  if (to.pid != 0) return checked(move_far(Direction::write, to.pid, from, to.layout, 0, from.bytes()), to.pid);
+  if (to.process != 0)
+    return checked(move_far(boot::Direction::write, to.process, from, to.layout, 0, from.bytes()), to.process);
   copy(*from.type, from.at, from.count, *to.layout.type, to.layout.at, to.layout.count);
   return success;
 }
@@ -34,21 +35,24 @@ Error write(const Layout& from, const Place& to) {
 Error read(const Place& from, const Layout& to) {
   const std::size_t bytes = from.layout.bytes();
   if (Error e = check_fits(bytes, to.bytes())) return e;
-  if (from.pid != 0) return checked(move_far(Direction::read, from.pid, to, from.layout, 0, bytes), from.pid);
+  if (from.process != 0)
+    return checked(move_far(boot::Direction::read, from.process, to, from.layout, 0, bytes), from.process);
   copy(*from.layout.type, from.layout.at, from.layout.count, *to.type, to.at, to.count);
   return success;
 }
 
 Error load(const Place& from, std::size_t skip, void* out, std::size_t n) {
   const Layout& layout = from.layout;
-  if (from.pid != 0) return checked(move_far(Direction::read, from.pid, bytes_at(out, n), layout, skip, n), from.pid);
+  if (from.process != 0)
+    return checked(move_far(boot::Direction::read, from.process, bytes_at(out, n), layout, skip, n), from.process);
   pack(*layout.type, layout.at, layout.count, skip, out, n);
   return success;
 }
 
 Error store(const Place& to, std::size_t skip, const void* in, std::size_t n) {
   const Layout& layout = to.layout;
-  if (to.pid != 0) return checked(move_far(Direction::write, to.pid, bytes_at(in, n), layout, skip, n), to.pid);
+  if (to.process != 0)
+    return checked(move_far(boot::Direction::write, to.process, bytes_at(in, n), layout, skip, n), to.process);
   unpack(*layout.type, layout.at, layout.count, skip, in, n);
   return success;
 }

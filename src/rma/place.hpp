@@ -9,7 +9,7 @@ namespace heddle::rma {
 
 struct Place {
   Layout layout;
-  pid_t pid;  // in whose address space it is; 0: in ours
+  pid_t process;  // in whose address space it is; boot::this_process: in ours
 };
 
 // All of it to or from a layout of ours. What the source holds must fit into the destination, or the error is

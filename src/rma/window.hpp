@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "boot/peer_memory.hpp"
 #include "lln/shm/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
@@ -32,7 +33,7 @@ struct Target {
   std::uintptr_t base = 0;  // of displacement 0, in the address space where it can be touched; dynamic windows: 0
   MPI_Aint size = 0;
   MPI_Aint disp_unit = 1;
-  pid_t pid = 0;  // of the process whose address space that is; 0: ours
+  pid_t process = boot::this_process;  // whose address space that is
 };
 
 // A block of the job's shared memory.

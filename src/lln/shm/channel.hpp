@@ -57,7 +57,8 @@ using BulkSpan = sync::ByteSpan;
 
 struct Channel {
   // In memory of bytes(slots).
-  Channel(int from, SlotCount number) : sender(from), slot_count(static_cast<std::uint32_t>(number)) {
+  Channel(int from, SlotCount number, Offset for_answers = nowhere)
+      : sender(from), slot_count(static_cast<std::uint32_t>(number)), spare(for_answers) {
     for (std::uint32_t i = 0; i < slot_count; ++i) new (slots() + i) Slot;
   }
 
@@ -70,6 +71,7 @@ struct Channel {
   std::int32_t sender;  // world rank
   Offset next_inbound;  // list of the receiver's inbound channels
   std::uint32_t slot_count;
+  Offset spare;  // for a channel of as many slots from the receiver to the sender, if that has made none; or nowhere
   alignas(128) std::byte bulk[bulk_bytes];
   // The slots follow.
 

@@ -27,6 +27,7 @@ struct alignas(128) Common {
   std::atomic<std::uint32_t> waiting;  // threads that wait awake (safety/patience.hpp)
   std::atomic<std::uint32_t> vnis;     // and which ways, of every rank (p2p/presets.cpp); 0: none has come
   std::atomic<std::uint64_t> asked_models[most_asked_models];  // p2p/asked_models.hpp; 0: none yet
+  std::atomic<std::uint32_t> reaching;  // ranks that have come and whose heavy fences reach the others' light ones
 };
 
 inline Common& common_of(std::byte* heap, std::size_t bytes) {
@@ -47,8 +48,9 @@ constexpr std::size_t heap_bytes(int ranks) {
   return n * n * (std::size_t{256} << 10) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
 }
 
-// Why nothing was sent: the channel has no room now (try again after the peer has moved), or the segment is full.
-enum class Post : std::uint8_t { done, full };
+// Whether it was sent, or why not: the channel has no room now (try again after the peer has moved), or the segment has none for
+// a channel. That is never so for an answer: who opens a channel brings the memory for the one back.
+enum class Post : std::uint8_t { done, full, no_memory };
 
 // Messages that one visit takes at most from one channel, so that no peer starves the others.
 inline constexpr int visit_messages = 64;
@@ -71,7 +73,7 @@ class Endpoint {
   Post post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     Producer& producer = producers_[peer];
     if (!producer.attached()) [[unlikely]] {
-      if (!open(peer)) return Post::full;
+      if (!open(peer)) return Post::no_memory;
     }
     return bytes <= inline_bytes && !is_stamped(header) ? post_inline(peer, header, bytes, fill)
                                                         : post_bulk(peer, header, bytes, fill);
@@ -163,6 +165,13 @@ class Endpoint {
       ring(peer);
   }
 
+  // Light fences are full ones until all ranks have come and every one has heavy fences that reach them. Called now and then, where
+  // it costs nothing: when a channel appears, before a thread sleeps.
+  void agree_on_fences() {
+    if (common().reaching.load(std::memory_order_acquire) == static_cast<std::uint32_t>(place_.ranks))
+      platform::Native::fence_fully(false);
+  }
+
   // A full channel's sender asks to be woken when there is room.
   void want_room(int peer) {
     if (producers_[peer].attached()) producers_[peer].ask_for_room();
@@ -231,6 +240,7 @@ class Endpoint {
   Doorbell& bell(int rank) const { return boxes_[rank].doorbell; }
   void ring(int peer);
   bool open(int peer);
+  Consumer* channel_from(int peer) const;
   void admit();
 
   Heap heap_;

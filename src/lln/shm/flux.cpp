@@ -110,6 +110,7 @@ void Fluxes::admit_new() {
   const Offset newest = boxes_[rank_].fluxes.load(std::memory_order_acquire);
   const Offset known = known_.load(std::memory_order_relaxed);
   for (Offset at = newest; at != known; at = heap_.at<Flux>(at)->next) {
+    heap_.join(at);
     Flux* const flux = heap_.at<Flux>(at);
     Source& source = source_of(flux->sender);
     source.ends.store(new End{flux, source.ends.load(std::memory_order_relaxed)}, std::memory_order_release);

@@ -1,0 +1,69 @@
+// Memory of the job's other processes, which the kernel copies for us (process_vm_readv and _writev).
+//
+// Whose memory a rank lives in says the job's segment: ranks with the same `host` are threads of one process, and nobody else
+// is (join.cpp sees to it). A process id says that of nothing: in a pid namespace of its own every rank may be process 1, and
+// the number that a peer goes by there may be a stranger's here. So each process keeps a random key in its memory and says in
+// the segment where; before we first move data of a peer, we have read its key through the kernel, and written beside it.
+// Where that fails, the answer is an errno, or that the number is somebody else's, and data go through the segment.
+//
+// A child of fork has no key: it is another process, though with the same memory.
+//
+// Any thread may ask.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "boot/join.hpp"
+
+namespace heddle::boot {
+
+enum class Direction : bool { read, write };
+
+// Moves what is in these ranges of our memory and of that of another process, as much as both lists hold at most, and a
+// part if it cannot be all: bytes, or -1 with errno.
+inline ssize_t move_between(Direction direction, pid_t process, const iovec* ours, std::size_t n, const iovec* theirs,
+                            std::size_t m) {
+  return (direction == Direction::read ? process_vm_readv : process_vm_writev)(process, ours, n, theirs, m, 0);
+}
+// n bytes; 0 or an errno.
+int move_bytes(Direction direction, pid_t process, void* ours, std::uint64_t theirs, std::size_t n);
+
+inline constexpr pid_t this_process = 0;  // as a number to move data by: no help of the kernel is needed
+
+// As an answer beside 0 and errno: the process that we see under the peer's number is not the peer.
+inline constexpr int somebody_else = 4096;
+// What to tell the user of such an answer.
+const char* reason_text(int reason, char (&buffer)[128]);
+
+class PeerMemory {
+ public:
+  // Of a rank that has joined; takes no look at the others yet.
+  void begin(const Job& job);
+
+  // Whether that rank, a number among all of the job, lives in our address space.
+  bool same_space(int peer) const { return job_->records[peer].host == job_->record().host; }
+  // Whether its memory can be read and written: 0, an errno or somebody_else. It has joined. The first call finds out.
+  int reason_out_of_reach(int peer);
+  bool within_reach(int peer) { return same_space(peer) || reason_out_of_reach(peer) == 0; }
+  // What to move data by; this_process if that rank lives here. It is within reach.
+  pid_t process_of(int peer) const { return same_space(peer) ? this_process : job_->records[peer].process.load(); }
+
+ private:
+  static constexpr std::int16_t unknown = -1;
+
+  const Job* job_ = nullptr;
+  std::unique_ptr<std::atomic<std::int16_t>[]> reasons_;  // by rank
+};
+
+// A process says where its key is, and that the others may read it. Once for each of its ranks, which joins.
+void publish_key(RankRecord& record);
+// Whether this process is the one that the record's key is kept in.
+bool is_key_here(const RankRecord& record);
+
+}  // namespace heddle::boot

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+"""Ranks in pid namespaces of their own: process ids name others there, or nobody.
+
+namespaces.py MPIEXEC PROGRAM CASE    PROGRAM is address_spaces.cpp's
+"""
+import subprocess
+import sys
+
+mpiexec, program, case = sys.argv[1:]
+skipped = 77  # ctest's SKIP_RETURN_CODE
+
+own_pids = ["unshare", "-p", "-f"]
+own_everything = ["unshare", "-U", "-r", "-p", "-f", "--mount-proc"]
+
+
+def rank_zero_only(wrapper):
+    """Runs only rank 0 under a wrapper."""
+    return ["sh", "-c", f'[ "$HEDDLE_RANK" = 0 ] && exec {" ".join(wrapper)} "$0"; exec "$0"']
+
+
+# What stands before mpiexec, before the program, how many ranks, and whether windows over ordinary memory can be had.
+cases = {
+    "plain": ([], [], 3, True),
+    "each": ([], own_pids, 3, False),  # every rank is process 1
+    "first": ([], rank_zero_only(own_pids), 3, False),
+    "users": ([], own_everything, 2, False),
+    "job": (own_pids, [], 3, True),  # all of them see each other, but not under the numbers of the machine
+    # Rank 0 says that it is process 1, and for the others that is a process of somebody else, with the same memory.
+    "stranger": (own_pids + [program], rank_zero_only(own_pids), 3, False),
+}
+before, wrapper, ranks, windows = cases[case]
+
+for unshare in (before, wrapper):
+    if "unshare" not in " ".join(unshare):
+        continue
+    options = own_everything if unshare is own_everything else own_pids
+    probe = subprocess.run([*options, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode != 0:
+        print(f"skipped: {' '.join(options)} is not allowed here: {probe.stderr.strip()}")
+        sys.exit(skipped)
+
+command = [*before, mpiexec, "--timeout", "100", "-n", str(ranks), *wrapper, program]
+done = subprocess.run(command, capture_output=True, text=True, check=False)
+print(done.stdout, done.stderr, sep="")
+if done.returncode != 0:
+    sys.exit(f"{' '.join(command)} ended with {done.returncode}")
+if "all messages are right" not in done.stdout:
+    sys.exit("rank 0 did not come to its end")
+answer = "yes" if windows else "no"
+if f"windows over ordinary memory: {answer}" not in done.stdout:
+    sys.exit(f"whether windows over ordinary memory can be had should be '{answer}'")
