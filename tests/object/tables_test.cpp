@@ -33,12 +33,17 @@ TEST(Attributes, KeyOutlivesItsFreeWhileUsed) {
     EXPECT_EQ(table.find(number, Kind::datatype), nullptr);
     EXPECT_FALSE(set.set(0, *keyval, nullptr));
     release(*keyval);
-    EXPECT_TRUE(table.remove(number, Kind::comm));
-    EXPECT_FALSE(table.remove(number, Kind::comm));
+    EXPECT_TRUE(table.free(number, Kind::comm));
+    EXPECT_FALSE(table.free(number, Kind::comm));
     void* value;
     EXPECT_TRUE(set.get(number, value));
+    Keyval* freed = table.find(number, Kind::comm);
+    ASSERT_NE(freed, nullptr);
+    EXPECT_TRUE(freed->freed);
+    release(*freed);
     EXPECT_FALSE(set.remove_all(0));
     EXPECT_EQ(deleted, 1);
+    EXPECT_EQ(table.find(number, Kind::comm), nullptr);
   }
 }
 
@@ -57,7 +62,7 @@ TEST(Attributes, ManyThreads) {
         EXPECT_TRUE(set.get(number, value));
         EXPECT_EQ(value, keyval);
         release(*keyval);
-        EXPECT_TRUE(table.remove(number, Kind::comm));
+        EXPECT_TRUE(table.free(number, Kind::comm));
       }
     });
   }
