@@ -6,6 +6,7 @@
 
 #include "object/attribute.hpp"
 #include "object/error_table.hpp"
+#include "object/open_objects.hpp"
 
 namespace heddle {
 namespace {
@@ -69,6 +70,22 @@ TEST(Attributes, ManyThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_FALSE(set.remove_all(0));
   EXPECT_EQ(deleted, 800);
+}
+
+TEST(OpenObjects, LoseTheirHandlesAtTheEnd) {
+  struct Thing {
+    std::uintptr_t handle;
+  };
+  Thing kept{1}, freed{2}, of_another_rank{3};
+  OpenObjects<Thing> open, open_of_another_rank;
+  open.add(kept);
+  open.add(freed);
+  open_of_another_rank.add(of_another_rank);
+  open.remove(freed);
+  open.retire_handles();
+  EXPECT_EQ(kept.handle, 0u);
+  EXPECT_EQ(freed.handle, 2u);
+  EXPECT_EQ(of_another_rank.handle, 3u);
 }
 
 TEST(Errors, ClassesKeepTheirCodes) {
