@@ -46,6 +46,7 @@ Comm::~Comm() {
   if (local_comm) release(*local_comm);
   if (remote_group) release(*remote_group);
   if (local_group) release(*local_group);
+  owner->tables->comms.remove(*this);
 }
 
 Comm* make_comm(Rank& rank, const CommParts& parts) {
@@ -67,6 +68,7 @@ Comm* make_comm(Rank& rank, const CommParts& parts) {
   } else {
     inherit_errhandler(*comm, rank.self ? rank.self->errhandler : rank.tables->initial_errhandler);
   }
+  rank.tables->comms.add(*comm);
   return comm;
 }
 
@@ -115,19 +117,9 @@ void free_world(Rank& rank) {
 }
 
 void retire_handles(Rank& rank) {
-  // Windows and files first: each has a communicator that says whose it is. A slot where nothing lives has no handle.
-  for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::win, i); ++i) {
-    Win* win = static_cast<Win*>(slot);
-    if (win->handle != 0 && win->comm->owner == &rank) win->handle = 0;
-  }
-  for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::file, i); ++i) {
-    File* file = static_cast<File*>(slot);
-    if (file->handle != 0 && file->comm->owner == &rank) file->handle = 0;
-  }
-  for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::comm, i); ++i) {
-    Comm* comm = static_cast<Comm*>(slot);
-    if (comm->handle != 0 && comm->owner == &rank) comm->handle = 0;
-  }
+  rank.tables->wins.retire_handles();
+  rank.tables->files.retire_handles();
+  rank.tables->comms.retire_handles();
 }
 
 }  // namespace heddle

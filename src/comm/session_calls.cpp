@@ -120,6 +120,9 @@ Error Session_get_nth_pset(Session& session, const Info* info, int n, int* pset_
     return fail(MPI_ERR_ARG, "n is %d, but there are %zu process sets", n, std::size(process_sets));
   const std::string_view name = process_sets[n];
   if (*pset_len > 0) {
+    if (!pset_name)
+      return fail(MPI_ERR_ARG, "pset_name is a null pointer, which it may be only if pset_len is 0 (here: %d)",
+                  *pset_len);
     const std::size_t length = std::min(name.size(), static_cast<std::size_t>(*pset_len) - 1);
     std::memcpy(pset_name, name.data(), length);
     pset_name[length] = '\0';

@@ -36,7 +36,7 @@ constexpr Row rows[] = {
     {0x20e, "MPI_UNSIGNED_LONG", Element::u64},
     {0x20f, "MPI_UNSIGNED_LONG_LONG", Element::u64},
     {0x210, "MPI_FLOAT", Element::f32},
-    {0x212, "MPI_C_FLOAT_COMPLEX", Element::c32},
+    {0x212, "MPI_C_COMPLEX", Element::c32},
     {0x213, "MPI_CXX_FLOAT_COMPLEX", Element::c32},
     {0x214, "MPI_DOUBLE", Element::f64},
     {0x216, "MPI_C_DOUBLE_COMPLEX", Element::c64},

@@ -65,6 +65,7 @@ Error open_everywhere(Comm& comm, const char* filename, int amode, int& descript
 
 void destroy(File& file) {
   if (file.descriptor >= 0) close(file.descriptor);
+  file.comm->owner->tables->files.remove(file);
   retire(*file.comm);
   retire(file);
 }
@@ -80,6 +81,7 @@ Error File_open(Comm& comm, const char* filename, int amode, const Info* info, M
   file->comm = own;
   file->amode = amode;
   file->name = filename;
+  own->owner->tables->files.add(*file);
   Errhandler* errhandler = current_rank().tables->file_errhandler.get();
   file->errhandler.set(*errhandler);
   release(*errhandler);

@@ -47,15 +47,33 @@ Error call_copy(const Keyval& keyval, std::uintptr_t owner, void* value, void*& 
 void retain(Keyval& keyval) { keyval.refs.fetch_add(1, std::memory_order_relaxed); }
 
 void release(Keyval& keyval) {
-  if (keyval.refs.fetch_sub(1, std::memory_order_acq_rel) == 1) delete &keyval;
+  if (keyval.refs.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (keyval.table) keyval.table->forget(keyval);
+  delete &keyval;
 }
 
+namespace {
+
+// False: its last reference has gone, and who dropped that is about to remove it from the table.
+bool retain_if_alive(Keyval& keyval) {
+  int refs = keyval.refs.load(std::memory_order_relaxed);
+  while (refs != 0)
+    if (keyval.refs.compare_exchange_weak(refs, refs + 1, std::memory_order_relaxed)) return true;
+  return false;
+}
+
+}  // namespace
+
 KeyvalTable::~KeyvalTable() {
-  for (const auto& [number, keyval] : keyvals_) release(*keyval);
+  for (const auto& [number, keyval] : keyvals_) {
+    keyval->table = nullptr;
+    if (!keyval->freed.load(std::memory_order_relaxed)) release(*keyval);
+  }
 }
 
 int KeyvalTable::add(Keyval* keyval) {
   std::lock_guard guard(mutex_);
+  keyval->table = this;
   keyval->number = next_++;
   keyvals_.emplace(keyval->number, keyval);
   return keyval->number;
@@ -65,21 +83,25 @@ Keyval* KeyvalTable::find(int number, Kind owner_kind) {
   std::lock_guard guard(mutex_);
   const auto found = keyvals_.find(number);
   if (found == keyvals_.end() || found->second->owner_kind != owner_kind) return nullptr;
-  retain(*found->second);
-  return found->second;
+  return retain_if_alive(*found->second) ? found->second : nullptr;
 }
 
-bool KeyvalTable::remove(int number, Kind owner_kind) {
+bool KeyvalTable::free(int number, Kind owner_kind) {
   Keyval* keyval = nullptr;
   {
     std::lock_guard guard(mutex_);
     const auto found = keyvals_.find(number);
     if (found == keyvals_.end() || found->second->owner_kind != owner_kind) return false;
     keyval = found->second;
-    keyvals_.erase(found);
+    if (keyval->freed.exchange(true, std::memory_order_relaxed)) return false;
   }
   release(*keyval);
   return true;
+}
+
+void KeyvalTable::forget(const Keyval& keyval) {
+  std::lock_guard guard(mutex_);
+  keyvals_.erase(keyval.number);
 }
 
 AttributeSet::~AttributeSet() {

@@ -16,8 +16,11 @@
 
 namespace heddle {
 
+class KeyvalTable;
+
 // A key, with the functions that copy and delete its values. The user knows it by its number; it lives until the
-// user has freed it and no object has a value for it.
+// user has freed it and no object has a value for it. In between its values can still be read, copied and deleted, but
+// none can be set.
 struct Keyval {
   Kind owner_kind;  // comm, datatype or win
   int number = MPI_KEYVAL_INVALID;
@@ -26,6 +29,8 @@ struct Keyval {
   bool copies_itself = false;
   void* extra_state = nullptr;
   std::atomic<int> refs{1};
+  std::atomic<bool> freed{false};
+  KeyvalTable* table = nullptr;  // that knows its number
 };
 
 void retain(Keyval& keyval);
@@ -35,10 +40,12 @@ class KeyvalTable {
  public:
   ~KeyvalTable();
   int add(Keyval* keyval);  // takes the reference
-  // The key of this number for objects of this kind, with a new reference; null if there is none.
+  // The key of this number for objects of this kind, freed or not, with a new reference; null if there is none.
   Keyval* find(int number, Kind owner_kind);
-  // The number means nothing from now on. False if it never did.
-  bool remove(int number, Kind owner_kind);
+  // Marks the key as freed. False if there is none of this number that the user has not freed already.
+  bool free(int number, Kind owner_kind);
+  // The last reference to a key has gone.
+  void forget(const Keyval& keyval);
 
  private:
   static constexpr int first_number = 0x1000;  // beyond the standard's

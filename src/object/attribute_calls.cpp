@@ -24,7 +24,7 @@ Error create(Kind owner_kind, Copy* copy, Delete* remove, int* number, void* ext
 }
 
 Error free(Kind owner_kind, int* number) {
-  if (!current_rank().tables->keyvals.remove(*number, owner_kind))
+  if (!current_rank().tables->keyvals.free(*number, owner_kind))
     return fail(MPI_ERR_KEYVAL, "key %d is none that the program created for this kind of object", *number);
   *number = MPI_KEYVAL_INVALID;
   return success;
@@ -108,6 +108,9 @@ Error get(const AttributeSet* attributes, Kind kind, int number, void* place, in
 Error set(AttributeSet& attributes, std::uintptr_t owner, Kind kind, int number, void* value) {
   const Key key(number, kind);
   if (key.error()) return key.error();
+  if ((*key).freed.load(std::memory_order_relaxed))
+    return fail(MPI_ERR_KEYVAL, "key %d has been freed: its values can be read and deleted, but none can be set",
+                number);
   return attributes.set(owner, *key, value);
 }
 

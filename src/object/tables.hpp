@@ -16,6 +16,7 @@
 #include "object/error_table.hpp"
 #include "object/group.hpp"
 #include "object/info.hpp"
+#include "object/open_objects.hpp"
 #include "object/tags.hpp"
 #include "threads/mutex.hpp"
 
@@ -23,7 +24,9 @@ namespace heddle {
 
 struct Comm;
 struct Datatype;
+struct File;
 struct Rank;
+struct Win;
 
 struct ObjectTables {
   explicit ObjectTables(Rank& rank);
@@ -44,6 +47,9 @@ struct ObjectTables {
   ErrhandlerSlot file_errhandler;     // of MPI_FILE_NULL: what files inherit
   ErrorTable errors;
   KeyvalTable keyvals;
+  OpenObjects<Comm> comms;
+  OpenObjects<Win> wins;
+  OpenObjects<File> files;
 
   // Attributes that the program set on a predefined datatype; null if there are none and none shall be made.
   AttributeSet* attributes_of_predefined(const Datatype& datatype, bool make);

@@ -32,6 +32,7 @@ Receiver::~Receiver() {
 
 void Receiver::start() {
   begin_round();
+  arrived_bytes_ = 0;
   posted_ = false;
   if (met_.load(std::memory_order_relaxed))
     for (int i = 0; i < sender_.partitions; ++i)
@@ -94,6 +95,7 @@ void Receiver::land(int index) {
     const std::size_t offset = static_cast<std::size_t>(index) * sender_.bytes;
     unpack(datatype(), element(0), count() * partitions(), offset, stage_.get() + offset, message.request->bytes);
   }
+  arrived_bytes_ += message.request->bytes;
   collect(*message.request);
   message.landing.store(--awaited_ == 0 ? Landing::last : Landing::landed, std::memory_order_release);
 }
@@ -126,7 +128,7 @@ Error Receiver::finish(MPI_Status& status) const {
   if (peer() == MPI_PROC_NULL) {
     set_proc_null_status(status);
   } else {
-    set_status(status, peer(), tag(), static_cast<MPI_Count>(bytes()));
+    set_status(status, peer(), tag(), static_cast<MPI_Count>(arrived_bytes_));
   }
   return error();
 }

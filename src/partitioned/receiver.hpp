@@ -41,6 +41,7 @@ class Receiver final : public Operation {
   Request* introduction_ = nullptr;  // of the sender, until it is there
   std::atomic<bool> met_{false};
   bool posted_ = false;
+  std::size_t arrived_bytes_ = 0;  // in this round
   enum class Way : std::uint8_t { in_place, staged, refused };
   Way way_ = Way::in_place;
   std::unique_ptr<Message[]> messages_;

@@ -130,6 +130,7 @@ Win* make_win(Comm& comm, const Part& part, const Info* info, Window* window) {
   win->predefined.size = own.size;
   win->predefined.disp_unit = static_cast<int>(own.disp_unit);
   win->predefined.flavor = part.flavor;
+  comm.owner->tables->wins.add(*win);
   return win;
 }
 
@@ -173,6 +174,7 @@ Error destroy(Win& win) {
     madvise(heap.at<std::byte>(window->memory.offset), window->memory.bytes, MADV_REMOVE);
   release(heap, window->memory);
   release(heap, window->control);
+  comm.owner->tables->wins.remove(win);
   retire(comm);
   retire(win);
   return error;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "binding/impl.hpp"
 
@@ -20,20 +21,34 @@ std::vector<int> divisors_of(int n) {
   return small;
 }
 
-bool reaches(int base, int exponent, int n) {
-  std::int64_t power = 1;
-  for (int i = 0; i < exponent && power < n; ++i) power *= base;
-  return power >= n;
+std::int64_t power(int base, int exponent, std::int64_t cap) {
+  std::int64_t result = 1;
+  for (int i = 0; i < exponent && result < cap; ++i) result *= base;
+  return result;
 }
 
-// Finds the lexicographically smallest falling sequence of `left` divisors, none above `limit`, with product n.
-bool choose(const std::vector<int>& divisors, int n, int left, int limit, std::vector<int>& chosen) {
+// The largest number whose power is at most n.
+int root(int n, int exponent) {
+  int low = 1, high = n;
+  while (low < high) {
+    const int middle = low + (high - low + 1) / 2;
+    if (power(middle, exponent, std::int64_t{n} + 1) <= n) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+// Finds the lexicographically smallest falling sequence of `left` divisors, each from `least` to `limit`, with product n.
+bool choose(const std::vector<int>& divisors, int n, int left, int least, int limit, std::vector<int>& chosen) {
   if (left == 0) return n == 1;
-  for (const int d : divisors) {
-    if (d > limit) return false;
-    if (n % d != 0 || !reaches(d, left, n)) continue;
-    chosen.push_back(d);
-    if (choose(divisors, n / d, left - 1, d, chosen)) return true;
+  if (power(least, left, std::int64_t{n} + 1) > n) return false;
+  for (auto d = std::lower_bound(divisors.begin(), divisors.end(), least); d != divisors.end() && *d <= limit; ++d) {
+    if (n % *d != 0 || power(*d, left, n) < n) continue;
+    chosen.push_back(*d);
+    if (choose(divisors, n / *d, left - 1, least, *d, chosen)) return true;
     chosen.pop_back();
   }
   return false;
@@ -41,10 +56,27 @@ bool choose(const std::vector<int>& divisors, int n, int left, int limit, std::v
 
 }  // namespace
 
+// Of the pairs of a largest and a smallest factor, the closest that a factorization has. With a larger largest factor the
+// smallest can only be smaller, so the search ends where the bound on it is too far away.
 std::vector<int> balanced_factors(int n, int factors) {
-  std::vector<int> chosen;
-  choose(divisors_of(n), n, factors, n, chosen);
-  return chosen;
+  if (factors == 1) return {n};
+  const std::vector<int> divisors = divisors_of(n);
+  std::vector<int> best;
+  for (const int largest : divisors) {
+    if (power(largest, factors, n) < n) continue;
+    const int rest = n / largest;
+    const int bound = std::min(largest, root(rest, factors - 1));
+    const auto closer = [&](int least) { return best.empty() || largest - least < best.front() - best.back(); };
+    if (!closer(bound)) break;
+    auto least = std::upper_bound(divisors.begin(), divisors.end(), bound);
+    while (least != divisors.begin() && closer(*--least)) {
+      std::vector<int> found{largest};
+      if (rest % *least != 0 || !choose(divisors, rest, factors - 1, *least, largest, found)) continue;
+      best = std::move(found);
+      break;
+    }
+  }
+  return best;
 }
 
 namespace mpi {

@@ -202,6 +202,8 @@ void names() {
   MPI_Type_get_name(MPI_DATATYPE_NULL, name, &length);
   check(std::strcmp(name, "MPI_DATATYPE_NULL") == 0);
   MPI_Type_set_name(MPI_INT, "number");
+  MPI_Type_get_name(MPI_C_COMPLEX, name, &length);
+  check(std::string(name) == "MPI_C_COMPLEX", "name of a datatype with a synonym");
   MPI_Type_get_name(MPI_INT, name, &length);
   check(std::strcmp(name, "number") == 0 && length == 6);
   MPI_Type_set_name(MPI_INT, "MPI_INT");

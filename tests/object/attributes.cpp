@@ -104,6 +104,52 @@ void errors() {
   MPI_Type_free_keyval(&type_key);
 }
 
+// A key that has been freed is usable where it is attached, for everything but new values.
+void freed_keys() {
+  int extra = 42;
+  deleted = 0;
+  int key, twice;
+  MPI_Comm_create_keyval(copy_plus_one, count_delete, &key, &extra);
+  MPI_Comm a, b, other;
+  MPI_Comm_dup(MPI_COMM_SELF, &a);
+  MPI_Comm_dup(MPI_COMM_SELF, &other);
+  for (MPI_Comm comm : {a, other}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Comm_set_attr(a, key, number(10));
+  const int freed = twice = key;
+  MPI_Comm_free_keyval(&key);
+  equal(value_of(a, freed), 10, "read");
+  equal(value_of(other, freed), -1, "not set here, but the key still lives");
+  equal(class_of(MPI_Comm_set_attr(a, freed, number(11))), MPI_ERR_KEYVAL, "set");
+  equal(class_of(MPI_Comm_set_attr(other, freed, number(11))), MPI_ERR_KEYVAL, "set where it is not attached");
+  equal(deleted, 0, "a set that is refused deletes nothing");
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  equal(class_of(MPI_Comm_free_keyval(&twice)), MPI_ERR_KEYVAL, "freed twice");
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_dup(a, &b);
+  equal(value_of(b, freed), 11, "copied by its function");
+  equal(MPI_Comm_delete_attr(a, freed), MPI_SUCCESS, "deleted");
+  equal(deleted, 1, "by its function");
+  equal(value_of(a, freed), -1, "gone");
+  MPI_Comm_free(&b);
+  equal(deleted, 2, "deleted with the duplicate");
+  void* value;
+  int flag;
+  equal(class_of(MPI_Comm_get_attr(a, freed, &value, &flag)), MPI_ERR_KEYVAL, "attached nowhere, there is no such key");
+  MPI_Comm_free(&a);
+  MPI_Comm_free(&other);
+
+  int type_key;
+  MPI_Datatype type;
+  MPI_Type_contiguous(2, MPI_INT, &type);
+  MPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, MPI_TYPE_NULL_DELETE_FN, &type_key, nullptr);
+  MPI_Type_set_attr(type, type_key, number(7));
+  const int freed_type_key = type_key;
+  MPI_Type_free_keyval(&type_key);
+  MPI_Type_get_attr(type, freed_type_key, &value, &flag);
+  check(flag && value == number(7), "of a datatype");
+  MPI_Type_free(&type);
+}
+
 // On one process alone the copy function fails: the others get their communicator, nobody waits for ever, and what was
 // copied before the failure is deleted again.
 void one_fails() {
@@ -184,6 +230,7 @@ int main(int argc, char** argv) {
     const test::Session session(&argc, &argv);
     copies();
     errors();
+    freed_keys();
     one_fails();
     predefined_attributes();
     old_names();

@@ -58,6 +58,10 @@ void one_session() {
   std::string name(static_cast<std::size_t>(length), '\0');
   MPI_Session_get_nth_pset(first, MPI_INFO_NULL, 0, &length, name.data());
   check(length == static_cast<int>(std::strlen(name.c_str())) + 1, "length of a process set's name");
+  MPI_Session_set_errhandler(first, MPI_ERRORS_RETURN);
+  check(class_of(MPI_Session_get_nth_pset(first, MPI_INFO_NULL, 0, &length, nullptr)) == MPI_ERR_ARG,
+        "no place for a name");
+  MPI_Session_set_errhandler(first, MPI_ERRORS_ARE_FATAL);
   const int size = size_of_pset(first, "mpi://WORLD");
   MPI_Comm a = comm_of_pset(first, "mpi://WORLD", "a");
   MPI_Comm b = comm_of_pset(second, "mpi://WORLD", "a");

@@ -6,6 +6,7 @@
 
 #include "object/attribute.hpp"
 #include "object/error_table.hpp"
+#include "object/open_objects.hpp"
 
 namespace heddle {
 namespace {
@@ -33,12 +34,17 @@ TEST(Attributes, KeyOutlivesItsFreeWhileUsed) {
     EXPECT_EQ(table.find(number, Kind::datatype), nullptr);
     EXPECT_FALSE(set.set(0, *keyval, nullptr));
     release(*keyval);
-    EXPECT_TRUE(table.remove(number, Kind::comm));
-    EXPECT_FALSE(table.remove(number, Kind::comm));
+    EXPECT_TRUE(table.free(number, Kind::comm));
+    EXPECT_FALSE(table.free(number, Kind::comm));
     void* value;
     EXPECT_TRUE(set.get(number, value));
+    Keyval* freed = table.find(number, Kind::comm);
+    ASSERT_NE(freed, nullptr);
+    EXPECT_TRUE(freed->freed);
+    release(*freed);
     EXPECT_FALSE(set.remove_all(0));
     EXPECT_EQ(deleted, 1);
+    EXPECT_EQ(table.find(number, Kind::comm), nullptr);
   }
 }
 
@@ -57,13 +63,29 @@ TEST(Attributes, ManyThreads) {
         EXPECT_TRUE(set.get(number, value));
         EXPECT_EQ(value, keyval);
         release(*keyval);
-        EXPECT_TRUE(table.remove(number, Kind::comm));
+        EXPECT_TRUE(table.free(number, Kind::comm));
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_FALSE(set.remove_all(0));
   EXPECT_EQ(deleted, 800);
+}
+
+TEST(OpenObjects, LoseTheirHandlesAtTheEnd) {
+  struct Thing {
+    std::uintptr_t handle;
+  };
+  Thing kept{1}, freed{2}, of_another_rank{3};
+  OpenObjects<Thing> open, open_of_another_rank;
+  open.add(kept);
+  open.add(freed);
+  open_of_another_rank.add(of_another_rank);
+  open.remove(freed);
+  open.retire_handles();
+  EXPECT_EQ(kept.handle, 0u);
+  EXPECT_EQ(freed.handle, 2u);
+  EXPECT_EQ(of_another_rank.handle, 3u);
 }
 
 TEST(Errors, ClassesKeepTheirCodes) {
