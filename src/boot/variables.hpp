@@ -61,6 +61,11 @@ inline constexpr std::array variables{
              "Error handler that communicators begin with, also of errors before there is one; mpiexec sets it for its "
              "option -initial-errhandler",
              "guides/your-program.md"},
+    Variable{
+        "HEDDLE_SINGLETON", "0|1", "0",
+        "Whether a program that another launcher started as one of several may start alone, as a singleton, instead "
+        "of refusing to",
+        "troubleshooting.md"},
     Variable{"HEDDLE_BACKTRACE", "0|1", "1",
              "Whether a rank that crashes prints a backtrace and the MPI calls that its threads were in",
              "troubleshooting.md"},

@@ -165,6 +165,14 @@ class Accepted(LauncherTest):
         self.assertIn("-genv NAME VALUE", self.run_job("-h").out)
         self.assertIn("Heddle", self.run_job("--version").out)
 
+    def test_help_says_what_each_option_does(self):
+        lines = self.run_job("--help").out.splitlines()
+        options = [i for i, line in enumerate(lines) if line.startswith("  -")]
+        self.assertGreater(len(options), 50)
+        for i in options:
+            beside, below = lines[i][28:].strip(), lines[i + 1][:28].strip() == "" and lines[i + 1].strip()
+            self.assertTrue(beside or below, lines[i])
+
     def test_verbose(self):
         self.assertIn("mpiexec: started rank 0", self.run_job("-v", "true").err)
 

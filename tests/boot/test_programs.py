@@ -7,6 +7,7 @@ import resource
 import struct
 import subprocess
 import sys
+import unittest
 
 import launcher
 from launcher import MPI_PROGRAM, RANK
@@ -213,6 +214,7 @@ class Limits(ProgramTest):
             self.refused("-n", "2", "true", code=1, preexec_fn=lambda: refuse_system_call(MEMFD_CREATE, error),
                          says=["cannot make the job's shared segment (memfd_create)", text])
 
+    @unittest.skipIf({"ASAN_OPTIONS", "TSAN_OPTIONS"} & os.environ.keys(), "a sanitizer takes more addresses than the limit leaves")
     def test_address_space(self):
         result = self.run_job("-n", "200", RANK, "join", "leave",
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (12 << 20, 12 << 20)))

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "boot/edit_distance.hpp"
 #include "boot/mpiexec/options.hpp"
 
 namespace heddle::boot {
@@ -63,27 +64,6 @@ std::vector<std::string> split_quoted(const std::string& line) {
   if (in_word) words.push_back(std::move(word));
   return words;
 }
-
-namespace {
-
-// Optimal string alignment: insertions, deletions, replacements and swaps of neighbours, each of which counts one.
-std::size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) {
-    for (std::size_t j = 0; j <= b.size(); ++j) {
-      if (i == 0 || j == 0) {
-        d[i][j] = i + j;
-        continue;
-      }
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1] ? 1 : 0)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
-}  // namespace
 
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates) {
   std::string best;
