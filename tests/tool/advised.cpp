@@ -17,7 +17,7 @@
 
 namespace {
 
-constexpr int exchanges = 8000;
+constexpr int exchanges = 20'000;
 constexpr int batches = 40, batch = 32;
 constexpr int pauses = 150;
 
