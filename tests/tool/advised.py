@@ -58,7 +58,7 @@ class Advice(unittest.TestCase):
 
     def test_threads_that_share_a_communicator(self) -> None:
         """Also where the model that was chosen has VNIs enough, and only communicators lack."""
-        for model in ("global", "hmcs2-usc", "mcs,vnis=4"):
+        for model in ("global", "mcs,vnis=4"):
             chosen = {"HEDDLE_MODEL": model if "," not in model else "lock=mcs,submit=wait,wait=contend,vnis=4"}
             before = run(1, "exchange", "one-communicator", **chosen)
             self.assertRegex(before.advice, r"^4 threads share communicator shared, .*a duplicate of it \(MPI_Comm_dup\)")

@@ -83,7 +83,8 @@ def mpiexec(tables: Tables) -> str:
               *items([(f"{bold('MPIEXEC_TIMEOUT')}={italic('SECONDS')}", plain("The same as -timeout."))])]
     lines += [".SH EXIT STATUS",
               plain("That of the first rank that failed; 128 plus the number of the signal that killed it; 0 if all succeeded. "
-                    "2: the command line is wrong. 124: the time was up (-timeout). 127: a program cannot be started.")]
+                    "1: output cannot be written, or a limit of the machine is met. 2: the command line is wrong. 124: the time was up "
+                    "(-timeout). 126 or 127: a program cannot be run or found.")]
     lines += [".SH EXAMPLES", *example("mpiexec -n 4 ./program", "Four ranks:")[1:],
               *example("mpiexec -n 1 ./master : -n 3 ./worker", "Four ranks of two programs:"),
               *example("mpiexec --ranks threads -n 4 ./program", "Four ranks that are threads of one process:"),

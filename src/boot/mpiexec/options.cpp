@@ -283,8 +283,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
 
 std::vector<OptionHelp> described_options() {
   std::vector<OptionHelp> options;
-  for (const Option& option : table)
-    if (option.help != nullptr) options.push_back({split(option.names, ' '), option.usage, option.help});
+  for (const Option& option : table) options.push_back({split(option.names, ' '), option.usage, option.help});
   return options;
 }
 
