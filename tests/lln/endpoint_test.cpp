@@ -28,10 +28,10 @@ class FullSegment : public testing::TestWithParam<SlotCount> {
     munmap(base_, segment);
   }
 
-  // Takes every block that is left.
-  void fill() {
+  // Takes every block that is left for this purpose.
+  void fill(Heap::Purpose purpose = Heap::Purpose::channel) {
     for (std::size_t bytes = segment; bytes >= 4096;)
-      if (ends_[0]->heap().allocate(bytes) == nowhere) bytes /= 2;
+      if (ends_[0]->heap().allocate(bytes, 1, purpose) == nowhere) bytes /= 2;
   }
   Post send(int from, int to, std::size_t bytes = 8) {
     const Header header{MessageKind::eager, from, 0, 0};
@@ -51,6 +51,15 @@ class FullSegment : public testing::TestWithParam<SlotCount> {
   void* base_;
   std::unique_ptr<Endpoint> ends_[ranks];
 };
+
+TEST_P(FullSegment, HasRoomForTheChannelsOfAllPairs) {
+  fill(Heap::Purpose::any);
+  for (int from = 0; from < ranks; ++from)
+    for (int to = 0; to < ranks; ++to)
+      if (to != from) EXPECT_EQ(send(from, to), Post::done);
+  for (int to = 0; to < ranks; ++to)
+    EXPECT_EQ(ends_[to]->poll(visit_messages, [](int, const Header&, const std::byte*, std::size_t) {}), ranks - 1);
+}
 
 TEST_P(FullSegment, RefusesAFirstMessage) {
   fill();

@@ -6,7 +6,7 @@
 namespace heddle::lln::shm {
 
 Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming, SlotCount slots)
-    : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(place.ranks) * most_vnis * sizeof(Box)),
+    : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(place.ranks) * most_vnis * sizeof(Box), bytes_for_channels(place.ranks)),
       boxes_(heap_.at<Box>(heap_.reserved() + sizeof(Common))),
       place_(place),
       claiming_(claiming),
@@ -47,10 +47,10 @@ bool Endpoint::open(int peer) {
   }
   if (offset == nowhere) {
     slots = slots_;
-    offset = heap_.allocate(Channel::bytes(slots));
+    offset = heap_.allocate(Channel::bytes(slots), 1, Heap::Purpose::channel);
     if (offset == nowhere) return false;
     if (channel_from(peer) == nullptr) {
-      spare = heap_.allocate(Channel::bytes(slots));
+      spare = heap_.allocate(Channel::bytes(slots), 1, Heap::Purpose::channel);
       if (spare == nowhere) {
         heap_.release(offset, Channel::bytes(slots));
         return false;

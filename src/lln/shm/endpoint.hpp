@@ -42,10 +42,15 @@ struct Place {
   int vni;
 };
 
+// What no other use may take from the heap: a channel in each direction for every pair, of one VNI.
+constexpr std::size_t bytes_for_channels(int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  return n * n * (std::size_t{256} << 10);
+}
 // Sparse size of the heap for a job: channels of every pair, pipes, and room for collectives.
 constexpr std::size_t heap_bytes(int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
-  return n * n * (std::size_t{256} << 10) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
+  return bytes_for_channels(ranks) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
 }
 
 // Whether it was sent, or why not: the channel has no room now (try again after the peer has moved), or the segment has none for

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace heddle::lln::shm {
@@ -10,6 +11,7 @@ namespace heddle::lln::shm {
 struct Heap::Control {
   std::atomic<std::uint32_t> locked;
   std::atomic<std::uint64_t> top;  // bytes ever handed out, the reserved ones included; 0 before the first allocation
+  std::uint64_t channels;          // of them, those for channels
   Offset free[size_classes];       // each block's first word is the next one's offset
 };
 
@@ -32,7 +34,7 @@ class Guard {
 
 }  // namespace
 
-Offset Heap::allocate(std::size_t bytes, int users) {
+Offset Heap::allocate(std::size_t bytes, int users, Purpose purpose) {
   const int c = size_class(bytes, page);
   if (c >= size_classes) return nowhere;
   Control& heap = control();
@@ -43,8 +45,10 @@ Offset Heap::allocate(std::size_t bytes, int users) {
     const std::uint64_t top = heap.top.load(std::memory_order_relaxed);
     const std::size_t size = page << c;
     block = top != 0 ? top : first_free_;
-    if (block + size > bytes_) return nowhere;
+    const std::uint64_t kept = purpose == Purpose::channel ? 0 : for_channels_ - std::min(for_channels_, heap.channels);
+    if (block + size + kept > bytes_) return nowhere;
     heap.top.store(block + size, std::memory_order_relaxed);
+    if (purpose == Purpose::channel) heap.channels += size;
   }
   // Acquires what every earlier user released. The lock alone would do, since the last of them took it; but that may
   // have been another process, whose part in this the thread sanitizer does not see.

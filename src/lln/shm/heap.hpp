@@ -21,14 +21,17 @@ class Heap {
  public:
   Heap() = default;
   // `base` is where this rank sees the heap; its content is zero before the first rank comes. The `first` bytes at
-  // reserved() are not handed out: what lies there needs no pointer to be found.
-  Heap(std::byte* base, std::size_t bytes, std::size_t first)
-      : base_(base), bytes_(bytes), first_free_(reserved() + whole_pages(first)) {}
+  // reserved() are not handed out: what lies there needs no pointer to be found. The last `for_channels` bytes are for
+  // Purpose::channel alone: the same number for every rank.
+  Heap(std::byte* base, std::size_t bytes, std::size_t first, std::size_t for_channels = 0)
+      : base_(base), bytes_(bytes), first_free_(reserved() + whole_pages(first)), for_channels_(for_channels) {}
 
   Offset reserved() const { return page + whole_pages(bytes_ / page * sizeof(Users)); }
 
+  // Without a channel a rank can't be talked to at all, not even by a collective that others have begun; all else can be refused.
+  enum class Purpose : bool { any, channel };
   // At least `bytes`, page aligned, `nowhere` if the segment is full. A block that was used before is not cleared.
-  Offset allocate(std::size_t bytes, int users = 1);
+  Offset allocate(std::size_t bytes, int users = 1, Purpose purpose = Purpose::any);
   // A user that was told of the block by the one who allocated it. What orders it behind the block's earlier users went
   // through that process, which the thread sanitizer does not see; here it does.
   void join(Offset block) const { (void)users(block).load(std::memory_order_acquire); }
@@ -56,6 +59,7 @@ class Heap {
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t first_free_ = page;
+  std::size_t for_channels_ = 0;
 };
 
 }  // namespace heddle::lln::shm
