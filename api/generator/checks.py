@@ -92,8 +92,21 @@ class FunctionChecks:
         self._guards = self._overrides.guards(function)
         self._owner_argument = next((a for a in self._arguments if self._can_own(a)), None)
         self._errhandler_argument = None if self._owner_argument else self._errhandler_to_attach()
+        self._message_argument = next(
+            (a for a in self._arguments if a.object_class == "Message" and a.parameter.direction == "inout"), None
+        )
         responsible = self._owner_argument or self._errhandler_argument
         self.owner = f"{responsible.name}_" if responsible else "nullptr"
+        if self._message_argument:
+            self.owner = "comm_"
+
+    @property
+    def owner_handle(self) -> str | None:
+        """The object whose error handler is responsible, looked up; null if the handle is bad."""
+        a = self._owner_argument
+        if not a:
+            return None
+        return f"{a.name} ? object(*{a.name}) : nullptr" if a.parameter.type.endswith("*") else f"object({a.name})"
 
     def statements(self) -> list[Statement]:
         result: list[Statement] = []
@@ -103,8 +116,11 @@ class FunctionChecks:
             result.append(Statement(_fail_if("!running()", "not_running(self)")))
         if self._errhandler_argument:
             result += self._handle(self._errhandler_argument, "nullptr")
+        if self._message_argument:  # whose communicator is responsible for the call
+            result += self._handle(self._message_argument, "nullptr")
+            result.append(Statement(f"Comm* const comm_ = comm_of(*{self._message_argument.name});"))
         first = [a for a in self._arguments if a.name in ("root", "local_leader")]  # what guards are about
-        done = (self._owner_argument, self._errhandler_argument)
+        done = (self._owner_argument, self._errhandler_argument, self._message_argument)
         rest = [a for a in self._arguments if a not in done and a not in first]
         for a in first:
             result += self._argument(a)
@@ -113,7 +129,16 @@ class FunctionChecks:
             result += self._argument(a)
         for a in self._arguments:
             result += self._buffer(a)
-        return result + self._relations()
+        return [self._counted(s) for s in result + self._relations()]
+
+    def _counted(self, statement: Statement) -> Statement:
+        """A collective that is refused counts as one of its communicator's all the same."""
+        refusal = " return bad_"
+        if not self._overrides.listed("counted", self._function) or f"(self, {self.owner}, " not in statement.text:
+            return statement
+        persistent = "true" if self._function.name.removesuffix("_c").endswith("_init") else "false"
+        skipped = f" return coll::skip_operation(*{self.owner}, {persistent}), bad_"
+        return Statement(statement.text.replace(refusal, skipped), statement.guard)
 
     @staticmethod
     def _can_own(a: Argument) -> bool:
@@ -367,10 +392,15 @@ class FunctionChecks:
         return result
 
     def _overlap(self, when: str) -> Statement:
+        first, second = (a for a in self._arguments if a.parameter.kind == "BUFFER")
         sides = []
-        for name in ("sendbuf", "recvbuf"):
-            count, datatype = self._triple(self._by_name[name])
-            sides.append(f"{name}, {count.name}, {datatype.name}_")
-        return Statement(
-            _fail_if(f"overlap({', '.join(sides)})", f'bad_overlap(self, {self.owner}, "sendbuf", "recvbuf")'), when
-        )
+        for buffer in (first, second):
+            count, datatype = self._triple(buffer)
+            number = count.name
+            if count.parameter.is_array:  # of a reduction whose result is scattered: all that is sent, and our part of it
+                number = f"sum({number}, {self._length(count.parameter)})"
+                if buffer is second:
+                    number = f"{count.name}[{self.owner}->rank]"
+            sides.append(f"{buffer.name}, {number}, {datatype.name}_")
+        complaint = f'bad_overlap(self, {self.owner}, "{first.name}", "{second.name}")'
+        return Statement(_fail_if(f"overlap({', '.join(sides)})", complaint), when or None)

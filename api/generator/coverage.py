@@ -35,7 +35,8 @@ _INTRODUCTION = """\
 
 Generated from `api/supported/` by `cmake --build build/release --target coverage_page`; a test fails when it is out of
 date. The large-count variant of a function (`_c`) is supported when the function is, so each counts once. Calling any
-other function returns `MPI_ERR_UNSUPPORTED_OPERATION` and names the function once on stderr.
+other function raises `MPI_ERR_UNSUPPORTED_OPERATION` on the error handler of its communicator, window, file or session; if
+that returns, a line on stderr names the function once.
 """
 
 
@@ -49,7 +50,9 @@ def render(standard: Standard, chapters: Chapters) -> str:
         total, done = total + len(functions), done + supported
         if absent:
             names = ", ".join(f"`MPI_{n}`" for n in absent)
-            missing.append(f"- {_TITLES[chapter]}: " + ("all" if supported == 0 else names))
+            version = chapters.planned(next(f for f in functions if not chapters.supports(f)))
+            listed = "all" if supported == 0 else names
+            missing.append(f"- {_TITLES[chapter]} (planned for {version}): {listed}")
     return "\n".join(
         [
             _INTRODUCTION,

@@ -34,18 +34,22 @@ _HEADERS = {"File": "object/file.hpp", "Op": "op/op.hpp", "Session": "object/ses
 def render(chapter: str, model: Model, chapters: Chapters) -> str:
     functions = [f for f in model.standard.functions if chapters.of(f) == chapter]
     supported = [f for f in functions if chapters.supports(f)]
-    parts = [_PREAMBLE.format(chapter=chapter, includes="\n".join(_includes(supported, model)))]
-    parts += [_entry(f, model) if f in supported else _unsupported(f) for f in functions]
+    parts = [_PREAMBLE.format(chapter=chapter, includes="\n".join(_includes(functions, supported, model)))]
+    parts += [_entry(f, model) if f in supported else _unsupported(f, model, chapters) for f in functions]
     return "\n".join(parts) + _CLOSING
 
 
-def _includes(supported: list[Function], model: Model) -> list[str]:
+def _includes(functions: list[Function], supported: list[Function], model: Model) -> list[str]:
     headers = {"binding/fortran.hpp", "binding/functions.hpp", "binding/unsupported.hpp"}
     if any(f.returns_error and not f.is_tool for f in supported):
         headers |= {"binding/call_scope.hpp", "binding/check.hpp", "binding/complain.hpp", "object/resolve.hpp"}
     if supported:
         headers.add("binding/impl.hpp")
-    for function in supported:
+    if any(model.overrides.listed("counted", f) for f in supported):
+        headers.add("coll/schedule.hpp")
+    if len(functions) > len(supported):
+        headers.add("object/resolve.hpp")
+    for function in functions:
         for a in model.arguments(function):
             if a.form is not Form.RAW and a.object_class in _HEADERS:
                 headers.add(_HEADERS[a.object_class])
@@ -64,12 +68,12 @@ def _alias(function: Function) -> str:
     return declaration + glue + attribute
 
 
-def _unsupported(function: Function) -> str:
+def _unsupported(function: Function, model: Model, chapters: Chapters) -> str:
+    """Looks up nothing but the object whose error handler is responsible, if its handle is good."""
     name = function.name.removeprefix("MPI_")
-    if function.returns_error:
-        body = [f"  return unsupported(Function::{name});"]
-    else:
-        body = [f"  unsupported(Function::{name});", "  return {};"]
+    owner = FunctionChecks(function, model).owner_handle or "nullptr"
+    call = f'unsupported(Function::{name}, {owner}, "{chapters.planned(function)}");'
+    body = [f"  return {call}"] if function.returns_error else [f"  {call}", "  return {};"]
     return "\n".join([_signature(function), *body, "}", _alias(function), ""])
 
 

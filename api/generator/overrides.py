@@ -28,7 +28,7 @@ class Overrides:
         tables: dict[str, Any] = tomllib.loads(path.read_text())
         self.same_as: dict[str, str] = tables.pop("same_as")
         self._guards = [Guard(**g) for g in tables.pop("guard")]
-        self._lists = {name: tables.pop(name)["functions"] for name in ("any_time", "quick", "apart")}
+        self._lists = {name: tables.pop(name)["functions"] for name in ("any_time", "counted", "quick", "apart")}
         self._tables: dict[str, dict[str, Any]] = tables
         self._require_matches(path.name, standard)
 

@@ -12,6 +12,7 @@
 #include "datatype/datatype.hpp"
 #include "object/comm.hpp"
 #include "object/group.hpp"
+#include "object/message.hpp"
 #include "object/resolve.hpp"
 #include "object/tags.hpp"
 #include "object/topology.hpp"
@@ -54,6 +55,13 @@ inline bool is_leaf(const Comm& comm, int root, const void* buffer) {
 // Does this process have neighbors to send to, to receive from? Without a topology the call fails later and better.
 inline bool has_destinations(const Comm& comm) { return comm.topology && !comm.topology->destinations.empty(); }
 inline bool has_sources(const Comm& comm) { return comm.topology && !comm.topology->sources.empty(); }
+
+// Where a matched message came, if the program has not freed that communicator meanwhile.
+inline Comm* comm_of(MPI_Message message) {
+  if (message == MPI_MESSAGE_NO_PROC) return nullptr;
+  Comm* comm = object(message)->comm;
+  return comm->handle != 0 ? comm : nullptr;
+}
 
 // ---- Tags ----
 

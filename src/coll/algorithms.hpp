@@ -20,6 +20,8 @@ void scatter(const Team& team, const Blocks& all, const Piece& mine, int root);
 // `mine` has been copied to this member's block by then.
 void allgather(const Team& team, const Blocks& all);
 void alltoall(const Team& team, const Blocks& from, const Blocks& to);
+// Where the own block cannot be copied: everything but that.
+void alltoall_of_copies(const Team& team, const Blocks& from, const Blocks& to);
 // With MPI_IN_PLACE: block i is sent to member i, and then replaced by what comes from there.
 void alltoall_in_place(const Team& team, const Blocks& blocks);
 

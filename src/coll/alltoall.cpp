@@ -1,6 +1,7 @@
 // All-to-all in all variants: Bruck's algorithm for small equal blocks, otherwise direct messages, a window at a time,
 // everyone starting at another member.
 #include <algorithm>
+#include <vector>
 
 #include "coll/algorithms.hpp"
 #include "coll/choose.hpp"
@@ -51,6 +52,25 @@ void alltoall(const Team& team, const Blocks& from, const Blocks& to) {
       if (!block.empty()) team.send(block, team.up(i));
     }
     team.fence();
+  }
+}
+
+// What is received may overwrite what is to be sent, so that leaves from packed copies. The own block is left as it is.
+void alltoall_of_copies(const Team& team, const Blocks& from, const Blocks& to) {
+  std::vector<Piece> copies(static_cast<std::size_t>(team.size), raw(nullptr, 0));
+  for (int i = 0; i < team.size; ++i) {
+    const Piece block = from[i];
+    if (i == team.rank || block.empty()) continue;
+    copies[static_cast<std::size_t>(i)] = team.raw_room(block.bytes());
+    team.copy(block, copies[static_cast<std::size_t>(i)]);
+  }
+  for (int i = 0; i < team.size; ++i) {
+    const Piece block = to[i];
+    if (i != team.rank && !block.empty()) team.recv(block, i);
+  }
+  for (int i = 0; i < team.size; ++i) {
+    const Piece& copy = copies[static_cast<std::size_t>(i)];
+    if (!copy.empty()) team.send(copy, i);
   }
 }
 

@@ -33,7 +33,11 @@ Error Gather::operator()(Schedule& schedule) const {
     return success;
   }
   if (sends && receives) {
-    if (Error e = check_copy(mine, all[root])) return e;
+    if (Error e = check_copy(mine, all[root])) {
+      schedule.refuse(e);
+      gather(team_of(schedule), none, all, root);
+      return success;
+    }
   }
   gather(team_of(schedule), mine, all, root);
   return success;
@@ -49,7 +53,11 @@ Error Scatter::operator()(Schedule& schedule) const {
     return success;
   }
   if (sends && receives) {
-    if (Error e = check_copy(all[root], mine)) return e;
+    if (Error e = check_copy(all[root], mine)) {
+      schedule.refuse(e);
+      scatter(team_of(schedule), all, none, root);
+      return success;
+    }
   }
   scatter(team_of(schedule), all, mine, root);
   return success;
@@ -65,8 +73,9 @@ Error Allgather::operator()(Schedule& schedule) const {
   }
   const Team team = team_of(schedule);
   if (!in_place) {
-    if (Error e = check_copy(mine, all[team.rank])) return e;
-    team.copy(mine, all[team.rank]);
+    const Error e = check_copy(mine, all[team.rank]);
+    if (e) schedule.refuse(e);
+    if (e.code() != MPI_ERR_BUFFER) team.copy(mine, all[team.rank]);  // else it is there already
   }
   allgather(team, all);
   return success;
@@ -83,7 +92,12 @@ Error Alltoall::operator()(Schedule& schedule) const {
     return success;
   }
   const Team team = team_of(schedule);
-  if (Error e = check_copy(from[team.rank], to[team.rank])) return e;
+  if (Error e = check_copy(from[team.rank], to[team.rank])) {
+    if (from.is_regular()) return e;
+    schedule.refuse(e);
+    alltoall_of_copies(team, from, to);
+    return success;
+  }
   alltoall(team, from, to);
   return success;
 }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <mutex>
 
+#include "coll/state.hpp"
 #include "op/op.hpp"
 #include "p2p/requests.hpp"
 
@@ -11,13 +13,34 @@ namespace heddle::coll {
 
 namespace {
 
-// Tags count through 2^24 operations. Those of persistent collectives live long, so they have a range of their own.
+// Tags count through 2^24 operations. Those of persistent collectives live long, so they have a range and a count of their own.
 constexpr std::uint32_t sequences = 1u << 24;
 
-int take_tag(Comm& comm, bool persistent) {
+int tag_of(std::uint32_t n) { return static_cast<int>(n * Schedule::lanes); }
+
+std::uint32_t count_operation(Comm& comm) {
   (void)instruments::own_cell(comm.counters);  // this thread uses the communicator
-  const std::uint32_t n = comm.collective_sequence.fetch_add(1, std::memory_order_relaxed) % sequences;
-  return static_cast<int>((persistent ? sequences + n : n) * Schedule::lanes);
+  return comm.collective_sequence.fetch_add(1, std::memory_order_relaxed) % sequences;
+}
+
+std::uint32_t count_persistent(Comm& comm) {
+  (void)instruments::own_cell(comm.counters);
+  return state_of(comm).persistent_made++ % sequences;
+}
+
+// False: an operation has it that was made 2^24 operations ago and not freed.
+bool hold_tag(Comm& comm, std::uint32_t n) {
+  CommState& state = state_of(comm);
+  std::lock_guard guard(state.mutex);
+  return state.persistent_alive.insert(n).second;
+}
+
+void let_tag_go(Channel& channel) {
+  if (!channel.held) return;
+  channel.held = false;
+  CommState& state = state_of(*channel.comm);
+  std::lock_guard guard(state.mutex);
+  state.persistent_alive.erase(static_cast<std::uint32_t>(channel.tag) / Schedule::lanes - sequences);
 }
 
 Error start_persistent(Request& request) {
@@ -83,16 +106,29 @@ struct SchedulePool {
 
 Schedule& Schedule::take(Comm& comm, bool persistent) {
   Schedule& schedule = SchedulePool::mine().take();
-  schedule.channels_[0] = {&comm, take_tag(comm, persistent)};
-  schedule.channels_[1] = {};
   schedule.persistent_ = persistent;
   schedule.op_ = nullptr;
   schedule.position_ = 0;
-  schedule.error_ = MPI_SUCCESS;
+  schedule.error_ = schedule.refusal_ = MPI_SUCCESS;
+  schedule.channels_[0] = schedule.open_channel(comm);
+  schedule.channels_[1] = {};
   return schedule;
 }
 
+Channel Schedule::open_channel(Comm& comm) {
+  if (!persistent_) return {&comm, tag_of(count_operation(comm)), false};
+  const std::uint32_t n = count_persistent(comm);
+  const Channel channel{&comm, tag_of(sequences + n), hold_tag(comm, n)};
+  if (!channel.held)
+    refuse(fail(MPI_ERR_OTHER,
+                "the operation that was made %u persistent ones ago is not freed and has this one's tag; "
+                "free it, or use a duplicate of the communicator",
+                sequences));
+  return channel;
+}
+
 void Schedule::give_back(Schedule& schedule) {
+  for (Channel& channel : schedule.channels_) let_tag_go(channel);
   if (schedule.request_) schedule.release_all();
   schedule.request_ = nullptr;
   schedule.steps_.clear();
@@ -103,7 +139,7 @@ void Schedule::give_back(Schedule& schedule) {
 int Schedule::local_channel() {
   if (!channels_[1].comm) {
     Comm& local = *comm().local_comm;
-    channels_[1] = {&local, take_tag(local, persistent_)};
+    channels_[1] = open_channel(local);
   }
   return 1;
 }
@@ -143,10 +179,6 @@ Piece Schedule::room(MPI_Count count, const Datatype& type) {
 }
 
 // ---- Carrying out ----
-
-void Schedule::note(Error error) {
-  if (error && error_ == MPI_SUCCESS) error_ = error.code();
-}
 
 void Schedule::local(const Step& step) {
   if (step.kind == Step::Kind::copy) {
@@ -262,6 +294,10 @@ void Schedule::release_all() {
   }
   if (op_) release(*op_);
   release(comm());
+}
+
+void skip_operation(Comm& comm, bool persistent) {
+  (void)(persistent ? count_persistent(comm) : count_operation(comm));
 }
 
 Error submit(Schedule& schedule, bool persistent, MPI_Request* out) {

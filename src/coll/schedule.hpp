@@ -43,6 +43,7 @@ struct Step {
 struct Channel {
   Comm* comm = nullptr;
   int tag = 0;
+  bool held = false;  // a persistent operation's tag, which no other may have meanwhile
 };
 
 class Schedule final : public progress::Pollable {
@@ -58,6 +59,12 @@ class Schedule final : public progress::Pollable {
   // Opens the channel of the local group's communicator (intercommunicators only).
   int local_channel();
   void set_op(const Op& op) { op_ = &op; }
+  // What is wrong is only this process's own part, which is left out: the others get theirs, and this call the error.
+  void refuse(Error error) {
+    refusal_ = error.code();
+    note(error);
+  }
+  Error refusal() const { return Error(refusal_); }
 
   void send(int channel, const Piece& message, int to, int lane = 0);
   void recv(int channel, const Piece& message, int from, int lane = 0);
@@ -88,11 +95,14 @@ class Schedule final : public progress::Pollable {
  private:
   Schedule() = default;
   friend struct SchedulePool;
+  Channel open_channel(Comm& comm);
 
   void start(const Step& step);
   void local(const Step& step);
   bool advance();
-  void note(Error error);
+  void note(Error error) {
+    if (error && error_ == MPI_SUCCESS) error_ = error.code();
+  }
   void release_all();
   bool next_is_fence(std::size_t i) const { return i + 1 == steps_.size() || steps_[i + 1].kind == Step::Kind::fence; }
 
@@ -104,6 +114,7 @@ class Schedule final : public progress::Pollable {
   std::size_t position_ = 0;       // the next step
   std::vector<Request*> pending_;  // started and not yet found done
   int error_ = MPI_SUCCESS;
+  int refusal_ = MPI_SUCCESS;
   Request* request_ = nullptr;  // once attached
   bool persistent_ = false;
   Schedule* next_free_ = nullptr;
@@ -120,12 +131,18 @@ Error run(Comm& comm, Plan&& plan) {
   return error;
 }
 
+// The members of a communicator count its operations. A call that is refused before it has a schedule counts all the same,
+// as the others' calls do: else all that follows on the communicator would meet the wrong operation.
+void skip_operation(Comm& comm, bool persistent);
+
 Error submit(Schedule& schedule, bool persistent, MPI_Request* out);
 
+// A refusal of these leaves no request behind and sends nothing: the program may do with its buffers what it likes.
 template <class Plan>
 Error start(Comm& comm, MPI_Request* out, Plan&& plan) {
   Schedule& schedule = Schedule::take(comm);
   if (Error error = plan(schedule)) return Schedule::give_back(schedule), error;
+  if (Error error = schedule.refusal()) return Schedule::give_back(schedule), error;
   return submit(schedule, false, out);
 }
 
@@ -133,6 +150,7 @@ template <class Plan>
 Error prepare(Comm& comm, MPI_Request* out, Plan&& plan) {
   Schedule& schedule = Schedule::take(comm, true);
   if (Error error = plan(schedule)) return Schedule::give_back(schedule), error;
+  if (Error error = schedule.refusal()) return Schedule::give_back(schedule), error;
   return submit(schedule, true, out);
 }
 

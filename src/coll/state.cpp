@@ -6,7 +6,7 @@ namespace heddle::coll {
 
 namespace {
 
-[[gnu::cold, gnu::noinline]] CommState& make_state(Comm& comm) {
+[[gnu::cold, gnu::noinline]] void make_region(Comm& comm, CommState& state) {
   lln::shm::Heap& heap = p2p::shared_memory(*comm.owner);
   struct {
     lln::shm::Offset block;
@@ -18,18 +18,19 @@ namespace {
   }
   // If this fails for one member the job is lost anyway: it cannot be told apart from a process that died.
   if (bcast_bytes(comm, &made, sizeof made, 0)) made.block = lln::shm::nowhere;
-  comm.coll = new CommState{made.block, {}};
+  state.block = made.block;
+  state.shared = true;
   if (made.block != lln::shm::nowhere) {
     if (comm.rank != 0) heap.join(made.block);
-    comm.coll->region.emplace(comm, heap.at<std::byte>(made.block), made.crowded != 0);
+    state.region.emplace(comm, heap.at<std::byte>(made.block), made.crowded != 0);
   }
-  return *comm.coll;
 }
 
 }  // namespace
 
 Region* region_of(Comm& comm) {
-  CommState& state = comm.coll ? *comm.coll : make_state(comm);
+  CommState& state = state_of(comm);
+  if (!state.shared) make_region(comm, state);
   return state.region ? &*state.region : nullptr;
 }
 

@@ -26,7 +26,7 @@ struct Responsible {
   File* file = nullptr;
   Win* win = nullptr;
   Session* session = nullptr;
-  Errhandler* errhandler;  // a reference
+  Errhandler* errhandler = nullptr;  // a reference
 };
 
 // Errors of opening and deleting files belong to MPI_FILE_NULL (section 14.7), whatever communicator is named.
@@ -73,6 +73,17 @@ std::string title(Named& object, const char* unnamed) {
   return object.name.empty() ? unnamed : object.name;
 }
 
+// "on loom (rank 1 of 3)"; empty if no object is responsible.
+std::string place_of(const Responsible& responsible) {
+  const auto in_comm = [](std::string name, const Comm& comm) {
+    return "on " + std::move(name) + " (rank " + std::to_string(comm.rank) + " of " + std::to_string(comm.size) + ")";
+  };
+  if (Comm* comm = responsible.comm) return in_comm(title(*comm, "an unnamed communicator"), *comm);
+  if (Win* win = responsible.win) return in_comm(title(*win, "an unnamed window"), *win->comm);
+  if (File* file = responsible.file) return in_comm("file " + file->name, *file->comm);
+  return {};
+}
+
 [[noreturn]] void end_job(Rank& rank, Function function, const Responsible& responsible, int code,
                           const char* sentence) {
   int error_class = MPI_ERR_UNKNOWN;
@@ -89,18 +100,29 @@ std::string title(Named& object, const char* unnamed) {
   };
   add("%s failed on rank %d of %d\n  %s\n", name(function), rank.job.rank, rank.job.size, meaning.c_str());
   if (sentence[0] != '\0') add("  %s\n", sentence);
-  if (responsible.comm) {
-    add("  on %s (rank %d of %d)\n", title(*responsible.comm, "an unnamed communicator").c_str(),
-        responsible.comm->rank, responsible.comm->size);
-  }
-  if (Win* win = responsible.win) {
-    add("  on %s (rank %d of %d)\n", title(*win, "an unnamed window").c_str(), win->comm->rank, win->comm->size);
-  }
-  if (responsible.file) add("  on file %s\n", responsible.file->name.c_str());
+  if (const std::string where = place_of(responsible); !where.empty()) add("  %s\n", where.c_str());
   boot::abort(rank.job.header ? &rank.job : nullptr, error_class, text);
 }
 
+// The second argument of a handler of the program's is the code that the call shall return, which it may change.
+template <class Call, class Handle>
+int called(Call* call, Handle handle, int code) {
+  call(&handle, &code);
+  return code;
+}
+
 }  // namespace
+
+std::string place_of(Object* owner) {
+  const Rank& rank = current_rank();
+  Responsible responsible{};
+  if (owner && owner->kind == Kind::comm) responsible.comm = static_cast<Comm*>(owner);
+  if (owner && owner->kind == Kind::win) responsible.win = static_cast<Win*>(owner);
+  if (owner && owner->kind == Kind::file) responsible.file = static_cast<File*>(owner);
+  const std::string where = place_of(responsible);
+  return where.empty() ? "by rank " + std::to_string(rank.world_rank) + " of " + std::to_string(rank.world_size)
+                       : where;
+}
 
 int handle_error(Function function, Object* owner, int code, const char* sentence) {
   Rank& rank = current_rank();
@@ -111,33 +133,25 @@ int handle_error(Function function, Object* owner, int code, const char* sentenc
     const Responsible& responsible;
     int code;
     const char* sentence;
-    void operator()(Errhandler::Fatal) const { end_job(rank, function, responsible, code, sentence); }
-    void operator()(Errhandler::Abort) const { end_job(rank, function, responsible, code, sentence); }
-    void operator()(Errhandler::Return) const {}
-    void operator()(MPI_Comm_errhandler_function* call) const {
-      MPI_Comm handle = responsible.comm ? handle_of<MPI_Comm>(*responsible.comm) : MPI_COMM_NULL;
-      int its_code = code;
-      call(&handle, &its_code);
+    int operator()(Errhandler::Fatal) const { end_job(rank, function, responsible, code, sentence); }
+    int operator()(Errhandler::Abort) const { end_job(rank, function, responsible, code, sentence); }
+    int operator()(Errhandler::Return) const { return code; }
+    int operator()(MPI_Comm_errhandler_function* call) const {
+      return called(call, responsible.comm ? handle_of<MPI_Comm>(*responsible.comm) : MPI_COMM_NULL, code);
     }
-    void operator()(MPI_Session_errhandler_function* call) const {
-      MPI_Session handle = responsible.session ? handle_of<MPI_Session>(*responsible.session) : MPI_SESSION_NULL;
-      int its_code = code;
-      call(&handle, &its_code);
+    int operator()(MPI_Session_errhandler_function* call) const {
+      return called(call, responsible.session ? handle_of<MPI_Session>(*responsible.session) : MPI_SESSION_NULL, code);
     }
-    void operator()(MPI_File_errhandler_function* call) const {
-      MPI_File handle = responsible.file ? handle_of<MPI_File>(*responsible.file) : MPI_FILE_NULL;
-      int its_code = code;
-      call(&handle, &its_code);
+    int operator()(MPI_File_errhandler_function* call) const {
+      return called(call, responsible.file ? handle_of<MPI_File>(*responsible.file) : MPI_FILE_NULL, code);
     }
-    void operator()(MPI_Win_errhandler_function* call) const {
-      MPI_Win handle = responsible.win ? handle_of<MPI_Win>(*responsible.win) : MPI_WIN_NULL;
-      int its_code = code;
-      call(&handle, &its_code);
+    int operator()(MPI_Win_errhandler_function* call) const {
+      return called(call, responsible.win ? handle_of<MPI_Win>(*responsible.win) : MPI_WIN_NULL, code);
     }
   } handler{rank, function, responsible, code, sentence};
-  std::visit(handler, responsible.errhandler->action);
+  const int returned = std::visit(handler, responsible.errhandler->action);
   release(*responsible.errhandler);
-  return code;
+  return returned;
 }
 
 int raise(Function function, Object* owner, Error error) {

@@ -324,12 +324,9 @@ Error Request_free(MPI_Request* handle) {
 }
 
 Error Cancel(Request& request) {
-  if (request.receives) {
-    (void)p2p::cancel_recv(request);
-  } else if (request.type != nullptr && request.type->cancel != nullptr) {
-    return request.type->cancel(request);
-  }
-  return success;  // sends run to their end: they are local or already at the peer (cancelling them is deprecated)
+  if (request.type != nullptr && request.type->cancel != nullptr) return request.type->cancel(request);
+  if (request.vni != nullptr) (void)p2p::cancel(request);
+  return success;
 }
 
 }  // namespace heddle::mpi

@@ -68,10 +68,8 @@ class ComposedVni final : public Vni {
     // that none of them ever found it free for progress.
     access_.run([&](Wakeups& wakeups) {
       if (core_.something_to_do()) drain(lln::shm::visit_messages, wakeups);
-      message = core_.find_unexpected(context, source, tag);
-      if (message == nullptr) return;
-      found = {message->header.source, message->header.tag, message->bytes};
-      if (take) core_.take_unexpected(*message);
+      message = core_.probe(context, source, tag, take);
+      if (message != nullptr) found = {message->header.source, message->header.tag, message->bytes};
     });
     return message;
   }
@@ -81,9 +79,9 @@ class ComposedVni final : public Vni {
     access_.run([&](Wakeups& wakeups) { core_.start_matched_recv(request, message, wakeups); });
   }
 
-  bool cancel_recv(Request& request) override {
+  bool cancel(Request& request) override {
     bool cancelled = false;
-    access_.run([&](Wakeups& wakeups) { cancelled = core_.cancel_recv(request, wakeups); });
+    access_.run([&](Wakeups& wakeups) { cancelled = core_.cancel(request, wakeups); });
     return cancelled;
   }
   Error complete(Request& request) override {

@@ -49,6 +49,7 @@ Core::Core(Rank& rank, int vni, lln::shm::Claiming claiming)
       endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni}, claiming,
                 threads::user_level_possible() ? lln::shm::SlotCount::many : lln::shm::SlotCount::usual),
       transfers_(*this, rank.world_rank),
+      claims_(endpoint_.heap()),
       backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
   rank_.ledger.enter(vni, counters_);
   end_deferring();
@@ -135,6 +136,7 @@ void Core::start_send(Request& request, Wakeups& wakeups) {
 // The segment has no room for the first channel to the peer.
 void Core::fail_send(Request& request, Wakeups& wakeups) {
   request.error = MPI_ERR_NO_MEM;
+  forget_claim(request);
   finish(request, wakeups);
 }
 
@@ -185,16 +187,19 @@ Post Core::post_request(Request& request, Wakeups& wakeups) {
     (void)left();
     return posted;
   }
+  // Kept if there is no room now, for the next attempt.
+  if (request.order == lln::shm::nowhere) request.order = claims_.make();
   Post posted;
-  if (synchronous && bytes + sizeof name <= limit) {
+  if (synchronous && bytes + sizeof(Acknowledged) <= limit) {
     header.kind = MessageKind::eager_ack;
-    posted = endpoint_.post(request.peer, header, bytes + sizeof name, [&](std::byte* to) {
-      std::memcpy(to, &name, sizeof name);
-      data(to + sizeof name);
+    const Acknowledged acknowledged{name, request.order};
+    posted = endpoint_.post(request.peer, header, bytes + sizeof acknowledged, [&](std::byte* to) {
+      std::memcpy(to, &acknowledged, sizeof acknowledged);
+      data(to + sizeof acknowledged);
     });
   } else {
     header.kind = MessageKind::rts;
-    Offer offer{bytes, name, 0};
+    Offer offer{bytes, name, 0, request.order};
     if (is_run(*request.datatype, request.count))
       offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
     posted = endpoint_.post(request.peer, header, sizeof offer,
@@ -264,6 +269,15 @@ bool Core::post_pending(int peer, const Pending& pending, Wakeups& wakeups) {
   return endpoint_.post(peer, pending.header, pending.bytes, fill) == Post::done;
 }
 
+// Whether this send was waiting there.
+bool Core::remove_pending(const Request& send) {
+  Pending* const pending = backlog_[send.peer].remove([&](const Pending& p) { return p.request == &send; });
+  if (pending == nullptr) return false;
+  drop_pending(*pending);
+  backlog_size_.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
 void Core::want_room() {
   if (backlog_size_.load(std::memory_order_relaxed) == 0) return;
   for (int peer = 0; peer < rank_.world_size; ++peer)
@@ -272,26 +286,8 @@ void Core::want_room() {
 
 // ---- receiving
 
-void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
-  request.source = message.header.source;
-  request.tag = message.header.tag;
-  if (message.local != nullptr) {
-    deliver_local(request, *message.local, wakeups);
-  } else {
-    deliver(request, message.sender, message.header, message.payload, message.payload_bytes, wakeups);
-  }
-  drop_unexpected(message);
-}
-
 void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
   matcher_.settle(bin, [&](Request& request, Unexpected& message) { start_matched_recv(request, message, wakeups); });
-}
-
-bool Core::cancel_recv(Request& request, Wakeups& wakeups) {
-  if (request.done.load(std::memory_order_relaxed) != 0 || !matcher_.withdraw(request)) return false;
-  request.cancelled = true;
-  finish(request, wakeups);
-  return true;
 }
 
 // ---- arrival
@@ -313,12 +309,12 @@ bool Core::cancel_recv(Request& request, Wakeups& wakeups) {
   Request* const receive = matcher_.take_receive(header);
   if (receive == nullptr) [[unlikely]]
     return keep(sender, header, payload, bytes);
-  receive->source = header.source;
-  receive->tag = header.tag;
   if (header.kind == MessageKind::eager) [[likely]] {
+    receive->source = header.source;
+    receive->tag = header.tag;
     fill(*receive, payload, bytes, wakeups);
   } else {
-    deliver(*receive, sender, header, payload, bytes, wakeups);
+    deliver_offered(*receive, sender, header, payload, bytes, wakeups);
   }
 }
 
@@ -349,31 +345,10 @@ void Core::arrive_control(int sender, const Header& header, const std::byte* pay
     transfers_.join_chunks();
     std::uint64_t name;
     std::memcpy(&name, payload, sizeof name);
-    finish(*reinterpret_cast<Request*>(name), wakeups);
+    Request& request = *reinterpret_cast<Request*>(name);
+    forget_claim(request);
+    finish(request, wakeups);
   }
-}
-
-// A message whose receive has not been posted.
-void Core::keep(int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
-  Unexpected* message = make_unexpected(sender, header, bytes);
-  std::memcpy(message->payload, payload, bytes);
-  message->bytes = bytes;
-  if (header.kind == MessageKind::eager_ack) {
-    message->bytes -= sizeof(std::uint64_t);
-  } else if (header.kind == MessageKind::rts) {
-    Offer offer;
-    std::memcpy(&offer, payload, sizeof offer);
-    message->bytes = offer.bytes;
-  }
-  add_unexpected(*message);
-}
-
-// A probe that sleeps is told of every message that it might look for.
-void Core::add_unexpected(Unexpected& message) {
-  count_held(counters_, Count::unexpected);
-  matcher_.add_unexpected(message);
-  if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    endpoint_.own_bell().ring();
 }
 
 // A message, or the offer of one, has met its receive.
@@ -389,9 +364,9 @@ void Core::deliver(Request& receive, int sender, const Header& header, const std
   }
   if (header.kind == MessageKind::eager_ack) {
     const Header fin{MessageKind::fin, 0, 0, 0};
-    send_control(sender, fin, payload, sizeof(std::uint64_t), wakeups);
-    payload += sizeof(std::uint64_t);
-    bytes -= sizeof(std::uint64_t);
+    send_control(sender, fin, payload, sizeof(std::uint64_t), wakeups);  // the request is what it begins with
+    payload += sizeof(Acknowledged);
+    bytes -= sizeof(Acknowledged);
   }
   fill(receive, payload, bytes, wakeups);
 }
@@ -454,31 +429,11 @@ void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
     send_control(transfer.peer, fin, &transfer.sender_request, sizeof transfer.sender_request, wakeups);
   }
   // The writer of a split copy is only a helper: its request finishes when the reader says so (FIN).
-  if (transfer.role != Role::split_writer) finish(*transfer.request, wakeups);
-  transfers_.retire(transfer);
-}
-
-// ---- unexpected messages
-
-Unexpected* Core::make_unexpected(int sender, const Header& header, std::size_t payload_bytes) {
-  Unexpected* message = free_unexpected_;
-  if (message != nullptr) {
-    free_unexpected_ = message->next;
-  } else {
-    message = new Unexpected;
+  if (transfer.role != Role::split_writer) {
+    forget_claim(*transfer.request);
+    finish(*transfer.request, wakeups);
   }
-  message->header = header;
-  message->sender = sender;
-  message->local = nullptr;
-  message->payload_bytes = payload_bytes;
-  message->payload = payload_bytes <= sizeof message->storage ? message->storage : new std::byte[payload_bytes];
-  return message;
-}
-
-void Core::drop_unexpected(Unexpected& message) {
-  if (message.payload != message.storage) delete[] message.payload;
-  message.next = free_unexpected_;
-  free_unexpected_ = &message;
+  transfers_.retire(transfer);
 }
 
 }  // namespace heddle::p2p

@@ -15,6 +15,7 @@
 #include "lln/shm/endpoint.hpp"
 #include "object/comm.hpp"
 #include "object/request.hpp"
+#include "p2p/claims.hpp"
 #include "p2p/matching.hpp"
 #include "p2p/request_cache.hpp"
 #include "p2p/transfer.hpp"
@@ -75,14 +76,13 @@ class Core {
   // moved.
   bool drain(int most, Wakeups& wakeups);
 
-  Unexpected* find_unexpected(std::uint64_t context, int source, int tag) const {
-    return matcher_.find_unexpected(context, source, tag);
-  }
-  // Matched probe: the message leaves the queue; only start_matched_recv can get it.
-  void take_unexpected(Unexpected& message) { matcher_.remove_unexpected(message); }
+  // The oldest unexpected message that fits, or null. With `take` (matched probe) it leaves the queue, and only
+  // start_matched_recv can get it.
+  Unexpected* probe(std::uint64_t context, int source, int tag, bool take);
   void start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups);
 
-  bool cancel_recv(Request& request, Wakeups& wakeups);
+  // Takes an operation back that has not been matched; whether that succeeded: it is then done and `cancelled`.
+  bool cancel(Request& request, Wakeups& wakeups);
 
   // Marks a request done and signals who waits for it.
   void finish(Request& request, Wakeups& wakeups);
@@ -131,6 +131,8 @@ class Core {
   void fill(Request& receive, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void deliver(Request& receive, int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                Wakeups& wakeups);
+  void deliver_offered(Request& receive, int sender, const lln::Header& header, const std::byte* payload,
+                       std::size_t bytes, Wakeups& wakeups);
   void send_to_self(Request& request, Wakeups& wakeups);
   void deliver_local(Request& receive, Request& send, Wakeups& wakeups);
   // A message is on its way; true.
@@ -157,11 +159,17 @@ class Core {
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
   void add_unexpected(Unexpected& message);
   void drop_unexpected(Unexpected& message);
+  bool receive(Unexpected& message);
+  bool is_withdrawn(const Unexpected& message);
+  bool withdraw(Request& send);
+  bool remove_pending(const Request& send);
+  void forget_claim(Request& request);
 
   Rank& rank_;
   lln::shm::Endpoint endpoint_;
   Transfers transfers_;
   Matcher matcher_;
+  Claims claims_;
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
 

@@ -35,6 +35,7 @@ struct Unexpected {
   std::byte* payload = nullptr;  // the message itself, or what its kind needs (a rendezvous' offer)
   std::size_t payload_bytes = 0;
   Request* local = nullptr;  // a message to ourselves whose data still lie in the sender's buffer
+  bool received = false;     // its sender cannot withdraw it any more (claims.hpp)
   Unexpected* bin_next = nullptr;
   Unexpected* bin_prev = nullptr;
   Unexpected* next = nullptr;  // in order of arrival
@@ -107,6 +108,21 @@ class Matcher {
     }
     bin.posted.remove(*found);
     return found;
+  }
+
+  // What take_receive has taken is posted still: its message has been withdrawn.
+  void put_back(Request& request) {
+    if (!is_wild(request)) return bin_of(request).posted.prepend(request);
+    Request* next = wild_.head;
+    while (next != nullptr && next->order < request.order) next = next->next;
+    wild_.insert(request, next);
+  }
+
+  // The message to ourselves of this send that has not been received.
+  Unexpected* find_local(const Request& send) const {
+    Unexpected* m = arrivals_.head;
+    while (m != nullptr && m->local != &send) m = m->next;
+    return m;
   }
 
   // Takes in what was announced in a receive's bin, so that a message that comes later finds it there.
@@ -215,6 +231,14 @@ class Matcher {
       x.prev = tail;
       (tail ? tail->next : head) = &x;
       tail = &x;
+    }
+    void prepend(T& x) { insert(x, head); }
+    // Before `next`, or at the end if that is null.
+    void insert(T& x, T* next) {
+      x.next = next;
+      x.prev = next ? next->prev : tail;
+      (x.prev ? x.prev->next : head) = &x;
+      (next ? next->prev : tail) = &x;
     }
     void remove(T& x) {
       (x.prev ? x.prev->next : head) = x.next;

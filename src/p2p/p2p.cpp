@@ -36,6 +36,7 @@ Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count cou
   Request& request = describe(comm, plane, buffer, count, datatype, comm.rank, tag);
   request.peer = comm.world_rank(peer);
   request.mode = static_cast<std::uint32_t>(mode);
+  request.order = lln::shm::nowhere;
   return request;
 }
 
@@ -166,7 +167,7 @@ void wait_until(Rank& rank, bool (*holds)(const void*), const void* what) { rank
 
 void notify(Rank& rank, int world_rank) { rank.engine->notify(world_rank); }
 
-bool cancel_recv(Request& request) { return protector(current_rank(), request).cancel_recv(request); }
+bool cancel(Request& request) { return protector(current_rank(), request).cancel(request); }
 
 void start_polling(Rank& rank, progress::Pollable& work) {
   rank.pollables.add(work);

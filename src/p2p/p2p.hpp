@@ -80,8 +80,8 @@ void wait_until(Rank& rank, const F& holds) {
 }
 void notify(Rank& rank, int world_rank);
 
-// Cancels a receive; true if it took effect (it is then done and `cancelled`).
-bool cancel_recv(Request& request);
+// Cancels a send or receive; true if it took effect (it is then done and `cancelled`).
+bool cancel(Request& request);
 
 // From now on every progress pass looks at it (pollables.hpp).
 void start_polling(Rank& rank, progress::Pollable& work);

@@ -48,6 +48,7 @@ Error start(Request& request) {
   request.datatype = args.datatype;
   retain(*args.datatype);
   request.done.store(0, std::memory_order_relaxed);
+  request.order = lln::shm::nowhere;
   if (request.receives) {
     count(comm.counters, instruments::Count::receives);
     request.vni->start_recv(request);

@@ -53,7 +53,10 @@ bool probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message,
       blocking ? wait_probe(comm, source, tag, take, found) : look(comm, source, tag, take, found);
   if (content == nullptr) return false;
   set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
-  if (take) *message = handle_of<MPI_Message>(*make_object<Message>(comm, found.source, found.tag, *content));
+  if (take) {
+    retain(comm);  // the program may free it before it receives
+    *message = handle_of<MPI_Message>(*make_object<Message>(comm, found.source, found.tag, *content));
+  }
   return true;
 }
 
@@ -70,6 +73,7 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
   *handle = MPI_MESSAGE_NULL;
   instruments::count(comm.counters, instruments::Count::receives);
   request.vni->start_matched_recv(request, content);
+  release(comm);
   return request;
 }
 

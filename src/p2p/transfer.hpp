@@ -40,6 +40,12 @@ struct Offer {            // payload of an RTS
   std::uint64_t bytes;    // of the message
   std::uint64_t request;  // the sender's request, to be given back in CTS and FIN
   std::uint64_t address;  // of the data if they are one run, else 0
+  lln::shm::Offset claim;
+};
+
+struct Acknowledged {     // begins the payload of an eager_ack
+  std::uint64_t request;  // the sender's, to be given back in FIN
+  lln::shm::Offset claim;
 };
 
 enum class Way : std::uint32_t { split, pipe };

@@ -51,7 +51,8 @@ class Vni {
   virtual void begin_probing() = 0;
   virtual void end_probing() = 0;
 
-  virtual bool cancel_recv(Request& request) = 0;
+  // Takes an operation back that has not been matched; whether that succeeded.
+  virtual bool cancel(Request& request) = 0;
   // Marks a request of another kind done; if its owner has given it up, ends it, and the error is its kind's.
   virtual Error complete(Request& request) = 0;
   // The owner gives up an operation that may be under way; true if it was already done (then the owner gives it back).

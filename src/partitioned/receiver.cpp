@@ -26,7 +26,7 @@ Receiver::Receiver(const Arguments& args) : Operation(args, type) {
 
 Receiver::~Receiver() {
   if (introduction_ == nullptr) return;
-  (void)p2p::cancel_recv(*introduction_);  // if not, it has come
+  (void)p2p::cancel(*introduction_);  // if not, it has come
   p2p::give_back(*introduction_);
 }
 

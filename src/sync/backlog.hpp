@@ -52,6 +52,26 @@ class Backlog {
     return sent;
   }
 
+  // With the lock held: takes out the first item that matches(item) says it is; null if there is none.
+  template <class Matches>
+  Item* remove(Matches&& matches) {
+    Item* before = nullptr;
+    Item* item = head_.load(order::relaxed);
+    while (item != nullptr && !matches(*item)) {
+      before = item;
+      item = Links::next(*item);
+    }
+    if (item == nullptr) return nullptr;
+    Item* const next = Links::next(*item);
+    if (next == nullptr) tail_.set(before);
+    if (before == nullptr) {
+      head_.store(next, order::release);
+    } else {
+      Links::set_next(*before, next);
+    }
+    return item;
+  }
+
  private:
   typename P::template atomic<Item*> head_{nullptr};
   typename P::template plain<Item*> tail_{nullptr};

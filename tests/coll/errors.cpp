@@ -40,6 +40,20 @@ int main(int argc, char** argv) {
                MPI_ERR_OP, "allreduce_init");
   expect_working(comm);
 
+  // One buffer for operand and result.
+  const std::vector<int> ones(static_cast<std::size_t>(world_size), 1);
+  expect_class(MPI_Reduce_scatter(in.data(), in.data(), ones.data(), MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER,
+               "aliased reduce_scatter");
+  expect_class(MPI_Ireduce_scatter(in.data(), in.data(), ones.data(), MPI_INT, MPI_SUM, comm, &request), MPI_ERR_BUFFER,
+               "aliased ireduce_scatter");
+  expect_class(
+      MPI_Reduce_scatter_init(in.data(), in.data(), ones.data(), MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &request),
+      MPI_ERR_BUFFER, "aliased reduce_scatter_init");
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  expect_class(MPI_Reduce_local(in.data(), in.data(), 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER, "aliased reduce_local");
+  expect_class(MPI_Reduce_local(in.data(), in.data(), 0, MPI_INT, MPI_SUM), MPI_SUCCESS, "reduce_local of nothing");
+  expect_working(comm);
+
   // More sent to oneself than there is room for.
   expect_class(MPI_Allgather(in.data(), 2, MPI_INT, out.data(), 1, MPI_INT, comm), MPI_ERR_TRUNCATE, "allgather");
   expect_class(MPI_Alltoall(in.data(), 2, MPI_INT, out.data(), 1, MPI_INT, comm), MPI_ERR_TRUNCATE, "alltoall");

@@ -1,5 +1,8 @@
 // Errors: the right class through the right handler for bad arguments of groups and communicators, handlers that come
 // and go, and classes, codes and strings that the program adds.
+#include <unistd.h>
+
+#include <cstdlib>
 #include <string>
 
 #include "mpi/check.hpp"
@@ -43,6 +46,94 @@ void handlers() {
   equal(called_with, MPI_ERR_TRUNCATE, "the program's code");
   MPI_Comm_free(&child);
   MPI_Comm_free(&comm);
+}
+
+// What a handler leaves in its second argument is what the call returns.
+template <class Handle>
+void replace(Handle*, int* code, ...) {
+  equal(class_of(*code), MPI_ERR_ARG, "the error's own code");
+  *code = MPI_ERR_INTERN;
+}
+
+template <class Create, class Set, class Fail>
+void replaced(Create create, Set set, Fail fails) {
+  MPI_Errhandler handler;
+  create(&handler);
+  set(handler);
+  MPI_Errhandler_free(&handler);
+  equal(fails(), MPI_ERR_INTERN, "the code that the handler wrote");
+}
+
+void replaced_codes() {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  replaced([](MPI_Errhandler* h) { MPI_Comm_create_errhandler(replace<MPI_Comm>, h); },
+           [&](MPI_Errhandler h) { MPI_Comm_set_errhandler(comm, h); }, [&] { return MPI_Comm_size(comm, nullptr); });
+  equal(MPI_Comm_call_errhandler(comm, MPI_ERR_ARG), MPI_SUCCESS, "calling a handler is no error");
+  MPI_Comm_free(&comm);
+  int memory = 0;
+  MPI_Win win;
+  MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_SELF, &win);
+  replaced([](MPI_Errhandler* h) { MPI_Win_create_errhandler(replace<MPI_Win>, h); },
+           [&](MPI_Errhandler h) { MPI_Win_set_errhandler(win, h); }, [&] { return MPI_Win_get_group(win, nullptr); });
+  MPI_Win_free(&win);
+  MPI_Session session;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+  replaced([](MPI_Errhandler* h) { MPI_Session_create_errhandler(replace<MPI_Session>, h); },
+           [&](MPI_Errhandler h) { MPI_Session_set_errhandler(session, h); },
+           [&] { return MPI_Session_get_num_psets(session, MPI_INFO_NULL, nullptr); });
+  MPI_Session_finalize(&session);
+  char path[] = "/tmp/heddle-errors-XXXXXX";
+  const int descriptor = mkstemp(path);
+  check(descriptor >= 0, "a file");
+  close(descriptor);
+  MPI_File file;
+  MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  replaced([](MPI_Errhandler* h) { MPI_File_create_errhandler(replace<MPI_File>, h); },
+           [&](MPI_Errhandler h) { MPI_File_set_errhandler(file, h); },
+           [&] { return MPI_File_get_size(file, nullptr); });
+  MPI_File_close(&file);
+}
+
+// The errors of a matched receive are those of the communicator that its message came on.
+void matched_receives() {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_SELF, &comm);
+  MPI_Errhandler noting;
+  MPI_Comm_create_errhandler(note, &noting);
+  MPI_Comm_set_errhandler(comm, noting);
+  MPI_Errhandler_free(&noting);
+  int out[2] = {1, 2}, in = 0;
+  MPI_Message message;
+  MPI_Request send, receive;
+  const auto probe = [&] {
+    MPI_Isend(out, 2, MPI_INT, 0, 0, comm, &send);
+    MPI_Mprobe(0, 0, comm, &message, MPI_STATUS_IGNORE);
+    called_for = MPI_COMM_NULL;
+  };
+  probe();
+  equal(class_of(MPI_Mrecv(&in, 1, MPI_INT, &message, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE, "Mrecv");
+  check(called_for == comm, "an error of Mrecv");
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
+  probe();
+  equal(MPI_Imrecv(&in, 1, MPI_INT, &message, &receive), MPI_SUCCESS, "Imrecv");
+  equal(class_of(MPI_Wait(&receive, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE, "its wait");
+  check(called_for == comm, "an error of Imrecv's wait");
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
+  probe();
+  equal(class_of(MPI_Mrecv(&in, -1, MPI_INT, &message, MPI_STATUS_IGNORE)), MPI_ERR_COUNT, "a bad argument");
+  check(called_for == comm, "a bad argument of Mrecv");
+  called_for = MPI_COMM_NULL;
+  equal(class_of(MPI_Imrecv(nullptr, 1, MPI_INT, &message, &receive)), MPI_ERR_BUFFER, "a bad argument");
+  check(called_for == comm, "a bad argument of Imrecv");
+  // A refused receive has not used the message up; and a communicator that is freed leaves it.
+  const MPI_Comm freed = comm;
+  MPI_Comm_free(&comm);
+  check(freed != comm, "freed");
+  int both[2] = {};
+  equal(MPI_Mrecv(both, 2, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_SUCCESS, "the message is still there");
+  equal(both[1], 2, "data");
+  MPI_Wait(&send, MPI_STATUS_IGNORE);
 }
 
 // With MPI_ERRORS_RETURN on MPI_COMM_SELF, where errors of no communicator go.
@@ -119,6 +210,8 @@ void codes() {
 int main(int argc, char** argv) {
   const test::Session session(&argc, &argv);
   handlers();
+  replaced_codes();
+  matched_receives();
   bad_arguments();
   codes();
 }

@@ -1,0 +1,54 @@
+#include "p2p/claims.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace heddle::p2p {
+
+using lln::shm::nowhere;
+
+// Takes back those that receivers have dropped.
+bool Claims::collect() {
+  const auto dropped = std::partition(withdrawn_.begin(), withdrawn_.end(), [this](Offset claim) {
+    return heap_.at<Word>(claim)->state.load(std::memory_order_acquire) != State::dropped;
+  });
+  free_.insert(free_.end(), dropped, withdrawn_.end());
+  withdrawn_.erase(dropped, withdrawn_.end());
+  return !free_.empty();
+}
+
+Claims::Offset Claims::make() {
+  if (free_.empty() && !collect()) {
+    const Offset block = heap_.allocate(words * sizeof(Word));
+    if (block == nowhere) return nowhere;
+    for (std::size_t i = words; i-- > 0;) free_.push_back(block + i * sizeof(Word));
+  }
+  const Offset claim = free_.back();
+  free_.pop_back();
+  new (heap_.at<Word>(claim)) Word{State::open};
+  return claim;
+}
+
+bool Claims::withdraw(Offset claim) {
+  State state = State::open;
+  if (!heap_.at<Word>(claim)->state.compare_exchange_strong(state, State::withdrawn, std::memory_order_acq_rel))
+    return false;
+  withdrawn_.push_back(claim);
+  return true;
+}
+
+bool Claims::receive(lln::shm::Heap& heap, Offset claim) {
+  if (claim == nowhere) return true;
+  State state = State::open;
+  return heap.at<Word>(claim)->state.compare_exchange_strong(state, State::received, std::memory_order_acq_rel);
+}
+
+bool Claims::is_withdrawn(lln::shm::Heap& heap, Offset claim) {
+  return claim != nowhere && heap.at<Word>(claim)->state.load(std::memory_order_acquire) == State::withdrawn;
+}
+
+void Claims::drop(lln::shm::Heap& heap, Offset claim) {
+  heap.at<Word>(claim)->state.store(State::dropped, std::memory_order_release);
+}
+
+}  // namespace heddle::p2p
