@@ -286,13 +286,7 @@ void Core::want_room() {
 
 // ---- receiving
 
-void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
-  matcher_.settle(bin, [&](Request& request, Unexpected& message) { start_matched_recv(request, message, wakeups); });
-}
-
-// ---- arrival
-
-// The way of a short message whose receive is posted, in one piece.
+// The path of a short message that has met its receive, in one piece.
 [[gnu::always_inline]] inline void Core::fill(Request& receive, const std::byte* payload, std::size_t bytes,
                                               Wakeups& wakeups) {
   if (bytes > receive.capacity) [[unlikely]] {
@@ -303,6 +297,21 @@ void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
   unpack(*receive.datatype, receive.buffer, receive.count, 0, payload, bytes);
   finish(receive, wakeups);
 }
+
+void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
+  if (message.header.kind != MessageKind::eager || message.local != nullptr) [[unlikely]]
+    return start_offered_recv(request, message, wakeups);
+  request.source = message.header.source;
+  request.tag = message.header.tag;
+  fill(request, message.payload, message.payload_bytes, wakeups);
+  drop_unexpected(message);
+}
+
+void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
+  matcher_.settle(bin, [&](Request& request, Unexpected& message) { start_matched_recv(request, message, wakeups); });
+}
+
+// ---- arrival
 
 [[gnu::always_inline]] inline void Core::arrive(int sender, const Header& header, const std::byte* payload,
                                                 std::size_t bytes, Wakeups& wakeups) {
@@ -434,6 +443,53 @@ void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
     finish(*transfer.request, wakeups);
   }
   transfers_.retire(transfer);
+}
+
+// ---- unexpected messages
+
+Unexpected* Core::make_unexpected(int sender, const Header& header, std::size_t payload_bytes) {
+  Unexpected* message = free_unexpected_;
+  if (message != nullptr) {
+    free_unexpected_ = message->next;
+  } else {
+    message = new Unexpected;
+  }
+  message->header = header;
+  message->sender = sender;
+  message->local = nullptr;
+  message->received = false;
+  message->payload_bytes = payload_bytes;
+  message->payload = payload_bytes <= sizeof message->storage ? message->storage : new std::byte[payload_bytes];
+  return message;
+}
+
+void Core::drop_unexpected(Unexpected& message) {
+  if (message.payload != message.storage) delete[] message.payload;
+  message.next = free_unexpected_;
+  free_unexpected_ = &message;
+}
+
+// A message whose receive has not been posted.
+void Core::keep(int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+  Unexpected* message = make_unexpected(sender, header, bytes);
+  std::memcpy(message->payload, payload, bytes);
+  message->bytes = bytes;
+  if (header.kind == MessageKind::eager_ack) {
+    message->bytes -= sizeof(Acknowledged);
+  } else if (header.kind == MessageKind::rts) {
+    Offer offer;
+    std::memcpy(&offer, payload, sizeof offer);
+    message->bytes = offer.bytes;
+  }
+  add_unexpected(*message);
+}
+
+// A probe that sleeps is told of every message that it might look for.
+void Core::add_unexpected(Unexpected& message) {
+  count_held(counters_, Count::unexpected);
+  matcher_.add_unexpected(message);
+  if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    endpoint_.own_bell().ring();
 }
 
 }  // namespace heddle::p2p

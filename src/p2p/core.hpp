@@ -78,7 +78,11 @@ class Core {
 
   // The oldest unexpected message that fits, or null. With `take` (matched probe) it leaves the queue, and only
   // start_matched_recv can get it.
-  Unexpected* probe(std::uint64_t context, int source, int tag, bool take);
+  Unexpected* probe(std::uint64_t context, int source, int tag, bool take) {
+    Unexpected* const message = matcher_.find_unexpected(context, source, tag);
+    return message == nullptr ? nullptr : found(message, context, source, tag, take);
+  }
+  // The message has left its queue.
   void start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups);
 
   // Takes an operation back that has not been matched; whether that succeeded: it is then done and `cancelled`.
@@ -159,6 +163,8 @@ class Core {
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
   void add_unexpected(Unexpected& message);
   void drop_unexpected(Unexpected& message);
+  void start_offered_recv(Request& request, Unexpected& first, Wakeups& wakeups);
+  Unexpected* found(Unexpected* message, std::uint64_t context, int source, int tag, bool take);
   bool receive(Unexpected& message);
   bool is_withdrawn(const Unexpected& message);
   bool withdraw(Request& send);
