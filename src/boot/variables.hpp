@@ -69,11 +69,6 @@ inline constexpr std::array variables{
     Variable{"HEDDLE_BACKTRACE", "0|1", "1",
              "Whether a rank that crashes prints a backtrace and the MPI calls that its threads were in",
              "troubleshooting.md"},
-    Variable{"HEDDLE_SINGLETON", "0|1", "0",
-             "Whether a program starts alone under a launcher of another kind (PMIx, PMI, Slurm, Flux, PALS), which it "
-             "can't "
-             "join and refuses otherwise",
-             "guides/your-program.md"},
 
     Variable{"HEDDLE_CC", "COMMAND", "cc", "C compiler that mpicc calls", "guides/your-program.md", Reader::compiler},
     Variable{"HEDDLE_CXX", "COMMAND", "c++", "C++ compiler that mpicxx calls", "guides/your-program.md",

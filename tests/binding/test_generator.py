@@ -27,7 +27,10 @@ def chapters_with(supported: dict[str, list[str]]) -> Chapters:
     """The chapters with just these functions supported."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        (directory / "chapters.toml").write_text((API / "chapters.toml").read_text())
+        text = (API / "chapters.toml").read_text()
+        (directory / "chapters.toml").write_text(text)
+        chapters = tomllib.loads(text)["chapter"]
+        (directory / "planned.toml").write_text("".join(f'{chapter} = "0.2"\n' for chapter in chapters))
         (directory / "supported").mkdir()
         for chapter, functions in supported.items():
             (directory / f"supported/{chapter}.txt").write_text("\n".join(functions))

@@ -150,7 +150,7 @@ TEST(Flux, MessagesOfThreadsThatSynchronizeArriveInTheirOrder) {
 
 // More threads than there would be room for, one after the other.
 TEST(Flux, ThreadsThatEndLeaveTheirFluxesToOthers) {
-  Pair pair(std::size_t{1} << 20);
+  Pair pair(bytes_for_channels(2) + (std::size_t{1} << 20));
   constexpr int threads = 1000;
   int next = 0;
   for (int t = 0; t < threads; ++t) {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int exchanges = 20'000;
 constexpr int batches = 40, batch = 32;
-constexpr int pauses = 150;
+constexpr int pauses = 60;
 
 int peer() { return (test::rank() + 1) % test::size(); }
 int before() { return (test::rank() + test::size() - 1) % test::size(); }
@@ -92,7 +92,7 @@ void receive_seldom() {
   std::thread first(wait_for_messages, 0);
   std::thread second(wait_for_messages, 1);
   for (int i = 0; i < pauses; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
     for (int tag : {0, 1}) MPI_Send(&i, 1, MPI_INT, peer(), tag, MPI_COMM_WORLD);
   }
   first.join();

@@ -23,7 +23,7 @@ SLACK = 0.03
 MODELS = ("auto", "mtx", "fine", "lockq-mcs", "csync", "flux")
 SEVERAL = 8
 COUNTS = 3
-# Whether a thread that finds nothing gives its core away depends on who else waits: shown, and not held against anything.
+# Whether a thread that finds nothing yields depends on who else waits: shown, and not held against anything.
 NOT_CHECKED = ("test_in_vain", "iprobe_in_vain")
 # As they are shown: the step of the program, what it is.
 STEPS = {
@@ -138,7 +138,7 @@ PAGE = """# Instructions of a short message
 {command}. Instructions executed in the library and below it for one call, messages of 8 bytes between two processes, by safety model
 (`HEDDLE_MODEL`). Counts do not depend on what else the machine does. In brackets, where it differs: commit {base}. `./dev count`
 checks that nothing has grown by more than {slack:.0%} since then, and is a part of `.ci/run`; `./dev count --record` writes this page.
-Calls in vain are not checked: whether they give the core away depends on who else waits.
+Calls in vain are not checked: whether they yield depends on who else waits.
 
 {table}
 
