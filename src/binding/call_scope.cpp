@@ -1,5 +1,6 @@
 #include "binding/call_scope.hpp"
 
+#include "rank/crash.hpp"
 #include "rank/rank.hpp"
 #include "threads/carried.hpp"
 #include "threads/thread_ref.hpp"
@@ -31,6 +32,7 @@ boot::ThreadRecord& find_record() {
   const boot::Job& job = current_rank().job;
   if (!job.records) return nobody_reads;  // not initialized yet; ask again next time
   lease.record = boot::take_thread_record(job.record());
+  take_crash_stack();
   own_record = lease.record ? lease.record : &nobody_reads;
   threads::shown = {&own_record->calls, job.record().suspended};
   if (threads::user_level_possible()) job.record().user_level.store(1, std::memory_order_relaxed);
