@@ -1,5 +1,8 @@
 #include "binding/complain.hpp"
 
+#include <iterator>
+#include <string_view>
+
 #include "object/resolve.hpp"
 #include "object/tags.hpp"
 #include "rank/rank.hpp"
@@ -7,13 +10,17 @@
 namespace heddle::binding {
 namespace {
 
-bool stopped(Error& error) {
+bool stopped(Function function, Error& error) {
   switch (current_rank().phase.load(std::memory_order_relaxed)) {
     case Phase::before:
-      error = fail(MPI_ERR_OTHER, "MPI is not initialized");
+      error = fail(MPI_ERR_OTHER,
+                   "%s was called before MPI_Init or MPI_Session_init: MPI is not initialized. Call one of them first",
+                   name(function));
       return true;
     case Phase::after:
-      error = fail(MPI_ERR_OTHER, "MPI is already finalized");
+      error = fail(MPI_ERR_OTHER,
+                   "%s was called after MPI_Finalize, or after the last session has ended: MPI is already finalized",
+                   name(function));
       return true;
     case Phase::active:
       break;
@@ -21,17 +28,27 @@ bool stopped(Error& error) {
   return false;
 }
 
+// By Kind.
+constexpr const char* kinds[] = {"a communicator", "a group",        "a datatype",       "an operation",
+                                 "a request",      "an info object", "an error handler", "a session",
+                                 "a message",      "a window",       "a file",           "an attribute key"};
+static_assert(std::size(kinds) == kind_count);
+
 // `what` is "a communicator", `null` is "MPI_COMM_NULL".
 template <class Handle>
 int bad(Function function, Object* owner, const char* argument, Handle value, Handle null_value, int error_class,
         const char* what, const char* null, bool any_time = false) {
   Error error;
-  if (!any_time && stopped(error)) return raise(function, owner, error);
+  if (!any_time && stopped(function, error)) return raise(function, owner, error);
   const auto bits = reinterpret_cast<std::uintptr_t>(value);
   if (value == null_value) {
     error = fail(error_class, "argument %s is %s", argument, null);
+  } else if (Kind kind{}; bits >= arena::first_user_handle && arena::find_kind(bits, kind)) {
+    const char* const found = kinds[static_cast<std::size_t>(kind)];
+    error = found == std::string_view(what) ? fail(error_class, "argument %s is %s that has been freed", argument, what)
+                                            : fail(error_class, "argument %s is not %s but %s", argument, what, found);
   } else if (bits >= arena::first_user_handle) {
-    error = fail(error_class, "argument %s = 0x%zx is not %s, or one that has been freed", argument, bits, what);
+    error = fail(error_class, "argument %s = 0x%zx is not %s: was it ever set?", argument, bits, what);
   } else {
     error = fail(error_class, "argument %s = 0x%zx is not %s that can be used here", argument, bits, what);
   }
@@ -44,7 +61,7 @@ const char* name_of(const Comm* comm) { return comm && !comm->name.empty() ? com
 
 int not_running(Function function) {
   Error error;
-  stopped(error);
+  stopped(function, error);
   return raise(function, nullptr, error);
 }
 
@@ -115,8 +132,9 @@ int bad_requests(Function f, Object* owner, const char* argument, const MPI_Requ
 }
 
 int bad_rank(Function f, Comm* comm, const char* argument, int value) {
-  const int size = comm ? comm->remote_size : 0;
-  if (value == MPI_ANY_SOURCE && comm && comm->has_promised(promise_no_any_source))
+  if (!comm) return raise(f, comm, fail(MPI_ERR_RANK, "argument %s = %d is not a rank", argument, value));
+  const int size = comm->remote_size;
+  if (value == MPI_ANY_SOURCE && comm->has_promised(promise_no_any_source))
     return raise(f, comm,
                  fail(MPI_ERR_RANK, "argument %s = MPI_ANY_SOURCE, but communicator %s was made with %s", argument,
                       name_of(comm), "mpi_assert_no_any_source"));

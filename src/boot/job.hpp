@@ -18,10 +18,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "boot/wait_record.hpp"
+
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 6;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 7;                  // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -59,7 +61,9 @@ constexpr std::uint16_t call_of(std::uint64_t calls) { return static_cast<std::u
 constexpr std::uint64_t in_call(std::uint64_t calls, std::uint16_t call) { return (calls & ~0xffffull) | call; }
 constexpr std::uint64_t next_call(std::uint64_t calls, std::uint16_t call) { return in_call(calls + 0x10000, call); }
 
-inline constexpr int thread_records = 128;       // threads beyond these are not named in messages
+inline constexpr int thread_records = 128;       // threads beyond these are only counted
+inline constexpr int wait_slots = 512;           // blocked threads beyond these are only counted
+inline constexpr int context_names = 64;         // communicators beyond these are numbered in messages
 inline constexpr std::size_t calls_shown = 768;  // numbers of calls, binding's
 inline constexpr int abort_text_bytes = 832;
 
@@ -83,15 +87,21 @@ struct alignas(64) RankRecord {
   std::atomic<std::int32_t> first_of_host;
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint64_t> key_address;
-  char reserved[64];
+  std::atomic<std::uint32_t> threads_without_record;
+  std::atomic<std::uint32_t> waits_without_slot;
+  std::atomic<std::uint32_t> slots_used;  // slots behind these were never taken
+  char reserved[52];
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
   char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];
   // User-level threads that are suspended, by the call they are in; as threads/carried.hpp counts them.
   std::atomic<std::uint64_t> suspended[calls_shown];
+  ContextName names[context_names];
+  WaitSlot waits[wait_slots];
 };
 static_assert(sizeof(RankRecord) % 64 == 0);
-static_assert(sizeof(RankRecord) == 1024 + thread_records * sizeof(ThreadRecord) + calls_shown * sizeof(std::uint64_t));
+static_assert(sizeof(RankRecord) == 1024 + thread_records * sizeof(ThreadRecord) + calls_shown * sizeof(std::uint64_t) +
+                                        context_names * sizeof(ContextName) + wait_slots * sizeof(WaitSlot));
 
 constexpr int suspended_now(std::uint64_t word) { return static_cast<int>(word & 0xffffffff); }
 

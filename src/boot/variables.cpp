@@ -17,6 +17,28 @@ bool is_known(std::string_view name) {
 
 }  // namespace
 
+std::string spelled(std::string_view value) {
+  constexpr std::string_view blanks = " \t";
+  std::string text;
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t end = std::min(value.find_first_of(",:=", at), value.size());
+    std::string_view word = value.substr(at, end - at);
+    word.remove_prefix(std::min(word.find_first_not_of(blanks), word.size()));
+    word = word.substr(0, word.find_last_not_of(blanks) + 1);
+    const bool is_file = word.find('/') != std::string_view::npos;
+    for (const char c : word) text += is_file || c < 'A' || c > 'Z' ? c : static_cast<char>(c - 'A' + 'a');
+    if (end < value.size()) text += value[end];
+    at = end + 1;
+  }
+  return text;
+}
+
+std::string spelled(std::string_view name, std::string_view value) {
+  const bool words = std::any_of(variables.begin(), variables.end(),
+                                 [name](const Variable& one) { return one.name == name && one.words; });
+  return words ? spelled(value) : std::string(value);
+}
+
 std::string_view nearest_variable(std::string_view name) {
   std::string_view nearest;
   // Of what comes behind the prefix that all share, more than half must be right.

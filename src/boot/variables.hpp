@@ -28,6 +28,7 @@ struct Variable {
   std::string_view help;        // one sentence, without a full stop
   std::string_view guide;       // where more is said, from docs/; empty: nowhere
   Reader reader = Reader::library;
+  bool words = true;  // the value is made of words and not of names of files: see spelled()
 };
 
 inline constexpr std::array variables{
@@ -55,7 +56,7 @@ inline constexpr std::array variables{
              "guides/thread-runtimes.md"},
     Variable{"HEDDLE_REPORT", "0|1|FILE", "0",
              "What threads did with the library, printed at finalization: 1 to standard error, else to that file",
-             "guides/your-program.md"},
+             "guides/your-program.md", Reader::library, false},
     Variable{"HEDDLE_INITIAL_ERRHANDLER", "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
              "mpi_errors_are_fatal",
              "Error handler that communicators begin with, also of errors before there is one; mpiexec sets it for its "
@@ -101,6 +102,12 @@ consteval const Variable& variable(std::string_view name) {
 // About those of these names that begin as ours do and are none: a sentence that names each with the most similar one.
 // Empty: there are none.
 std::string unknown_variables(const std::vector<std::string>& names);
+
+// A value as the variable's reader compares it. Capitals are small letters, and blanks beside commas, colons and equals
+// signs and at both ends are not there; but what has a slash is the name of a file and keeps its letters.
+std::string spelled(std::string_view value);
+// The value of a variable of the table, spelled so if it is one of words.
+std::string spelled(std::string_view name, std::string_view value);
 
 // The most similar of the names that users may set; empty if none is similar enough to be a slip of the keyboard.
 std::string_view nearest_variable(std::string_view name);

@@ -46,7 +46,7 @@ void Region::await_finished(Epoch e, const F& or_else) {
   if (over()) return;
   // Announced before looking again, while finish() looks after it has said so: one of the two sees the other.
   head().congested.fetch_add(1, std::memory_order_seq_cst);
-  await(over);
+  await(boot::Awaited::members, e, -1, over);
   head().congested.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "boot/wait_record.hpp"
 #include "lln/shm/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
+#include "p2p/blocked.hpp"
 #include "p2p/p2p.hpp"
 #include "platform/native.hpp"
 #include "rank/rank.hpp"
@@ -43,15 +45,7 @@ struct Frame {
   Claim::Kind kind;  // of the operation, written before `open`; none: the members disagree
 };
 
-struct Member {
-  struct Note {
-    std::atomic<std::uint64_t> what;  // the operation's number, and in the low bits its kind
-    std::atomic<std::uint64_t> bytes;
-  };
-  alignas(64) std::atomic<Epoch> finished;  // the last operation in whose frame it has nothing left to do
-  Note notes[2];                            // what it claimed the last two operations to be; for messages about errors
-};
-static_assert(sizeof(Member) == 64);
+using Member = boot::MemberProgress;  // mpiexec reads it, for messages about hangs
 
 struct RegionHead {
   alignas(64) std::atomic<std::uint32_t> congested;  // members that wait for a frame to be free
@@ -90,7 +84,7 @@ class Region {
                                : base_ + offset_of_large(members_) + i * large_stride;
   }
   // For whoever finds that members disagree.
-  static constexpr int kind_bits = 3;
+  static constexpr int kind_bits = Member::kind_bits;
   void note(Epoch e, const Claim& claim) {
     Member::Note& mine = member(comm_.rank).notes[e % 2];
     mine.bytes.store(claim.bytes, std::memory_order_relaxed);
@@ -126,13 +120,13 @@ class Region {
   // False: what was opened is not an operation of this kind, in which all agree.
   [[nodiscard]] bool await_open(Epoch e, Claim::Kind kind) {
     const std::atomic<Epoch>& word = frame(e).open;
-    await([&word, e] { return word.load(std::memory_order_acquire) == e; });
+    await(boot::Awaited::members, e, -1, [&word, e] { return word.load(std::memory_order_acquire) == e; });
     return frame(e).kind == kind;
   }
   // The same for a broadcast, where a member that goes another way does not arrive but strays.
-  [[nodiscard]] bool await_broadcast(Epoch e) {
+  [[nodiscard]] bool await_broadcast(Epoch e, int root) {
     const Frame& f = frame(e);
-    await([&f, e] {
+    await(boot::Awaited::root, e, root, [&f, e] {
       return f.open.load(std::memory_order_acquire) == e || f.strayed.load(std::memory_order_acquire) == e;
     });
     return f.open.load(std::memory_order_acquire) == e && f.kind == Claim::bcast;
@@ -171,7 +165,7 @@ class Region {
   // With more ranks than cores, whoever is waited for needs this core more than we do: give it away at once, and only
   // if that does not help wait in earnest. The passive wait so anyway.
   template <class F>
-  void await(const F& holds) {
+  void await(boot::Awaited what, Epoch e, int peer, const F& holds) {
     Rank& rank = *comm_.owner;
     if (crowded_ && rank.machine.awake != 0) {
       for (int i = 0; i < turns; ++i) {
@@ -179,7 +173,10 @@ class Region {
         platform::Native::yield();
       }
     }
-    p2p::wait_until(rank, holds);
+    boot::Wait wait = p2p::wait_on(comm_, what, peer);
+    wait.operation = e;
+    wait.progress = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&member(0)) - rank.job.heap);
+    p2p::wait_until(rank, wait, holds);
   }
 
   Comm& comm_;

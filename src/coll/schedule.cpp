@@ -64,8 +64,12 @@ Error destroy(Request& request) {
   return success;
 }
 
-constexpr RequestType collective_type{
-    .name = "collective", .start = start_persistent, .cancel = nullptr, .finish = finish, .destroy = destroy};
+constexpr RequestType collective_type{.name = "collective",
+                                      .start = start_persistent,
+                                      .cancel = nullptr,
+                                      .finish = finish,
+                                      .destroy = destroy,
+                                      .awaited = boot::Awaited::operation};
 
 }  // namespace
 
@@ -304,6 +308,7 @@ Error submit(Schedule& schedule, bool persistent, MPI_Request* out) {
   Request& request = p2p::take_request(collective_type);
   request.persistent = persistent;
   request.comm = &schedule.comm();
+  request.context = schedule.comm().context;
   schedule.attach(request);
   *out = handle_of<MPI_Request>(request);
   if (!persistent) schedule.launch();

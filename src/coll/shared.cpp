@@ -233,7 +233,7 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
   Error error;
   for (std::size_t i = 0; i < parts.count(); ++i) {
     const Epoch e = region->enter();
-    if (!region->await_broadcast(e)) [[unlikely]]
+    if (!region->await_broadcast(e, root)) [[unlikely]]
       return disagree(*region, comm, e, claim);
     const std::size_t sent = region->frame(e).bytes;
     parts = Parts(is_direct(sent) ? 1 : sent, 1);

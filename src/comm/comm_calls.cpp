@@ -4,6 +4,7 @@
 #include "binding/impl.hpp"
 #include "comm/hints.hpp"
 #include "comm/make_comm.hpp"
+#include "comm/shown_name.hpp"
 #include "object/comm.hpp"
 #include "object/name.hpp"
 #include "object/resolve.hpp"
@@ -49,6 +50,7 @@ Error Comm_compare(Comm& comm1, Comm& comm2, int* result) {
 Error Comm_set_name(Comm& comm, const char* comm_name) {
   std::lock_guard guard(comm.mutex);
   comm.name = stored_name(comm_name);
+  show_name(comm);
   return success;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "coll/internal.hpp"
+#include "comm/shown_name.hpp"
 #include "object/context.hpp"
 #include "object/file.hpp"
 #include "object/tables.hpp"
@@ -28,6 +29,7 @@ Comm* make_predefined(Rank& rank, MPI_Comm handle, const char* name, Context con
   comm->handle = reinterpret_cast<std::uintptr_t>(handle);
   comm->user_made = false;
   comm->name = name;
+  show_name(*comm);
   return comm;
 }
 
@@ -42,6 +44,7 @@ int vni_index(const Comm& comm) {
 Comm::~Comm() {
   if (const instruments::Totals totals = counters.totals(); totals.threads != 0)
     owner->ledger.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
+  if (!name.empty()) hide_name(*this);
   coll::release_state(*this);
   if (local_comm) release(*local_comm);
   if (remote_group) release(*remote_group);

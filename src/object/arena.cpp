@@ -107,4 +107,14 @@ void* at_index(Kind kind, std::uint32_t index) {
   return region_start(kind) + index * region.stride;
 }
 
+bool find_kind(std::uintptr_t handle, Kind& kind) {
+  const std::uintptr_t distance = (handle & address_mask) - base;
+  if (distance >> region_bits >= kind_count) return false;
+  kind = static_cast<Kind>(distance >> region_bits);
+  Region& region = regions[static_cast<int>(kind)];
+  std::lock_guard guard(region.mutex);
+  const std::uintptr_t offset = distance & (region_size - 1);
+  return offset < region.used && offset % region.stride == 0;
+}
+
 }  // namespace heddle::arena

@@ -5,6 +5,7 @@
 #include "binding/impl.hpp"
 #include "object/comm.hpp"
 #include "object/errhandler.hpp"
+#include "object/error_class.hpp"
 #include "object/file.hpp"
 #include "object/raise.hpp"
 #include "object/resolve.hpp"
@@ -104,6 +105,10 @@ Error Error_string(int errorcode, char* string, int* resultlen) {
   std::string text;
   if (!current_rank().tables->errors.find_text(errorcode, text))
     return fail(MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
+  // What the last error was about, of the calling thread. Texts that the program has set stay as they are.
+  const ErrorDetail& detail = error_detail();
+  if (detail.returned == errorcode && detail.returned_text[0] != '\0' && standard_error_class(errorcode) != nullptr)
+    text = (text + "; " + detail.returned_text).substr(0, MPI_MAX_ERROR_STRING - 1);
   std::memcpy(string, text.c_str(), text.size() + 1);
   *resultlen = static_cast<int>(text.size());
   return success;

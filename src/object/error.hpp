@@ -31,6 +31,10 @@ struct ErrorDetail {
   char text[512];
   Comm* comm;              // whose error handler to call; null: the first handle of the call decides
   Errhandler* errhandler;  // a reference: that of an object which is gone by now; null: as above
+
+  // What the last call that failed on this thread has returned, and its sentence; MPI_Error_string tells it again.
+  int returned;
+  char returned_text[600];
 };
 ErrorDetail& error_detail();
 

@@ -69,6 +69,9 @@ void give_back(Kind kind, void* slot, std::uint16_t generation);
 std::uint32_t index_of(Kind kind, const void* slot);
 void* at_index(Kind kind, std::uint32_t index);
 
+// Whether a value that is no live handle points to where an object lives or has lived, and of which kind; for messages.
+bool find_kind(std::uintptr_t handle, Kind& kind);
+
 }  // namespace arena
 
 // Makes an object of a type that has `static constexpr Kind object_kind`.

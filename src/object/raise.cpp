@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +24,7 @@ namespace {
 // Whose error it is, and what is to be done about it.
 struct Responsible {
   Comm* comm = nullptr;
+  bool of_call = false;  // the call is about the communicator; else it only lends its error handler
   File* file = nullptr;
   Win* win = nullptr;
   Session* session = nullptr;
@@ -56,6 +58,7 @@ Responsible responsible_for(Rank& rank, Function function, Object* owner) {
     result.errhandler = result.win->errhandler.get();
   } else if (owner && owner->kind == Kind::comm) {
     result.comm = static_cast<Comm*>(owner);
+    result.of_call = true;
   } else if (owner && owner->kind == Kind::session) {
     result.session = static_cast<Session*>(owner);
   } else {
@@ -78,10 +81,28 @@ std::string place_of(const Responsible& responsible) {
   const auto in_comm = [](std::string name, const Comm& comm) {
     return "on " + std::move(name) + " (rank " + std::to_string(comm.rank) + " of " + std::to_string(comm.size) + ")";
   };
-  if (Comm* comm = responsible.comm) return in_comm(title(*comm, "an unnamed communicator"), *comm);
+  if (Comm* comm = responsible.comm; comm && responsible.of_call)
+    return in_comm(title(*comm, "an unnamed communicator"), *comm);
   if (Win* win = responsible.win) return in_comm(title(*win, "an unnamed window"), *win->comm);
   if (File* file = responsible.file) return in_comm("file " + file->name, *file->comm);
   return {};
+}
+
+void remember(Function function, int code, const char* sentence) {
+  ErrorDetail& detail = error_detail();
+  detail.returned = code;
+  detail.returned_text[0] = '\0';
+  if (code != MPI_SUCCESS && sentence[0] != '\0')
+    std::snprintf(detail.returned_text, sizeof detail.returned_text, "%s: %s", name(function), sentence);
+}
+
+// " on rank 1 of 4". Before MPI is initialized mpiexec's variables say it, or nobody.
+std::string place_in_job(const Rank& rank) {
+  if (rank.job.header != nullptr)
+    return " on rank " + std::to_string(rank.job.rank) + " of " + std::to_string(rank.job.size);
+  const char* const number = std::getenv(boot::rank_variable);
+  const char* const size = std::getenv(boot::size_variable);
+  return number != nullptr && size != nullptr ? std::string(" on rank ") + number + " of " + size : "";
 }
 
 [[noreturn]] void end_job(Rank& rank, Function function, const Responsible& responsible, int code,
@@ -98,7 +119,7 @@ std::string place_of(const Responsible& responsible) {
     const int wanted = std::snprintf(text + n, left(), format, values...);
     n = std::min(n + wanted, static_cast<int>(sizeof text) - 1);
   };
-  add("%s failed on rank %d of %d\n  %s\n", name(function), rank.job.rank, rank.job.size, meaning.c_str());
+  add("%s failed%s\n  %s\n", name(function), place_in_job(rank).c_str(), meaning.c_str());
   if (sentence[0] != '\0') add("  %s\n", sentence);
   if (const std::string where = place_of(responsible); !where.empty()) add("  %s\n", where.c_str());
   boot::abort(rank.job.header ? &rank.job : nullptr, error_class, text);
@@ -115,7 +136,7 @@ int called(Call* call, Handle handle, int code) {
 
 std::string place_of(Object* owner) {
   const Rank& rank = current_rank();
-  Responsible responsible{};
+  Responsible responsible{.of_call = true};
   if (owner && owner->kind == Kind::comm) responsible.comm = static_cast<Comm*>(owner);
   if (owner && owner->kind == Kind::win) responsible.win = static_cast<Win*>(owner);
   if (owner && owner->kind == Kind::file) responsible.file = static_cast<File*>(owner);
@@ -162,7 +183,10 @@ int raise(Function function, Object* owner, Error error) {
   std::snprintf(sentence, sizeof sentence, "%s", detail.text);
   detail.comm = nullptr;
   detail.text[0] = '\0';
-  return handle_error(function, owner, error.code(), sentence);
+  remember(function, error.code(), sentence);
+  const int code = handle_error(function, owner, error.code(), sentence);
+  remember(function, code, sentence);  // the handler may have called MPI, and that may have failed too
+  return code;
 }
 
 }  // namespace heddle

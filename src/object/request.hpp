@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "boot/wait_record.hpp"
 #include "object/error.hpp"
 #include "object/object.hpp"
 
@@ -36,6 +37,8 @@ struct RequestType {
   Error (*finish)(Request&, MPI_Status&);  // called once by the wait or test that sees `done` (grequest's query)
   Error (*destroy)(Request&);              // the kind's own state, before the request is given back; its error
                                            // (a user's free function) is that of the call that ends the request
+  // What a thread that waits for it is told to wait for; its communicator is then the one of the request's context.
+  boot::Awaited awaited = boot::Awaited::unknown;
 };
 
 struct Request final : Object {

@@ -18,8 +18,8 @@ struct AnyWaiting {
     choose(e, [&](auto way) { way.wait(e, set); });
   }
   template <class E, class F>
-  static void wait_until(E& e, F&& holds) {
-    choose(e, [&](auto way) { way.wait_until(e, holds); });
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    choose(e, [&](auto way) { way.wait_until(e, holds, wait); });
   }
   template <class E>
   static bool progress(E& e, int home) {

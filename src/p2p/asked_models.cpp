@@ -1,5 +1,6 @@
 #include "p2p/asked_models.hpp"
 
+#include "boot/variables.hpp"
 #include "lln/shm/endpoint.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/presets.hpp"
@@ -48,7 +49,8 @@ std::string AskedModel::text() const {
          ",submit=" + std::string(name_of(submission));
 }
 
-Error ask_for_model(Rank& rank, std::string_view value, int& number) {
+Error ask_for_model(Rank& rank, std::string_view text, int& number) {
+  const std::string value = boot::spelled(text);
   safety::Model model;
   std::string why;
   if (!parse_model(value, model, why) || !may_be_asked(model, why)) return refuse(value, why);

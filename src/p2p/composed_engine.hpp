@@ -8,8 +8,10 @@
 #include <mutex>
 #include <utility>
 
+#include "boot/wait_record.hpp"
 #include "instruments/span.hpp"
 #include "p2p/asked_vnis.hpp"
+#include "p2p/blocked.hpp"
 #include "p2p/composed_vni.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/presets.hpp"
@@ -55,13 +57,13 @@ class ComposedEngine final : public Engine, private progress::Attended {
     }
     leave();
   }
-  void wait_until(bool (*holds)(const void*), const void* what) override {
+  void wait_until(bool (*holds)(const void*), const void* what, const boot::Wait& wait) override {
     const instruments::Span span(counters(), Time::wait);
     const auto condition = [&] { return holds(what); };
     if (const threads::ThreadRef caller = threads::user_level()) [[unlikely]] {
-      UserLevelWaiting(*this, caller).wait_until(condition);
+      UserLevelWaiting(*this, caller).wait_until(condition, wait);
     } else {
-      Waiting::wait_until(*this, condition);
+      Waiting::wait_until(*this, condition, &wait);
     }
     leave();
   }
@@ -103,7 +105,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // ---- for the ways of waiting
 
+  Rank& rank() const { return rank_; }
   const Machine& machine() const { return rank_.machine; }
+
+  // What the set still needs, for people.
+  boot::Wait describe(WaitSet& set) {
+    boot::Wait wait{.any = set.any()};
+    for_each_vni(set, [&](auto& vni) { vni.describe(set, wait); });
+    return wait;
+  }
 
   // The VNI of a request that the set still needs, if it is one of the rank's model: of a wait for any one after the other. The
   // others are looked at now and then: progress is global.
@@ -148,7 +158,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // over().
   template <class Sleep, class Serve>
   void wait_enrolled(WaitSet& set, Waiter& me, Sleep&& sleep, Serve&& serve) {
-    enroll(set, me);
+    const boot::Wait wait = enroll(set, me);
+    const Blocked said(rank_, &wait);
     bool server = roles_.enter(me);
     if (!server) {
       // What this thread left in a backlog is new to a server that already sleeps: only the server asks for room.
@@ -163,7 +174,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // The same where another thread makes all progress.
   void wait_served(WaitSet& set, Waiter& me) {
-    enroll(set, me);
+    const boot::Wait wait = enroll(set, me);
+    const Blocked said(rank_, &wait);
     rouse();
     (void)me.sleep();
     withdraw(set);
@@ -323,12 +335,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (setting_.deferral != progress::Deferral::none) core.begin_deferring(setting_.from, *help_);
   }
 
-  // Every request of the set counts; those that are done by now, or become so meanwhile, signal too.
-  void enroll(WaitSet& set, Waiter& me) {
+  // Every request of the set counts; those that are done by now, or become so meanwhile, signal too. Returns what is waited
+  // for, for people.
+  boot::Wait enroll(WaitSet& set, Waiter& me) {
+    boot::Wait wait{.any = set.any()};
     me.any = set.any();
     me.signalled.store(false, std::memory_order_relaxed);
     me.counter.expect(set.any() ? 1 : set.size());
-    for_each_vni(set, [&](auto& vni) { vni.expect(set, me); });
+    for_each_vni(set, [&](auto& vni) { vni.expect(set, me, wait); });
+    return wait;
   }
   // Of a wait for any: the others must not signal any more. (Those of a wait for all have all done so.)
   void withdraw(WaitSet& set) {

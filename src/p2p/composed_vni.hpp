@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "instruments/span.hpp"
+#include "p2p/blocked.hpp"
 #include "p2p/core.hpp"
 #include "p2p/request_cache.hpp"
 #include "p2p/vni.hpp"
@@ -136,7 +137,7 @@ class ComposedVni final : public Vni {
     return pass;
   }
 
-  void expect(WaitSet& set, Waiter& waiter) override {
+  void expect(WaitSet& set, Waiter& waiter, boot::Wait& wait) override {
     access_.run([&](Wakeups& wakeups) {
       set.for_each([&](Request& request) {
         if (!is_mine(request)) return;
@@ -144,7 +145,15 @@ class ComposedVni final : public Vni {
           core_.signal(waiter, wakeups);
         } else {
           request.waiter = &waiter;
+          add_request(wait, request);
         }
+      });
+    });
+  }
+  void describe(WaitSet& set, boot::Wait& wait) override {
+    access_.run([&](Wakeups&) {
+      set.for_each([&](Request& request) {
+        if (is_mine(request) && request.done.load(std::memory_order_acquire) == 0) add_request(wait, request);
       });
     });
   }

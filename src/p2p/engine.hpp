@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "boot/wait_record.hpp"
 #include "lln/shm/heap.hpp"
 #include "object/request.hpp"
 #include "p2p/vni.hpp"
@@ -34,8 +35,8 @@ class Engine {
   // Blocks until all of them (or one, if `any`) are done. Null entries do not count.
   virtual void wait(Request* const* requests, std::size_t n, bool any) = 0;
   // Blocks until a condition over memory holds, progressing meanwhile. Whoever makes it true calls notify of this rank
-  // after its store, or does it under the protection of a VNI and rings.
-  virtual void wait_until(bool (*holds)(const void*), const void* what) = 0;
+  // after its store, or does it under the protection of a VNI and rings. `wait` says what that is, for people.
+  virtual void wait_until(bool (*holds)(const void*), const void* what, const boot::Wait& wait) = 0;
   virtual void notify(int world_rank) = 0;
   virtual lln::shm::Heap& shared_memory() = 0;
 

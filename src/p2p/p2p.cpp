@@ -163,7 +163,9 @@ void poll_once(Rank& rank) { rank.engine->poll_once(); }
 
 lln::shm::Heap& shared_memory(Rank& rank) { return rank.engine->shared_memory(); }
 
-void wait_until(Rank& rank, bool (*holds)(const void*), const void* what) { rank.engine->wait_until(holds, what); }
+void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const boot::Wait& wait) {
+  rank.engine->wait_until(holds, what, wait);
+}
 
 void notify(Rank& rank, int world_rank) { rank.engine->notify(world_rank); }
 

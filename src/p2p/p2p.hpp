@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "boot/wait_record.hpp"
 #include "lln/shm/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
@@ -69,14 +70,15 @@ bool test(Rank& rank, const Request* needed, F&& holds) {
 void poll_once(Rank& rank);
 
 // Memory that every rank of the job sees, and waiting for what others write there: until `holds()` is true, with
-// progress meanwhile, awake at first and then asleep. Whoever makes it true calls notify(world rank) after its store.
+// progress meanwhile, awake at first and then asleep. Whoever makes it true calls notify(world rank) after its store. `wait`
+// says what that is, to whoever asks why the job hangs.
 lln::shm::Heap& shared_memory(Rank& rank);
-void wait_until(Rank& rank, bool (*holds)(const void*), const void* what);
+void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const boot::Wait& wait);
 template <class F>
-void wait_until(Rank& rank, const F& holds) {
+void wait_until(Rank& rank, const boot::Wait& wait, const F& holds) {
   if (holds()) return;
   wait_until(
-      rank, [](const void* f) { return (*static_cast<const F*>(f))(); }, &holds);
+      rank, [](const void* f) { return (*static_cast<const F*>(f))(); }, &holds, wait);
 }
 void notify(Rank& rank, int world_rank);
 

@@ -4,6 +4,7 @@
 #include "object/message.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
+#include "p2p/blocked.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/requests.hpp"
 #include "rank/rank.hpp"
@@ -33,7 +34,7 @@ p2p::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, p2p::Pro
     return content != nullptr;
   };
   vni.begin_probing();
-  p2p::wait_until(*comm.owner, holds);
+  p2p::wait_until(*comm.owner, p2p::wait_on(comm, boot::Awaited::probed, source, tag), holds);
   vni.end_probing();
   return content;
 }

@@ -117,11 +117,13 @@ constexpr RequestType pair_type{
           delete &pair;
           return success;
         },
+    .awaited = boot::Awaited::exchange,
 };
 
 void start_pair(std::unique_ptr<Pair> pair, Request& receive, Request& send, Comm& comm, MPI_Request* handle) {
   Request& whole = p2p::take_request(pair_type);
   whole.comm = &comm;
+  whole.context = comm.context;
   pair->whole = &whole;
   pair->receive = &receive;
   pair->send = &send;

@@ -21,7 +21,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "boot/wait_record.hpp"
 #include "lln/shm/endpoint.hpp"
+#include "p2p/blocked.hpp"
 #include "p2p/wait_set.hpp"
 #include "platform/native.hpp"
 #include "progress/pass.hpp"
@@ -104,8 +106,11 @@ class UserLevelWaiting {
       if (set.satisfied()) return;
     }
     if (!safety::is_safe(e_.model())) {
-      poll(satisfied);
+      const boot::Wait wait = e_.describe(set);
+      poll(satisfied, wait);
     } else if (e_.machine().busy.load(std::memory_order_relaxed)) {
+      const boot::Wait wait = e_.describe(set);
+      const Blocked said(e_.rank(), &wait);
       (void)look_until(satisfied);  // its patience has no end
     } else {
       Waiter me;
@@ -117,9 +122,12 @@ class UserLevelWaiting {
   }
 
   template <class F>
-  void wait_until(F&& holds) {
-    if (!safety::is_safe(e_.model())) return poll(holds);
-    if (look_until(holds)) return;
+  void wait_until(F&& holds, const boot::Wait& wait) {
+    if (!safety::is_safe(e_.model())) return poll(holds, wait);
+    const bool busy = e_.machine().busy.load(std::memory_order_relaxed);
+    if (!busy && look_until(holds)) return;
+    const Blocked said(e_.rank(), &wait);
+    if (busy && look_until(holds)) return;
     Waiter me;
     me.thread = thread_;
     e_.listen_until(holds, me);
@@ -160,7 +168,8 @@ class UserLevelWaiting {
 
   // Without any lock nobody else may look for us.
   template <class F>
-  void poll(F&& holds) {
+  void poll(F&& holds, const boot::Wait& wait) {
+    const Blocked said(e_.rank(), &wait);
     for (std::uint32_t rests = 0; !holds(); ++rests) {
       if (e_.look(0, Urgency::attempt).moved) rests = 0;
       thread_.yield(rests);

@@ -2,7 +2,8 @@
 //
 // A way of waiting has, over an engine E (composed_engine.hpp):
 //   wait(e, set)           until the set of requests is satisfied
-//   wait_until(e, holds)   until a condition holds that no request stands for (probes, collectives in shared memory)
+//   wait_until(e, holds, wait)  until a condition holds that no request stands for (probes, collectives in shared memory);
+//                          `wait` describes it, or is null if the thread has already said what it waits for (blocked.hpp)
 //   progress(e, home)      one attempt, for MPI_Test and its kind, at the VNI `home` first; whether anything moved
 //   peeks                  whether a look at a VNI begins outside it: is there anything to do? The papers' ways do not
 //                          peek: how often they enter for nothing is what those papers measure
@@ -15,6 +16,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "boot/wait_record.hpp"
+#include "p2p/blocked.hpp"
 #include "p2p/look.hpp"
 #include "p2p/wait_set.hpp"
 #include "progress/pass.hpp"
@@ -42,16 +45,42 @@ struct Attempts {
   static constexpr std::uint32_t most_failures = 16;
 };
 
-// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it. False:
-// HEDDLE_WAIT has the thread sleep now.
-template <class Done, class Attempt>
-bool poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
-  Patience patience(machine);
+// What a thread waits for that polls for longer than others stay awake.
+template <class E>
+Blocked blocked(E& e, WaitSet& set) {
+  const boot::Wait wait = e.describe(set);
+  return Blocked(e.rank(), &wait);
+}
+template <class E>
+Blocked blocked(E& e, const boot::Wait* wait) {
+  return Blocked(e.rank(), wait);
+}
+
+// Polls until `done`, of a thread whose wait has become a long one, and that never sleeps.
+template <class E, class What, class Done, class Attempt>
+[[gnu::noinline]] void poll_on(E& e, What& what, Patience& patience, Done&& done, Attempt&& attempt) {
+  const Blocked said = blocked(e, what);
   while (!done()) {
     if (attempt()) {
       patience.reset();
-    } else if (!patience.spend() && machine.policy.may_sleep()) {
-      return false;
+    } else {
+      (void)patience.spend();
+    }
+  }
+}
+
+// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it. False:
+// HEDDLE_WAIT has the thread sleep now.
+template <class E, class What, class Done, class Attempt>
+bool poll_until(E& e, What& what, Done&& done, Attempt&& attempt) {
+  Patience patience(e.machine());
+  while (!done()) {
+    if (attempt()) {
+      patience.reset();
+    } else if (!patience.spend()) {
+      if (e.machine().policy.may_sleep()) return false;
+      poll_on(e, what, patience, done, attempt);
+      return true;
     }
   }
   return true;
@@ -68,15 +97,32 @@ bool stays_awake(E& e, Patience& patience, bool of_program = true) {
   return true;
 }
 
-// Looks for as long as the thread is awake; whether look() has seen what it waits for. Who sleeps after that is no
-// longer counted among those who are awake: others would give their cores away for it.
-template <class E, class Look>
-bool awake_until(E& e, Look&& look) {
-  Patience patience(e.machine());
+// Looks until look() has seen what it waits for, of a thread whose wait has become a long one. False: it is to sleep now.
+template <class E, class What, class Look>
+[[gnu::noinline]] bool awake_on(E& e, What& what, Patience& patience, Look&& look) {
+  const Blocked said = blocked(e, what);
   do {
     if (look(patience)) return true;
   } while (patience.spend() || stays_awake(e, patience));
   return false;
+}
+
+// Looks for as long as the thread is awake; whether look() has seen what it waits for. Who sleeps after that is no
+// longer counted among those who are awake: others would give their cores away for it.
+template <class E, class What, class Look>
+bool awake_until(E& e, What& what, Look&& look) {
+  Patience patience(e.machine());
+  do {
+    if (look(patience)) return true;
+  } while (patience.spend());
+  return stays_awake(e, patience) && awake_on(e, what, patience, look);
+}
+
+// On the rank's doorbell.
+template <class E, class F>
+void sleep_until(E& e, const boot::Wait* wait, F&& holds) {
+  const Blocked said(e.rank(), wait);
+  e.sleep_until(holds);
 }
 
 // In the kernel: one thread as the server on the rank's doorbell, the others on their counters.
@@ -96,12 +142,12 @@ struct Contend {
   template <class E>
   static void wait(E& e, WaitSet& set) {
     const bool satisfied = poll_until(
-        e.machine(), [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
+        e, set, [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
     if (!satisfied) sleep_enrolled(e, set);
   }
   template <class E, class F>
-  static void wait_until(E& e, F&& holds) {
-    if (!poll_until(e.machine(), holds, [&] { return e.look(0, urgency).moved; })) e.sleep_until(holds);
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    if (!poll_until(e, wait, holds, [&] { return e.look(0, urgency).moved; })) sleep_until(e, wait, holds);
   }
   template <class E>
   static bool progress(E& e, int home) {
@@ -120,12 +166,12 @@ struct BackOff {
   template <class E>
   static void wait(E& e, WaitSet& set) {
     const bool satisfied = poll_until(
-        e.machine(), [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
+        e, set, [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
     if (!satisfied) sleep_enrolled(e, set);
   }
   template <class E, class F>
-  static void wait_until(E& e, F&& holds) {
-    if (!poll_until(e.machine(), holds, [&] { return attempt(e, 0); })) e.sleep_until(holds);
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    if (!poll_until(e, wait, holds, [&] { return attempt(e, 0); })) sleep_until(e, wait, holds);
   }
   template <class E>
   static bool progress(E& e, int home) {
@@ -174,12 +220,12 @@ struct Reactivation {
     e.wait_enrolled(
         set, waiter_of_thread(),
         [](Waiter& me) { return sleep == Sleep::user ? me.counter.watch() : me.counter.wait(); },
-        [&e](auto&& over) { Contend<Urgency::low>::wait_until(e, over); });
+        [&e](auto&& over) { Contend<Urgency::low>::wait_until(e, over, nullptr); });
   }
   // No counter stands for such a condition: the thread polls for itself.
   template <class E, class F>
-  static void wait_until(E& e, F&& holds) {
-    Contend<Urgency::low>::wait_until(e, holds);
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    Contend<Urgency::low>::wait_until(e, holds, wait);
   }
   template <class E>
   static bool progress(E& e, int home) {
@@ -200,7 +246,7 @@ struct Adaptive {
   static void wait(E& e, WaitSet& set) {
     bool alone = true;
     const Request* expected = set.any() ? nullptr : set.next();
-    const bool satisfied = awake_until(e, [&](Patience& patience) {
+    const bool satisfied = awake_until(e, set, [&](Patience& patience) {
       const progress::Pass pass = e.look(e.home(set), Look{.peek = !alone, .expected = expected});
       alone = alone && pass.complete;
       expected = nullptr;
@@ -210,13 +256,13 @@ struct Adaptive {
     if (!satisfied) sleep_enrolled(e, set);
   }
   template <class E, class F>
-  static void wait_until(E& e, F&& holds) {
-    const bool held = awake_until(e, [&](Patience& patience) {
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    const bool held = awake_until(e, wait, [&](Patience& patience) {
       if (holds()) return true;
       if (e.look(0, Urgency::attempt).moved) patience.reset();
       return false;
     });
-    if (!held) e.sleep_until(holds);
+    if (!held) sleep_until(e, wait, holds);
   }
   template <class E>
   static bool progress(E& e, int home) {
@@ -231,11 +277,11 @@ struct WatchOwnFlag {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    if (!awake_until(e, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
+    if (!awake_until(e, set, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
   }
   template <class E, class F>
-  static void wait_until(E& e, F&& holds) {
-    Adaptive::wait_until(e, holds);
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    Adaptive::wait_until(e, holds, wait);
   }
   template <class E>
   static bool progress(E&, int /*home*/) {

@@ -16,6 +16,9 @@ Operation::Operation(const Arguments& args, const RequestType& type)
       tag_(args.tag) {
   retain(comm_);
   request_.comm = &comm_;
+  request_.context = comm_.context;
+  request_.source = request_.peer = peer_;
+  request_.tag = tag_;
   request_.persistent = true;
   request_.state = this;
 }

@@ -17,6 +17,7 @@ constinit const RequestType Receiver::type{
           delete static_cast<Receiver*>(request.state);
           return success;
         },
+    .awaited = boot::Awaited::partitions,
 };
 
 Receiver::Receiver(const Arguments& args) : Operation(args, type) {

@@ -41,6 +41,7 @@ constinit const RequestType Sender::type{
           delete static_cast<Sender*>(request.state);
           return success;
         },
+    .awaited = boot::Awaited::partitions,
 };
 
 Sender::Sender(const Arguments& args)

@@ -25,6 +25,7 @@
 #include "p2p/request_cache.hpp"
 #include "p2p/transfer.hpp"
 #include "progress/setting.hpp"
+#include "rank/crash.hpp"
 #include "rank/settings.hpp"
 #include "threads/selection.hpp"
 #include "tool/interface.hpp"
@@ -143,6 +144,7 @@ static Error bring_up(Rank& rank) {
   if (Error e = check_initial_errhandler()) return e;
   tool::prepare_report();
   std::string why;
+  if (!report_crashes(why)) return fail(MPI_ERR_ARG, "HEDDLE_BACKTRACE%.200s", why.c_str());
   const std::string runtimes = setting("HEDDLE_THREADS");
   if (!threads::select_runtimes(runtimes, why))
     return fail(MPI_ERR_ARG, "HEDDLE_THREADS=%s can't be had: %s", runtimes.c_str(), why.c_str());

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "boot/variables.hpp"
 #include "rank/rank.hpp"
 #include "threads/mutex.hpp"
 
@@ -27,9 +28,9 @@ Changes& changes() {
 std::string setting(const char* name) {
   Changes& all = changes();
   std::lock_guard guard(all.mutex);
-  if (const auto found = all.values.find({rank_of_thread, name}); found != all.values.end()) return found->second;
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
+  const auto found = all.values.find({rank_of_thread, name});
+  const char* const value = found != all.values.end() ? found->second.c_str() : std::getenv(name);
+  return value != nullptr ? boot::spelled(name, value) : "";
 }
 
 void change_setting(const char* name, std::string value) {

@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-// "" if it is not set.
+// "" if it is not set. Where the value is made of words, capitals and blanks make no difference (boot/variables.hpp).
 std::string setting(const char* name);
 
 // Like the environment, settings are the rank's.

@@ -83,7 +83,8 @@ Error Win_start(Group& group, int assert, Win& win) {
   if (assert & MPI_MODE_NOCHECK) return success;
   for (int target : targets) {
     rma::SharedState::Posted& mark = window.posted(window.comm.rank, target);
-    window.wait_until([&mark] { return mark.load(std::memory_order_acquire) != 0; });
+    window.wait_until(boot::Awaited::target_post, target,
+                      [&mark] { return mark.load(std::memory_order_acquire) != 0; });
     mark.store(0, std::memory_order_relaxed);
   }
   return success;
@@ -104,7 +105,7 @@ Error Win_complete(Win& win) {
 Error Win_wait(Win& win) {
   Window& window = *win.window;
   if (Error e = window.epochs.must_be_exposed()) return e;
-  window.wait_until([&window] { return rma::is_complete(window); });
+  window.wait_until(boot::Awaited::origins, -1, [&window] { return rma::is_complete(window); });
   rma::end_exposure(window);
   return success;
 }

@@ -17,20 +17,24 @@ void release(Window& window, int target, LockType type) {
   for (int member = 0; member < window.comm.size; ++member) window.notify(member);
 }
 
+constexpr int every_target = -1;
+
 // Tries until it succeeds, asleep after a while; `announce` and `withdraw` say so to those who release.
 template <class Attempt, class Announce, class Withdraw>
-void acquire(Window& window, Attempt&& attempt, Announce&& announce, Withdraw&& withdraw) {
+void acquire(Window& window, int target, Attempt&& attempt, Announce&& announce, Withdraw&& withdraw) {
   bool taken = attempt();
   if (taken) return;
   announce();
-  window.wait_until([&] { return taken || (taken = attempt()); });  // asked again when it has succeeded
+  const auto holds = [&] { return taken || (taken = attempt()); };  // asked again when it has succeeded
+  window.wait_until(boot::Awaited::target_lock, target, holds);
   withdraw();
 }
 
 void lock(Window& window, const Hold& hold) {
   TargetLock& word = window.gate(hold.target).lock;
   acquire(
-      window, [&] { return word.try_lock(hold.type); }, [&] { word.announce(); }, [&] { word.withdraw(); });
+      window, hold.target, [&] { return word.try_lock(hold.type); }, [&] { word.announce(); },
+      [&] { word.withdraw(); });
 }
 
 // All or none: whoever holds some and waits for others could wait for someone who waits for it. What is given back wakes
@@ -52,7 +56,8 @@ void lock_all(Window& window) {
     for (int target = 0; target < window.comm.size; ++target) act(window.gate(target).lock);
   };
   acquire(
-      window, [&] { return try_lock_all(window); }, [&] { each([](TargetLock& word) { word.announce(); }); },
+      window, every_target, [&] { return try_lock_all(window); },
+      [&] { each([](TargetLock& word) { word.announce(); }); },
       [&] { each([](TargetLock& word) { word.withdraw(); }); });
 }
 

@@ -22,6 +22,7 @@
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/win.hpp"
+#include "p2p/blocked.hpp"
 #include "p2p/p2p.hpp"
 #include "rma/epochs.hpp"
 #include "rma/shared_state.hpp"
@@ -56,9 +57,10 @@ class Window {
   SharedState::Posted& posted(int origin, int target) const { return shared_.posted(origin, target); }
   // After a store that this member may be waiting for.
   void notify(int member) const { p2p::notify(*comm.owner, comm.world_rank(member)); }
+  // `what` is waited for of the member `peer`, or of all.
   template <class F>
-  void wait_until(const F& holds) const {
-    p2p::wait_until(*comm.owner, holds);
+  void wait_until(boot::Awaited what, int peer, const F& holds) const {
+    p2p::wait_until(*comm.owner, p2p::wait_on(comm, what, peer), holds);
   }
 
   Comm& comm;

@@ -127,8 +127,9 @@ bool take(const std::string& name, std::string& why) {
   if (name.find('/') != std::string::npos) return load(name, why);
   for (const Known& runtime : known)
     if (runtime.name == name) return load_known(runtime, why);
-  why = "'" + name + "' is no thread runtime that Heddle knows; it knows pthreads";
+  why = "'" + name + "' is no thread runtime that Heddle knows; it takes none, or a list of pthreads";
   for (const Known& runtime : known) why += std::string(", ") + runtime.name;
+  why += " and paths of components";
   return false;
 }
 

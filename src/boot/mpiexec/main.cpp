@@ -55,27 +55,13 @@ void name_unknown_variables(const Options& options) {
     fprintf(stderr, "mpiexec: %s\n", sentence.c_str());
 }
 
-// "0-3,8"
-std::string ranges(std::vector<int> cpus) {
-  std::sort(cpus.begin(), cpus.end());
-  std::string text;
-  for (std::size_t i = 0; i < cpus.size();) {
-    std::size_t end = i;
-    while (end + 1 < cpus.size() && cpus[end + 1] == cpus[end] + 1) ++end;
-    text += (text.empty() ? "" : ",") + std::to_string(cpus[i]);
-    if (end > i) text += '-' + std::to_string(cpus[end]);
-    i = end + 1;
-  }
-  return text;
-}
-
 void report(const Placement& placement, int usable) {
   for (std::size_t rank = 0; rank < placement.cpus.size(); ++rank) {
     const std::vector<int>& cpus = placement.cpus[rank];
     if (cpus.empty())
       fprintf(stderr, "mpiexec: rank %zu is not bound (%d usable cores for all ranks)\n", rank, usable);
     else
-      fprintf(stderr, "mpiexec: rank %zu is bound to cpus %s\n", rank, ranges(cpus).c_str());
+      fprintf(stderr, "mpiexec: rank %zu is bound to cpus %s\n", rank, number_ranges(cpus).c_str());
   }
 }
 
@@ -87,7 +73,7 @@ std::vector<int> allowed_cpus(const PlacementRequest& request, int& usable) {
       allowed, [&](int cpu) { return std::find(request.cpus.begin(), request.cpus.end(), cpu) == request.cpus.end(); });
   if (allowed.empty())
     throw UsageError("--cpu-set names no hardware thread that may be used here; these may: " +
-                     ranges(CpuMask::allowed()));
+                     number_ranges(CpuMask::allowed()));
   usable = std::min(usable, static_cast<int>(allowed.size()));
   return allowed;
 }

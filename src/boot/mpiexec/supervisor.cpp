@@ -14,6 +14,7 @@
 
 #include "boot/mpiexec/children.hpp"
 #include "boot/mpiexec/obituary.hpp"
+#include "boot/mpiexec/thread_report.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -27,13 +28,12 @@ constexpr auto sweep_every = 20ms;        // killing a parent brings its childre
 constexpr auto file_retry = 10ms;         // until a file of a rank's output that takes nothing is tried again
 constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
 constexpr auto look_again_every = 200ms;
-constexpr auto watch_every = 1s;
 
 constexpr int exit_code_of_timeout = 124;
 constexpr int exit_code_of_lost_output = 1;
 constexpr int mpiexec_itself = -2;  // as a writer of lines
 
-constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int forwarded_signals[] = {SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
 
 bool is_ignored(int signal) {
@@ -54,11 +54,10 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
       err_own_(STDERR_FILENO),
       err_(options.merge_stderr || err_own_.same_file_as(out_) ? out_ : err_own_),
       files_(options.files, segment.header->size),
-      input_(options.stdin_rank),
-      watch_(segment) {
+      input_(options.stdin_rank) {
   sigset_t watched;
   sigemptyset(&watched);
-  for (int signal : {SIGCHLD, SIGTSTP, SIGCONT, abort_signal()}) sigaddset(&watched, signal);
+  for (int signal : {SIGCHLD, SIGTSTP, SIGCONT, SIGQUIT, abort_signal()}) sigaddset(&watched, signal);
   // What was ignored when we started (nohup, a script's background job) stays ignored, for us and the ranks.
   for (int signal : ending_signals) {
     if (!is_ignored(signal)) sigaddset(&watched, signal);
@@ -79,7 +78,6 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (options.timeout_seconds > 0) {
     time_over_at_ = Clock::now() + std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
-    watch_at_ = Clock::now();
   }
 }
 
@@ -166,7 +164,7 @@ void Supervisor::wait_for_something() {
 }
 
 int Supervisor::milliseconds_to_next_deadline() const {
-  Clock::time_point next = std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_, watch_at_});
+  Clock::time_point next = std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_});
   for (const Stream& stream : streams_) {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
@@ -180,10 +178,6 @@ void Supervisor::handle_deadlines() {
   const Clock::time_point now = Clock::now();
   flush_idle_partials();
   if (now >= time_over_at_) time_over();
-  if (now >= watch_at_) {
-    watch_.look(now);
-    watch_at_ = now + watch_every;
-  }
   if (now >= look_again_at_) look_for_missing_ranks();
   if (now >= kill_at_) kill_job();
 }
@@ -200,6 +194,8 @@ void Supervisor::handle_signal(int signal) {
     look_at_records();
   } else if (signal == SIGTSTP) {
     suspend();
+  } else if (signal == SIGQUIT) {
+    say("got SIGQUIT, and goes on; " + count(living(), "rank") + ':' + where_threads_are());
   } else if (std::count(std::begin(ending_signals), std::end(ending_signals), signal) != 0) {
     interrupt(signal);
   } else {
@@ -214,7 +210,7 @@ void Supervisor::interrupt(int signal) {
   }
   const bool from_terminal = signal == SIGINT;
   say(std::string("got SIG") + sigabbrev_np(signal) + (from_terminal ? " (Ctrl-C)" : "") + ", ending " +
-      count(living(), "rank") + (from_terminal ? "; once more kills them at once" : ""));
+      count(living(), "rank") + (from_terminal ? "; once more kills them at once" + where_threads_are() : ""));
   decided_ = true;
   exit_code_ = 128 + signal;
   end_job(signal, interrupt_grace);
@@ -334,19 +330,13 @@ void Supervisor::time_over() {
   if (phase_ != Phase::running) return;
   decided_ = true;
   exit_code_ = exit_code_of_timeout;
-  watch_.look(Clock::now());
-  std::string sentence = "the job has not ended in time (--timeout); ending " + count(living(), "rank");
-  for (std::size_t rank = 0; rank < children_.size(); ++rank) {
-    const std::string where = watch_.where_it_is(static_cast<int>(rank));
-    if (children_[rank].alive && !where.empty()) sentence += "\n  rank " + std::to_string(rank) + " is" + where;
-  }
-  say(sentence);
+  say("the job has not ended in time (--timeout); ending " + count(living(), "rank") + where_threads_are());
   end_job(SIGTERM, failure_grace);
 }
 
 void Supervisor::end_job(int signal, std::chrono::milliseconds grace) {
   phase_ = Phase::ending;
-  time_over_at_ = watch_at_ = Clock::time_point::max();
+  time_over_at_ = Clock::time_point::max();
   kill_at_ = Clock::now() + grace;
   give_up_at_ = kill_at_ + last_wait;
   signal_job(signal);
@@ -382,6 +372,12 @@ int Supervisor::rank_of(pid_t pid) const {
 
 int Supervisor::living() const {
   return static_cast<int>(std::count_if(children_.begin(), children_.end(), [](const Child& c) { return c.alive; }));
+}
+
+std::string Supervisor::where_threads_are() const {
+  std::vector<bool> alive;
+  for (const Child& child : children_) alive.push_back(child.alive);
+  return boot::where_threads_are(segment_, alive);
 }
 
 void Supervisor::read_rank(int rank) {

@@ -21,7 +21,6 @@
 #include "boot/mpiexec/output.hpp"
 #include "boot/mpiexec/output_files.hpp"
 #include "boot/mpiexec/segment.hpp"
-#include "boot/mpiexec/watch.hpp"
 
 struct pollfd;
 
@@ -83,6 +82,7 @@ class Supervisor {
   void signal_job(int signal);
   int rank_of(pid_t pid) const;
   int living() const;
+  std::string where_threads_are() const;
 
   // Output.
   void read_rank(int rank);
@@ -103,7 +103,6 @@ class Supervisor {
   Sink& err_;  // out_ if both are the same file, so that lines are not torn there either
   OutputFileSet files_;
   Input input_;
-  Watch watch_;
   sigset_t rank_mask_, rank_defaults_;
   int signals_ = -1;  // signalfd
   int null_ = -1;
@@ -118,7 +117,6 @@ class Supervisor {
   Clock::time_point give_up_at_ = Clock::time_point::max();
   Clock::time_point time_over_at_ = Clock::time_point::max();
   Clock::time_point look_again_at_ = Clock::time_point::max();
-  Clock::time_point watch_at_ = Clock::time_point::max();
 };
 
 }  // namespace heddle::boot

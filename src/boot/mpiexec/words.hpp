@@ -9,6 +9,9 @@ namespace heddle::boot {
 // The whole text as a number that is not negative; -1: it is not one.
 int whole_number(const std::string& text);
 
+// "0-3,8"
+std::string number_ranges(std::vector<int> numbers);
+
 std::vector<std::string> split(const std::string& text, char separator);  // without empty pieces
 
 // Words separated by blanks, as a shell reads them: '...' and "..." keep blanks, a backslash the next character, and

@@ -1,0 +1,54 @@
+"""Values of the variables: how they may be written, and what is said about those that a variable does not take."""
+
+import launcher
+from launcher import MPI_PROGRAM, LauncherTest
+
+
+class Values(LauncherTest):
+    def takes(self, **env: str):
+        result = self.run_job("-n", "2", MPI_PROGRAM, "well", env=env)
+        self.assertEqual((result.code, result.err), (0, ""), env)
+
+    def refuses(self, variable: str, value: str, *said: str):
+        result = self.run_job("-n", "2", MPI_PROGRAM, "well", env={variable: value})
+        self.assertNotEqual(result.code, 0)
+        self.assertIn(f"{variable}={value.lower()}", result.err)
+        for part in said:
+            self.assertIn(part, result.err)
+
+    def test_capitals_and_blanks(self):
+        for model in ("AUTO", "Auto", " auto ", "lockq-mcs, vnis=2", "Lockq-MCS , vnis = 2", "vnis=2, Lock=HMCS3,\tsubmit=lockq"):
+            self.takes(HEDDLE_MODEL=model)
+        for wait in ("Busy", "PASSIVE ", "Spin : 50"):
+            self.takes(HEDDLE_WAIT=wait)
+        self.takes(HEDDLE_PROGRESS="OFF")
+        self.takes(HEDDLE_PROGRESS="Idle, defer = Tasklet, from = 1024")
+        self.takes(HEDDLE_SPLIT_COPY="Never")
+        self.takes(HEDDLE_THREADS="None")
+        self.takes(HEDDLE_THREADS="pthreads, Pthreads")
+        self.takes(HEDDLE_INITIAL_ERRHANDLER="MPI_ERRORS_RETURN")
+        self.takes(HEDDLE_BACKTRACE=" 0")
+
+    def test_names_of_files_keep_their_capitals(self):
+        report = self.directory / "Report, All"
+        self.takes(HEDDLE_REPORT=str(report))
+        self.assertTrue(report.exists())
+        self.refuses("HEDDLE_THREADS", "/no/SUCH.so".lower())
+        result = self.run_job("-n", "1", MPI_PROGRAM, "well", env={"HEDDLE_THREADS": "pthreads, /No/Such.so"})
+        self.assertIn("HEDDLE_THREADS=pthreads,/No/Such.so", result.err)
+
+    def test_what_a_variable_takes(self):
+        self.refuses("HEDDLE_MODEL", "warp", "'warp' is not a safety model of this library; it has auto, mtx")
+        self.refuses("HEDDLE_MODEL", "auto,lock=warp", "lock=warp is none of none, reserved, mutex")
+        self.refuses("HEDDLE_MODEL", "auto,looks=9", "'looks' is none of vnis, lock, submit, wait")
+        self.refuses("HEDDLE_WAIT", "sleepy", "is none of auto, busy, passive, spin and spin:MICROSECONDS")
+        self.refuses("HEDDLE_PROGRESS", "on", "'on' is neither idle nor off")
+        self.refuses("HEDDLE_PROGRESS", "idle,defer=me", "defer=me is neither tasklet nor direct")
+        self.refuses("HEDDLE_SPLIT_COPY", "some", "is neither a number of bytes nor 'never'")
+        self.refuses("HEDDLE_THREADS", "threadz", "it takes none, or a list of pthreads", "qthreads and paths of components")
+        self.refuses("HEDDLE_INITIAL_ERRHANDLER", "fatal", "none of mpi_errors_are_fatal, mpi_errors_abort and mpi_errors_return")
+        self.refuses("HEDDLE_BACKTRACE", "loud", "is neither 0 nor 1")
+
+
+if __name__ == "__main__":
+    launcher.main()
