@@ -225,7 +225,9 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   const pid_t self = gettid();
   if (reporter.load() == self && looking_at_stack.load()) siglongjmp(broken_stack, 1);
   pid_t nobody = 0;
-  const bool is_rank = syscall(SYS_getpid) == current_rank().job.process;  // and not a child that it has forked
+  const boot::Job& job = current_rank().job;
+  const bool is_rank =  // and not a child that it has forked
+      job.records != nullptr && syscall(SYS_getpid) == job.record().process.load(std::memory_order_relaxed);
   if (is_rank && reporter.compare_exchange_strong(nobody, self)) {
     report(signal, *info, context);
     reported.store(true);

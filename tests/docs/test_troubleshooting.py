@@ -6,7 +6,7 @@ import unittest
 from documents import TREE
 
 PAGE = TREE / "docs" / "troubleshooting.md"
-ROW = re.compile(r"^\| `(.+?)` \|", re.MULTILINE)
+ROW = re.compile(r"^\| `(.+?)`(?: \(`.*`\))? \|", re.MULTILINE)  # an example may follow in brackets
 LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"")
 PLACEHOLDER = re.compile(r"%[-.0-9]*(?:l|ll|z)?[a-z]")
 

@@ -80,7 +80,7 @@ void require_interpreter(const std::string& path, const std::string& head) {
            "its first line ends in a carriage return, as files from Windows do; convert it: sed -i 's/\\r$//' " + path,
            ProgramError::not_found);
   refuse(path,
-         "its first line asks for the interpreter " + line +
+         "its first line asks for the interpreter " + printable(line) +
              ", which is not there or not executable; install it or "
              "change the line",
          ProgramError::not_found);
@@ -123,7 +123,7 @@ void require_libraries(const std::string& path, const ElfFile& file, const std::
   if (ranks_are_threads) std::erase_if(missing, [](const std::string& name) { return name.starts_with("libmpi_abi"); });
   if (missing.empty()) return;
   std::string list;
-  for (const std::string& name : missing) list += (list.empty() ? "" : ", ") + name;
+  for (const std::string& name : missing) list += (list.empty() ? "" : ", ") + printable(name);
   const bool ours = missing.front().starts_with("libmpi_abi");
   const std::string folder = ours ? library_folder() : "";
   refuse(path,
@@ -156,7 +156,7 @@ void require_program(const std::string& path, const std::vector<std::string>& en
   const std::string interpreter(file.interpreter());
   if (!interpreter.empty() && access(interpreter.c_str(), X_OK) != 0)
     refuse(path,
-           "it asks for the loader " + interpreter +
+           "it asks for the loader " + printable(interpreter) +
                ", which is not there; it was built for another system, so "
                "compile it here",
            ProgramError::not_found);

@@ -32,6 +32,13 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return pieces;
 }
 
+std::string printable(const std::string& text) {
+  std::string shown = text;
+  std::ranges::replace_if(
+      shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return shown;
+}
+
 std::vector<std::string> split_quoted(const std::string& line) {
   std::vector<std::string> words;
   std::string word;

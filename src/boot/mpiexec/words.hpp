@@ -14,6 +14,9 @@ std::string number_ranges(std::vector<int> numbers);
 
 std::vector<std::string> split(const std::string& text, char separator);  // without empty pieces
 
+// For a message: what a damaged file names may be anything, so all but the letters of ASCII are shown as "?".
+std::string printable(const std::string& text);
+
 // Words separated by blanks, as a shell reads them: '...' and "..." keep blanks, a backslash the next character, and
 // # begins a comment.
 std::vector<std::string> split_quoted(const std::string& line);
