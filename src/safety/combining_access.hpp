@@ -7,6 +7,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 
 #include "instruments/guard.hpp"
 #include "platform/native.hpp"
@@ -22,8 +23,8 @@ class CombiningAccess {
   struct Announced {
     Work work;
     Wakeups wakeups;
-    std::uint32_t owner;  // the thread
-    std::exception_ptr thrown;
+    std::uint32_t owner;                       // the thread
+    std::optional<std::exception_ptr> thrown;  // an empty pointer would cost a call to make and to destroy
   };
   // Executes an operation; counts those of others.
   struct Run {
@@ -32,7 +33,7 @@ class CombiningAccess {
       try {
         op.work.run(op.work.what, op.wakeups);
       } catch (...) {
-        op.thrown = std::current_exception();
+        op.thrown.emplace(std::current_exception());
       }
       if (instruments::counting() && op.owner != platform::Native::thread()) [[unlikely]]
         instruments::combined(counters, 1);
@@ -58,7 +59,7 @@ class CombiningAccess {
     const Handle mine(this);
     combiner_.apply(node(mine), op);
     if (op.thrown) [[unlikely]]
-      std::rethrow_exception(op.thrown);
+      std::rethrow_exception(*op.thrown);
   }
 
   template <class F>

@@ -51,7 +51,8 @@ struct Counting {
 
 template <class Way>
 void wait(Counting& e) {
-  Way::wait_until(e, [&e] { return e.looks >= e.enough || e.thorough >= 3; });
+  Way::wait_until(
+      e, [&e] { return e.looks >= e.enough || e.thorough >= 3; }, nullptr);
   EXPECT_EQ(e.waiting, 0u);
   EXPECT_EQ(e.known.own_waiting, 0u);
 }
