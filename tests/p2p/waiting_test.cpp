@@ -7,6 +7,11 @@
 #include <cstdint>
 
 namespace heddle::p2p {
+
+// There is no mpiexec here that would read it.
+Blocked::Blocked(Rank& rank, const boot::Wait* /*wait*/) : rank_(rank) {}
+Blocked::~Blocked() = default;
+
 namespace {
 
 using Kind = safety::WaitPolicy::Kind;
@@ -33,6 +38,7 @@ struct Counting {
   }
 
   const Machine& machine() const { return known; }
+  Rank& rank() { return *static_cast<Rank*>(static_cast<void*>(this)); }  // which nobody looks into here
   progress::Pass look(int, Urgency) {
     ++looks;
     return {};
