@@ -7,7 +7,6 @@
 #pragma once
 
 #include <exception>
-#include <optional>
 
 #include "instruments/guard.hpp"
 #include "platform/native.hpp"
@@ -23,8 +22,8 @@ class CombiningAccess {
   struct Announced {
     Work work;
     Wakeups wakeups;
-    std::uint32_t owner;                       // the thread
-    std::optional<std::exception_ptr> thrown;  // an empty pointer would cost a call to make and to destroy
+    std::uint32_t owner;  // the thread
+    std::exception_ptr thrown;
   };
   // Executes an operation; counts those of others.
   struct Run {
@@ -33,7 +32,7 @@ class CombiningAccess {
       try {
         op.work.run(op.work.what, op.wakeups);
       } catch (...) {
-        op.thrown.emplace(std::current_exception());
+        op.thrown = std::current_exception();
       }
       if (instruments::counting() && op.owner != platform::Native::thread()) [[unlikely]]
         instruments::combined(counters, 1);
@@ -59,7 +58,7 @@ class CombiningAccess {
     const Handle mine(this);
     combiner_.apply(node(mine), op);
     if (op.thrown) [[unlikely]]
-      std::rethrow_exception(*op.thrown);
+      std::rethrow_exception(op.thrown);
   }
 
   template <class F>

@@ -50,7 +50,7 @@ inline Waiter& waiter_of_thread() {
 // waiter may be gone by then; its counter's address is all that is needed. And doorbells to ring, if somebody sleeps there.
 class Wakeups {
  public:
-  Wakeups() = default;
+  Wakeups() {}  // not defaulted: then {} would clear the whole array
   Wakeups(const Wakeups&) = delete;
   Wakeups& operator=(const Wakeups&) = delete;
   ~Wakeups() {
