@@ -6,7 +6,8 @@
 namespace heddle::lln::shm {
 
 Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming, SlotCount slots)
-    : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(place.ranks) * most_vnis * sizeof(Box), bytes_for_channels(place.ranks)),
+    : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(place.ranks) * most_vnis * sizeof(Box),
+            bytes_for_channels(place.ranks)),
       boxes_(heap_.at<Box>(heap_.reserved() + sizeof(Common))),
       place_(place),
       claiming_(claiming),

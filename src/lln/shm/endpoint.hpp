@@ -252,7 +252,7 @@ class Endpoint {
   Box* boxes_;
   Place place_;
   Claiming claiming_;
-  sync::Claiming slot_claiming_;  // what that means for slots
+  sync::Claiming slot_claiming_;           // what that means for slots
   SlotCount slots_;                        // of the channels that we make
   std::unique_ptr<Producer[]> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};
