@@ -32,6 +32,7 @@ constexpr std::size_t stack_bytes = 64 * 1024;
 
 constinit std::atomic<bool> reporting{false};  // some rank of this process does
 constinit std::atomic<pid_t> reporter{0};      // the thread that is at it: one report a process
+constinit std::atomic<pid_t> process{0};       // that has ranks
 constinit std::atomic<bool> reported{false};
 constinit std::atomic<bool> looking_at_stack{false};
 sigjmp_buf broken_stack;  // where the reporter goes on if looking at its stack crashes too
@@ -225,9 +226,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   const pid_t self = gettid();
   if (reporter.load() == self && looking_at_stack.load()) siglongjmp(broken_stack, 1);
   pid_t nobody = 0;
-  const boot::Job& job = current_rank().job;
-  const bool is_rank =  // and not a child that it has forked
-      job.records != nullptr && syscall(SYS_getpid) == job.record().process.load(std::memory_order_relaxed);
+  const bool is_rank = syscall(SYS_getpid) == process.load();  // and not a child that it has forked
   if (is_rank && reporter.compare_exchange_strong(nobody, self)) {
     report(signal, *info, context);
     reported.store(true);
@@ -240,6 +239,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 bool report_crashes(std::string& why) {
+  process.store(static_cast<pid_t>(syscall(SYS_getpid)));
   const std::string wanted = setting("HEDDLE_BACKTRACE");
   if (wanted == "0") return true;
   if (!wanted.empty() && wanted != "1") {

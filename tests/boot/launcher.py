@@ -65,8 +65,9 @@ class LauncherTest(unittest.TestCase):
         return os.environ | sanitizers | {MARK: self.mark, "TMPDIR": str(self.temporary)} | changes
 
     def start(self, *arguments: str, env: dict[str, str] | None = None, **options) -> subprocess.Popen:
-        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
-                   "errors": "backslashreplace"} | options
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+        if options["text"]:
+            options["errors"] = "backslashreplace"
         return subprocess.Popen([MPIEXEC, *arguments], env=self.environment(**(env or {})), **options)
 
     def finish(self, process: subprocess.Popen, since: float, given: str | None = None) -> Result:
