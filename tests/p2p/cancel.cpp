@@ -282,7 +282,7 @@ int main(int argc, char** argv) {
     for (int bytes : sizes) {
       for (bool probed : {false, true}) before_the_receiver_looks(static_cast<Mode>(mode), bytes, probed);
       to_oneself(static_cast<Mode>(mode), bytes);
-      for (int round = 0; round < 20; ++round)
+      for (int round = 0; round < 8; ++round)
         for (bool wild : {false, true}) beside_the_receiver(round, static_cast<Mode>(mode), bytes, wild);
     }
   {
