@@ -30,9 +30,8 @@ namespace {
 constexpr int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 constexpr std::size_t stack_bytes = 64 * 1024;
 
-constinit std::atomic<bool> reporting{false};  // some rank of this process does
-constinit std::atomic<pid_t> reporter{0};      // the thread that is at it: one report a process
-constinit std::atomic<pid_t> process{0};       // that has ranks
+constinit std::atomic<std::int64_t> reporting{0};  // the process, if some rank of it does
+constinit std::atomic<pid_t> reporter{0};          // the thread that is at it: one report a process
 constinit std::atomic<bool> reported{false};
 constinit std::atomic<bool> looking_at_stack{false};
 sigjmp_buf broken_stack;  // where the reporter goes on if looking at its stack crashes too
@@ -53,7 +52,7 @@ class CrashStack {
   }
   void take() {
     stack_t there{};
-    if (!reporting.load() || sigaltstack(nullptr, &there) != 0 || (there.ss_flags & SS_DISABLE) == 0) return;
+    if (reporting.load() == 0 || sigaltstack(nullptr, &there) != 0 || (there.ss_flags & SS_DISABLE) == 0) return;
     void* const stack =
         mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stack == MAP_FAILED) return;
@@ -226,7 +225,8 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   const pid_t self = gettid();
   if (reporter.load() == self && looking_at_stack.load()) siglongjmp(broken_stack, 1);
   pid_t nobody = 0;
-  const bool is_rank = syscall(SYS_getpid) == process.load();  // and not a child that it has forked
+  // And not a child that it has forked.
+  const bool is_rank = current_rank().job.records != nullptr && reporting.load() == syscall(SYS_getpid);
   if (is_rank && reporter.compare_exchange_strong(nobody, self)) {
     report(signal, *info, context);
     reported.store(true);
@@ -254,7 +254,7 @@ bool report_crashes(std::string& why) {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
     sigaction(signal, &action, nullptr);
   }
-  reporting.store(true);
+  reporting.store(syscall(SYS_getpid));
   take_crash_stack();
   return true;
 }
