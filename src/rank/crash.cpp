@@ -239,7 +239,6 @@ void on_crash(int signal, siginfo_t* info, void* context) {
 }  // namespace
 
 bool report_crashes(std::string& why) {
-  process.store(static_cast<pid_t>(syscall(SYS_getpid)));
   const std::string wanted = setting("HEDDLE_BACKTRACE");
   if (wanted == "0") return true;
   if (!wanted.empty() && wanted != "1") {
