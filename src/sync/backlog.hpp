@@ -8,7 +8,8 @@
 // asked for room, and the caller may never come back. One that falls asleep later asks (SlotProducer::ask_for_room).
 //
 // Memory orders: `head` is released by who empties it, and acquired by who looks without the lock: then what was in it has been
-// sent before. With the lock held, relaxed.
+// sent before. (The checker does not miss these two: it executes the claims of slots, which are swaps, in one order.) With the
+// lock held, relaxed.
 #pragma once
 
 #include "platform/platform.hpp"

@@ -15,9 +15,9 @@
 // sees the sleeper; then `rings` has changed before the sleep, or the sleep is ended.
 // Progress: rouse and ring are wait free.
 //
-// Memory orders: the fences order "I sleep", "is there something?" against "there is something", "does anybody sleep?". ring() adds
-// to `rings` and looks at `asleep` sequentially consistently: a sleeper that it does not see reads the new `rings`. The
-// rest carries no data and is relaxed, but for `calls`, which hands over what the caller has left.
+// Memory orders: the fences order "I sleep", "is there something?" against "there is something", "does anybody sleep?"; what is found
+// is handed over by whoever carries it. ring() releases what the sleeper that reads the new `rings` shall see, and looks at
+// `asleep` in the same order as the fences. The rest carries no data and is relaxed.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct alignas(platform::cache_line) Doorbell {
   // Wakes the sleepers, or else calls the progress thread: then true. The caller has seen `asleep` after its store and a fence.
   [[gnu::noinline]] bool ring() {
     // A thread that begins to sleep counts itself, then looks at `rings`: either it is seen here, or it sees this.
-    rings.fetch_add(1, order::seq_cst);
+    rings.fetch_add(1, order::release);
     if (asleep.load(order::seq_cst) == progress_thread_listens) return call_listener();
     P::unpark(rings, ~std::uint32_t{0}, Where);
     return false;
@@ -84,7 +84,7 @@ struct alignas(platform::cache_line) Doorbell {
   // Sleeps unless it was called since `seen` was read; may return early.
   void await_call(std::uint32_t seen) { P::park(calls, seen, Where); }
   void call() {
-    calls.fetch_add(1, order::release);
+    calls.fetch_add(1, order::relaxed);
     P::unpark(calls, 1, Where);
   }
   // If it listens, whoever else sleeps; whether it did.

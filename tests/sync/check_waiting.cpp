@@ -23,6 +23,7 @@ void enroll_waiting() {
     enroll<DoorbellBody<Checker, 3>>("doorbell/sleeper", threads, 2);
     enroll<DoorbellBody<Checker, 3, true>>("doorbell/listener", threads, 2);
   }
+  enroll<AttachBody<Checker>>("doorbell/attach", 2, 1);
   enroll<RoomBody<Checker>>("doorbell/backlog", 3, 2);
   enroll<RoomBody<Checker>>("doorbell/backlog-of-two", 3, 3);
   enroll<RoomBody<Checker, Left::unannounced>>("doorbell/backlog-unannounced", 3, 2, true);

@@ -65,6 +65,41 @@ class DoorbellBody {
   std::array<typename P::template plain<unsigned>, MaxThreads + 1> data_;
 };
 
+// A channel that one thread makes and attaches, while another looks whether it is there and sends through it.
+template <platform::Platform P>
+class AttachBody {
+  struct Slot {
+    typename P::template atomic<std::uint32_t> sequence;
+    typename P::template plain<unsigned> number;
+  };
+  struct Channel {
+    typename P::template atomic<std::uint32_t> slots_consumed;
+    typename P::template atomic<std::uint32_t> producer_waits;
+    std::uint32_t slot_count = 1;
+    typename P::template plain<unsigned> made;
+    Slot all[1];
+    Slot* slots() { return all; }
+  };
+
+ public:
+  AttachBody(unsigned /*threads*/, unsigned /*rounds*/) {}
+  void thread(unsigned id) {
+    if (id == 0) {
+      channel_.made.set(1);
+      producer_.attach(&channel_);
+    } else if (producer_.attached()) {
+      require<P>(producer_.channel().made.get() == 1, "attached before it was made");
+      sent_ = producer_.claim(sync::Claiming::exclusive).slot != nullptr;
+    }
+  }
+  void finish() { require<P>(producer_.attached() && (!sent_ || channel_.made.get() == 1), "nothing is attached"); }
+
+ private:
+  Channel channel_;
+  sync::SlotProducer<P, Channel, Slot> producer_;
+  bool sent_ = false;
+};
+
 enum class Left { announced, unannounced };
 
 template <platform::Platform P, Left left = Left::announced>

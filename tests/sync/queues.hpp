@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "kit.hpp"
+#include "sync/byte_ring.hpp"
 #include "sync/fast_buffer.hpp"
 #include "sync/nemesis_queue.hpp"
 #include "sync/slot_ring.hpp"
@@ -177,6 +178,43 @@ class SlotsOfNumbers {
   std::optional<sync::SlotConsumer<P, Channel, Slot>> consumer_;
 };
 
+// The same with its items in a ring of bytes, of which each takes a line.
+template <platform::Platform P, std::uint32_t Lines>
+class BytesOfNumbers {
+  static constexpr std::size_t bytes = Lines * platform::cache_line;
+
+ public:
+  struct Supply {
+    sync::ByteRingProducer<P, bytes> own;
+  };
+  bool enqueue(Supply& supply, std::uint32_t item) {
+    sync::ByteSpan span;
+    if (!supply.own.reserve(sizeof item, consumed_, span)) return false;
+    const std::uint32_t position = sent_.load(platform::order::relaxed);
+    if (position - taken_.load(platform::order::relaxed) == 2 * Lines) return false;  // never: the bytes are fewer
+    lines_[span.begin % bytes / platform::cache_line].set(item);
+    supply.own.commit(span);
+    ends_[position % (2 * Lines)].set(span.end);
+    sent_.store(position + 1, platform::order::release);
+    return true;
+  }
+  bool dequeue(Supply*, std::uint32_t& item) {
+    const std::uint32_t position = taken_.load(platform::order::relaxed);
+    if (sent_.load(platform::order::acquire) == position) return false;
+    const std::uint64_t end = ends_[position % (2 * Lines)].get();
+    item = lines_[(end - platform::cache_line) % bytes / platform::cache_line].get();
+    taken_.store(position + 1, platform::order::relaxed);
+    consumed_.store(end, platform::order::release);
+    return true;
+  }
+
+ private:
+  typename P::template atomic<std::uint64_t> consumed_{0};
+  typename P::template atomic<std::uint32_t> sent_{0}, taken_{0};
+  typename P::template plain<std::uint32_t> lines_[Lines];
+  typename P::template plain<std::uint64_t> ends_[2 * Lines];
+};
+
 template <platform::Platform P>
 using ManyProducerQueues = CaseList<                                      //
     Case<"swp", SwpOfNumbers<P>>,                                         //
@@ -188,7 +226,7 @@ template <platform::Platform P>
 using OneProducerQueues = CaseList<                                   //
     Case<"spsc-ring", ByValue<sync::SpscRing<P, std::uint32_t, 2>>>,  //
     Case<"slot-ring-exclusive", SlotsOfNumbers<P, 2, sync::Claiming::exclusive>>,
-    Case<"fastbuffer1", BufferOfNumbers<P, 1>>,  //
+    Case<"byte-ring", BytesOfNumbers<P, 2>>, Case<"fastbuffer1", BufferOfNumbers<P, 1>>,  //
     Case<"fastbuffer2", BufferOfNumbers<P, 2>>>;
 
 // Those for memory that processes share.
