@@ -41,6 +41,8 @@ def render(chapter: str, model: Model, chapters: Chapters) -> str:
 
 def _includes(functions: list[Function], supported: list[Function], model: Model) -> list[str]:
     headers = {"binding/fortran.hpp", "binding/functions.hpp", "binding/unsupported.hpp"}
+    if any(f.returns_error for f in supported):
+        headers.add("binding/call.hpp")
     if any(f.returns_error and not f.is_tool for f in supported):
         headers |= {"binding/call_scope.hpp", "binding/check.hpp", "binding/complain.hpp", "object/resolve.hpp"}
     if supported:
@@ -91,9 +93,9 @@ def _entry(function: Function, model: Model) -> str:
 
 def _body(function: Function, model: Model) -> list[str]:
     if function.is_tool:  # checks its arguments itself: it calls no error handler, and answers with codes of its own
-        return [_wrapped("  return ", _call(function, model), ".code();")]
+        return [_wrapped("  return answer([&] { return ", _call(function, model), "; });")]
     checks = FunctionChecks(function, model)
-    last = _wrapped(f"  return finish(self, {checks.owner}, ", _call(function, model), ");")
+    last = _wrapped(f"  return finish(self, {checks.owner}, [&] {{ return ", _call(function, model), "; });")
     return [*_guarded(checks.statements()), last]
 
 

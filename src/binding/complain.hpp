@@ -14,12 +14,6 @@
 
 namespace heddle::binding {
 
-inline int finish(Function function, Object* owner, Error error) {
-  if (error) [[unlikely]]
-    return raise(function, owner, error);
-  return MPI_SUCCESS;
-}
-
 // Before initialization or after finalization.
 [[gnu::cold, gnu::noinline]] int not_running(Function function);
 

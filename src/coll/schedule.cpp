@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 #include "coll/state.hpp"
 #include "op/op.hpp"
@@ -109,7 +110,14 @@ struct SchedulePool {
 };
 
 Schedule& Schedule::take(Comm& comm, bool persistent) {
-  Schedule& schedule = SchedulePool::mine().take();
+  Schedule* taken = nullptr;
+  try {
+    taken = &SchedulePool::mine().take();
+  } catch (const std::bad_alloc&) {
+    skip_operation(comm, persistent);  // the others count it
+    throw;
+  }
+  Schedule& schedule = *taken;
   schedule.persistent_ = persistent;
   schedule.op_ = nullptr;
   schedule.position_ = 0;
@@ -196,9 +204,24 @@ void Schedule::start(const Step& step) {
   const Channel& channel = channels_[step.channel];
   const int tag = channel.tag + step.lane;
   const Piece& m = step.a;
+  if (pending_.size() == pending_.capacity()) pending_.reserve(2 * pending_.size() + 4);  // what is begun has a place
   pending_.push_back(step.kind == Step::Kind::send
                          ? &p2p::isend(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
                          : &p2p::irecv(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag));
+}
+
+// A message that there is no memory for now is tried again: the others wait for it.
+template <class Begin>
+void Schedule::persist(Begin&& begin) {
+  constexpr int attempts = 1000;
+  for (int i = 0; i < attempts; ++i) {
+    try {
+      return begin();
+    } catch (const std::bad_alloc&) {
+      p2p::poll_once(*comm().owner);
+    }
+  }
+  note(Error(MPI_ERR_NO_MEM));
 }
 
 Error Schedule::run() {
@@ -224,14 +247,16 @@ Error Schedule::run() {
         // The last one before a fence may as well block: it needs no request.
         const bool is_send = step.kind == Step::Kind::send;
         if (!next_is_fence(i) || (!is_send && !pending_.empty())) {
-          start(step);
+          persist([&] { start(step); });
           break;
         }
         const Channel& channel = channels_[step.channel];
         const int tag = channel.tag + step.lane;
         const Piece& m = step.a;
-        note(is_send ? p2p::send(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
-                     : p2p::recv(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag));
+        persist([&] {
+          note(is_send ? p2p::send(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
+                       : p2p::recv(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag));
+        });
       }
     }
   }
@@ -277,7 +302,12 @@ void Schedule::launch() {
   request_->done.store(0, std::memory_order_relaxed);
   request_->error = MPI_SUCCESS;
   calls_user = op_ != nullptr && !op_->predefined;
-  if (!poll()) p2p::start_polling(*comm().owner, *this);
+  bool finished = false;
+  try {
+    finished = poll();
+  } catch (const std::bad_alloc&) {  // progress may have better luck
+  }
+  if (!finished) p2p::start_polling(*comm().owner, *this);
 }
 
 void Schedule::attach(Request& request) {
@@ -304,14 +334,15 @@ void skip_operation(Comm& comm, bool persistent) {
   (void)(persistent ? count_persistent(comm) : count_operation(comm));
 }
 
-Error submit(Schedule& schedule, bool persistent, MPI_Request* out) {
+Error submit(TakenSchedule schedule, bool persistent, MPI_Request* out) {
   Request& request = p2p::take_request(collective_type);
   request.persistent = persistent;
-  request.comm = &schedule.comm();
-  request.context = schedule.comm().context;
-  schedule.attach(request);
+  request.comm = &schedule->comm();
+  request.context = schedule->comm().context;
+  schedule->attach(request);
   *out = handle_of<MPI_Request>(request);
-  if (!persistent) schedule.launch();
+  Schedule& attached = *schedule.release();
+  if (!persistent) attached.launch();
   return success;
 }
 

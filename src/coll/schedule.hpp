@@ -14,6 +14,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "coll/piece.hpp"
@@ -98,6 +100,8 @@ class Schedule final : public progress::Pollable {
   Channel open_channel(Comm& comm);
 
   void start(const Step& step);
+  template <class Begin>
+  void persist(Begin&& begin);
   void local(const Step& step);
   bool advance();
   void note(Error error) {
@@ -120,38 +124,45 @@ class Schedule final : public progress::Pollable {
   Schedule* next_free_ = nullptr;
 };
 
+// Gives a schedule back whose plan refuses, or has no memory.
+struct GiveScheduleBack {
+  void operator()(Schedule* schedule) const { Schedule::give_back(*schedule); }
+};
+class TakenSchedule : public std::unique_ptr<Schedule, GiveScheduleBack> {
+ public:
+  explicit TakenSchedule(Schedule& schedule) : unique_ptr(&schedule) {}
+};
+
 // Blocking, nonblocking and persistent from one plan. A plan is `Error plan(Schedule&)`: it checks what only it can
 // check, and writes the steps.
 template <class Plan>
 Error run(Comm& comm, Plan&& plan) {
-  Schedule& schedule = Schedule::take(comm);
-  Error error = plan(schedule);
-  if (!error) error = schedule.run();
-  Schedule::give_back(schedule);
-  return error;
+  const TakenSchedule schedule(Schedule::take(comm));
+  if (Error error = plan(*schedule)) return error;
+  return schedule->run();
 }
 
 // The members of a communicator count its operations. A call that is refused before it has a schedule counts all the same,
 // as the others' calls do: else all that follows on the communicator would meet the wrong operation.
 void skip_operation(Comm& comm, bool persistent);
 
-Error submit(Schedule& schedule, bool persistent, MPI_Request* out);
+Error submit(TakenSchedule schedule, bool persistent, MPI_Request* out);
 
 // A refusal of these leaves no request behind and sends nothing: the program may do with its buffers what it likes.
 template <class Plan>
 Error start(Comm& comm, MPI_Request* out, Plan&& plan) {
-  Schedule& schedule = Schedule::take(comm);
-  if (Error error = plan(schedule)) return Schedule::give_back(schedule), error;
-  if (Error error = schedule.refusal()) return Schedule::give_back(schedule), error;
-  return submit(schedule, false, out);
+  TakenSchedule schedule(Schedule::take(comm));
+  if (Error error = plan(*schedule)) return error;
+  if (Error error = schedule->refusal()) return error;
+  return submit(std::move(schedule), false, out);
 }
 
 template <class Plan>
 Error prepare(Comm& comm, MPI_Request* out, Plan&& plan) {
-  Schedule& schedule = Schedule::take(comm, true);
-  if (Error error = plan(schedule)) return Schedule::give_back(schedule), error;
-  if (Error error = schedule.refusal()) return Schedule::give_back(schedule), error;
-  return submit(schedule, true, out);
+  TakenSchedule schedule(Schedule::take(comm, true));
+  if (Error error = plan(*schedule)) return error;
+  if (Error error = schedule->refusal()) return error;
+  return submit(std::move(schedule), true, out);
 }
 
 }  // namespace heddle::coll

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <new>
 
 #include "datatype/datatype.hpp"
 #include "lln/shm/endpoint.hpp"
 #include "object/group.hpp"
 #include "object/session.hpp"
 #include "p2p/p2p.hpp"
+#include "p2p/requests.hpp"
 #include "p2p/vni.hpp"
 #include "rank/rank.hpp"
 
@@ -105,9 +107,22 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
   }
   block.serial = copied_;
   pack(datatype, buffer, count, 0, copy, bytes);
-  block.request =
-      &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), peer, tag);
-  blocks_.insert(place, std::move(block));
+  // It stands there first: what has been sent must not be forgotten.
+  const auto placed = blocks_.insert(place, std::move(block));
+  try {
+    placed->request =
+        &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), peer, tag);
+  } catch (const std::bad_alloc&) {
+    blocks_.erase(placed);
+    throw;
+  }
+  Request& request = *placed->request;
+  if (request.done.load(std::memory_order_acquire) != 0 && request.error != MPI_SUCCESS) {
+    const Error error = explain(request);
+    give_back(request);
+    blocks_.erase(placed);
+    return error;
+  }
   ++copied_;
   return success;
 }

@@ -19,8 +19,10 @@ bool Claims::collect() {
 
 Claims::Offset Claims::make() {
   if (free_.empty() && !collect()) {
+    free_.reserve(made_ + words);
     const Offset block = heap_.allocate(words * sizeof(Word));
     if (block == nowhere) return nowhere;
+    made_ += words;
     for (std::size_t i = words; i-- > 0;) free_.push_back(block + i * sizeof(Word));
   }
   const Offset claim = free_.back();
@@ -30,6 +32,7 @@ Claims::Offset Claims::make() {
 }
 
 bool Claims::withdraw(Offset claim) {
+  withdrawn_.reserve(made_);
   State state = State::open;
   if (!heap_.at<Word>(claim)->state.compare_exchange_strong(state, State::withdrawn, std::memory_order_acq_rel))
     return false;

@@ -31,7 +31,7 @@ class Claims {
 
   // A new one, open; `nowhere` if there is no memory, and then the message cannot be withdrawn.
   Offset make();
-  // Its message is finished.
+  // Its message is finished. There is room for it: make() has seen to that.
   void recycle(Offset claim) { free_.push_back(claim); }
   // Whether the message is the sender's again.
   bool withdraw(Offset claim);
@@ -52,6 +52,7 @@ class Claims {
   bool collect();
 
   lln::shm::Heap& heap_;
+  std::size_t made_ = 0;
   std::vector<Offset> free_;
   std::vector<Offset> withdrawn_;
 };

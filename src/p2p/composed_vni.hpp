@@ -51,27 +51,26 @@ class ComposedVni final : public Vni {
       const Matcher::Announcement announcement = core_.announce_recv(request);
       if (announcement.result == posted) [[likely]]
         return;
-      access_.run([&](Wakeups& wakeups) {
-        if (announcement.result == not_at_all) {
-          core_.start_recv(request, wakeups);
-        } else {
-          core_.meet_announced(announcement.bin, wakeups);
-        }
-      });
-      return;
+      if (announcement.result == not_at_all) return begin_alone(StartRecv(), request);
+      return meet_announced(announcement.bin);
     }
-    start(request, [](Core& core, Request& r, Wakeups& wakeups) { core.start_recv(r, wakeups); });
+    start(request, StartRecv());
   }
 
   Unexpected* probe(std::uint64_t context, int source, int tag, bool take, Probed& found) override {
     Unexpected* message = nullptr;
     // Drains itself while it has the VNI: threads that do nothing but probe would otherwise keep a FIFO lock so busy
     // that none of them ever found it free for progress.
-    access_.run([&](Wakeups& wakeups) {
-      if (core_.something_to_do()) drain(lln::shm::visit_messages, wakeups);
-      message = core_.probe(context, source, tag, take);
-      if (message != nullptr) found = {message->header.source, message->header.tag, message->bytes};
-    });
+    try {
+      access_.run([&](Wakeups& wakeups) {
+        if (core_.something_to_do()) drain(lln::shm::visit_messages, wakeups);
+        message = core_.probe(context, source, tag, take);
+        if (message != nullptr) found = {message->header.source, message->header.tag, message->bytes};
+      });
+    } catch (
+        const std::bad_alloc&) {  // of the drain: what came after a message that there is no memory for is not seen yet
+      core_.note_shortage();
+    }
     return message;
   }
   void begin_probing() override { core_.probers.fetch_add(1, std::memory_order_relaxed); }
@@ -106,35 +105,15 @@ class ComposedVni final : public Vni {
   std::uint32_t taken() const override { return core_.taken(); }
   bool any_unsent() const override { return core_.any_unsent(); }
 
+  // What finds no memory is left for another time, and the pass is then incomplete: threads of the library come here too, and
+  // requests of others are under way in the callers.
   progress::Pass look(const Look& how) override {
-    progress::Pass pass;
-    if (!how.peek || something_to_do()) {
-      const auto drain = [&](Wakeups& wakeups) {
-        pass.moved = this->drain(how.most, wakeups);
-        if (pass.moved) return;
-        count_held(counters(), Count::wasted);
-        if constexpr (Access::announces) {
-          // One of another VNI may be matched there meanwhile, and is not to be looked at here.
-          if (how.expected != nullptr && how.expected->vni == this && how.expected->receives)
-            core_.expect(*how.expected);
-        }
-      };
-      switch (how.urgency) {
-        case safety::Urgency::attempt:
-          // What another thread is just doing is left to it, and the pass is then incomplete: that thread may have
-          // looked before the event that this one would have seen.
-          pass.complete = access_.try_run(drain);
-          break;
-        case safety::Urgency::low:
-          access_.run_low(drain);
-          break;
-        case safety::Urgency::high:
-          access_.run(drain);
-          break;
-      }
+    try {
+      return poll(how);
+    } catch (const std::bad_alloc&) {
+      core_.note_shortage();
+      return {.moved = true, .complete = false};
     }
-    if (core_.transfers().any()) add(pass, advance_transfers());
-    return pass;
   }
 
   void expect(WaitSet& set, Waiter& waiter, boot::Wait& wait) override {
@@ -178,6 +157,54 @@ class ComposedVni final : public Vni {
                                    : Access::injects ? lln::shm::Claiming::concurrent
                                                      : lln::shm::Claiming::exclusive;
 
+  struct StartRecv {
+    [[gnu::always_inline]] void operator()(Core& core, Request& request, Wakeups& wakeups) const {
+      core.start_recv(request, wakeups);
+    }
+  };
+
+  [[gnu::always_inline]] progress::Pass poll(const Look& how) {
+    progress::Pass pass;
+    if (!how.peek || something_to_do()) {
+      const auto drain = [&](Wakeups& wakeups) {
+        pass.moved = this->drain(how.most, wakeups);
+        if (pass.moved) return;
+        count_held(counters(), Count::wasted);
+        if constexpr (Access::announces) {
+          // One of another VNI may be matched there meanwhile, and is not to be looked at here.
+          if (how.expected != nullptr && how.expected->vni == this && how.expected->receives)
+            core_.expect(*how.expected);
+        }
+      };
+      switch (how.urgency) {
+        case safety::Urgency::attempt:
+          // What another thread is just doing is left to it, and the pass is then incomplete: that thread may have
+          // looked before the event that this one would have seen.
+          pass.complete = access_.try_run(drain);
+          break;
+        case safety::Urgency::low:
+          access_.run_low(drain);
+          break;
+        case safety::Urgency::high:
+          access_.run(drain);
+          break;
+      }
+    }
+    if (core_.transfers().any()) add(pass, advance_transfers());
+    return pass;
+  }
+
+  // The receive is announced, and it is the caller who looks for its message: there is no way back.
+  void meet_announced(std::uint32_t bin) {
+    for (;;) {
+      try {
+        return access_.run([&](Wakeups& wakeups) { core_.meet_announced(bin, wakeups); });
+      } catch (const std::bad_alloc&) {  // of access itself
+        core_.note_shortage();
+      }
+    }
+  }
+
   bool drain(int most, Wakeups& wakeups) {
     Span span(counters(), Time::poll);
     const bool moved = core_.drain(most, wakeups);
@@ -216,8 +243,22 @@ class ComposedVni final : public Vni {
       // Left in the queue: a thread that sleeps for this rank must know.
       if (!access_.submit(work)) core_.rouse();
     } else {
-      access_.run([&](Wakeups& wakeups) { begin(start, core_, request, wakeups); });
+      begin_alone(start, request);
     }
+  }
+  // The same for access itself, which may need some once a thread: nobody else knows the request yet.
+  template <class Start>
+  [[gnu::always_inline]] void begin_alone(Start start, Request& request) {
+    try {
+      access_.run([&](Wakeups& wakeups) { begin(start, core_, request, wakeups); });
+    } catch (const std::bad_alloc&) {
+      fail_alone(request);
+    }
+  }
+  [[gnu::cold, gnu::noinline]] void fail_alone(Request& request) {
+    Wakeups wakeups;
+    request.error = MPI_ERR_NO_MEM;
+    core_.finish(request, wakeups);
   }
   // An operation that finds no memory completes, with that as its error.
   template <class Start>
@@ -225,8 +266,7 @@ class ComposedVni final : public Vni {
     try {
       start(core, request, wakeups);
     } catch (const std::bad_alloc&) {
-      request.error = MPI_ERR_NO_MEM;
-      core.finish(request, wakeups);
+      core.fail(request, wakeups);
     }
   }
 
@@ -241,7 +281,12 @@ class ComposedVni final : public Vni {
       const Transfers::Step step = core_.transfers().move(*transfer);
       pass.moved |= step != Transfers::Step::waits;
       if (step == Transfers::Step::over) {
-        access_.run([&](Wakeups& wakeups) { core_.end_transfer(*transfer, wakeups); });
+        try {
+          access_.run([&](Wakeups& wakeups) { core_.end_transfer(*transfer, wakeups); });
+        } catch (const std::bad_alloc&) {
+          core_.transfers().end_later(*transfer);
+          throw;
+        }
       } else {
         core_.transfers().put_back(*transfer);
       }

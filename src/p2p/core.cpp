@@ -1,10 +1,15 @@
 #include "p2p/core.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 
+#include "boot/join.hpp"
 #include "object/error.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/request_cache.hpp"
@@ -127,14 +132,14 @@ void Core::start_send(Request& request, Wakeups& wakeups) {
   }
   const Post posted = must_wait(request.peer) ? Post::full : post_request(request, wakeups);
   if (posted == Post::done) return;
-  if (posted == Post::no_memory) return fail_send(request, wakeups);
+  if (posted == Post::no_memory) return fail(request, wakeups);
   Pending& pending = make_pending();
   pending.request = &request;
   append(request.peer, pending, wakeups);
 }
 
-// The segment has no room for the first channel to the peer.
-void Core::fail_send(Request& request, Wakeups& wakeups) {
+// Also of a send that finds no room in the segment for the first channel to the peer.
+void Core::fail(Request& request, Wakeups& wakeups) {
   request.error = MPI_ERR_NO_MEM;
   forget_claim(request);
   finish(request, wakeups);
@@ -262,7 +267,7 @@ bool Core::flush_backlog(Wakeups& wakeups) {
 bool Core::post_pending(int peer, const Pending& pending, Wakeups& wakeups) {
   if (pending.request != nullptr) {
     const Post posted = post_request(*pending.request, wakeups);
-    if (posted == Post::no_memory) fail_send(*pending.request, wakeups);
+    if (posted == Post::no_memory) fail(*pending.request, wakeups);
     return posted != Post::full;
   }
   const auto fill = [&](std::byte* to) { std::memcpy(to, pending.payload, pending.bytes); };
@@ -298,17 +303,48 @@ void Core::want_room() {
   finish(receive, wakeups);
 }
 
-void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
-  if (message.header.kind != MessageKind::eager || message.local != nullptr) [[unlikely]]
-    return start_offered_recv(request, message, wakeups);
+inline void Core::receive_eager(Request& request, Unexpected& message, Wakeups& wakeups) {
   request.source = message.header.source;
   request.tag = message.header.tag;
   fill(request, message.payload, message.payload_bytes, wakeups);
   drop_unexpected(message);
 }
 
+bool Core::is_offered(const Unexpected& message) {
+  return message.header.kind != MessageKind::eager || message.local != nullptr;
+}
+
+void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
+  if (!is_offered(message)) return receive_eager(request, message, wakeups);
+  reserve();
+  start_offered_recv(request, message, wakeups);
+}
+
+void Core::start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
+  const bool offered = is_offered(message);
+  if (offered) [[unlikely]]
+    reserve();
+  matcher_.remove_unexpected(message);
+  if (offered) [[unlikely]]
+    return start_offered_recv(request, message, wakeups);
+  receive_eager(request, message, wakeups);
+}
+
 void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
-  matcher_.settle(bin, [&](Request& request, Unexpected& message) { start_matched_recv(request, message, wakeups); });
+  matcher_.settle(bin, [&](Request& request, Unexpected& message) {
+    try {
+      start_unexpected_recv(request, message, wakeups);
+    } catch (const std::bad_alloc&) {
+      fail(request, wakeups);
+    }
+  });
+}
+
+// What a match may need to be concluded. Nothing that has been taken from a queue is lost for want of memory: there is some before it is
+// taken.
+void Core::reserve() {
+  transfers_.reserve();
+  if (free_pending_ == nullptr) free_pending_ = new Pending;
 }
 
 // ---- arrival
@@ -325,6 +361,27 @@ void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
   } else {
     deliver_offered(*receive, sender, header, payload, bytes, wakeups);
   }
+}
+
+void Core::note_shortage() {
+  constexpr std::int64_t one_shortage = 1'000'000'000;  // ns from one failure to the next
+  constexpr std::int64_t patience = 10 * one_shortage;
+  const std::int64_t now = platform::Native::now();
+  const std::uint32_t taken = endpoint_.taken();
+  const std::int64_t last = shortage_.last.exchange(now, std::memory_order_relaxed);
+  if (shortage_.taken.exchange(taken, std::memory_order_relaxed) != taken || now - last > one_shortage)
+    shortage_.since.store(now, std::memory_order_relaxed);
+  if (now - shortage_.since.load(std::memory_order_relaxed) < patience) {
+    sched_yield();  // somebody else may free some
+    return;
+  }
+  char text[300];
+  std::snprintf(text, sizeof text,
+                "rank %d of %d has had no memory for what others have sent to it for %d seconds\n"
+                "  Post receives before their messages come, start fewer ranks, or raise the limit (ulimit -v, the "
+                "container's)\n",
+                rank_.world_rank, rank_.world_size, static_cast<int>(patience / one_shortage));
+  boot::abort(&rank_.job, MPI_ERR_NO_MEM, text);
 }
 
 bool Core::drain(int most, Wakeups& wakeups) {
@@ -448,18 +505,22 @@ void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
 // ---- unexpected messages
 
 Unexpected* Core::make_unexpected(int sender, const Header& header, std::size_t payload_bytes) {
-  Unexpected* message = free_unexpected_;
-  if (message != nullptr) {
-    free_unexpected_ = message->next;
-  } else {
-    message = new Unexpected;
+  std::byte* large = nullptr;
+  try {
+    if (free_unexpected_ == nullptr) free_unexpected_ = new Unexpected;
+    if (payload_bytes > sizeof Unexpected::storage) large = new std::byte[payload_bytes];
+  } catch (const std::bad_alloc&) {
+    matcher_.forget(header);
+    throw;
   }
+  Unexpected* const message = free_unexpected_;
+  free_unexpected_ = message->next;
   message->header = header;
   message->sender = sender;
   message->local = nullptr;
   message->received = false;
   message->payload_bytes = payload_bytes;
-  message->payload = payload_bytes <= sizeof message->storage ? message->storage : new std::byte[payload_bytes];
+  message->payload = large != nullptr ? large : message->storage;
   return message;
 }
 

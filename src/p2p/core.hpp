@@ -73,7 +73,7 @@ class Core {
   // The caller waits for this receive, which is this VNI's.
   void expect(const Request& receive) { matcher_.expect(receive); }
   // Takes messages that have arrived, at most `most` of each peer, and sends what had to wait for room. Whether anything
-  // moved.
+  // moved. Throws std::bad_alloc where there is no memory for a message, which then stays where it is, for the next time.
   bool drain(int most, Wakeups& wakeups);
 
   // The oldest unexpected message that fits, or null. With `take` (matched probe) it leaves the queue, and only
@@ -87,6 +87,11 @@ class Core {
 
   // Takes an operation back that has not been matched; whether that succeeded: it is then done and `cancelled`.
   bool cancel(Request& request, Wakeups& wakeups);
+
+  // An operation that was begun last found no memory: that is its error. In a handler of std::bad_alloc.
+  void fail(Request& request, Wakeups& wakeups);
+  // Something that had arrived found none, and waits. Ends the job when that has been so for long.
+  void note_shortage();
 
   // Marks a request done and signals who waits for it.
   void finish(Request& request, Wakeups& wakeups);
@@ -132,6 +137,10 @@ class Core {
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void arrive_control(int sender, const lln::Header& header, const std::byte* payload, Wakeups& wakeups);
   void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
+  void reserve();
+  static bool is_offered(const Unexpected& message);
+  void start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups);
+  void receive_eager(Request& request, Unexpected& message, Wakeups& wakeups);
   void fill(Request& receive, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void deliver(Request& receive, int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                Wakeups& wakeups);
@@ -150,7 +159,6 @@ class Core {
   bool inject_below(const SendArgs& args, Limit limit);
   bool flux_below(const SendArgs& args, std::size_t below);
   lln::shm::Post post_request(Request& request, Wakeups& wakeups);
-  void fail_send(Request& request, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
   bool must_wait(int peer) const { return !backlog_[peer].empty(); }
@@ -171,6 +179,13 @@ class Core {
   bool remove_pending(const Request& send);
   void forget_claim(Request& request);
 
+  // Since when nothing has been taken for want of memory; any thread, unprotected.
+  struct Shortage {
+    std::atomic<std::int64_t> since{0};
+    std::atomic<std::int64_t> last{0};
+    std::atomic<std::uint32_t> taken{0};
+  };
+
   Rank& rank_;
   lln::shm::Endpoint endpoint_;
   Transfers transfers_;
@@ -178,6 +193,7 @@ class Core {
   Claims claims_;
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
+  Shortage shortage_;
 
   // What has been deferred or found its channel full, by peer.
   struct Links {
@@ -200,8 +216,7 @@ class Core {
   Unexpected* const message = matcher_.find_unexpected(request.context, request.source, request.tag);
   if (message == nullptr) [[likely]]
     return matcher_.post(request);
-  matcher_.remove_unexpected(*message);
-  start_matched_recv(request, *message, wakeups);
+  start_unexpected_recv(request, *message, wakeups);
 }
 
 [[gnu::always_inline]] inline void Core::finish(Request& request, Wakeups& wakeups) {

@@ -72,7 +72,7 @@ class Matcher {
     request.order = order_of_exact();
     return {bins_[at].announced.announce(request) ? Announced::posted : Announced::at_closed_gate, at};
   }
-  // Takes in what was announced in a bin: meet(receive, message) for each that has a message, which has left its queue.
+  // Takes in what was announced in a bin: meet(receive, message) for each that has a message, which is still in its queue.
   template <class Meet>
   void settle(std::uint32_t at, Meet&& meet) {
     Bin& bin = bins_[at];
@@ -81,7 +81,6 @@ class Matcher {
       Request& request = *next;
       next = request.next;
       if (Unexpected* const message = search_bin(bin, request.context, request.source, request.tag)) {
-        remove_unexpected(*message);
         meet(request, *message);
       } else {
         bin.posted.append(request);
@@ -110,12 +109,18 @@ class Matcher {
     return found;
   }
 
-  // What take_receive has taken is posted still: its message has been withdrawn.
+  // What take_receive has taken is posted still: its message has been withdrawn, or has to wait.
   void put_back(Request& request) {
     if (!is_wild(request)) return bin_of(request).posted.prepend(request);
     Request* next = wild_.head;
     while (next != nullptr && next->order < request.order) next = next->next;
     wild_.insert(request, next);
+  }
+
+  // A message that take_receive found nothing for has not been added after all.
+  void forget(const lln::Header& header) {
+    Bin& bin = bin_of(header);
+    if (bin.oldest == nullptr) bin.announced.open();
   }
 
   // The message to ourselves of this send that has not been received.

@@ -82,7 +82,11 @@ Error explain(const Request& request) {
                   static_cast<std::size_t>(request.order), request.source, request.tag, request.capacity);
     case MPI_ERR_NO_MEM:
       return request.receives
-                 ? fail(MPI_ERR_NO_MEM, "no shared memory left for a long message from rank %d", request.source)
+                 ? fail(
+                       MPI_ERR_NO_MEM,
+                       "no memory left for a long message from rank %d with tag %d: not in this process, or not in the "
+                       "job's shared segment (do windows take it all?)",
+                       request.source, request.tag)
                  : fail(MPI_ERR_NO_MEM,
                         "no memory left for a message of %zu bytes with tag %d: not in this process, or not in the "
                         "job's "
@@ -132,6 +136,11 @@ Error end(Request& request) {
 }
 
 void give_back(Request& request) { (void)end(request); }
+
+void give_back_unstarted(Request& request) {
+  if (request.datatype != nullptr) release(*request.datatype);
+  (void)give_back_done(request);
+}
 
 Request& take_request(const RequestType& type) {
   Request& request = take_request();

@@ -1,4 +1,6 @@
 // MPI_Probe, MPI_Mprobe and the receives of matched messages (MPI 5.0, section 3.8).
+#include <new>
+
 #include "binding/impl.hpp"
 #include "instruments/cells.hpp"
 #include "object/message.hpp"
@@ -70,10 +72,15 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
   Comm& comm = *message.comm;
   p2p::Unexpected& content = *message.content;
   Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, message.source, message.tag);
+  try {
+    request.vni->start_matched_recv(request, content);
+  } catch (const std::bad_alloc&) {
+    p2p::give_back_unstarted(request);
+    throw;  // the message is there still
+  }
   retire(message);  // the handle is used up
   *handle = MPI_MESSAGE_NULL;
   instruments::count(comm.counters, instruments::Count::receives);
-  request.vni->start_matched_recv(request, content);
   release(comm);
   return request;
 }

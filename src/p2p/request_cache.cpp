@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 
 #include "platform/thread_end.hpp"
 #include "threads/thread_ref.hpp"
@@ -45,9 +46,9 @@ void at_thread_end(void* cache) {
 }
 
 [[gnu::cold, gnu::noinline]] RequestCache& make_cache() {
-  cache_of_thread = new RequestCache;
-  platform::leave_at_thread_end<at_thread_end>(cache_of_thread);
-  return *cache_of_thread;
+  auto made = std::make_unique<RequestCache>();
+  platform::leave_at_thread_end<at_thread_end>(made.get());
+  return *(cache_of_thread = made.release());
 }
 
 RequestCache& cache() { return cache_of_thread ? *cache_of_thread : make_cache(); }
@@ -57,24 +58,39 @@ RequestCache& cache() { return cache_of_thread ? *cache_of_thread : make_cache()
 [[gnu::cold, gnu::noinline]] RequestCache& filled_cache() {
   if (cache().free != nullptr) return cache();
   Request* made = nullptr;
+  int n = 0;
   Request* last = nullptr;
   for (int i = 0; i < batch; ++i) {
-    auto* request = make_object<Request>();
+    Request* request = nullptr;
+    try {
+      request = make_object<Request>();
+    } catch (const std::bad_alloc&) {
+      if (made == nullptr) throw;
+      break;
+    }
     request->handle = 0;
     request->next = made;
     made = request;
     if (last == nullptr) last = request;
+    ++n;
   }
   RequestCache& mine = cache();
   last->next = mine.free;
   mine.free = made;
-  mine.size += batch;
+  mine.size += n;
   return mine;
 }
 
-[[gnu::cold, gnu::noinline]] RequestCache& roomy_cache() {
-  release_all(detach(cache(), batch));
-  return cache();
+[[gnu::cold, gnu::noinline]] void give_back_late(Request& request) {
+  try {
+    release_all(detach(cache(), batch));
+    RequestCache& mine = cache();
+    request.next = mine.free;
+    mine.free = &request;
+    ++mine.size;
+  } catch (const std::bad_alloc&) {
+    release(request);
+  }
 }
 
 }  // namespace heddle::p2p

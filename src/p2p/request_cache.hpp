@@ -17,9 +17,10 @@ struct RequestCache {
 // Of the kernel thread, made by its first request. Not an object with a destructor: that would put a guard on every
 // access.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local RequestCache* cache_of_thread;
-// The calling thread's, with a request in it; and with room for one.
+// The calling thread's, with a request in it.
 RequestCache& filled_cache();
-RequestCache& roomy_cache();
+// A request back, where the thread's cache is full or not there.
+void give_back_late(Request& request);
 
 // A request in its initial state with a handle that no earlier request had.
 [[gnu::always_inline]] inline Request& take_request() {
@@ -52,8 +53,10 @@ inline Error give_back_done(Request& request) {
   request.bytes = 0;
   request.state = nullptr;
   RequestCache* mine = cache_of_thread;
-  if (mine == nullptr || mine->size >= RequestCache::most) [[unlikely]]
-    mine = &roomy_cache();
+  if (mine == nullptr || mine->size >= RequestCache::most) [[unlikely]] {
+    give_back_late(request);
+    return error;
+  }
   request.next = mine->free;
   mine->free = &request;
   ++mine->size;

@@ -28,6 +28,9 @@ Request& null_request(bool receive);
 // give_back() for a call of the user's, which returns what the request's kind has to say at its end.
 Error end(Request& request);
 
+// One that could not be started.
+void give_back_unstarted(Request& request);
+
 // The error of a request that is done, with its sentence.
 Error explain(const Request& request);
 

@@ -109,6 +109,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
 }
 
 void Transfers::answered(int peer, const Answer& answer, Wakeups& wakeups) {
+  reserve();  // or the answer stays where it is
   auto& request = *reinterpret_cast<Request*>(answer.request);
   const bool split = answer.way == Way::split;
   core_.endpoint().heap().join(answer.shared);
@@ -137,13 +138,14 @@ bool Transfers::can_split(const Request& receive, int peer, const Offer& offer) 
   return run || is_run(*send.datatype, send.count);
 }
 
+void Transfers::reserve() {
+  if (free_ == nullptr) free_ = new Transfer;
+}
+
 Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::size_t bytes) {
+  reserve();
   Transfer* t = free_;
-  if (t != nullptr) {
-    free_ = t->next;
-  } else {
-    t = new Transfer;
-  }
+  free_ = t->next;
   *t = Transfer{};
   t->role = role;
   t->request = &request;
@@ -156,6 +158,13 @@ void Transfers::start(Transfer& transfer, Wakeups& wakeups) {
   active_.fetch_add(1, std::memory_order_relaxed);
   put_back(transfer);
   core_.rouse(wakeups);  // the caller may go on to something else
+}
+
+// All that is left of it is what a reader that has nothing more to read does: to tell the peer.
+void Transfers::end_later(Transfer& transfer) {
+  transfer.role = Transfer::Role::read;
+  transfer.bytes = 0;
+  put_back(transfer);
 }
 
 void Transfers::retire(Transfer& transfer) {

@@ -103,7 +103,9 @@ class Transfers {
   // Any thread; a hint.
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
 
-  // Under the VNI's protection: an offer has matched this receive; the receiver has answered our offer.
+  // Under the VNI's protection. The next accept or answered will need no memory of the process; throws std::bad_alloc.
+  void reserve();
+  // An offer has matched this receive; the receiver has answered our offer.
   void accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups);
   void answered(int peer, const Answer& answer, Wakeups& wakeups);
 
@@ -114,6 +116,9 @@ class Transfers {
   void put_back(Transfer& transfer);
   // How many there are to go round.
   std::uint32_t count() const { return active_.load(std::memory_order_relaxed); }
+
+  // Its end found no memory: the next step says again that it is over.
+  void end_later(Transfer& transfer);
 
   // Under protection: the transfer is over and forgotten.
   void retire(Transfer& transfer);

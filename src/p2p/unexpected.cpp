@@ -1,5 +1,6 @@
 // Messages that their sender may have withdrawn meanwhile (claims.hpp).
 #include <cstring>
+#include <new>
 
 #include "p2p/core.hpp"
 
@@ -77,6 +78,12 @@ Unexpected* Core::found(Unexpected* message, std::uint64_t context, int source, 
 // The first contact with a message that its sender may have withdrawn.
 void Core::deliver_offered(Request& receive, int sender, const Header& header, const std::byte* payload,
                            std::size_t bytes, Wakeups& wakeups) {
+  try {
+    reserve();
+  } catch (const std::bad_alloc&) {
+    matcher_.put_back(receive);
+    throw;
+  }
   const lln::shm::Offset claim = claim_of(header, payload);
   if (!Claims::receive(endpoint_.heap(), claim)) [[unlikely]] {
     Claims::drop(endpoint_.heap(), claim);

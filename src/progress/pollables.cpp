@@ -1,5 +1,7 @@
 #include "progress/pollables.hpp"
 
+#include <new>
+
 #include "threads/per_thread.hpp"
 #include "threads/thread_ref.hpp"
 
@@ -54,7 +56,13 @@ Pass Pollables::poll(bool of_program) {
       break;
     }
     const bool calls_user = work->calls_user;  // it may be gone when it has finished
-    if ((of_program || !calls_user) && work->poll()) {
+    bool finished = false;
+    try {
+      finished = (of_program || !calls_user) && work->poll();
+    } catch (const std::bad_alloc&) {
+      pass.complete = false;  // it has no memory to go on now
+    }
+    if (finished) {
       active_.fetch_sub(1, std::memory_order_relaxed);
       if (calls_user) of_program_.fetch_sub(1, std::memory_order_relaxed);
       pass.moved = true;

@@ -12,7 +12,8 @@
 namespace heddle::progress {
 
 struct Pollable {
-  // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone.
+  // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone. It may throw std::bad_alloc,
+  // and is then looked at again.
   virtual bool poll() = 0;
   Pollable* next = nullptr;
   bool calls_user = false;  // functions of the program: only its own threads may look then

@@ -73,13 +73,14 @@ bool Endpoint::open(int peer) {
 void Endpoint::admit() {
   const Offset newest = own_box().inbound.load(std::memory_order_acquire);
   const Offset known = known_inbound_.load(std::memory_order_relaxed);
-  int n = consumer_count_.load(std::memory_order_relaxed);
+  const int before = consumer_count_.load(std::memory_order_relaxed);
+  int n = before;
   for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound) {
     heap_.join(o);
-    consumers_[n] = std::make_unique<Consumer>(heap_.at<Channel>(o));
-    if (fluxes_ != nullptr) fluxes_->join(*consumers_[n]);
-    ++n;
+    consumers_[n++] = std::make_unique<Consumer>(heap_.at<Channel>(o));
   }
+  // All there are made, or another look makes them again.
+  for (int i = before; fluxes_ != nullptr && i < n; ++i) fluxes_->join(*consumers_[i]);
   consumer_count_.store(n, std::memory_order_release);
   known_inbound_.store(newest, std::memory_order_relaxed);
   agree_on_fences();

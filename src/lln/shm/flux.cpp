@@ -1,5 +1,6 @@
 #include "lln/shm/flux.hpp"
 
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -109,11 +110,18 @@ Flux* Fluxes::make(int peer) {
 void Fluxes::admit_new() {
   const Offset newest = boxes_[rank_].fluxes.load(std::memory_order_acquire);
   const Offset known = known_.load(std::memory_order_relaxed);
+  // All are made before the first of them is joined: without memory for one there will be another look.
+  std::vector<std::unique_ptr<End>> made;
   for (Offset at = newest; at != known; at = heap_.at<Flux>(at)->next) {
     heap_.join(at);
     Flux* const flux = heap_.at<Flux>(at);
-    Source& source = source_of(flux->sender);
-    source.ends.store(new End{flux, source.ends.load(std::memory_order_relaxed)}, std::memory_order_release);
+    (void)source_of(flux->sender);
+    made.push_back(std::make_unique<End>(flux));
+  }
+  for (std::unique_ptr<End>& end : made) {
+    Source& source = source_of(end->flux->sender);
+    end->next = source.ends.load(std::memory_order_relaxed);
+    source.ends.store(end.release(), std::memory_order_release);
   }
   known_.store(newest, std::memory_order_relaxed);
 }

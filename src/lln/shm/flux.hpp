@@ -118,8 +118,9 @@ class Fluxes {
  private:
   // Our end of a flux to us.
   struct End {
+    explicit End(Flux* f) : flux(f) {}
     Flux* flux;
-    End* next;
+    End* next = nullptr;
   };
   // What comes from one rank.
   struct Source {
