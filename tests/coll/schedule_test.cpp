@@ -23,6 +23,7 @@ Error recv(Comm&, Plane, void*, MPI_Count, const Datatype&, int, int, MPI_Status
 Request& isend(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, Mode) { std::abort(); }
 Request& irecv(Comm&, Plane, void*, MPI_Count, const Datatype&, int, int) { std::abort(); }
 Error wait_all(Request* const*, std::size_t) { std::abort(); }
+void poll_once(Rank&) { std::abort(); }
 void give_back(Request&) { std::abort(); }
 Error explain(const Request&) { std::abort(); }
 Request& take_request(const RequestType&) { std::abort(); }
