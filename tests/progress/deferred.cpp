@@ -175,7 +175,8 @@ void kinds() {
   }
 }
 
-// A send that nobody waits for leaves all the same, and one that is to be cancelled runs to its end. `last` is kept until it has.
+// A send that nobody waits for leaves all the same; one that is cancelled before an idle core has sent it is not received, and is sent
+// once more. `last` is kept until it has left.
 std::vector<int> last = numbers(800, 7);
 
 void given_up() {
@@ -196,7 +197,7 @@ void given_up() {
     MPI_Wait(&cancelled, &status);
     int was_cancelled;
     MPI_Test_cancelled(&status, &was_cancelled);
-    equal(was_cancelled, 0, "whether a send was cancelled");
+    if (was_cancelled) MPI_Send(last.data(), 800, MPI_INT, partner(), 7, MPI_COMM_WORLD);
   }
 }
 
