@@ -111,7 +111,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // What the set still needs, for people.
   boot::Wait describe(WaitSet& set) {
     boot::Wait wait{.any = set.any()};
-    for_each_vni(set, [&](auto& vni) { vni.describe(set, wait); });
+    for_each_vni(set, [&](auto& vni) { vni.expect(set, nullptr, wait); });
     return wait;
   }
 
@@ -342,7 +342,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     me.any = set.any();
     me.signalled.store(false, std::memory_order_relaxed);
     me.counter.expect(set.any() ? 1 : set.size());
-    for_each_vni(set, [&](auto& vni) { vni.expect(set, me, wait); });
+    for_each_vni(set, [&](auto& vni) { vni.expect(set, &me, wait); });
     return wait;
   }
   // Of a wait for any: the others must not signal any more. (Those of a wait for all have all done so.)

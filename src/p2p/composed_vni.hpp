@@ -116,23 +116,16 @@ class ComposedVni final : public Vni {
     }
   }
 
-  void expect(WaitSet& set, Waiter& waiter, boot::Wait& wait) override {
+  void expect(WaitSet& set, Waiter* waiter, boot::Wait& wait) override {
     access_.run([&](Wakeups& wakeups) {
       set.for_each([&](Request& request) {
         if (!is_mine(request)) return;
-        if (request.done.load(std::memory_order_acquire) != 0) {
-          core_.signal(waiter, wakeups);
-        } else {
-          request.waiter = &waiter;
+        if (request.done.load(std::memory_order_acquire) == 0) {
+          if (waiter != nullptr) request.waiter = waiter;
           add_request(wait, request);
+        } else if (waiter != nullptr) {
+          core_.signal(*waiter, wakeups);
         }
-      });
-    });
-  }
-  void describe(WaitSet& set, boot::Wait& wait) override {
-    access_.run([&](Wakeups&) {
-      set.for_each([&](Request& request) {
-        if (is_mine(request) && request.done.load(std::memory_order_acquire) == 0) add_request(wait, request);
       });
     });
   }

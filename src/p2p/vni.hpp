@@ -70,12 +70,10 @@ class Vni {
   virtual std::uint32_t taken() const = 0;
   // One attempt to move everything.
   virtual progress::Pass look(const Look& how) = 0;
-  // Registers a waiter with its requests of this VNI; those that are done signal it at once, the others are added to
-  // `wait`. And forgets it.
-  virtual void expect(WaitSet& set, Waiter& waiter, boot::Wait& wait) = 0;
+  // Adds its requests of the set that are not done to `wait`, and registers the waiter with them; those that are done signal it
+  // at once. Null: nobody is registered. And forgets it.
+  virtual void expect(WaitSet& set, Waiter* waiter, boot::Wait& wait) = 0;
   virtual void forget(WaitSet& set) = 0;
-  // Adds its requests of this VNI that are not done.
-  virtual void describe(WaitSet& set, boot::Wait& wait) = 0;
   // Before sleeping: those whose channels are full shall wake us.
   virtual void want_room() = 0;
 

@@ -56,10 +56,26 @@ Blocked blocked(E& e, const boot::Wait* wait) {
   return Blocked(e.rank(), wait);
 }
 
-// Polls until `done`, of a thread whose wait has become a long one, and that never sleeps.
+// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it. False: the wait
+// has become a long one. What comes then is a function of its own, so that a short wait pays nothing for it.
+template <class Done, class Attempt>
+bool poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
+  Patience patience(machine);
+  while (!done()) {
+    if (attempt()) {
+      patience.reset();
+    } else if (!patience.spend()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Polls on, of those that never sleep.
 template <class E, class What, class Done, class Attempt>
-[[gnu::noinline]] void poll_on(E& e, What& what, Patience& patience, Done&& done, Attempt&& attempt) {
+void poll_on(E& e, What& what, Done&& done, Attempt&& attempt) {
   const Blocked said = blocked(e, what);
+  Patience patience(e.machine());
   while (!done()) {
     if (attempt()) {
       patience.reset();
@@ -67,23 +83,6 @@ template <class E, class What, class Done, class Attempt>
       (void)patience.spend();
     }
   }
-}
-
-// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it. False:
-// HEDDLE_WAIT has the thread sleep now.
-template <class E, class What, class Done, class Attempt>
-bool poll_until(E& e, What& what, Done&& done, Attempt&& attempt) {
-  Patience patience(e.machine());
-  while (!done()) {
-    if (attempt()) {
-      patience.reset();
-    } else if (!patience.spend()) {
-      if (e.machine().policy.may_sleep()) return false;
-      poll_on(e, what, patience, done, attempt);
-      return true;
-    }
-  }
-  return true;
 }
 
 // At the end of its awake time: whether the thread goes on, since nobody is to sleep. Then it has looked well: what an
@@ -97,25 +96,27 @@ bool stays_awake(E& e, Patience& patience, bool of_program = true) {
   return true;
 }
 
-// Looks until look() has seen what it waits for, of a thread whose wait has become a long one. False: it is to sleep now.
+// Looks for as long as the thread is awake; whether look() has seen what it waits for. Who sleeps after that is no
+// longer counted among those who are awake: others would give their cores away for it.
+template <class E, class Look>
+bool awake_until(E& e, Look&& look) {
+  Patience patience(e.machine());
+  do {
+    if (look(patience)) return true;
+  } while (patience.spend());
+  return false;
+}
+
+// Looks on, where nobody is to sleep. False: the thread shall sleep after all.
 template <class E, class What, class Look>
-[[gnu::noinline]] bool awake_on(E& e, What& what, Patience& patience, Look&& look) {
+bool awake_on(E& e, What& what, Look&& look) {
+  Patience patience(e.machine());
+  if (!stays_awake(e, patience)) return false;
   const Blocked said = blocked(e, what);
   do {
     if (look(patience)) return true;
   } while (patience.spend() || stays_awake(e, patience));
   return false;
-}
-
-// Looks for as long as the thread is awake; whether look() has seen what it waits for. Who sleeps after that is no
-// longer counted among those who are awake: others would give their cores away for it.
-template <class E, class What, class Look>
-bool awake_until(E& e, What& what, Look&& look) {
-  Patience patience(e.machine());
-  do {
-    if (look(patience)) return true;
-  } while (patience.spend());
-  return stays_awake(e, patience) && awake_on(e, what, patience, look);
 }
 
 // On the rank's doorbell.
@@ -142,16 +143,29 @@ struct Contend {
   template <class E>
   static void wait(E& e, WaitSet& set) {
     const bool satisfied = poll_until(
-        e, set, [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
-    if (!satisfied) sleep_enrolled(e, set);
+        e.machine(), [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
+    if (!satisfied) wait_long(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
-    if (!poll_until(e, wait, holds, [&] { return e.look(0, urgency).moved; })) sleep_until(e, wait, holds);
+    if (!poll_until(e.machine(), holds, [&] { return e.look(0, urgency).moved; })) wait_long(e, holds, wait);
   }
   template <class E>
   static bool progress(E& e, int home) {
     return urgency == Urgency::high ? e.look(home, urgency).moved : Attempts::look(e, home);
+  }
+
+ private:
+  template <class E>
+  [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
+    if (e.machine().policy.may_sleep()) return sleep_enrolled(e, set);
+    poll_on(
+        e, set, [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
+  }
+  template <class E, class F>
+  [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {
+    if (e.machine().policy.may_sleep()) return sleep_until(e, wait, holds);
+    poll_on(e, wait, holds, [&] { return e.look(0, urgency).moved; });
   }
 };
 
@@ -166,12 +180,12 @@ struct BackOff {
   template <class E>
   static void wait(E& e, WaitSet& set) {
     const bool satisfied = poll_until(
-        e, set, [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
-    if (!satisfied) sleep_enrolled(e, set);
+        e.machine(), [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
+    if (!satisfied) wait_long(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
-    if (!poll_until(e, wait, holds, [&] { return attempt(e, 0); })) sleep_until(e, wait, holds);
+    if (!poll_until(e.machine(), holds, [&] { return attempt(e, 0); })) wait_long(e, holds, wait);
   }
   template <class E>
   static bool progress(E& e, int home) {
@@ -184,6 +198,18 @@ struct BackOff {
     std::uint32_t skip = 0;
     std::uint32_t failures = 0;
   };
+
+  template <class E>
+  [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
+    if (e.machine().policy.may_sleep()) return sleep_enrolled(e, set);
+    poll_on(
+        e, set, [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
+  }
+  template <class E, class F>
+  [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {
+    if (e.machine().policy.may_sleep()) return sleep_until(e, wait, holds);
+    poll_on(e, wait, holds, [&] { return attempt(e, 0); });
+  }
 
   // Whether anything moved.
   template <class E>
@@ -246,27 +272,44 @@ struct Adaptive {
   static void wait(E& e, WaitSet& set) {
     bool alone = true;
     const Request* expected = set.any() ? nullptr : set.next();
-    const bool satisfied = awake_until(e, set, [&](Patience& patience) {
+    const bool satisfied = awake_until(e, [&](Patience& patience) {
       const progress::Pass pass = e.look(e.home(set), Look{.peek = !alone, .expected = expected});
       alone = alone && pass.complete;
       expected = nullptr;
       if (pass.moved) patience.reset();
       return set.satisfied();
     });
-    if (!satisfied) sleep_enrolled(e, set);
+    if (!satisfied) wait_long(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
-    const bool held = awake_until(e, wait, [&](Patience& patience) {
-      if (holds()) return true;
-      if (e.look(0, Urgency::attempt).moved) patience.reset();
-      return false;
-    });
-    if (!held) sleep_until(e, wait, holds);
+    const bool held = awake_until(e, [&](Patience& patience) { return look_for(e, holds, patience); });
+    if (!held) wait_long(e, holds, wait);
   }
   template <class E>
   static bool progress(E& e, int home) {
     return Attempts::look(e, home);
+  }
+
+ private:
+  template <class E, class F>
+  static bool look_for(E& e, F& holds, Patience& patience) {
+    if (holds()) return true;
+    if (e.look(0, Urgency::attempt).moved) patience.reset();
+    return false;
+  }
+  template <class E>
+  [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
+    const bool satisfied = awake_on(e, set, [&](Patience& patience) {
+      if (e.look(e.home(set), Urgency::attempt).moved) patience.reset();
+      return set.satisfied();
+    });
+    if (!satisfied) sleep_enrolled(e, set);
+  }
+  template <class E, class F>
+  [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {
+    const bool held = awake_on(e, wait, [&](Patience& patience) { return look_for(e, holds, patience); });
+    if (!held) sleep_until(e, wait, holds);
   }
 };
 
@@ -277,7 +320,7 @@ struct WatchOwnFlag {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    if (!awake_until(e, set, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
+    if (!awake_until(e, [&](Patience&) { return set.satisfied(); })) wait_long(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
@@ -286,6 +329,12 @@ struct WatchOwnFlag {
   template <class E>
   static bool progress(E&, int /*home*/) {
     return false;
+  }
+
+ private:
+  template <class E>
+  [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
+    if (!awake_on(e, set, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
   }
 };
 
