@@ -5,9 +5,9 @@ namespace test {
 
 struct Shortage {
   bool for_good = false;  // all that come after it fail too
-  bool on = false;  // allocations of this thread count
-  long at = 0;      // which of them fails; 0: none
-  long seen = 0;    // so far
+  bool on = false;        // allocations of this thread count
+  long at = 0;            // which of them fails; 0: none
+  long seen = 0;          // so far
 };
 
 }  // namespace test
