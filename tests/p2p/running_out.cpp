@@ -341,12 +341,17 @@ void use_collectives(Round& round) {
 void wait_for_good() {
   std::vector<char> large(16 * 1024);
   const int n = static_cast<int>(large.size());
+  const int go = 3;
   if (rank() == 0) {
+    // Not before the other has no memory any more.
+    for (int i = 0; i < 2; ++i) MPI_Recv(nullptr, 0, MPI_CHAR, 1, go, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < 2; ++i) MPI_Send(large.data(), n, MPI_CHAR, 1, i, MPI_COMM_WORLD);
     MPI_Recv(large.data(), n, MPI_CHAR, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else {
     MPI_Irecv(large.data(), n, MPI_CHAR, 0, 1, MPI_COMM_WORLD, &last);
+    MPI_Send(nullptr, 0, MPI_CHAR, 0, go, MPI_COMM_WORLD);  // a first message may need memory
     *test_shortage() = {.for_good = true, .on = true, .at = 1};
+    MPI_Send(nullptr, 0, MPI_CHAR, 0, go, MPI_COMM_WORLD);
     MPI_Wait(&last, MPI_STATUS_IGNORE);
     test_shortage()->on = false;
   }
