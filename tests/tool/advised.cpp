@@ -92,7 +92,7 @@ void receive_seldom() {
   std::thread first(wait_for_messages, 0);
   std::thread second(wait_for_messages, 1);
   for (int i = 0; i < pauses; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(15));
     for (int tag : {0, 1}) MPI_Send(&i, 1, MPI_INT, peer(), tag, MPI_COMM_WORLD);
   }
   first.join();

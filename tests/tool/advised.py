@@ -76,7 +76,7 @@ class Advice(unittest.TestCase):
                     after.share("contended", "failed try-locks", of=("acquisitions", "failed try-locks")), before.advice)
 
     def test_threads_that_never_sleep(self) -> None:
-        for variables in ({"HEDDLE_MODEL": "mtx"}, {"HEDDLE_MODEL": "clh-usc"}, {"HEDDLE_WAIT": "busy"}):
+        for variables in ({"HEDDLE_MODEL": "mtx"}, {"HEDDLE_MODEL": "clh-usc"}, {"HEDDLE_MODEL": "mtx", "HEDDLE_WAIT": "busy"}):
             before = run(2, "pauses", **variables)
             self.assertRegex(before.advice, r"^threads that wait never sleep, and polled \d+ times in vain", variables)
             after = run(2, "pauses", **variables | named(before.advice))
