@@ -3,7 +3,8 @@
 #
 #   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all [EXCEPT model...]] [ARGS arg...]
 #                   [TIMEOUT seconds] [LABELS label...] [INCLUDES folder...] [LIBRARIES library...]
-#                   [SETTINGS name=value...] [PROPERTIES name value...] [PROCESSES_ONLY] [WAITS model...])
+#                   [SETTINGS name=value...] [PROPERTIES name value...] [PROCESSES_ONLY] [ONE_NODE]
+#                   [WAITS model...])
 #
 # MODELS says under which models (models.cmake): `default` (also without it), the model that a user gets who chooses
 # none; `few`, those that stand for all; `all`, for what tests the models themselves: the few with each number of ranks,
@@ -15,12 +16,14 @@
 # under several, and with two ranks a process (name/threads2/nN); but not with PROCESSES_ONLY, which is for what is about
 # processes.
 #
+# ONE_NODE is for what is about memory that ranks share, also when the tests are run with HEDDLE_NODES (docs/guides/networks.md).
+#
 # WAITS names models under which it also runs with each other policy of waiting (HEDDLE_WAIT), with the largest of RANKS
 # (name/POLICY/model/nN). All runs are started by HEDDLE_TEST_UNDER, if that is set.
 include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
-  cmake_parse_arguments(T PROCESSES_ONLY "NAME;MODELS;TIMEOUT"
+  cmake_parse_arguments(T "PROCESSES_ONLY;ONE_NODE" "NAME;MODELS;TIMEOUT"
                         "SOURCES;RANKS;EXCEPT;ARGS;LABELS;INCLUDES;LIBRARIES;SETTINGS;PROPERTIES;WAITS" ${ARGN})
   if(T_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "heddle_mpi_test: nothing is given for ${T_KEYWORDS_MISSING_VALUES} of ${T_NAME}")
@@ -75,6 +78,9 @@ macro(heddle_add_runs models ranks)
       list(REMOVE_ITEM parts default processes)
       list(JOIN parts / name)
       set(environment ${T_SETTINGS})
+      if(T_ONE_NODE)
+        list(APPEND environment HEDDLE_NODES=1)
+      endif()
       if(NOT model STREQUAL default)
         list(APPEND environment HEDDLE_MODEL=${model})
       endif()

@@ -11,7 +11,8 @@
 
 namespace heddle::binding {
 
-// In a handler: the error that stands for what has been thrown, std::bad_alloc or std::length_error. Anything else is thrown on.
+// In a handler: the error that stands for what has been thrown, std::bad_alloc, std::length_error or std::system_error. Anything else
+// is thrown on.
 [[gnu::cold, gnu::noinline]] Error out_of_memory(int error_class);
 
 template <class Call>

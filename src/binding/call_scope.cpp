@@ -1,5 +1,8 @@
 #include "binding/call_scope.hpp"
 
+#include <new>
+
+#include "platform/thread_end.hpp"
 #include "rank/crash.hpp"
 #include "rank/rank.hpp"
 #include "threads/carried.hpp"
@@ -15,29 +18,42 @@ namespace {
 
 constinit thread_local boot::ThreadRecord nobody_reads{};
 
-// Gives the record back when the thread ends.
+// Gives the record back when the thread ends; not if its rank has ended before, for then mpiexec wants to see where it was.
 struct Lease {
-  boot::ThreadRecord* record = nullptr;
-  boot::RankRecord* counted = nullptr;  // where the thread is one of those that found no record
+  boot::ThreadRecord* record = nullptr;  // null: the thread is one of those that found none
+  boot::RankRecord* rank = nullptr;
   ~Lease() {
     own_record = nullptr;
     threads::shown = {};
-    if (record) boot::give_back_thread_record(*record);
-    if (counted) counted->threads_without_record.fetch_sub(1, std::memory_order_relaxed);
+    if (rank == nullptr || rank->end.load(std::memory_order_relaxed) != 0) return;
+    if (record != nullptr) {
+      boot::give_back_thread_record(*record);
+    } else {
+      rank->threads_without_record.fetch_sub(1, std::memory_order_relaxed);
+    }
   }
 };
-thread_local Lease lease;
+
+// Null: there is no memory for one.
+Lease* find_lease() {
+  try {
+    return &platform::OfThread<Lease>::get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 
 }  // namespace
 
 boot::ThreadRecord& find_record() {
   const boot::Job& job = current_rank().job;
   if (!job.records) return nobody_reads;  // not initialized yet; ask again next time
-  lease.record = boot::take_thread_record(job.record());
-  if (!lease.record) {
-    lease.counted = &job.record();
-    lease.counted->threads_without_record.fetch_add(1, std::memory_order_relaxed);
-  }
+  Lease* const found = find_lease();
+  if (found == nullptr) return nobody_reads;  // the same
+  Lease& lease = *found;
+  lease.rank = &job.record();
+  lease.record = boot::take_thread_record(*lease.rank);
+  if (lease.record == nullptr) lease.rank->threads_without_record.fetch_add(1, std::memory_order_relaxed);
   take_crash_stack();
   own_record = lease.record ? lease.record : &nobody_reads;
   threads::shown = {&own_record->calls, job.record().suspended};

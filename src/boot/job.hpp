@@ -5,7 +5,8 @@
 //
 //     0            JobHeader
 //     header size  RankRecord of rank 0, of rank 1, ...        written by the rank, read by mpiexec
-//     heap_offset  the heap of the shared-memory transport     boot knows only its place and size
+//     then         Card of rank 0, of rank 1, ...              written by the rank, read by the others
+//     heap_offset  the memory of node 0, of node 1, ...        boot knows only its place and size
 //
 // Every field that two processes touch while the job runs is a lock-free atomic; the others are written by
 // mpiexec before the first rank starts and never again. A rank that dies leaves its record as it was, and
@@ -23,7 +24,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 7;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 8;                  // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -105,20 +106,32 @@ static_assert(sizeof(RankRecord) == 1024 + thread_records * sizeof(ThreadRecord)
 
 constexpr int suspended_now(std::uint64_t word) { return static_cast<int>(word & 0xffffffff); }
 
+inline constexpr int agreed_words = 8;  // that ranks can agree on; see agree() in join.hpp
+
+// What a rank has published for the others, one entry behind the other; never changed again.
+inline constexpr std::size_t card_bytes = 16 * 1024;
+struct alignas(64) Card {
+  std::atomic<std::uint32_t> used;  // bytes of entries that are complete
+  alignas(64) std::byte entries[card_bytes - 64];
+};
+static_assert(sizeof(Card) == card_bytes);
+
 struct alignas(64) JobHeader {
   std::uint64_t magic;
   std::uint32_t layout;
   std::int32_t size;           // ranks of the job
   std::int32_t launcher;       // pid of mpiexec; 0 in a world of one
-  std::int32_t local_ranks;    // ranks on this node
+  std::int32_t local_ranks;    // ranks on this machine
   std::int32_t usable_cores;   // that all ranks together may use: affinity mask and cgroup quota, at least 1
   std::int32_t universe_size;  // of MPI_UNIVERSE_SIZE, if the user named one; else 0
-  std::uint64_t heap_offset;   // from the start of the segment
-  std::uint64_t heap_bytes;
+  std::uint64_t heap_offset;   // of node 0's memory, from the start of the segment; that of the others is behind it
+  std::uint64_t heap_bytes;    // of each node
   std::uint64_t segment_bytes;
   std::int64_t wake_up;  // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
+  std::int32_t nodes;    // that the ranks are on, or pretend to be (HEDDLE_NODES)
+  alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
 };
-static_assert(sizeof(JobHeader) == 64);
+static_assert(sizeof(JobHeader) == 192);
 
 constexpr std::int32_t ended(int wait_status) { return wait_status + 1; }
 constexpr int wait_status(std::int32_t end) { return end - 1; }
@@ -126,11 +139,22 @@ constexpr int wait_status(std::int32_t end) { return end - 1; }
 // Tells mpiexec to look at the records: a rank has aborted, or a rank that is a thread has ended.
 inline int abort_signal() { return SIGRTMIN; }
 
+// Ranks of a node have consecutive numbers.
+constexpr int first_rank(int node, int nodes, int ranks) {
+  return static_cast<int>(static_cast<std::int64_t>(node) * ranks / nodes);
+}
+constexpr int node_of_rank(int rank, int nodes, int ranks) {
+  int node = 0;
+  while (first_rank(node + 1, nodes, ranks) <= rank) ++node;
+  return node;
+}
+
 constexpr std::size_t heap_offset(int ranks) {
-  const std::size_t end = sizeof(JobHeader) + static_cast<std::size_t>(ranks) * sizeof(RankRecord);
+  const std::size_t end = sizeof(JobHeader) + static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
   return (end + page_bytes - 1) / page_bytes * page_bytes;
 }
 
 inline RankRecord* rank_records(JobHeader* header) { return reinterpret_cast<RankRecord*>(header + 1); }
+inline Card* cards(JobHeader* header) { return reinterpret_cast<Card*>(rank_records(header) + header->size); }
 
 }  // namespace heddle::boot

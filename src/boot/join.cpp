@@ -65,8 +65,12 @@ void point_into(Job& job, void* base) {
   job.header = static_cast<JobHeader*>(base);
   job.records = rank_records(job.header);
   job.size = job.header->size;
-  job.heap = static_cast<std::byte*>(base) + job.header->heap_offset;
+  job.nodes = job.header->nodes;
+  const int node = node_of_rank(job.rank, job.nodes, job.size);
+  job.first_local = first_rank(node, job.nodes, job.size);
+  job.local_ranks = first_rank(node + 1, job.nodes, job.size) - job.first_local;
   job.heap_bytes = job.header->heap_bytes;
+  job.heap = static_cast<std::byte*>(base) + job.header->heap_offset + static_cast<std::size_t>(node) * job.heap_bytes;
   job.cores = job.record().cores;
   leave_out_of_core_dumps(job);
 }
@@ -153,6 +157,7 @@ bool join_alone(Job& job, std::size_t heap_bytes, Problem& problem) {
   header->layout = job_layout;
   header->size = 1;
   header->local_ranks = 1;
+  header->nodes = 1;
   header->usable_cores = usable_cores();
   header->wake_up = measure_wake_up();
   header->heap_offset = heap_offset(1);

@@ -20,8 +20,11 @@ struct Job {
   bool singleton = true;  // started without mpiexec
   JobHeader* header = nullptr;
   RankRecord* records = nullptr;  // one for each rank
-  std::byte* heap = nullptr;      // zero-filled, the same memory in every rank, at a different address in each
+  std::byte* heap = nullptr;  // the node's: zero-filled, the same memory in every rank, at a different address in each
   std::size_t heap_bytes = 0;
+  int nodes = 1;
+  int first_local = 0;  // rank of the node
+  int local_ranks = 1;  // of the node
 
   RankRecord& record() const { return records[rank]; }
 };
@@ -40,6 +43,16 @@ struct Problem {
 // sessions that come and go.
 void leave(Job& job);
 void enter(Job& job);
+
+// What all ranks of the job hold of one word, 0 until one of them has proposed a value: the first proposal stands. Any thread.
+inline std::uint64_t agreed(const Job& job, int word) {
+  return job.header->agreed[word].load(std::memory_order_relaxed);
+}
+inline std::uint64_t agree(const Job& job, int word, std::uint64_t proposal) {
+  std::uint64_t standing = 0;
+  return job.header->agreed[word].compare_exchange_strong(standing, proposal, std::memory_order_relaxed) ? proposal
+                                                                                                         : standing;
+}
 
 // Ends the whole job (a world of one: this process) with `code` as mpiexec's exit code; mpiexec, or this
 // process if there is none, writes `text` to standard error. `job` may be null: MPI is not initialized.

@@ -71,6 +71,13 @@ inline constexpr std::array variables{
              "Whether a rank that crashes prints a backtrace and the MPI calls that its threads were in",
              "troubleshooting.md"},
 
+    Variable{"HEDDLE_NODES", "NUMBER", "1",
+             "Pretends that the ranks of a job are on so many nodes, which talk over a network for tests that refuses, "
+             "delays "
+             "and reorders messages",
+             "guides/networks.md"},
+    Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "What that network's accidents follow from", "guides/networks.md"},
+
     Variable{"HEDDLE_CC", "COMMAND", "cc", "C compiler that mpicc calls", "guides/your-program.md", Reader::compiler},
     Variable{"HEDDLE_CXX", "COMMAND", "c++", "C++ compiler that mpicxx calls", "guides/your-program.md",
              Reader::compiler},

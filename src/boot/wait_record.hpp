@@ -13,6 +13,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "platform/native.hpp"
+
 namespace heddle::boot {
 
 enum class Awaited : std::uint8_t {
@@ -30,6 +32,7 @@ enum class Awaited : std::uint8_t {
   target_post,         // MPI_Win_post of the window's member `peer`
   exchange,            // a send and a receive in one
   origins,             // MPI_Win_complete of the window's origins
+  target_answer,       // of the window's member `peer`, by message; -1: of several
 };
 
 // `peer` and `member` are ranks of the communicator; `peer` of a delivery is a world rank.
@@ -133,8 +136,9 @@ struct MemberProgress {
   };
   static constexpr int kind_bits = 3;
 
-  alignas(64) std::atomic<std::uint32_t> finished;  // the last operation in which it has nothing left to do
-  Note notes[2];                                    // what it claimed the last two operations to be; not of barriers
+  alignas(
+      64) platform::Native::atomic<std::uint32_t> finished;  // the last operation in which it has nothing left to do
+  Note notes[2];  // what it claimed the last two operations to be; not of barriers
 };
 static_assert(sizeof(MemberProgress) == 64);
 

@@ -4,8 +4,6 @@
 
 namespace heddle::coll {
 
-static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
-
 namespace {
 
 bool are_of_one_process(const Comm& comm) {
@@ -17,7 +15,13 @@ bool are_of_one_process(const Comm& comm) {
 }  // namespace
 
 Region::Region(Comm& comm, std::byte* base, bool crowded)
-    : comm_(comm), base_(base), members_(comm.size), crowded_(crowded), one_process_(are_of_one_process(comm)) {}
+    : comm_(comm),
+      base_(base),
+      members_(comm.size),
+      crowded_(crowded),
+      one_process_(are_of_one_process(comm)),
+      shared_{base},
+      rounds_(shared_, static_cast<std::uint32_t>(comm.size), static_cast<std::uint32_t>(comm.rank)) {}
 
 void Region::prepare(std::byte* base, int members) {
   new (base) RegionHead{};
@@ -27,46 +31,14 @@ void Region::prepare(std::byte* base, int members) {
   }
 }
 
-Epoch Region::slowest() const {
-  Epoch least = member(0).finished.load(std::memory_order_acquire);
-  for (int m = 1; m < members_; ++m) {
-    const Epoch e = member(m).finished.load(std::memory_order_acquire);
-    if (!reached(e, least)) least = e;
-  }
-  return least;
-}
-
-// Until all members have finished `e`, or for some other reason.
-template <class F>
-void Region::await_finished(Epoch e, const F& or_else) {
-  const auto over = [&] {
-    known_finished_ = slowest();
-    return reached(known_finished_, e) || or_else();
-  };
-  if (over()) return;
-  // Announced before looking again, while finish() looks after it has said so: one of the two sees the other.
-  head().congested.fetch_add(1, std::memory_order_seq_cst);
-  await(boot::Awaited::members, e, -1, over);
-  head().congested.fetch_sub(1, std::memory_order_relaxed);
-}
-
-Epoch Region::enter() {
-  ++epoch_;
-  const Epoch previous = epoch_ - frames;  // what the frame was used for last
-  if (reached(known_finished_, previous)) [[likely]]
-    return epoch_;
-  await_finished(previous, [] { return false; });
-  return epoch_;
-}
-
 bool Region::await_readers(Epoch e) {
-  await_finished(e, [&] { return strayed(e); });
+  const auto await_members = [&](const auto& finished) { await(boot::Awaited::members, e, -1, finished); };
+  rounds_.await_finished(e, await_members, [&] { return strayed(e); });
   return !strayed(e);
 }
 
 void Region::finish(Epoch e) {
-  member(comm_.rank).finished.store(e, std::memory_order_seq_cst);
-  if (head().congested.load(std::memory_order_seq_cst) == 0) [[likely]]
+  if (!rounds_.finish(e)) [[likely]]
     return;
   for (int m = 0; m < members_; ++m) {
     if (m != comm_.rank) p2p::notify(*comm_.owner, comm_.world_rank(m));

@@ -4,23 +4,22 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "boot/wait_record.hpp"
-#include "lln/shm/heap.hpp"
+#include "node/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "p2p/blocked.hpp"
 #include "p2p/p2p.hpp"
 #include "platform/native.hpp"
 #include "rank/rank.hpp"
+#include "sync/slot_sets.hpp"
 
 namespace heddle::coll {
 
-using Epoch = std::uint32_t;  // number of an operation; wraps around
-inline bool reached(Epoch now, Epoch wanted) { return static_cast<std::int32_t>(now - wanted) >= 0; }
+using Epoch = sync::Round;  // number of an operation
 
 // What a member says that an operation is: all must say the same.
 struct Claim {
@@ -36,19 +35,17 @@ struct Claim {
   }
 };
 
-// What lies in shared memory. Every word that is written by one member and read by others has a line of its own.
-struct Frame {
-  alignas(64) std::atomic<std::uint64_t> arrived;  // members that have come; above 16 bits: the sum of their claims
-  alignas(64) std::atomic<Epoch> open;             // the operation whose outcome is there to be read
-  std::atomic<Epoch> strayed;                      // the operation (a broadcast) in which a member went another way
-  std::uint64_t bytes;                             // of a broadcast message, written before `open`
-  Claim::Kind kind;  // of the operation, written before `open`; none: the members disagree
+// What lies in shared memory: the claims of the members are summed up in `arrived`.
+struct Frame : sync::SlotSet<platform::Native> {
+  std::uint64_t bytes;  // of a broadcast message, written before `open`
+  Claim::Kind kind;     // of the operation, written before `open`; none: the members disagree
 };
+static_assert(sizeof(Frame) == 128);
 
 using Member = boot::MemberProgress;  // mpiexec reads it, for messages about hangs
 
 struct RegionHead {
-  alignas(64) std::atomic<std::uint32_t> congested;  // members that wait for a frame to be free
+  alignas(64) platform::Native::atomic<std::uint32_t> congested;  // members that wait for a frame to be free
 };
 
 // One member's view of a region.
@@ -75,9 +72,12 @@ class Region {
 
   // Begins the next epoch: waits until its frame is free. An operation may have several under way, at most `frames`,
   // before it finishes them.
-  Epoch enter();
-  Epoch last_entered() const { return epoch_; }
-  Frame& frame(Epoch e) const { return reinterpret_cast<Frame*>(base_ + sizeof(RegionHead))[e % frames]; }
+  Epoch enter() {
+    return rounds_.enter(
+        [this](const auto& free) { await(boot::Awaited::members, last_entered() - frames, -1, free); });
+  }
+  Epoch last_entered() const { return rounds_.last_entered(); }
+  Frame& frame(Epoch e) const { return shared_.set(e); }
   std::byte* slot(Epoch e, int member, std::size_t bytes) const {
     const auto i = e % frames * static_cast<std::size_t>(members_) + static_cast<std::size_t>(member);
     return bytes <= small_slot ? base_ + offset_of_small(members_) + i * small_slot
@@ -93,23 +93,17 @@ class Region {
   // Counts this member in, its slot being filled; true for the last one, who then knows whether all agree.
   bool arrive(Epoch e, const Claim& claim) {
     if (claim.kind != Claim::barrier) note(e, claim);
-    Frame& f = frame(e);
-    const std::uint64_t mine = claim.number() << 16 | 1;
-    const std::uint64_t sum = f.arrived.fetch_add(mine, std::memory_order_acq_rel) + mine;
-    if ((sum & 0xffff) != static_cast<std::uint64_t>(members_)) return false;
-    f.arrived.store(0, std::memory_order_relaxed);  // for the frame's next use; nobody looks before then
-    agreed_ = sum == mine * static_cast<std::uint64_t>(members_);
-    return true;
+    return rounds_.arrive(e, claim.number());
   }
   // After arrive() has told this member that it is the last.
-  bool agreed() const { return agreed_; }
+  bool agreed() const { return rounds_.agreed(); }
   // Another member's claim that differs, as "rank 1 came with ..."; what is there of it.
   Error disagreement(Epoch e, const Claim& mine) const;
   // Lets those who wait for the frame read it; `waits` says who does.
   template <class Waits>
   void open(Epoch e, Claim::Kind kind, Waits&& waits) {
     frame(e).kind = kind;
-    frame(e).open.store(e, std::memory_order_release);
+    rounds_.open(e);
     for (int m = 0; m < members_; ++m) {
       if (m != comm_.rank && waits(m)) p2p::notify(*comm_.owner, comm_.world_rank(m));
     }
@@ -119,28 +113,25 @@ class Region {
   }
   // False: what was opened is not an operation of this kind, in which all agree.
   [[nodiscard]] bool await_open(Epoch e, Claim::Kind kind) {
-    const std::atomic<Epoch>& word = frame(e).open;
-    await(boot::Awaited::members, e, -1, [&word, e] { return word.load(std::memory_order_acquire) == e; });
+    await(boot::Awaited::members, e, -1, [this, e] { return is_open(e); });
     return frame(e).kind == kind;
   }
   // The same for a broadcast, where a member that goes another way does not arrive but strays.
   [[nodiscard]] bool await_broadcast(Epoch e, int root) {
-    const Frame& f = frame(e);
-    await(boot::Awaited::root, e, root, [&f, e] {
-      return f.open.load(std::memory_order_acquire) == e || f.strayed.load(std::memory_order_acquire) == e;
-    });
-    return f.open.load(std::memory_order_acquire) == e && f.kind == Claim::bcast;
+    await(boot::Awaited::root, e, root, [this, e] { return is_open(e) || strayed(e); });
+    return is_open(e) && frame(e).kind == Claim::bcast;
   }
-  void stray(Epoch e) { frame(e).strayed.store(e, std::memory_order_seq_cst); }
-  bool strayed(Epoch e) const { return frame(e).strayed.load(std::memory_order_acquire) == e; }
-  bool is_open(Epoch e) const { return frame(e).open.load(std::memory_order_seq_cst) == e; }
+  // This member goes another way than the root of a broadcast; whether that one has opened it by now.
+  bool stray(Epoch e) { return rounds_.stray(e); }
+  bool strayed(Epoch e) const { return rounds_.strayed(e); }
+  bool is_open(Epoch e) const { return rounds_.is_open(e); }
   // This member has nothing left to do in frames up to this one.
   void finish(Epoch e);
   // Of the root of a broadcast that others read out of its own buffer, after it has finished: waits until everyone has. False:
   // a member went another way.
   [[nodiscard]] bool await_readers(Epoch e);
   // Everyone has been seen in an operation that began with `e`, so they have finished what was before it.
-  void all_seen_in(Epoch e) { known_finished_ = e - 1; }
+  void all_seen_in(Epoch e) { rounds_.all_seen_in(e); }
 
  private:
   // Slots a few lines more than a power of two apart, so that they do not all fall into the same sets of the cache.
@@ -153,14 +144,19 @@ class Region {
     return (end + 4095) / 4096 * 4096;
   }
 
-  RegionHead& head() const { return *reinterpret_cast<RegionHead*>(base_); }
-  Member& member(int m) const {
-    return reinterpret_cast<Member*>(base_ + sizeof(RegionHead) + frames * sizeof(Frame))[m];
-  }
+  // What the members share.
+  struct Shared {
+    std::byte* base;
+    Frame& set(Epoch e) const { return reinterpret_cast<Frame*>(base + sizeof(RegionHead))[e % frames]; }
+    Member& member(std::uint32_t m) const {
+      return reinterpret_cast<Member*>(base + sizeof(RegionHead) + frames * sizeof(Frame))[m];
+    }
+    auto& finished(std::uint32_t m) const { return member(m).finished; }
+    auto& waiting() const { return reinterpret_cast<RegionHead*>(base)->congested; }
+  };
+
+  Member& member(int m) const { return shared_.member(static_cast<std::uint32_t>(m)); }
   static constexpr int turns = 16;
-  Epoch slowest() const;
-  template <class F>
-  void await_finished(Epoch e, const F& or_else);
 
   // With more ranks than cores, whoever is waited for needs this core more than we do: give it away at once, and only
   // if that does not help wait in earnest. The passive wait so anyway.
@@ -184,9 +180,8 @@ class Region {
   int members_;
   bool crowded_;
   bool one_process_;
-  Epoch epoch_ = 0;           // the last one entered
-  Epoch known_finished_ = 0;  // every member has finished at least this one
-  bool agreed_ = true;
+  Shared shared_;
+  sync::SlotSetMember<platform::Native, frames, Shared> rounds_;
 };
 
 }  // namespace heddle::coll

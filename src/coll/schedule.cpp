@@ -1,5 +1,6 @@
 #include "coll/schedule.hpp"
-#include "instruments/cells.hpp"
+
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -7,8 +8,10 @@
 #include <new>
 
 #include "coll/state.hpp"
+#include "instruments/cells.hpp"
 #include "op/op.hpp"
 #include "p2p/requests.hpp"
+#include "platform/thread_end.hpp"
 
 namespace heddle::coll {
 
@@ -49,11 +52,23 @@ Error start_persistent(Request& request) {
   return success;
 }
 
+Error fail_for_memory(Comm& comm) {
+  const std::lock_guard guard(comm.mutex);
+  const char* const name = comm.name.empty() ? "an unnamed communicator" : comm.name.c_str();
+  constexpr char sentence[] =
+      "there has been no memory for a message of the operation on %s for %d seconds, and others may wait for it; start "
+      "fewer ranks, or raise the limit (ulimit -v, the container's)";
+  return comm.handle != 0 ? fail_on(comm, MPI_ERR_NO_MEM, sentence, name, progress::Shortage::seconds)
+                          : fail(MPI_ERR_NO_MEM, sentence, name, progress::Shortage::seconds);
+}
+
 // A schedule's error is told here and not left in the request, which knows nothing of the message that failed.
 Error finish(Request& request, MPI_Status&) {
-  const int error = static_cast<Schedule*>(request.state)->error();
+  const auto& schedule = *static_cast<Schedule*>(request.state);
+  const int error = schedule.error();
   if (error == MPI_SUCCESS) [[likely]]
     return success;
+  if (error == MPI_ERR_NO_MEM && schedule.was_short_of_memory()) return fail_for_memory(*request.comm);
   const char* why =
       error == MPI_ERR_TRUNCATE ? ": it did not fit; do all processes agree on counts and datatypes?" : "";
   return request.comm->handle != 0 ? fail_on(*request.comm, error, "a message of the operation failed%s", why)
@@ -80,6 +95,9 @@ struct SchedulePool {
   Schedule* free = nullptr;
   int size = 0;
 
+  SchedulePool() = default;
+  SchedulePool(const SchedulePool&) = delete;
+  SchedulePool& operator=(const SchedulePool&) = delete;
   ~SchedulePool() {
     while (Schedule* schedule = free) {
       free = schedule->next_free_;
@@ -103,10 +121,8 @@ struct SchedulePool {
     ++size;
   }
 
-  static SchedulePool& mine() {
-    thread_local SchedulePool pool;
-    return pool;
-  }
+  // The calling thread's. Throws std::bad_alloc.
+  static SchedulePool& mine() { return platform::OfThread<SchedulePool>::get(); }
 };
 
 Schedule& Schedule::take(Comm& comm, bool persistent) {
@@ -121,6 +137,7 @@ Schedule& Schedule::take(Comm& comm, bool persistent) {
   schedule.persistent_ = persistent;
   schedule.op_ = nullptr;
   schedule.position_ = 0;
+  schedule.shortage_ = {};
   schedule.error_ = schedule.refusal_ = MPI_SUCCESS;
   schedule.channels_[0] = schedule.open_channel(comm);
   schedule.channels_[1] = {};
@@ -145,7 +162,11 @@ void Schedule::give_back(Schedule& schedule) {
   schedule.request_ = nullptr;
   schedule.steps_.clear();
   schedule.scratch_.clear();
-  SchedulePool::mine().give_back(schedule);
+  try {
+    SchedulePool::mine().give_back(schedule);
+  } catch (const std::bad_alloc&) {  // another thread than the one that has taken it, and its first
+    delete &schedule;
+  }
 }
 
 int Schedule::local_channel() {
@@ -205,23 +226,43 @@ void Schedule::start(const Step& step) {
   const int tag = channel.tag + step.lane;
   const Piece& m = step.a;
   if (pending_.size() == pending_.capacity()) pending_.reserve(2 * pending_.size() + 4);  // what is begun has a place
-  pending_.push_back(step.kind == Step::Kind::send
-                         ? &p2p::isend(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
-                         : &p2p::irecv(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag));
+  pending_.push_back(
+      &p2p::begun(step.kind == Step::Kind::send
+                      ? p2p::isend(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
+                      : p2p::irecv(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)));
 }
 
-// A message that there is no memory for now is tried again: the others wait for it.
+void Schedule::send_blocking(const Step& step) {
+  const Channel& channel = channels_[step.channel];
+  const Piece& m = step.a;
+  const Error error =
+      p2p::send(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, channel.tag + step.lane);
+  if (error.code() == MPI_ERR_NO_MEM) throw std::bad_alloc();  // it has not left
+  note(error);
+}
+
+// A message that there is no memory for now is tried again for a while, by whoever catches: the others wait for it.
+template <class Begin>
+void Schedule::attempt(Begin&& begin) {
+  try {
+    begin();
+    shortage_.end();
+  } catch (const std::bad_alloc&) {
+    if (shortage_.bear()) throw;
+    note(Error(MPI_ERR_NO_MEM));
+  }
+}
+
 template <class Begin>
 void Schedule::persist(Begin&& begin) {
-  constexpr int attempts = 1000;
-  for (int i = 0; i < attempts; ++i) {
+  for (;;) {
     try {
-      return begin();
+      return attempt(begin);
     } catch (const std::bad_alloc&) {
       p2p::poll_once(*comm().owner);
+      sched_yield();  // somebody else may free some
     }
   }
-  note(Error(MPI_ERR_NO_MEM));
 }
 
 Error Schedule::run() {
@@ -244,29 +285,41 @@ Error Schedule::run() {
         local(step);
         break;
       default: {
-        // The last one before a fence may as well block: it needs no request.
-        const bool is_send = step.kind == Step::Kind::send;
-        if (!next_is_fence(i) || (!is_send && !pending_.empty())) {
-          persist([&] { start(step); });
-          break;
-        }
-        const Channel& channel = channels_[step.channel];
-        const int tag = channel.tag + step.lane;
-        const Piece& m = step.a;
-        persist([&] {
-          note(is_send ? p2p::send(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
-                       : p2p::recv(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag));
-        });
+        // A send that is the last before a fence may as well block: it needs no request.
+        const bool blocks = step.kind == Step::Kind::send && next_is_fence(i);
+        persist([&] { blocks ? send_blocking(step) : start(step); });
       }
     }
   }
   finish_pending();
+  if (error_ == MPI_ERR_NO_MEM && was_short_of_memory()) [[unlikely]]
+    return fail_for_memory(comm());
   return Error(error_);
+}
+
+// Begins what stands before the next fence, from where it had to stop for want of memory.
+void Schedule::begin_to_fence() {
+  for (; position_ < steps_.size(); ++position_) {
+    const Step& step = steps_[position_];
+    switch (step.kind) {
+      case Step::Kind::fence:
+        ++position_;
+        return;
+      case Step::Kind::copy:
+      case Step::Kind::reduce:
+        local(step);
+        break;
+      default:
+        attempt([&] { start(step); });
+    }
+  }
 }
 
 // Goes as far as it can without waiting; true at the end.
 bool Schedule::advance() {
   for (;;) {
+    if (!at_fence_) begin_to_fence();
+    at_fence_ = true;
     while (!pending_.empty()) {
       Request& request = *pending_.back();
       if (!request.done.load(std::memory_order_acquire)) return false;
@@ -275,18 +328,7 @@ bool Schedule::advance() {
       pending_.pop_back();
     }
     if (position_ == steps_.size()) return true;
-    for (; position_ < steps_.size(); ++position_) {
-      const Step& step = steps_[position_];
-      if (step.kind == Step::Kind::fence) {
-        ++position_;
-        break;
-      }
-      if (step.kind == Step::Kind::copy || step.kind == Step::Kind::reduce) {
-        local(step);
-      } else {
-        start(step);
-      }
-    }
+    at_fence_ = false;
   }
 }
 
@@ -298,6 +340,8 @@ bool Schedule::poll() {
 
 void Schedule::launch() {
   position_ = 0;
+  at_fence_ = false;
+  shortage_ = {};
   error_ = MPI_SUCCESS;
   request_->done.store(0, std::memory_order_relaxed);
   request_->error = MPI_SUCCESS;

@@ -24,6 +24,7 @@
 #include "object/error.hpp"
 #include "object/request.hpp"
 #include "p2p/p2p.hpp"
+#include "progress/shortage.hpp"
 
 namespace heddle {
 struct Op;
@@ -93,6 +94,7 @@ class Schedule final : public progress::Pollable {
   void launch();
   bool poll() override;
   int error() const { return error_; }  // of the round that is over
+  bool was_short_of_memory() const { return shortage_.was_too_long(); }
 
  private:
   Schedule() = default;
@@ -100,9 +102,13 @@ class Schedule final : public progress::Pollable {
   Channel open_channel(Comm& comm);
 
   void start(const Step& step);
+  void send_blocking(const Step& step);
+  template <class Begin>
+  void attempt(Begin&& begin);
   template <class Begin>
   void persist(Begin&& begin);
   void local(const Step& step);
+  void begin_to_fence();
   bool advance();
   void note(Error error) {
     if (error && error_ == MPI_SUCCESS) error_ = error.code();
@@ -116,7 +122,9 @@ class Schedule final : public progress::Pollable {
   Scratch scratch_;
 
   std::size_t position_ = 0;       // the next step
+  bool at_fence_ = false;          // all that stands before the fence has been begun
   std::vector<Request*> pending_;  // started and not yet found done
+  progress::Shortage shortage_;
   int error_ = MPI_SUCCESS;
   int refusal_ = MPI_SUCCESS;
   Request* request_ = nullptr;  // once attached

@@ -1,6 +1,8 @@
 #include "coll/scratch.hpp"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 namespace heddle::coll {
 
@@ -14,7 +16,9 @@ void Scratch::shrink() {
   more_.clear();
   const std::size_t size = std::min(wanted_, keep_at_most);
   if (size <= kept_size_) return;
-  kept_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  Chunk chunk(new (std::nothrow) std::byte[size]);
+  if (chunk == nullptr) return;  // the old one will do
+  kept_ = std::move(chunk);
   kept_size_ = size;
 }
 

@@ -95,8 +95,7 @@ Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
   const Claim claim{Claim::bcast, bytes};
   const Epoch e = region.enter();
   region.note(e, claim);
-  if (!region.strayed(e)) region.stray(e);
-  const bool astray = region.is_open(e);
+  const bool astray = region.stray(e);
   region.finish(e);
   if (astray) return disagree(region, comm, e, claim);
   return {};

@@ -13,7 +13,7 @@
 namespace heddle::coll {
 
 struct CommState {
-  lln::shm::Offset block = lln::shm::nowhere;
+  node::Offset block = node::nowhere;
   std::optional<Region> region;  // none: there was no memory left, and no one tries again; or it was left
   bool shared = false;           // whether the region has been made, or tried to
 

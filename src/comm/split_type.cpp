@@ -11,6 +11,7 @@
 #include "comm/split.hpp"
 #include "object/resolve.hpp"
 #include "platform/hardware.hpp"
+#include "rank/rank.hpp"
 
 namespace heddle::mpi {
 
@@ -28,10 +29,13 @@ std::optional<std::string> value_of(const Info* info, std::string_view key) {
 
 int color_of(int instance) { return instance == nowhere ? MPI_UNDEFINED : instance; }
 
+// Those who share memory are on one node.
+int color_of_node(const Comm& comm) { return comm.owner->node->place().first_local; }
+
 // The processes on one instance of the kind that `info` names; none if it names none that is known here.
-int guided_color(const Info* info, const Instances& mine) {
+int guided_color(const Info* info, const Instances& mine, const Comm& comm) {
   const auto wanted = value_of(info, resource_key);
-  if (wanted == shared_memory) return 0;
+  if (wanted == shared_memory) return color_of_node(comm);
   for (std::size_t kind = 0; kind < hardware_kinds; ++kind) {
     if (wanted == hardware_names[kind]) return color_of(mine[kind]);
   }
@@ -42,7 +46,7 @@ int resource_color(const Info* info, const Instances& mine, const Comm& comm) {
   const auto pset = value_of(info, pset_key);
   if (pset == "mpi://WORLD") return 0;
   if (pset == "mpi://SELF") return comm.rank;
-  return guided_color(info, mine);
+  return guided_color(info, mine, comm);
 }
 
 // The largest kind that cuts this process's instance out of the communicator. All on that instance see the same.
@@ -68,10 +72,10 @@ Error Comm_split_type(Comm& comm, int split_type, int key, const Info* info, MPI
   int color = MPI_UNDEFINED;
   switch (split_type) {
     case MPI_COMM_TYPE_SHARED:
-      color = 0;
+      color = color_of_node(comm);
       break;
     case MPI_COMM_TYPE_HW_GUIDED:
-      color = guided_color(info, mine);
+      color = guided_color(info, mine, comm);
       break;
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
       color = resource_color(info, mine, comm);

@@ -47,6 +47,7 @@ class Cells {
   };
 
   [[gnu::noinline]] Cell& look_up(Counters& counters);
+  Cell& look_up_or_make(Counters& counters);
 
   std::array<Recent, 16> recent_;
   std::vector<Own> own_;
@@ -54,7 +55,7 @@ class Cells {
 
 namespace detail {
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Cells* own_cells;
-// Null for a thread that is ending and has given its cells back.
+// Null: there is no memory for them.
 [[gnu::cold, gnu::noinline]] Cells* make_cells();
 // Where there are user-level threads.
 [[gnu::noinline]] Cells* cells_of_caller();

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <new>
 
 #include "instruments/cells.hpp"
 #include "instruments/ticks.hpp"
+#include "platform/thread_end.hpp"
 #include "threads/mutex.hpp"
 #include "threads/per_thread.hpp"
 
@@ -100,14 +102,11 @@ constinit std::atomic<std::uint64_t> gone{0};
 struct Lease {
   std::unique_ptr<Cells> cells;
   std::unique_ptr<Known[]> known;
-  bool over = false;
   ~Lease() {
     own_cells = nullptr;
     all_known = nullptr;
-    over = true;
   }
 };
-thread_local Lease lease;
 
 std::size_t place_of(threads::Thread thread) {
   const auto address = reinterpret_cast<std::uintptr_t>(thread);
@@ -116,7 +115,7 @@ std::size_t place_of(threads::Thread thread) {
 // Out of line: the search before it may have been continued by another kernel thread, which has memories of its own.
 [[gnu::noinline]] void remember(const Known& known) {
   if (all_known == nullptr) {
-    if (lease.over) return;
+    Lease& lease = platform::OfThread<Lease>::get();
     lease.known = std::make_unique<Known[]>(most_known);
     all_known = lease.known.get();
   }
@@ -126,9 +125,13 @@ std::size_t place_of(threads::Thread thread) {
 }  // namespace
 
 Cells* make_cells() {
-  if (lease.over) return nullptr;
-  lease.cells = std::make_unique<Cells>();
-  own_cells = lease.cells.get();
+  try {
+    Lease& lease = platform::OfThread<Lease>::get();
+    lease.cells = std::make_unique<Cells>();
+    own_cells = lease.cells.get();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
   return own_cells;
 }
 
@@ -141,9 +144,13 @@ Cells* cells_of_caller() {
     if (known.thread == caller.thread() && known.gone == now) [[likely]]
       return known.cells;
   }
-  Cells* const cells = &threads::own<Cells>();
-  remember({caller.thread(), now, cells});
-  return cells;
+  try {
+    Cells* const cells = &threads::own<Cells>();
+    remember({caller.thread(), now, cells});
+    return cells;
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
 }
 
 }  // namespace detail
@@ -158,7 +165,18 @@ Cells::~Cells() {
   for (const Own& own : own_) own.cell->taken_.store(false, std::memory_order_release);
 }
 
+// What finds no memory to be counted is not: the operation that it is a part of goes on.
 Cell& Cells::look_up(Counters& counters) {
+  static Cell uncounted;
+  try {
+    return look_up_or_make(counters);
+  } catch (const std::bad_alloc&) {
+    recent_[counters.name_ % recent_.size()] = {};
+    return uncounted;
+  }
+}
+
+Cell& Cells::look_up_or_make(Counters& counters) {
   Recent& recent = recent_[counters.name_ % recent_.size()];
   recent.name = counters.name_;
   const auto known = std::ranges::find(own_, counters.name_, &Own::name);
@@ -166,8 +184,8 @@ Cell& Cells::look_up(Counters& counters) {
     recent.cell = known->cell.get();
     return *recent.cell;
   }
+  own_.reserve(own_.size() + 1);
   std::lock_guard guard(counters.mutex_);
-  ++counters.threads_;
   // Acquire: what the cell's last owner has counted.
   const auto free = std::ranges::find_if(
       counters.cells_, [](const auto& cell) { return !cell->taken_.load(std::memory_order_acquire); });
@@ -177,6 +195,7 @@ Cell& Cells::look_up(Counters& counters) {
   } else {
     own_.push_back({counters.name_, counters.cells_.emplace_back(std::make_shared<Cell>())});
   }
+  ++counters.threads_;
   recent.cell = own_.back().cell.get();
   return *recent.cell;
 }

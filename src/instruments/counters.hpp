@@ -27,6 +27,7 @@ enum class Count : std::uint8_t {
   deferred,      // of these, were left to an idle core
   received,      // messages that arrived
   unexpected,    // of these, found no receive posted
+  staged,        // of these, long ones that went through chunks of shared memory
   polls,         // looks at the network
   empty_polls,   // that found nothing
   acquisitions,  // entries into the critical section

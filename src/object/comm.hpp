@@ -32,7 +32,7 @@ struct CommState;
 }
 
 // Messages of different planes of one communicator never match each other.
-enum class Plane : std::uint32_t { user = 0, collective = 1, partitioned = 2 };
+enum class Plane : std::uint32_t { user = 0, collective = 1, partitioned = 2, window = 3 };
 inline constexpr std::uint64_t planes = 4;  // numbers for them in a context
 
 // The name of a communicator on the wire: unique in the job, chosen by one member (see object/context.hpp) and told

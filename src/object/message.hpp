@@ -12,13 +12,12 @@ struct Unexpected;
 
 struct Message final : Object {
   static constexpr Kind object_kind = Kind::message;
-  Message(Comm& c, int from, int with_tag, p2p::Unexpected& m)
-      : Object(Kind::message), comm(&c), source(from), tag(with_tag), content(&m) {}
+  explicit Message(Comm& c) : Object(Kind::message), comm(&c) {}
 
   Comm* comm;
-  int source;
-  int tag;
-  p2p::Unexpected* content;
+  int source = 0;
+  int tag = 0;
+  p2p::Unexpected* content = nullptr;
 };
 
 }  // namespace heddle

@@ -70,22 +70,40 @@ Responsible responsible_for(Rank& rank, Function function, Object* owner) {
   return result;
 }
 
-template <class Named>
-std::string title(Named& object, const char* unnamed) {
-  std::lock_guard guard(object.mutex);
-  return object.name.empty() ? unnamed : object.name;
-}
+// Text of bounded length. It needs no memory: that there is none may be what it says.
+template <std::size_t bytes>
+class Text {
+ public:
+  template <class... Values>
+  void add(const char* format, Values... values) {
+    const int wanted = std::snprintf(text_ + length_, bytes - length_, format, values...);
+    if (wanted > 0) length_ = std::min(length_ + static_cast<std::size_t>(wanted), bytes - 1);
+  }
+  bool empty() const { return length_ == 0; }
+  const char* c_str() const { return text_; }
+
+ private:
+  char text_[bytes] = {};
+  std::size_t length_ = 0;
+};
 
 // "on loom (rank 1 of 3)"; empty if no object is responsible.
-std::string place_of(const Responsible& responsible) {
-  const auto in_comm = [](std::string name, const Comm& comm) {
-    return "on " + std::move(name) + " (rank " + std::to_string(comm.rank) + " of " + std::to_string(comm.size) + ")";
+using Place = Text<512>;
+Place place_of(const Responsible& responsible) {
+  Place place;
+  const auto add = [&](const char* prefix, const std::string& name, const char* unnamed, const Comm& comm) {
+    place.add("on %s%s (rank %d of %d)", prefix, name.empty() ? unnamed : name.c_str(), comm.rank, comm.size);
   };
-  if (Comm* comm = responsible.comm; comm && responsible.of_call)
-    return in_comm(title(*comm, "an unnamed communicator"), *comm);
-  if (Win* win = responsible.win) return in_comm(title(*win, "an unnamed window"), *win->comm);
-  if (File* file = responsible.file) return in_comm("file " + file->name, *file->comm);
-  return {};
+  if (Comm* comm = responsible.comm; comm && responsible.of_call) {
+    const std::lock_guard guard(comm->mutex);
+    add("", comm->name, "an unnamed communicator", *comm);
+  } else if (Win* win = responsible.win) {
+    const std::lock_guard guard(win->mutex);
+    add("", win->name, "an unnamed window", *win->comm);
+  } else if (File* file = responsible.file) {
+    add("file ", file->name, "", *file->comm);
+  }
+  return place;
 }
 
 void remember(Function function, int code, const char* sentence) {
@@ -97,32 +115,36 @@ void remember(Function function, int code, const char* sentence) {
 }
 
 // " on rank 1 of 4". Before MPI is initialized mpiexec's variables say it, or nobody.
-std::string place_in_job(const Rank& rank) {
-  if (rank.job.header != nullptr)
-    return " on rank " + std::to_string(rank.job.rank) + " of " + std::to_string(rank.job.size);
+Text<64> place_in_job(const Rank& rank) {
+  Text<64> place;
   const char* const number = std::getenv(boot::rank_variable);
   const char* const size = std::getenv(boot::size_variable);
-  return number != nullptr && size != nullptr ? std::string(" on rank ") + number + " of " + size : "";
+  if (rank.job.header != nullptr) {
+    place.add(" on rank %d of %d", rank.job.rank, rank.job.size);
+  } else if (number != nullptr && size != nullptr) {
+    place.add(" on rank %s of %s", number, size);
+  }
+  return place;
+}
+
+void add_meaning(Rank& rank, int code, Text<boot::abort_text_bytes>& text) {
+  if (const ErrorClass* standard = standard_error_class(code))
+    return text.add("  %s: %s\n", standard->name, standard->text);
+  std::string meaning;  // the program's own
+  if (rank.tables->errors.find_text(code, meaning)) return text.add("  %s\n", meaning.c_str());
+  text.add("  error code %d\n", code);
 }
 
 [[noreturn]] void end_job(Rank& rank, Function function, const Responsible& responsible, int code,
                           const char* sentence) {
   int error_class = MPI_ERR_UNKNOWN;
   rank.tables->errors.find_class(code, error_class);
-  std::string meaning;
-  if (!rank.tables->errors.find_text(code, meaning)) meaning = "error code " + std::to_string(code);
-
-  char text[boot::abort_text_bytes];
-  int n = 0;
-  const auto left = [&] { return sizeof text - static_cast<std::size_t>(n); };
-  const auto add = [&](const char* format, auto... values) {
-    const int wanted = std::snprintf(text + n, left(), format, values...);
-    n = std::min(n + wanted, static_cast<int>(sizeof text) - 1);
-  };
-  add("%s failed%s\n  %s\n", name(function), place_in_job(rank).c_str(), meaning.c_str());
-  if (sentence[0] != '\0') add("  %s\n", sentence);
-  if (const std::string where = place_of(responsible); !where.empty()) add("  %s\n", where.c_str());
-  boot::abort(rank.job.header ? &rank.job : nullptr, error_class, text);
+  Text<boot::abort_text_bytes> text;
+  text.add("%s failed%s\n", name(function), place_in_job(rank).c_str());
+  add_meaning(rank, code, text);
+  if (sentence[0] != '\0') text.add("  %s\n", sentence);
+  if (const Place where = place_of(responsible); !where.empty()) text.add("  %s\n", where.c_str());
+  boot::abort(rank.job.header ? &rank.job : nullptr, error_class, text.c_str());
 }
 
 // The second argument of a handler of the program's is the code that the call shall return, which it may change.
@@ -140,9 +162,9 @@ std::string place_of(Object* owner) {
   if (owner && owner->kind == Kind::comm) responsible.comm = static_cast<Comm*>(owner);
   if (owner && owner->kind == Kind::win) responsible.win = static_cast<Win*>(owner);
   if (owner && owner->kind == Kind::file) responsible.file = static_cast<File*>(owner);
-  const std::string where = place_of(responsible);
+  const Place where = place_of(responsible);
   return where.empty() ? "by rank " + std::to_string(rank.world_rank) + " of " + std::to_string(rank.world_size)
-                       : where;
+                       : where.c_str();
 }
 
 int handle_error(Function function, Object* owner, int code, const char* sentence) {

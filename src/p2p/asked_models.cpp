@@ -1,7 +1,8 @@
 #include "p2p/asked_models.hpp"
 
+#include "boot/join.hpp"
 #include "boot/variables.hpp"
-#include "lln/shm/endpoint.hpp"
+#include "lln/header.hpp"
 #include "p2p/engine.hpp"
 #include "p2p/presets.hpp"
 #include "rank/rank.hpp"
@@ -32,11 +33,7 @@ bool may_be_asked(const safety::Model& model, std::string& why) {
   return false;
 }
 
-lln::shm::Common& common(const Rank& rank) { return lln::shm::common_of(rank.job.heap, rank.job.heap_bytes); }
-
-AskedModel entry(const Rank& rank, int number) {
-  return unpack(common(rank).asked_models[number - 1].load(std::memory_order_relaxed));
-}
+AskedModel entry(const Rank& rank, int number) { return unpack(boot::agreed(rank.job, number)); }
 
 Error refuse(std::string_view value, const std::string& why) {
   return fail(MPI_ERR_INFO_VALUE, "heddle_model=%.*s%s", static_cast<int>(value.size()), value.data(), why.c_str());
@@ -54,26 +51,22 @@ Error ask_for_model(Rank& rank, std::string_view text, int& number) {
   safety::Model model;
   std::string why;
   if (!parse_model(value, model, why) || !may_be_asked(model, why)) return refuse(value, why);
-  if (value.find("wait=") != std::string_view::npos)
-    return refuse(value, " can't be asked for: how threads wait is the rank's (HEDDLE_MODEL)");
+  for (const char* const part : {"wait=", "strategy="})
+    if (value.find(part) != std::string_view::npos)
+      return refuse(value, " can't be asked for: " + std::string(part) + " is the rank's (HEDDLE_MODEL)");
 
   AskedModel wanted{rank.engine->vnis(), vnis_for(rank, model), model.lock, model.submission};
-  std::atomic<std::uint64_t>* const table = common(rank).asked_models;
-  for (number = 1; number <= lln::shm::most_asked_models; ++number) {
-    std::uint64_t word = 0;
-    const bool fits = wanted.first + wanted.vnis <= lln::shm::most_vnis;
-    if (fits && table[number - 1].compare_exchange_strong(word, pack(wanted), std::memory_order_relaxed))
-      return success;
-    if (!fits) word = table[number - 1].load(std::memory_order_relaxed);
+  for (number = 1; number <= most_asked_models; ++number) {
+    const bool fits = wanted.first + wanted.vnis <= lln::most_vnis;
+    const std::uint64_t word = fits ? boot::agree(rank.job, number, pack(wanted)) : boot::agreed(rank.job, number);
     if (word == 0)
-      return refuse(value, " finds no room: a rank has at most " + std::to_string(lln::shm::most_vnis) + " VNIs, and " +
+      return refuse(value, " finds no room: a rank has at most " + std::to_string(lln::most_vnis) + " VNIs, and " +
                                std::to_string(wanted.first) + " are taken");
     const AskedModel there = unpack(word);
     if (there.vnis == wanted.vnis && there.lock == wanted.lock && there.submission == wanted.submission) return success;
     wanted.first = there.first + there.vnis;
   }
-  return refuse(value,
-                " is one too many: a job may ask for " + std::to_string(lln::shm::most_asked_models) + " models");
+  return refuse(value, " is one too many: a job may ask for " + std::to_string(most_asked_models) + " models");
 }
 
 AskedModel asked_model_of(const Rank& rank, int vni) {

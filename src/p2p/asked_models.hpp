@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "boot/job.hpp"
 #include "object/error.hpp"
 #include "safety/model.hpp"
 
@@ -17,6 +18,10 @@ struct Rank;
 }
 
 namespace heddle::p2p {
+
+// In one job. Their words are those behind the one that the ranks agree on for themselves (boot/join.hpp).
+inline constexpr int most_asked_models = boot::agreed_words - 1;
+inline constexpr int model_of_ranks = 0;
 
 struct AskedModel {
   int first;  // of its VNIs

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "lln/shm/endpoint.hpp"
+#include "lln/header.hpp"
 #include "p2p/vni.hpp"
 #include "threads/mutex.hpp"
 
@@ -52,8 +52,8 @@ class AskedVnis {
  private:
   threads::Mutex mutex_;
   std::atomic<int> size_{0};
-  std::array<std::unique_ptr<Vni>, lln::shm::most_vnis> vnis_;  // in the order in which they were made
-  std::array<std::atomic<Vni*>, lln::shm::most_vnis> by_index_{};
+  std::array<std::unique_ptr<Vni>, lln::most_vnis> vnis_;  // in the order in which they were made
+  std::array<std::atomic<Vni*>, lln::most_vnis> by_index_{};
 };
 
 }  // namespace heddle::p2p

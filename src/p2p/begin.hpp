@@ -21,9 +21,10 @@ inline std::uint64_t context_of(const Comm& comm, Plane plane) {
 // A request of an operation that has not been started.
 [[gnu::always_inline]] inline Request& describe(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
                                                 const Datatype& datatype, int source, int tag) {
+  Vni& vni = vni_of(comm, plane, source, tag);  // which may have to be made, and find no memory
   Request& request = take_request();
   request.comm = &comm;
-  request.vni = &vni_of(comm, plane, source, tag);
+  request.vni = &vni;
   request.context = context_of(comm, plane);
   request.buffer = const_cast<void*>(buffer);
   request.count = count;

@@ -60,6 +60,7 @@ std::uint16_t current_call() {
 Awaited kind_of(const Request& request) {
   const auto plane = static_cast<Plane>(request.context % planes);
   if (request.type != nullptr && request.type->awaited != Awaited::unknown) return request.type->awaited;
+  if (plane == Plane::window && request.receives) return Awaited::target_answer;
   if (request.receives) return plane == Plane::collective ? Awaited::operation_message : Awaited::message;
   if (request.type != nullptr && !request.persistent) return Awaited::unknown;
   return plane == Plane::collective ? Awaited::operation_delivery : Awaited::delivery;

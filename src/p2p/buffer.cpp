@@ -6,7 +6,7 @@
 #include <new>
 
 #include "datatype/datatype.hpp"
-#include "lln/shm/endpoint.hpp"
+#include "lln/header.hpp"
 #include "object/group.hpp"
 #include "object/session.hpp"
 #include "p2p/p2p.hpp"
@@ -44,7 +44,7 @@ std::list<SendBuffer::Block>::iterator SendBuffer::find_room(std::size_t bytes, 
 // One request for each VNI that messages wait for is enough: a test of it polls there. Nothing is held meanwhile, since progress may
 // call the program, which may send through this buffer.
 bool SendBuffer::poll(Guard& guard) {
-  std::array<Block*, lln::shm::most_vnis> pinned{};
+  std::array<Block*, lln::most_vnis> pinned{};
   for (Block& block : blocks_) {
     if (block.request->done.load(std::memory_order_acquire) != 0) continue;
     const Vni* const vni = block.request->vni;

@@ -58,8 +58,9 @@ constexpr RequestType flush_type{
 
 Error start_flush(const Slot& slot, MPI_Request* handle) {
   if (!slot) return fail(MPI_ERR_BUFFER, "no buffer is attached");
+  auto made = std::make_unique<Flush>();
   Request& request = p2p::take_request(flush_type);
-  auto* flush = new Flush;
+  auto* const flush = made.release();
   flush->buffer = slot;
   flush->copied = slot->copied();
   flush->request = &request;
@@ -78,8 +79,20 @@ Error Bsend(const void* buf, MPI_Count count, const Datatype& datatype, int dest
 }
 Error Ibsend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
              MPI_Request* request) {
-  if (Error e = p2p::buffered_send(comm, buf, count, datatype, dest, tag)) return e;
-  *request = handle_of<MPI_Request>(p2p::null_request(false));  // the copy is made: done at once
+  Request& done = p2p::null_request(false);  // the copy is made: done at once
+  const auto send = [&] {
+    try {
+      return p2p::buffered_send(comm, buf, count, datatype, dest, tag);
+    } catch (const std::bad_alloc&) {
+      p2p::give_back(done);
+      throw;
+    }
+  };
+  if (Error e = send()) {
+    p2p::give_back(done);
+    return e;
+  }
+  *request = handle_of<MPI_Request>(done);
   return success;
 }
 

@@ -5,7 +5,7 @@
 
 namespace heddle::p2p {
 
-using lln::shm::nowhere;
+using node::nowhere;
 
 // Takes back those that receivers have dropped.
 bool Claims::collect() {
@@ -40,17 +40,17 @@ bool Claims::withdraw(Offset claim) {
   return true;
 }
 
-bool Claims::receive(lln::shm::Heap& heap, Offset claim) {
+bool Claims::receive(node::Heap& heap, Offset claim) {
   if (claim == nowhere) return true;
   State state = State::open;
   return heap.at<Word>(claim)->state.compare_exchange_strong(state, State::received, std::memory_order_acq_rel);
 }
 
-bool Claims::is_withdrawn(lln::shm::Heap& heap, Offset claim) {
+bool Claims::is_withdrawn(node::Heap& heap, Offset claim) {
   return claim != nowhere && heap.at<Word>(claim)->state.load(std::memory_order_acquire) == State::withdrawn;
 }
 
-void Claims::drop(lln::shm::Heap& heap, Offset claim) {
+void Claims::drop(node::Heap& heap, Offset claim) {
   heap.at<Word>(claim)->state.store(State::dropped, std::memory_order_release);
 }
 

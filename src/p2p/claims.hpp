@@ -16,16 +16,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "lln/shm/heap.hpp"
+#include "node/heap.hpp"
 
 namespace heddle::p2p {
 
 class Claims {
  public:
-  using Offset = lln::shm::Offset;
+  using Offset = node::Offset;
   enum class State : std::uint32_t { open, received, withdrawn, dropped };
 
-  explicit Claims(lln::shm::Heap& heap) : heap_(heap) {}
+  explicit Claims(node::Heap& heap) : heap_(heap) {}
 
   // ---- The sender's, with the VNI's lock held
 
@@ -39,9 +39,9 @@ class Claims {
   // ---- The receiver's
 
   // Whether the message is the receiver's. Else it is to be dropped.
-  static bool receive(lln::shm::Heap& heap, Offset claim);
-  static bool is_withdrawn(lln::shm::Heap& heap, Offset claim);
-  static void drop(lln::shm::Heap& heap, Offset claim);
+  static bool receive(node::Heap& heap, Offset claim);
+  static bool is_withdrawn(node::Heap& heap, Offset claim);
+  static void drop(node::Heap& heap, Offset claim);
 
  private:
   struct alignas(64) Word {
@@ -51,7 +51,7 @@ class Claims {
 
   bool collect();
 
-  lln::shm::Heap& heap_;
+  node::Heap& heap_;
   std::size_t made_ = 0;
   std::vector<Offset> free_;
   std::vector<Offset> withdrawn_;

@@ -32,9 +32,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
   template <class MakeAccess>
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access) : Engine(std::move(model)), rank_(rank) {
     for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, make_access);
-    rank.machine.waiting = &endpoint().common().waiting;
+    rank.machine.waiting = &rank.node->waiting();
     if (rank.job.header->usable_cores <= rank.job.header->local_ranks)
-      rank.machine.called_helper = &endpoint().own_bell().called_another;
+      rank.machine.called_helper = &own_bell().called_another;
   }
 
   Vni& vni(int index) override {
@@ -67,8 +67,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     }
     leave();
   }
-  void notify(int world_rank) override { endpoint().wake(world_rank); }
-  lln::shm::Heap& shared_memory() override { return endpoint().heap(); }
+  void notify(int world_rank) override { route().wake(world_rank); }
   bool test(const Request& request) override {
     const bool moved = Waiting::progress(*this, home_of(request));
     leave();
@@ -94,13 +93,31 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   void begin_help(const cpu_set_t& cores, const progress::Setting& setting) override {
     if (is_served()) return;  // what submits to a communication thread has its helper already
-    help_ = std::make_unique<progress::IdleCores>(attended(), endpoint().own_bell(), cores, setting.deferral);
+    help_ = std::make_unique<progress::IdleCores>(attended(), own_bell(), cores, setting.deferral);
     setting_ = setting;
     for_each([&](auto& vni) { defer(vni.core()); });
   }
   void end_help() override {
     for_each([](auto& vni) { vni.core().end_deferring(); });
     help_.reset();
+  }
+
+  void begin_serving() override {
+    if (is_served() || thread_level() != MPI_THREAD_MULTIPLE) return;
+    std::call_once(server_started_, [this] {
+      threads::start_helper([this] {
+        for (;;) {
+          platform::Native::park(serving_, 0, platform::Scope::process);
+          sleep_until([this] { return serving_.load(std::memory_order_acquire) == 0; }, false);
+        }
+      });
+    });
+    if (serving_.fetch_add(1, std::memory_order_acq_rel) == 0)
+      platform::Native::unpark(serving_, 1, platform::Scope::process);
+  }
+  void end_serving() override {
+    if (is_served() || thread_level() != MPI_THREAD_MULTIPLE) return;
+    if (serving_.fetch_sub(1, std::memory_order_acq_rel) == 1) rouse();
   }
 
   // ---- for the ways of waiting
@@ -125,7 +142,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // One attempt to move everything: the VNI `home`, the others (without waiting for them), those that were asked for
   // (when something is to be done there), and schedules.
-  progress::Pass look(int home, Urgency urgency, int most = lln::shm::visit_messages) {
+  progress::Pass look(int home, Urgency urgency, int most = lln::visit_messages) {
     return look(home, {.urgency = urgency, .peek = Waiting::peeks(model()), .most = most});
   }
   // The same, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
@@ -185,10 +202,10 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // Sleeps on the rank's doorbell, and progresses whenever it rings, until `holds`.
   template <class F>
   void sleep_until(F&& holds, bool of_program = true) {
-    auto& bell = endpoint().own_bell();
+    auto& bell = own_bell();
     while (!holds()) {
-      endpoint().agree_on_fences();
-      bool idle = bell.wait_once([&] { for_each([](auto& vni) { vni.want_room(); }); },
+      rank_.node->agree_on_fences();
+      bool idle = bell.wait_once([&] { for_each([](auto& vni) { vni.prepare_to_sleep(); }); },
                                  [&] {
                                    const progress::Pass pass = look_well(of_program);
                                    return pass.moved || !pass.complete || holds();
@@ -211,8 +228,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // The server, which is one, serves no longer. False: it has to look once more.
   bool resign(Waiter& me) {
-    start_watch();
-    if (!leaves_nothing_of_program() || !roles_.resign(me)) return false;
+    if (!start_watch() || !leaves_nothing_of_program() || !roles_.resign(me)) return false;
     // A watch that is still asleep from its last duty knows nothing of what has been left in a backlog since.
     if (something_to_do()) rouse();
     return true;
@@ -222,24 +238,27 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // something first may be a sibling of the caller: it gets its turn however often the bell rings.
   template <class F>
   void listen_until(F&& holds, Waiter& me) {
-    start_watch();
-    auto& bell = endpoint().own_bell();
+    const bool watched = start_watch();
+    auto& bell = own_bell();
     while (!holds()) {
-      me.counter.expect(1);
-      const std::uint32_t rings = bell.rings.load(std::memory_order_acquire);
-      bell.asleep.fetch_add(1, std::memory_order_relaxed);
-      platform::Native::heavy_fence();
-      if (!holds()) {
-        roles_.listen(me);
-        if (!leaves_nothing_of_program() || bell.rings.load(std::memory_order_acquire) != rings) {
-          roles_.call_listeners();  // what rang before the caller was a listener may have been heard already
-        } else if (something_to_do()) {
-          rouse();  // the watch, which calls us again when it has looked
-        }
-        const instruments::ExactSpan span(counters(), Time::asleep);
-        (void)me.sleep();
+      if (!watched) {  // nobody would wake it
+        (void)look_well();
+        me.thread.yield();
+        continue;
       }
-      bell.asleep.fetch_sub(1, std::memory_order_relaxed);
+      me.expect(1, false);
+      (void)bell.wait_once(
+          [] {}, holds,
+          [&](std::uint32_t rings) {
+            roles_.listen(me);
+            if (!leaves_nothing_of_program() || bell.rings.load(std::memory_order_acquire) != rings) {
+              roles_.call_listeners();  // what rang before the caller was a listener may have been heard already
+            } else if (something_to_do()) {
+              rouse();  // the watch, which calls us again when it has looked
+            }
+            const instruments::ExactSpan span(counters(), Time::asleep);
+            (void)me.sleep();
+          });
       me.thread.yield();
     }
   }
@@ -272,7 +291,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   progress::Pass advance(bool thorough) override {
     progress::Pass pass;
     for_each([&](auto& vni) {
-      if (thorough) vni.want_room();
+      if (thorough) vni.prepare_to_sleep();
       progress::add(pass, vni.look({.urgency = thorough ? Urgency::low : Urgency::attempt}));
     });
     if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(false));
@@ -285,7 +304,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
       vnis_.front().core().call_helper();
   }
 
-  lln::shm::Endpoint& endpoint() { return vnis_.front().core().endpoint(); }
+  lln::Route& route() { return vnis_.front().core().route(); }
+  node::Doorbell& own_bell() { return rank_.node->own_bell(); }
   // What concerns the rank and no one VNI is counted at its first.
   instruments::Counters& counters() { return vnis_.front().core().counters(); }
   // What has moved, or come, may be what a schedule waits for that only threads of the program may look at.
@@ -293,17 +313,19 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (!rank_.pollables.any_of_program()) return;
     roles_.call_server();
     roles_.call_listeners();
+    rouse();  // a server that is a kernel thread sleeps on the doorbell, which nobody has rung for what was sent meanwhile
   }
-  // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed.
-  void start_watch() {
+  // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed. False: the system
+  // gives us none, and user-level threads that wait go on polling.
+  bool start_watch() {
     std::call_once(watch_started_, [this] {
       // As it is now: what rings before the helper runs is news to it.
-      const std::uint32_t rung = endpoint().own_bell().rings.load(std::memory_order_acquire);
-      threads::start_helper([this, heard = rung]() mutable {
+      const std::uint32_t rung = own_bell().rings.load(std::memory_order_acquire);
+      watched_ = start_helper_or_say("user-level threads that wait poll without end", [this, heard = rung]() mutable {
         for (;;) {
           roles_.await_duty();
           const auto relieved = [&] {
-            const std::uint32_t rings = endpoint().own_bell().rings.load(std::memory_order_acquire);
+            const std::uint32_t rings = own_bell().rings.load(std::memory_order_acquire);
             if (rings != heard) {
               roles_.call_listeners();
               call_program();
@@ -315,6 +337,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
         }
       });
     });
+    return watched_;
   }
 
   // Whether a user-level thread may be suspended: of what only threads of the program may poll nothing can move now. A helper that
@@ -339,9 +362,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // for, for people.
   boot::Wait enroll(WaitSet& set, Waiter& me) {
     boot::Wait wait{.any = set.any()};
-    me.any = set.any();
-    me.signalled.store(false, std::memory_order_relaxed);
-    me.counter.expect(set.any() ? 1 : set.size());
+    me.expect(set.size(), set.any());
     for_each_vni(set, [&](auto& vni) { vni.expect(set, &me, wait); });
     return wait;
   }
@@ -388,6 +409,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
   AskedVnis asked_;
   Roles roles_;
   std::once_flag watch_started_;
+  bool watched_ = false;
+  std::once_flag server_started_;
+  platform::Native::atomic<std::uint32_t> serving_{0};  // calls of begin_serving() without their end
   std::unique_ptr<progress::IdleCores> help_;
   progress::Setting setting_;  // of the help
   std::atomic<std::uint32_t> looks_{0};

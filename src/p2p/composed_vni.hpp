@@ -14,6 +14,7 @@
 #include "progress/pass.hpp"
 #include "rank/rank.hpp"
 #include "safety/urgency.hpp"
+#include "safety/waiter.hpp"
 #include "safety/work.hpp"
 
 namespace heddle::p2p {
@@ -63,7 +64,7 @@ class ComposedVni final : public Vni {
     // that none of them ever found it free for progress.
     try {
       access_.run([&](Wakeups& wakeups) {
-        if (core_.something_to_do()) drain(lln::shm::visit_messages, wakeups);
+        if (core_.something_to_do()) drain(lln::visit_messages, wakeups);
         message = core_.probe(context, source, tag, take);
         if (message != nullptr) found = {message->header.source, message->header.tag, message->bytes};
       });
@@ -86,7 +87,7 @@ class ComposedVni final : public Vni {
   }
   Error complete(Request& request) override {
     bool orphan = false;
-    access_.run([&](Wakeups& wakeups) {
+    run_surely([&](Wakeups& wakeups) {
       orphan = request.freed;
       if (!orphan) core_.finish(request, wakeups);
     });
@@ -94,7 +95,7 @@ class ComposedVni final : public Vni {
   }
   bool disown(Request& request) override {
     bool done = false;
-    access_.run([&](Wakeups&) {
+    run_surely([&](Wakeups&) {
       done = request.done.load(std::memory_order_relaxed) != 0;
       if (!done) request.freed = true;
     });
@@ -117,7 +118,7 @@ class ComposedVni final : public Vni {
   }
 
   void expect(WaitSet& set, Waiter* waiter, boot::Wait& wait) override {
-    access_.run([&](Wakeups& wakeups) {
+    run_surely([&](Wakeups& wakeups) {
       set.for_each([&](Request& request) {
         if (!is_mine(request)) return;
         if (request.done.load(std::memory_order_acquire) == 0) {
@@ -130,15 +131,15 @@ class ComposedVni final : public Vni {
     });
   }
   void forget(WaitSet& set) override {
-    access_.run([&](Wakeups&) {
+    run_surely([&](Wakeups&) {
       set.for_each([&](Request& request) {
         if (is_mine(request)) request.waiter = nullptr;
       });
     });
   }
 
-  void want_room() override {
-    access_.run([&](Wakeups&) { core_.want_room(); });
+  void prepare_to_sleep() override {
+    run_surely([&](Wakeups&) { core_.prepare_to_sleep(); });
   }
 
  private:
@@ -146,9 +147,9 @@ class ComposedVni final : public Vni {
   using Span = instruments::Span;
   using Time = instruments::Time;
 
-  static constexpr auto claiming = Access::by_flux   ? lln::shm::Claiming::by_flux
-                                   : Access::injects ? lln::shm::Claiming::concurrent
-                                                     : lln::shm::Claiming::exclusive;
+  static constexpr auto claiming = Access::by_flux   ? lln::Claiming::by_flux
+                                   : Access::injects ? lln::Claiming::concurrent
+                                                     : lln::Claiming::exclusive;
 
   struct StartRecv {
     [[gnu::always_inline]] void operator()(Core& core, Request& request, Wakeups& wakeups) const {
@@ -189,10 +190,16 @@ class ComposedVni final : public Vni {
 
   // The receive is announced, and it is the caller who looks for its message: there is no way back.
   void meet_announced(std::uint32_t bin) {
+    run_surely([&](Wakeups& wakeups) { core_.meet_announced(bin, wakeups); });
+  }
+
+  // For what cannot be left undone. f allocates nothing; access itself may, once a thread.
+  template <class F>
+  void run_surely(F&& f) {
     for (;;) {
       try {
-        return access_.run([&](Wakeups& wakeups) { core_.meet_announced(bin, wakeups); });
-      } catch (const std::bad_alloc&) {  // of access itself
+        return access_.run(f);
+      } catch (const std::bad_alloc&) {
         core_.note_shortage();
       }
     }
@@ -228,11 +235,11 @@ class ComposedVni final : public Vni {
     const Span span(counters(), Time::issue);
     if constexpr (Access::submits) {
       static_assert(std::is_empty_v<Start>, "the work outlives this call");
-      const safety::Work work{[](void* what, Wakeups& wakeups) {
-                                Request& r = *static_cast<Request*>(what);
-                                begin(Start(), static_cast<ComposedVni*>(r.vni)->core_, r, wakeups);
-                              },
-                              &request};
+      const safety::Work<Wakeups> work{[](void* what, Wakeups& wakeups) {
+                                         Request& r = *static_cast<Request*>(what);
+                                         begin(Start(), static_cast<ComposedVni*>(r.vni)->core_, r, wakeups);
+                                       },
+                                       &request};
       // Left in the queue: a thread that sleeps for this rank must know.
       if (!access_.submit(work)) core_.rouse();
     } else {
@@ -251,6 +258,7 @@ class ComposedVni final : public Vni {
   [[gnu::cold, gnu::noinline]] void fail_alone(Request& request) {
     Wakeups wakeups;
     request.error = MPI_ERR_NO_MEM;
+    if (request.receives) request.order = 0;
     core_.finish(request, wakeups);
   }
   // An operation that finds no memory completes, with that as its error.

@@ -7,12 +7,7 @@
 #include "p2p/composed_engine.hpp"
 #include "p2p/presets.hpp"
 #include "safety/any_lock.hpp"
-#include "safety/combining_access.hpp"
-#include "safety/flux_access.hpp"
-#include "safety/inject_access.hpp"
-#include "safety/lock_access.hpp"
-#include "safety/queue_access.hpp"
-#include "safety/split_access.hpp"
+#include "safety/native_access.hpp"
 
 namespace heddle::p2p {
 
@@ -26,17 +21,17 @@ template <class Make>
 auto by_parts(safety::Lock lock, safety::Submission submission, Make&& make) {
   switch (submission) {
     case safety::Submission::csync:
-      return make([](Core& core) { return safety::CombiningAccess(core.counters()); });
+      return make([](Core& core) { return safety::native::CombiningAccess(core.counters()); });
     case safety::Submission::lockq:
-      return make([lock](Core& core) { return safety::QueueAccess<AnyLock>(core.counters(), lock); });
+      return make([lock](Core& core) { return safety::native::QueueAccess<AnyLock>(core.counters(), lock); });
     case safety::Submission::inject:
-      return make([lock](Core& core) { return safety::InjectAccess<AnyLock>(core.counters(), lock); });
+      return make([lock](Core& core) { return safety::native::InjectAccess<AnyLock>(core.counters(), lock); });
     case safety::Submission::flux:
-      return make([lock](Core& core) { return safety::FluxAccess<AnyLock>(core.counters(), lock); });
+      return make([lock](Core& core) { return safety::native::FluxAccess<AnyLock>(core.counters(), lock); });
     case safety::Submission::split:
-      return make([lock](Core& core) { return safety::SplitAccess<AnyLock>(core.counters(), lock); });
+      return make([lock](Core& core) { return safety::native::SplitAccess<AnyLock>(core.counters(), lock); });
     default:
-      return make([lock](Core& core) { return safety::LockAccess<AnyLock>(core.counters(), lock); });
+      return make([lock](Core& core) { return safety::native::LockAccess<AnyLock>(core.counters(), lock); });
   }
 }
 

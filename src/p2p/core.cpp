@@ -24,22 +24,13 @@ using instruments::Count;
 using instruments::count_held;
 using lln::Header;
 using lln::MessageKind;
-using lln::shm::Post;
-
-// What is not sent yet: a send that is deferred or waits for room, or a control message with its payload.
-struct Core::Pending {
-  Pending* next = nullptr;
-  Request* request = nullptr;  // null: a control message
-  Header header;
-  std::size_t bytes = 0;
-  std::byte payload[lln::shm::inline_bytes];
-};
+using lln::Posted;
 
 namespace {
 
 // The first lengths that a slot has no room for, and that are not sent unasked to whatever peer.
-constexpr std::size_t slot_below = lln::shm::inline_bytes + 1;
-constexpr std::size_t box_below = lln::shm::flux_bytes + 1;
+constexpr std::size_t slot_below = lln::Route::inject_bytes + 1;
+constexpr std::size_t box_below = lln::Route::flux_bytes + 1;
 constexpr std::size_t near_below = near_eager_bytes + 1;
 
 void truncate(Request& receive, std::size_t message_bytes) {
@@ -49,23 +40,19 @@ void truncate(Request& receive, std::size_t message_bytes) {
 
 }  // namespace
 
-Core::Core(Rank& rank, int vni, lln::shm::Claiming claiming)
+Core::Core(Rank& rank, int vni, lln::Claiming claiming)
     : rank_(rank),
-      endpoint_(rank.job.heap, rank.job.heap_bytes, {rank.world_rank, rank.world_size, vni}, claiming,
-                threads::user_level_possible() ? lln::shm::SlotCount::many : lln::shm::SlotCount::usual),
+      route_(*rank.node, rank.networks.get(), vni, claiming, threads::user_level_possible()),
       transfers_(*this, rank.world_rank),
-      claims_(endpoint_.heap()),
-      backlog_(new Backlog[static_cast<std::size_t>(rank.world_size)]) {
+      streams_(*this),
+      claims_(rank.node->heap()),
+      outbox_(rank.world_size, make_strategy(rank.strategy)) {
   rank_.ledger.enter(vni, counters_);
   end_deferring();
 }
 
 Core::~Core() {
   rank_.ledger.leave(counters_);
-  while (Pending* p = free_pending_) {
-    free_pending_ = p->next;
-    delete p;
-  }
   while (Unexpected* m = free_unexpected_) {
     free_unexpected_ = m->next;
     delete m;
@@ -77,7 +64,8 @@ boot::PeerMemory& Core::peer_memory() { return rank_.peer_memory; }
 // ---- sending
 
 std::size_t Core::eager_limit(int peer) const {
-  return rank_.peer_memory.same_space(peer) ? near_eager_bytes : lln::shm::eager_bytes;
+  if (route_.is_remote(peer)) return route_.remote_eager_bytes();
+  return rank_.peer_memory.same_space(peer) ? near_eager_bytes : lln::Route::eager_bytes;
 }
 
 // `below` is smaller than usual if longer messages may be deferred; else it is about near peers, and a far one's limit may be
@@ -89,7 +77,7 @@ template <class Limit>
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
-  return endpoint_.post(args.peer, args.header, args.bytes, data) == Post::done && left();
+  return route_.post(args.peer, args.header, args.bytes, data) == Posted::done && left();
 }
 
 template <class Limit>
@@ -97,7 +85,7 @@ template <class Limit>
   if (args.bytes >= limit() || must_wait(args.peer)) [[unlikely]]
     return false;
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
-  if (endpoint_.inject(args.peer, args.header, args.bytes, data) != Post::done) return false;
+  if (route_.inject(args.peer, args.header, args.bytes, data) != Posted::done) return false;
   count(counters_, Count::sent);
   return true;
 }
@@ -118,7 +106,7 @@ bool Core::inject_isend(const SendArgs& args) {
 bool Core::flux_below(const SendArgs& args, std::size_t below) {
   if (args.bytes >= below || must_wait(args.peer)) return false;
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
-  if (!endpoint_.send_by_flux(args.peer, args.header, args.bytes, data)) return false;
+  if (!route_.send_by_flux(args.peer, args.header, args.bytes, data)) return false;
   count(counters_, Count::sent);
   return true;
 }
@@ -130,26 +118,27 @@ void Core::start_send(Request& request, Wakeups& wakeups) {
     send_to_self(request, wakeups);
     return;
   }
-  const Post posted = must_wait(request.peer) ? Post::full : post_request(request, wakeups);
-  if (posted == Post::done) return;
-  if (posted == Post::no_memory) return fail(request, wakeups);
-  Pending& pending = make_pending();
-  pending.request = &request;
-  append(request.peer, pending, wakeups);
+  const Posted posted = must_wait(request.peer) ? Posted::busy : post_request(request, wakeups);
+  if (posted == Posted::done) return;
+  if (posted == Posted::no_memory) return fail(request, wakeups);
+  OutboxItem& item = outbox_.make();
+  item.request = &request;
+  append(request.peer, item, wakeups);
 }
 
 // Also of a send that finds no room in the segment for the first channel to the peer.
 void Core::fail(Request& request, Wakeups& wakeups) {
   request.error = MPI_ERR_NO_MEM;
+  if (request.receives) request.order = 0;
   forget_claim(request);
   finish(request, wakeups);
 }
 
 void Core::start_isend(Request& request, Wakeups& wakeups) {
   if (!may_be_deferred(request) || !idle_cores_->at_hand()) return start_send(request, wakeups);
-  Pending& pending = make_pending();
-  pending.request = &request;
-  append(request.peer, pending);
+  OutboxItem& item = outbox_.make();
+  item.request = &request;
+  (void)outbox_.append(request.peer, item);
   count_held(counters_, Count::deferred);
   // The scout says that it sleeps and then looks around once more; here it is the other way round.
   platform::Native::light_fence();
@@ -178,7 +167,7 @@ void Core::end_deferring() {
 }
 
 // Sends what a request describes, in the form that its size and mode ask for.
-Post Core::post_request(Request& request, Wakeups& wakeups) {
+Posted Core::post_request(Request& request, Wakeups& wakeups) {
   const bool synchronous = request.mode == static_cast<std::uint32_t>(Mode::synchronous);
   Header header{MessageKind::eager, request.source, request.tag, request.context};
   const std::size_t bytes = request.capacity;
@@ -186,107 +175,78 @@ Post Core::post_request(Request& request, Wakeups& wakeups) {
   const auto data = [&](std::byte* to) { pack(*request.datatype, request.buffer, request.count, 0, to, bytes); };
   const std::size_t limit = eager_limit(request.peer);
   if (!synchronous && bytes <= limit) {
-    const Post posted = endpoint_.post(request.peer, header, bytes, data);
-    if (posted != Post::done) return posted;
+    const Posted posted = route_.post(request.peer, header, bytes, data);
+    if (posted != Posted::done) return posted;
     finish(request, wakeups);
     (void)left();
     return posted;
   }
-  // Kept if there is no room now, for the next attempt.
-  if (request.order == lln::shm::nowhere) request.order = claims_.make();
-  Post posted;
+  // Kept if there is no room now, for the next attempt. Between nodes no word is shared.
+  const bool remote = route_.is_remote(request.peer);
+  if (request.order == node::nowhere && !remote) request.order = claims_.make();
+  Posted posted;
   if (synchronous && bytes + sizeof(Acknowledged) <= limit) {
     header.kind = MessageKind::eager_ack;
     const Acknowledged acknowledged{name, request.order};
-    posted = endpoint_.post(request.peer, header, bytes + sizeof acknowledged, [&](std::byte* to) {
+    posted = route_.post(request.peer, header, bytes + sizeof acknowledged, [&](std::byte* to) {
       std::memcpy(to, &acknowledged, sizeof acknowledged);
       data(to + sizeof acknowledged);
     });
   } else {
     header.kind = MessageKind::rts;
     Offer offer{bytes, name, 0, request.order};
-    if (is_run(*request.datatype, request.count))
+    if (!remote && is_run(*request.datatype, request.count))
       offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
-    posted = endpoint_.post(request.peer, header, sizeof offer,
-                            [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); });
+    posted =
+        route_.post(request.peer, header, sizeof offer, [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); });
   }
-  if (posted == Post::done) (void)left();
+  if (posted == Posted::done) (void)left();
   return posted;
 }
 
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
   if (!must_wait(peer)) {
     const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
-    if (endpoint_.post(peer, header, bytes, fill) == Post::done) return;
+    if (route_.post(peer, header, bytes, fill) == Posted::done) return;
   }
-  Pending& pending = make_pending();
-  pending.header = header;
-  pending.bytes = bytes;
-  std::memcpy(pending.payload, payload, bytes);
-  append(peer, pending, wakeups);
+  OutboxItem& item = outbox_.make();
+  item.header = header;
+  item.bytes = bytes;
+  std::memcpy(item.payload, payload, bytes);
+  append(peer, item, wakeups);
 }
 
-Core::Pending& Core::make_pending() {
-  Pending* pending = free_pending_;
-  if (pending == nullptr) return *new Pending;
-  free_pending_ = pending->next;
-  pending->request = nullptr;
-  return *pending;
+// What has found no room.
+void Core::append(int peer, OutboxItem& item, Wakeups& wakeups) {
+  if (outbox_.append(peer, item)) rouse(wakeups);
 }
 
-void Core::drop_pending(Pending& pending) {
-  pending.next = free_pending_;
-  free_pending_ = &pending;
-}
-
-Core::Pending* Core::Links::next(const Pending& pending) { return pending.next; }
-void Core::Links::set_next(Pending& pending, Pending* other) { pending.next = other; }
-
-// Whether it is the first that waits for this peer.
-bool Core::append(int peer, Pending& pending) {
-  const bool first = backlog_[peer].append(pending);
-  backlog_size_.fetch_add(1, std::memory_order_relaxed);
-  return first;
-}
-
-// What has found its channel full.
-void Core::append(int peer, Pending& pending, Wakeups& wakeups) {
-  if (append(peer, pending)) rouse(wakeups);
-}
-
-bool Core::flush_backlog(Wakeups& wakeups) {
-  std::uint32_t sent = 0;
-  for (int peer = 0; peer < rank_.world_size; ++peer)
-    sent += backlog_[peer].flush([&](Pending& pending) { return post_pending(peer, pending, wakeups); },
-                                 [this](Pending& pending) { drop_pending(pending); });
-  backlog_size_.fetch_sub(sent, std::memory_order_relaxed);
-  return sent != 0;
+bool Core::flush_outbox(Wakeups& wakeups) {
+  const bool sent = outbox_.flush([&](int peer, const OutboxItem& item) { return post_item(peer, item, wakeups); });
+  std::uint32_t ended = 0;
+  const bool pieces = streams_.flush(ended, wakeups);
+  outbox_.end_others(ended);
+  return sent || pieces;
 }
 
 // Whether it is out of the way: sent, or a send that has failed.
-bool Core::post_pending(int peer, const Pending& pending, Wakeups& wakeups) {
-  if (pending.request != nullptr) {
-    const Post posted = post_request(*pending.request, wakeups);
-    if (posted == Post::no_memory) fail(*pending.request, wakeups);
-    return posted != Post::full;
+bool Core::post_item(int peer, const OutboxItem& item, Wakeups& wakeups) {
+  if (item.request != nullptr) {
+    const Posted posted = post_request(*item.request, wakeups);
+    if (posted == Posted::no_memory) fail(*item.request, wakeups);
+    return posted != Posted::busy;
   }
-  const auto fill = [&](std::byte* to) { std::memcpy(to, pending.payload, pending.bytes); };
-  return endpoint_.post(peer, pending.header, pending.bytes, fill) == Post::done;
+  const auto fill = [&](std::byte* to) { std::memcpy(to, item.payload, item.bytes); };
+  return route_.post(peer, item.header, item.bytes, fill) == Posted::done;
 }
 
-// Whether this send was waiting there.
-bool Core::remove_pending(const Request& send) {
-  Pending* const pending = backlog_[send.peer].remove([&](const Pending& p) { return p.request == &send; });
-  if (pending == nullptr) return false;
-  drop_pending(*pending);
-  backlog_size_.fetch_sub(1, std::memory_order_relaxed);
-  return true;
-}
-
-void Core::want_room() {
-  if (backlog_size_.load(std::memory_order_relaxed) == 0) return;
-  for (int peer = 0; peer < rank_.world_size; ++peer)
-    if (must_wait(peer)) endpoint_.want_room(peer);
+void Core::prepare_to_sleep() {
+  route_.forget_room();
+  if (outbox_.any()) {
+    outbox_.for_each_peer([this](int peer) { route_.want_room(peer); });
+    streams_.want_room();
+  }
+  route_.arm();
 }
 
 // ---- receiving
@@ -344,7 +304,8 @@ void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
 // taken.
 void Core::reserve() {
   transfers_.reserve();
-  if (free_pending_ == nullptr) free_pending_ = new Pending;
+  if (rank_.networks) streams_.reserve();
+  outbox_.reserve();
 }
 
 // ---- arrival
@@ -365,9 +326,10 @@ void Core::reserve() {
 
 void Core::note_shortage() {
   constexpr std::int64_t one_shortage = 1'000'000'000;  // ns from one failure to the next
-  constexpr std::int64_t patience = 10 * one_shortage;
+  // Longer than an operation of ours tries that waits for the same (progress/shortage.hpp): its error says more.
+  constexpr std::int64_t patience = 15 * one_shortage;
   const std::int64_t now = platform::Native::now();
-  const std::uint32_t taken = endpoint_.taken();
+  const std::uint32_t taken = route_.taken();
   const std::int64_t last = shortage_.last.exchange(now, std::memory_order_relaxed);
   if (shortage_.taken.exchange(taken, std::memory_order_relaxed) != taken || now - last > one_shortage)
     shortage_.since.store(now, std::memory_order_relaxed);
@@ -386,31 +348,42 @@ void Core::note_shortage() {
 
 bool Core::drain(int most, Wakeups& wakeups) {
   bool moved = false;
-  if (backlog_size_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    moved = flush_backlog(wakeups);
+  if (outbox_.any()) [[unlikely]]
+    moved = flush_outbox(wakeups);
+  // Who is about to sleep may have asked for room before this was left.
+  if (moved && rank_.networks && outbox_.any()) [[unlikely]]
+    rouse(wakeups);
   int control = 0;
   const auto sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
     if (header.kind <= MessageKind::rts) [[likely]]
       return arrive(sender, header, payload, bytes, wakeups);
     ++control;
-    arrive_control(sender, header, payload, wakeups);
+    arrive_control(sender, header, payload, bytes, wakeups);
   };
-  const int messages = endpoint_.has_fluxes() ? endpoint_.poll_fluxes(most, sink) : endpoint_.poll(most, sink);
+  const int messages = route_.poll(most, sink);
   count_held(counters_, Count::received, static_cast<std::uint64_t>(messages - control));
   count_held(counters_, Count::polls);
   if (messages == 0) count_held(counters_, Count::empty_polls);
   return moved || messages != 0;
 }
 
-void Core::arrive_control(int sender, const Header& header, const std::byte* payload, Wakeups& wakeups) {
+void Core::arrive_control(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
+                          Wakeups& wakeups) {
   if (header.kind == MessageKind::cts) {
     Answer answer;
     std::memcpy(&answer, payload, sizeof answer);
-    transfers_.answered(sender, answer, wakeups);
+    if (answer.way != Way::stream) return transfers_.answered(sender, answer, wakeups);
+    streams_.answered(sender, answer);
+    outbox_.begin_other();
+    rouse(wakeups);
+  } else if (header.kind == MessageKind::data) {
+    streams_.arrived(payload, bytes, wakeups);
   } else {
-    transfers_.join_chunks();
     std::uint64_t name;
     std::memcpy(&name, payload, sizeof name);
+    if (header.kind == MessageKind::retract) return arrive_retract(sender, name, wakeups);
+    if (header.kind == MessageKind::retracted) return arrive_retracted(header, name, wakeups);
+    transfers_.join_chunks();
     Request& request = *reinterpret_cast<Request*>(name);
     forget_claim(request);
     finish(request, wakeups);
@@ -425,8 +398,8 @@ void Core::deliver(Request& receive, int sender, const Header& header, const std
     std::memcpy(&offer, payload, sizeof offer);
     if (offer.bytes > receive.capacity) truncate(receive, offer.bytes);
     receive.bytes = std::min<std::size_t>(offer.bytes, receive.capacity);
-    transfers_.accept(receive, sender, offer, wakeups);
-    return;
+    if (route_.is_remote(sender)) return streams_.accept(receive, sender, offer, wakeups);
+    return transfers_.accept(receive, sender, offer, wakeups);
   }
   if (header.kind == MessageKind::eager_ack) {
     const Header fin{MessageKind::fin, 0, 0, 0};
@@ -440,8 +413,7 @@ void Core::deliver(Request& receive, int sender, const Header& header, const std
 // The waiter is where its counter says, or on the rank's doorbell if it is the server: that one is rung whenever the last
 // event has come and nobody sleeps on the counter.
 void Core::signal(Waiter& waiter, Wakeups& wakeups) {
-  if (waiter.any && waiter.signalled.exchange(true, std::memory_order_relaxed)) return;
-  switch (waiter.counter.arrive()) {
+  switch (waiter.arrive()) {
     case sync::Arrival::more_to_come:
       break;
     case sync::Arrival::last_asleep:
@@ -467,7 +439,7 @@ void Core::send_to_self(Request& request, Wakeups& wakeups) {
     return;
   }
   const bool copies =
-      request.mode != static_cast<std::uint32_t>(Mode::synchronous) && request.capacity <= lln::shm::eager_bytes;
+      request.mode != static_cast<std::uint32_t>(Mode::synchronous) && request.capacity <= lln::Route::eager_bytes;
   Unexpected* message = make_unexpected(rank_.world_rank, header, copies ? request.capacity : 0);
   message->bytes = request.capacity;
   if (copies) {
@@ -550,7 +522,7 @@ void Core::add_unexpected(Unexpected& message) {
   count_held(counters_, Count::unexpected);
   matcher_.add_unexpected(message);
   if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    endpoint_.own_bell().ring();
+    own_bell().ring();
 }
 
 }  // namespace heddle::p2p

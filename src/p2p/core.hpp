@@ -12,16 +12,17 @@
 
 #include "datatype/datatype.hpp"
 #include "instruments/cells.hpp"
-#include "lln/shm/endpoint.hpp"
+#include "lln/route.hpp"
 #include "object/comm.hpp"
 #include "object/request.hpp"
 #include "p2p/claims.hpp"
 #include "p2p/matching.hpp"
+#include "p2p/outbox/outbox.hpp"
 #include "p2p/request_cache.hpp"
+#include "p2p/streams.hpp"
 #include "p2p/transfer.hpp"
 #include "platform/native.hpp"
 #include "safety/waiter.hpp"
-#include "sync/backlog.hpp"
 
 namespace heddle::boot {
 class PeerMemory;
@@ -46,7 +47,7 @@ struct SendArgs {
 
 class Core {
  public:
-  Core(Rank& rank, int vni, lln::shm::Claiming claiming);
+  Core(Rank& rank, int vni, lln::Claiming claiming);
   ~Core();
 
   // Sends now if the message is short and the way is free.
@@ -104,38 +105,40 @@ class Core {
   void send_control(int peer, const lln::Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups);
 
   // Any thread, unprotected: whether drain or the transfers would find something.
-  bool something_to_do() const { return endpoint_.arrived() || transfers_.any() || any_unsent(); }
-  std::uint32_t taken() const { return endpoint_.taken(); }
+  bool something_to_do() const { return route_.arrived() || transfers_.any() || any_unsent(); }
+  std::uint32_t taken() const { return route_.taken(); }
   // Any thread, unprotected: whether sends wait, deferred or for room.
-  bool any_unsent() const { return backlog_size_.load(std::memory_order_relaxed) != 0; }
+  bool any_unsent() const { return outbox_.any(); }
   // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
   void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
   void end_deferring();
   // Wakes this rank's own threads that sleep on its doorbell, or else its helper: the caller has left work behind.
-  void rouse() { endpoint_.own_bell().rouse(); }
+  void rouse() { own_bell().rouse(); }
   // The same with the VNI's lock held: once it is released.
-  void rouse(Wakeups& wakeups) { wakeups.add(endpoint_.own_bell()); }
+  void rouse(Wakeups& wakeups) { wakeups.add(own_bell()); }
   // Calls the rank's helper on idle cores if it listens and no thread of the program sleeps for the rank. Any thread.
   void call_helper() {
     platform::Native::light_fence();
-    lln::shm::Doorbell& bell = endpoint_.own_bell();
-    if (bell.asleep.load(std::memory_order_relaxed) == lln::shm::Doorbell::progress_thread_listens) [[unlikely]]
+    node::Doorbell& bell = own_bell();
+    if (bell.asleep.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
       bell.ring();
   }
-  // Before sleeping: those whose channels are full shall wake us.
-  void want_room();
+  // Those to whom something waits for room shall wake us, and what arrives by a network that rings no bell.
+  void prepare_to_sleep();
 
-  lln::shm::Endpoint& endpoint() { return endpoint_; }
+  lln::Route& route() { return route_; }
+  node::Heap& heap() { return route_.node().heap(); }
   boot::PeerMemory& peer_memory();
   Transfers& transfers() { return transfers_; }
   instruments::Counters& counters() { return counters_; }
   std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
 
  private:
-  struct Pending;
+  node::Doorbell& own_bell() { return route_.node().own_bell(); }
 
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
-  void arrive_control(int sender, const lln::Header& header, const std::byte* payload, Wakeups& wakeups);
+  void arrive_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
+                      Wakeups& wakeups);
   void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
   void reserve();
   static bool is_offered(const Unexpected& message);
@@ -158,16 +161,13 @@ class Core {
   template <class Limit>
   bool inject_below(const SendArgs& args, Limit limit);
   bool flux_below(const SendArgs& args, std::size_t below);
-  lln::shm::Post post_request(Request& request, Wakeups& wakeups);
+  lln::Posted post_request(Request& request, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
-  bool must_wait(int peer) const { return !backlog_[peer].empty(); }
-  Pending& make_pending();
-  void drop_pending(Pending& pending);
-  bool append(int peer, Pending& pending);
-  void append(int peer, Pending& pending, Wakeups& wakeups);
-  bool flush_backlog(Wakeups& wakeups);
-  bool post_pending(int peer, const Pending& pending, Wakeups& wakeups);
+  bool must_wait(int peer) const { return outbox_.must_wait(peer); }
+  void append(int peer, OutboxItem& item, Wakeups& wakeups);
+  bool flush_outbox(Wakeups& wakeups);
+  bool post_item(int peer, const OutboxItem& item, Wakeups& wakeups);
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
   void add_unexpected(Unexpected& message);
   void drop_unexpected(Unexpected& message);
@@ -175,8 +175,10 @@ class Core {
   Unexpected* found(Unexpected* message, std::uint64_t context, int source, int tag, bool take);
   bool receive(Unexpected& message);
   bool is_withdrawn(const Unexpected& message);
-  bool withdraw(Request& send);
-  bool remove_pending(const Request& send);
+  bool withdraw(Request& send, Wakeups& wakeups);
+  void arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups);
+  void arrive_retracted(const lln::Header& header, std::uint64_t name, Wakeups& wakeups);
+  static std::uint64_t name_of_request(const lln::Header& header, const std::byte* payload);
   void forget_claim(Request& request);
 
   // Since when nothing has been taken for want of memory; any thread, unprotected.
@@ -187,23 +189,15 @@ class Core {
   };
 
   Rank& rank_;
-  lln::shm::Endpoint endpoint_;
+  lln::Route route_;
   Transfers transfers_;
+  Streams streams_;
   Matcher matcher_;
   Claims claims_;
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
   Shortage shortage_;
-
-  // What has been deferred or found its channel full, by peer.
-  struct Links {
-    static Pending* next(const Pending& pending);
-    static void set_next(Pending& pending, Pending* other);
-  };
-  using Backlog = sync::Backlog<platform::Native, Pending, Links>;
-  std::unique_ptr<Backlog[]> backlog_;
-  std::atomic<std::uint32_t> backlog_size_{0};
-  Pending* free_pending_ = nullptr;
+  Outbox outbox_;  // what has been deferred or found no room
 
   // Deferred submission. The limits are those of messages that are sent at once, so that a load is all it costs them.
   std::size_t isend_slot_below_;

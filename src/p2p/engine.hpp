@@ -5,10 +5,10 @@
 #include <sched.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 #include "boot/wait_record.hpp"
-#include "lln/shm/heap.hpp"
 #include "object/request.hpp"
 #include "p2p/vni.hpp"
 #include "progress/setting.hpp"
@@ -38,7 +38,6 @@ class Engine {
   // after its store, or does it under the protection of a VNI and rings. `wait` says what that is, for people.
   virtual void wait_until(bool (*holds)(const void*), const void* what, const boot::Wait& wait) = 0;
   virtual void notify(int world_rank) = 0;
-  virtual lln::shm::Heap& shared_memory() = 0;
 
   // Of a request that is not done: one attempt to move what can move, at its VNI first, and whether it is done then.
   virtual bool test(const Request& request) = 0;
@@ -54,6 +53,17 @@ class Engine {
   // such threads.
   virtual void begin_help(const cpu_set_t& cores, const progress::Setting& setting) = 0;
   virtual void end_help() = 0;
+
+  // Between the two somebody else's progress depends on this rank's, also while the program computes: a thread of the library
+  // sleeps on the rank's doorbell and makes progress whenever it rings. They nest. Not for a model without any lock, whose
+  // progress is the program's. Throws std::system_error if there can be no such thread.
+  virtual void begin_serving() = 0;
+  virtual void end_serving() = 0;
+
+ protected:
+  // A thread of the library's own that the rank can do without. False, and a line on standard error that says what happens without it:
+  // the system gives us none.
+  static bool start_helper_or_say(const char* without, std::function<void()> body);
 
  private:
   safety::Model model_;

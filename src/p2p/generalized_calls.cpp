@@ -49,8 +49,9 @@ constexpr RequestType generalized_type{
 
 Error Grequest_start(MPI_Grequest_query_function* query, MPI_Grequest_free_function* free,
                      MPI_Grequest_cancel_function* cancel, void* extra_state, MPI_Request* handle) {
+  auto made = std::make_unique<Callbacks>(Callbacks{query, free, cancel, extra_state});
   Request& request = p2p::take_request(generalized_type);
-  request.state = new Callbacks{query, free, cancel, extra_state};
+  request.state = made.release();
   *handle = handle_of<MPI_Request>(request);
   return success;
 }

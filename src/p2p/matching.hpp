@@ -8,7 +8,7 @@
 // All under the VNI's protection, but for announce(): a receive without a wildcard may be left in its bin by any thread,
 // beside the one that matches, which takes it in when a message comes that fits nothing it has. While unexpected
 // messages are in a bin its gate is closed, and who announces there has to enter the VNI. So a message and a receive never
-// miss each other (sync/announcements.hpp); a receive whose announcement has returned is matched with all that came before;
+// miss each other (sync/postings.hpp); a receive whose announcement has returned is matched with all that came before;
 // and as long as neither wildcards nor unexpected messages are about, posting takes one atomic operation and waits for
 // nobody.
 #pragma once
@@ -23,7 +23,7 @@
 #include "lln/header.hpp"
 #include "object/request.hpp"
 #include "platform/native.hpp"
-#include "sync/announcements.hpp"
+#include "sync/postings.hpp"
 
 namespace heddle::p2p {
 
@@ -54,7 +54,7 @@ class Matcher {
       wild_.append(request);
     } else {
       request.order = order_of_exact();
-      bin_of(request).posted.append(request);
+      bin_of(request).receives.posted.append(request);
     }
   }
 
@@ -70,29 +70,24 @@ class Matcher {
       return {Announced::not_at_all, 0};
     const std::uint32_t at = bin(request.context, request.source, request.tag);
     request.order = order_of_exact();
-    return {bins_[at].announced.announce(request) ? Announced::posted : Announced::at_closed_gate, at};
+    return {bins_[at].receives.announce(request) ? Announced::posted : Announced::at_closed_gate, at};
   }
   // Takes in what was announced in a bin: meet(receive, message) for each that has a message, which is still in its queue.
   template <class Meet>
   void settle(std::uint32_t at, Meet&& meet) {
     Bin& bin = bins_[at];
-    Request* next = bin.announced.take();
-    while (next != nullptr) {
-      Request& request = *next;
-      next = request.next;
-      if (Unexpected* const message = search_bin(bin, request.context, request.source, request.tag)) {
-        meet(request, *message);
-      } else {
-        bin.posted.append(request);
-      }
-    }
+    bin.receives.settle([&](Request& request) {
+      Unexpected* const message = search_bin(bin, request.context, request.source, request.tag);
+      if (message != nullptr) meet(request, *message);
+      return message != nullptr;
+    });
   }
 
   // Takes the oldest posted receive that matches. Null: the message must be added to the unexpected ones.
   [[gnu::always_inline]] Request* take_receive(const lln::Header& header) {
     Bin& bin = bin_of(header);
     Request* found = search_posted(bin, header);
-    if ((found == nullptr || wild_.head != nullptr) && gather(bin)) found = search_posted(bin, header);
+    if ((found == nullptr || wild_.head != nullptr) && bin.receives.gather()) found = search_posted(bin, header);
     if (wild_.head != nullptr) [[unlikely]] {
       Request* wild = wild_.head;
       while (wild != nullptr && !accepts(*wild, header)) wild = wild->next;
@@ -105,13 +100,13 @@ class Matcher {
       found = close(bin, header);
       if (found == nullptr) return nullptr;
     }
-    bin.posted.remove(*found);
+    bin.receives.posted.remove(*found);
     return found;
   }
 
   // What take_receive has taken is posted still: its message has been withdrawn, or has to wait.
   void put_back(Request& request) {
-    if (!is_wild(request)) return bin_of(request).posted.prepend(request);
+    if (!is_wild(request)) return bin_of(request).receives.posted.prepend(request);
     Request* next = wild_.head;
     while (next != nullptr && next->order < request.order) next = next->next;
     wild_.insert(request, next);
@@ -120,26 +115,27 @@ class Matcher {
   // A message that take_receive found nothing for has not been added after all.
   void forget(const lln::Header& header) {
     Bin& bin = bin_of(header);
-    if (bin.oldest == nullptr) bin.announced.open();
+    if (bin.oldest == nullptr) bin.receives.open();
   }
 
-  // The message to ourselves of this send that has not been received.
-  Unexpected* find_local(const Request& send) const {
+  // The oldest that has not been received and of which this holds.
+  template <class F>
+  Unexpected* find_unexpected_if(F&& holds) const {
     Unexpected* m = arrivals_.head;
-    while (m != nullptr && m->local != &send) m = m->next;
+    while (m != nullptr && !holds(*m)) m = m->next;
     return m;
   }
 
   // Takes in what was announced in a receive's bin, so that a message that comes later finds it there.
   void expect(const Request& request) {
-    if (!is_wild(request)) (void)gather(bin_of(request));
+    if (!is_wild(request)) (void)bin_of(request).receives.gather();
   }
 
   // Takes a posted receive back; false if it is not posted (any more).
   bool withdraw(Request& request) {
     const bool wild = is_wild(request);
-    if (!wild) (void)gather(bin_of(request));
-    List<Request>& list = wild ? wild_ : bin_of(request).posted;
+    if (!wild) (void)bin_of(request).receives.gather();
+    List<Request>& list = wild ? wild_ : bin_of(request).receives.posted;
     for (Request* r = list.head; r != nullptr; r = r->next) {
       if (r != &request) continue;
       list.remove(request);
@@ -167,7 +163,7 @@ class Matcher {
     (message.bin_prev ? message.bin_prev->bin_next : bin.oldest) = message.bin_next;
     (message.bin_next ? message.bin_next->bin_prev : bin.newest) = message.bin_prev;
     arrivals_.remove(message);
-    if (bin.oldest == nullptr) bin.announced.open();
+    if (bin.oldest == nullptr) bin.receives.open();
   }
 
  private:
@@ -190,35 +186,14 @@ class Matcher {
     return m;
   }
   static Request* search_posted(const Bin& bin, const lln::Header& header) {
-    Request* found = bin.posted.head;
+    Request* found = bin.receives.posted.head;
     while (found != nullptr && !same(*found, header)) found = found->next;
     return found;
   }
 
-  // Takes in what was announced in a bin without unexpected messages; whether there was something.
-  [[gnu::noinline]] static bool take_in(Bin& bin) {
-    Request* next = bin.announced.take();
-    if (next == nullptr) return false;
-    while (next != nullptr) {
-      Request& request = *next;
-      next = request.next;
-      bin.posted.append(request);
-    }
-    return true;
-  }
-  // The same for any bin. At a closed gate it is left to those who announced it: they come, and first find the messages that
-  // were there before.
-  [[gnu::always_inline]] static bool gather(Bin& bin) {
-    return bin.announced.any() && !bin.announced.is_closed() && take_in(bin);
-  }
-  // A message of this bin is about to be unexpected: from here on who announces is told so; unless one has just done it that
-  // fits.
+  // A message of this bin is about to be unexpected, unless a receive has just been announced that fits.
   [[gnu::noinline]] static Request* close(Bin& bin, const lln::Header& header) {
-    if (bin.announced.is_closed() || !bin.announced.close()) return nullptr;
-    (void)take_in(bin);
-    Request* const found = search_posted(bin, header);
-    if (found != nullptr) bin.announced.open();
-    return found;
+    return bin.receives.close([&] { return search_posted(bin, header); });
   }
 
   // Wildcard receives have even ages. Exact ones that were posted between the same two of them need no order: one is behind
@@ -255,8 +230,8 @@ class Matcher {
     static void set_next(Request& request, Request* other) { request.next = other; }
   };
   struct alignas(platform::cache_line) Bin {
-    sync::Announcements<platform::Native, Request, Links> announced;  // its gate is closed while there is an `oldest`
-    List<Request> posted;
+    sync::Postings<platform::Native, Request, Links, List<Request>>
+        receives;  // the gate is closed while there is an `oldest`
     Unexpected* oldest = nullptr;
     Unexpected* newest = nullptr;
   };

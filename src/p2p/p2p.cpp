@@ -1,5 +1,7 @@
 #include "p2p/p2p.hpp"
 
+#include <new>
+
 #include "object/status.hpp"
 #include "p2p/asked_models.hpp"
 #include "p2p/begin.hpp"
@@ -36,7 +38,7 @@ Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count cou
   Request& request = describe(comm, plane, buffer, count, datatype, comm.rank, tag);
   request.peer = comm.world_rank(peer);
   request.mode = static_cast<std::uint32_t>(mode);
-  request.order = lln::shm::nowhere;
+  request.order = node::nowhere;
   return request;
 }
 
@@ -108,6 +110,15 @@ Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Dat
   return begin_recv(comm, plane, buffer, count, datatype, peer, tag);
 }
 
+// A send's error of this class says that it has not left. A receive's may also say that its message could not be moved.
+Request& begun(Request& request) {
+  const bool done = request.done.load(std::memory_order_acquire) != 0;
+  if (!done || request.error != MPI_ERR_NO_MEM || (request.receives && request.order != 0)) [[likely]]
+    return request;
+  give_back(request);
+  throw std::bad_alloc();
+}
+
 Error wait(Request& request) {
   if (request.done.load(std::memory_order_acquire) == 0) {
     Request* const requests[] = {&request};
@@ -170,7 +181,15 @@ void tested_in_vain(Rank& rank, bool moved) { rank.engine->tested_in_vain(moved)
 
 void poll_once(Rank& rank) { rank.engine->poll_once(); }
 
-lln::shm::Heap& shared_memory(Rank& rank) { return rank.engine->shared_memory(); }
+node::Heap& shared_memory(Rank& rank) { return rank.node->heap(); }
+
+bool is_on_one_node(const Comm& comm) {
+  const node::Place& place = comm.owner->node->place();
+  if (place.is_alone()) return true;
+  for (int r = 0; r < comm.remote_size; ++r)
+    if (!place.is_local(comm.world_rank(r))) return false;
+  return true;
+}
 
 void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const boot::Wait& wait) {
   rank.engine->wait_until(holds, what, wait);
@@ -179,6 +198,9 @@ void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const 
 void notify(Rank& rank, int world_rank) { rank.engine->notify(world_rank); }
 
 bool cancel(Request& request) { return protector(current_rank(), request).cancel(request); }
+
+void begin_serving(Rank& rank) { rank.engine->begin_serving(); }
+void end_serving(Rank& rank) { rank.engine->end_serving(); }
 
 void start_polling(Rank& rank, progress::Pollable& work) {
   rank.pollables.add(work);

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "boot/wait_record.hpp"
-#include "lln/shm/heap.hpp"
+#include "node/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
@@ -37,6 +37,10 @@ Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatyp
 Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                int tag, Mode mode = Mode::standard);
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag);
+
+// Such a request unless it has found no memory to begin: then nothing has been sent or taken, it is given back, and std::bad_alloc is
+// thrown, so that the operation can be begun again.
+Request& begun(Request& request);
 
 // Blocks until done; the error is the operation's. The request is not given back.
 Error wait(Request& request);
@@ -72,7 +76,9 @@ void poll_once(Rank& rank);
 // Memory that every rank of the job sees, and waiting for what others write there: until `holds()` is true, with
 // progress meanwhile, awake at first and then asleep. Whoever makes it true calls notify(world rank) after its store. `wait`
 // says what that is, to whoever asks why the job hangs.
-lln::shm::Heap& shared_memory(Rank& rank);
+node::Heap& shared_memory(Rank& rank);
+// Whether all ranks that the communicator sends to are on our node.
+bool is_on_one_node(const Comm& comm);
 void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const boot::Wait& wait);
 template <class F>
 void wait_until(Rank& rank, const boot::Wait& wait, const F& holds) {
@@ -84,6 +90,10 @@ void notify(Rank& rank, int world_rank);
 
 // Cancels a send or receive; true if it took effect (it is then done and `cancelled`).
 bool cancel(Request& request);
+
+// From begin_serving() to end_serving() this rank makes progress also while none of its threads is in a call (engine.hpp).
+void begin_serving(Rank& rank);
+void end_serving(Rank& rank);
 
 // From now on every progress pass looks at it (pollables.hpp).
 void start_polling(Rank& rank, progress::Pollable& work);

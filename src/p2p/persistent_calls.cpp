@@ -1,5 +1,7 @@
 // Persistent point-to-point requests (MPI 5.0, section 3.9): the arguments are kept, and every start makes the same
 // request go round once more.
+#include <new>
+
 #include "binding/impl.hpp"
 #include "datatype/datatype.hpp"
 #include "instruments/cells.hpp"
@@ -48,7 +50,7 @@ Error start(Request& request) {
   request.datatype = args.datatype;
   retain(*args.datatype);
   request.done.store(0, std::memory_order_relaxed);
-  request.order = lln::shm::nowhere;
+  request.order = node::nowhere;
   if (request.receives) {
     count(comm.counters, instruments::Count::receives);
     request.vni->start_recv(request);
@@ -74,7 +76,11 @@ constexpr RequestType persistent_type{
 
 MPI_Request make_persistent(Request& request, const Datatype& datatype, int peer, bool buffered) {
   // The reference that a started operation would give back is the one that the arguments keep.
-  request.state = new Arguments{&datatype, request.source, request.tag, peer, buffered};
+  request.state = new (std::nothrow) Arguments{&datatype, request.source, request.tag, peer, buffered};
+  if (request.state == nullptr) {
+    p2p::give_back_unstarted(request);
+    throw std::bad_alloc();
+  }
   request.datatype = nullptr;
   request.type = &persistent_type;
   request.persistent = true;
@@ -95,7 +101,12 @@ Error start_handle(MPI_Request handle, int index) {
   if (!request->persistent) return fail(MPI_ERR_REQUEST, "request %d is not persistent", index);
   if (request->active) return fail(MPI_ERR_REQUEST, "request %d is already started", index);
   request->active = true;
-  return request->type->start(*request);
+  try {
+    return request->type->start(*request);
+  } catch (const std::bad_alloc&) {
+    request->active = false;
+    throw;
+  }
 }
 
 }  // namespace

@@ -7,21 +7,17 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <system_error>
 
 #include "object/error.hpp"
 #include "p2p/asked_models.hpp"
 #include "p2p/composed_engine.hpp"
+#include "p2p/outbox/strategy.hpp"
 #include "platform/native.hpp"
 #include "rank/settings.hpp"
-#include "safety/combining_access.hpp"
-#include "safety/flux_access.hpp"
-#include "safety/inject_access.hpp"
 #include "safety/locality.hpp"
-#include "safety/lock_access.hpp"
+#include "safety/native_access.hpp"
 #include "safety/no_lock.hpp"
-#include "safety/offload_access.hpp"
-#include "safety/queue_access.hpp"
-#include "safety/split_access.hpp"
 #include "sync/clh_lock.hpp"
 #include "sync/clhub_lock.hpp"
 #include "sync/futex_lock.hpp"
@@ -36,13 +32,13 @@ namespace heddle::p2p {
 namespace {
 
 using platform::Native;
-using safety::FluxAccess;
-using safety::InjectAccess;
-using safety::LockAccess;
 using safety::Model;
-using safety::QueueAccess;
 using safety::several_vnis;
-using safety::SplitAccess;
+using safety::native::FluxAccess;
+using safety::native::InjectAccess;
+using safety::native::LockAccess;
+using safety::native::QueueAccess;
+using safety::native::SplitAccess;
 using P = safety::Submission;
 using L = safety::Lock;
 using W = safety::Waiting;
@@ -83,7 +79,7 @@ constexpr Maker by_on{[](Rank& rank, const Model& model) -> Made {
 
 // Its VNIs can't be asked for: the communication thread is the rank's.
 constexpr Maker by_offload{[](Rank& rank, const Model& model) -> Made {
-                             using Access = safety::OffloadAccess<Core>;
+                             using Access = safety::native::OffloadAccess<Core>;
                              auto engine = std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(
                                  rank, model, [](Core& core) { return Access(core); });
                              engine->start_communication_thread();
@@ -114,7 +110,7 @@ const std::array presets{
     Preset{{"hmcs3-usc", 1, L::hmcs3, P::wait, W::usc},
            by_on<LockAccess<sync::HmcsLock<Native, 3>>, Usc, safety::core_topology>},
     Preset{{"offload", several_vnis, L::none, P::offload, W::flag}, by_offload},
-    Preset{{"csync", several_vnis, L::none, P::csync, W::backoff}, by<safety::CombiningAccess, BackOff>},
+    Preset{{"csync", several_vnis, L::none, P::csync, W::backoff}, by<safety::native::CombiningAccess, BackOff>},
     Preset{{"lockq-mcs", several_vnis, L::mcs, P::lockq, W::backoff}, by<QueueAccess<sync::McsLock<Native>>, BackOff>},
     Preset{{"lockq-mtx", several_vnis, L::mutex, P::lockq, W::backoff},
            by<QueueAccess<sync::MutexLock<Native>>, BackOff>},
@@ -158,11 +154,10 @@ bool choose_waiting(Rank& rank, const Model& model) {
 
 // A message goes to the VNI of the same number, so all ranks must have as many; and by a way where its receiver looks.
 bool agree(const Rank& rank, const Model& model) {
-  lln::shm::Common& common = lln::shm::common_of(rank.job.heap, rank.job.heap_bytes);
   constexpr std::uint32_t by_flux = 1u << 31;
   const std::uint32_t ours = static_cast<std::uint32_t>(model.vnis) | (model.submission == P::flux ? by_flux : 0);
-  std::uint32_t others = 0;
-  if (common.vnis.compare_exchange_strong(others, ours, std::memory_order_relaxed) || others == ours) return true;
+  const auto others = static_cast<std::uint32_t>(boot::agree(rank.job, model_of_ranks, ours));
+  if (others == ours) return true;
   const auto way = [](std::uint32_t entry) { return (entry & by_flux) != 0 ? "by flux" : "by channel"; };
   (void)fail(MPI_ERR_ARG,
              "HEDDLE_MODEL=%s has %u VNIs and sends %s, that of another rank of the job %u and %s; all must agree",
@@ -189,7 +184,11 @@ bool parse_model(std::string_view text, Model& model, std::string& why) {
     why.insert(0, " can't be composed: ");
     return false;
   }
-  if (model.submission == P::flux && !lln::shm::stamps_are_ordered(why)) {
+  if (!is_strategy(model.strategy)) {
+    why = " can't be composed: strategy=" + model.strategy + " is none of " + strategy_names();
+    return false;
+  }
+  if (model.submission == P::flux && !lln::fluxes_are_possible(why)) {
     why.insert(0, ": submit=flux ");
     return false;
   }
@@ -215,7 +214,18 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   if (std::size_t bytes = 0; !wanted_split(bytes)) return nullptr;
   model.vnis = vnis_for(rank, model);
   if (!choose_waiting(rank, model)) return nullptr;
-  return agree(rank, model) ? make_of_parts(rank, model) : nullptr;
+  if (!agree(rank, model)) return nullptr;
+  rank.strategy = model.strategy;
+  try {
+    return make_of_parts(rank, model);
+  } catch (const std::system_error& error) {
+    (void)fail(
+        MPI_ERR_OTHER,
+        "HEDDLE_MODEL=%.200s needs a communication thread, and the system gives us none (%s); raise the limit of "
+        "threads (ulimit -u, the container's)",
+        wanted.c_str(), error.what());
+    return nullptr;
+  }
 }
 
 MadeVni make_asked_vni(Rank& rank, int index) {

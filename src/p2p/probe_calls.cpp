@@ -52,14 +52,22 @@ bool probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message,
   }
   const bool take = message != nullptr;
   p2p::Probed found;
+  // What has been taken must not be lost for want of memory: the object that holds it is there before.
+  if (take && !blocking && look(comm, source, tag, false, found) == nullptr) return false;
+  Message* const made = take ? make_object<Message>(comm) : nullptr;
   p2p::Unexpected* content =
       blocking ? wait_probe(comm, source, tag, take, found) : look(comm, source, tag, take, found);
-  if (content == nullptr) return false;
-  set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
-  if (take) {
-    retain(comm);  // the program may free it before it receives
-    *message = handle_of<MPI_Message>(*make_object<Message>(comm, found.source, found.tag, *content));
+  if (content != nullptr) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
+  if (!take) return content != nullptr;
+  if (content == nullptr) {  // another thread has it
+    retire(*made);
+    return false;
   }
+  retain(comm);  // the program may free it before it receives
+  made->source = found.source;
+  made->tag = found.tag;
+  made->content = content;
+  *message = handle_of<MPI_Message>(*made);
   return true;
 }
 

@@ -1,12 +1,15 @@
 // MPI_Send, MPI_Isend and their modes; MPI_Recv, MPI_Irecv; the combined calls (MPI 5.0, sections 3.2-3.4, 3.7, 3.10).
+#include <sched.h>
+
 #include <memory>
-#include <vector>
+#include <new>
 
 #include "binding/impl.hpp"
 #include "datatype/datatype.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
 #include "p2p/begin.hpp"
+#include "progress/shortage.hpp"
 
 namespace heddle::mpi {
 
@@ -57,10 +60,35 @@ Error Irecv(void* buf, MPI_Count count, const Datatype& datatype, int source, in
 
 // ---- send and receive in one call (section 3.10)
 
+namespace {
+
+// Begins the send of a call whose receive is posted. Throws std::bad_alloc if there is no memory for it: the receive is then over. It is
+// cancelled if its message has not come; else the send is tried again for a while.
+template <class Begin>
+Request& send_beside(Request& receive, Begin&& begin) {
+  for (progress::Shortage shortage;;) {
+    try {
+      return p2p::begun(begin());
+    } catch (const std::bad_alloc&) {
+      if (receive.vni == nullptr || p2p::cancel(receive) || !shortage.bear()) {
+        (void)p2p::wait(receive);
+        p2p::give_back(receive);
+        throw;
+      }
+      p2p::poll_once(current_rank());
+      sched_yield();  // somebody else may free some
+    }
+  }
+}
+
+}  // namespace
+
 Error Sendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag, void* recvbuf,
                MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm, MPI_Status* status) {
-  Request& receive = p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag);
-  Request& send = p2p::isend(comm, Plane::user, sendbuf, sendcount, sendtype, dest, sendtag);
+  Request& receive = p2p::begun(p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag));
+  Request& send = send_beside(receive, [&]() -> Request& {
+    return p2p::isend(comm, Plane::user, sendbuf, sendcount, sendtype, dest, sendtag);
+  });
   Request* const both[] = {&receive, &send};
   Error error = p2p::wait_all(both, 2);
   if (error) error = p2p::explain(receive.error != MPI_SUCCESS ? receive : send);
@@ -120,13 +148,21 @@ constexpr RequestType pair_type{
     .awaited = boot::Awaited::exchange,
 };
 
-void start_pair(std::unique_ptr<Pair> pair, Request& receive, Request& send, Comm& comm, MPI_Request* handle) {
-  Request& whole = p2p::take_request(pair_type);
+// Begins both; receive() and send() do that.
+template <class Receive, class Send>
+void start_pair(std::unique_ptr<Pair> pair, Comm& comm, MPI_Request* handle, Receive&& receive, Send&& send) {
+  Request& whole = p2p::take_request();
+  try {
+    pair->receive = &p2p::begun(receive());
+    pair->send = &send_beside(*pair->receive, send);
+  } catch (const std::bad_alloc&) {
+    p2p::give_back_unstarted(whole);
+    throw;
+  }
+  whole.type = &pair_type;
   whole.comm = &comm;
   whole.context = comm.context;
   pair->whole = &whole;
-  pair->receive = &receive;
-  pair->send = &send;
   *handle = handle_of<MPI_Request>(whole);
   whole.state = pair.get();
   p2p::start_polling(current_rank(), *pair.release());
@@ -137,9 +173,10 @@ void start_pair(std::unique_ptr<Pair> pair, Request& receive, Request& send, Com
 Error Isendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag,
                 void* recvbuf, MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm,
                 MPI_Request* request) {
-  Request& receive = p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag);
-  Request& send = p2p::begin_isend(comm, sendbuf, sendcount, sendtype, dest, sendtag);
-  start_pair(std::make_unique<Pair>(), receive, send, comm, request);
+  start_pair(
+      std::make_unique<Pair>(), comm, request,
+      [&]() -> Request& { return p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag); },
+      [&]() -> Request& { return p2p::begin_isend(comm, sendbuf, sendcount, sendtype, dest, sendtag); });
   return success;
 }
 
@@ -149,10 +186,14 @@ Error Isendrecv_replace(void* buf, MPI_Count count, const Datatype& datatype, in
   auto pair = std::make_unique<Pair>();
   pair->copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
   pack(datatype, buf, count, 0, pair->copy.get(), bytes);
-  Request& receive = p2p::irecv(comm, Plane::user, buf, count, datatype, source, recvtag);
-  Request& send = p2p::begin_isend(comm, pair->copy.get(), static_cast<MPI_Count>(bytes),
-                                   *predefined_datatype(MPI_BYTE), dest, sendtag);
-  start_pair(std::move(pair), receive, send, comm, request);
+  const void* const copy = pair->copy.get();
+  start_pair(
+      std::move(pair), comm, request,
+      [&]() -> Request& { return p2p::irecv(comm, Plane::user, buf, count, datatype, source, recvtag); },
+      [&]() -> Request& {
+        return p2p::begin_isend(comm, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), dest,
+                                sendtag);
+      });
   return success;
 }
 

@@ -20,7 +20,7 @@ using boot::move_bytes;
 using boot::this_process;
 using lln::Header;
 using lln::MessageKind;
-using lln::shm::nowhere;
+using node::nowhere;
 
 namespace {
 
@@ -65,9 +65,9 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
   const std::size_t bytes = receive.bytes;
   if (bytes == 0 || can_read(peer, offer)) {
     if (bytes != 0 && bytes >= split_from_ && can_split(receive, peer, offer)) {
-      const lln::shm::Offset shared = core_.endpoint().heap().allocate(sizeof(Split), 2);
+      const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
       if (shared != nowhere) {
-        new (core_.endpoint().heap().at<Split>(shared)) Split{};
+        new (core_.heap().at<Split>(shared)) Split{};
         Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
         transfer.process = core_.peer_memory().process_of(peer);
         const bool near = transfer.process == this_process;
@@ -90,7 +90,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
     return;
   }
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
-  transfer.shared = core_.endpoint().heap().allocate(sizeof(Pipe), 2);
+  transfer.shared = core_.heap().allocate(sizeof(Pipe), 2);
   if (transfer.shared == nowhere) {
     // Without shared memory for a pipe there is no other way; the sender must not wait for ever.
     receive.error = MPI_ERR_NO_MEM;
@@ -100,9 +100,10 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
     start(transfer, wakeups);
     return;
   }
-  auto* pipe = core_.endpoint().heap().at<Pipe>(transfer.shared);
+  auto* pipe = core_.heap().at<Pipe>(transfer.shared);
   pipe->filled.store(0, std::memory_order_relaxed);
   pipe->emptied.store(0, std::memory_order_relaxed);
+  count_held(core_.counters(), instruments::Count::staged);
   const Answer answer{offer.request, 0, bytes, transfer.shared, Way::pipe};
   core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
   start(transfer, wakeups);
@@ -112,9 +113,9 @@ void Transfers::answered(int peer, const Answer& answer, Wakeups& wakeups) {
   reserve();  // or the answer stays where it is
   auto& request = *reinterpret_cast<Request*>(answer.request);
   const bool split = answer.way == Way::split;
-  core_.endpoint().heap().join(answer.shared);
+  core_.heap().join(answer.shared);
   if (split && !core_.peer_memory().within_reach(peer)) {  // it does without us
-    core_.endpoint().heap().release(answer.shared, sizeof(Split));
+    core_.heap().release(answer.shared, sizeof(Split));
     return;
   }
   Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
@@ -262,10 +263,10 @@ int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t 
 
 // Both ends run this; the reader stays until the writer's last chunk is there too.
 Transfers::Step Transfers::share(Transfer& transfer) {
-  auto& split = *core_.endpoint().heap().at<Split>(transfer.shared);
+  auto& split = *core_.heap().at<Split>(transfer.shared);
   const bool reader = transfer.role == Transfer::Role::split_reader;
   const auto leave = [&] {
-    core_.endpoint().heap().release(transfer.shared, sizeof(Split));
+    core_.heap().release(transfer.shared, sizeof(Split));
     return Step::over;
   };
   // The writer touches requests within a process only, while it has a chunk: the reader may have finished everything, and FIN
@@ -281,13 +282,13 @@ Transfers::Step Transfers::share(Transfer& transfer) {
   if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
   chunks_.fetch_add(1, std::memory_order_release);
   const std::size_t moved = split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel) + chunk.bytes;
-  if (!reader && moved == transfer.bytes) core_.endpoint().wake(transfer.peer);
+  if (!reader && moved == transfer.bytes) core_.route().wake(transfer.peer);
   return Step::moved;
 }
 
 Transfers::Step Transfers::pack_chunk(Transfer& transfer) {
   Request& request = *transfer.request;
-  auto& pipe = *core_.endpoint().heap().at<Pipe>(transfer.shared);
+  auto& pipe = *core_.heap().at<Pipe>(transfer.shared);
   bool moved = false;
   while (transfer.position < transfer.bytes) {
     const std::uint32_t filled = pipe.filled.load(std::memory_order_relaxed);
@@ -296,16 +297,16 @@ Transfers::Step Transfers::pack_chunk(Transfer& transfer) {
     pack(*request.datatype, request.buffer, request.count, transfer.position, pipe.chunks[filled % pipe_chunks], n);
     transfer.position += n;
     pipe.filled.store(filled + 1, std::memory_order_release);
-    core_.endpoint().wake(transfer.peer);
+    core_.route().wake(transfer.peer);
     moved = true;
   }
-  core_.endpoint().heap().release(transfer.shared, sizeof(Pipe));
+  core_.heap().release(transfer.shared, sizeof(Pipe));
   return Step::over;
 }
 
 Transfers::Step Transfers::unpack_chunk(Transfer& transfer) {
   Request& request = *transfer.request;
-  auto& pipe = *core_.endpoint().heap().at<Pipe>(transfer.shared);
+  auto& pipe = *core_.heap().at<Pipe>(transfer.shared);
   bool moved = false;
   while (transfer.position < transfer.bytes) {
     const std::uint32_t emptied = pipe.emptied.load(std::memory_order_relaxed);
@@ -314,10 +315,10 @@ Transfers::Step Transfers::unpack_chunk(Transfer& transfer) {
     unpack(*request.datatype, request.buffer, request.count, transfer.position, pipe.chunks[emptied % pipe_chunks], n);
     transfer.position += n;
     pipe.emptied.store(emptied + 1, std::memory_order_release);
-    core_.endpoint().wake(transfer.peer);
+    core_.route().wake(transfer.peer);
     moved = true;
   }
-  core_.endpoint().heap().release(transfer.shared, sizeof(Pipe));
+  core_.heap().release(transfer.shared, sizeof(Pipe));
   return Step::over;
 }
 

@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "lln/shm/endpoint.hpp"
+#include "node/heap.hpp"
 #include "object/request.hpp"
 #include "p2p/split.hpp"
 #include "threads/mutex.hpp"
@@ -40,21 +40,22 @@ struct Offer {            // payload of an RTS
   std::uint64_t bytes;    // of the message
   std::uint64_t request;  // the sender's request, to be given back in CTS and FIN
   std::uint64_t address;  // of the data if they are one run, else 0
-  lln::shm::Offset claim;
+  node::Offset claim;
 };
 
 struct Acknowledged {     // begins the payload of an eager_ack
   std::uint64_t request;  // the sender's, to be given back in FIN
-  lln::shm::Offset claim;
+  node::Offset claim;
 };
 
-enum class Way : std::uint32_t { split, pipe };
+enum class Way : std::uint32_t { split, pipe, stream };
 
-struct Answer {             // payload of a CTS
-  std::uint64_t request;    // the sender's
-  std::uint64_t address;    // split: of the receiver's buffer; within a process of its request
-  std::uint64_t bytes;      // to be moved, which is less than offered if the receiver has less room
-  lln::shm::Offset shared;  // Split or Pipe
+struct Answer {           // payload of a CTS
+  std::uint64_t request;  // the sender's
+  std::uint64_t
+      address;          // split: of the receiver's buffer, within a process of its request; stream: the receiver's name
+  std::uint64_t bytes;  // to be moved, which is less than offered if the receiver has less room
+  node::Offset shared;  // Split or Pipe
   Way way;
 };
 
@@ -85,7 +86,7 @@ struct Transfer {
   std::uint64_t sender_request = 0;
   std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
   pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours
-  lln::shm::Offset shared = lln::shm::nowhere;
+  node::Offset shared = node::nowhere;
   Transfer* next = nullptr;
 };
 

@@ -11,36 +11,47 @@ using lln::MessageKind;
 
 namespace {
 
-lln::shm::Offset claim_of(const Header& header, const std::byte* payload) {
-  if (header.kind == MessageKind::rts) {
-    Offer offer;
-    std::memcpy(&offer, payload, sizeof offer);
-    return offer.claim;
-  }
-  if (header.kind == MessageKind::eager_ack) {
-    Acknowledged acknowledged;
-    std::memcpy(&acknowledged, payload, sizeof acknowledged);
-    return acknowledged.claim;
-  }
-  return lln::shm::nowhere;
+// By what a message that its sender may want back is known: the sender's request, 0 if there is none, and the word that both claim.
+struct Named {
+  std::uint64_t request = 0;
+  node::Offset claim = node::nowhere;
+};
+
+template <class Start>
+Named read(const std::byte* payload) {
+  Start start;
+  std::memcpy(&start, payload, sizeof start);
+  return {start.request, start.claim};
 }
 
+Named named(const Header& header, const std::byte* payload) {
+  if (header.kind == MessageKind::rts) return read<Offer>(payload);
+  if (header.kind == MessageKind::eager_ack) return read<Acknowledged>(payload);
+  return {};
+}
+
+node::Offset claim_of(const Header& header, const std::byte* payload) { return named(header, payload).claim; }
+
 }  // namespace
+
+std::uint64_t Core::name_of_request(const Header& header, const std::byte* payload) {
+  return named(header, payload).request;
+}
 
 // Whether an unexpected message is the receiver's from here on. Else it is to be dropped.
 bool Core::receive(Unexpected& message) {
   if (message.received || message.local != nullptr) return true;
-  const lln::shm::Offset claim = claim_of(message.header, message.payload);
-  message.received = Claims::receive(endpoint_.heap(), claim);
-  if (!message.received) Claims::drop(endpoint_.heap(), claim);
+  const node::Offset claim = claim_of(message.header, message.payload);
+  message.received = Claims::receive(heap(), claim);
+  if (!message.received) Claims::drop(heap(), claim);
   return message.received;
 }
 
 bool Core::is_withdrawn(const Unexpected& message) {
   if (message.received || message.local != nullptr) return false;
-  const lln::shm::Offset claim = claim_of(message.header, message.payload);
-  if (!Claims::is_withdrawn(endpoint_.heap(), claim)) return false;
-  Claims::drop(endpoint_.heap(), claim);
+  const node::Offset claim = claim_of(message.header, message.payload);
+  if (!Claims::is_withdrawn(heap(), claim)) return false;
+  Claims::drop(heap(), claim);
   return true;
 }
 
@@ -84,9 +95,9 @@ void Core::deliver_offered(Request& receive, int sender, const Header& header, c
     matcher_.put_back(receive);
     throw;
   }
-  const lln::shm::Offset claim = claim_of(header, payload);
-  if (!Claims::receive(endpoint_.heap(), claim)) [[unlikely]] {
-    Claims::drop(endpoint_.heap(), claim);
+  const node::Offset claim = claim_of(header, payload);
+  if (!Claims::receive(heap(), claim)) [[unlikely]] {
+    Claims::drop(heap(), claim);
     return matcher_.put_back(receive);
   }
   receive.source = header.source;

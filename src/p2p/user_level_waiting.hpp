@@ -22,7 +22,7 @@
 #include <cstdint>
 
 #include "boot/wait_record.hpp"
-#include "lln/shm/endpoint.hpp"
+#include "lln/network.hpp"
 #include "p2p/blocked.hpp"
 #include "p2p/wait_set.hpp"
 #include "platform/native.hpp"
@@ -142,7 +142,7 @@ class UserLevelWaiting {
 
   // How many messages a look takes. Half of the threads' are with the peers, and half of the others' have come.
   static int share(std::uint32_t siblings) {
-    return static_cast<int>(std::clamp<std::uint32_t>((siblings + 1) / 4, 2, lln::shm::visit_messages));
+    return static_cast<int>(std::clamp<std::uint32_t>((siblings + 1) / 4, 2, lln::visit_messages));
   }
 
   // As the server, awake and then in turns with others, until over().

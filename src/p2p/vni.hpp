@@ -1,4 +1,4 @@
-// A virtual network interface: an independent communication context of a rank, with its endpoint, matching state and
+// A virtual network interface: an independent communication context of a rank, with its ways to peers, matching state and
 // protection. The virtual calls here are the one indirection on the way of a message; behind each, everything is
 // composed by the compiler (composed_vni.hpp).
 #pragma once
@@ -8,7 +8,7 @@
 
 #include "boot/wait_record.hpp"
 #include "instruments/counters.hpp"
-#include "lln/shm/endpoint.hpp"
+#include "lln/network.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
 #include "p2p/look.hpp"
@@ -75,7 +75,7 @@ class Vni {
   virtual void expect(WaitSet& set, Waiter* waiter, boot::Wait& wait) = 0;
   virtual void forget(WaitSet& set) = 0;
   // Before sleeping: those whose channels are full shall wake us.
-  virtual void want_room() = 0;
+  virtual void prepare_to_sleep() = 0;
 
  private:
   int index_;

@@ -33,15 +33,14 @@ Error sender_of(const Request& request, Sender*& sender) {
 
 Error Psend_init(const void* buf, int partitions, MPI_Count count, const Datatype& datatype, int dest, int tag,
                  Comm& comm, const Info*, MPI_Request* request) {
-  auto* sender = new Sender({const_cast<void*>(buf), partitions, count, datatype, dest, tag, comm});
-  *request = handle_of<MPI_Request>(sender->request());
+  const partitioned::Arguments arguments{const_cast<void*>(buf), partitions, count, datatype, dest, tag, comm};
+  *request = handle_of<MPI_Request>(Operation::make<Sender>(arguments));
   return success;
 }
 
 Error Precv_init(void* buf, int partitions, MPI_Count count, const Datatype& datatype, int source, int tag, Comm& comm,
                  const Info*, MPI_Request* request) {
-  auto* receiver = new Receiver({buf, partitions, count, datatype, source, tag, comm});
-  *request = handle_of<MPI_Request>(receiver->request());
+  *request = handle_of<MPI_Request>(Operation::make<Receiver>({buf, partitions, count, datatype, source, tag, comm}));
   return success;
 }
 

@@ -1,13 +1,23 @@
 #include "partitioned/operation.hpp"
 
-#include "p2p/p2p.hpp"
+#include <cstdio>
+#include <mutex>
+#include <new>
+
+#include "boot/join.hpp"
+#include "p2p/requests.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::partitioned {
 
-Operation::Operation(const Arguments& args, const RequestType& type)
+void GiveRequestBack::operator()(Request* request) const {
+  request->type = nullptr;  // what it would destroy is not there
+  p2p::give_back_unstarted(*request);
+}
+
+Operation::Operation(const Arguments& args, Request& request)
     : comm_(args.comm),
-      request_(p2p::take_request(type)),
+      request_(request),
       buffer_(args.buffer),
       partitions_(args.partitions),
       count_(args.count),
@@ -27,18 +37,43 @@ Operation::~Operation() { release(comm_); }
 
 void Operation::begin_round() {
   error_ = MPI_SUCCESS;
+  shortage_ = {};
   request_.done.store(0, std::memory_order_relaxed);
 }
 
 bool Operation::poll() {
-  if (!advance()) return false;
+  try {
+    if (!advance()) return false;
+  } catch (const std::bad_alloc&) {
+    if (!shortage_.bear()) end_job();
+    throw;
+  }
   p2p::complete(request_);
   return true;
 }
 
+// The other side has begun, and there is nobody to tell it.
+void Operation::end_job() const {
+  const Rank& rank = *comm_.owner;
+  const std::lock_guard guard(comm_.mutex);
+  char text[400];
+  std::snprintf(
+      text, sizeof text,
+      "rank %d of %d has had no memory for the partitioned receive from rank %d with tag %d on %s for %d seconds\n"
+      "  Start fewer ranks, or raise the limit (ulimit -v, the container's)\n",
+      rank.world_rank, rank.world_size, peer_, tag_, comm_.name.empty() ? "a communicator" : comm_.name.c_str(),
+      progress::Shortage::seconds);
+  boot::abort(&rank.job, MPI_ERR_NO_MEM, text);
+}
+
 void Operation::launch() {
   Rank& rank = *comm_.owner;
-  if (!poll()) p2p::start_polling(rank, *this);
+  bool over = false;
+  try {
+    over = poll();
+  } catch (const std::bad_alloc&) {  // progress may have better luck
+  }
+  if (!over) p2p::start_polling(rank, *this);
 }
 
 void Operation::note(int error) {

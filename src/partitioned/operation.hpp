@@ -13,13 +13,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "datatype/reference.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
+#include "p2p/p2p.hpp"
 #include "progress/pollables.hpp"
+#include "progress/shortage.hpp"
 
 namespace heddle::partitioned {
 
@@ -40,9 +43,23 @@ struct Arguments {
   Comm& comm;
 };
 
+// The request of an operation that may not come into being.
+struct GiveRequestBack {
+  void operator()(Request* request) const;
+};
+using TakenRequest = std::unique_ptr<Request, GiveRequestBack>;
+
 class Operation : public progress::Pollable {
  public:
-  Operation(const Arguments& args, const RequestType& type);
+  // What an init call makes of its arguments, and whose request it returns. Throws std::bad_alloc.
+  template <class Side>
+  static Request& make(const Arguments& args) {
+    TakenRequest request(&p2p::take_request(Side::type));
+    (void)new Side(args, *request);  // the request's
+    return *request.release();
+  }
+
+  Operation(const Arguments& args, Request& request);
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
@@ -59,7 +76,8 @@ class Operation : public progress::Pollable {
   virtual ~Operation();
 
  protected:
-  // Goes as far as it can without waiting; true when the round is over. One thread at a time.
+  // Goes as far as it can without waiting; true when the round is over. One thread at a time. Throws std::bad_alloc, and can be
+  // called again then.
   virtual bool advance() = 0;
 
   void begin_round();
@@ -81,6 +99,8 @@ class Operation : public progress::Pollable {
   int tag() const { return tag_; }
 
  private:
+  [[noreturn]] void end_job() const;
+
   Comm& comm_;  // a reference
   Request& request_;
   void* buffer_;
@@ -90,6 +110,7 @@ class Operation : public progress::Pollable {
   int peer_;
   int tag_;
   int error_ = MPI_SUCCESS;  // the first of this round
+  progress::Shortage shortage_;
 };
 
 }  // namespace heddle::partitioned

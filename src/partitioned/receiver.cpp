@@ -20,9 +20,9 @@ constinit const RequestType Receiver::type{
     .awaited = boot::Awaited::partitions,
 };
 
-Receiver::Receiver(const Arguments& args) : Operation(args, type) {
-  introduction_ =
-      &p2p::irecv(comm(), Plane::partitioned, &sender_, sizeof sender_, *predefined_datatype(MPI_BYTE), peer(), tag());
+Receiver::Receiver(const Arguments& args, Request& request) : Operation(args, request) {
+  introduction_ = &p2p::begun(
+      p2p::irecv(comm(), Plane::partitioned, &sender_, sizeof sender_, *predefined_datatype(MPI_BYTE), peer(), tag()));
 }
 
 Receiver::~Receiver() {
@@ -34,7 +34,7 @@ Receiver::~Receiver() {
 void Receiver::start() {
   begin_round();
   arrived_bytes_ = 0;
-  posted_ = false;
+  posted_ = 0;
   if (met_.load(std::memory_order_relaxed))
     for (int i = 0; i < sender_.partitions; ++i)
       messages_[static_cast<std::size_t>(i)].landing.store(Landing::awaited, std::memory_order_relaxed);
@@ -44,18 +44,19 @@ void Receiver::start() {
 // The sender has introduced itself: now it is known what will come.
 bool Receiver::meet() {
   if (introduction_->done.load(std::memory_order_acquire) == 0) return false;
-  p2p::give_back(*introduction_);
-  introduction_ = nullptr;
   if (peer() == MPI_PROC_NULL) sender_ = {0, partitions(), partition_bytes()};
   const auto n = static_cast<std::size_t>(sender_.partitions);
   const auto element_bytes = static_cast<std::size_t>(datatype().size);
   messages_ = std::make_unique<Message[]>(n);
+  pending_.reserve(n);
   if (sender_.bytes * n != bytes()) {
     way_ = Way::refused;
   } else if (sender_.bytes != 0 && sender_.bytes % element_bytes != 0) {
     way_ = Way::staged;
     stage_ = std::make_unique_for_overwrite<std::byte[]>(bytes());
   }
+  p2p::give_back(*introduction_);
+  introduction_ = nullptr;
   met_.store(true, std::memory_order_release);
   return true;
 }
@@ -79,15 +80,14 @@ Request& Receiver::receive(int index, int tag) {
   }
 }
 
+// From where it had to stop for want of memory.
 void Receiver::post() {
   if (way_ == Way::refused) note(MPI_ERR_TRUNCATE);
-  for (int i = 0; i < sender_.partitions; ++i) {
-    const int tag = partition_tag(sender_.first_tag + static_cast<std::uint32_t>(i));
-    messages_[static_cast<std::size_t>(i)].request = &receive(i, tag);
-    pending_.push_back(i);
+  for (awaited_ = sender_.partitions; posted_ < sender_.partitions; ++posted_) {
+    const int tag = partition_tag(sender_.first_tag + static_cast<std::uint32_t>(posted_));
+    messages_[static_cast<std::size_t>(posted_)].request = &p2p::begun(receive(posted_, tag));
+    pending_.push_back(posted_);
   }
-  awaited_ = sender_.partitions;
-  posted_ = true;
 }
 
 void Receiver::land(int index) {
@@ -103,7 +103,7 @@ void Receiver::land(int index) {
 
 bool Receiver::advance() {
   if (introduction_ != nullptr && !meet()) return false;
-  if (!posted_) post();
+  if (posted_ < sender_.partitions) post();
   std::erase_if(pending_, [this](int index) {
     if (messages_[static_cast<std::size_t>(index)].request->done.load(std::memory_order_acquire) == 0) return false;
     land(index);

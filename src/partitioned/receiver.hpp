@@ -13,7 +13,7 @@ class Receiver final : public Operation {
  public:
   static const RequestType type;
 
-  explicit Receiver(const Arguments& args);
+  Receiver(const Arguments& args, Request& request);
   ~Receiver() override;
 
   void start() override;
@@ -40,7 +40,7 @@ class Receiver final : public Operation {
   Introduction sender_{};
   Request* introduction_ = nullptr;  // of the sender, until it is there
   std::atomic<bool> met_{false};
-  bool posted_ = false;
+  int posted_ = 0;                 // messages that have been, in this round
   std::size_t arrived_bytes_ = 0;  // in this round
   enum class Way : std::uint8_t { in_place, staged, refused };
   Way way_ = Way::in_place;

@@ -1,5 +1,9 @@
 #include "partitioned/sender.hpp"
 
+#include <sched.h>
+
+#include <new>
+
 #include "object/tags.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
@@ -23,8 +27,8 @@ struct Letter final : progress::Pollable {
 void introduce(const Introduction& content, Comm& comm, int peer, int tag) {
   auto letter = std::make_unique<Letter>();
   letter->content = content;
-  letter->message = &p2p::isend(comm, Plane::partitioned, &letter->content, sizeof content,
-                                *predefined_datatype(MPI_BYTE), peer, tag);
+  letter->message = &p2p::begun(p2p::isend(comm, Plane::partitioned, &letter->content, sizeof content,
+                                           *predefined_datatype(MPI_BYTE), peer, tag));
   Letter& posted = *letter.release();
   if (!posted.poll()) p2p::start_polling(*comm.owner, posted);
 }
@@ -44,8 +48,8 @@ constinit const RequestType Sender::type{
     .awaited = boot::Awaited::partitions,
 };
 
-Sender::Sender(const Arguments& args)
-    : Operation(args, type),
+Sender::Sender(const Arguments& args, Request& request)
+    : Operation(args, request),
       slots_(new Slot[static_cast<std::size_t>(args.partitions)]),
       first_tag_(args.comm.owner->partitions_made.fetch_add(static_cast<std::uint32_t>(args.partitions),
                                                             std::memory_order_relaxed)) {
@@ -71,11 +75,29 @@ Error Sender::mark(int partition) {
   Slot& slot = slots_[static_cast<std::size_t>(partition)];
   if (slot.marked.exchange(true, std::memory_order_relaxed))
     return fail(MPI_ERR_ARG, "partition %d is already marked ready", partition);
-  slot.message = &p2p::isend(comm(), Plane::partitioned, element(partition * count()), count(), datatype(), peer(),
-                             partition_tag(first_tag_ + static_cast<std::uint32_t>(partition)));
+  try {
+    slot.message = &send(partition);
+  } catch (const std::bad_alloc&) {
+    slot.marked.store(false, std::memory_order_relaxed);
+    throw;
+  }
   // Releases the slot to, and for the last one acquires all slots from, the other threads.
   if (unmarked_.fetch_sub(1, std::memory_order_acq_rel) == 1) launch();
   return success;
+}
+
+// Where there is no memory for it, it is tried again for a while: earlier partitions of the call have left.
+Request& Sender::send(int partition) const {
+  for (progress::Shortage shortage;;) {
+    try {
+      return p2p::begun(p2p::isend(comm(), Plane::partitioned, element(partition * count()), count(), datatype(),
+                                   peer(), partition_tag(first_tag_ + static_cast<std::uint32_t>(partition))));
+    } catch (const std::bad_alloc&) {
+      if (!shortage.bear()) throw;
+      p2p::poll_once(*comm().owner);
+      sched_yield();  // somebody else may free some
+    }
+  }
 }
 
 bool Sender::advance() {

@@ -14,7 +14,7 @@ class Sender final : public Operation {
  public:
   static const RequestType type;
 
-  explicit Sender(const Arguments& args);
+  Sender(const Arguments& args, Request& request);
 
   void start() override;
   // Sends partitions [low, high]; they are in range. Any thread.
@@ -29,6 +29,7 @@ class Sender final : public Operation {
 
   bool advance() override;
   Error mark(int partition);
+  Request& send(int partition) const;
 
   std::unique_ptr<Slot[]> slots_;
   std::atomic<int> unmarked_{0};

@@ -11,7 +11,8 @@
 //   there.
 // - A store may come before one that was executed earlier, where nothing orders the two (see LastStore).
 // - Every memory order is looked up by the place in the source that names it, so that a running checker can weaken
-//   one (see Mutation) without compiling anything again.
+//   one (see Mutation) without compiling anything again. The same for what has no order that could be weakened: a fence, a wake-up
+//   and a store to plain data can be left out.
 #pragma once
 
 #include <relacy/base.hpp>
@@ -51,13 +52,17 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 
-// What the checker does to memory orders: records the sites it meets, weakens one of them. Takes no memory
-// from the heap, which Relacy watches.
+// What stands at a site.
+enum class Step : std::uint8_t { ordered, fence, wake, store };
+
+// What the checker does to the source: records the sites it meets, weakens the order at one of them, or leaves the step out. Takes no
+// memory from the heap, which Relacy watches.
 class Mutation {
  public:
   struct Seen {
     Site site;
-    order given;
+    Step step;
+    order given;  // of an ordered one
   };
 
   void record() { recording_ = true; }
@@ -66,18 +71,31 @@ class Mutation {
     site_ = site;
     weakened_ = to;
   }
+  void leave_out(Site site) {
+    active_ = true;
+    leaves_out_ = true;
+    site_ = site;
+  }
   bool active() const { return active_; }
   std::span<const Seen> seen() const { return {seen_.data(), count_}; }
   void forget() { count_ = 0; }
 
   order effective(order given, const Place& place, unsigned slot) {
     if (recording_) [[unlikely]]
-      note({{base_name(place), place.line(), place.column(), slot}, given});
-    if (!active_ || place.line() != site_.line || place.column() != site_.column || slot != site_.slot) return given;
-    return base_name(place) == site_.file ? weakened_ : given;
+      note({{base_name(place), place.line(), place.column(), slot}, Step::ordered, given});
+    return active_ && !leaves_out_ && is_here(place, slot) ? weakened_ : given;
+  }
+  bool left_out(Step step, const Place& place) {
+    if (recording_) [[unlikely]]
+      note({{base_name(place), place.line(), place.column(), 0}, step, order::relaxed});
+    return leaves_out_ && is_here(place, 0);
   }
 
  private:
+  bool is_here(const Place& place, unsigned slot) const {
+    return place.line() == site_.line && place.column() == site_.column && slot == site_.slot &&
+           base_name(place) == site_.file;
+  }
   static std::string_view base_name(const Place& place) {
     const std::string_view path = place.file_name();
     return path.substr(path.rfind('/') + 1);
@@ -91,9 +109,10 @@ class Mutation {
 
   bool recording_ = false;
   bool active_ = false;
+  bool leaves_out_ = false;
   Site site_;
   order weakened_ = order::relaxed;
-  std::array<Seen, 256> seen_;
+  std::array<Seen, 1024> seen_;
   std::size_t count_ = 0;
 };
 inline Mutation mutation;
@@ -255,7 +274,9 @@ class CheckedPlain {
   CheckedPlain() : CheckedPlain(T()) {}
   explicit CheckedPlain(T value) : cell_(value) {}
   T get(Place place = Place::current()) const { return cell_(detail::info(place)).load(); }
-  void set(T value, Place place = Place::current()) { cell_(detail::info(place)).store(value); }
+  void set(T value, Place place = Place::current()) {
+    if (!mutation.left_out(Step::store, place)) cell_(detail::info(place)).store(value);
+  }
 
  private:
   rl::var<T> cell_;
@@ -324,6 +345,8 @@ struct Checker {
     detail::note_wait();
     rl::ctx().yield(1, detail::info(place));
   }
+  static void yield_core(Place place = Place::current()) { yield(place); }
+  static void await_loads() {}
   static std::uint64_t waits() { return detail::waits[thread()]; }
 
   static void park(const atomic<std::uint32_t>& word, std::uint32_t expected, Scope, Place place = Place::current()) {
@@ -336,11 +359,11 @@ struct Checker {
 
   static void unpark(const atomic<std::uint32_t>& word, std::uint32_t n, Scope, Place place = Place::current()) {
     rl::ctx().sched();
-    word.parked_.wake(n, place);
+    if (!mutation.left_out(Step::wake, place)) word.parked_.wake(n, place);
   }
 
-  static void light_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, $); }
-  static void heavy_fence() { rl::atomic_thread_fence(rl::mo_seq_cst, $); }
+  static void light_fence(Place place = Place::current()) { fence(place); }
+  static void heavy_fence(Place place = Place::current()) { fence(place); }
   static std::uintptr_t self() { return 64 + thread(); }
   static std::uint32_t thread() { return static_cast<std::uint32_t>(rl::ctx().current_thread()); }
   static std::uint32_t cpu() { return thread(); }
@@ -358,6 +381,11 @@ struct Checker {
     Slot& slot = slots[thread()];
     if (slot.execution != execution) slot = {T{}, execution};
     return slot.value;
+  }
+
+ private:
+  static void fence(const Place& place) {
+    if (!mutation.left_out(Step::fence, place)) rl::atomic_thread_fence(rl::mo_seq_cst, detail::info(place));
   }
 };
 

@@ -49,7 +49,7 @@ namespace detail {
 // this code. Where the kernel or a container refuses it, the light side fences too. Asked once, when the program is loaded:
 // with one thread that is cheap. Until then the fences are symmetric. Processes that share memory may get different answers (a
 // filter on system calls may be that of one of them): then the light side of each of them fences, and it is theirs to agree on
-// that (lln/shm/endpoint.hpp).
+// that (node/node.hpp).
 inline long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
 inline constinit std::atomic<bool> symmetric_fences{true};
 inline const bool knows_membarrier = [] {
@@ -104,8 +104,8 @@ class NativeAtomic {
 template <class T>
 class NativePlain {
  public:
-  NativePlain() noexcept(noexcept(T())) : value_() {}
-  explicit NativePlain(T value) : value_(std::move(value)) {}
+  constexpr NativePlain() noexcept(noexcept(T())) : value_() {}
+  constexpr explicit NativePlain(T value) : value_(std::move(value)) {}
   T get() const { return value_; }
   void set(T value) { value_ = std::move(value); }
 
@@ -185,6 +185,8 @@ struct Native {
     std::uint32_t rests = 0;
     detail::rest(rests);
   }
+
+  static void yield_core() noexcept { sched_yield(); }
 
   static void park(const atomic<std::uint32_t>& word, std::uint32_t expected, Scope scope) {
     std::uint32_t rests = 0;

@@ -15,6 +15,8 @@
 //                        wait for another thread. How (spin, yield, sleep, suspend) is the platform's business
 //     poll               the same, for a bounded time of about `rounds` looks; returns the last value seen
 //     pause, yield       spend about n short delays; let another thread run
+//     yield_core         give the core to another thread of the kernel, whatever runtime the caller belongs to
+//     await_loads        let no later load begin before the earlier ones have come: between two polls of one line
 //     park, unpark       sleep while a word holds a value, unless woken (may return early); wake up to n sleepers
 //     light_fence, heavy_fence
 //                        two halves of one sequentially consistent fence, between threads of any processes that use this
@@ -82,6 +84,8 @@ void* > &&AtomicCell<typename P::template atomic<bool>, bool>&& requires(
   { mutex.try_lock() } -> std::same_as<bool>;
   P::pause(n);
   P::yield();
+  P::yield_core();
+  P::await_loads();
   P::park(word, n, Scope::process);
   P::unpark(word, n, Scope::process);
   P::light_fence();

@@ -33,7 +33,7 @@ IdleCores::IdleCores(Attended& work, sync::Doorbell<platform::Native>& bell, con
     const sched_param none{};
     const int refused = pthread_setschedparam(scout_.native_handle(), SCHED_IDLE, &none);
     if (refused != 0) throw std::system_error(refused, std::generic_category(), "SCHED_IDLE");
-  } catch (const std::system_error&) {
+  } catch (...) {
     finish();
     throw;
   }

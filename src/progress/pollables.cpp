@@ -1,8 +1,8 @@
 #include "progress/pollables.hpp"
 
 #include <new>
+#include <utility>
 
-#include "threads/per_thread.hpp"
 #include "threads/thread_ref.hpp"
 
 namespace heddle::progress {
@@ -30,25 +30,49 @@ void Pollables::add(Pollable& work) {
   put(work);
 }
 
-namespace {
+// A schedule's own send or receive progresses too, and would come back here; depth one is enough.
+class Pollables::Polling {
+ public:
+  explicit Polling(Pollables& list) : list_(list), caller_(threads::user_level()) {
+    if (!caller_) {
+      nested_ = std::exchange(of_kernel_thread_, true);
+      return;
+    }
+    const std::lock_guard guard(list_.mutex_);
+    for (const Polling* p = list_.polling_; p != nullptr && !nested_; p = p->next_)
+      nested_ = p->caller_.thread() == caller_.thread();
+    next_ = list_.polling_;
+    list_.polling_ = this;
+  }
+  ~Polling() {
+    if (!caller_) {
+      if (!nested_) of_kernel_thread_ = false;
+      return;
+    }
+    const std::lock_guard guard(list_.mutex_);
+    Polling** link = &list_.polling_;
+    while (*link != this) link = &(*link)->next_;
+    *link = next_;
+  }
+  Polling(const Polling&) = delete;
+  Polling& operator=(const Polling&) = delete;
 
-// Whether the calling thread is in poll(): a schedule's own send or receive progresses too, and would come back there; depth
-// one is enough.
-bool& is_polling() {
-  struct Polling {
-    bool now = false;
-  };
-  static constinit thread_local Polling of_kernel_thread;
-  return threads::user_level() ? threads::own<Polling>().now : of_kernel_thread.now;
-}
+  // The calling thread is in poll() already.
+  bool is_nested() const { return nested_; }
 
-}  // namespace
+ private:
+  inline static constinit thread_local bool of_kernel_thread_ = false;
+
+  Pollables& list_;
+  const threads::ThreadRef caller_;  // none: a kernel thread
+  bool nested_ = false;
+  Polling* next_ = nullptr;
+};
 
 Pass Pollables::poll(bool of_program) {
-  bool& polling = is_polling();
   Pass pass;
-  if (polling) return pass;
-  polling = true;
+  const Polling polling(*this);
+  if (polling.is_nested()) return pass;
   for (std::uint32_t left = active_.load(std::memory_order_relaxed); left != 0; --left) {
     Pollable* work = take();
     if (work == nullptr) {
@@ -70,7 +94,6 @@ Pass Pollables::poll(bool of_program) {
       put(*work);
     }
   }
-  polling = false;
   return pass;
 }
 

@@ -12,8 +12,8 @@
 namespace heddle::progress {
 
 struct Pollable {
-  // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone. It may throw std::bad_alloc,
-  // and is then looked at again.
+  // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone. It may throw std::bad_alloc
+  // for a time that it bounds (shortage.hpp), and is then looked at again.
   virtual bool poll() = 0;
   Pollable* next = nullptr;
   bool calls_user = false;  // functions of the program: only its own threads may look then
@@ -33,12 +33,15 @@ class Pollables {
   Pass poll(bool of_program = true);
 
  private:
+  class Polling;
+
   Pollable* take();
   void put(Pollable& work);
 
   threads::Mutex mutex_;
   Pollable* head_ = nullptr;
   Pollable* tail_ = nullptr;
+  Polling* polling_ = nullptr;  // user-level threads that are in poll()
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> of_program_{0};
 };

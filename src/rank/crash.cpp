@@ -13,11 +13,13 @@
 
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <string_view>
 
 #include "binding/functions.hpp"
 #include "boot/job.hpp"
+#include "platform/thread_end.hpp"
 #include "rank/backtrace.hpp"
 #include "rank/rank.hpp"
 #include "rank/settings.hpp"
@@ -66,7 +68,6 @@ class CrashStack {
  private:
   void* stack_ = nullptr;
 };
-thread_local CrashStack own_stack;
 
 // ---- From here to the end of the handler: only system calls, stores, and reads of memory that a crash leaves alone.
 
@@ -258,6 +259,11 @@ bool report_crashes(std::string& why) {
   return true;
 }
 
-void take_crash_stack() { own_stack.take(); }
+void take_crash_stack() {
+  try {
+    platform::OfThread<CrashStack>::get().take();
+  } catch (const std::bad_alloc&) {  // a thread that has overflown its stack ends without a report
+  }
+}
 
 }  // namespace heddle

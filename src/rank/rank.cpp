@@ -4,20 +4,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iterator>
+#include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "boot/cores.hpp"
+#include "boot/directory.hpp"
 #include "boot/job.hpp"
 #include "boot/variables.hpp"
-#include "lln/shm/endpoint.hpp"
-#include "lln/shm/window_room.hpp"
+#include "lln/route.hpp"
+#include "node/room.hpp"
 #include "object/error.hpp"
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
@@ -112,11 +115,23 @@ static Error begin_help(Rank& rank) {
                 text.c_str(), p2p::near_eager_bytes);
   try {
     rank.engine->begin_help(rank.cores, wanted);
-  } catch (const std::system_error& error) {
-    if (!asked) return success;  // nobody asked for it
+  } catch (const std::exception& error) {  // of the system, or there is no memory for them
+    if (!asked) return success;            // nobody asked for it
     return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=%.200s: the threads for it can't be had: %s", text.c_str(),
                 error.what());
   }
+  return success;
+}
+
+static Error open_networks(Rank& rank) {
+  if (rank.job.nodes == 1) return success;
+  std::uint64_t seed = 1;
+  const std::string text = setting("HEDDLE_LOOPBACK_SEED");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
+    return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
+  rank.networks = std::make_unique<lln::Networks>(std::make_unique<boot::Directory>(rank.job), rank.node->own_bell(),
+                                                  rank.world_rank, seed);
   return success;
 }
 
@@ -125,12 +140,15 @@ static Error begin_help(Rank& rank) {
 static Error bring_up(Rank& rank) {
   boot::Problem problem;
   const bool alone = std::getenv(boot::job_fd_variable) == nullptr;
-  const std::size_t heap = alone ? lln::shm::heap_bytes(1) + lln::shm::window_room() : 0;
+  const std::size_t heap = alone ? node::heap_bytes(1) + node::window_room() : 0;
   if (!boot::join(rank.job, heap, problem)) return fail(MPI_ERR_OTHER, "%s", problem.text);
   if (alone) name_unknown_variables();
   rank.peer_memory.begin(rank.job);
   rank.world_rank = rank.job.rank;
   rank.world_size = rank.job.size;
+  rank.node.emplace(rank.job.heap, rank.job.heap_bytes,
+                    node::Place{rank.world_rank, rank.world_size, rank.job.first_local, rank.job.local_ranks},
+                    lln::bytes_for_networks(rank.world_size), node::bytes_for_channels(rank.world_size));
   const bool bound = rank.job.record().bound != 0;
   rank.machine.cores = static_cast<std::uint32_t>(rank.job.header->usable_cores);
   rank.machine.own_cores = bound ? static_cast<std::uint32_t>(rank.job.cores) : rank.machine.cores;
@@ -149,7 +167,12 @@ static Error bring_up(Rank& rank) {
   if (!threads::select_runtimes(runtimes, why))
     return fail(MPI_ERR_ARG, "HEDDLE_THREADS=%s can't be had: %s", runtimes.c_str(), why.c_str());
   if (!why.empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", why.c_str());
-  rank.engine = p2p::make_engine(rank);
+  try {
+    if (Error e = open_networks(rank)) return e;
+    rank.engine = p2p::make_engine(rank);
+  } catch (const std::runtime_error& error) {
+    return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.world_rank, error.what());
+  }
   if (!rank.engine) return Error(MPI_ERR_ARG);
   rank.sent = &p2p::take_request();
   rank.sent->done.store(1, std::memory_order_relaxed);

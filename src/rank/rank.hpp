@@ -9,10 +9,14 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 
 #include "boot/join.hpp"
 #include "boot/peer_memory.hpp"
 #include "instruments/ledger.hpp"
+#include "lln/networks.hpp"
+#include "node/node.hpp"
 #include "progress/pollables.hpp"
 #include "safety/patience.hpp"
 #include "threads/mutex.hpp"
@@ -51,12 +55,15 @@ struct Rank {
 
   boot::Job job;  // where we are in the job, and its shared memory
   boot::PeerMemory peer_memory;
-  int world_rank = 0;  // position among all processes of the job; also the address for transports
+  std::optional<node::Node> node;           // what it shares with the ranks of its node
+  std::unique_ptr<lln::Networks> networks;  // to other nodes; null: there are none
+  int world_rank = 0;                       // position among all processes of the job; also the address for transports
   int world_size = 1;
   std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp
   std::atomic<std::uint32_t> partitions_made{0};  // see object/tags.hpp
 
   instruments::Ledger ledger;               // who counts what: VNIs and communicators
+  std::string strategy;                     // of the outboxes of its VNIs
   std::unique_ptr<p2p::Engine> engine;      // the rank's VNIs, and how its threads wait
   Request* sent = nullptr;                  // what an MPI_Isend that was complete at once returns; always done
   progress::Pollables pollables;            // schedules of nonblocking collectives

@@ -32,9 +32,8 @@ Error out_of_range(const Wanted& wanted, MPI_Aint size) {
 
 }  // namespace
 
-Error check_rank(const Win& win, const char* argument, int rank) {
+Error fail_rank(const Win& win, const char* argument, int rank) {
   const int size = win.comm->size;
-  if (0 <= rank && rank < size) return success;
   return fail(MPI_ERR_RANK, "argument %s = %d is not a rank of the window's group (0..%d)", argument, rank, size - 1);
 }
 

@@ -105,7 +105,24 @@ class Held {
   std::byte* data_;
 };
 
-Error check(const Op& op, const Layout* origin, const Layout& target, const Layout* result, const Datatype*& leaf) {
+}  // namespace
+
+const Datatype* element_type(const Datatype& type) {
+  const Datatype* leaf = &type;
+  while (leaf && !leaf->predefined) {
+    const Datatype* child = nullptr;
+    datatype::for_each_part(*leaf->contents, [&](const datatype::Part& part) {
+      if (!child && part.count > 0 && part.block > 0 && part.child->size > 0) child = part.child;
+    });
+    leaf = child;
+  }
+  if (!leaf || leaf == &type) return leaf;
+  const auto n = static_cast<std::uint64_t>(type.size / leaf->size);
+  return signature_of(type) == signature_of(*leaf) * n ? leaf : nullptr;
+}
+
+Error check_combination(const Op& op, const Layout* origin, const Layout& target, const Layout* result,
+                        const Datatype*& leaf) {
   leaf = element_type(*target.type);
   if (!leaf)
     return fail(MPI_ERR_TYPE, "the elements of target_datatype, %s, are not all of one predefined type",
@@ -125,27 +142,11 @@ Error check(const Op& op, const Layout* origin, const Layout& target, const Layo
   return check_reducible(op, *leaf);
 }
 
-}  // namespace
-
-const Datatype* element_type(const Datatype& type) {
-  const Datatype* leaf = &type;
-  while (leaf && !leaf->predefined) {
-    const Datatype* child = nullptr;
-    datatype::for_each_part(*leaf->contents, [&](const datatype::Part& part) {
-      if (!child && part.count > 0 && part.block > 0 && part.child->size > 0) child = part.child;
-    });
-    leaf = child;
-  }
-  if (!leaf || leaf == &type) return leaf;
-  const auto n = static_cast<std::uint64_t>(type.size / leaf->size);
-  return signature_of(type) == signature_of(*leaf) * n ? leaf : nullptr;
-}
-
 Error accumulate(SharedMutex& atomicity, const Op& op, const Layout* origin, const Place& target,
                  const Layout* result) {
   if (target.layout.bytes() == 0 || (origin && origin->bytes() == 0)) return success;
   const Datatype* leaf;
-  if (Error e = check(op, origin, target.layout, result, leaf)) return e;
+  if (Error e = check_combination(op, origin, target.layout, result, leaf)) return e;
   const std::size_t bytes = origin ? origin->bytes() : target.layout.bytes();
   const std::size_t n = bytes / static_cast<std::size_t>(leaf->size);
   const std::size_t step = piece_bytes / static_cast<std::size_t>(leaf->extent);

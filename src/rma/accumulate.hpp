@@ -16,6 +16,10 @@ namespace heddle::rma {
 // The predefined datatype that all elements of `type` have; null if there is none.
 const Datatype* element_type(const Datatype& type);
 
+// Do operation and datatypes go together? Then `element` is what all have.
+Error check_combination(const Op& op, const Layout* origin, const Layout& target, const Layout* result,
+                        const Datatype*& element);
+
 // target = origin op target, and before that result = target, each where it is not null. MPI_NO_OP takes no origin.
 Error accumulate(SharedMutex& atomicity, const Op& op, const Layout* origin, const Place& target, const Layout* result);
 

@@ -4,6 +4,7 @@
 #include "object/resolve.hpp"
 #include "rma/access.hpp"
 #include "rma/accumulate.hpp"
+#include "rma/reach/operations.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::mpi {
@@ -14,31 +15,38 @@ using rma::Layout;
 using rma::Place;
 using rma::Wanted;
 
-Error combine(const Layout* origin, const Layout* result, const Wanted& wanted, const Op& op, Win& win) {
+Error combine(const Layout* origin, const Layout* result, const Wanted& wanted, const Op& op, Win& win,
+              Request** request) {
   if (!op.predefined)
     return fail(MPI_ERR_OP, "op is an operation of the program's, but windows know predefined ones only");
   if (wanted.rank == MPI_PROC_NULL) return success;
   Place place;
   if (Error e = rma::find_place(win, wanted, place)) return e;
+  if (win.window->messages) [[unlikely]]
+    return rma::reach::accumulate(*win.window, wanted.rank, op, origin, place, result, request);
   return rma::accumulate(win.window->gate(wanted.rank).atomicity, op, origin, place, result);
 }
 
-Error combine(const Layout& origin, const Wanted& wanted, const Op& op, Win& win) {
+Error combine(const Layout& origin, const Wanted& wanted, const Op& op, Win& win, Request** request = nullptr) {
   if (&op == predefined_op(MPI_NO_OP)) return fail(MPI_ERR_OP, "op is MPI_NO_OP, which is for operations that fetch");
-  return combine(&origin, nullptr, wanted, op, win);
+  return combine(&origin, nullptr, wanted, op, win, request);
 }
 
 // With MPI_NO_OP the origin's arguments mean nothing.
 Error get_combine(const void* origin_addr, MPI_Count origin_count, const Datatype* origin_datatype,
-                  const Layout& result, const Wanted& wanted, const Op& op, Win& win) {
-  if (&op == predefined_op(MPI_NO_OP)) return combine(nullptr, &result, wanted, op, win);
+                  const Layout& result, const Wanted& wanted, const Op& op, Win& win, Request** request = nullptr) {
+  if (&op == predefined_op(MPI_NO_OP)) return combine(nullptr, &result, wanted, op, win, request);
   const Layout origin{origin_datatype, const_cast<void*>(origin_addr), origin_count};
-  return combine(&origin, &result, wanted, op, win);
+  return combine(&origin, &result, wanted, op, win, request);
 }
 
-Error finished(Error error, MPI_Request* request) {
-  if (!error) *request = handle_of<MPI_Request>(*current_rank().sent);
-  return error;
+// An operation that is given a request: one that is done, unless it makes another.
+template <class Begin>
+Error with_request(MPI_Request* handle, Begin&& begin) {
+  Request* request = current_rank().sent;
+  if (Error e = begin(&request)) return e;
+  *handle = handle_of<MPI_Request>(*request);
+  return success;
 }
 
 // Buffers of one element, which have no count that could be zero.
@@ -73,7 +81,9 @@ Error Raccumulate(const void* origin_addr, MPI_Count origin_count, const Datatyp
                   MPI_Aint target_disp, MPI_Count target_count, const Datatype& target_datatype, const Op& op, Win& win,
                   MPI_Request* request) {
   const Layout origin{&origin_datatype, const_cast<void*>(origin_addr), origin_count};
-  return finished(combine(origin, {target_rank, target_disp, target_count, target_datatype, true}, op, win), request);
+  return with_request(request, [&](Request** made) {
+    return combine(origin, {target_rank, target_disp, target_count, target_datatype, true}, op, win, made);
+  });
 }
 
 Error Get_accumulate(const void* origin_addr, MPI_Count origin_count, const Datatype* origin_datatype,
@@ -88,9 +98,10 @@ Error Rget_accumulate(const void* origin_addr, MPI_Count origin_count, const Dat
                       void* result_addr, MPI_Count result_count, const Datatype& result_datatype, int target_rank,
                       MPI_Aint target_disp, MPI_Count target_count, const Datatype& target_datatype, const Op& op,
                       Win& win, MPI_Request* request) {
-  return finished(get_combine(origin_addr, origin_count, origin_datatype, {&result_datatype, result_addr, result_count},
-                              {target_rank, target_disp, target_count, target_datatype, true}, op, win),
-                  request);
+  return with_request(request, [&](Request** made) {
+    return get_combine(origin_addr, origin_count, origin_datatype, {&result_datatype, result_addr, result_count},
+                       {target_rank, target_disp, target_count, target_datatype, true}, op, win, made);
+  });
 }
 
 Error Fetch_and_op(const void* origin_addr, void* result_addr, const Datatype& datatype, int target_rank,
@@ -116,6 +127,10 @@ Error Compare_and_swap(const void* origin_addr, const void* compare_addr, void* 
   if (Error e = check_buffer("result_addr", result_addr)) return e;
   Place place;
   if (Error e = rma::find_place(win, {target_rank, target_disp, 1, datatype}, place)) return e;
+  if (win.window->messages) [[unlikely]]
+    return rma::reach::compare_and_swap(*win.window, target_rank, {&datatype, const_cast<void*>(origin_addr), 1},
+                                        {&datatype, const_cast<void*>(compare_addr), 1}, place,
+                                        {&datatype, result_addr, 1});
   return rma::compare_and_swap(win.window->gate(target_rank).atomicity, origin_addr, compare_addr, result_addr, place);
 }
 

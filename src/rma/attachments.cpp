@@ -4,13 +4,15 @@
 #include <cstring>
 #include <span>
 
+#include "rma/reach/messages.hpp"
+
 namespace heddle::rma {
 
 namespace {
 
 constexpr std::uint64_t first_capacity = 4096 / sizeof(Region);  // what the smallest block of shared memory holds
 
-lln::shm::Heap& heap_of(Window& window) { return p2p::shared_memory(*window.comm.owner); }
+node::Heap& heap_of(Window& window) { return p2p::shared_memory(*window.comm.owner); }
 
 std::span<Region> regions(Window& window, const Attachments& attachments) {
   if (attachments.count == 0) return {};
@@ -18,10 +20,10 @@ std::span<Region> regions(Window& window, const Attachments& attachments) {
 }
 
 bool grow(Window& window, Attachments& attachments) {
-  lln::shm::Heap& heap = heap_of(window);
+  node::Heap& heap = heap_of(window);
   const std::uint64_t capacity = std::max(first_capacity, 2 * attachments.capacity);
-  const lln::shm::Offset table = heap.allocate(capacity * sizeof(Region));
-  if (table == lln::shm::nowhere) return false;
+  const node::Offset table = heap.allocate(capacity * sizeof(Region));
+  if (table == node::nowhere) return false;
   if (attachments.capacity != 0) {
     std::memcpy(heap.at<Region>(table), heap.at<Region>(attachments.table), attachments.count * sizeof(Region));
     heap.release(attachments.table, attachments.capacity * sizeof(Region));
@@ -31,31 +33,7 @@ bool grow(Window& window, Attachments& attachments) {
   return true;
 }
 
-// The table is in the order of addresses, and regions do not overlap. Where the first one is that begins at `address` or behind it:
-std::span<Region>::iterator first_from(std::span<Region> table, std::uint64_t address) {
-  return std::ranges::lower_bound(table, address, {}, &Region::address);
-}
-
-// The region that holds the byte at `address`; null if there is none. (One of no bytes holds none.)
-const Region* holder(std::span<Region> table, std::uint64_t address) {
-  for (auto after = std::ranges::upper_bound(table, address, {}, &Region::address); after != table.begin();) {
-    --after;
-    if (after->bytes != 0) return address - after->address < after->bytes ? &*after : nullptr;
-  }
-  return nullptr;
-}
-
-// Do the regions hold all of [first, end)?
-bool cover(std::span<Region> table, std::uint64_t first, std::uint64_t end) {
-  while (first < end) {
-    const Region* const here = holder(table, first);
-    if (here == nullptr) return false;
-    first = here->address + here->bytes;
-  }
-  return true;
-}
-
-// ... or, since a layout may have holes where nothing is attached, all of its data?
+// Since a layout may have holes where nothing is attached: do the regions hold all of its data?
 bool cover(std::span<Region> table, const Layout& layout) {
   constexpr std::size_t batch = 64;
   iovec runs[batch];
@@ -74,17 +52,10 @@ bool cover(std::span<Region> table, const Layout& layout) {
 Error attach(Window& window, const void* base, MPI_Aint size) {
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   const auto bytes = static_cast<std::uint64_t>(size);
+  if (window.messages) return window.messages->attached.attach(base, size);
   Attachments& attachments = window.gate(window.comm.rank).attachments;
   const SharedGuard guard(attachments.mutex);
-  const auto overlaps = [&](std::span<Region> table) {
-    if (bytes == 0) return false;
-    const auto next =
-        std::find_if(first_from(table, address), table.end(), [](const Region& r) { return r.bytes != 0; });
-    return holder(table, address) != nullptr || (next != table.end() && next->address - address < bytes);
-  };
-  if (overlaps(regions(window, attachments)))
-    return fail(MPI_ERR_RMA_ATTACH, "the %lld bytes at %p overlap memory that is attached already",
-                static_cast<long long>(size), base);
+  if (overlaps(regions(window, attachments), address, bytes)) return fail_overlap(base, size);
   if (attachments.count == attachments.capacity && !grow(window, attachments))
     return fail(MPI_ERR_NO_MEM, "no shared memory left for a table of %llu attached regions",
                 static_cast<unsigned long long>(attachments.count) + 1);
@@ -97,19 +68,20 @@ Error attach(Window& window, const void* base, MPI_Aint size) {
 }
 
 Error detach(Window& window, const void* base) {
+  if (window.messages) return window.messages->attached.detach(base);
   const auto address = reinterpret_cast<std::uintptr_t>(base);
   Attachments& attachments = window.gate(window.comm.rank).attachments;
   const SharedGuard guard(attachments.mutex);
   const std::span<Region> table = regions(window, attachments);
   const auto found = first_from(table, address);
-  if (found == table.end() || found->address != address)
-    return fail(MPI_ERR_ARG, "base = %p is not the start of attached memory", base);
+  if (found == table.end() || found->address != address) return fail_not_attached(base);
   std::move(found + 1, table.end(), found);
   --attachments.count;
   return success;
 }
 
 Error check_attached(Window& window, int member, const Layout& layout, MPI_Aint first, MPI_Aint end) {
+  if (window.messages) return success;  // the target knows
   Attachments& attachments = window.gate(member).attachments;
   const SharedGuard guard(attachments.mutex);
   const std::span<Region> table = regions(window, attachments);
@@ -120,6 +92,7 @@ Error check_attached(Window& window, int member, const Layout& layout, MPI_Aint 
 }
 
 void release_attachments(Window& window) {
+  if (window.messages) return;
   Attachments& attachments = window.gate(window.comm.rank).attachments;
   if (attachments.capacity != 0) heap_of(window).release(attachments.table, attachments.capacity * sizeof(Region));
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
+#include <system_error>
 #include <vector>
 
 #include "coll/internal.hpp"
@@ -14,6 +16,7 @@
 #include "object/tables.hpp"
 #include "rma/attachments.hpp"
 #include "rma/hints.hpp"
+#include "rma/reach/messages.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::rma {
@@ -28,6 +31,7 @@ struct Description {
   MPI_Aint size;
   MPI_Aint disp_unit;
   bool contiguous;
+  int refusal = MPI_SUCCESS;  // it has no memory, or no thread, for its part of a window with messages
 };
 
 bool brings_memory(int flavor) { return flavor == MPI_WIN_FLAVOR_CREATE || flavor == MPI_WIN_FLAVOR_DYNAMIC; }
@@ -41,21 +45,15 @@ Error check(const std::vector<Description>& parts, int flavor) {
               static_cast<long long>(bad->size));
 }
 
-// Whether members can reach each other's memory: all get the same answer.
-Error check_far_memory(Comm& comm) {
-  std::uint64_t reason = 0;
-  for (int m = 0; m < comm.size && reason == 0; ++m)
-    if (!comm.owner->peer_memory.within_reach(comm.world_rank(m)))
-      reason = static_cast<std::uint64_t>(comm.owner->peer_memory.reason_out_of_reach(comm.world_rank(m)));
+// Whether the kernel lets all members reach each other's memory: all get the same answer.
+Error is_reached_by_kernel(Comm& comm, bool& reached) {
+  std::uint64_t all = 1;
+  for (int m = 0; m < comm.size && all != 0; ++m)
+    all = comm.owner->peer_memory.within_reach(comm.world_rank(m)) ? 1 : 0;
   if (comm.size > 1)
-    if (Error e = coll::allreduce(comm, reason, coll::Fold::max)) return e;
-  if (reason == 0) return success;
-  char text[128];
-  return fail(
-      MPI_ERR_UNSUPPORTED_OPERATION,
-      "the kernel does not let processes reach each other's memory (process_vm_readv: %s), so a window can only "
-      "be had of memory from MPI_Win_allocate",
-      boot::reason_text(static_cast<int>(reason), text));
+    if (Error e = coll::allreduce(comm, all, coll::Fold::min)) return e;
+  reached = all != 0;
+  return success;
 }
 
 // Where the members' memory begins in a block for all of them: side by side, or each on pages of its own, so that they
@@ -74,19 +72,19 @@ struct Blocks {
   Block control;
   Block memory;
 };
-void join(const lln::shm::Heap& heap, const Block& block) {
-  if (block.offset != lln::shm::nowhere) heap.join(block.offset);
+void join(const node::Heap& heap, const Block& block) {
+  if (block.offset != node::nowhere) heap.join(block.offset);
 }
-void release(lln::shm::Heap& heap, const Block& block) {
-  if (block.offset != lln::shm::nowhere) heap.release(block.offset, block.bytes);
+void release(node::Heap& heap, const Block& block) {
+  if (block.offset != node::nowhere) heap.release(block.offset, block.bytes);
 }
 Error take_blocks(Comm& comm, std::size_t memory_bytes, Blocks& blocks) {
-  lln::shm::Heap& heap = p2p::shared_memory(*comm.owner);
+  node::Heap& heap = p2p::shared_memory(*comm.owner);
   blocks.control.bytes = SharedState::bytes_for(comm.size);
   blocks.memory.bytes = memory_bytes;
   if (comm.rank == 0) {
     blocks.control.offset = heap.allocate(blocks.control.bytes, comm.size);
-    if (blocks.control.offset != lln::shm::nowhere)
+    if (blocks.control.offset != node::nowhere)
       SharedState::prepare(heap.at<std::byte>(blocks.control.offset), comm.size);
     if (memory_bytes != 0) blocks.memory.offset = heap.allocate(memory_bytes, comm.size);
   }
@@ -95,8 +93,8 @@ Error take_blocks(Comm& comm, std::size_t memory_bytes, Blocks& blocks) {
     join(heap, blocks.control);
     join(heap, blocks.memory);
   }
-  const bool has_control = blocks.control.offset != lln::shm::nowhere;
-  const bool has_memory = memory_bytes == 0 || blocks.memory.offset != lln::shm::nowhere;
+  const bool has_control = blocks.control.offset != node::nowhere;
+  const bool has_memory = memory_bytes == 0 || blocks.memory.offset != node::nowhere;
   if (has_control && has_memory) return success;
   release(heap, blocks.control);
   release(heap, blocks.memory);
@@ -134,15 +132,89 @@ Win* make_win(Comm& comm, const Part& part, const Info* info, Window* window) {
   return win;
 }
 
+// Which members this process reaches itself: on its own node allocated memory, and the program's where the kernel moves it.
+Target find_target(Comm& comm, int member, const Description& part, int flavor) {
+  Target target{.base = 0, .size = part.size, .disp_unit = part.disp_unit, .process = by_messages};
+  const int rank = comm.world_rank(member);
+  if (!comm.owner->node->place().is_local(rank) || flavor == MPI_WIN_FLAVOR_DYNAMIC) return target;
+  if (!brings_memory(flavor)) {
+    target.base = reinterpret_cast<std::uintptr_t>(p2p::shared_memory(*comm.owner).at<std::byte>(part.base));
+    target.process = boot::this_process;
+  } else if (comm.owner->peer_memory.within_reach(rank)) {
+    target.base = part.base;
+    target.process = comm.owner->peer_memory.process_of(rank);
+  }
+  return target;
+}
+
+// This member's end of the messages. Null, with the reason, if it cannot be had.
+std::unique_ptr<reach::Messages> make_messages(Comm& own, std::uintptr_t base, const Part& part, int& refusal) {
+  const bool dynamic = part.flavor == MPI_WIN_FLAVOR_DYNAMIC;
+  try {
+    return std::make_unique<reach::Messages>(own, reinterpret_cast<std::byte*>(dynamic ? 0 : base), part.size, dynamic);
+  } catch (const std::bad_alloc&) {
+    refusal = MPI_ERR_NO_MEM;
+  } catch (const std::system_error&) {  // no thread for it
+    refusal = MPI_ERR_OTHER;
+  }
+  return nullptr;
+}
+
+// The first member that cannot have its part, in words.
+Error check_refusals(const std::vector<Description>& parts) {
+  const auto first = std::ranges::find_if(parts, [](const Description& part) { return part.refusal != MPI_SUCCESS; });
+  if (first == parts.end()) return success;
+  const auto member = static_cast<int>(first - parts.begin());
+  if (first->refusal != MPI_ERR_NO_MEM)
+    return fail(first->refusal, "rank %d gets no thread from the system that would serve the window", member);
+  return fail(MPI_ERR_NO_MEM, "rank %d has no memory for the %lld bytes of its part of the window, or for its messages",
+              member, static_cast<long long>(first->size));
+}
+
+// Members that cannot reach each other's memory have nothing in common but messages. Each allocates its own memory, in what
+// its node shares.
+Error create_with_messages(Comm& own, const Part& part, const Info* info, MPI_Win* win) {
+  if (part.flavor == MPI_WIN_FLAVOR_SHARED)
+    return fail(MPI_ERR_RMA_SHARED,
+                "the ranks of comm are on several nodes, which share no memory; MPI_Comm_split_type with "
+                "MPI_COMM_TYPE_SHARED makes communicators of ranks that do");
+  node::Heap& heap = p2p::shared_memory(*own.owner);
+  Description mine{reinterpret_cast<std::uint64_t>(part.base), part.size, part.disp_unit, false};
+  std::uintptr_t base = mine.base;
+  Block memory;
+  if (!brings_memory(part.flavor)) {
+    memory.bytes = std::max<std::size_t>(static_cast<std::size_t>(part.size), 1);
+    mine.base = memory.offset = heap.allocate(memory.bytes);
+    base = reinterpret_cast<std::uintptr_t>(heap.at<std::byte>(memory.offset));
+    if (memory.offset == node::nowhere) mine.refusal = MPI_ERR_NO_MEM;
+  }
+  std::unique_ptr<reach::Messages> messages;
+  if (mine.refusal == MPI_SUCCESS) messages = make_messages(own, base, part, mine.refusal);
+  std::vector<Description> parts(static_cast<std::size_t>(own.size));
+  const auto make = [&] {
+    if (Error e = coll::allgather_bytes(own, &mine, parts.data(), sizeof mine)) return e;
+    if (Error e = check(parts, part.flavor)) return e;
+    if (Error e = check_refusals(parts)) return e;
+    std::vector<Target> targets;
+    targets.reserve(parts.size());
+    for (int member = 0; member < own.size; ++member)
+      targets.push_back(find_target(own, member, parts[static_cast<std::size_t>(member)], part.flavor));
+    auto window = std::make_unique<Window>(own, std::move(targets), Block{}, memory);
+    window->messages = std::move(messages);
+    *win = handle_of<MPI_Win>(*make_win(own, part, info, window.release()));
+    return success;
+  };
+  const Error error = make();
+  if (error) release(heap, memory);
+  return error;
+}
+
 // Over the window's own communicator, which stays the caller's if this fails.
 Error create_over(Comm& own, const Part& part, const Info* info, MPI_Win* win) {
   const Description mine{reinterpret_cast<std::uint64_t>(part.base), part.size, part.disp_unit, part.contiguous};
   std::vector<Description> parts(static_cast<std::size_t>(own.size));
   if (Error e = coll::allgather_bytes(own, &mine, parts.data(), sizeof mine)) return e;
   if (Error e = check(parts, part.flavor)) return e;
-  if (brings_memory(part.flavor)) {
-    if (Error e = check_far_memory(own)) return e;
-  }
   // Whether they lie side by side is an info hint, which all should give alike; if not, that of member 0 counts.
   const std::vector<std::size_t> places = lay_out(parts, parts[0].contiguous);
   Blocks blocks;
@@ -159,8 +231,12 @@ Error create_over(Comm& own, const Part& part, const Info* info, MPI_Win* win) {
 Error create(Comm& comm, const Part& part, const Info* info, MPI_Win* win) {
   Comm* own = nullptr;
   if (Error e = split(comm, 0, comm.rank, own)) return e;
-  if (Error e = create_over(*own, part, info, win)) return retire(*own), e;
-  return success;
+  bool reached = p2p::is_on_one_node(comm);
+  Error error = success;
+  if (reached && brings_memory(part.flavor)) error = is_reached_by_kernel(*own, reached);
+  if (!error) error = reached ? create_over(*own, part, info, win) : create_with_messages(*own, part, info, win);
+  if (error) retire(*own);
+  return error;
 }
 
 Error destroy(Win& win) {
@@ -168,9 +244,11 @@ Error destroy(Win& win) {
   Comm& comm = window->comm;
   const Error error = coll::barrier(comm);  // nobody uses it any more
   release_attachments(*window);
-  lln::shm::Heap& heap = p2p::shared_memory(*comm.owner);
+  const bool frees_pages = window->messages || comm.rank == 0;  // of the window's memory
+  window->messages.reset();
+  node::Heap& heap = p2p::shared_memory(*comm.owner);
   // It may be much: the pages go back to the machine, not only to the job.
-  if (comm.rank == 0 && window->memory.offset != lln::shm::nowhere)
+  if (frees_pages && window->memory.offset != node::nowhere)
     madvise(heap.at<std::byte>(window->memory.offset), window->memory.bytes, MADV_REMOVE);
   release(heap, window->memory);
   release(heap, window->control);

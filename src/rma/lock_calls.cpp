@@ -1,10 +1,12 @@
 // Passive target synchronization: locks and flushes (MPI 5.0, sections 12.5.3 and 12.5.4).
 //
 // Operations are complete when they return, so that a flush only has to put memory in order; and since programs call it
-// while they wait for each other, it also makes progress if there is something to move.
+// while they wait for each other, it also makes progress if there is something to move. In a window with messages a flush
+// waits for the answers, and targets keep their locks themselves (reach/origin.hpp).
 #include "binding/impl.hpp"
 #include "platform/native.hpp"
 #include "rma/assertions.hpp"
+#include "rma/reach/messages.hpp"
 #include "rma/window.hpp"
 #include "threads/thread_ref.hpp"
 
@@ -30,11 +32,22 @@ void acquire(Window& window, int target, Attempt&& attempt, Announce&& announce,
   withdraw();
 }
 
-void lock(Window& window, const Hold& hold) {
+Error lock(Window& window, const Hold& hold) {
+  if (window.messages) [[unlikely]]
+    return window.messages->origin.lock(hold.target, hold.type);
   TargetLock& word = window.gate(hold.target).lock;
   acquire(
       window, hold.target, [&] { return word.try_lock(hold.type); }, [&] { word.announce(); },
       [&] { word.withdraw(); });
+  return success;
+}
+
+// What was done at the target is complete, and the lock given back, if it was taken.
+Error unlock(Window& window, int target, const Hold& hold) {
+  if (window.messages) [[unlikely]]
+    return hold.checked ? window.messages->origin.unlock(target, hold.type) : window.messages->origin.flush(target);
+  if (hold.checked) release(window, target, hold.type);
+  return success;
 }
 
 // All or none: whoever holds some and waits for others could wait for someone who waits for it. What is given back wakes
@@ -51,7 +64,9 @@ bool try_lock_all(Window& window) {
   return true;
 }
 
-void lock_all(Window& window) {
+Error lock_all(Window& window) {
+  if (window.messages) [[unlikely]]
+    return window.messages->origin.lock_all();
   const auto each = [&](auto&& act) {
     for (int target = 0; target < window.comm.size; ++target) act(window.gate(target).lock);
   };
@@ -59,6 +74,23 @@ void lock_all(Window& window) {
       window, every_target, [&] { return try_lock_all(window); },
       [&] { each([](TargetLock& word) { word.announce(); }); },
       [&] { each([](TargetLock& word) { word.withdraw(); }); });
+  return success;
+}
+
+Error unlock_all(Window& window, bool checked) {
+  if (window.messages) [[unlikely]]
+    return checked ? window.messages->origin.unlock_all() : window.messages->origin.flush_all();
+  for (int target = 0; checked && target < window.comm.size; ++target) release(window, target, LockType::shared);
+  return success;
+}
+
+// Programs that poll memory of a window flush between their polls, so it makes progress, too.
+[[gnu::cold, gnu::noinline]] Error flush_messages(Window& window, int target) {
+  reach::Origin& origin = window.messages->origin;
+  const Error error = target == every_target ? origin.flush_all() : origin.flush(target);
+  order_memory();
+  p2p::poll_once(*window.comm.owner);
+  return error;
 }
 
 Error flush(Window& window) {
@@ -67,14 +99,18 @@ Error flush(Window& window) {
   return success;
 }
 
-Error flush(Win& win, int rank) {
+[[gnu::always_inline]] inline Error flush(Win& win, int rank) {
   if (Error e = check_rank(win, "rank", rank)) return e;
   if (Error e = win.window->epochs.must_be_locked(rank)) return e;
+  if (win.window->messages) [[unlikely]]
+    return flush_messages(*win.window, rank);
   return flush(*win.window);
 }
 
 Error flush_all(Win& win) {
   if (Error e = win.window->epochs.must_be_locked()) return e;
+  if (win.window->messages) [[unlikely]]
+    return flush_messages(*win.window, every_target);
   return flush(*win.window);
 }
 
@@ -95,10 +131,10 @@ Error Win_lock(int lock_type, int rank, int assert, Win& win) {
   const rma::Hold hold{rank, lock_type == MPI_LOCK_EXCLUSIVE ? LockType::exclusive : LockType::shared,
                        (assert& MPI_MODE_NOCHECK) == 0, threads::identity(), false};
   if (Error e = win.window->epochs.begin_lock(hold)) return e;
-  if (hold.checked) rma::lock(*win.window, hold);
+  const Error error = hold.checked ? rma::lock(*win.window, hold) : success;
   win.window->epochs.end_lock(hold);
   rma::order_memory();
-  return success;
+  return error;
 }
 
 Error Win_unlock(int rank, Win& win) {
@@ -108,27 +144,24 @@ Error Win_unlock(int rank, Win& win) {
   released.thread = threads::identity();
   if (Error e = win.window->epochs.unlock(rank, released)) return e;
   rma::order_memory();
-  if (released.checked) rma::release(*win.window, rank, released.type);
-  return success;
+  return rma::unlock(*win.window, rank, released);
 }
 
 Error Win_lock_all(int assert, Win& win) {
   if (Error e = rma::check_assertion(assert, MPI_MODE_NOCHECK)) return e;
   const bool checked = (assert& MPI_MODE_NOCHECK) == 0;
   if (Error e = win.window->epochs.begin_lock_all()) return e;
-  if (checked) rma::lock_all(*win.window);
+  const Error error = checked ? rma::lock_all(*win.window) : success;
   win.window->epochs.end_lock_all(checked);
   rma::order_memory();
-  return success;
+  return error;
 }
 
 Error Win_unlock_all(Win& win) {
   bool checked;
   if (Error e = win.window->epochs.unlock_all(checked)) return e;
   rma::order_memory();
-  for (int target = 0; checked && target < win.comm->size; ++target)
-    rma::release(*win.window, target, LockType::shared);
-  return success;
+  return rma::unlock_all(*win.window, checked);
 }
 
 Error Win_flush(int rank, Win& win) { return rma::flush(win, rank); }

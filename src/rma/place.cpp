@@ -24,21 +24,13 @@ Error check_fits(std::size_t from, std::size_t to) {
   return fail(MPI_ERR_TRUNCATE, "%zu bytes do not fit into the %zu bytes of their destination", from, to);
 }
 
-Error write(const Layout& from, const Place& to) {
-  if (Error e = check_fits(from.bytes(), to.layout.bytes())) return e;
-  if (to.process != 0)
-    return checked(move_far(boot::Direction::write, to.process, from, to.layout, 0, from.bytes()), to.process);
-  copy(*from.type, from.at, from.count, *to.layout.type, to.layout.at, to.layout.count);
-  return success;
+Error write_far(const Layout& from, const Place& to) {
+  return checked(move_far(boot::Direction::write, to.process, from, to.layout, 0, from.bytes()), to.process);
 }
 
-Error read(const Place& from, const Layout& to) {
+Error read_far(const Place& from, const Layout& to) {
   const std::size_t bytes = from.layout.bytes();
-  if (Error e = check_fits(bytes, to.bytes())) return e;
-  if (from.process != 0)
-    return checked(move_far(boot::Direction::read, from.process, to, from.layout, 0, bytes), from.process);
-  copy(*from.layout.type, from.layout.at, from.layout.count, *to.type, to.at, to.count);
-  return success;
+  return checked(move_far(boot::Direction::read, from.process, to, from.layout, 0, bytes), from.process);
 }
 
 Error load(const Place& from, std::size_t skip, void* out, std::size_t n) {

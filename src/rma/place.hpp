@@ -12,11 +12,12 @@ struct Place {
   pid_t process;  // in whose address space it is; boot::this_process: in ours
 };
 
-// All of it to or from a layout of ours. What the source holds must fit into the destination, or the error is
-// MPI_ERR_TRUNCATE.
-Error write(const Layout& from, const Place& to);
-Error read(const Place& from, const Layout& to);
+// What the source of an operation holds must fit into its destination, or the error is MPI_ERR_TRUNCATE.
 Error check_fits(std::size_t from, std::size_t to);
+
+// All of it between our own address space and that of another process. It fits.
+Error write_far(const Layout& from, const Place& to);
+Error read_far(const Place& from, const Layout& to);
 
 // n bytes of its packed stream, from `skip` on.
 Error load(const Place& from, std::size_t skip, void* out, std::size_t n);

@@ -13,8 +13,9 @@
 #include <cstdint>
 #include <new>
 
-#include "lln/shm/heap.hpp"
+#include "node/heap.hpp"
 #include "platform/native.hpp"
+#include "rma/region_table.hpp"
 #include "rma/target_lock.hpp"
 #include "sync/futex_lock.hpp"
 
@@ -26,13 +27,9 @@ using SharedGuard = sync::Guard<SharedMutex>;
 
 // Memory that a member has attached to a dynamic window: a table of regions in a block of its own, which is replaced by
 // a larger one when it is full.
-struct Region {
-  std::uint64_t address;  // in the address space of the member
-  std::uint64_t bytes;
-};
 struct Attachments {
   SharedMutex mutex;  // guards the table
-  lln::shm::Offset table = lln::shm::nowhere;
+  node::Offset table = node::nowhere;
   std::uint64_t count = 0;
   std::uint64_t capacity = 0;
 };

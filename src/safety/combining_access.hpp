@@ -8,40 +8,43 @@
 
 #include <exception>
 
-#include "instruments/guard.hpp"
-#include "platform/native.hpp"
+#include "safety/environment.hpp"
 #include "safety/held.hpp"
-#include "safety/thread_node.hpp"
 #include "safety/work.hpp"
 #include "sync/cell_pool.hpp"
 #include "sync/dsm_synch.hpp"
 
 namespace heddle::safety {
 
+template <Environment Env, std::uint32_t MaxCombine = 1024>
 class CombiningAccess {
+  using P = typename Env::Platform;
+  using Counters = typename Env::Counters;
+  using Wakeups = typename Env::Wakeups;
+
   struct Announced {
-    Work work;
+    Work<Wakeups> work;
     Wakeups wakeups;
     std::uint32_t owner;  // the thread
     std::exception_ptr thrown;
   };
   // Executes an operation; counts those of others.
   struct Run {
-    instruments::Counters& counters;
+    Counters& counters;
     void operator()(Announced& op) const {
       try {
         op.work.run(op.work.what, op.wakeups);
       } catch (...) {
         op.thrown = std::current_exception();
       }
-      if (instruments::counting() && op.owner != platform::Native::thread()) [[unlikely]]
-        instruments::combined(counters, 1);
+      if (Env::counting() && op.owner != P::thread()) [[unlikely]]
+        Env::combined(counters, 1);
     }
   };
-  using Combiner = sync::DsmSynch<platform::Native, Announced, Run>;
+  using Combiner = sync::DsmSynch<P, Announced, Run, MaxCombine>;
   // Nodes must outlive the operations of others, so a thread that ends leaves its own to the VNI.
-  using Nodes = sync::CellPool<platform::Native, Combiner::node>;
-  using Handle = KeptNode<sync::CellHandle<platform::Native, Combiner::node>>;
+  using Nodes = sync::CellPool<P, typename Combiner::node>;
+  using Handle = typename Env::template KeptNode<sync::CellHandle<P, typename Combiner::node>>;
 
  public:
   static constexpr bool submits = false;
@@ -49,12 +52,12 @@ class CombiningAccess {
   static constexpr bool by_flux = false;
   static constexpr bool announces = false;
 
-  explicit CombiningAccess(instruments::Counters& counters) : counters_(counters), combiner_(Run{counters}) {}
+  explicit CombiningAccess(Counters& counters) : counters_(counters), combiner_(Run{counters}) {}
 
   template <class F>
   void run(F&& f) {
-    instruments::count(counters_, instruments::Count::acquisitions);
-    Announced op{work_of(f), {}, platform::Native::thread(), {}};
+    Env::count_acquisition(counters_);
+    Announced op{work_of<Wakeups>(f), {}, P::thread(), {}};
     const Handle mine(this);
     combiner_.apply(node(mine), op);
     if (op.thrown) [[unlikely]]
@@ -65,8 +68,8 @@ class CombiningAccess {
   void run_low(F&& f) {
     Wakeups wakeups;
     const Handle handle(this);
-    Combiner::node& mine = node(handle);
-    instruments::acquire(counters_, combiner_, mine);
+    typename Combiner::node& mine = node(handle);
+    Env::acquire(counters_, combiner_, mine);
     const Held<Combiner> held(combiner_, mine);
     f(wakeups);
   }
@@ -75,8 +78,8 @@ class CombiningAccess {
   bool try_run(F&& f) {
     Wakeups wakeups;
     const Handle handle(this);
-    Combiner::node& mine = node(handle);
-    if (!instruments::try_acquire(counters_, combiner_, mine)) return false;
+    typename Combiner::node& mine = node(handle);
+    if (!Env::try_acquire(counters_, combiner_, mine)) return false;
     const Held<Combiner> held(combiner_, mine);
     f(wakeups);
     return true;
@@ -85,9 +88,9 @@ class CombiningAccess {
   static constexpr bool pending() { return false; }
 
  private:
-  Combiner::node& node(const Handle& mine) { return *(*mine).from(nodes_); }
+  typename Combiner::node& node(const Handle& mine) { return *(*mine).from(nodes_); }
 
-  instruments::Counters& counters_;
+  Counters& counters_;
   Nodes nodes_;
   Combiner combiner_;
 };

@@ -1,4 +1,4 @@
-// Submission "flux": as "inject", but short messages go through fluxes, which no two threads share (lln/shm/flux.hpp), receives are
+// Submission "flux": as "inject", but short messages go through fluxes, which no two threads share, receives are
 // announced to whoever matches, and everything else waits for the lock, draining too.
 //
 // Source: Díaz-Martín 2014, section IV. There each thread has queues of posted receives and of unexpected messages of its own; here
@@ -10,11 +10,11 @@
 
 namespace heddle::safety {
 
-template <sync::Lock Lock>
-class FluxAccess : public InjectAccess<Lock> {
+template <sync::Lock Lock, Environment Env>
+class FluxAccess : public InjectAccess<Lock, Env> {
  public:
   static constexpr bool by_flux = true;
-  using InjectAccess<Lock>::InjectAccess;
+  using InjectAccess<Lock, Env>::InjectAccess;
 };
 
 }  // namespace heddle::safety

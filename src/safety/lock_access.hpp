@@ -7,20 +7,21 @@
 //   pending()    whether work of others is left that the next holder will find
 //   submits      whether submit(work) exists: work that may be executed later, by another thread
 //   injects      whether inject(f) exists: executes f, which sends a short message, beside whatever else happens
-//   by_flux      whether that is for threads that share no way to a peer (lln/shm/flux.hpp)
+//   by_flux      whether that is for threads that share no way to a peer
 //   announces    whether receives are posted beside whatever else happens (p2p/matching.hpp)
 #pragma once
 
-#include "instruments/guard.hpp"
+#include "safety/environment.hpp"
 #include "safety/held.hpp"
-#include "safety/thread_node.hpp"
-#include "safety/waiter.hpp"
 #include "sync/lock.hpp"
 
 namespace heddle::safety {
 
-template <sync::Lock Lock>
+template <sync::Lock Lock, Environment Env>
 class LockAccess {
+  using Counters = typename Env::Counters;
+  using Wakeups = typename Env::Wakeups;
+
  public:
   static constexpr bool submits = false;
   static constexpr bool injects = false;
@@ -29,13 +30,13 @@ class LockAccess {
 
   // Of a lock that is made of args.
   template <class... Args>
-  explicit LockAccess(instruments::Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
+  explicit LockAccess(Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
 
   template <class F>
   [[gnu::always_inline]] void run(F&& f) {
     Wakeups wakeups;  // flushed last, after the lock is free
     Node node(&lock_);
-    instruments::acquire(counters_, lock_, *node);
+    Env::acquire(counters_, lock_, *node);
     const Held<Lock> held(lock_, *node);
     f(wakeups);
   }
@@ -44,7 +45,7 @@ class LockAccess {
   [[gnu::always_inline]] void run_low(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
-    instruments::acquire_low(counters_, lock_, *node);
+    Env::acquire_low(counters_, lock_, *node);
     const Held<Lock> held(lock_, *node);
     f(wakeups);
   }
@@ -53,7 +54,7 @@ class LockAccess {
   [[gnu::always_inline]] bool try_run(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
-    if (!instruments::try_acquire(counters_, lock_, *node)) return false;
+    if (!Env::try_acquire(counters_, lock_, *node)) return false;
     const Held<Lock> held(lock_, *node);
     f(wakeups);
     return true;
@@ -62,9 +63,9 @@ class LockAccess {
   static constexpr bool pending() { return false; }
 
  protected:
-  using Node = NodeFor<typename Lock::node>;
+  using Node = typename Env::template NodeFor<typename Lock::node>;
 
-  instruments::Counters& counters_;
+  Counters& counters_;
 
  private:
   Lock lock_;

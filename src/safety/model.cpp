@@ -64,7 +64,11 @@ bool parse_part(std::string_view part, Model& model, std::string& why) {
   if (key == "lock") return find(lock_names, key, word, model.lock, why);
   if (key == "submit") return find(submission_names, key, word, model.submission, why);
   if (key == "wait") return find(waiting_names, key, word, model.waiting, why);
-  why = "'" + std::string(key) + "' is none of vnis, lock, submit, wait";
+  if (key == "strategy") {
+    model.strategy = word;
+    return true;
+  }
+  why = "'" + std::string(key) + "' is none of vnis, lock, submit, wait, strategy";
   return false;
 }
 

@@ -34,6 +34,8 @@ struct Model {
   Lock lock = Lock::futex;
   Submission submission = Submission::wait;
   Waiting waiting = Waiting::adaptive;
+  std::string strategy =
+      "direct";  // of the outbox (p2p/outbox/strategy.hpp); whether there is such a one says its folder
 
   bool same_parts(const Model& other) const {
     return lock == other.lock && submission == other.submission && waiting == other.waiting;
@@ -51,7 +53,7 @@ std::string_view name_of(Lock lock);
 std::string_view name_of(Submission submission);
 std::string_view name_of(Waiting waiting);
 
-// What a composition says, on top of `model`: "vnis=4,lock=hmcs3,submit=lockq,wait=usc", any part of it, in any
+// What a composition says, on top of `model`: "vnis=4,lock=hmcs3,submit=lockq,wait=usc,strategy=direct", any part of it, in any
 // order. The reason in `why` and false if a word is unknown, or if the parts can't work together.
 bool parse_composition(std::string_view text, Model& model, std::string& why);
 

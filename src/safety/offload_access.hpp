@@ -6,21 +6,24 @@
 // anything for it, and submitting rouses it (State::rouse), so that an idle rank costs nothing.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <exception>
 
-#include "platform/native.hpp"
+#include "safety/environment.hpp"
 #include "safety/work.hpp"
 #include "sync/ticket_queue.hpp"
 
 namespace heddle::safety {
 
-template <class State>
+template <class State, Environment Env, std::uint32_t Slots = 1024>
 class OffloadAccess {
-  using Native = platform::Native;
+  using P = typename Env::Platform;
+  using Wakeups = typename Env::Wakeups;
+  using order = platform::order;
 
  public:
+  using Work = safety::Work<Wakeups>;
+
   static constexpr bool submits = true;
   static constexpr bool injects = false;
   static constexpr bool by_flux = false;
@@ -29,7 +32,7 @@ class OffloadAccess {
   explicit OffloadAccess(State& state) : state_(state) {}
 
   // Makes the calling thread the communication thread.
-  void serve() { server_.store(&self_, std::memory_order_relaxed); }
+  void serve() { server_.store(P::self(), order::relaxed); }
 
   bool submit(const Work& work) {
     if (is_server()) {
@@ -37,8 +40,8 @@ class OffloadAccess {
       work.run(work.what, wakeups);
       return true;
     }
-    while (!queue_.enqueue(work)) Native::yield();  // the bound is the backpressure
-    queued_.fetch_add(1, std::memory_order_relaxed);
+    while (!queue_.enqueue(work)) P::yield();  // the bound is the backpressure
+    queued_.fetch_add(1, order::relaxed);
     return false;
   }
 
@@ -49,7 +52,7 @@ class OffloadAccess {
       f(wakeups);
       return;
     }
-    Native::atomic<std::uint32_t> executed{0};
+    typename P::template atomic<std::uint32_t> executed{0};
     std::exception_ptr thrown;
     const auto call = [&](Wakeups& wakeups) {
       try {
@@ -57,11 +60,11 @@ class OffloadAccess {
       } catch (...) {
         thrown = std::current_exception();
       }
-      executed.store(1, platform::order::release);  // the last touch of the caller's frame
+      executed.store(1, order::release);  // the last touch of the caller's frame
     };
-    submit(work_of(call));
+    submit(work_of<Wakeups>(call));
     state_.rouse();
-    Native::await(executed, platform::order::acquire, [](std::uint32_t done) { return done != 0; });
+    P::await(executed, order::acquire, [](std::uint32_t done) { return done != 0; });
     if (thrown) std::rethrow_exception(thrown);
   }
 
@@ -77,24 +80,22 @@ class OffloadAccess {
     Wakeups wakeups;
     Work work;
     while (queue_.dequeue(work)) {
-      queued_.fetch_sub(1, std::memory_order_relaxed);
+      queued_.fetch_sub(1, order::relaxed);
       work.run(work.what, wakeups);
     }
     f(wakeups);
     return true;
   }
 
-  bool pending() const { return queued_.load(std::memory_order_relaxed) != 0; }
+  bool pending() const { return queued_.load(order::relaxed) != 0; }
 
  private:
-  bool is_server() const { return server_.load(std::memory_order_relaxed) == &self_; }
-
-  inline static constinit thread_local char self_ = 0;  // its address is the thread
+  bool is_server() const { return server_.load(order::relaxed) == P::self(); }
 
   State& state_;
-  std::atomic<const char*> server_{nullptr};
-  alignas(platform::cache_line) std::atomic<std::int32_t> queued_{0};  // a hint; short-term negative
-  sync::TicketQueue<Native, Work, 1024> queue_;
+  typename P::template atomic<std::uintptr_t> server_{0};
+  alignas(platform::cache_line) typename P::template atomic<std::int32_t> queued_{0};  // a hint; short-term negative
+  sync::TicketQueue<P, Work, Slots> queue_;
 };
 
 }  // namespace heddle::safety

@@ -13,84 +13,88 @@
 // (docs/adr/0033).
 #pragma once
 
-#include <sched.h>
-
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 
 #include "platform/native.hpp"
 #include "safety/wait_policy.hpp"
 
-namespace heddle {
+namespace heddle::safety {
 
 // What waiting must know of the machine, and what was asked for.
+template <platform::Platform P>
 struct Machine {
-  std::atomic<std::uint32_t>* waiting = nullptr;  // threads of all ranks that wait awake; in shared memory
-  std::uint32_t cores = 1;                        // that all ranks together may use
-  std::uint32_t own_cores = 1;                    // that this rank may use: those it is bound to, or all
-  bool crowded = false;                           // more ranks than cores
-  safety::WaitPolicy policy;
+  template <class T>
+  using atomic = typename P::template atomic<T>;
+  using order = platform::order;
+
+  atomic<std::uint32_t>* waiting = nullptr;  // threads of all ranks that wait awake; in shared memory
+  std::uint32_t cores = 1;                   // that all ranks together may use
+  std::uint32_t own_cores = 1;               // that this rank may use: those it is bound to, or all
+  bool crowded = false;                      // more ranks than cores
+  WaitPolicy policy;
   std::int64_t wake_up = 0;  // nanoseconds: what waking a sleeper costs
   std::int64_t awake = 0;    // nanoseconds, from the last thing that moved; 0: passive
   // Nobody sleeps. Not of a rank that has come down: what its own helpers wait for may never come.
-  std::atomic<bool> busy{false};
+  atomic<bool> busy{false};
   // This rank has called another's helper (sync/doorbell.hpp), which may get no core but that of a thread that sleeps.
   // Null: there are cores to spare.
-  platform::Native::atomic<std::uint32_t>* called_helper = nullptr;
+  atomic<std::uint32_t>* called_helper = nullptr;
   // Moves the calling thread into this rank's share of the cores, from where it is free to move. Null: it is bound.
   void (*spread)(int part, int parts) = nullptr;
   int part = 0;
   int parts = 1;
   // Threads of this rank that wait awake, if it is bound. From here on what is written in long waits; above what is read in short ones.
-  alignas(platform::cache_line) mutable std::atomic<std::uint32_t> own_waiting{0};
-  mutable std::atomic<std::uint32_t> shared_yields{0};
-  mutable std::atomic<std::int64_t> last_spread{0};
+  alignas(platform::cache_line) mutable atomic<std::uint32_t> own_waiting{0};
+  mutable atomic<std::uint32_t> shared_yields{0};
+  mutable atomic<std::int64_t> last_spread{0};
 
   void begin_waiting() const {
-    waiting->fetch_add(1, std::memory_order_relaxed);
-    if (is_bound()) own_waiting.fetch_add(1, std::memory_order_relaxed);
+    waiting->fetch_add(1, order::relaxed);
+    if (is_bound()) own_waiting.fetch_add(1, order::relaxed);
   }
   void end_waiting() const {
-    if (is_bound()) own_waiting.fetch_sub(1, std::memory_order_relaxed);
-    waiting->fetch_sub(1, std::memory_order_relaxed);
+    if (is_bound()) own_waiting.fetch_sub(1, order::relaxed);
+    waiting->fetch_sub(1, order::relaxed);
   }
   // To fewer cores than the job has; else the job's count says all.
   bool is_bound() const { return own_cores < cores; }
   // Whether those who wait need each other's cores.
   bool short_of_cores() const {
-    return cores == 1 || waiting->load(std::memory_order_relaxed) > cores ||
-           own_waiting.load(std::memory_order_relaxed) > own_cores;
+    return cores == 1 || waiting->load(order::relaxed) > cores || own_waiting.load(order::relaxed) > own_cores;
   }
 };
 
+template <platform::Platform P>
 class Patience {
+  using order = platform::order;
+
  public:
-  explicit Patience(const Machine& machine)
+  explicit Patience(const Machine<P>& machine)
       : machine_(machine),
         first_looks_(machine.awake == 0 ? 0
-                     : out_of_step      ? looks_out_of_step
+                     : out_of_step()    ? looks_out_of_step
                                         : first_looks) {}
   ~Patience() {
     if (counted_)
       machine_.end_waiting();
     else
-      out_of_step = false;
+      out_of_step() = false;
   }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
   // Something moved: what is waited for may be near. Or what moved is another thread's, who needs a core to go on.
   void reset() {
-    looks_ = first_looks_ - std::min(first_looks_, out_of_step ? more_looks_out_of_step : more_looks);
-    if (counted_) since_ = platform::Native::now();
+    looks_ = first_looks_ - std::min(first_looks_, out_of_step() ? more_looks_out_of_step : more_looks);
+    if (counted_) since_ = P::now();
   }
 
   // Spends a moment between two looks; false when the time is over.
   bool spend() {
     if (looks_ < first_looks_) [[likely]] {
       ++looks_;
-      platform::Native::await_loads();  // and no pause: an answer that comes meanwhile would wait for its end
+      P::await_loads();  // and no pause: an answer that comes meanwhile would wait for its end
       return true;
     }
     return spend_more();
@@ -103,35 +107,33 @@ class Patience {
     if (!counted_) {
       counted_ = true;
       machine_.begin_waiting();
-      since_ = platform::Native::now();
+      since_ = P::now();
     }
-    if (machine_.called_helper != nullptr && machine_.called_helper->load(std::memory_order_relaxed) != 0)
-        [[unlikely]] {
-      machine_.called_helper->store(0, std::memory_order_relaxed);
+    if (machine_.called_helper != nullptr && machine_.called_helper->load(order::relaxed) != 0) [[unlikely]] {
+      machine_.called_helper->store(0, order::relaxed);
       return false;
     }
     const bool crowded = machine_.short_of_cores();
     if (!crowded && ++looks_ % looks_per_yield != 0) {
-      platform::Native::pause(1);
+      P::pause(1);
       return true;
     }
-    if (crowded) out_of_step = true;
-    const std::int64_t before = platform::Native::now();
-    sched_yield();
-    const std::int64_t after = platform::Native::now();
+    if (crowded) out_of_step() = true;
+    const std::int64_t before = P::now();
+    P::yield_core();
+    const std::int64_t after = P::now();
     if (!crowded && after - before > yield_alone) share_noticed(after);
-    if (crowded && machine_.waiting->load(std::memory_order_relaxed) > 2 * machine_.cores) gather(after);
+    if (crowded && machine_.waiting->load(order::relaxed) > 2 * machine_.cores) gather(after);
     return after - since_ < machine_.awake;
   }
 
   // There is a core for each thread that waits, and yet somebody else ran in our yield. Two ranks that yield to each other
   // can stay on one core for seconds, each looking idle enough to the scheduler, at a quarter of their speed.
   void share_noticed(std::int64_t now) const {
-    if (machine_.spread == nullptr || machine_.shared_yields.fetch_add(1, std::memory_order_relaxed) < few_yields)
-      return;
-    machine_.shared_yields.store(0, std::memory_order_relaxed);
-    if (now - machine_.last_spread.load(std::memory_order_relaxed) < spread_period) return;
-    machine_.last_spread.store(now, std::memory_order_relaxed);
+    if (machine_.spread == nullptr || machine_.shared_yields.fetch_add(1, order::relaxed) < few_yields) return;
+    machine_.shared_yields.store(0, order::relaxed);
+    if (now - machine_.last_spread.load(order::relaxed) < spread_period) return;
+    machine_.last_spread.store(now, order::relaxed);
     machine_.spread(machine_.part, machine_.parts);
   }
 
@@ -139,7 +141,7 @@ class Patience {
   // once; and whoever they talk to has the other cores then (docs/adr/0027). A thread is moved and not bound: the
   // kernel takes it elsewhere when a core idles.
   void gather(std::int64_t now) const {
-    static constinit thread_local std::int64_t last = 0;
+    std::int64_t& last = P::template local<std::int64_t, struct LastGathered>();
     if (machine_.spread == nullptr || now - last < gather_period) return;
     last = now;
     machine_.spread(machine_.part, machine_.parts);
@@ -155,9 +157,10 @@ class Patience {
   static constexpr std::int64_t spread_period = 10'000'000;
   static constexpr std::int64_t gather_period = 1'000'000;  // of a thread; a move costs some microseconds
 
-  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local bool out_of_step = false;
+  // Of the calling thread.
+  static bool& out_of_step() { return P::template local<bool, Patience>(); }
 
-  const Machine& machine_;
+  const Machine<P>& machine_;
   const std::uint32_t first_looks_;
   std::uint32_t looks_ = 0;
   bool counted_ = false;
@@ -166,9 +169,10 @@ class Patience {
 
 // A thread that tests again and again without result is a waiting thread too, though nobody told us so: now and then, or
 // every time where threads are more than cores, it gives its core away.
+template <platform::Platform P>
 class FruitlessTests {
  public:
-  void count(bool moved, const Machine& machine) {
+  void count(bool moved, const Machine<P>& machine) {
     if (moved) {
       n_ = 0;
     } else if (++n_ >= patient_tests) [[unlikely]] {
@@ -180,12 +184,20 @@ class FruitlessTests {
   static constexpr std::uint32_t patient_tests = 16;
   static constexpr std::uint32_t tests_per_yield = 16;
 
-  [[gnu::noinline]] void rest(const Machine& machine) {
-    const bool crowded = machine.waiting->load(std::memory_order_relaxed) >= machine.cores;  // and this one
-    if (crowded || n_ % tests_per_yield == 0) platform::Native::yield();  // or other user-level threads run
+  [[gnu::noinline]] void rest(const Machine<P>& machine) {
+    const bool crowded = machine.waiting->load(platform::order::relaxed) >= machine.cores;  // and this one
+    if (crowded || n_ % tests_per_yield == 0) P::yield();  // or other user-level threads run
   }
 
   std::uint32_t n_ = 0;
 };
+
+}  // namespace heddle::safety
+
+namespace heddle {
+
+using Machine = safety::Machine<platform::Native>;
+using Patience = safety::Patience<platform::Native>;
+using FruitlessTests = safety::FruitlessTests<platform::Native>;
 
 }  // namespace heddle

@@ -1,7 +1,7 @@
 // Submission "enqueue and leave" (LockQ): a thread that finds the lock taken leaves its work in a queue beside it, and
 // whoever holds the lock next executes that first.
 //
-// Source: Amer 2019, section 3.4, Fig. 3c: try to lock; if that succeeds execute what is queued, at most `max_combine`
+// Source: Amer 2019, section 3.4, Fig. 3c: try to lock; if that succeeds execute what is queued, at most `MaxCombine`
 // pieces, then the own operation, or enqueue that too if the limit was reached (a footnote there, and not in the figure);
 // if it fails, enqueue and leave. Calls that need a result take the lock.
 //
@@ -13,11 +13,9 @@
 // completion call that must follow; a thread that sleeps instead of calling must be roused, hence the result of submit.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
-#include "instruments/guard.hpp"
-#include "platform/native.hpp"
+#include "safety/environment.hpp"
 #include "safety/lock_access.hpp"
 #include "safety/work.hpp"
 #include "sync/lock.hpp"
@@ -25,26 +23,32 @@
 
 namespace heddle::safety {
 
-template <sync::Lock Lock>
+// MaxCombine is the paper's; Slots are those of the queue.
+template <sync::Lock Lock, Environment Env, std::uint32_t MaxCombine = 1024, std::uint32_t Slots = 1024>
 class QueueAccess {
+  using P = typename Env::Platform;
+  using Counters = typename Env::Counters;
+  using Wakeups = typename Env::Wakeups;
+  using order = platform::order;
+
  public:
+  using Work = safety::Work<Wakeups>;
+
   static constexpr bool submits = true;
   static constexpr bool injects = false;
   static constexpr bool by_flux = false;
   static constexpr bool announces = false;
-  static constexpr std::uint32_t max_combine = 1024;  // the paper's
 
   // Of a lock that is made of args.
   template <class... Args>
-  explicit QueueAccess(instruments::Counters& counters, const Args&... args)
-      : counters_(counters), access_(counters, args...) {}
+  explicit QueueAccess(Counters& counters, const Args&... args) : counters_(counters), access_(counters, args...) {}
 
   // True: the work was executed; false: it is in the queue.
   bool submit(const Work& work) {
     const auto mine = [&](Wakeups& wakeups) { work.run(work.what, wakeups); };
     if (try_run(mine)) return true;
     if (queue_.enqueue(work)) {
-      queued_.fetch_add(1, std::memory_order_relaxed);
+      queued_.fetch_add(1, order::relaxed);
       return false;
     }
     run(mine);
@@ -80,26 +84,26 @@ class QueueAccess {
     return executed;
   }
 
-  bool pending() const { return queued_.load(std::memory_order_relaxed) != 0; }
+  bool pending() const { return queued_.load(order::relaxed) != 0; }
 
  private:
   // Executes queued work; false if the limit was reached before the queue was empty.
   bool combine(Wakeups& wakeups) {
     Work work;
     std::uint32_t combined = 0;
-    while (combined < max_combine && queue_.dequeue(work)) {
-      queued_.fetch_sub(1, std::memory_order_relaxed);
+    while (combined < MaxCombine && queue_.dequeue(work)) {
+      queued_.fetch_sub(1, order::relaxed);
       work.run(work.what, wakeups);
       ++combined;
     }
-    if (combined != 0) instruments::combined(counters_, combined);
-    return combined < max_combine;
+    if (combined != 0) Env::combined(counters_, combined);
+    return combined < MaxCombine;
   }
 
-  instruments::Counters& counters_;
-  LockAccess<Lock> access_;
-  alignas(platform::cache_line) std::atomic<std::int32_t> queued_{0};  // a hint; short-term negative
-  sync::TicketQueue<platform::Native, Work, 1024> queue_;
+  Counters& counters_;
+  LockAccess<Lock, Env> access_;
+  alignas(platform::cache_line) typename P::template atomic<std::int32_t> queued_{0};  // a hint; short-term negative
+  sync::TicketQueue<P, Work, Slots> queue_;
 };
 
 }  // namespace heddle::safety

@@ -10,19 +10,19 @@
 
 namespace heddle::safety {
 
-template <sync::Lock Lock>
-class SplitAccess : public LockAccess<Lock> {
+template <sync::Lock Lock, Environment Env>
+class SplitAccess : public LockAccess<Lock, Env> {
  public:
   static constexpr bool injects = true;
 
   template <class... Args>
-  explicit SplitAccess(instruments::Counters& counters, const Args&... args)
-      : LockAccess<Lock>(counters, args...), sending_(args...) {}
+  explicit SplitAccess(typename Env::Counters& counters, const Args&... args)
+      : LockAccess<Lock, Env>(counters, args...), sending_(args...) {}
 
   template <class F>
   bool inject(F&& f) {
-    typename LockAccess<Lock>::Node node(&sending_);
-    instruments::acquire_beside(this->counters_, sending_, *node);
+    typename LockAccess<Lock, Env>::Node node(&sending_);
+    Env::acquire_beside(this->counters_, sending_, *node);
     const Held<Lock> held(sending_, *node);
     return f();
   }

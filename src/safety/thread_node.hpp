@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "platform/thread_end.hpp"
 #include "threads/thread_ref.hpp"
 
 namespace heddle::safety {
@@ -24,7 +25,10 @@ class KeptNode {
 
  private:
   static Node& of(const void* lock) {
-    static thread_local std::vector<std::pair<const void*, std::unique_ptr<Node>>> kept;
+    struct Kept {
+      std::vector<std::pair<const void*, std::unique_ptr<Node>>> nodes;
+    };
+    auto& kept = platform::OfThread<Kept>::get().nodes;
     for (const auto& [whose, node] : kept)
       if (whose == lock) return *node;
     kept.emplace_back(lock, std::make_unique<Node>());

@@ -2,18 +2,17 @@
 // thread does not throw: there would be nobody to catch it.
 #pragma once
 
-#include "safety/waiter.hpp"
-
 namespace heddle::safety {
 
+template <class Wakeups>
 struct Work {
   void (*run)(void* what, Wakeups& wakeups);
   void* what;
 };
 
 // Of a callable that outlives the work.
-template <class F>
-Work work_of(F& f) {
+template <class Wakeups, class F>
+Work<Wakeups> work_of(F& f) {
   return {[](void* what, Wakeups& wakeups) { (*static_cast<F*>(what))(wakeups); },
           const_cast<void*>(static_cast<const void*>(&f))};
 }

@@ -7,9 +7,9 @@
 // Whoever appends first must wake a thread that sleeps (append says so): one that fell asleep before there was a backlog has not
 // asked for room, and the caller may never come back. One that falls asleep later asks (SlotProducer::ask_for_room).
 //
-// Memory orders: `head` is released by who empties it, and acquired by who looks without the lock: then what was in it has been
-// sent before. (The checker does not miss these two: it executes the claims of slots, which are swaps, in one order.) With the
-// lock held, relaxed.
+// Memory orders: `head` is released by who takes something out, and acquired by who looks without the lock: if that one sees it empty,
+// it also sees that what was in it has been sent. With the lock held, relaxed; and so when something comes in: who sees that goes for
+// the lock.
 #pragma once
 
 #include "platform/platform.hpp"
@@ -30,7 +30,7 @@ class Backlog {
     Links::set_next(item, nullptr);
     Item* const last = tail_.get();
     if (last == nullptr) {
-      head_.store(&item, order::release);
+      head_.store(&item, order::relaxed);
     } else {
       Links::set_next(*last, &item);
     }

@@ -1,6 +1,6 @@
 // Byte ring: room of any length, in one piece, from a ring of bytes; the producer's private end.
 //
-// Beside a slot ring, whose slots say where the bytes of a longer message lie (lln/shm/channel.hpp). One producer at a time, who
+// Beside a slot ring, whose slots say where the bytes of a longer message lie. One producer at a time, who
 // reads how far the consumer has come only when its own copy says "full".
 //
 // Positions count all bytes that were ever used; the place is position % bytes. What would wrap begins at the next start of

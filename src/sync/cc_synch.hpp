@@ -9,6 +9,7 @@
 // Safety: each operation is executed once, one at a time. Progress: starvation free, FIFO in the order of the
 // exchange; a combiner executes at most MaxCombine operations and then passes the role on.
 // When: as DsmSynch; it has one store less a request and no compare-and-swap, but no lock and unlock beside it.
+// In the library: not used; CSync needs the lock that only DsmSynch has. It is measured beside that.
 //
 // Memory orders: exchange on tail_, acq_rel: publishes that the cell waits, and sees it of the predecessor's, which
 // may have been `done` in an earlier use. Store to next, release, its load, acquire: hand the operation to the

@@ -4,6 +4,7 @@
 // long as a sleep would cost is never more than twice as dear as the better choice. The rest: see sync_counter.hpp.
 // Safety, progress, memory orders: as KernelCounter.
 // When: waits that are mostly short, on cores that are mostly free.
+// In the library: not used; who waits polls before it sleeps (safety/patience.hpp). It is measured beside the other two.
 #pragma once
 
 #include "sync/kernel_counter.hpp"

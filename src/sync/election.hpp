@@ -16,6 +16,8 @@
 // Safety: wait() returns when all events of the waiter have come. Progress: if polling completes requests, nobody
 // waits for ever: whoever was forced goes back through the lock, even if its own requests are complete meanwhile, and
 // hands the role on. Wake-ups are O(1) a request.
+// In the library: not used. A rank has several VNIs, and threads that must not sleep: server_roles.hpp. This is the figure as
+// published, to compare with.
 //
 // Memory orders: none of its own; the lock orders the list, the counters order completion.
 #pragma once

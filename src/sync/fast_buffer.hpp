@@ -8,7 +8,7 @@
 // Order: FIFO. Progress: both sides are wait free; a full or empty buffer says so. No pointers: works in memory that
 // processes map at different addresses.
 // When: one pair of threads or of ranks. It is a second path beside the receive queue: messages carry a sequence
-// number, or a stamp, if both may be used (lln/shm/flux.hpp).
+// number, or a stamp, if both may be used.
 //
 // Memory orders: the size is stored with release and looked at with acquire, both ways: it hands over the payload to
 // the receiver and the emptied box back to the sender.

@@ -8,6 +8,7 @@
 // Order: total, that of the swaps. Progress: enqueue is wait free. dequeue is, too: where the original waits for a
 // producer that has swapped and not linked itself, it says empty; the item comes with a later call.
 // When: receive queues in shared memory.
+// In the library: not used; a slot of slot_ring.hpp carries the message itself. It is what is measured beside that.
 //
 // Memory orders:
 // - swap on tail_, acq_rel: publishes the node's next, cleared, to the producer that comes next;

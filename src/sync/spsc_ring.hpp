@@ -8,6 +8,7 @@
 // Order: FIFO, linearizable. Progress: both sides are wait free; full and empty are said. No pointers of its own:
 // works in memory shared by processes.
 // When: streams between a pair of threads.
+// In the library: not used; pairs of threads have fast_buffer.hpp. It is measured beside that.
 //
 // Memory orders: each side stores its own index with release and looks at the other's with acquire: items are handed
 // over by put_, emptied slots by taken_. A side's own index is its alone: relaxed.

@@ -11,6 +11,7 @@
 // store hides its item and all later ones; dequeue says empty meanwhile.
 // When: work queues whose producers come back to look for completion. If a stopped producer must hide nobody else's
 // item: TicketQueue. Between processes: NemesisQueue.
+// In the library: not used; LockQ has TicketQueue, where a stopped producer hides nothing. It is measured beside that.
 //
 // Memory orders: the swap, acq_rel: publishes the node's null `next` to the producer that comes next and overwrites
 // it. Store to next, release, load of next, acquire: hand over the item.

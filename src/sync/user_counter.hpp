@@ -4,6 +4,8 @@
 // Progress: signal and force are one atomic operation each, the last touch of the counter: the waiter may destroy it
 // as soon as it is complete.
 // When: every waiter has a core, or belongs to a user-level thread runtime, which suspends it meanwhile.
+// In the library: not used; waiters that stay awake watch a KernelCounter, so that whoever signals need not know. It is measured
+// beside that.
 #pragma once
 
 #include "sync/sync_counter.hpp"

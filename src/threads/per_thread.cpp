@@ -36,6 +36,7 @@ void* own(const Kind& kind) {
   auto& entries = static_cast<Everything*>(slot)->entries;
   for (const Entry& entry : entries)
     if (entry.kind == &kind) return entry.object;
+  entries.reserve(entries.size() + 1);  // what is made has a place; making it may ask for more
   void* const object = kind.make();
   entries.push_back({&kind, object});
   return object;

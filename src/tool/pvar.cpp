@@ -32,6 +32,10 @@ constexpr std::array vni_counts{
     CountFigure{Count::deferred, "messages_deferred", "Messages whose submission was left to an idle core"},
     CountFigure{Count::received, "messages_received", "Messages that arrived"},
     CountFigure{Count::unexpected, "messages_unexpected", "Messages that arrived before their receive was posted"},
+    CountFigure{Count::staged, "messages_staged",
+                "Long messages that came through chunks of shared memory: noncontiguous ones of another process, or "
+                "the kernel may "
+                "not copy"},
     CountFigure{Count::polls, "polls", "Looks at the network"},
     CountFigure{Count::empty_polls, "polls_empty", "Looks at the network that found nothing"},
     CountFigure{Count::acquisitions, "lock_acquisitions", "Entries into the critical section"},

@@ -41,14 +41,16 @@ int root(int n, int exponent) {
   return low;
 }
 
-// Finds the lexicographically smallest falling sequence of `left` divisors, each from `least` to `limit`, with product n.
+// Finds a rising sequence of `left` divisors, each from `least` to `limit`, with product n: of all the one with the largest first
+// number, then the largest second one, and so on.
 bool choose(const std::vector<int>& divisors, int n, int left, int least, int limit, std::vector<int>& chosen) {
   if (left == 0) return n == 1;
-  if (power(least, left, std::int64_t{n} + 1) > n) return false;
-  for (auto d = std::lower_bound(divisors.begin(), divisors.end(), least); d != divisors.end() && *d <= limit; ++d) {
-    if (n % *d != 0 || power(*d, left, n) < n) continue;
+  if (power(limit, left, n) < n) return false;
+  auto d = std::upper_bound(divisors.begin(), divisors.end(), std::min(limit, root(n, left)));
+  while (d != divisors.begin() && *--d >= least) {
+    if (n % *d != 0) continue;
     chosen.push_back(*d);
-    if (choose(divisors, n / *d, left - 1, least, *d, chosen)) return true;
+    if (choose(divisors, n / *d, left - 1, *d, limit, chosen)) return true;
     chosen.pop_back();
   }
   return false;
@@ -56,27 +58,29 @@ bool choose(const std::vector<int>& divisors, int n, int left, int least, int li
 
 }  // namespace
 
-// Of the pairs of a largest and a smallest factor, the closest that a factorization has. With a larger largest factor the
-// smallest can only be smaller, so the search ends where the bound on it is too far away.
+// Of the pairs of a largest and a smallest factor, the closest that a factorization has, and of equally close ones the largest: that
+// is found last. With a larger largest factor the smallest can only be smaller, so the search ends where the bound on it is too far
+// away.
 std::vector<int> balanced_factors(int n, int factors) {
   if (factors == 1) return {n};
   const std::vector<int> divisors = divisors_of(n);
-  std::vector<int> best;
+  std::vector<int> best;  // rising
   for (const int largest : divisors) {
     if (power(largest, factors, n) < n) continue;
     const int rest = n / largest;
     const int bound = std::min(largest, root(rest, factors - 1));
-    const auto closer = [&](int least) { return best.empty() || largest - least < best.front() - best.back(); };
-    if (!closer(bound)) break;
+    const auto as_close = [&](int least) { return best.empty() || largest - least <= best.back() - best.front(); };
+    if (!as_close(bound)) break;
     auto least = std::upper_bound(divisors.begin(), divisors.end(), bound);
-    while (least != divisors.begin() && closer(*--least)) {
-      std::vector<int> found{largest};
-      if (rest % *least != 0 || !choose(divisors, rest, factors - 1, *least, largest, found)) continue;
+    while (least != divisors.begin() && as_close(*--least)) {
+      std::vector<int> found{*least};
+      if (rest % *least != 0 || !choose(divisors, rest / *least, factors - 2, *least, largest, found)) continue;
+      found.push_back(largest);
       best = std::move(found);
       break;
     }
   }
-  return best;
+  return {best.rbegin(), best.rend()};
 }
 
 namespace mpi {

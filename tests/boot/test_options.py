@@ -63,8 +63,8 @@ class UnknownVariables(LauncherTest):
             self.assertEqual(said, "mpiexec: no variable of Heddle, and without effect: HEDDLE_MODLE (did you mean HEDDLE_MODEL?)\n")
 
     def test_those_that_resemble_none(self):
-        said = self.said(HEDDLE_NONSENSE="1")
-        self.assertRegex(said, "^mpiexec: no variable of Heddle, and without effect: HEDDLE_NONSENSE. Those that are: HEDDLE_MODEL, .*HEDDLE_REPORT")
+        said = self.said(HEDDLE_GIBBERISH="1")
+        self.assertRegex(said, "^mpiexec: no variable of Heddle, and without effect: HEDDLE_GIBBERISH. Those that are: HEDDLE_MODEL, .*HEDDLE_REPORT")
         self.assertNotIn("HEDDLE_JOB_FD", said)
 
     def test_program_without_mpiexec(self):

@@ -44,11 +44,12 @@ TEST(Variables, ASlipIsNamedWithTheVariableThatWasMeant) {
 }
 
 TEST(Variables, WhatResemblesNoneIsNotGuessed) {
-  EXPECT_EQ(nearest_variable("HEDDLE_NONSENSE"), "");
+  EXPECT_EQ(nearest_variable("HEDDLE_GIBBERISH"), "");
   EXPECT_EQ(nearest_variable("HEDDLE_"), "");
   EXPECT_EQ(nearest_variable("HEDDLE_RANKS"), "");  // a launcher's, which nobody may set
-  const std::string sentence = unknown_variables({"HEDDLE_NONSENSE", "HEDDLE_MODLE"});
-  EXPECT_NE(sentence.find("HEDDLE_NONSENSE, HEDDLE_MODLE (did you mean HEDDLE_MODEL?)"), std::string::npos) << sentence;
+  const std::string sentence = unknown_variables({"HEDDLE_GIBBERISH", "HEDDLE_MODLE"});
+  EXPECT_NE(sentence.find("HEDDLE_GIBBERISH, HEDDLE_MODLE (did you mean HEDDLE_MODEL?)"), std::string::npos)
+      << sentence;
   EXPECT_NE(sentence.find("HEDDLE_MODEL, HEDDLE_WAIT"), std::string::npos)
       << "it names those that there are: " << sentence;
 }

@@ -19,13 +19,13 @@ ErrhandlerSlot::~ErrhandlerSlot() = default;
 
 namespace p2p {
 Error send(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, Mode) { std::abort(); }
-Error recv(Comm&, Plane, void*, MPI_Count, const Datatype&, int, int, MPI_Status*) { std::abort(); }
 Request& isend(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, Mode) { std::abort(); }
 Request& irecv(Comm&, Plane, void*, MPI_Count, const Datatype&, int, int) { std::abort(); }
 Error wait_all(Request* const*, std::size_t) { std::abort(); }
 void poll_once(Rank&) { std::abort(); }
 void give_back(Request&) { std::abort(); }
 Error explain(const Request&) { std::abort(); }
+Request& begun(Request&) { std::abort(); }
 Request& take_request(const RequestType&) { std::abort(); }
 void complete(Request&) { std::abort(); }
 void start_polling(Rank&, progress::Pollable&) { std::abort(); }

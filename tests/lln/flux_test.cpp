@@ -14,7 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "lln/shm/endpoint.hpp"
+#include "lln/end.hpp"
+#include "node/room.hpp"
 
 namespace heddle::lln::shm {
 namespace {
@@ -25,9 +26,7 @@ class Pair {
   explicit Pair(std::size_t bytes)
       : bytes_(bytes), base_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     if (base_ == MAP_FAILED) std::abort();
-    for (int rank : {0, 1})
-      ends_[rank] = std::make_unique<Endpoint>(static_cast<std::byte*>(base_), bytes, Place{rank, 2, 0},
-                                               Claiming::by_flux, SlotCount::usual);
+    for (int rank : {0, 1}) ends_[rank].emplace(static_cast<std::byte*>(base_), bytes, rank, 2, Claiming::by_flux);
   }
   Pair(const Pair&) = delete;
   Pair& operator=(const Pair&) = delete;
@@ -40,26 +39,26 @@ class Pair {
   bool send(int number, std::size_t bytes) {
     const Header header{MessageKind::eager, 0, number, 0};
     const auto fill = [&](std::byte* to) { std::memset(to, filling_of(number), bytes); };
-    if (bytes <= flux_bytes && ends_[0]->send_by_flux(1, header, bytes, fill)) {
+    if (bytes <= flux_bytes && (*ends_[0])->send_by_flux(1, header, bytes, fill)) {
       by_flux.fetch_add(1, std::memory_order_relaxed);
       return true;
     }
     const std::lock_guard lock(channel_);
-    return ends_[0]->post(1, header, bytes, fill) == Post::done;
+    return ends_[0]->post(1, header, bytes, fill) == Posted::done;
   }
   // The receiver: take(number, bytes) for each message that has come.
   template <class Take>
   int receive(int most, Take&& take) {
-    return ends_[1]->poll_fluxes(most,
-                                 [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
-                                   ASSERT_EQ(sender, 0);
-                                   ASSERT_EQ(header.kind, MessageKind::eager);
-                                   for (std::size_t i = 0; i < bytes; ++i)
-                                     ASSERT_EQ(std::to_integer<int>(payload[i]), filling_of(header.tag)) << header.tag;
-                                   take(header.tag, bytes);
-                                 });
+    return (*ends_[1])->poll_fluxes(
+        most, [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+          ASSERT_EQ(sender, 0);
+          ASSERT_EQ(header.kind, MessageKind::eager);
+          for (std::size_t i = 0; i < bytes; ++i)
+            ASSERT_EQ(std::to_integer<int>(payload[i]), filling_of(header.tag)) << header.tag;
+          take(header.tag, bytes);
+        });
   }
-  bool arrived() const { return ends_[1]->arrived(); }
+  bool arrived() const { return (*ends_[1])->arrived(); }
 
   std::atomic<int> by_flux{0};
 
@@ -68,7 +67,7 @@ class Pair {
 
   std::size_t bytes_;
   void* base_;
-  std::unique_ptr<Endpoint> ends_[2];
+  std::optional<End> ends_[2];
   std::mutex channel_;
 };
 
@@ -150,7 +149,7 @@ TEST(Flux, MessagesOfThreadsThatSynchronizeArriveInTheirOrder) {
 
 // More threads than there would be room for, one after the other.
 TEST(Flux, ThreadsThatEndLeaveTheirFluxesToOthers) {
-  Pair pair(bytes_for_channels(2) + (std::size_t{1} << 20));
+  Pair pair(node::bytes_for_channels(2) + (std::size_t{1} << 20));
   constexpr int threads = 1000;
   int next = 0;
   for (int t = 0; t < threads; ++t) {

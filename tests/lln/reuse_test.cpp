@@ -11,7 +11,7 @@
 #include <memory>
 #include <thread>
 
-#include "lln/shm/endpoint.hpp"
+#include "lln/end.hpp"
 
 namespace heddle::lln::shm {
 namespace {
@@ -25,12 +25,13 @@ struct Shared {
 
 // Rank 0, in a process of its own: sends so many bytes to rank 1, by a flux if it can be.
 void send(Shared& shared, Claiming claiming, std::size_t bytes) {
-  Endpoint end(shared.heap, segment, Place{0, 2, 0}, claiming, SlotCount::usual);
+  End end(shared.heap, segment, 0, 2, claiming);
   while (shared.given_back.load() == 0) sched_yield();
   const Header header{MessageKind::eager, 0, 0, 0};
   const auto fill = [&](std::byte* to) { std::memset(to, 7, bytes); };
   const bool by_flux = claiming == Claiming::by_flux && bytes <= flux_bytes;
-  const bool sent = by_flux ? end.send_by_flux(1, header, bytes, fill) : end.post(1, header, bytes, fill) == Post::done;
+  const bool sent =
+      by_flux ? end->send_by_flux(1, header, bytes, fill) : end.post(1, header, bytes, fill) == Posted::done;
   _exit(sent ? 0 : 1);
 }
 
@@ -42,11 +43,11 @@ void run(Claiming claiming, std::size_t block_bytes, std::size_t message_bytes) 
   ASSERT_GE(child, 0);
   if (child == 0) send(shared, claiming, message_bytes);
 
-  Endpoint end(shared.heap, segment, Place{1, 2, 0}, claiming, SlotCount::usual);
+  End end(shared.heap, segment, 1, 2, claiming);
   std::thread user([&] {
-    const Offset block = end.heap().allocate(block_bytes);
-    std::memset(end.heap().at<std::byte>(block), 1, block_bytes);
-    end.heap().release(block, block_bytes);
+    const Offset block = end->heap().allocate(block_bytes);
+    std::memset(end->heap().at<std::byte>(block), 1, block_bytes);
+    end->heap().release(block, block_bytes);
     shared.given_back.store(1, std::memory_order_relaxed);  // tells the other process, and orders nothing in this one
   });
   int got = 0;
@@ -55,7 +56,7 @@ void run(Claiming claiming, std::size_t block_bytes, std::size_t message_bytes) 
     EXPECT_EQ(std::to_integer<int>(payload[bytes - 1]), 7);
     ++got;
   };
-  while (got == 0) claiming == Claiming::by_flux ? end.poll_fluxes(8, take) : end.poll(8, take);
+  while (got == 0) claiming == Claiming::by_flux ? end->poll_fluxes(8, take) : end->poll(8, take);
   user.join();
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "mpi/board.hpp"
 #include "mpi/check.hpp"
 
 namespace {
@@ -135,32 +136,14 @@ void beside_the_receiver(int round, Mode mode, int bytes, bool wild) {
   }
 }
 
-// Memory of both ranks, so that one can wait for the other without a call, which would make progress.
+// One rank waits for the other without a call, which would make progress.
 class Shared {
  public:
-  Shared() {
-    void* mine;
-    MPI_Win_allocate_shared(test::rank() == 0 ? sizeof(std::atomic<int>) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine,
-                            &win_);
-    MPI_Aint size;
-    int unit;
-    void* base;
-    MPI_Win_shared_query(win_, 0, &size, &unit, &base);
-    if (test::rank() == 0) new (base) std::atomic<int>(0);
-    turn_ = static_cast<std::atomic<int>*>(base);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  Shared(const Shared&) = delete;
-  Shared& operator=(const Shared&) = delete;
-  ~Shared() { MPI_Win_free(&win_); }
-  void go(int turn) { turn_->store(turn); }
-  void await(int turn) const {
-    while (turn_->load() < turn) std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
+  void go(int turn) { board_[0].store(turn); }
+  void await(int turn) const { board_.await(0, turn); }
 
  private:
-  MPI_Win win_ = MPI_WIN_NULL;
-  std::atomic<int>* turn_ = nullptr;
+  test::Board board_;
 };
 
 // A flood that fills the channel, while the receiver is outside the library: what waits at the sender is cancelled there.

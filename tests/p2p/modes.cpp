@@ -1,5 +1,6 @@
 // Every send mode, blocking and not, at sizes on both sides of every protocol's border, expected and unexpected, in
 // contiguous and strided layouts.
+#include <cstdlib>
 #include <vector>
 
 #include "mpi/check.hpp"
@@ -57,8 +58,9 @@ void exchange(Mode mode, int bytes, bool posted, bool strided) {
   const int tag = 1 + mode;
   char token = 0;
   // Does the send return although nobody receives yet? Then the receive waits until it has, and finds the message there.
+  static const int unasked = std::getenv("HEDDLE_NODES") != nullptr ? 1000 : 4096;  // a network may take less
   const bool is_sent_unasked =
-      mode == buffered || mode == ibsend || ((mode == standard || mode == isend) && bytes <= 4096);
+      mode == buffered || mode == ibsend || ((mode == standard || mode == isend) && bytes <= unasked);
   MPI_Datatype every_second;
   MPI_Type_vector(bytes, 1, 2, MPI_BYTE, &every_second);
   MPI_Type_commit(&every_second);

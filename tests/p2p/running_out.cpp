@@ -12,70 +12,16 @@
 
 #include "mpi/check.hpp"
 #include "p2p/failing_malloc.hpp"
+#include "p2p/rounds.hpp"
 
 using namespace test;
 
 namespace {
 
-MPI_Comm quiet;  // for what the test itself says
 MPI_Datatype column;
 MPI_Request last;
 
 constexpr int tag = 1, other_tag = 2;
-constexpr long many_rounds = 400;
-int rounds = 0;
-
-// ---- calls of the victim
-
-// One round: which allocation fails, and whether it did.
-struct Round {
-  long at;
-  long seen = 0;
-  bool victim;
-  int more = 0;  // with each round of the program, so that what is kept from earlier ones never is enough
-  bool failed() const { return seen >= at; }
-};
-
-// An MPI call while memory may run out. Whether it succeeded; if not, it said why.
-template <class Call>
-bool tried(Round& round, Call&& call, const char* what) {
-  if (!round.victim) {
-    equal(call(), MPI_SUCCESS, what);
-    return true;
-  }
-  Shortage& shortage = *test_shortage();
-  shortage.seen = round.seen;
-  shortage.at = round.at;
-  shortage.on = true;
-  const int error = call();
-  shortage.on = false;
-  round.seen = shortage.seen;
-  if (error == MPI_SUCCESS) return true;
-  equal(class_of(error), MPI_ERR_NO_MEM, what);
-  check(round.failed(), "it has run out of memory in this round");
-  return false;
-}
-
-// Again, if it did not succeed.
-template <class Call>
-void insist(Round& round, Call&& call, const char* what) {
-  if (!tried(round, call, what)) check(tried(round, call, what), what);
-}
-
-// Starts an operation and waits for it. What has failed is begun again; a request that a failed wait has left is waited for again.
-template <class Start>
-void complete(Round& round, Start&& start, MPI_Request& request, const char* what, bool persistent = false) {
-  for (int attempts = 0; attempts < 3; ++attempts) {
-    if (!tried(round, start, what)) continue;
-    for (;;) {
-      if (tried(
-              round, [&] { return MPI_Wait(&request, MPI_STATUS_IGNORE); }, what))
-        return;
-      if (persistent || request == MPI_REQUEST_NULL) break;
-    }
-  }
-  check(false, what);
-}
 
 // ---- messages
 
@@ -188,6 +134,62 @@ void exchange(Round& round, int from, Send send, Recv recv, const Message& m, in
   }
 }
 
+enum class Combined { sendrecv, isendrecv, replace, ireplace };
+
+// Both ranks send and receive in one call.
+void send_and_receive(Round& round, Combined how, const Message& m, int n) {
+  const int peer = 1 - rank();
+  const MPI_Datatype type = type_of(m);
+  const int count = count_of(m);
+  for (int i = 0; i < n; ++i) {
+    std::vector<char> out(reach(m), letter(i)), in(reach(m), '-');
+    MPI_Request request = MPI_REQUEST_NULL;
+    switch (how) {
+      case Combined::sendrecv:
+        insist(
+            round,
+            [&] {
+              return MPI_Sendrecv(out.data(), count, type, peer, tag, in.data(), count, type, peer, tag, MPI_COMM_WORLD,
+                                  MPI_STATUS_IGNORE);
+            },
+            "a send and a receive");
+        break;
+      case Combined::isendrecv:
+        complete(
+            round,
+            [&] {
+              return MPI_Isendrecv(out.data(), count, type, peer, tag, in.data(), count, type, peer, tag,
+                                   MPI_COMM_WORLD, &request);
+            },
+            request, "a nonblocking send and receive");
+        break;
+      case Combined::replace:
+        std::fill(in.begin(), in.end(), letter(i));
+        insist(
+            round,
+            [&] {
+              return MPI_Sendrecv_replace(in.data(), m.bytes, MPI_CHAR, peer, tag, peer, tag, MPI_COMM_WORLD,
+                                          MPI_STATUS_IGNORE);
+            },
+            "an exchange in place");
+        check(in[0] == letter(i) && in[static_cast<std::size_t>(m.bytes) - 1] == letter(i), "what arrived");
+        continue;
+      case Combined::ireplace:
+        std::fill(in.begin(), in.end(), letter(i));
+        complete(
+            round,
+            [&] {
+              return MPI_Isendrecv_replace(in.data(), m.bytes, MPI_CHAR, peer, tag, peer, tag, MPI_COMM_WORLD,
+                                           &request);
+            },
+            request, "a nonblocking exchange in place");
+        check(in[0] == letter(i) && in[static_cast<std::size_t>(m.bytes) - 1] == letter(i), "what arrived");
+        continue;
+    }
+    expect(m, in, i);
+  }
+}
+
 // Many at once: more than a channel holds, and the receiver comes to them late.
 void burst(Round& round, int from, const Message& m, int n, bool synchronous) {
   const int peer = 1 - rank();
@@ -291,39 +293,7 @@ void reduce(Round& round) {
   check(sum == all, "a sum of one");
 }
 
-// ---- rounds
-
-// Both ranks: until a round has no allocation left that could fail. The number of failures.
-long play(const char* name, int victim, const std::function<void(Round&)>& scenario) {
-  long failures = 0;
-  for (long n = 1; n <= many_rounds; ++n) {
-    Round round{.at = n, .victim = victim < 0 || rank() == victim, .more = ++rounds};
-    scenario(round);
-    MPI_Barrier(quiet);
-    int failed = round.victim && round.failed();
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, quiet);
-    if (!failed) {
-      if (rank() == 0 && std::getenv("VERBOSE")) std::printf("%s, victim %d: %ld failures\n", name, victim, failures);
-      return failures;
-    }
-    ++failures;
-  }
-  check(victim >= 0, "a scenario ends");
-  return failures;
-}
-
 // ---- what both do, and run out in at the same time
-
-// Until both have succeeded in the same attempt.
-template <class Call>
-void together(Round& round, Call&& call, const char* what) {
-  for (int attempts = 0; attempts < 3; ++attempts) {
-    int failed = !tried(round, call, what);
-    MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, quiet);
-    if (!failed) return;
-  }
-  check(false, what);
-}
 
 void use_collectives(Round& round) {
   together(
@@ -385,6 +355,14 @@ int main(int argc, char** argv) {
         both("sends", [&](Round& round) { exchange(round, 0, how, Recv::posted, m, 3); });
       for (const Recv how : {Recv::posted, Recv::any, Recv::persistent, Recv::probed})
         both("receives", [&](Round& round) { exchange(round, 0, Send::isend, how, m, 3); });
+      for (const Combined how : {Combined::sendrecv, Combined::isendrecv, Combined::replace, Combined::ireplace})
+        both("sends and receives in one", [&](Round& round) { send_and_receive(round, how, m, 3); });
+      both("sends of a new thread",
+           by_new_thread([&](Round& round) { exchange(round, 0, Send::isend, Recv::posted, m, 3); }));
+      both("synchronous sends of a new thread, and receives of what is probed",
+           by_new_thread([&](Round& round) { exchange(round, 0, Send::ssend, Recv::probed, m, 3); }));
+      both("sends and receives in one of a new thread",
+           by_new_thread([&](Round& round) { send_and_receive(round, Combined::isendrecv, m, 3); }));
     }
   for (const int victim : {0, 1}) {
     failures += play("a communicator", victim, use_communicator);

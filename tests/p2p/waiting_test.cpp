@@ -21,7 +21,7 @@ constexpr std::int64_t us = 1000;
 // An engine in which nothing ever moves. What is waited for happens with the look after which `enough` have been made, or
 // when the thread sleeps.
 struct Counting {
-  std::atomic<std::uint32_t> waiting{0};
+  platform::Native::atomic<std::uint32_t> waiting{0};
   Machine known;
   int enough = 1'000'000'000;
   int looks = 0;
@@ -34,7 +34,7 @@ struct Counting {
     known.own_cores = 2;  // bound, so that its threads are counted too
     known.policy = {kind, 0};
     known.awake = kind == Kind::passive ? 0 : awake;
-    known.busy = kind == Kind::busy;
+    known.busy.store(kind == Kind::busy, std::memory_order_relaxed);
   }
 
   const Machine& machine() const { return known; }
@@ -50,7 +50,7 @@ struct Counting {
   template <class F>
   void sleep_until(F&& holds) {
     EXPECT_FALSE(holds());
-    EXPECT_EQ(waiting, 0u) << "who sleeps is not counted as awake";
+    EXPECT_EQ(waiting.load(std::memory_order_relaxed), 0u) << "who sleeps is not counted as awake";
     ++sleeps;
   }
 };
@@ -59,8 +59,8 @@ template <class Way>
 void wait(Counting& e) {
   Way::wait_until(
       e, [&e] { return e.looks >= e.enough || e.thorough >= 3; }, nullptr);
-  EXPECT_EQ(e.waiting, 0u);
-  EXPECT_EQ(e.known.own_waiting, 0u);
+  EXPECT_EQ(e.waiting.load(std::memory_order_relaxed), 0u);
+  EXPECT_EQ(e.known.own_waiting.load(std::memory_order_relaxed), 0u);
 }
 
 using Low = Contend<Urgency::low>;
@@ -122,7 +122,7 @@ TYPED_TEST(Ours, LookWellNowAndThenWhileBusy) {
 
 TYPED_TEST(Ours, SleepOnceTheRankHasComeDown) {
   Counting e(Kind::busy);
-  e.known.busy = false;
+  e.known.busy.store(false, std::memory_order_relaxed);
   wait<TypeParam>(e);
   EXPECT_EQ(e.sleeps, 1);
 }
@@ -142,9 +142,9 @@ TYPED_TEST(Papers, PollWithoutEndByThemselves) {
 TEST(Cores, AreShortForMoreThreadsThanTheJobHas) {
   Counting e(Kind::spin);
   e.known.cores = e.known.own_cores = 2;
-  e.waiting = 2;
+  e.waiting.store(2, std::memory_order_relaxed);
   EXPECT_FALSE(e.known.short_of_cores());
-  e.waiting = 3;
+  e.waiting.store(3, std::memory_order_relaxed);
   EXPECT_TRUE(e.known.short_of_cores());
 }
 

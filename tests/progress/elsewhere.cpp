@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "mpi/board.hpp"
 #include "mpi/check.hpp"
 
 namespace {
@@ -17,31 +18,16 @@ using test::size;
 
 constexpr int large = 1'000'000;
 
-// A word of shared memory for each rank, by which it tells others something without MPI.
+// A word for each rank, by which it tells others something without MPI.
 class Word {
  public:
-  Word() {
-    MPI_Win_allocate_shared(sizeof(Cell), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine_, &window_);
-    new (mine_) Cell(0);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  ~Word() { MPI_Win_free(&window_); }
-  Word(const Word&) = delete;
-  Word& operator=(const Word&) = delete;
-
-  void tell(std::uint32_t news) { mine_->store(news); }
-  void await(int of, std::uint32_t news) {
-    MPI_Aint bytes;
-    int unit;
-    Cell* cell;
-    MPI_Win_shared_query(window_, of, &bytes, &unit, &cell);
-    while (cell->load() != news) usleep(100);
+  void tell(int news) { board_[rank()].store(news); }
+  void await(int of, int news) {
+    while (board_[of].load() != news) usleep(100);
   }
 
  private:
-  using Cell = std::atomic<std::uint32_t>;
-  Cell* mine_;
-  MPI_Win window_;
+  test::Board board_;
 };
 
 int partner() { return rank() ^ 1; }

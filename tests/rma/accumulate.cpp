@@ -168,6 +168,7 @@ void compare_and_swap(Flavor flavor) {
     MPI_Win_flush(0, window.win);
     int holder = -1;
     MPI_Compare_and_swap(&free, &mine, &holder, MPI_INT, 0, window.disp(0), window.win);
+    MPI_Win_flush(0, window.win);
     equal(holder, mine, "the lock was ours");
   }
   MPI_Win_unlock_all(window.win);
@@ -212,7 +213,7 @@ void requests(Flavor flavor) {
 
 int main(int argc, char** argv) {
   const test::Session session(&argc, &argv);
-  for (Flavor flavor : flavors) {
+  for (Flavor flavor : flavors()) {
     operations(flavor);
     pairs(flavor);
     layouts(flavor);

@@ -102,7 +102,7 @@ void empty(Flavor flavor) {
 
 int main(int argc, char** argv) {
   const test::Session session(&argc, &argv);
-  for (Flavor flavor : flavors) {
+  for (Flavor flavor : flavors()) {
     ring(flavor, 0);
     ring(flavor, MPI_MODE_NOCHECK);
     star(flavor);

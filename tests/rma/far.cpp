@@ -20,6 +20,7 @@ struct Counted {
   std::size_t moved = 0;
 };
 Counted counted;
+bool one_node;
 
 std::size_t bytes_in(const iovec* list, unsigned long n) {
   return std::accumulate(list, list + n, std::size_t{0},
@@ -101,7 +102,9 @@ std::vector<Layout> layouts() {
 enum class Operation { put, get, accumulate, get_accumulate };
 constexpr Operation operations[] = {Operation::put, Operation::get, Operation::accumulate, Operation::get_accumulate};
 
+// Between nodes the kernel is asked for nothing: data go by messages.
 void check_counts(const char* what, std::size_t bytes, std::size_t most_calls) {
+  if (!one_node) bytes = most_calls = 0;
   equal(static_cast<long long>(counted.moved), static_cast<long long>(bytes), what);
   equal(static_cast<long long>(counted.asked_here), static_cast<long long>(bytes), what);
   equal(static_cast<long long>(counted.asked_there), static_cast<long long>(bytes), what);
@@ -169,10 +172,12 @@ void single(Window<std::int64_t>& window) {
     counted = {};
     MPI_Fetch_and_op(&seven, &fetched, MPI_INT64_T, 1, window.disp(1, 3), MPI_SUM, window.win);
     check_counts("fetch_and_op", 16, 2);
+    MPI_Win_flush(1, window.win);
     equal(fetched, 5, "fetched");
     counted = {};
     MPI_Compare_and_swap(&seven, &twelve, &fetched, MPI_INT64_T, 1, window.disp(1, 3), window.win);
     check_counts("compare_and_swap", 16, 2);
+    MPI_Win_flush(1, window.win);
     equal(fetched, 12, "compared");
     MPI_Win_unlock(1, window.win);
   }
@@ -184,6 +189,7 @@ void single(Window<std::int64_t>& window) {
 
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
+  one_node = shares_memory();
   std::vector<Layout> all = layouts();
   for (Flavor flavor : {Flavor::create, Flavor::dynamic}) {
     Window<std::int64_t> window(flavor, 2 * elements);

@@ -13,7 +13,24 @@
 namespace test {
 
 enum class Flavor { create, allocate, shared, dynamic };
-inline constexpr Flavor flavors[] = {Flavor::create, Flavor::allocate, Flavor::shared, Flavor::dynamic};
+
+// Whether all ranks are on one node, which MPI_Win_allocate_shared needs.
+inline bool shares_memory() {
+  MPI_Comm node;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int ranks;
+  MPI_Comm_size(node, &ranks);
+  MPI_Comm_free(&node);
+  int all = ranks == size();
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+  return all != 0;
+}
+
+// Those that a window over MPI_COMM_WORLD can have.
+inline std::vector<Flavor> flavors() {
+  if (!shares_memory()) return {Flavor::create, Flavor::allocate, Flavor::dynamic};
+  return {Flavor::create, Flavor::allocate, Flavor::shared, Flavor::dynamic};
+}
 
 inline const char* name(Flavor flavor) {
   constexpr const char* names[] = {"create", "allocate", "shared", "dynamic"};

@@ -101,7 +101,7 @@ void beside_messages(Flavor flavor) {
 
 int main(int argc, char** argv) {
   const test::Session session(&argc, &argv);
-  for (Flavor flavor : flavors) {
+  for (Flavor flavor : flavors()) {
     counters(flavor);
     together(flavor);
     mixed(flavor);

@@ -138,7 +138,7 @@ void nothing(Flavor flavor) {
 
 int main(int argc, char** argv) {
   const test::Session session(&argc, &argv);
-  for (Flavor flavor : flavors) {
+  for (Flavor flavor : flavors()) {
     ring(flavor);
     layouts(flavor);
     many_runs(flavor);

@@ -44,5 +44,6 @@ int main(int argc, char** argv) {
   const long times = sleeps() - before;
   MPI_Barrier(MPI_COMM_WORLD);
   std::printf("rank %d went to sleep %ld times\n", rank(), times);
-  check(times < 20, "nobody is woken in vain again and again");
+  // What a rank has to sleep and wake for has a thread of its own where there are several nodes, and a process may have several ranks.
+  check(times < (shares_memory() ? 20 : 20 * size()), "nobody is woken in vain again and again");
 }

@@ -134,7 +134,23 @@ void shared() {
   MPI_Win_free(&win);
 }
 
-// A program's own memory is seen in its process alone; with gaps every member has pages of its own.
+// Ranks of several nodes share no memory; they are told so, and who does.
+void shared_by_nobody() {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  void* base;
+  MPI_Win win = MPI_WIN_NULL;
+  const int error = MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, comm, static_cast<void*>(&base), &win);
+  equal(class_of(error), MPI_ERR_RMA_SHARED, "memory shared by several nodes");
+  char text[MPI_MAX_ERROR_STRING];
+  int length;
+  MPI_Error_string(error, text, &length);
+  check(std::strstr(text, "MPI_Comm_split_type") != nullptr, "the cure is named");
+  MPI_Comm_free(&comm);
+}
+
+// A program's own memory is seen in its process alone.
 void queries() {
   Window<int> own(Flavor::create, 4);
   own.data[3] = rank();
@@ -149,6 +165,11 @@ void queries() {
     equal(static_cast<int*>(base)[3], other, "memory of another rank of this process");
   }
   MPI_Win_fence(0, own.win);
+}
+
+// With gaps every member has pages of its own.
+void gaps() {
+  void* base;
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "alloc_shared_noncontig", "true");
@@ -297,9 +318,14 @@ void many() {
 
 int main(int argc, char** argv) {
   const test::Session session(&argc, &argv);
-  for (Flavor flavor : flavors) attributes(flavor);
+  for (Flavor flavor : flavors()) attributes(flavor);
   objects();
-  shared();
+  if (shares_memory()) {
+    shared();
+    gaps();
+  } else {
+    shared_by_nobody();
+  }
   queries();
   attachments();
   many_attachments(test::seed(argc, argv));

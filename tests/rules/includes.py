@@ -12,6 +12,7 @@ LAYERS = [
     ["platform"],
     ["sync"],
     ["threads", "instruments"],
+    ["node"],
     ["lln", "progress"],
     ["safety"],
     ["boot"],

@@ -1,12 +1,12 @@
-// The test of announcements, used as they are meant: each thread posts a receive and lets a message arrive, in one order or
+// The test of announcements and of the postings that they are for: each thread posts a receive and lets a message arrive, in one order or
 // the other. Every receive gets a message, in the order in which its thread has posted them, and no pair of them is left.
 #pragma once
 
 #include <array>
 
 #include "kit.hpp"
-#include "sync/announcements.hpp"
 #include "sync/mcs_lock.hpp"
+#include "sync/postings.hpp"
 
 namespace heddle::test {
 
@@ -24,6 +24,26 @@ class AnnouncementsBody {
   struct Links {
     static Receive* next(const Receive& receive) { return receive.next.get(); }
     static void set_next(Receive& receive, Receive* other) { receive.next.set(other); }
+  };
+
+  struct List {
+    plain<Receive*> head{nullptr};
+    plain<Receive*> tail{nullptr};
+
+    void append(Receive& receive) {
+      receive.next.set(nullptr);
+      Receive* const last = tail.get();
+      (last != nullptr ? last->next : head).set(&receive);
+      tail.set(&receive);
+    }
+    Receive* take_first() {
+      Receive* const first = head.get();
+      if (first == nullptr) return nullptr;
+      Receive* const next = first->next.get();
+      head.set(next);
+      if (next == nullptr) tail.set(nullptr);
+      return first;
+    }
   };
 
  public:
@@ -54,44 +74,32 @@ class AnnouncementsBody {
     Receive& receive = receives_[id * rounds_ + round];
     receive.thread.set(id);
     receive.number.set(round);
-    if (!announced_.announce(receive)) owning(id, [&] { settle(); });
+    if (!postings_.announce(receive)) owning(id, [&] { settle(); });
   }
 
+  // A message, with what it does about receives that are not taken in yet.
   void arrive() {
-    if (!announced_.is_closed()) {
-      gather();
-      if (posted_.get() == nullptr && announced_.close()) gather();
-      if (Receive* const receive = posted_.get()) {
-        announced_.open();
-        posted_.set(receive->next.get());
-        match(*receive);
-        return;
-      }
-    }
-    unexpected_.set(unexpected_.get() + 1);
-  }
-
-  // Behind those that are posted already.
-  void gather() {
-    Receive* last = posted_.get();
-    while (last != nullptr && last->next.get() != nullptr) last = last->next.get();
-    Receive* const taken = announced_.take();
-    if (last != nullptr) {
-      last->next.set(taken);
+    const auto search = [this] { return postings_.posted.head.get(); };
+    Receive* found = search();
+    if (found == nullptr && postings_.gather()) found = search();
+    if (found == nullptr) found = postings_.close(search);
+    if (found == nullptr) {
+      unexpected_.set(unexpected_.get() + 1);
     } else {
-      posted_.set(taken);
+      match(*postings_.posted.take_first());
     }
   }
 
+  // A receive that found the gate closed. One that was taken in before goes first.
   void settle() {
-    gather();
-    while (posted_.get() != nullptr && unexpected_.get() != 0) {
-      Receive& receive = *posted_.get();
-      posted_.set(receive.next.get());
+    postings_.settle([this](Receive& receive) {
+      if (unexpected_.get() == 0 || postings_.posted.head.get() != nullptr) return false;
       unexpected_.set(unexpected_.get() - 1);
+      if (unexpected_.get() == 0) postings_.open();
       match(receive);
-    }
-    if (unexpected_.get() == 0) announced_.open();
+      return true;
+    });
+    require<P>(unexpected_.get() == 0 || postings_.posted.head.get() == nullptr, "a receive waits beside a message");
   }
 
   void match(const Receive& receive) {
@@ -104,11 +112,10 @@ class AnnouncementsBody {
   const unsigned threads_;
   const unsigned rounds_;
   Lock lock_;
-  sync::Announcements<P, Receive, Links> announced_;
+  sync::Postings<P, Receive, Links, List> postings_;
   std::array<typename Lock::node, MaxThreads> nodes_;
   std::array<Receive, MaxReceives> receives_;
   std::array<plain<unsigned>, MaxThreads> next_of_;
-  plain<Receive*> posted_{nullptr};
   plain<unsigned> unexpected_{0};
   plain<unsigned> matched_{0};
 };

@@ -1,9 +1,9 @@
 // The checker's command line. Without arguments it explores every program.
 //
 //   sync_check [--only=TEXT,TEXT...] [--full=N] [--bounded=N] [--random=N] [--preemptions=N] [--explain]
-//   sync_check --sites              which memory orders which program meets, a line each
+//   sync_check --sites              which memory orders, fences, wake-ups and stores which program meets, a line each
 //   sync_check --weaken=FILE:LINE:COLUMN:SLOT:ORDER ...   with that order weakened; exit status 1 means it
-//   was caught
+//   was caught. ORDER is none for what is to be left out
 //
 // tools/mutate.py drives the last two.
 #include "check.hpp"
@@ -23,6 +23,7 @@ namespace {
 
 using platform::mutation;
 using platform::order;
+using platform::Step;
 
 struct Options {
   std::string only;
@@ -34,6 +35,20 @@ struct Options {
 const char* name_of(order o) {
   constexpr const char* names[] = {"relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"};
   return names[static_cast<int>(o)];
+}
+
+const char* name_of(const platform::Mutation::Seen& seen) {
+  switch (seen.step) {
+    case Step::fence:
+      return "fence";
+    case Step::wake:
+      return "wake";
+    case Step::store:
+      return "store";
+    case Step::ordered:
+      break;
+  }
+  return name_of(seen.given);
 }
 
 order order_named(std::string_view name) {
@@ -53,7 +68,9 @@ void weaken(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   const auto number = [](std::string_view digits) { return static_cast<unsigned>(std::stoul(std::string(digits))); };
-  mutation.weaken({parts[0], number(parts[1]), number(parts[2]), number(parts[3])}, order_named(parts[4]));
+  const platform::Site site{parts[0], number(parts[1]), number(parts[2]), number(parts[3])};
+  if (parts[4] == "none") return mutation.leave_out(site);
+  mutation.weaken(site, order_named(parts[4]));
 }
 
 Options parse(int argc, char** argv) {
@@ -107,9 +124,10 @@ int run(const Options& options) {
     const auto start = Clock::now();
     const Verdict verdict = explore(program, options.effort, options.explain);
     if (options.sites) {
-      for (const auto& [site, given] : mutation.seen()) {
+      for (const auto& seen : mutation.seen()) {
+        const platform::Site& site = seen.site;
         std::printf("%s %s:%u:%u:%u %s\n", program.name.c_str(), std::string(site.file).c_str(), site.line, site.column,
-                    site.slot, name_of(given));
+                    site.slot, name_of(seen));
       }
       continue;
     }
@@ -139,5 +157,6 @@ int main(int argc, char** argv) {
   heddle::test::enroll_combining();
   heddle::test::enroll_queues();
   heddle::test::enroll_waiting();
+  heddle::test::enroll_accesses();
   return heddle::test::run(options);
 }

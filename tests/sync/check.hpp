@@ -7,5 +7,6 @@ void enroll_locks();
 void enroll_combining();
 void enroll_queues();
 void enroll_waiting();
+void enroll_accesses();
 
 }  // namespace heddle::test

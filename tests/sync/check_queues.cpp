@@ -1,5 +1,6 @@
 #include "check.hpp"
 #include "engine.hpp"
+#include "flux_body.hpp"
 #include "queue_body.hpp"
 #include "queues.hpp"
 
@@ -21,6 +22,9 @@ void enroll_queues() {
     enroll<Body>("queue-visible/" + std::string(C::name), 2, 1);
     enroll<Body>("queue-visible/" + std::string(C::name), 3, 1);
   });
+  enroll<FluxBody<Checker, 3>>("flux/ordered", 2, 3);
+  enroll<FluxBody<Checker, 3>>("flux/ordered", 3, 2);
+  enroll<FluxBody<Checker, 3, Looks::once>>("flux/looks-once", 3, 2, true);
 }
 
 }  // namespace heddle::test

@@ -1,10 +1,14 @@
 #include "announcements_body.hpp"
+#include "backlog_body.hpp"
 #include "check.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
 #include "doorbell_body.hpp"
 #include "election_body.hpp"
 #include "engine.hpp"
+#include "patience_body.hpp"
+#include "roles_body.hpp"
+#include "slot_sets_body.hpp"
 
 namespace heddle::test {
 
@@ -27,8 +31,26 @@ void enroll_waiting() {
   enroll<RoomBody<Checker>>("doorbell/backlog", 3, 2);
   enroll<RoomBody<Checker>>("doorbell/backlog-of-two", 3, 3);
   enroll<RoomBody<Checker, Left::unannounced>>("doorbell/backlog-unannounced", 3, 2, true);
+  enroll<BacklogBody<Checker>>("doorbell/backlog-alone", 2, 1);
+  enroll<BacklogBody<Checker>>("doorbell/backlog-alone", 3, 1);
+  for (const unsigned threads : {2U, 3U}) enroll<PatienceBody<Checker>>("patience", threads, 1);
+  enroll<ServerBody<Checker, 2>>("roles/server", 2, 2);
+  enroll<ServerBody<Checker, 3>>("roles/server", 3, 2);
+  for (const unsigned threads : {2U, 3U}) enroll<ConditionBody<Checker, 3>>("roles/condition", threads, 1);
+  enroll<ServerBody<Checker, 3, HandOver::left_out>>("roles/no-hand-over", 3, 1, true);
+  enroll<ServerBody<Checker, 3, HandOver::unwoken>>("roles/unwoken-hand-over", 3, 1, true);
+  enroll<ResignBody<Checker, Steps::anybody>>("roles/resign", 3, 1);
+  enroll<ResignBody<Checker, Steps::program>>("roles/resign-and-called", 3, 1);
+  enroll<ResignToBody<Checker>>("roles/resign-to", 3, 1);
+  enroll<ListenBody<Checker>>("roles/listen", 3, 1);
   enroll<AnnouncementsBody<Checker, 3, 6>>("announcements", 2, 2);
   enroll<AnnouncementsBody<Checker, 3, 6>>("announcements", 3, 1);
+  for (const unsigned threads : {2U, 3U}) {
+    enroll<ReduceBody<Checker, 3>>("slot-sets/reduce", threads, 4);
+    enroll<BroadcastBody<Checker, 3>>("slot-sets/broadcast", threads, 4);
+  }
+  enroll<StrayBody<Checker>>("slot-sets/stray", 2, 1);
+  enroll<BroadcastBody<Checker, 3, platform::Scope::process, Told::nobody>>("slot-sets/untold", 2, 4, true);
 }
 
 }  // namespace heddle::test

@@ -14,6 +14,7 @@
 #include "process_run.hpp"
 #include "queue_body.hpp"
 #include "queues.hpp"
+#include "slot_sets_body.hpp"
 
 namespace heddle::test {
 namespace {
@@ -57,6 +58,10 @@ void register_all() {
                                                                             {2, 3, max_processes}, 4'000);
   add<DoorbellBody<Native, max_processes, true, platform::Scope::machine>>("DoorbellBetweenProcesses", "listener",
                                                                            {2, 3, max_processes}, 4'000);
+  add<ReduceBody<Native, max_processes, platform::Scope::machine>>("SlotSetsBetweenProcesses", "reduce",
+                                                                   {2, 3, max_processes}, 4'000);
+  add<BroadcastBody<Native, max_processes, platform::Scope::machine>>("SlotSetsBetweenProcesses", "broadcast",
+                                                                      {2, 3, max_processes}, 4'000);
   add<FenceBody<Native>>("FenceBetweenProcesses", "light-heavy", {2}, 40'000);
 }
 

@@ -4,15 +4,21 @@
 #include <functional>
 #include <string>
 
+#include "access_body.hpp"
 #include "announcements_body.hpp"
+#include "backlog_body.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
 #include "doorbell_body.hpp"
 #include "election_body.hpp"
+#include "flux_body.hpp"
 #include "native_run.hpp"
+#include "patience_body.hpp"
 #include "platform/native.hpp"
 #include "queue_body.hpp"
 #include "queues.hpp"
+#include "roles_body.hpp"
+#include "slot_sets_body.hpp"
 
 namespace heddle::test {
 namespace {
@@ -52,11 +58,44 @@ void register_all() {
   });
   add<DoorbellBody<Native, max_threads>>("Doorbell", "sleeper", {2, 3, 8, max_threads}, 8'000);
   add<DoorbellBody<Native, max_threads, true>>("Doorbell", "listener", {2, 3, 8, max_threads}, 8'000);
+  add<ConditionBody<Native, max_threads>>("Roles", "condition", {2, 3, 8, max_threads}, 0);
+  add<ServerBody<Native, max_threads>>("Roles", "server", {2, 3, 8, max_threads}, 4'000);
+  add<FluxBody<Native, max_threads>>("Flux", "ordered", {2, 3, 8, max_threads}, 8'000);
+  Accesses<Native>::for_each([]<class C>(C) {
+    add<AccessBody<Native, typename C::type, max_threads>>("Access", C::name, {2, 3, 8, max_threads}, 8'000);
+  });
+  add<PatienceBody<Native>>("Patience", "ticking", {1, 2, 3, 8, max_threads}, 800);
+  add<ReduceBody<Native, max_threads>>("SlotSets", "reduce", {1, 2, 3, 8, max_threads}, 4'000);
+  add<BroadcastBody<Native, max_threads>>("SlotSets", "broadcast", {2, 3, 8, max_threads}, 4'000);
   add<AnnouncementsBody<Native, max_threads, 8'000>>("Announcements", "treiber", {1, 2, 3, 8, max_threads}, 8'000);
 }
 
 TEST(Doorbell, Backlog) {
   for (unsigned i = 0; i != 3'000; ++i) run_on_threads<RoomBody<Native>>(3, 2 + i % 2);
+}
+
+TEST(Doorbell, BacklogAlone) {
+  for (unsigned i = 0; i != 3'000; ++i) run_on_threads<BacklogBody<Native>>(2 + i % 2, 1);
+}
+
+TEST(Access, LeftWork) {
+  for (unsigned i = 0; i != 1'000; ++i) run_on_threads<LeftWorkBody<Native>>(3, 3);
+}
+
+TEST(SlotSets, Stray) {
+  for (unsigned i = 0; i != 1'000; ++i) run_on_threads<StrayBody<Native>>(2, 1);
+}
+
+TEST(Roles, Resign) {
+  for (unsigned i = 0; i != 1'000; ++i) {
+    run_on_threads<ResignBody<Native, Steps::anybody>>(3, 1);
+    run_on_threads<ResignBody<Native, Steps::program>>(3, 1);
+    run_on_threads<ResignToBody<Native>>(3, 1);
+  }
+}
+
+TEST(Roles, Listen) {
+  for (unsigned i = 0; i != 1'000; ++i) run_on_threads<ListenBody<Native>>(3, 1);
 }
 
 }  // namespace

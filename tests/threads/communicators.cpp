@@ -44,9 +44,14 @@ MPI_Comm make(int how, int t, MPI_Comm own, MPI_Group all) {
       MPI_Comm_idup(own, &made, &request);
       for (int flag = 0; !flag;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
       break;
-    case 4:
-      MPI_Comm_split_type(own, MPI_COMM_TYPE_SHARED, rank(), MPI_INFO_NULL, &made);
+    case 4: {
+      MPI_Info info;
+      MPI_Info_create(&info);
+      MPI_Info_set(info, "mpi_pset_name", "mpi://WORLD");  // on however many nodes they are
+      MPI_Comm_split_type(own, MPI_COMM_TYPE_RESOURCE_GUIDED, rank(), info, &made);
+      MPI_Info_free(&info);
       break;
+    }
     case 5:
       MPI_Comm_create_group(MPI_COMM_WORLD, all, 100 + t, &made);
       break;

@@ -65,7 +65,8 @@ MPI_Comm make(std::size_t how, const std::string& model) {
       break;
     }
     case 2:
-      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank(), asking.info, &made);
+      MPI_Info_set(asking.info, "mpi_pset_name", "mpi://WORLD");  // on however many nodes they are
+      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_RESOURCE_GUIDED, rank(), asking.info, &made);
       break;
     default: {
       MPI_Group group;

@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "mpi/board.hpp"
 #include "threads/team.hpp"
 
 namespace {
@@ -40,27 +41,11 @@ void receive_flood(int from) {
 // A word that rank 0 sets and rank 1 watches without a call of MPI, so that its channel stays full meanwhile.
 class Signal {
  public:
-  Signal() {
-    MPI_Win_allocate_shared(rank() == 0 ? sizeof(Word) : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &word_, &win_);
-    MPI_Aint bytes;
-    int unit;
-    if (rank() == 0) new (word_) Word(0);
-    MPI_Win_shared_query(win_, 0, &bytes, &unit, &word_);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  ~Signal() { MPI_Win_free(&win_); }
-  Signal(const Signal&) = delete;
-  Signal& operator=(const Signal&) = delete;
-
-  void set() { word_->store(1, std::memory_order_release); }
-  void await() {
-    while (word_->load(std::memory_order_acquire) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  void set() { board_[0].store(1); }
+  void await() { board_.await(0, 1); }
 
  private:
-  using Word = std::atomic<int>;
-  Word* word_ = nullptr;
-  MPI_Win win_ = MPI_WIN_NULL;
+  Board board_;
 };
 
 // A thread has waited for long, has been answered by another of its rank, and then waits for room in a full channel: whoever

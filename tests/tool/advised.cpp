@@ -6,7 +6,7 @@
 //     advised exchange communicator-each    the same, each on a duplicate
 //     advised batches late-receives         receives are posted when the messages have come
 //     advised batches early-receives        before they are sent
-//     advised pauses                        messages that come seldom; two threads wait for one each
+//     advised pauses MILLISECONDS           messages that come seldom; two threads wait for one each
 #include <barrier>
 #include <chrono>
 #include <string>
@@ -81,7 +81,7 @@ void exchange_in_batches(bool late) {
   }
 }
 
-void receive_seldom() {
+void receive_seldom(std::chrono::milliseconds pause) {
   const auto wait_for_messages = [](int tag) {
     for (int i = 0; i < pauses; ++i) {
       int in = -1;
@@ -92,7 +92,7 @@ void receive_seldom() {
   std::thread first(wait_for_messages, 0);
   std::thread second(wait_for_messages, 1);
   for (int i = 0; i < pauses; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(15));
+    std::this_thread::sleep_for(pause);
     for (int tag : {0, 1}) MPI_Send(&i, 1, MPI_INT, peer(), tag, MPI_COMM_WORLD);
   }
   first.join();
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
   else if (program == "batches")
     exchange_in_batches(variant == "late-receives");
   else if (program == "pauses")
-    receive_seldom();
+    receive_seldom(std::chrono::milliseconds(std::stoi(variant)));
   else
     test::check(program == "hello", "the name of a program");
   MPI_Barrier(MPI_COMM_WORLD);

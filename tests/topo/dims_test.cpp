@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "topo/dims.hpp"
@@ -27,12 +26,16 @@ void for_each_factorization(int n, int left, int limit, std::vector<int>& chosen
   }
 }
 
-// The closest of all; of several the lexicographically smallest.
+// The closest of all; of several the one whose smallest factor is the largest, then the second smallest, and so on.
 std::vector<int> best(int n, int factors) {
   std::vector<int> best, chosen;
-  const auto key = [](const std::vector<int>& s) { return std::pair(s.front() - s.back(), s); };
+  const auto better = [](const std::vector<int>& a, const std::vector<int>& b) {
+    const int difference = (a.front() - a.back()) - (b.front() - b.back());
+    if (difference != 0) return difference < 0;
+    return std::lexicographical_compare(b.rbegin(), b.rend(), a.rbegin(), a.rend());
+  };
   for_each_factorization(n, factors, n, chosen, [&](const std::vector<int>& s) {
-    if (best.empty() || key(s) < key(best)) best = s;
+    if (best.empty() || better(s, best)) best = s;
   });
   return best;
 }
@@ -48,6 +51,13 @@ TEST(BalancedFactors, AreCloseAtBothEnds) {
   EXPECT_EQ(balanced_factors(4620, 3), (std::vector<int>{22, 15, 14}));
   EXPECT_EQ(balanced_factors(3600, 4), (std::vector<int>{10, 10, 6, 6}));
   EXPECT_EQ(balanced_factors(21600, 5), (std::vector<int>{10, 10, 6, 6, 6}));
+}
+
+// Several factorizations have the same difference; these are the answers that MPICH gives.
+TEST(BalancedFactors, OfEqualDifferencesHaveTheLargestSmallFactors) {
+  EXPECT_EQ(balanced_factors(5040, 3), (std::vector<int>{21, 16, 15}));        // not 20, 18, 14
+  EXPECT_EQ(balanced_factors(98784, 5), (std::vector<int>{14, 14, 9, 8, 7}));  // not 14, 12, 12, 7, 7
+  EXPECT_EQ(balanced_factors(590520, 4), (std::vector<int>{38, 37, 21, 20}));
 }
 
 TEST(BalancedFactors, OfLargeNumbersComeSoon) {

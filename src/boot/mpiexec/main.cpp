@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstring>
 #include <exception>
 #include <system_error>
 
@@ -105,6 +107,17 @@ Placement find_placement(Options& options, int usable) {
   return placement;
 }
 
+// HEDDLE_NODES: on how many nodes these ranks pretend to be.
+int pretended_nodes(int ranks) {
+  const char* const text = getenv("HEDDLE_NODES");
+  if (text == nullptr || *text == '\0') return 1;
+  int nodes = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), nodes);
+  if (error != std::errc() || *end != '\0' || nodes < 1)
+    throw UsageError(std::string("HEDDLE_NODES=") + text + " is no number of nodes, from 1 on");
+  return std::min(nodes, ranks);
+}
+
 Segment describe_job(const Options& options, const Placement& placement, int usable) {
   std::vector<RankPlan> plan;
   int appnum = 0;
@@ -117,7 +130,8 @@ Segment describe_job(const Options& options, const Placement& placement, int usa
     ++appnum;
   }
   const int universe = options.universe_size == universe_of_cores ? usable : options.universe_size;
-  return make_segment(plan, {.usable_cores = usable, .wake_up = measure_wake_up()}, universe);
+  const int nodes = pretended_nodes(static_cast<int>(plan.size()));
+  return make_segment(plan, {.usable_cores = usable, .wake_up = measure_wake_up()}, universe, nodes);
 }
 
 int run(const std::vector<std::string>& arguments) {

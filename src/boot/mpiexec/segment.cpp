@@ -6,10 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <new>
 #include <system_error>
 
-#include "lln/shm/endpoint.hpp"
-#include "lln/shm/window_room.hpp"
+#include "node/room.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -22,10 +22,10 @@ constexpr int lowest_descriptor = 40;
 
 }  // namespace
 
-Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size) {
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes) {
   const int size = static_cast<int>(plan.size());
-  const std::size_t heap = lln::shm::heap_bytes(size) + lln::shm::window_room();
-  const std::size_t bytes = heap_offset(size) + heap;
+  const std::size_t heap = node::heap_bytes(size) + node::window_room();
+  const std::size_t bytes = heap_offset(size) + static_cast<std::size_t>(nodes) * heap;
 
   const int made = memfd_create("heddle-job", MFD_CLOEXEC);
   if (made < 0) fail("cannot make the job's shared segment (memfd_create)");
@@ -44,17 +44,19 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
   if (base == MAP_FAILED) fail("cannot map the job's shared segment");
 
   Segment segment{fd, static_cast<JobHeader*>(base), rank_records(static_cast<JobHeader*>(base))};
-  *segment.header = {.magic = job_magic,
-                     .layout = job_layout,
-                     .size = size,
-                     .launcher = getpid(),
-                     .local_ranks = size,
-                     .usable_cores = machine.usable_cores,
-                     .universe_size = universe_size,
-                     .heap_offset = heap_offset(size),
-                     .heap_bytes = heap,
-                     .segment_bytes = bytes,
-                     .wake_up = machine.wake_up};
+  new (segment.header) JobHeader{.magic = job_magic,
+                                 .layout = job_layout,
+                                 .size = size,
+                                 .launcher = getpid(),
+                                 .local_ranks = size,
+                                 .usable_cores = machine.usable_cores,
+                                 .universe_size = universe_size,
+                                 .heap_offset = heap_offset(size),
+                                 .heap_bytes = heap,
+                                 .segment_bytes = bytes,
+                                 .wake_up = machine.wake_up,
+                                 .nodes = nodes,
+                                 .agreed = {}};
   for (int rank = 0; rank < size; ++rank) {
     RankRecord& record = segment.records[rank];
     record.appnum = plan[rank].appnum;

@@ -28,7 +28,7 @@ struct MachineFacts {
   std::int64_t wake_up;
 };
 
-// Throws std::system_error.
-Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size);
+// For ranks that are, or pretend to be, on so many nodes. Throws std::system_error.
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes);
 
 }  // namespace heddle::boot

@@ -83,7 +83,8 @@ bool find_done(const Segment& segment, const Wait& wait, std::vector<bool>& come
     const auto at = static_cast<off_t>(segment.header->heap_offset + wait.progress + m * sizeof progress);
     if (pread(segment.fd, &progress, sizeof progress, at) != sizeof progress) return false;
     const std::uint64_t noted = progress.notes[wait.operation % 2].what.load() >> MemberProgress::kind_bits;
-    if (reached(progress.finished.load(), wait.operation) || noted == wait.operation) come[m] = true;
+    if (reached(progress.finished.load(std::memory_order_relaxed), wait.operation) || noted == wait.operation)
+      come[m] = true;
   }
   return true;
 }
@@ -129,6 +130,10 @@ WaitText wait_text(const Segment& segment, int rank, const Wait& wait) {
       return {call + " for the MPI_Win_post of " + std::to_string(wait.peer), ""};
     case Awaited::origins:
       return {call + " for the MPI_Win_complete of its origins", ""};
+    case Awaited::target_answer:
+      return {call + " for " + (wait.peer < 0 ? "other members" : "rank " + std::to_string(wait.peer)) +
+                  " of the window, on another node",
+              ""};
     case Awaited::exchange:
       return {begin + (wait.requests <= 1 ? " for" : "") + " a send and a receive" + on, ""};
     case Awaited::unknown:

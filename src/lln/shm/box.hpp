@@ -1,21 +1,15 @@
-// What the other ranks see of an endpoint: where they ring, and where they hang their channels to it.
+// What the other ranks see of an endpoint: where they hang their channels and fluxes to it.
 #pragma once
 
-#include <atomic>
-
-#include "lln/shm/heap.hpp"
+#include "node/heap.hpp"
 #include "platform/native.hpp"
-#include "sync/doorbell.hpp"
+#include "sync/join_list.hpp"
 
 namespace heddle::lln::shm {
 
-using Doorbell = sync::Doorbell<platform::Native>;
-
-struct Box {
-  Doorbell doorbell;                        // of VNI 0: the rank's
-  alignas(64) std::atomic<Offset> inbound;  // channels to this rank, newest first
-  std::atomic<Offset> fluxes;               // the same
+struct alignas(platform::cache_line) Box {
+  sync::JoinList<platform::Native, node::Offset> inbound;  // channels to this rank
+  sync::JoinList<platform::Native, node::Offset> fluxes;
 };
-static_assert(sizeof(Box) == 128);
 
 }  // namespace heddle::lln::shm

@@ -23,7 +23,7 @@
 #include <new>
 
 #include "lln/header.hpp"
-#include "lln/shm/heap.hpp"
+#include "node/heap.hpp"
 #include "platform/native.hpp"
 #include "sync/byte_ring.hpp"
 #include "sync/slot_ring.hpp"
@@ -39,6 +39,9 @@ inline constexpr std::size_t first_line_bytes = 40;  // of them in the line with
 inline constexpr std::size_t bulk_bytes = 64 * 1024;
 inline constexpr std::size_t eager_bytes = 16 * 1024;  // the longest message that is sent unasked
 
+using node::Heap;
+using node::nowhere;
+using node::Offset;
 using platform::Native;
 
 struct alignas(64) Slot {
@@ -79,10 +82,6 @@ struct Channel {
   Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
 };
 static_assert(sizeof(Channel) % sizeof(Slot) == 0);
-
-// How the threads of a rank come to its producers: one at a time, or as they like; or one at a time, and short messages of
-// each thread go through fluxes of its own (flux.hpp).
-enum class Claiming : std::uint8_t { exclusive, concurrent, by_flux };
 
 // The sender's end; private memory of the sending rank.
 class Producer : public sync::SlotProducer<Native, Channel, Slot> {

@@ -1,37 +1,38 @@
 #include "lln/shm/endpoint.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 namespace heddle::lln::shm {
 
-Endpoint::Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming, SlotCount slots)
-    : heap_(heap, bytes, sizeof(Common) + static_cast<std::size_t>(place.ranks) * most_vnis * sizeof(Box),
-            bytes_for_channels(place.ranks)),
-      boxes_(heap_.at<Box>(heap_.reserved() + sizeof(Common))),
-      place_(place),
+Endpoint::Endpoint(node::Node& node, int vni, Claiming claiming, SlotCount slots)
+    : node_(node),
+      heap_(node.heap()),
+      bells_(node.bells()),
+      boxes_(heap_.at<Box>(node.for_networks()) + static_cast<std::ptrdiff_t>(vni) * node.place().ranks),
+      rank_(node.place().rank),
       claiming_(claiming),
       slot_claiming_(claiming == Claiming::concurrent ? sync::Claiming::concurrent : sync::Claiming::exclusive),
       slots_(slots),
-      producers_(new Producer[static_cast<std::size_t>(place.ranks)]),
-      consumers_(new std::unique_ptr<Consumer>[static_cast<std::size_t>(place.ranks)]) {
-  if (place.vni == 0) {
-    platform::Native::fence_fully(true);
-    if (platform::Native::heavy_fence_reaches()) common().reaching.fetch_add(1, std::memory_order_seq_cst);
-    agree_on_fences();
-  }
-  if (claiming == Claiming::by_flux) fluxes_ = std::make_unique<Fluxes>(heap_, &box(0), place.rank, place.ranks);
+      producers_(static_cast<std::size_t>(node.place().ranks)),
+      consumers_(static_cast<std::size_t>(node.place().ranks)) {
+  if (claiming == Claiming::by_flux) fluxes_ = std::make_unique<Fluxes>(node, boxes_);
 }
 
-Endpoint::~Endpoint() = default;
+Endpoint::~Endpoint() {
+  for (int i = 0; i < node_.place().ranks; ++i) {
+    if (consumers_[i] == nullptr) break;
+    delete consumers_[i];
+  }
+}
 
 void Endpoint::ring(int peer) {
-  if (bell(peer).ring()) own_bell().called_another.store(1, std::memory_order_relaxed);
+  if (bell(peer).ring()) bell(rank_).called_another.store(1, std::memory_order_relaxed);
 }
 
 Consumer* Endpoint::channel_from(int peer) const {
   for (int i = 0; i < consumer_count_.load(std::memory_order_relaxed); ++i)
-    if (consumers_[i]->channel().sender == peer) return consumers_[i].get();
+    if (consumers_[i]->channel().sender == peer) return consumers_[i];
   return nullptr;
 }
 
@@ -58,32 +59,29 @@ bool Endpoint::open(int peer) {
       }
     }
   }
-  Channel* channel = new (heap_.at<Channel>(offset)) Channel(place_.rank, slots, spare);
-  std::atomic<Offset>& list = box(peer).inbound;
-  Offset first = list.load(std::memory_order_relaxed);
-  do {
-    channel->next_inbound = first;
-  } while (!list.compare_exchange_weak(first, offset, std::memory_order_release, std::memory_order_relaxed));
+  Channel* channel = new (heap_.at<Channel>(offset)) Channel(rank_, slots, spare);
+  boxes_[peer].inbound.push(offset, [channel](Offset older) { channel->next_inbound = older; });
   producers_[peer].attach(channel);
-  agree_on_fences();
+  node_.agree_on_fences();
   return true;
 }
 
 // Channels that appeared since the last look join the polling round.
 void Endpoint::admit() {
-  const Offset newest = own_box().inbound.load(std::memory_order_acquire);
+  const Offset newest = own_box().inbound.newest();
   const Offset known = known_inbound_.load(std::memory_order_relaxed);
   const int before = consumer_count_.load(std::memory_order_relaxed);
   int n = before;
   for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound) {
     heap_.join(o);
-    consumers_[n++] = std::make_unique<Consumer>(heap_.at<Channel>(o));
+    delete std::exchange(consumers_[n], nullptr);  // of a look that found no memory for the next one
+    consumers_[n++] = new Consumer(heap_.at<Channel>(o));
   }
   // All there are made, or another look makes them again.
   for (int i = before; fluxes_ != nullptr && i < n; ++i) fluxes_->join(*consumers_[i]);
   consumer_count_.store(n, std::memory_order_release);
   known_inbound_.store(newest, std::memory_order_relaxed);
-  agree_on_fences();
+  node_.agree_on_fences();
 }
 
 }  // namespace heddle::lln::shm

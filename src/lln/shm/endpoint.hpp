@@ -1,9 +1,8 @@
 // The shared-memory network: a rank's end of all its channels.
 //
 // A rank has an endpoint per VNI. Endpoints talk only to those of the same VNI. Their boxes lie at a place in the heap that
-// everybody knows; channels are made by their senders and hung into the receiver's box. The doorbell is the rank's: that of
-// its first box. Sending and polling are for one thread at a time (the VNI's protection); `arrived`, the doorbell and,
-// where claiming is concurrent, `inject` are for any thread.
+// everybody knows; channels are made by their senders and hung into the receiver's box. Sending and polling are for one thread
+// at a time (the VNI's protection); `arrived` and, where claiming is concurrent, `inject` are for any thread.
 #pragma once
 
 #include <atomic>
@@ -11,84 +10,47 @@
 #include <memory>
 
 #include "lln/header.hpp"
+#include "lln/network.hpp"
 #include "lln/shm/box.hpp"
 #include "lln/shm/channel.hpp"
 #include "lln/shm/flux.hpp"
-#include "lln/shm/heap.hpp"
+#include "node/node.hpp"
 #include "platform/native.hpp"
+#include "platform/zeroed_array.hpp"
 
 namespace heddle::lln::shm {
 
-inline constexpr int most_vnis = 64;         // of a rank
-inline constexpr int most_asked_models = 7;  // of a job, beside that of its ranks
+// Bytes at Node::for_networks: a box for every VNI of every rank.
+constexpr std::size_t box_bytes(int ranks) { return static_cast<std::size_t>(ranks) * most_vnis * sizeof(Box); }
 
-// What the ranks of a job know of each other; at the start of the heap, the boxes behind it.
-struct alignas(128) Common {
-  std::atomic<std::uint32_t> waiting;  // threads that wait awake (safety/patience.hpp)
-  std::atomic<std::uint32_t> vnis;     // and which ways, of every rank (p2p/presets.cpp); 0: none has come
-  std::atomic<std::uint64_t> asked_models[most_asked_models];  // p2p/asked_models.hpp; 0: none yet
-  std::atomic<std::uint32_t> reaching;  // ranks that have come and whose heavy fences reach the others' light ones
-};
-
-inline Common& common_of(std::byte* heap, std::size_t bytes) {
-  const Heap view(heap, bytes, sizeof(Common));
-  return *view.at<Common>(view.reserved());
-}
-
-// Which endpoint of the job one is.
-struct Place {
-  int rank;
-  int ranks;
-  int vni;
-};
-
-// What no other use may take from the heap: a channel in each direction for every pair, of one VNI.
-constexpr std::size_t bytes_for_channels(int ranks) {
-  const auto n = static_cast<std::size_t>(ranks);
-  return n * n * (std::size_t{256} << 10);
-}
-// Sparse size of the heap for a job: channels of every pair, pipes, and room for collectives.
-constexpr std::size_t heap_bytes(int ranks) {
-  const auto n = static_cast<std::size_t>(ranks);
-  return bytes_for_channels(ranks) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
-}
-
-// Whether it was sent, or why not: the channel has no room now (try again after the peer has moved), or the segment has none for
-// a channel. That is never so for an answer: who opens a channel brings the memory for the one back.
-enum class Post : std::uint8_t { done, full, no_memory };
-
-// Messages that one visit takes at most from one channel, so that no peer starves the others.
-inline constexpr int visit_messages = 64;
 // Where one visit has found so many, there are likely more.
 inline constexpr int stream = 4;
 
 class Endpoint {
  public:
-  Endpoint(std::byte* heap, std::size_t bytes, const Place& place, Claiming claiming, SlotCount slots);
+  Endpoint(node::Node& node, int vni, Claiming claiming, SlotCount slots);
   ~Endpoint();
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
   Heap& heap() { return heap_; }
-  Doorbell& own_bell() { return bell(place_.rank); }
-  Common& common() { return *heap_.at<Common>(heap_.reserved()); }
 
-  // Sends a message whose payload `fill(std::byte*)` writes; at most eager_bytes.
+  // Whether there is a channel to the peer; making it, if there is memory.
+  bool is_open(int peer) const { return producers_[peer].attached(); }
+  bool open(int peer);
+
+  // Sends a message whose payload `fill(std::byte*)` writes; at most eager_bytes. The channel is open.
   template <class Fill>
-  Post post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
-    Producer& producer = producers_[peer];
-    if (!producer.attached()) [[unlikely]] {
-      if (!open(peer)) return Post::no_memory;
-    }
+  Posted post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     return bytes <= inline_bytes && !is_stamped(header) ? post_inline(peer, header, bytes, fill)
                                                         : post_bulk(peer, header, bytes, fill);
   }
 
   // Any thread, unprotected: the same for at most inline_bytes, once a first message has opened the way to the peer.
   template <class Fill>
-  Post inject(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+  Posted inject(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     if (!producers_[peer].attached()) [[unlikely]]
-      return Post::full;
+      return Posted::busy;
     return post_inline(peer, header, bytes, fill);
   }
 
@@ -170,13 +132,6 @@ class Endpoint {
       ring(peer);
   }
 
-  // Light fences are full ones until all ranks have come and every one has heavy fences that reach them. Called now and then, where
-  // it costs nothing: when a channel appears, before a thread sleeps.
-  void agree_on_fences() {
-    if (common().reaching.load(std::memory_order_acquire) == static_cast<std::uint32_t>(place_.ranks))
-      platform::Native::fence_fully(false);
-  }
-
   // A full channel's sender asks to be woken when there is room.
   void want_room(int peer) {
     if (producers_[peer].attached()) producers_[peer].ask_for_room();
@@ -184,28 +139,28 @@ class Endpoint {
 
  private:
   template <class Fill>
-  Post post_inline(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+  Posted post_inline(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     Producer& producer = producers_[peer];
     const Producer::Claim claim = producer.claim(slot_claiming_);
     if (claim.slot == nullptr) [[unlikely]]
-      return Post::full;
+      return Posted::busy;
     producer.fetch_ahead(claim, bytes);
     fill(claim.slot->payload);
     claim.slot->in_bulk = false;
     claim.slot->bytes = static_cast<std::uint16_t>(bytes);
     hand_over(peer, header, claim);
-    return Post::done;
+    return Posted::done;
   }
   template <class Fill>
-  Post post_bulk(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+  Posted post_bulk(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     Producer& producer = producers_[peer];
     BulkSpan span;
     std::byte* room = producer.reserve_bulk(static_cast<std::uint32_t>(bytes), span);
     if (room == nullptr) [[unlikely]]
-      return Post::full;
+      return Posted::busy;
     const Producer::Claim claim = producer.claim(slot_claiming_);
     if (claim.slot == nullptr) [[unlikely]]
-      return Post::full;
+      return Posted::busy;
     producer.commit_bulk(span);
     fill(room);
     std::memcpy(claim.slot->payload, &span, sizeof span);
@@ -215,7 +170,7 @@ class Endpoint {
     }
     claim.slot->in_bulk = true;
     hand_over(peer, header, claim);
-    return Post::done;
+    return Posted::done;
   }
   void hand_over(int peer, const Header& header, const Producer::Claim& claim) {
     claim.slot->kind = header.kind;
@@ -230,9 +185,7 @@ class Endpoint {
   bool is_stamped(const Header& header) const {
     return claiming_ == Claiming::by_flux && header.kind <= MessageKind::rts;
   }
-  bool any_new() const {
-    return own_box().inbound.load(std::memory_order_relaxed) != known_inbound_.load(std::memory_order_relaxed);
-  }
+  bool any_new() const { return own_box().inbound.is_beyond(known_inbound_.load(std::memory_order_relaxed)); }
   // Frees the places of what has been taken.
   void give_back(Consumer& consumer) {
     consumer.publish();
@@ -240,25 +193,25 @@ class Endpoint {
       bell(consumer.channel().sender).ring();
   }
 
-  Box& box(int rank) const { return boxes_[place_.vni * place_.ranks + rank]; }
-  Box& own_box() const { return box(place_.rank); }
-  Doorbell& bell(int rank) const { return boxes_[rank].doorbell; }
+  Box& own_box() const { return boxes_[rank_]; }
+  node::Doorbell& bell(int rank) const { return bells_[rank].doorbell; }
   void ring(int peer);
-  bool open(int peer);
   Consumer* channel_from(int peer) const;
   void admit();
 
-  Heap heap_;
-  Box* boxes_;
-  Place place_;
+  node::Node& node_;
+  Heap& heap_;
+  node::Bell* bells_;  // by rank
+  Box* boxes_;         // of this VNI, by rank
+  int rank_;
   Claiming claiming_;
-  sync::Claiming slot_claiming_;           // what that means for slots
-  SlotCount slots_;                        // of the channels that we make
-  std::unique_ptr<Producer[]> producers_;  // by world rank
+  sync::Claiming slot_claiming_;               // what that means for slots
+  SlotCount slots_;                            // of the channels that we make
+  platform::ZeroedArray<Producer> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};
   std::atomic<int> consumer_count_{0};
-  std::unique_ptr<std::unique_ptr<Consumer>[]> consumers_;  // in the order in which they appeared
-  std::unique_ptr<Fluxes> fluxes_;                          // where claiming is by flux
+  platform::ZeroedArray<Consumer*> consumers_;  // in the order in which they appeared
+  std::unique_ptr<Fluxes> fluxes_;              // where claiming is by flux
 };
 
 }  // namespace heddle::lln::shm

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -34,21 +35,30 @@ struct OwnFluxes {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local OwnFluxes* fluxes_of_thread = nullptr;
 
+// For another thread. Without memory for that nobody uses it again.
+void leave(std::vector<Flux*>& left, Flux& flux) noexcept {
+  try {
+    left.push_back(&flux);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 void at_thread_end(void* fluxes) {
   const std::unique_ptr<OwnFluxes> mine(static_cast<OwnFluxes*>(fluxes));
   fluxes_of_thread = nullptr;
   for (Owned& owned : mine->all) {
     const std::lock_guard lock(owned.pool->mutex);
     for (std::size_t peer = 0; peer < owned.to.size(); ++peer)
-      if (owned.to[peer] != nullptr) owned.pool->left[peer].push_back(owned.to[peer]);
+      if (owned.to[peer] != nullptr) leave(owned.pool->left[peer], *owned.to[peer]);
   }
 }
 
 // The thread's fluxes of a pool become its recent ones.
 [[gnu::cold, gnu::noinline]] OwnFluxes& recall(const std::shared_ptr<FluxPool>& pool) {
   if (fluxes_of_thread == nullptr) {
-    fluxes_of_thread = new OwnFluxes;
-    platform::leave_at_thread_end<at_thread_end>(fluxes_of_thread);
+    auto made = std::make_unique<OwnFluxes>();
+    platform::leave_at_thread_end<at_thread_end>(made.get());
+    fluxes_of_thread = made.release();
   }
   OwnFluxes& mine = *fluxes_of_thread;
   std::erase_if(mine.all, [](const Owned& owned) { return owned.pool.use_count() == 1; });  // their endpoint is gone
@@ -62,13 +72,14 @@ void at_thread_end(void* fluxes) {
 
 }  // namespace
 
-Fluxes::Fluxes(Heap& heap, Box* boxes, int rank, int ranks)
-    : heap_(heap),
+Fluxes::Fluxes(node::Node& node, Box* boxes)
+    : heap_(node.heap()),
+      place_(node.place()),
       boxes_(boxes),
-      rank_(rank),
-      pool_(std::make_shared<FluxPool>(ranks)),
-      sources_(new std::unique_ptr<Source>[static_cast<std::size_t>(ranks)]),
-      source_by_rank_(new Source* [static_cast<std::size_t>(ranks)] {}) {}
+      rank_(place_.rank),
+      pool_(std::make_shared<FluxPool>(place_.ranks)),
+      sources_(new std::unique_ptr<Source>[static_cast<std::size_t>(place_.ranks)]),
+      source_by_rank_(new Source* [static_cast<std::size_t>(place_.ranks)] {}) {}
 
 Fluxes::~Fluxes() {
   for (int i = 0; i < source_count_.load(std::memory_order_relaxed); ++i) {
@@ -88,6 +99,7 @@ Flux* Fluxes::own(int peer) {
 }
 
 Flux* Fluxes::make(int peer) {
+  if (!place_.is_local(peer)) return nullptr;
   {
     const std::lock_guard lock(pool_->mutex);
     std::vector<Flux*>& left = pool_->left[static_cast<std::size_t>(peer)];
@@ -99,16 +111,13 @@ Flux* Fluxes::make(int peer) {
   }
   const Offset offset = heap_.allocate(sizeof(Flux));
   if (offset == nowhere) return nullptr;
-  std::atomic<Offset>& list = boxes_[peer].fluxes;
-  Offset first = list.load(std::memory_order_relaxed);
-  Flux* const flux = new (heap_.at<Flux>(offset)) Flux(rank_, first);
-  while (!list.compare_exchange_weak(first, offset, std::memory_order_release, std::memory_order_relaxed))
-    flux->next = first;
+  Flux* const flux = new (heap_.at<Flux>(offset)) Flux(rank_);
+  boxes_[peer].fluxes.push(offset, [flux](Offset older) { flux->next = older; });
   return flux;
 }
 
 void Fluxes::admit_new() {
-  const Offset newest = boxes_[rank_].fluxes.load(std::memory_order_acquire);
+  const Offset newest = boxes_[rank_].fluxes.newest();
   const Offset known = known_.load(std::memory_order_relaxed);
   // All are made before the first of them is joined: without memory for one there will be another look.
   std::vector<std::unique_ptr<End>> made;

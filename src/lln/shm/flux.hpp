@@ -9,7 +9,8 @@
 // as concurrent "even in the case that the messages had been emitted physically one after the other". The standard
 // (MPI 5.0, section 3.5) says only that threads may have no order; where they synchronize they have one. So messages carry a stamp
 // instead (stamp.hpp), and the receiver takes the smallest. It has seen all that was sent before a message as soon as it has
-// seen that message; therefore it looks again until it finds no smaller one.
+// seen that message; therefore it looks again until it finds no smaller one
+// (sync/oldest_first.hpp).
 //
 // `send` is for any thread; who receives is protected by its VNI.
 #pragma once
@@ -22,10 +23,11 @@
 #include "lln/header.hpp"
 #include "lln/shm/box.hpp"
 #include "lln/shm/channel.hpp"
-#include "lln/shm/heap.hpp"
 #include "lln/shm/stamp.hpp"
+#include "node/node.hpp"
 #include "platform/native.hpp"
 #include "sync/fast_buffer.hpp"
+#include "sync/oldest_first.hpp"
 
 namespace heddle::lln::shm {
 
@@ -40,10 +42,10 @@ struct FluxHeader {
 };
 
 struct Flux {
-  Flux(int from, Offset after) : next(after), sender(from) {}
+  explicit Flux(int from) : sender(from) {}
 
-  Offset next;          // list of the receiver; final before the flux is in it
-  std::int32_t sender;  // world rank
+  Offset next = nowhere;  // list of the receiver; final before the flux is in it
+  std::int32_t sender;    // world rank
   sync::FastBuffer<platform::Native, sizeof(FluxHeader) + flux_bytes> boxes;
 };
 
@@ -58,7 +60,7 @@ struct FluxPool;
 class Fluxes {
  public:
   // `boxes` are those of the endpoint's VNI, by world rank.
-  Fluxes(Heap& heap, Box* boxes, int rank, int ranks);
+  Fluxes(node::Node& node, Box* boxes);
   ~Fluxes();
   Fluxes(const Fluxes&) = delete;
   Fluxes& operator=(const Fluxes&) = delete;
@@ -137,32 +139,33 @@ class Fluxes {
 
   template <class CatchUp>
   Front oldest(Source& source, CatchUp&& catch_up) {
-    Front front;
-    for (bool older = true; older;) {
-      older = false;
-      if (source.channel != nullptr) {
-        const Slot* const slot = source.channel->front();
-        if (slot != nullptr && stamp_of(*slot) < front.stamp) {
-          front = {stamp_of(*slot), slot, nullptr};
-          older = true;
-        }
-      }
-      for (End* end = source.ends.load(std::memory_order_relaxed); end != nullptr; end = end->next) {
-        std::uint32_t bytes;
-        const auto* const payload = end->flux->boxes.front(bytes);
-        if (payload == nullptr) continue;
-        FluxHeader head;
-        std::memcpy(&head, payload->data(), sizeof head);
-        if (head.stamp >= front.stamp) continue;
-        front = {head.stamp, nullptr, end};
+    return sync::oldest<Front>([&](Front& front) { return look(source, front); },
+                               [&] {
+                                 catch_up();
+                                 admit();
+                               });
+  }
+  // Whether something is older than `front`, which the oldest of that replaces.
+  [[gnu::always_inline]] static bool look(const Source& source, Front& front) {
+    bool older = false;
+    if (source.channel != nullptr) {
+      const Slot* const slot = source.channel->front();
+      if (slot != nullptr && stamp_of(*slot) < front.stamp) {
+        front = {stamp_of(*slot), slot, nullptr};
         older = true;
       }
-      if (older) {
-        catch_up();
-        admit();
-      }
     }
-    return front;
+    for (End* end = source.ends.load(std::memory_order_relaxed); end != nullptr; end = end->next) {
+      std::uint32_t bytes;
+      const auto* const payload = end->flux->boxes.front(bytes);
+      if (payload == nullptr) continue;
+      FluxHeader head;
+      std::memcpy(&head, payload->data(), sizeof head);
+      if (head.stamp >= front.stamp) continue;
+      front = {head.stamp, nullptr, end};
+      older = true;
+    }
+    return older;
   }
   // Messages that tell of others, and match none, have no order.
   static std::uint64_t stamp_of(const Slot& slot) {
@@ -188,7 +191,7 @@ class Fluxes {
     end.flux->boxes.pop();
   }
 
-  // The calling thread's flux to a peer; null if the segment is full.
+  // The calling thread's flux to a peer; null if the segment is full, or the peer on another node.
   Flux* own(int peer);
   Flux* make(int peer);
   // Fluxes that have appeared since the last look join.
@@ -196,13 +199,12 @@ class Fluxes {
     if (any_new()) [[unlikely]]
       admit_new();
   }
-  bool any_new() const {
-    return boxes_[rank_].fluxes.load(std::memory_order_relaxed) != known_.load(std::memory_order_relaxed);
-  }
+  bool any_new() const { return boxes_[rank_].fluxes.is_beyond(known_.load(std::memory_order_relaxed)); }
   void admit_new();
   Source& source_of(int rank);
 
   Heap& heap_;
+  const node::Place place_;
   Box* boxes_;
   int rank_;
   std::shared_ptr<FluxPool> pool_;

@@ -7,9 +7,12 @@
 #include <sched.h>
 
 #include "platform/native.hpp"
+#include "platform/thread_end.hpp"
 #include "threads/runtime.hpp"
 
 namespace heddle::threads {
+
+void end_of_kernel_thread() noexcept;  // thread_ref.hpp
 
 struct Pthreads {
   static constexpr const char* name = "pthreads";
@@ -32,8 +35,12 @@ struct Pthreads {
   }
 
   static void*& slot(void (*drop)(void*)) {
-    own().drop = drop;
-    return own().slot;
+    Own& mine = own();
+    if (mine.drop == nullptr) {
+      platform::leave_at_thread_end<end>(&mine);
+      mine.drop = drop;
+    }
+    return mine.slot;
   }
 
  private:
@@ -43,13 +50,18 @@ struct Pthreads {
     Native::atomic<std::uint32_t> permits{0};
     void* slot = nullptr;
     void (*drop)(void*) = nullptr;
-    ~Own() {
-      if (slot != nullptr) drop(slot);
-    }
   };
 
+  static void end(void* thread) {
+    end_of_kernel_thread();  // what is dropped may wait
+    Own& own = *static_cast<Own*>(thread);
+    if (own.slot != nullptr) own.drop(own.slot);
+    own.slot = nullptr;
+    own.drop = nullptr;
+  }
+
   static Own& own() noexcept {
-    static thread_local Own own;
+    static constinit thread_local Own own;
     return own;
   }
 };

@@ -12,6 +12,9 @@ namespace matrix {
 inline constexpr int rank_that_blocks = 0;
 inline constexpr int partner = 1;
 
+// Whether the kernel copies between processes, or long messages go through shared memory.
+enum class Copy { by_kernel, staged };
+
 // A call that blocks on rank 0 until rank 1 releases it. prepare() is called by both ranks, a barrier follows; then block() on
 // rank 0, and release() on rank 1 once what was left behind has had its effect.
 struct Blocking {
@@ -33,10 +36,12 @@ struct Work {
   virtual void leave() = 0;
   virtual void effect() = 0;
   virtual void finish() = 0;
+  // How many long messages this rank receives meanwhile that only the kernel could copy in one piece.
+  virtual int long_messages(int rank) const { return (void)rank, 0; }
 };
 
 // All of them, made and destroyed by both ranks together.
 std::vector<std::unique_ptr<Blocking>> all_blocking();
-std::vector<std::unique_ptr<Work>> all_work();
+std::vector<std::unique_ptr<Work>> all_work(Copy copy);
 
 }  // namespace matrix

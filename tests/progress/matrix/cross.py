@@ -2,11 +2,11 @@
 """The progress matrix under every combination of safety model, waiting policy, kind of rank and HEDDLE_PROGRESS.
 
 Usage: cross.py MPIEXEC PROGRAM [--cells] [--models A B ...] [--waits ...] [--kinds ...] [--progress ...] [--repeats N]
-                                [--jobs N] [--limit S]
+                                [--jobs N] [--limit S] [--staged]
 
 PROGRAM is the matrix of one thread runtime (matrix.cpp). --cells runs each cell in a job of its own, so that those that hang
-are counted and named. A combination that the library refuses (wait=usc can't sleep) is skipped. Exits with 1 if anything hangs or
-fails.
+are counted and named. A combination that the library refuses (wait=usc can't sleep) is skipped. --staged: between processes where the kernel may not copy.
+Exits with 1 if anything hangs or fails.
 """
 import argparse
 import concurrent.futures
@@ -28,7 +28,7 @@ ROWS, COLUMNS = 17, 20
 def run(options, model, wait, kind, progress, cell):
     env = os.environ | {"HEDDLE_MODEL": model, "HEDDLE_WAIT": wait, "HEDDLE_PROGRESS": progress}
     command = [options.mpiexec, "--timeout", str(options.limit), "--ranks", kind, "-n", "2", options.program,
-               str(options.repeats), *map(str, cell)]
+               *(["staged"] if options.staged else []), str(options.repeats), *map(str, cell)]
     try:
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=options.limit + 10)
     except subprocess.TimeoutExpired:
@@ -53,9 +53,12 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1))
     parser.add_argument("--limit", type=int, default=60)
+    parser.add_argument("--staged", action="store_true")
     options = parser.parse_args()
+    if options.staged:
+        options.kinds = ["processes"]
 
-    cells = list(itertools.product(range(ROWS), range(COLUMNS))) if options.cells else [()]
+    cells = list(itertools.product(range(ROWS), range(COLUMNS - options.staged))) if options.cells else [()]
     tasks = list(itertools.product(options.models, options.waits, options.kinds, options.progress, cells))
     count = dict.fromkeys(("passes", "refused", "hangs", "fails"), 0)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -2,19 +2,28 @@
 // call ends only when the work has been moved, so a cell hangs if nobody does that. Whoever leaves work that no spinning thread will
 // do must wake one that will.
 //
-//   matrix [REPEATS [BLOCKING [WORK]]]    all cells so often, or those of a row, or one; rows and columns by index
+//   matrix [staged] [REPEATS [BLOCKING [WORK]]]    all cells so often, or those of a row, or one; rows and columns by index
+//
+// `staged`: the kernel is not allowed to copy between processes. Long messages must then have gone through shared memory, which is
+// counted, and there are no windows over memory of the program.
 //
 // While a cell takes long its name stands on stderr; mpiexec --timeout then tells who waits for whom.
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 
+#include "mpi/board.hpp"
+#include "mpi/kernel_copy.hpp"
 #include "progress/matrix/cell.hpp"
 #include "threads/team.hpp"
+#include "tool/tool.hpp"
 
 namespace {
 
@@ -24,30 +33,14 @@ using namespace std::chrono_literals;
 constexpr auto until_asleep = 2ms;  // longer than a thread stays awake by default
 constexpr auto patience = 2s;
 
-// Memory of both ranks, so that they agree without calls.
+// Both ranks agree without calls.
 class Shared {
  public:
-  Shared() {
-    const MPI_Aint bytes = test::rank() == 0 ? sizeof(std::atomic<int>) : 0;
-    void* mine;
-    MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win_);
-    MPI_Aint size;
-    int unit;
-    void* base;
-    MPI_Win_shared_query(win_, 0, &size, &unit, &base);
-    left_ = test::rank() == 0 ? new (base) std::atomic<int>(0) : static_cast<std::atomic<int>*>(base);
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-  ~Shared() { MPI_Win_free(&win_); }
-
-  void leave() { left_->fetch_add(1); }
-  void await(int cell) const {
-    while (left_->load() < cell) usleep(50);
-  }
+  void leave() { board_[0].fetch_add(1); }
+  void await(int cell) const { board_.await(0, cell); }
 
  private:
-  MPI_Win win_ = MPI_WIN_NULL;
-  std::atomic<int>* left_ = nullptr;
+  test::Board board_;
 };
 
 // Says which cell it is that does not end.
@@ -80,6 +73,33 @@ class Watch {
       look();
     }
   }};
+};
+
+// Counts the long messages that have come through shared memory.
+class Staged {
+ public:
+  Staged() {
+    test::ok(MPI_T_pvar_session_create(&session_));
+    counter_ = std::make_unique<test::Counter>(session_, "vni_messages_staged");
+  }
+  Staged(const Staged&) = delete;
+  Staged& operator=(const Staged&) = delete;
+  ~Staged() {
+    counter_.reset();
+    test::ok(MPI_T_pvar_session_free(&session_));
+  }
+
+  void expect(int messages, const char* work) {
+    const unsigned long long now = counter_->read();
+    test::check(now >= seen_ + static_cast<unsigned long long>(messages), work);
+    seen_ = now;
+  }
+
+ private:
+  test::Tool tool_;
+  MPI_T_pvar_session session_ = MPI_T_PVAR_SESSION_NULL;
+  std::unique_ptr<test::Counter> counter_;
+  unsigned long long seen_ = 0;
 };
 
 void block_and_leave(Blocking& blocking, Work& work, Shared& shared) {
@@ -116,13 +136,20 @@ void block_and_leave(Blocking& blocking, Work& work, Shared& shared) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool is_staged = argc > 1 && std::strcmp(argv[1], "staged") == 0;
+  const bool forbidden = is_staged && test::forbid_kernel_copy();
+  argc -= is_staged;
+  argv += is_staged;
   const test::Session session(&argc, &argv);
   test::equal(test::size(), 2, "ranks");
+  test::equal(forbidden, is_staged, "the kernel refuses to copy");
   const auto argument = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
   const auto blocking = all_blocking();
-  const auto work = all_work();
+  const auto work = all_work(is_staged ? Copy::staged : Copy::by_kernel);
   Shared shared;
   Watch watch;
+  std::optional<Staged> staged;
+  if (is_staged) staged.emplace();
   int cells = 0;
   for (int repeat = argument(1, 1); repeat > 0; --repeat) {
     for (std::size_t b = 0; b < blocking.size(); ++b) {
@@ -142,6 +169,7 @@ int main(int argc, char** argv) {
           work[w]->effect();
           blocking[b]->release();
         }
+        if (staged) staged->expect(work[w]->long_messages(test::rank()), work[w]->name());
         MPI_Barrier(MPI_COMM_WORLD);
       }
     }

@@ -1,8 +1,8 @@
 // Memory of the job's segment, handed out to whoever needs memory that several ranks see.
 //
 // Every rank maps the segment at an address of its own, so what is shared is an Offset. Blocks come in powers of two
-// from a page up, zero-filled when first used; free ones wait in a list per size. The segment is sparse: memory that
-// nobody touches costs nothing, and a job that ends leaves nothing.
+// from a page up, zero-filled when first used; free ones wait in a list per size, and are split once nothing else is left. The
+// segment is sparse: memory that nobody touches costs nothing, and a job that ends leaves nothing.
 //
 // A block has as many users as its allocator says, and is free when each of them has released it. Whatever a user did to
 // the block before it released it comes before all that the block's next users do.
@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace heddle::lln::shm {
+namespace heddle::node {
 
 using Offset = std::uint64_t;  // from the heap's start; 0 is nowhere
 inline constexpr Offset nowhere = 0;
@@ -50,6 +50,12 @@ class Heap {
 
   static constexpr std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
+  // With the heap locked; c is the class of a block's size.
+  Offset take_free(int c);
+  Offset take_new(std::size_t size, Purpose purpose);
+  Offset split_larger(int c);
+  void put_free(Offset block, int c);
+
   struct Control;
   Control& control() const { return *reinterpret_cast<Control*>(base_); }
   // Of the block that begins at this page; a table behind the control page, as sparse as the heap.
@@ -62,4 +68,4 @@ class Heap {
   std::size_t for_channels_ = 0;
 };
 
-}  // namespace heddle::lln::shm
+}  // namespace heddle::node

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "lln/shm/heap.hpp"
+#include "node/heap.hpp"
 
-namespace heddle::lln::shm {
+namespace heddle::node {
 namespace {
 
 constexpr std::size_t page = 4096;
@@ -73,6 +73,29 @@ TEST(Heap, AFullSegmentIsSaidToBe) {
   EXPECT_EQ(heap.allocate(page), blocks[7]);
 }
 
+// A program frees its large windows, and small ones have room.
+TEST(Heap, LargeBlocksServeSmallOnesWhenNothingElseIsLeft) {
+  constexpr std::size_t pages = 64;
+  const Segment segment(2 * pages * page);
+  Heap heap = segment.heap();
+  const Offset large = heap.allocate(pages * page);
+  while (heap.allocate(page) != nowhere) {
+  }
+  heap.release(large, pages * page);
+  std::set<Offset> blocks;
+  for (std::size_t i = 0; i != pages; ++i) {
+    const Offset block = heap.allocate(page);
+    EXPECT_GE(block, large);
+    EXPECT_LT(block, large + pages * page);
+    std::memset(heap.at<std::byte>(block), 0xff, page);
+    blocks.insert(block);
+  }
+  EXPECT_EQ(blocks.size(), pages);
+  EXPECT_EQ(heap.allocate(page), nowhere);
+  heap.release(*blocks.begin(), page);
+  EXPECT_EQ(heap.allocate(page), *blocks.begin());
+}
+
 // Users of a block write to it without atomics: the heap orders the lives of a block, whoever ends them.
 TEST(Heap, ThreadsPassBlocksOn) {
   const Segment segment(1 << 20);
@@ -96,4 +119,4 @@ TEST(Heap, ThreadsPassBlocksOn) {
 }
 
 }  // namespace
-}  // namespace heddle::lln::shm
+}  // namespace heddle::node

@@ -1,5 +1,4 @@
-// How many addresses of the heap are set aside for what the program allocates there (windows), beyond what the library
-// itself needs. The heap is sparse, so this is not memory until somebody touches it.
+// How large a node's heap is. It is sparse, so these are addresses, and not memory until somebody touches it.
 #pragma once
 
 #include <fcntl.h>
@@ -9,7 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 
-namespace heddle::lln::shm {
+namespace heddle::node {
 
 // Does the kernel count addresses as if they were memory (vm.overcommit_memory = 2)?
 inline bool addresses_count() {
@@ -22,7 +21,20 @@ inline bool addresses_count() {
   return mode == '2';
 }
 
-// All memory of the machine, twice since blocks are powers of two; but no more than a fair part of the limits on
+// What no other use may take from the heap: a channel in each direction for every pair, of as many VNIs as a model has unless it is
+// told otherwise.
+constexpr std::size_t bytes_for_channels(int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  constexpr std::size_t vnis = 4;
+  return vnis * n * n * (std::size_t{256} << 10);
+}
+// What the library itself needs: channels of every pair, pipes, and room for collectives.
+constexpr std::size_t heap_bytes(int ranks) {
+  const auto n = static_cast<std::size_t>(ranks);
+  return bytes_for_channels(ranks) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
+}
+
+// What is set aside beyond that for windows. All memory of the machine, twice since blocks are powers of two; but no more than a fair part of the limits on
 // addresses (ulimit -v) and on the sizes of files (ulimit -f), which the job's segment must keep, too.
 inline std::size_t window_room() {
   if (addresses_count()) return 0;
@@ -36,4 +48,4 @@ inline std::size_t window_room() {
   return room / 4096 * 4096;
 }
 
-}  // namespace heddle::lln::shm
+}  // namespace heddle::node

@@ -18,11 +18,11 @@
 #include <memory>
 #include <string>
 
-#include "lln/shm/endpoint.hpp"
+#include "node/node.hpp"
 #include "platform/native.hpp"
 #include "sync/fence_body.hpp"
 
-namespace heddle::lln::shm {
+namespace heddle::node {
 namespace {
 
 constexpr std::size_t segment = std::size_t{8} << 20;
@@ -54,10 +54,10 @@ bool refuse_membarrier() {
 
 // One rank of the job.
 void take_part(Shared& shared, int rank) {
-  Endpoint endpoint(shared.heap, segment, Place{rank, 2, 0}, Claiming::exclusive, SlotCount::usual);
+  Node node(shared.heap, segment, Place{rank, 2, 0, 2}, 0, 0);
   shared.joined.fetch_add(1);
   while (shared.joined.load() != 2) platform::Native::yield();
-  endpoint.agree_on_fences();
+  node.agree_on_fences();
   if (rank == 0) shared.light_is_full.store(platform::Native::fences_fully());
   shared.body.thread(static_cast<unsigned>(rank));
 }
@@ -106,13 +106,13 @@ TEST(Fences, PairIfTheHeavySideIsRefused) { run(1); }
 TEST(Fences, PairIfTheLightSideIsRefused) { run(0); }
 
 }  // namespace
-}  // namespace heddle::lln::shm
+}  // namespace heddle::node
 
 int main(int argc, char** argv) {
   if (argc == 4 && std::strcmp(argv[1], "--rank") == 0) {
-    auto* const shared = heddle::lln::shm::map(std::atoi(argv[3]));
+    auto* const shared = heddle::node::map(std::atoi(argv[3]));
     if (shared == nullptr) return 1;
-    heddle::lln::shm::take_part(*shared, std::atoi(argv[2]));
+    heddle::node::take_part(*shared, std::atoi(argv[2]));
     return 0;
   }
   testing::InitGoogleTest(&argc, argv);

@@ -1,0 +1,198 @@
+#include "lln/loopback/loopback.hpp"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace heddle::lln {
+
+namespace {
+
+constexpr Traits what_it_can{.eager = 1500, .ordered = false};
+
+constexpr std::uint32_t refused_in = 8;  // one of so many posts
+constexpr std::uint32_t most_looks = 4;  // that a message is held for
+constexpr std::size_t most_held = 64;    // the others wait in the socket, and their senders behind it
+constexpr std::int64_t millisecond = 1'000'000;
+
+struct Packet {
+  Envelope envelope;
+  std::int32_t sender;
+};
+
+[[noreturn]] void give_up() {
+  throw std::runtime_error("no socket for the network: " + std::string(std::strerror(errno)));
+}
+
+int make_socket() {
+  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0) give_up();
+  return made;
+}
+
+bool watch(int events, int fd, std::uint32_t what) {
+  epoll_event wanted{.events = what, .data = {.fd = fd}};
+  return epoll_ctl(events, EPOLL_CTL_ADD, fd, &wanted) == 0;
+}
+
+}  // namespace
+
+Loopback::Loopback(Directory& directory, int rank, int vni, std::uint64_t seed)
+    : directory_(directory),
+      rank_(rank),
+      vni_(vni),
+      socket_(make_socket()),
+      events_(epoll_create1(EPOLL_CLOEXEC)),
+      holds_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      packet_(sizeof(Packet) + what_it_can.eager),
+      random_((seed << 40 ^ static_cast<std::uint64_t>(rank) << 8 ^ static_cast<std::uint32_t>(vni)) * 2 + 1) {
+  for (int i = 0; i < 8; ++i) (void)random(2);  // away from the seed
+  if (events_ < 0 || holds_ < 0 || !watch(events_, socket_, EPOLLIN) || !watch(events_, holds_, EPOLLIN)) give_up();
+  // The kernel finds a name that nobody has.
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family) != 0) give_up();
+  socklen_t bytes = sizeof address;
+  if (getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) give_up();
+  if (!directory.publish(vni, {reinterpret_cast<const std::byte*>(&address), bytes})) {
+    errno = ENOSPC;
+    give_up();
+  }
+}
+
+Loopback::~Loopback() {
+  for (const auto& [number, there] : peers_)
+    if (there.socket >= 0) close(there.socket);
+  for (const int fd : {holds_, events_, socket_}) close(fd);
+}
+
+const Traits& Loopback::traits() const { return what_it_can; }
+
+// ---- sending
+
+// False: the peer has published no address yet, or there are no sockets now.
+bool Loopback::connect(int peer, Peer& there) {
+  const std::span<const std::byte> address = directory_.find(peer, vni_);
+  if (address.empty()) return false;
+  const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (made < 0) return false;
+  sockaddr_un there_at{};
+  std::memcpy(&there_at, address.data(), address.size());
+  // A peer that has gone hears nothing any more: what is sent to it is lost with it.
+  if (::connect(made, reinterpret_cast<const sockaddr*>(&there_at), static_cast<socklen_t>(address.size())) != 0 &&
+      errno != ECONNREFUSED) {
+    close(made);
+    return false;
+  }
+  there.socket = made;
+  return watch(events_, made, 0);
+}
+
+Posted Loopback::post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) {
+  if (bytes > what_it_can.eager || random(refused_in) == 0) return Posted::busy;
+  Peer& there = peers_[peer];
+  if (there.socket < 0 && !connect(peer, there)) return Posted::busy;
+  const Packet head{envelope, rank_};
+  std::memcpy(packet_.data(), &head, sizeof head);
+  fill(packet_.data() + sizeof head);
+  if (send(there.socket, packet_.data(), sizeof head + bytes, MSG_NOSIGNAL) < 0 &&
+      (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM || errno == EINTR))
+    return Posted::busy;
+  return Posted::done;
+}
+
+void Loopback::watch_room(Peer& there, bool wanted) {
+  epoll_event event{.events = wanted ? static_cast<std::uint32_t>(EPOLLOUT) : 0, .data = {.fd = there.socket}};
+  (void)epoll_ctl(events_, EPOLL_CTL_MOD, there.socket, &event);
+  there.room_wanted = wanted;
+}
+
+void Loopback::want_room(int peer) {
+  Peer& there = peers_[peer];
+  if (there.socket < 0) {
+    peers_unknown_ = true;
+  } else if (!there.room_wanted) {
+    watch_room(there, true);
+  }
+}
+
+void Loopback::forget_room() {
+  for (auto& [number, there] : peers_)
+    if (there.room_wanted) watch_room(there, false);
+}
+
+std::int64_t Loopback::look_again_after() const { return peers_unknown_ ? millisecond : 0; }
+
+// ---- receiving
+
+void Loopback::receive() {
+  while (held_.size() < most_held) {
+    const ssize_t bytes = recv(socket_, packet_.data(), packet_.size(), 0);
+    if (bytes < static_cast<ssize_t>(sizeof(Packet))) break;
+    held_.push_back({random(most_looks), {packet_.begin(), packet_.begin() + bytes}});
+  }
+}
+
+int Loopback::poll(int most, Sink sink) {
+  peers_unknown_ = false;
+  int handed = 0;
+  try {
+    receive();
+    for (std::size_t i = 0; i < held_.size() && handed < most;) {
+      if (held_[i].looks != 0) {
+        --held_[i++].looks;
+        continue;
+      }
+      Packet head;
+      const std::vector<std::byte>& packet = held_[i].packet;
+      std::memcpy(&head, packet.data(), sizeof head);
+      sink(head.sender, head.envelope, packet.data() + sizeof head, packet.size() - sizeof head);
+      std::swap(held_[i], held_.back());
+      held_.pop_back();
+      ++handed;
+    }
+  } catch (...) {
+    say_held();
+    throw;
+  }
+  say_held();
+  return handed;
+}
+
+// What is held is work that is left behind: it keeps threads awake, or wakes them.
+void Loopback::say_held() {
+  const bool any = !held_.empty();
+  if (any == any_held_.load(std::memory_order_relaxed)) return;
+  any_held_.store(any, std::memory_order_relaxed);
+  std::uint64_t count = 1;
+  if (any) {
+    (void)!write(holds_, &count, sizeof count);
+  } else {
+    (void)!read(holds_, &count, sizeof count);
+  }
+}
+
+bool Loopback::arrived() const {
+  if (any_held_.load(std::memory_order_relaxed)) return true;
+  pollfd readable{.fd = socket_, .events = POLLIN, .revents = 0};
+  return ::poll(&readable, 1, 0) > 0;
+}
+
+// xorshift64*
+std::uint32_t Loopback::random(std::uint32_t below) {
+  random_ ^= random_ >> 12;
+  random_ ^= random_ << 25;
+  random_ ^= random_ >> 27;
+  return static_cast<std::uint32_t>((random_ * 0x2545f4914f6cdd1d) >> 32) % below;
+}
+
+}  // namespace heddle::lln

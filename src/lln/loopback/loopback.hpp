@@ -1,0 +1,64 @@
+// A hostile network for tests: it shares no memory, takes only short messages, refuses some of them at random, and delivers
+// them late and in any order. What works over it works over a real one.
+//
+// Messages are datagrams between Unix sockets of one machine, so the kernel loses none and says when a peer's queue is full. What is
+// random follows from a seed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "lln/directory.hpp"
+#include "lln/network.hpp"
+
+namespace heddle::lln {
+
+class Loopback final : public Network {
+ public:
+  // The end of one VNI of a rank; it publishes its address. Throws std::runtime_error: there are no sockets.
+  Loopback(Directory& directory, int rank, int vni, std::uint64_t seed);
+  ~Loopback() override;
+
+  const Traits& traits() const override;
+  Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
+  int poll(int most, Sink sink) override;
+  bool arrived() const override;
+  void want_room(int peer) override;
+  void forget_room() override;
+  int wake_fd() const override { return events_; }
+  std::int64_t look_again_after() const override;
+
+ private:
+  // Our socket for one peer: it can be written to when that peer's queue has room.
+  struct Peer {
+    int socket = -1;
+    bool room_wanted = false;
+  };
+  struct Held {
+    std::uint32_t looks;  // until it is delivered
+    std::vector<std::byte> packet;
+  };
+
+  bool connect(int peer, Peer& there);
+  void watch_room(Peer& there, bool wanted);
+  void receive();
+  void say_held();
+  std::uint32_t random(std::uint32_t below);
+
+  Directory& directory_;
+  const int rank_;
+  const int vni_;
+  int socket_ = -1;  // where messages arrive
+  int events_ = -1;  // an epoll instance: see wake_fd()
+  int holds_ = -1;   // an eventfd that can be read while something is held
+  std::map<int, Peer> peers_;
+  bool peers_unknown_ = false;  // somebody waits for room at one that has published no address yet
+  std::vector<Held> held_;      // arrived and not delivered
+  std::atomic<bool> any_held_{false};
+  std::vector<std::byte> packet_;
+  std::uint64_t random_;
+};
+
+}  // namespace heddle::lln

@@ -1,0 +1,70 @@
+// What a low-level network is: how messages of a few kilobytes get from a VNI of one rank to the same VNI of another.
+//
+// Shared memory is a template and is asked directly (route.hpp); every other network is a Network. There is one object for each VNI,
+// whose protection orders all calls but those that say otherwise, so a network has no lock of its own. Messages are matched
+// above it, and put in order there if the network promises none (ordered.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lln/function_ref.hpp"
+#include "lln/header.hpp"
+
+namespace heddle::lln {
+
+// Whether a message was sent, or why not: the network can't take it now (try again when it has been asked for room), or there is
+// no memory for a first way to the peer. That is never so for an answer.
+enum class Posted : std::uint8_t { done, busy, no_memory };
+
+// How the threads of a rank come to their end of shared memory: one at a time, or as they like; or one at a time, and short
+// messages of each thread go by ways of its own.
+enum class Claiming : std::uint8_t { exclusive, concurrent, by_flux };
+
+// Messages that one visit takes at most from one peer, so that no peer starves the others.
+inline constexpr int visit_messages = 64;
+
+// What a network can do.
+struct Traits {
+  std::size_t eager;  // bytes: the longest message that post() takes
+  bool ordered;       // what one rank posts to another arrives in that order
+};
+
+// What travels with a payload.
+struct Envelope {
+  Header header;
+  std::uint32_t sequence;  // among those to the same peer that have an order
+};
+
+class Network {
+ public:
+  using Fill = FunctionRef<void(std::byte*)>;
+  // A message of `bytes` from world rank `sender`. Throws std::bad_alloc: there is no memory for it, and it stays where it is.
+  using Sink = FunctionRef<void(int sender, const Envelope&, const std::byte* payload, std::size_t bytes)>;
+
+  Network() = default;
+  virtual ~Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  virtual const Traits& traits() const = 0;
+
+  // Sends a message to a world rank; `fill` writes its payload into the network's own buffer, and is not called if the answer is not
+  // `done`.
+  virtual Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) = 0;
+  // Hands what has arrived, at most `most` of each peer, to the sink; how many.
+  virtual int poll(int most, Sink sink) = 0;
+  // Any thread, a hint: whether poll() would find something, or a message that was refused could be posted now.
+  virtual bool arrived() const = 0;
+
+  // Before a thread sleeps: whoever waits for room at this peer is to be woken when there is some; until all who wait say anew
+  // where they do. What is posted meanwhile by others changes nothing.
+  virtual void want_room(int peer) = 0;
+  virtual void forget_room() = 0;
+  // A descriptor that can be read as long as a sleeping thread should wake, for what has arrived or for room that was wanted.
+  virtual int wake_fd() const = 0;
+  // Nanoseconds after which a sleeping thread should look in any case; 0: never.
+  virtual std::int64_t look_again_after() const = 0;
+};
+
+}  // namespace heddle::lln

@@ -1,0 +1,29 @@
+#include "lln/route.hpp"
+
+#include "lln/networks.hpp"
+
+namespace heddle::lln {
+
+Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads)
+    : node_(node),
+      shm_(node, vni, claiming, many_threads ? shm::SlotCount::many : shm::SlotCount::usual),
+      remote_(networks != nullptr ? std::make_unique<Ordered>(networks->open(vni)) : nullptr),
+      watch_(networks != nullptr ? &networks->watch() : nullptr) {}
+
+void Route::forget_room() {
+  if (remote_) remote_->network().forget_room();
+}
+
+void Route::want_room(int peer) {
+  if (is_remote(peer)) {
+    remote_->network().want_room(peer);
+  } else {
+    shm_.want_room(peer);
+  }
+}
+
+void Route::arm() {
+  if (remote_) watch_->arm(remote_->network().wake_fd(), remote_->network().look_again_after());
+}
+
+}  // namespace heddle::lln

@@ -1,0 +1,117 @@
+// The ways from one VNI of a rank to its peers: shared memory to those of its node, a network to the others. Everything above knows
+// this file, and no network.
+//
+// Shared memory is inlined; that a message goes elsewhere shows where no channel is open, which a short message looks at in any
+// case. A job on one node has no network, and pays for the possibility with a look at a null pointer in each poll.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lln/header.hpp"
+#include "lln/network.hpp"
+#include "lln/ordered.hpp"
+#include "lln/shm/endpoint.hpp"
+#include "node/node.hpp"
+
+namespace heddle::lln {
+
+class Networks;
+class Watch;
+
+// Bytes at Node::for_networks.
+constexpr std::size_t bytes_for_networks(int ranks) { return shm::box_bytes(ranks); }
+
+// Whether short messages can go by fluxes on this machine. False, and why not.
+inline bool fluxes_are_possible(std::string& why) { return shm::stamps_are_ordered(why); }
+
+class Route {
+ public:
+  static constexpr std::size_t inject_bytes = shm::inline_bytes;  // the longest message that inject() takes
+  static constexpr std::size_t flux_bytes = shm::flux_bytes;      // the longest that send_by_flux() takes
+  static constexpr std::size_t eager_bytes = shm::eager_bytes;    // the longest that post() takes to a local peer
+
+  // `many_threads`: user-level threads, which come by the thousand. `networks` lead to other nodes; null: there are none. Throws
+  // std::runtime_error of the network.
+  Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads);
+
+  // Under the VNI's protection. Sends a message whose payload `fill(std::byte*)` writes; to a peer on another node at most
+  // remote_eager_bytes(), or it is `busy` for ever.
+  template <class Fill>
+  Posted post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    if (!shm_.is_open(peer)) [[unlikely]]
+      if (const auto posted = open(peer, header, bytes, fill)) return *posted;
+    return shm_.post(peer, header, bytes, fill);
+  }
+  // Any thread, unprotected, where claiming is concurrent: the same, once a first message has opened the way to a local peer.
+  template <class Fill>
+  Posted inject(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    return shm_.inject(peer, header, bytes, fill);
+  }
+  // Any thread, unprotected, where claiming is by flux. False: not this way, now.
+  template <class Fill>
+  bool send_by_flux(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    return shm_.send_by_flux(peer, header, bytes, fill);
+  }
+
+  // Hands waiting messages, at most `most` of each peer, to sink(sender, header, payload, bytes); their number. Under the VNI's
+  // protection.
+  template <class Sink>
+  int poll(int most, Sink&& sink) {
+    int messages = shm_.has_fluxes() ? shm_.poll_fluxes(most, sink) : shm_.poll(most, sink);
+    if (remote_) [[unlikely]]
+      messages += poll_remote(most, sink);
+    return messages;
+  }
+  // Any thread, a hint: whether poll() would find something; how many messages it has taken.
+  bool arrived() const { return shm_.arrived() || (remote_ && remote_->arrived()); }
+  std::uint32_t taken() const { return shm_.taken() + remote_taken_.load(std::memory_order_relaxed); }
+
+  // After a store that a local peer who sleeps would want to see.
+  void wake(int peer) { shm_.wake(peer); }
+  // Before sleeping, under the VNI's protection: a sender whose way is full asks to be woken when there is room. First all that was
+  // asked of a network before is forgotten.
+  void forget_room();
+  void want_room(int peer);
+  // Before sleeping, after all such: what arrives from elsewhere shall wake us.
+  void arm();
+
+  node::Node& node() const { return node_; }
+  bool is_remote(int peer) const { return !node_.is_local(peer); }
+  std::size_t remote_eager_bytes() const { return remote_->network().traits().eager; }
+
+ private:
+  // The first message to a peer, or any to one on another node: what became of it; nothing: now the channel is open.
+  template <class Fill>
+  [[gnu::cold, gnu::noinline]] std::optional<Posted> open(int peer, const Header& header, std::size_t bytes,
+                                                          Fill& fill) {
+    if (is_remote(peer)) {
+      if (bytes > remote_eager_bytes()) return Posted::busy;
+      return remote_->post(peer, header, bytes, fill);
+    }
+    if (!shm_.open(peer)) return Posted::no_memory;
+    return std::nullopt;
+  }
+  template <class Sink>
+  [[gnu::cold, gnu::noinline]] int poll_remote(int most, Sink& sink) {
+    const int messages = remote_->poll(most, sink);
+    remote_taken_.store(remote_taken_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(messages),
+                        std::memory_order_relaxed);
+    // A local sender rings for what it sends; here whoever takes a message does, since the watch may find nothing any more: what it is
+    // for may be work of a thread that sleeps.
+    if (messages != 0) node_.own_bell().rouse();
+    return messages;
+  }
+
+  node::Node& node_;
+  shm::Endpoint shm_;
+  std::unique_ptr<Ordered> remote_;
+  Watch* watch_;
+  std::atomic<std::uint32_t> remote_taken_{0};
+};
+
+}  // namespace heddle::lln

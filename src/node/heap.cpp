@@ -1,0 +1,96 @@
+#include "node/heap.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace heddle::node {
+
+// First page of the heap. Allocation is rare (first message to a peer, a new pipe), so a plain lock does.
+struct Heap::Control {
+  std::atomic<std::uint32_t> locked;
+  std::atomic<std::uint64_t> top;  // bytes ever handed out, the reserved ones included; 0 before the first allocation
+  std::uint64_t channels;          // of them, those for channels
+  Offset free[size_classes];       // each block's first word is the next one's offset
+};
+
+namespace {
+
+int size_class(std::size_t bytes, std::size_t page) { return bytes <= page ? 0 : std::bit_width((bytes - 1) / page); }
+
+class Guard {
+ public:
+  explicit Guard(std::atomic<std::uint32_t>& locked) : locked_(locked) {
+    while (locked_.exchange(1, std::memory_order_acquire) != 0) sched_yield();
+  }
+  ~Guard() { locked_.store(0, std::memory_order_release); }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& locked_;
+};
+
+}  // namespace
+
+Offset Heap::allocate(std::size_t bytes, int users, Purpose purpose) {
+  const int c = size_class(bytes, page);
+  if (c >= size_classes) return nowhere;
+  Control& heap = control();
+  Guard guard(heap.locked);
+  Offset block = take_free(c);
+  if (block == nowhere) block = take_new(page << c, purpose);
+  if (block == nowhere) block = split_larger(c);
+  if (block == nowhere) return nowhere;
+  // Acquires what every earlier user released. The lock alone would do, since the last of them took it; but that may
+  // have been another process, whose part in this the thread sanitizer does not see.
+  this->users(block).exchange(static_cast<std::uint32_t>(users), std::memory_order_acquire);
+  return block;
+}
+
+Offset Heap::take_free(int c) {
+  Control& heap = control();
+  const Offset block = heap.free[c];
+  if (block == nowhere) return nowhere;
+  (void)users(block).load(std::memory_order_acquire);
+  heap.free[c] = *at<Offset>(block);
+  return block;
+}
+
+// Of memory that was never handed out.
+Offset Heap::take_new(std::size_t size, Purpose purpose) {
+  Control& heap = control();
+  const std::uint64_t top = heap.top.load(std::memory_order_relaxed);
+  const Offset block = top != 0 ? top : first_free_;
+  const std::uint64_t kept = purpose == Purpose::channel ? 0 : for_channels_ - std::min(for_channels_, heap.channels);
+  if (block + size + kept > bytes_) return nowhere;
+  heap.top.store(block + size, std::memory_order_relaxed);
+  if (purpose == Purpose::channel) heap.channels += size;
+  return block;
+}
+
+// Once all has been handed out, what was given back in large blocks must serve small ones.
+Offset Heap::split_larger(int c) {
+  int larger = c + 1;
+  Offset block = nowhere;
+  while (larger < size_classes && (block = take_free(larger)) == nowhere) ++larger;
+  if (block == nowhere) return nowhere;
+  while (larger-- > c) put_free(block + (page << larger), larger);
+  return block;
+}
+
+void Heap::put_free(Offset block, int c) {
+  Control& heap = control();
+  *at<Offset>(block) = heap.free[c];
+  heap.free[c] = block;
+  users(block).store(0, std::memory_order_release);  // whoever joins the block's next users is behind the link, too
+}
+
+void Heap::release(Offset block, std::size_t bytes) {
+  if (users(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  Guard guard(control().locked);
+  put_free(block, size_class(bytes, page));
+}
+
+}  // namespace heddle::node

@@ -1,0 +1,243 @@
+// What every network that leads to other nodes promises (src/lln/network.hpp), by one body for each: what is posted arrives once, as it
+// was, however often it was refused; in order behind Ordered; and who sleeps on the descriptor is woken by what arrives and by room.
+#include "lln/network.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <new>
+#include <random>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lln/loopback/loopback.hpp"
+#include "lln/ordered.hpp"
+
+namespace heddle::lln {
+namespace {
+
+constexpr int ranks = 3;
+
+// The directory of ranks that live in this process.
+class Table {
+ public:
+  class Of final : public Directory {
+   public:
+    Of(Table& table, int rank) : table_(table), rank_(rank) {}
+    std::span<const std::byte> find(int peer, int vni) const override {
+      const auto entry = table_.entries_.find({peer, vni});
+      return entry == table_.entries_.end() ? std::span<const std::byte>() : std::span<const std::byte>(entry->second);
+    }
+    bool publish(int vni, std::span<const std::byte> address) override {
+      return table_.entries_.try_emplace({rank_, vni}, address.begin(), address.end()).second;
+    }
+
+   private:
+    Table& table_;
+    int rank_;
+  };
+
+  Of of(int rank) { return {*this, rank}; }
+
+ private:
+  std::map<std::pair<int, int>, std::vector<std::byte>> entries_;
+};
+
+struct OverLoopback {
+  static std::unique_ptr<Network> open(Directory& directory, int rank, std::uint64_t seed) {
+    return std::make_unique<Loopback>(directory, rank, 0, seed);
+  }
+};
+
+template <class Which>
+class Networks : public testing::Test {
+ protected:
+  Networks() : seed_(std::random_device()()), random_(static_cast<std::mt19937::result_type>(seed_)) {
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
+    for (int rank = 0; rank < ranks; ++rank) {
+      directories_.push_back(std::make_unique<Table::Of>(table_.of(rank)));
+      ends_.push_back(Which::open(*directories_.back(), rank, seed_));
+    }
+    eager_ = ends_[0]->traits().eager;
+  }
+
+  // The bytes of message `number` from `from`.
+  static std::byte byte_of(int from, std::uint32_t number, std::size_t at) {
+    return static_cast<std::byte>(from * 89 + number * 31 + at);
+  }
+  std::size_t size_of(std::uint32_t number) const { return number * 97 % (eager_ + 1); }
+  Posted post(Network& network, int from, int to, std::uint32_t number) {
+    const std::size_t bytes = size_of(number);
+    const auto fill = [&](std::byte* at) {
+      for (std::size_t i = 0; i < bytes; ++i) at[i] = byte_of(from, number, i);
+    };
+    return network.post(to, {{MessageKind::eager, from, static_cast<int>(number), 7}, number}, bytes, fill);
+  }
+  void expect_message(int from, const Header& header, const std::byte* payload, std::size_t bytes) const {
+    const auto number = static_cast<std::uint32_t>(header.tag);
+    EXPECT_EQ(header.kind, MessageKind::eager);
+    EXPECT_EQ(header.source, from);
+    EXPECT_EQ(header.context, 7U);
+    ASSERT_EQ(bytes, size_of(number));
+    for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(payload[i], byte_of(from, number, i)) << number << " at " << i;
+  }
+  // Whether a thread that slept on the end's descriptor would be woken within so long.
+  static bool wakes(const Network& network, int milliseconds) {
+    pollfd readable{.fd = network.wake_fd(), .events = POLLIN, .revents = 0};
+    return ::poll(&readable, 1, milliseconds) > 0;
+  }
+
+  std::uint64_t seed_;
+  std::size_t eager_;
+  std::mt19937 random_;
+  Table table_;
+  std::vector<std::unique_ptr<Table::Of>> directories_;
+  std::vector<std::unique_ptr<Network>> ends_;
+};
+
+using All = testing::Types<OverLoopback>;
+TYPED_TEST_SUITE(Networks, All);
+
+TYPED_TEST(Networks, DeliverEachMessageOnceAndUnchanged) {
+  constexpr std::uint32_t messages = 2000;
+  std::uint32_t posted[ranks][ranks] = {};
+  std::vector<std::uint32_t> seen[ranks][ranks];
+  std::uint64_t left = std::uint64_t{messages} * ranks * (ranks - 1);
+  while (left != 0) {
+    const int me = static_cast<int>(this->random_() % ranks);
+    const int peer = static_cast<int>(this->random_() % ranks);
+    if (peer != me && posted[me][peer] < messages &&
+        this->post(*this->ends_[me], me, peer, posted[me][peer]) == Posted::done)
+      ++posted[me][peer];
+    (void)this->ends_[me]->poll(visit_messages,
+                                [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
+                                  this->expect_message(sender, envelope.header, payload, bytes);
+                                  EXPECT_EQ(envelope.sequence, static_cast<std::uint32_t>(envelope.header.tag));
+                                  seen[sender][me].push_back(envelope.sequence);
+                                  --left;
+                                });
+  }
+  for (int from = 0; from < ranks; ++from)
+    for (int to = 0; to < ranks; ++to) {
+      std::sort(seen[from][to].begin(), seen[from][to].end());
+      for (std::uint32_t i = 0; from != to && i < messages; ++i) ASSERT_EQ(seen[from][to][i], i);
+    }
+}
+
+TYPED_TEST(Networks, DeliverInOrderBehindOrdered) {
+  constexpr std::uint32_t messages = 3000;
+  Ordered sender(std::move(this->ends_[0]));
+  Ordered receiver(std::move(this->ends_[1]));
+  std::uint32_t posted = 0;
+  std::uint32_t taken = 0;
+  while (taken < messages) {
+    const std::size_t bytes = this->size_of(posted);
+    const auto fill = [&](std::byte* at) {
+      for (std::size_t i = 0; i < bytes; ++i) at[i] = this->byte_of(0, posted, i);
+    };
+    if (posted < messages &&
+        sender.post(1, {MessageKind::eager, 0, static_cast<int>(posted), 7}, bytes, fill) == Posted::done)
+      ++posted;
+    (void)receiver.poll(visit_messages, [&](int, const Header& header, const std::byte* payload, std::size_t n) {
+      ASSERT_EQ(header.tag, static_cast<int>(taken));
+      this->expect_message(0, header, payload, n);
+      ++taken;
+    });
+  }
+}
+
+// A message for which there is no memory is offered again, and nothing is lost or doubled.
+TYPED_TEST(Networks, KeepWhatTheSinkRefuses) {
+  constexpr std::uint32_t messages = 500;
+  Ordered sender(std::move(this->ends_[0]));
+  Ordered receiver(std::move(this->ends_[1]));
+  std::uint32_t posted = 0;
+  std::uint32_t taken = 0;
+  while (taken < messages) {
+    if (posted < messages &&
+        sender.post(1, {MessageKind::eager, 0, static_cast<int>(posted), 7}, 0, [](std::byte*) {}) == Posted::done)
+      ++posted;
+    try {
+      (void)receiver.poll(visit_messages, [&](int, const Header& header, const std::byte*, std::size_t) {
+        ASSERT_EQ(header.tag, static_cast<int>(taken));
+        if (this->random_() % 3 == 0) throw std::bad_alloc();
+        ++taken;
+      });
+    } catch (const std::bad_alloc&) {
+    }
+  }
+}
+
+TYPED_TEST(Networks, WakeWhoSleepsForAMessage) {
+  EXPECT_FALSE(this->wakes(*this->ends_[1], 0));
+  while (this->post(*this->ends_[0], 0, 1, 5) != Posted::done) {
+  }
+  // Until it has been handed over: it may be held back, and whoever sleeps then is woken again.
+  for (int handed = 0; handed == 0;) {
+    ASSERT_TRUE(this->wakes(*this->ends_[1], 10'000));
+    handed = this->ends_[1]->poll(visit_messages, [](int, const Envelope&, const std::byte*, std::size_t) {});
+  }
+  EXPECT_FALSE(this->wakes(*this->ends_[1], 0));
+}
+
+TYPED_TEST(Networks, WakeWhoSleepsForRoom) {
+  constexpr int most = 1'000'000;
+  Network& sender = *this->ends_[0];
+  Network& receiver = *this->ends_[1];
+  std::uint32_t posted = 0;
+  // Full: refused so often in a row is no accident.
+  for (int refused = 0; refused < 200;) {
+    ASSERT_LT(posted, most) << "nothing bounds what is on its way";
+    if (this->post(sender, 0, 1, posted) == Posted::done) {
+      ++posted;
+      refused = 0;
+    } else {
+      ++refused;
+    }
+  }
+  sender.want_room(1);
+  EXPECT_FALSE(this->wakes(sender, 0));
+  std::uint32_t taken = 0;
+  while (taken < posted)
+    taken += static_cast<std::uint32_t>(
+        receiver.poll(visit_messages, [](int, const Envelope&, const std::byte*, std::size_t) {}));
+  EXPECT_TRUE(this->wakes(sender, 10'000));
+  while (this->post(sender, 0, 1, posted) != Posted::done) {
+  }
+  EXPECT_TRUE(this->wakes(sender, 10'000)) << "others may still want room when one has found some";
+  sender.forget_room();
+  EXPECT_FALSE(this->wakes(sender, 0)) << "nobody wants room any more";
+}
+
+TYPED_TEST(Networks, RefuseAPeerThatHasNotComeYet) {
+  Table table;
+  Table::Of ours = table.of(0);
+  const auto early = TypeParam::open(ours, 0, this->seed_);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(this->post(*early, 0, 1, 0), Posted::busy);
+  early->want_room(1);
+  EXPECT_GT(early->look_again_after(), 0) << "nothing would wake who waits for it";
+  Table::Of theirs = table.of(1);
+  const auto late = TypeParam::open(theirs, 1, this->seed_);
+  while (this->post(*early, 0, 1, 0) != Posted::done) {
+  }
+}
+
+TYPED_TEST(Networks, LoseOnlyWhatIsSentToAPeerThatHasGone) {
+  while (this->post(*this->ends_[0], 0, 1, 0) != Posted::done) {
+  }
+  this->ends_[1].reset();
+  for (int i = 0; i < 100; ++i) (void)this->post(*this->ends_[0], 0, 1, 1);
+  while (this->post(*this->ends_[0], 0, 2, 2) != Posted::done) {
+  }
+  int handed = 0;
+  while (handed == 0)
+    handed = this->ends_[2]->poll(visit_messages, [](int, const Envelope&, const std::byte*, std::size_t) {});
+}
+
+}  // namespace
+}  // namespace heddle::lln

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Adds a network, a strategy and a lock to a copy of the tree by just the steps that CONTRIBUTING.md names, and uses them.
+
+Each is a copy of one that is there, under another name. Usage: adding.py COMPILER INCLUDES WHAT [LIBRARY...]; INCLUDES are
+folders of generated headers, with semicolons between them.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+
+
+class Copy:
+    def __init__(self, folder: pathlib.Path, compiler: str, generated: list[str]):
+        self.root = folder
+        folders = [*generated, folder / "src", folder / "tests"]
+        self.compiler = [compiler, "-std=c++20", "-O0", *[flag for f in folders for flag in ("-I", f)]]
+        for part in ("src", "tests"):
+            shutil.copytree(TREE / part, folder / part)
+
+    def clone(self, old: str, new: str, *names: tuple[str, str]) -> None:
+        """A file under another name, with other names in it."""
+        text = (self.root / old).read_text()
+        for before, after in names:
+            text = text.replace(before, after)
+        target = self.root / new
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+
+    def edit(self, file: str, before: str, after: str) -> None:
+        path = self.root / file
+        text = path.read_text()
+        assert before in text, f"{file} has no {before!r}"
+        path.write_text(text.replace(before, after, 1))
+
+    def compile(self, source: str) -> None:
+        subprocess.run([*self.compiler, "-fsyntax-only", self.root / source], check=True)
+
+    def build_and_run(self, sources: list[str], libraries: list[str]) -> None:
+        program = self.root / "program"
+        subprocess.run([*self.compiler, *[self.root / s for s in sources], "-o", program, *libraries, "-pthread", "-ldl"],
+                       check=True)
+        subprocess.run([program], check=True, timeout=100)
+
+
+def network(copy: Copy, libraries: list[str]) -> None:
+    for ending in ("hpp", "cpp"):
+        copy.clone(f"src/lln/loopback/loopback.{ending}", f"src/lln/mirror/mirror.{ending}",
+                   ("Loopback", "Mirror"), ("loopback/loopback", "mirror/mirror"))
+    # The rank's network, and the tests of every network.
+    copy.edit("src/lln/networks.cpp", "make_unique<Loopback>", "make_unique<Mirror>")
+    copy.edit("src/lln/networks.cpp", '#include "lln/loopback/loopback.hpp"',
+              '#include "lln/loopback/loopback.hpp"\n#include "lln/mirror/mirror.hpp"')
+    copy.edit("tests/lln/network_test.cpp", '#include "lln/loopback/loopback.hpp"',
+              '#include "lln/loopback/loopback.hpp"\n#include "lln/mirror/mirror.hpp"')
+    copy.edit("tests/lln/network_test.cpp", "using All = testing::Types<OverLoopback>;", """struct OverMirror {
+  static std::unique_ptr<Network> open(Directory& directory, int rank, std::uint64_t seed) {
+    return std::make_unique<Mirror>(directory, rank, 0, seed);
+  }
+};
+using All = testing::Types<OverLoopback, OverMirror>;""")
+    # That it is the network of a rank too, the compiler says: networks.cpp has no other.
+    copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp",
+                        "src/lln/mirror/mirror.cpp"], libraries)
+    copy.compile("src/lln/networks.cpp")
+
+
+def strategy(copy: Copy, libraries: list[str]) -> None:
+    copy.clone("src/p2p/outbox/direct.hpp", "src/p2p/outbox/plain.hpp", ("Direct", "Plain"), ('"direct"', '"plain"'))
+    copy.edit("src/p2p/outbox/strategies.cpp", '    {"direct", make<Direct>},',
+              '    {"direct", make<Direct>},\n    {"plain", make<Plain>},')
+    copy.edit("src/p2p/outbox/strategies.cpp", '#include "p2p/outbox/direct.hpp"',
+              '#include "p2p/outbox/direct.hpp"\n#include "p2p/outbox/plain.hpp"')
+    (copy.root / "tests/main.cpp").write_text("""#include "p2p/outbox/strategy.hpp"
+using namespace heddle;
+int main() {
+  p2p::OutboxItem first, second;
+  p2p::OutboxQueue queue;
+  queue.append(first);
+  queue.append(second);
+  int sent = 0;
+  const auto strategy = p2p::make_strategy("plain");
+  const unsigned left = strategy->send(
+      queue, [&](const p2p::OutboxItem&) { return sent++ == 0; }, [](p2p::OutboxItem&) {});
+  return p2p::is_strategy("plain") && left == 1 && sent == 2 && !queue.empty() ? 0 : 1;
+}
+""")
+    copy.build_and_run(["tests/main.cpp", "src/p2p/outbox/strategies.cpp"], [])
+
+
+def lock(copy: Copy, libraries: list[str]) -> None:
+    copy.clone("src/sync/ticket_lock.hpp", "src/sync/turn_lock.hpp", ("TicketLock", "TurnLock"))
+    copy.edit("src/safety/model.hpp", "  ticket,\n", "  ticket,\n  turn,\n")
+    copy.edit("src/safety/model.cpp", '{"ticket", Lock::ticket},', '{"ticket", Lock::ticket}, {"turn", Lock::turn},')
+    copy.edit("src/safety/any_lock.cpp", "    case Lock::ticket:",
+              "    case Lock::turn:\n      return std::make_unique<HeldAs<sync::TurnLock<Native>>>();\n    case Lock::ticket:")
+    copy.edit("src/safety/any_lock.cpp", '#include "sync/ttas_lock.hpp"', '#include "sync/ttas_lock.hpp"\n#include "sync/turn_lock.hpp"')
+    for _ in range(3):  # with real threads, under the checker, and where it is fair
+        copy.edit("tests/sync/locks.hpp", 'Case<"ticket", sync::TicketLock<P>>', 'Case<"turn", sync::TurnLock<P>>, Case<"Ticket", sync::TicketLock<P>>')
+    copy.edit("tests/sync/locks.hpp", '#include "sync/ticket_lock.hpp"', '#include "sync/ticket_lock.hpp"\n#include "sync/turn_lock.hpp"')
+    (copy.root / "tests/main.cpp").write_text("""#include "safety/any_lock.hpp"
+#include "safety/model.hpp"
+using namespace heddle;
+int main() {
+  safety::Model model;
+  std::string why;
+  return safety::parse_composition("lock=turn,submit=wait", model, why) && model.lock == safety::Lock::turn &&
+                 safety::name_of(model.lock) == "turn" ? 0 : 1;
+}
+""")
+    copy.build_and_run(["tests/main.cpp", "src/safety/model.cpp"], [])
+    copy.compile("src/safety/any_lock.cpp")
+    copy.compile("tests/sync/check_locks.cpp")
+
+
+def main() -> int:
+    compiler, generated, what, *libraries = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Copy(pathlib.Path(folder), compiler, generated.split(";"))
+        {"network": network, "strategy": strategy, "lock": lock}[what](copy, libraries)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

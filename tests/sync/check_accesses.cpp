@@ -1,0 +1,18 @@
+#include "access_body.hpp"
+#include "check.hpp"
+#include "engine.hpp"
+
+namespace heddle::test {
+
+using platform::Checker;
+
+void enroll_accesses() {
+  Accesses<Checker>::for_each([]<class C>(C) {
+    for (const unsigned threads : {2U, 3U})
+      enroll<AccessBody<Checker, typename C::type, 3>>("access/" + std::string(C::name), threads, 4 - threads / 3 * 2);
+  });
+  enroll<LeftWorkBody<Checker>>("access/left-work", 3, 1);
+  enroll<LeftWorkBody<Checker, Left::unannounced>>("access/left-work-unannounced", 3, 1, true);
+}
+
+}  // namespace heddle::test
