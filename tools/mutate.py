@@ -45,7 +45,7 @@ def run(check, *arguments, timeout=None):
 def sites(check, only):
     """{(file, line, column, slot): (order, [programs])} of everything that the checker meets in FOLDERS."""
     met = {}
-    listing = run(check, "--sites", "--full=3000", "--bounded=3000", "--random=3000")
+    listing = run(check, "--sites", "--full=10000", "--bounded=10000", "--random=10000")
     if listing.returncode != 0:
         sys.exit(f"the checker fails without a mutation:\n{listing.stdout}{listing.stderr}")
     for line in listing.stdout.splitlines():

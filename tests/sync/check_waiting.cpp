@@ -9,6 +9,7 @@
 #include "patience_body.hpp"
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
+#include "watch_body.hpp"
 
 namespace heddle::test {
 
@@ -33,6 +34,13 @@ void enroll_waiting() {
   enroll<RoomBody<Checker, Left::unannounced>>("doorbell/backlog-unannounced", 3, 2, true);
   enroll<BacklogBody<Checker>>("doorbell/backlog-alone", 2, 1);
   enroll<BacklogBody<Checker>>("doorbell/backlog-alone", 3, 1);
+  enroll<WatchBody<Checker>>("watch/sleeper", 4, 1);
+  enroll<WatchBody<Checker>>("watch/sleeper-of-two", 4, 2);
+  enroll<WatchBody<Checker, true>>("watch/taken-by-another", 4, 1);
+  enroll<WatchBody<Checker, false, Omitted::append>>("watch/append-unannounced", 4, 1, true);
+  enroll<WatchBody<Checker, false, Omitted::room>>("watch/no-room-wanted", 4, 1, true);
+  enroll<WatchBody<Checker, false, Omitted::arming>>("watch/not-armed", 4, 1, true);
+  enroll<WatchBody<Checker, true, Omitted::taken>>("watch/taken-unannounced", 4, 1, true);
   for (const unsigned threads : {2U, 3U}) enroll<PatienceBody<Checker>>("patience", threads, 1);
   enroll<ServerBody<Checker, 2>>("roles/server", 2, 2);
   enroll<ServerBody<Checker, 3>>("roles/server", 3, 2);

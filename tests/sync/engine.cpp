@@ -97,8 +97,11 @@ Verdict explore(const Enrolled& program, const Effort& effort, bool explain) {
       return explore_with<2>(effort, explain);
     case 3:
       return explore_with<3>(effort, explain);
+    case 4:
+      return explore_with<4>(effort, explain);
     default:
-      return {.failure = "the checker is built for 2 and 3 threads"};
+      std::fprintf(stderr, "%s: the checker is built for 2 to 4 threads\n", program.name.c_str());
+      std::exit(2);
   }
 }
 

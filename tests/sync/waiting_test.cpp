@@ -19,6 +19,7 @@
 #include "queues.hpp"
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
+#include "watch_body.hpp"
 
 namespace heddle::test {
 namespace {
@@ -72,6 +73,13 @@ void register_all() {
 
 TEST(Doorbell, Backlog) {
   for (unsigned i = 0; i != 3'000; ++i) run_on_threads<RoomBody<Native>>(3, 2 + i % 2);
+}
+
+TEST(Doorbell, Watch) {
+  for (unsigned i = 0; i != 3'000; ++i) {
+    run_on_threads<WatchBody<Native>>(4, 1 + i % 2);
+    run_on_threads<WatchBody<Native, true>>(4, 1 + i % 2);
+  }
 }
 
 TEST(Doorbell, BacklogAlone) {
