@@ -134,15 +134,18 @@ void Core::fail(Request& request, Wakeups& wakeups) {
   finish(request, wakeups);
 }
 
+// An idle core may be taken by anybody at any time, and nobody knows for how long. So a thread of this rank that sleeps until
+// something moves does not depend on one.
 void Core::start_isend(Request& request, Wakeups& wakeups) {
-  if (!may_be_deferred(request) || !idle_cores_->at_hand()) return start_send(request, wakeups);
+  if (!may_be_deferred(request) || own_bell().anybody_sleeps() || !idle_cores_->at_hand())
+    return start_send(request, wakeups);
   OutboxItem& item = outbox_.make();
   item.request = &request;
   (void)outbox_.append(request.peer, item);
   count_held(counters_, Count::deferred);
-  // The scout says that it sleeps and then looks around once more; here it is the other way round.
+  // Whoever goes to sleep says so and then looks around once more; here it is the other way round.
   platform::Native::light_fence();
-  if (idle_cores_->asleep()) [[unlikely]]
+  if (idle_cores_->asleep() || own_bell().anybody_sleeps()) [[unlikely]]
     rouse(wakeups);
 }
 

@@ -68,6 +68,8 @@ struct alignas(platform::cache_line) Doorbell {
     asleep.fetch_sub(1, order::relaxed);
     return idle;
   }
+  // A hint: whether a thread sleeps here, or is about to.
+  bool anybody_sleeps() const { return (asleep.load(order::relaxed) & ~progress_thread_listens) != 0; }
   // Sleeps unless the bell rang since `seen` was read; may return early.
   void sleep(std::uint32_t seen) { P::park(rings, seen, Where); }
 

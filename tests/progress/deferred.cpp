@@ -201,6 +201,30 @@ void given_up() {
   }
 }
 
+// Another thread sleeps until something moves: it must not depend on a core that anybody may take.
+void block_beside(const test::Counter& deferred) {
+  constexpr int messages = 20;
+  std::vector<int> in(longest);
+  if (!sends()) {
+    for (int i = 0; i < messages; ++i) receive(600, i, 9);
+    MPI_Send(nullptr, 0, MPI_INT, partner(), 10, MPI_COMM_WORLD);
+    return;
+  }
+  std::thread blocked([] { MPI_Recv(nullptr, 0, MPI_INT, partner(), 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
+  usleep(50'000);
+  const unsigned long long before = deferred.read();
+  std::vector<std::vector<int>> out;
+  MPI_Request requests[messages];
+  for (int i = 0; i < messages; ++i) {
+    out.push_back(numbers(600, i));
+    rest();
+    MPI_Isend(out.back().data(), 600, MPI_INT, partner(), 9, MPI_COMM_WORLD, &requests[i]);
+  }
+  equal(static_cast<long long>(deferred.read() - before), 0, "sends that were left to an idle core while a thread sleeps");
+  MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
+  blocked.join();
+}
+
 // Finalizing sends what has been left.
 void leave_behind() {
   if (!paired()) return;
@@ -223,6 +247,8 @@ class Parts {
   }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
+
+  const test::Counter& deferred() const { return *deferred_; }
 
   // What the machine does besides may keep its cores from idling for a while.
   void perform(void (*part)(), const char* name) {
@@ -260,6 +286,7 @@ int main(int argc, char** argv) {
     parts.perform(reused, "no send was deferred whose buffer is used again");
     parts.perform(kinds, "no send was deferred that is no MPI_Isend");
     parts.perform(given_up, "no send was deferred that is given up");
+    for (int i = 0; i < 5 && paired(); ++i) block_beside(parts.deferred());
   }
   leave_behind();
 }
