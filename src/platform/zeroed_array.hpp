@@ -10,6 +10,14 @@
 #include <type_traits>
 #include <utility>
 
+// The leak sanitizer's, and null without it: it looks for pointers in memory that it is told of. What is mapped it has to be told.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+extern "C" [[gnu::weak, gnu::visibility("default")]] void __lsan_register_root_region(const void* begin,
+                                                                                      std::size_t bytes);
+extern "C" [[gnu::weak, gnu::visibility("default")]] void __lsan_unregister_root_region(const void* begin,
+                                                                                        std::size_t bytes);
+// NOLINTEND(bugprone-reserved-identifier)
+
 namespace heddle::platform {
 
 template <class T>
@@ -22,9 +30,13 @@ class ZeroedArray {
     void* const memory =
         mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
+    if (__lsan_register_root_region != nullptr) __lsan_register_root_region(memory, bytes_);
     elements_ = static_cast<T*>(memory);
   }
-  ~ZeroedArray() { munmap(elements_, bytes_); }
+  ~ZeroedArray() {
+    if (__lsan_unregister_root_region != nullptr) __lsan_unregister_root_region(elements_, bytes_);
+    munmap(elements_, bytes_);
+  }
   ZeroedArray(const ZeroedArray&) = delete;
   ZeroedArray& operator=(const ZeroedArray&) = delete;
 
