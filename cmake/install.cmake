@@ -34,7 +34,7 @@ foreach(name heddle mpi mpi-c mpi-cxx)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
-# ---- the library and its header (src/boot installs the launcher) ----------------------------------------------------
+# ---- the library and its header (src/mpiexec installs the launcher) ----------------------------------------------------
 install(FILES ${HEDDLE_GENERATED}/include/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
 add_dependencies(product mpi_abi mpiexec ${modules})

@@ -1,7 +1,7 @@
 # The safety models that tests run under. A preset that is added to the library is added to HEDDLE_PRESETS and nowhere
 # else.
 
-# All presets of src/p2p/presets.cpp.
+# All presets of src/engine/presets.cpp.
 set(HEDDLE_PRESETS auto mtx clh p-clh clh-usc p-clh-usc mtx-ksc p-clhub-usc p-hclhub-usc global per-vni hmcs2-usc
     hmcs3-usc offload csync lockq-mcs lockq-mtx coarse fine flux)
 

@@ -1,7 +1,7 @@
 // What a blocked thread waits for, in the job's segment, where mpiexec reads it when the user asks what a job is doing:
 // the rank itself may be unable to answer by then.
 //
-// A thread, of the kernel or of a user-level runtime, writes a slot when its wait has become a long one (p2p/blocked.hpp)
+// A thread, of the kernel or of a user-level runtime, writes a slot when its wait has become a long one (engine/blocked.hpp)
 // and frees it at the end of the wait. mpiexec reads slots at any time; a slot that changes meanwhile says so by its
 // version. A thread that finds no free slot is only counted.
 #pragma once

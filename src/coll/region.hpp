@@ -8,10 +8,10 @@
 #include <cstdint>
 
 #include "boot/wait_record.hpp"
+#include "engine/blocked.hpp"
 #include "node/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
-#include "p2p/blocked.hpp"
 #include "p2p/p2p.hpp"
 #include "platform/native.hpp"
 #include "rank/rank.hpp"
@@ -169,7 +169,7 @@ class Region {
         platform::Native::yield();
       }
     }
-    boot::Wait wait = p2p::wait_on(comm_, what, peer);
+    boot::Wait wait = engine::wait_on(comm_, what, peer);
     wait.operation = e;
     wait.progress = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&member(0)) - rank.job.heap);
     p2p::wait_until(rank, wait, holds);

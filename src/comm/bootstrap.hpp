@@ -22,7 +22,7 @@ Error check_stringtag(const char* stringtag);
 Comm* make_meeting_place(Rank& rank, const Group& group, std::string_view stringtag);
 
 // Collective over the group, of which this process is a member. The safety model is that of member 0
-// (p2p/asked_models.hpp).
+// (engine/asked_models.hpp).
 Error create_from_group(Rank& rank, const Group& group, std::string_view stringtag, Errhandler& errhandler,
                         int asked_model, Comm*& child);
 

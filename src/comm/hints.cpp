@@ -4,9 +4,9 @@
 #include <iterator>
 #include <optional>
 
+#include "engine/asked_models.hpp"
 #include "object/group.hpp"
 #include "object/session.hpp"
-#include "p2p/asked_models.hpp"
 
 namespace heddle {
 
@@ -41,7 +41,7 @@ Context promised(const InfoEntries& hints) {
 }
 
 Error choose_model(Rank& rank, const Group& group, const Info* info, int& number) {
-  if (const auto asked = info ? info->get(model_key) : std::nullopt) return p2p::ask_for_model(rank, *asked, number);
+  if (const auto asked = info ? info->get(model_key) : std::nullopt) return engine::ask_for_model(rank, *asked, number);
   number = group.session ? group.session->asked_model : 0;
   return success;
 }

@@ -13,7 +13,7 @@ namespace heddle {
 // Those of `info`, which may be null.
 InfoEntries known_hints(const Info* info);
 
-// The safety model of a new communicator (p2p/asked_models.hpp): what its info asks for, or else the session that its group
+// The safety model of a new communicator (engine/asked_models.hpp): what its info asks for, or else the session that its group
 // comes from; 0: the rank's own. All members must ask for the same. MPI_ERR_INFO_VALUE, on all alike, if there is no such
 // model.
 Error choose_model(Rank& rank, const Group& group, const Info* info, int& number);

@@ -4,12 +4,12 @@
 
 #include "coll/internal.hpp"
 #include "comm/shown_name.hpp"
+#include "engine/vni.hpp"
 #include "object/context.hpp"
 #include "object/file.hpp"
 #include "object/tables.hpp"
 #include "object/win.hpp"
 #include "p2p/buffer.hpp"
-#include "p2p/vni.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
@@ -35,7 +35,7 @@ Comm* make_predefined(Rank& rank, MPI_Comm handle, const char* name, Context con
 
 // -1: there was no message, or there were some on several.
 int vni_index(const Comm& comm) {
-  const p2p::Vni* vni = comm.vni.load(std::memory_order_relaxed);
+  const engine::Vni* vni = comm.vni.load(std::memory_order_relaxed);
   return vni != nullptr ? vni->index() : -1;
 }
 

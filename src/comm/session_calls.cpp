@@ -8,12 +8,12 @@
 
 #include "binding/impl.hpp"
 #include "comm/hints.hpp"
+#include "engine/asked_models.hpp"
+#include "engine/engine.hpp"
 #include "object/group.hpp"
 #include "object/resolve.hpp"
 #include "object/session.hpp"
-#include "p2p/asked_models.hpp"
 #include "p2p/buffer.hpp"
-#include "p2p/engine.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
@@ -79,7 +79,7 @@ Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* sessio
   int model = 0;
   const auto asked = info ? info->get(model_key) : std::nullopt;
   if (asked) {
-    if (Error e = p2p::ask_for_model(current_rank(), *asked, model)) {
+    if (Error e = engine::ask_for_model(current_rank(), *asked, model)) {
       release_library(current_rank());
       return e;
     }

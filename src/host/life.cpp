@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "boot/mpiexec/cpu_mask.hpp"
+#include "boot/cpu_mask.hpp"
 #include "host/next.hpp"
 #include "rank/host_interface.hpp"
 

@@ -23,10 +23,12 @@ namespace heddle {
 struct Rank;
 struct Group;
 struct Topology;
+namespace engine {
+class Vni;
+}
 namespace p2p {
 class SendBuffer;
-class Vni;
-}  // namespace p2p
+}
 namespace coll {
 struct CommState;
 }
@@ -42,7 +44,8 @@ using Context = std::uint64_t;
 inline constexpr Context promise_no_any_tag = 4;     // mpi_assert_no_any_tag (MPI 5.0, section 7.4.4)
 inline constexpr Context promise_no_any_source = 8;  // mpi_assert_no_any_source
 inline constexpr Context promises = promise_no_any_tag | promise_no_any_source;
-inline constexpr Context asked_model_unit = 16;  // of the number of a model (p2p/asked_models.hpp); 0: the rank's own
+inline constexpr Context asked_model_unit =
+    16;  // of the number of a model (engine/asked_models.hpp); 0: the rank's own
 inline constexpr Context asked_model_bits = 7 * asked_model_unit;
 inline constexpr std::uint64_t contexts_apart = 128;
 
@@ -52,12 +55,13 @@ struct Comm final : Object {
   ~Comm();  // the last reference is gone; see comm/make_comm.cpp
 
   // What a message needs.
-  Context context = 0;                  // of the user plane: bits 0 and 1 are clear
-  std::atomic<p2p::Vni*> vni{nullptr};  // carries this communicator's messages; null until the first, or if several do
-  const int* peer_world = nullptr;      // world rank by rank in the group that one sends to; null: the identity
-  int rank = 0;                         // of this process, in the local group
-  int size = 0;                         // of the local group
-  int remote_size = 0;                  // of the group that one sends to (an intracommunicator's own)
+  Context context = 0;  // of the user plane: bits 0 and 1 are clear
+  std::atomic<engine::Vni*> vni{
+      nullptr};                     // carries this communicator's messages; null until the first, or if several do
+  const int* peer_world = nullptr;  // world rank by rank in the group that one sends to; null: the identity
+  int rank = 0;                     // of this process, in the local group
+  int size = 0;                     // of the local group
+  int remote_size = 0;              // of the group that one sends to (an intracommunicator's own)
   bool inter = false;
   bool user_made = false;  // false: MPI_COMM_WORLD and MPI_COMM_SELF, which no one may free
 

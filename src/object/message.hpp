@@ -6,7 +6,7 @@
 namespace heddle {
 
 struct Comm;
-namespace p2p {
+namespace message {
 struct Unexpected;
 }
 
@@ -17,7 +17,7 @@ struct Message final : Object {
   Comm* comm;
   int source = 0;
   int tag = 0;
-  p2p::Unexpected* content = nullptr;
+  message::Unexpected* content = nullptr;
 };
 
 }  // namespace heddle

@@ -25,7 +25,7 @@ struct Comm;
 struct Datatype;
 struct Request;
 struct Waiter;  // a sleeping thread (safety/waiter.hpp)
-namespace p2p {
+namespace engine {
 class Vni;
 }
 
@@ -57,8 +57,8 @@ struct Request final : Object {
   int tag = MPI_ANY_TAG;
   std::size_t bytes = 0;  // receive: what arrived
   const RequestType* type = nullptr;
-  Waiter* waiter = nullptr;  // who sleeps until this is done; under the VNI's protection
-  p2p::Vni* vni = nullptr;   // whose protection that is; null: the rank's first
+  Waiter* waiter = nullptr;    // who sleeps until this is done; under the VNI's protection
+  engine::Vni* vni = nullptr;  // whose protection that is; null: the rank's first
 
   // The operation.
   Comm* comm = nullptr;  // no reference: only for the error handler, and may be freed meanwhile
@@ -68,13 +68,13 @@ struct Request final : Object {
   const Datatype* datatype = nullptr;  // a reference while active
   std::size_t capacity = 0;            // bytes of the packed message: to send, or at most to receive
   int peer = MPI_PROC_NULL;            // send: destination's world rank
-  std::uint32_t mode = 0;              // send: p2p::Mode
+  std::uint32_t mode = 0;              // send: message::Mode
 
   // Lists that point-to-point keeps it in: posted receives, backlog, pending rendezvous.
   Request* next = nullptr;
   Request* prev = nullptr;
   std::uint64_t order = 0;  // posted receives: age, to choose between an exact and a wildcard match;
-                            // truncated ones: bytes of the message; 0: never posted, nor matched. Sends: p2p/claims.hpp
+      // truncated ones: bytes of the message; 0: never posted, nor matched. Sends: message/claims.hpp
 
   void* state = nullptr;  // of the kind: schedule, rendezvous, generalized request
 };

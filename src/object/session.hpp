@@ -19,7 +19,7 @@ struct Session final : Object {
 
   ErrhandlerSlot errhandler;
   InfoEntries hints;                        // what MPI_Session_get_info tells
-  int asked_model = 0;                      // of communicators that come from it (p2p/asked_models.hpp)
+  int asked_model = 0;                      // of communicators that come from it (engine/asked_models.hpp)
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Session_attach_buffer
 };
 

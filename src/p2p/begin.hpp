@@ -3,16 +3,16 @@
 #pragma once
 
 #include "datatype/datatype.hpp"
+#include "engine/vni.hpp"
 #include "instruments/cells.hpp"
-#include "p2p/core.hpp"
-#include "p2p/request_cache.hpp"
+#include "message/core.hpp"
+#include "message/request_cache.hpp"
 #include "p2p/requests.hpp"
-#include "p2p/vni.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::p2p {
 
-using Try = bool (Vni::*)(const SendArgs&);
+using Try = bool (engine::Vni::*)(const message::SendArgs&);
 
 inline std::uint64_t context_of(const Comm& comm, Plane plane) {
   return comm.context | static_cast<std::uint64_t>(plane);
@@ -21,8 +21,8 @@ inline std::uint64_t context_of(const Comm& comm, Plane plane) {
 // A request of an operation that has not been started.
 [[gnu::always_inline]] inline Request& describe(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
                                                 const Datatype& datatype, int source, int tag) {
-  Vni& vni = vni_of(comm, plane, source, tag);  // which may have to be made, and find no memory
-  Request& request = take_request();
+  engine::Vni& vni = vni_of(comm, plane, source, tag);  // which may have to be made, and find no memory
+  Request& request = message::take_request();
   request.comm = &comm;
   request.vni = &vni;
   request.context = context_of(comm, plane);
@@ -45,21 +45,21 @@ inline std::uint64_t context_of(const Comm& comm, Plane plane) {
 // Whether the message left without needing a request.
 template <Try attempt>
 [[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-                                                const Datatype& datatype, int peer, int tag, Mode mode) {
+                                                const Datatype& datatype, int peer, int tag, message::Mode mode) {
   const int to = comm.world_rank(peer);
-  if (mode == Mode::synchronous || to == comm.owner->world_rank) return false;
-  const SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
-                      to,
-                      buffer,
-                      count,
-                      datatype,
-                      packed_size(datatype, count)};
+  if (mode == message::Mode::synchronous || to == comm.owner->world_rank) return false;
+  const message::SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
+                               to,
+                               buffer,
+                               count,
+                               datatype,
+                               packed_size(datatype, count)};
   return (vni_of(comm, plane, comm.rank, tag).*attempt)(args);
 }
 
-template <Try attempt, void (Vni::*start)(Request&)>
+template <Try attempt, void (engine::Vni::*start)(Request&)>
 [[gnu::always_inline]] inline Request& begin_send(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-                                                  const Datatype& datatype, int peer, int tag, Mode mode) {
+                                                  const Datatype& datatype, int peer, int tag, message::Mode mode) {
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(false);
   count_use(comm, plane, instruments::Count::sends);
@@ -74,8 +74,9 @@ template <Try attempt, void (Vni::*start)(Request&)>
 // (progress/idle_cores.hpp) an idle core may inject the message, and the request is done when it has.
 [[gnu::always_inline]] inline Request& begin_isend(Comm& comm, const void* buffer, MPI_Count count,
                                                    const Datatype& datatype, int peer, int tag,
-                                                   Mode mode = Mode::standard) {
-  return begin_send<&Vni::try_isend, &Vni::start_isend>(comm, Plane::user, buffer, count, datatype, peer, tag, mode);
+                                                   message::Mode mode = message::Mode::standard) {
+  return begin_send<&engine::Vni::try_isend, &engine::Vni::start_isend>(comm, Plane::user, buffer, count, datatype,
+                                                                        peer, tag, mode);
 }
 
 [[gnu::always_inline]] inline Request& begin_recv(Comm& comm, Plane plane, void* buffer, MPI_Count count,

@@ -6,12 +6,12 @@
 #include <new>
 
 #include "datatype/datatype.hpp"
+#include "engine/vni.hpp"
 #include "lln/header.hpp"
 #include "object/group.hpp"
 #include "object/session.hpp"
 #include "p2p/p2p.hpp"
 #include "p2p/requests.hpp"
-#include "p2p/vni.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::p2p {
@@ -47,7 +47,7 @@ bool SendBuffer::poll(Guard& guard) {
   std::array<Block*, lln::most_vnis> pinned{};
   for (Block& block : blocks_) {
     if (block.request->done.load(std::memory_order_acquire) != 0) continue;
-    const Vni* const vni = block.request->vni;
+    const engine::Vni* const vni = block.request->vni;
     Block*& of_vni = pinned[static_cast<std::size_t>(vni != nullptr ? vni->index() : 0)];
     if (of_vni != nullptr) continue;
     of_vni = &block;

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "binding/impl.hpp"
+#include "engine/engine.hpp"
+#include "message/request_cache.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
-#include "p2p/engine.hpp"
-#include "p2p/request_cache.hpp"
 #include "p2p/requests.hpp"
 
 namespace heddle::p2p {
@@ -80,7 +80,7 @@ Error fill_status(Request& request, MPI_Status* status) {
   if (request.persistent) {
     request.active = false;
   } else {
-    const Error at_its_end = &request == current_rank().sent ? success : give_back_done(request);
+    const Error at_its_end = &request == current_rank().sent ? success : message::give_back_done(request);
     if (at_its_end) [[unlikely]]
       error = at_its_end;  // of a generalized request's callbacks the last one counts (section 13.2)
     *handle = MPI_REQUEST_NULL;

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "binding/impl.hpp"
+#include "engine/engine.hpp"
 #include "object/resolve.hpp"
-#include "p2p/engine.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
 

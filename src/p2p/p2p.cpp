@@ -2,13 +2,13 @@
 
 #include <new>
 
+#include "engine/asked_models.hpp"
+#include "engine/engine.hpp"
+#include "engine/vni.hpp"
+#include "message/request_cache.hpp"
 #include "object/status.hpp"
-#include "p2p/asked_models.hpp"
 #include "p2p/begin.hpp"
-#include "p2p/engine.hpp"
-#include "p2p/request_cache.hpp"
 #include "p2p/requests.hpp"
-#include "p2p/vni.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::p2p {
@@ -17,7 +17,7 @@ using instruments::Count;
 
 namespace {
 
-Vni& protector(Rank& rank, const Request& request) {
+engine::Vni& protector(Rank& rank, const Request& request) {
   return request.vni != nullptr ? *request.vni : rank.engine->vni(0);
 }
 
@@ -25,7 +25,7 @@ Vni& protector(Rank& rank, const Request& request) {
 
 // What a communication with MPI_PROC_NULL completes with at once (MPI 5.0, section 3.10).
 Request& null_request(bool receive) {
-  Request& request = take_request();
+  Request& request = message::take_request();
   request.source = MPI_PROC_NULL;
   request.receives = receive;
   request.tag = MPI_ANY_TAG;
@@ -34,7 +34,7 @@ Request& null_request(bool receive) {
 }
 
 Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
-                      int tag, Mode mode) {
+                      int tag, message::Mode mode) {
   Request& request = describe(comm, plane, buffer, count, datatype, comm.rank, tag);
   request.peer = comm.world_rank(peer);
   request.mode = static_cast<std::uint32_t>(mode);
@@ -50,11 +50,11 @@ Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, co
 }
 
 Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
-           Mode mode) {
+           message::Mode mode) {
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return success;
   count_use(comm, plane, Count::sends);
-  if (send_at_once<&Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+  if (send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
     return success;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
   request.vni->start_send(request);
@@ -102,8 +102,9 @@ Error explain(const Request& request) {
 }
 
 Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
-               int tag, Mode mode) {
-  return begin_send<&Vni::try_send, &Vni::start_send>(comm, plane, buffer, count, datatype, peer, tag, mode);
+               int tag, message::Mode mode) {
+  return begin_send<&engine::Vni::try_send, &engine::Vni::start_send>(comm, plane, buffer, count, datatype, peer, tag,
+                                                                      mode);
 }
 
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
@@ -142,7 +143,7 @@ Error end(Request& request) {
   Rank& rank = current_rank();
   if (&request == rank.sent) return success;
   if (request.done.load(std::memory_order_acquire) != 0 || protector(rank, request).disown(request))
-    return give_back_done(request);
+    return message::give_back_done(request);
   return success;
 }
 
@@ -150,27 +151,27 @@ void give_back(Request& request) { (void)end(request); }
 
 void give_back_unstarted(Request& request) {
   if (request.datatype != nullptr) release(*request.datatype);
-  (void)give_back_done(request);
+  (void)message::give_back_done(request);
 }
 
 Request& take_request(const RequestType& type) {
-  Request& request = take_request();
+  Request& request = message::take_request();
   request.type = &type;
   return request;
 }
 
 void complete(Request& request) { (void)protector(current_rank(), request).complete(request); }
 
-Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
+engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   Rank& rank = *comm.owner;
-  const auto [first, vnis] = vnis_of_model(rank, comm.asked_model());
+  const auto [first, vnis] = engine::vnis_of_model(rank, comm.asked_model());
   std::uint64_t turn = comm.context / contexts_apart;
   const bool spread = comm.has_promised(promises) && vnis > 1;
   if (spread && plane == Plane::user) {
     if (comm.has_promised(promise_no_any_tag)) turn += static_cast<std::uint64_t>(tag);
     if (comm.has_promised(promise_no_any_source)) turn += static_cast<std::uint64_t>(source);
   }
-  Vni& vni = rank.engine->vni(first + static_cast<int>(turn % static_cast<std::uint64_t>(vnis)));
+  engine::Vni& vni = rank.engine->vni(first + static_cast<int>(turn % static_cast<std::uint64_t>(vnis)));
   if (!spread) comm.vni.store(&vni, std::memory_order_release);
   return vni;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "boot/wait_record.hpp"
+#include "message/mode.hpp"
 #include "node/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
@@ -22,12 +23,10 @@ struct Rank;
 
 namespace heddle::p2p {
 
-enum class Mode : std::uint32_t { standard, synchronous, ready };  // buffered is standard on a copy, see buffer.hpp
-
 // Blocking. `peer` is a rank of the group that the communicator sends to, or MPI_PROC_NULL; recv also takes
 // MPI_ANY_SOURCE and MPI_ANY_TAG, and a null status. Truncation is an MPI_ERR_TRUNCATE.
 Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
-           Mode mode = Mode::standard);
+           message::Mode mode = message::Mode::standard);
 Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
            MPI_Status* status = nullptr);
 
@@ -35,7 +34,7 @@ Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatyp
 // that is complete at once may return the rank's one always-done request, which waits, tests and gives back like
 // any other.
 Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
-               int tag, Mode mode = Mode::standard);
+               int tag, message::Mode mode = message::Mode::standard);
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag);
 
 // Such a request unless it has found no memory to begin: then nothing has been sent or taken, it is given back, and std::bad_alloc is

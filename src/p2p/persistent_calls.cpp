@@ -4,15 +4,15 @@
 
 #include "binding/impl.hpp"
 #include "datatype/datatype.hpp"
+#include "engine/vni.hpp"
 #include "instruments/cells.hpp"
 #include "object/resolve.hpp"
 #include "p2p/buffer.hpp"
 #include "p2p/requests.hpp"
-#include "p2p/vni.hpp"
 
 namespace heddle::mpi {
 
-using p2p::Mode;
+using message::Mode;
 
 namespace {
 
@@ -87,8 +87,8 @@ MPI_Request make_persistent(Request& request, const Datatype& datatype, int peer
   return handle_of<MPI_Request>(request);
 }
 
-Error send_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm, Mode mode,
-                bool buffered, MPI_Request* request) {
+Error send_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+                message::Mode mode, bool buffered, MPI_Request* request) {
   const int peer = dest == MPI_PROC_NULL ? 0 : dest;  // any: it is never used
   *request = make_persistent(p2p::send_request(comm, Plane::user, buf, count, datatype, peer, tag, mode), datatype,
                              dest, buffered);
@@ -113,19 +113,19 @@ Error start_handle(MPI_Request handle, int index) {
 
 Error Send_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
                 MPI_Request* request) {
-  return send_init(buf, count, datatype, dest, tag, comm, Mode::standard, false, request);
+  return send_init(buf, count, datatype, dest, tag, comm, message::Mode::standard, false, request);
 }
 Error Ssend_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
                  MPI_Request* request) {
-  return send_init(buf, count, datatype, dest, tag, comm, Mode::synchronous, false, request);
+  return send_init(buf, count, datatype, dest, tag, comm, message::Mode::synchronous, false, request);
 }
 Error Rsend_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
                  MPI_Request* request) {
-  return send_init(buf, count, datatype, dest, tag, comm, Mode::ready, false, request);
+  return send_init(buf, count, datatype, dest, tag, comm, message::Mode::ready, false, request);
 }
 Error Bsend_init(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
                  MPI_Request* request) {
-  return send_init(buf, count, datatype, dest, tag, comm, Mode::standard, true, request);
+  return send_init(buf, count, datatype, dest, tag, comm, message::Mode::standard, true, request);
 }
 Error Recv_init(void* buf, MPI_Count count, const Datatype& datatype, int source, int tag, Comm& comm,
                 MPI_Request* request) {

@@ -2,12 +2,12 @@
 #include <new>
 
 #include "binding/impl.hpp"
+#include "engine/blocked.hpp"
+#include "engine/engine.hpp"
 #include "instruments/cells.hpp"
 #include "object/message.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
-#include "p2p/blocked.hpp"
-#include "p2p/engine.hpp"
 #include "p2p/requests.hpp"
 #include "rank/rank.hpp"
 
@@ -20,23 +20,23 @@ Message* object(MPI_Message handle) {
 
 namespace {
 
-p2p::Unexpected* look(Comm& comm, int source, int tag, bool take, p2p::Probed& found) {
-  p2p::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
+message::Unexpected* look(Comm& comm, int source, int tag, bool take, engine::Probed& found) {
+  engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
   const bool moved = p2p::progress(*comm.owner, nullptr);
-  p2p::Unexpected* const message = vni.probe(comm.context, source, tag, take, found);
+  message::Unexpected* const message = vni.probe(comm.context, source, tag, take, found);
   if (message == nullptr) p2p::tested_in_vain(*comm.owner, moved);
   return message;
 }
 
-p2p::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, p2p::Probed& found) {
-  p2p::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
-  p2p::Unexpected* content = nullptr;
+message::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, engine::Probed& found) {
+  engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
+  message::Unexpected* content = nullptr;
   const auto holds = [&] {
     if (content == nullptr) content = vni.probe(comm.context, source, tag, take, found);  // asked again later
     return content != nullptr;
   };
   vni.begin_probing();
-  p2p::wait_until(*comm.owner, p2p::wait_on(comm, boot::Awaited::probed, source, tag), holds);
+  p2p::wait_until(*comm.owner, engine::wait_on(comm, boot::Awaited::probed, source, tag), holds);
   vni.end_probing();
   return content;
 }
@@ -51,11 +51,11 @@ bool probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message,
     return true;
   }
   const bool take = message != nullptr;
-  p2p::Probed found;
+  engine::Probed found;
   // What has been taken must not be lost for want of memory: the object that holds it is there before.
   if (take && !blocking && look(comm, source, tag, false, found) == nullptr) return false;
   Message* const made = take ? make_object<Message>(comm) : nullptr;
-  p2p::Unexpected* content =
+  message::Unexpected* content =
       blocking ? wait_probe(comm, source, tag, take, found) : look(comm, source, tag, take, found);
   if (content != nullptr) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
   if (!take) return content != nullptr;
@@ -78,7 +78,7 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
   }
   Message& message = *object(*handle);
   Comm& comm = *message.comm;
-  p2p::Unexpected& content = *message.content;
+  message::Unexpected& content = *message.content;
   Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, message.source, message.tag);
   try {
     request.vni->start_matched_recv(request, content);

@@ -5,21 +5,19 @@
 
 namespace heddle::p2p {
 
-class Vni;
-
 // The VNI that carries a message of a communicator, and where its receive waits. Communicators go round: consecutive contexts
 // are on consecutive VNIs, on every member alike. If all members have promised to receive by tag, or by source, then the
 // program's messages of one communicator go round too: those that may have to be matched in order share both and so a
 // VNI. Found with the first message, since the context of a duplicate may become known after its handle.
-Vni& choose_vni(Comm& comm, Plane plane, int source, int tag);
-inline Vni& vni_of(Comm& comm, Plane plane, int source, int tag) {
-  Vni* vni = comm.vni.load(std::memory_order_acquire);  // one that was asked for is made by its first message
+engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag);
+inline engine::Vni& vni_of(Comm& comm, Plane plane, int source, int tag) {
+  engine::Vni* vni = comm.vni.load(std::memory_order_acquire);  // one that was asked for is made by its first message
   return vni != nullptr ? *vni : choose_vni(comm, plane, source, tag);
 }
 
 // A request that describes an operation which has not been started. `peer` is not MPI_PROC_NULL.
 Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
-                      int tag, Mode mode);
+                      int tag, message::Mode mode);
 Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag);
 // One that is done: what a communication with MPI_PROC_NULL is.

@@ -13,12 +13,12 @@
 
 namespace heddle::mpi {
 
-using p2p::Mode;
+using message::Mode;
 
 namespace {
 
-void isend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm, Mode mode,
-           MPI_Request* request) {
+void isend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
+           message::Mode mode, MPI_Request* request) {
   *request = handle_of<MPI_Request>(p2p::begin_isend(comm, buf, count, datatype, dest, tag, mode));
 }
 
@@ -28,24 +28,24 @@ Error Send(const void* buf, MPI_Count count, const Datatype& datatype, int dest,
   return p2p::send(comm, Plane::user, buf, count, datatype, dest, tag);
 }
 Error Ssend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
-  return p2p::send(comm, Plane::user, buf, count, datatype, dest, tag, Mode::synchronous);
+  return p2p::send(comm, Plane::user, buf, count, datatype, dest, tag, message::Mode::synchronous);
 }
 Error Rsend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm) {
-  return p2p::send(comm, Plane::user, buf, count, datatype, dest, tag, Mode::ready);
+  return p2p::send(comm, Plane::user, buf, count, datatype, dest, tag, message::Mode::ready);
 }
 Error Isend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
             MPI_Request* request) {
-  isend(buf, count, datatype, dest, tag, comm, Mode::standard, request);
+  isend(buf, count, datatype, dest, tag, comm, message::Mode::standard, request);
   return success;
 }
 Error Issend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
              MPI_Request* request) {
-  isend(buf, count, datatype, dest, tag, comm, Mode::synchronous, request);
+  isend(buf, count, datatype, dest, tag, comm, message::Mode::synchronous, request);
   return success;
 }
 Error Irsend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
              MPI_Request* request) {
-  isend(buf, count, datatype, dest, tag, comm, Mode::ready, request);
+  isend(buf, count, datatype, dest, tag, comm, message::Mode::ready, request);
   return success;
 }
 
@@ -151,7 +151,7 @@ constexpr RequestType pair_type{
 // Begins both; receive() and send() do that.
 template <class Receive, class Send>
 void start_pair(std::unique_ptr<Pair> pair, Comm& comm, MPI_Request* handle, Receive&& receive, Send&& send) {
-  Request& whole = p2p::take_request();
+  Request& whole = message::take_request();
   try {
     pair->receive = &p2p::begun(receive());
     pair->send = &send_beside(*pair->receive, send);

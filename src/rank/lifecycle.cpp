@@ -6,11 +6,11 @@
 
 #include "binding/impl.hpp"
 #include "boot/join.hpp"
+#include "engine/engine.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
-#include "p2p/engine.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
 #include "threads/thread_ref.hpp"

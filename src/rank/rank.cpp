@@ -19,14 +19,14 @@
 #include "boot/directory.hpp"
 #include "boot/job.hpp"
 #include "boot/variables.hpp"
+#include "engine/engine.hpp"
 #include "lln/route.hpp"
+#include "message/request_cache.hpp"
+#include "message/transfer.hpp"
 #include "node/room.hpp"
 #include "object/error.hpp"
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
-#include "p2p/engine.hpp"
-#include "p2p/request_cache.hpp"
-#include "p2p/transfer.hpp"
 #include "progress/setting.hpp"
 #include "rank/crash.hpp"
 #include "rank/settings.hpp"
@@ -108,11 +108,11 @@ static Error begin_help(Rank& rank) {
         "HEDDLE_PROGRESS=%.200s can't be had: with HEDDLE_MODEL=%s a communication thread submits everything, and "
         "nothing is left to defer",
         text.c_str(), model.name.c_str());
-  if (wanted.deferral != Deferral::none && wanted.from > p2p::near_eager_bytes)
+  if (wanted.deferral != Deferral::none && wanted.from > message::near_eager_bytes)
     return fail(MPI_ERR_ARG,
                 "HEDDLE_PROGRESS=%.200s can't be had: a message of more than %zu bytes only announces itself, which is "
                 "not deferred",
-                text.c_str(), p2p::near_eager_bytes);
+                text.c_str(), message::near_eager_bytes);
   try {
     rank.engine->begin_help(rank.cores, wanted);
   } catch (const std::exception& error) {  // of the system, or there is no memory for them
@@ -169,12 +169,12 @@ static Error bring_up(Rank& rank) {
   if (!why.empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", why.c_str());
   try {
     if (Error e = open_networks(rank)) return e;
-    rank.engine = p2p::make_engine(rank);
+    rank.engine = engine::make_engine(rank);
   } catch (const std::runtime_error& error) {
     return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.world_rank, error.what());
   }
   if (!rank.engine) return Error(MPI_ERR_ARG);
-  rank.sent = &p2p::take_request();
+  rank.sent = &message::take_request();
   rank.sent->done.store(1, std::memory_order_relaxed);
   return success;
 }

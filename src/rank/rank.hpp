@@ -26,10 +26,12 @@ namespace heddle {
 struct Comm;
 struct Group;
 struct Request;
+namespace engine {
+class Engine;
+}
 namespace p2p {
 class SendBuffer;
-class Engine;
-}  // namespace p2p
+}
 namespace tool {
 struct Interface;
 }
@@ -64,7 +66,7 @@ struct Rank {
 
   instruments::Ledger ledger;               // who counts what: VNIs and communicators
   std::string strategy;                     // of the outboxes of its VNIs
-  std::unique_ptr<p2p::Engine> engine;      // the rank's VNIs, and how its threads wait
+  std::unique_ptr<engine::Engine> engine;   // the rank's VNIs, and how its threads wait
   Request* sent = nullptr;                  // what an MPI_Isend that was complete at once returns; always done
   progress::Pollables pollables;            // schedules of nonblocking collectives
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "object/win.hpp"
-#include "rma/place.hpp"
+#include "rma/reach/target_region.hpp"
 
 namespace heddle::rma {
 

@@ -8,7 +8,7 @@
 
 #include "object/error.hpp"
 #include "op/op.hpp"
-#include "rma/place.hpp"
+#include "rma/reach/target_region.hpp"
 #include "rma/shared_state.hpp"
 
 namespace heddle::rma {

@@ -2,7 +2,7 @@
 // that an origin can check what it is about to touch.
 #pragma once
 
-#include "rma/far_memory.hpp"
+#include "rma/reach/process_memory.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::rma {

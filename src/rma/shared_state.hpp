@@ -15,8 +15,8 @@
 
 #include "node/heap.hpp"
 #include "platform/native.hpp"
+#include "rma/epochs/target_lock.hpp"
 #include "rma/region_table.hpp"
-#include "rma/target_lock.hpp"
 #include "sync/futex_lock.hpp"
 
 namespace heddle::rma {

@@ -22,13 +22,13 @@
 #include <vector>
 
 #include "boot/peer_memory.hpp"
+#include "engine/blocked.hpp"
 #include "node/heap.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/win.hpp"
-#include "p2p/blocked.hpp"
 #include "p2p/p2p.hpp"
-#include "rma/epochs.hpp"
+#include "rma/epochs/epochs.hpp"
 #include "rma/shared_state.hpp"
 
 namespace heddle::rma {
@@ -67,7 +67,7 @@ class Window {
   // `what` is waited for of the member `peer`, or of all.
   template <class F>
   void wait_until(boot::Awaited what, int peer, const F& holds) const {
-    p2p::wait_until(*comm.owner, p2p::wait_on(comm, what, peer), holds);
+    p2p::wait_until(*comm.owner, engine::wait_on(comm, what, peer), holds);
   }
 
   Comm& comm;

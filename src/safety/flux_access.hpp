@@ -3,7 +3,7 @@
 //
 // Source: Díaz-Martín 2014, section IV. There each thread has queues of posted receives and of unexpected messages of its own; here
 // the receives that it announces are in bins by source and tag, which threads share only if they ask for the same message
-// (p2p/matching.hpp).
+// (message/matching.hpp).
 #pragma once
 
 #include "safety/inject_access.hpp"

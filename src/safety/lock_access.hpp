@@ -8,7 +8,7 @@
 //   submits      whether submit(work) exists: work that may be executed later, by another thread
 //   injects      whether inject(f) exists: executes f, which sends a short message, beside whatever else happens
 //   by_flux      whether that is for threads that share no way to a peer
-//   announces    whether receives are posted beside whatever else happens (p2p/matching.hpp)
+//   announces    whether receives are posted beside whatever else happens (message/matching.hpp)
 #pragma once
 
 #include "safety/environment.hpp"

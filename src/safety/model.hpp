@@ -1,5 +1,5 @@
 // A safety model: what keeps a rank's VNIs correct when many threads enter them, as four choices (see
-// docs/adr and the table of presets in p2p/presets.cpp).
+// docs/adr and the table of presets in engine/presets.cpp).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Model {
   Submission submission = Submission::wait;
   Waiting waiting = Waiting::adaptive;
   std::string strategy =
-      "direct";  // of the outbox (p2p/outbox/strategy.hpp); whether there is such a one says its folder
+      "direct";  // of the outbox (message/outbox/strategy.hpp); whether there is such a one says its folder
 
   bool same_parts(const Model& other) const {
     return lock == other.lock && submission == other.submission && waiting == other.waiting;

@@ -1,7 +1,7 @@
 // Announcements: many threads leave something for an owner, in order, and never wait; the owner can close the gate, and
 // whoever announces from then on is told to come itself.
 //
-// Source: ours, for receives that are posted beside the thread that matches messages (p2p/matching.hpp): the owner takes
+// Source: ours, for receives that are posted beside the thread that matches messages (message/matching.hpp): the owner takes
 // what was announced when a message comes that nothing fits, and as long as a message waits unmatched the gate is closed.
 // The list is Treiber's stack (Systems programming: coping with parallelism, 1986), of which the owner takes all and
 // turns it round; so there is no ABA, and no node is read that its thread may have back.

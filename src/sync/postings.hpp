@@ -1,7 +1,7 @@
 // Postings: what many threads post for an owner to match with what comes, without waiting for it (announcements.hpp), and what the
 // owner has taken in of that.
 //
-// Source: ours, for the receives of one bin (p2p/matching.hpp). While something that came waits unmatched the gate is closed, and who
+// Source: ours, for the receives of one bin (message/matching.hpp). While something that came waits unmatched the gate is closed, and who
 // posts then comes itself: so a posting and what fits it never miss each other.
 //
 // Invariants: the gate is closed from the time when something is kept unmatched until open(), by whoever has taken the last of it.

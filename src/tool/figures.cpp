@@ -1,8 +1,8 @@
 #include "tool/figures.hpp"
 
+#include "engine/asked_models.hpp"
+#include "engine/engine.hpp"
 #include "object/comm.hpp"
-#include "p2p/asked_models.hpp"
-#include "p2p/engine.hpp"
 #include "rank/rank.hpp"
 #include "rank/settings.hpp"
 #include "safety/sleep.hpp"
@@ -22,7 +22,7 @@ void add_living(Rank& rank, std::vector<CommFigures>& figures) {
     if (comm.handle == 0 || comm.owner != &rank) continue;
     const Totals totals = comm.counters.totals();
     if (totals.threads == 0) continue;
-    const p2p::Vni* vni = comm.vni.load(std::memory_order_relaxed);
+    const engine::Vni* vni = comm.vni.load(std::memory_order_relaxed);
     std::lock_guard guard(comm.mutex);
     figures.push_back({.name = comm.name,
                        .size = comm.size,
@@ -52,7 +52,7 @@ Figures collect(Rank& rank) {
                   .comms = {}};
   rank.ledger.for_each_vni([&](int index, const Counters& vni) {
     if (index >= rank.engine->vnis())
-      figures.asked.push_back("VNI " + std::to_string(index) + ": " + p2p::asked_model_of(rank, index).text());
+      figures.asked.push_back("VNI " + std::to_string(index) + ": " + engine::asked_model_of(rank, index).text());
     figures.vnis.push_back({.index = index, .totals = vni.totals()});
   });
   add_living(rank, figures.comms);

@@ -4,10 +4,10 @@
 #include <array>
 #include <cstring>
 
+#include "engine/vni.hpp"
 #include "instruments/ticks.hpp"
 #include "object/resolve.hpp"
 #include "p2p/requests.hpp"
-#include "p2p/vni.hpp"
 #include "tool/interface.hpp"
 
 namespace heddle::tool {

@@ -18,8 +18,8 @@ AttributeSet::~AttributeSet() = default;
 ErrhandlerSlot::~ErrhandlerSlot() = default;
 
 namespace p2p {
-Error send(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, Mode) { std::abort(); }
-Request& isend(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, Mode) { std::abort(); }
+Error send(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, message::Mode) { std::abort(); }
+Request& isend(Comm&, Plane, const void*, MPI_Count, const Datatype&, int, int, message::Mode) { std::abort(); }
 Request& irecv(Comm&, Plane, void*, MPI_Count, const Datatype&, int, int) { std::abort(); }
 Error wait_all(Request* const*, std::size_t) { std::abort(); }
 void poll_once(Rank&) { std::abort(); }

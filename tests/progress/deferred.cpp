@@ -220,7 +220,8 @@ void block_beside(const test::Counter& deferred) {
     rest();
     MPI_Isend(out.back().data(), 600, MPI_INT, partner(), 9, MPI_COMM_WORLD, &requests[i]);
   }
-  equal(static_cast<long long>(deferred.read() - before), 0, "sends that were left to an idle core while a thread sleeps");
+  equal(static_cast<long long>(deferred.read() - before), 0,
+        "sends that were left to an idle core while a thread sleeps");
   MPI_Waitall(messages, requests, MPI_STATUSES_IGNORE);
   blocked.join();
 }

@@ -69,26 +69,26 @@ using All = testing::Types<OverLoopback, OverMirror>;""")
 
 
 def strategy(copy: Copy, libraries: list[str]) -> None:
-    copy.clone("src/p2p/outbox/direct.hpp", "src/p2p/outbox/plain.hpp", ("Direct", "Plain"), ('"direct"', '"plain"'))
-    copy.edit("src/p2p/outbox/strategies.cpp", '    {"direct", make<Direct>},',
+    copy.clone("src/message/outbox/direct.hpp", "src/message/outbox/plain.hpp", ("Direct", "Plain"), ('"direct"', '"plain"'))
+    copy.edit("src/message/outbox/strategies.cpp", '    {"direct", make<Direct>},',
               '    {"direct", make<Direct>},\n    {"plain", make<Plain>},')
-    copy.edit("src/p2p/outbox/strategies.cpp", '#include "p2p/outbox/direct.hpp"',
-              '#include "p2p/outbox/direct.hpp"\n#include "p2p/outbox/plain.hpp"')
-    (copy.root / "tests/main.cpp").write_text("""#include "p2p/outbox/strategy.hpp"
+    copy.edit("src/message/outbox/strategies.cpp", '#include "message/outbox/direct.hpp"',
+              '#include "message/outbox/direct.hpp"\n#include "message/outbox/plain.hpp"')
+    (copy.root / "tests/main.cpp").write_text("""#include "message/outbox/strategy.hpp"
 using namespace heddle;
 int main() {
-  p2p::OutboxItem first, second;
-  p2p::OutboxQueue queue;
+  message::OutboxItem first, second;
+  message::OutboxQueue queue;
   queue.append(first);
   queue.append(second);
   int sent = 0;
-  const auto strategy = p2p::make_strategy("plain");
+  const auto strategy = message::make_strategy("plain");
   const unsigned left = strategy->send(
-      queue, [&](const p2p::OutboxItem&) { return sent++ == 0; }, [](p2p::OutboxItem&) {});
-  return p2p::is_strategy("plain") && left == 1 && sent == 2 && !queue.empty() ? 0 : 1;
+      queue, [&](const message::OutboxItem&) { return sent++ == 0; }, [](message::OutboxItem&) {});
+  return message::is_strategy("plain") && left == 1 && sent == 2 && !queue.empty() ? 0 : 1;
 }
 """)
-    copy.build_and_run(["tests/main.cpp", "src/p2p/outbox/strategies.cpp"], [])
+    copy.build_and_run(["tests/main.cpp", "src/message/outbox/strategies.cpp"], [])
 
 
 def lock(copy: Copy, libraries: list[str]) -> None:

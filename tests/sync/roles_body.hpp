@@ -1,5 +1,5 @@
 // The tests of server roles and of waiters: a rank whose threads wait for requests, and a peer, which sends. Each body has the steps
-// of the library's engine (p2p/composed_engine.hpp). A lost wake-up, or a role that nobody has, is a deadlock.
+// of the library's engine (engine/composed_engine.hpp). A lost wake-up, or a role that nobody has, is a deadlock.
 //
 // ServerBody: the last thread is the peer. The others post a request and wait; the server sleeps on the doorbell, and what it takes
 // completes the oldest request, whoever's. `HandOver::left_out`: who leaves as the server tells nobody. `HandOver::unwoken`: it

@@ -4,7 +4,7 @@
     generate.py DESCRIBE MPICC --share FOLDER      man/man1, bash-completion, zsh, fish
     generate.py DESCRIBE MPICC --reference FILE
 
-DESCRIBE is the program that prints the tables of the launcher (src/boot/mpiexec/describe.cpp), MPICC the compiler wrapper.
+DESCRIBE is the program that prints the tables of the launcher (src/mpiexec/describe.cpp), MPICC the compiler wrapper.
 """
 
 from __future__ import annotations

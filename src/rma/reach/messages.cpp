@@ -1,6 +1,6 @@
 #include "rma/reach/messages.hpp"
 
-#include "p2p/blocked.hpp"
+#include "engine/blocked.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
 
@@ -20,7 +20,7 @@ Messages::~Messages() {
   Rank& rank = *comm_.owner;
   ending_.store(true, std::memory_order_release);
   p2p::notify(rank, rank.world_rank);
-  p2p::wait_until(rank, p2p::wait_on(comm_, boot::Awaited::target_answer),
+  p2p::wait_until(rank, engine::wait_on(comm_, boot::Awaited::target_answer),
                   [this] { return ended_.load(std::memory_order_acquire); });
   p2p::end_serving(rank);
 }

@@ -4,7 +4,7 @@
 #include "object/error.hpp"
 #include "object/request.hpp"
 #include "op/op.hpp"
-#include "rma/place.hpp"
+#include "rma/reach/target_region.hpp"
 #include "rma/window.hpp"
 
 namespace heddle::rma::reach {

@@ -4,7 +4,7 @@
 #include <new>
 #include <span>
 
-#include "p2p/blocked.hpp"
+#include "engine/blocked.hpp"
 #include "p2p/p2p.hpp"
 #include "rank/rank.hpp"
 #include "rma/reach/regions.hpp"
@@ -19,7 +19,9 @@ static_assert(first_answer_tag + max_exchanges <= first_question_tag);
 
 const Datatype& bytes() { return *predefined_datatype(MPI_BYTE); }
 
-boot::Wait wait_for(const Comm& comm, int target) { return p2p::wait_on(comm, boot::Awaited::target_answer, target); }
+boot::Wait wait_for(const Comm& comm, int target) {
+  return engine::wait_on(comm, boot::Awaited::target_answer, target);
+}
 
 }  // namespace
 

@@ -18,7 +18,7 @@
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
-#include "rma/far_memory.hpp"
+#include "rma/reach/process_memory.hpp"
 #include "rma/reach/wire.hpp"
 #include "threads/mutex.hpp"
 

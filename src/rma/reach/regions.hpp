@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "rma/far_memory.hpp"
+#include "rma/reach/process_memory.hpp"
 #include "rma/reach/wire.hpp"
 
 namespace heddle::rma::reach {

@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rma/target_lock.hpp"
+#include "rma/epochs/target_lock.hpp"
 
 namespace heddle::rma::reach {
 

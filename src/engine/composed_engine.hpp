@@ -1,0 +1,420 @@
+// The engine that a safety model composes: so many VNIs under one kind of access, and one way of waiting.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "boot/wait_record.hpp"
+#include "engine/asked_vnis.hpp"
+#include "engine/blocked.hpp"
+#include "engine/composed_vni.hpp"
+#include "engine/engine.hpp"
+#include "engine/presets.hpp"
+#include "engine/user_level_waiting.hpp"
+#include "engine/waiting.hpp"
+#include "instruments/span.hpp"
+#include "platform/native.hpp"
+#include "progress/idle_cores.hpp"
+#include "rank/rank.hpp"
+#include "threads/helper.hpp"
+#include "threads/thread_ref.hpp"
+
+namespace heddle::engine {
+
+template <class Access, class Waiting>
+class ComposedEngine final : public Engine, private progress::Attended {
+ public:
+  // make_access(core) is the access to one VNI.
+  template <class MakeAccess>
+  ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access) : Engine(std::move(model)), rank_(rank) {
+    for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, make_access);
+    rank.machine.waiting = &rank.node->waiting();
+    if (rank.job.header->usable_cores <= rank.job.header->local_ranks)
+      rank.machine.called_helper = &own_bell().called_another;
+  }
+
+  Vni& vni(int index) override {
+    if (index < vnis()) return vnis_[static_cast<std::size_t>(index)];
+    return asked_.find_or_make(index, [&] {
+      auto vni = make_asked_vni(rank_, index);
+      if (help_ != nullptr) defer(vni->core());
+      return vni;
+    });
+  }
+
+  void wait(Request* const* requests, std::size_t n, bool any) override {
+    WaitSet set(requests, n, any);
+    if (set.satisfied()) return;
+    const instruments::Span span(counters(), Time::wait);
+    if (const threads::ThreadRef caller = threads::user_level()) [[unlikely]] {
+      UserLevelWaiting(*this, caller).wait(set);
+    } else {
+      Waiting::wait(*this, set);
+    }
+    leave();
+  }
+  void wait_until(bool (*holds)(const void*), const void* what, const boot::Wait& wait) override {
+    const instruments::Span span(counters(), Time::wait);
+    const auto condition = [&] { return holds(what); };
+    if (const threads::ThreadRef caller = threads::user_level()) [[unlikely]] {
+      UserLevelWaiting(*this, caller).wait_until(condition, wait);
+    } else {
+      Waiting::wait_until(*this, condition, &wait);
+    }
+    leave();
+  }
+  void notify(int world_rank) override { route().wake(world_rank); }
+  bool test(const Request& request) override {
+    const bool moved = Waiting::progress(*this, home_of(request));
+    leave();
+    if (request.done.load(std::memory_order_acquire) != 0) return true;
+    ComposedEngine::tested_in_vain(moved);
+    return false;
+  }
+  bool progress(const Request* needed) override {
+    const bool moved = Waiting::progress(*this, needed != nullptr ? home_of(*needed) : 0);
+    leave();
+    return moved;
+  }
+  void tested_in_vain(bool moved) override {
+    static constinit thread_local FruitlessTests tests;
+    tests.count(moved, rank_.machine);
+  }
+  void poll_once() override {
+    if (!something_to_do() && !rank_.pollables.any()) [[likely]]
+      return;
+    look(0, {});
+    leave();
+  }
+
+  void begin_help(const cpu_set_t& cores, const progress::Setting& setting) override {
+    if (is_served()) return;  // what submits to a communication thread has its helper already
+    help_ = std::make_unique<progress::IdleCores>(attended(), own_bell(), cores, setting.deferral);
+    setting_ = setting;
+    for_each([&](auto& vni) { defer(vni.core()); });
+  }
+  void end_help() override {
+    for_each([](auto& vni) { vni.core().end_deferring(); });
+    help_.reset();
+  }
+
+  void begin_serving() override {
+    if (is_served() || thread_level() != MPI_THREAD_MULTIPLE) return;
+    std::call_once(server_started_, [this] {
+      threads::start_helper([this] {
+        for (;;) {
+          platform::Native::park(serving_, 0, platform::Scope::process);
+          sleep_until([this] { return serving_.load(std::memory_order_acquire) == 0; }, false);
+        }
+      });
+    });
+    if (serving_.fetch_add(1, std::memory_order_acq_rel) == 0)
+      platform::Native::unpark(serving_, 1, platform::Scope::process);
+  }
+  void end_serving() override {
+    if (is_served() || thread_level() != MPI_THREAD_MULTIPLE) return;
+    if (serving_.fetch_sub(1, std::memory_order_acq_rel) == 1) rouse();
+  }
+
+  // ---- for the ways of waiting
+
+  Rank& rank() const { return rank_; }
+  const Machine& machine() const { return rank_.machine; }
+
+  // What the set still needs, for people.
+  boot::Wait describe(WaitSet& set) {
+    boot::Wait wait{.any = set.any()};
+    for_each_vni(set, [&](auto& vni) { vni.expect(set, nullptr, wait); });
+    return wait;
+  }
+
+  // The VNI of a request that the set still needs, if it is one of the rank's model: of a wait for any one after the other. The
+  // others are looked at now and then: progress is global.
+  int home(const WaitSet& set) const { return vnis() == 1 ? 0 : home_of(*set.next()); }
+  int home_of(const Request& request) const {
+    const int index = index_of(request);
+    return index < vnis() ? index : 0;
+  }
+
+  // One attempt to move everything: the VNI `home`, the others (without waiting for them), those that were asked for
+  // (when something is to be done there), and schedules.
+  progress::Pass look(int home, Urgency urgency, int most = lln::visit_messages) {
+    return look(home, {.urgency = urgency, .peek = Waiting::peeks(model()), .most = most});
+  }
+  // The same, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
+  progress::Pass look(int home, const Look& how, bool of_program = true) {
+    progress::Pass pass = vnis_[static_cast<std::size_t>(home)].look(how);
+    if (vnis() > 1 && (Waiting::peeks(model()) || looks_.fetch_add(1, std::memory_order_relaxed) % global_looks == 0))
+      for (int i = 0; i < vnis(); ++i)
+        if (i != home) progress::add(pass, vnis_[static_cast<std::size_t>(i)].look({.most = how.most}));
+    if (asked_.any()) [[unlikely]]
+      asked_.for_each([&](Vni& vni) { progress::add(pass, vni.look({.urgency = how.urgency, .most = how.most})); });
+    if (rank_.pollables.any()) {
+      progress::add(pass, rank_.pollables.poll(of_program));
+      // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
+      if (pass.moved) rouse();
+      if (pass.moved && !of_program) call_program();
+    }
+    return pass;
+  }
+
+  // Before sleeping, and instead of it: misses nothing that has arrived.
+  progress::Pass look_well(bool of_program = true) {
+    progress::Pass pass;
+    for_each([&](auto& vni) { progress::add(pass, vni.look({.urgency = Urgency::low})); });
+    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(of_program));
+    if (pass.moved && !of_program) call_program();
+    return pass;
+  }
+
+  // Waits with a counter. sleep(waiter) is how one that isn't the server does that; serve(over) makes progress until
+  // over().
+  template <class Sleep, class Serve>
+  void wait_enrolled(WaitSet& set, Waiter& me, Sleep&& sleep, Serve&& serve) {
+    const boot::Wait wait = enroll(set, me);
+    const Blocked said(rank_, &wait);
+    bool server = roles_.enter(me);
+    if (!server) {
+      // What this thread left in a backlog is new to a server that already sleeps: only the server asks for room.
+      if (something_to_do()) rouse();
+      const instruments::ExactSpan span(counters(), Time::asleep);
+      server = !sleep(me).complete;
+    }
+    if (server) serve([&] { return me.counter.complete(); });
+    roles_.leave(me);
+    withdraw(set);
+  }
+
+  // The same where another thread makes all progress.
+  void wait_served(WaitSet& set, Waiter& me) {
+    const boot::Wait wait = enroll(set, me);
+    const Blocked said(rank_, &wait);
+    rouse();
+    (void)me.sleep();
+    withdraw(set);
+  }
+  bool is_served() const { return model().waiting == safety::Waiting::flag; }
+
+  // Sleeps on the rank's doorbell, and progresses whenever it rings, until `holds`.
+  template <class F>
+  void sleep_until(F&& holds, bool of_program = true) {
+    auto& bell = own_bell();
+    while (!holds()) {
+      rank_.node->agree_on_fences();
+      bool idle = bell.wait_once([&] { for_each([](auto& vni) { vni.prepare_to_sleep(); }); },
+                                 [&] {
+                                   const progress::Pass pass = look_well(of_program);
+                                   return pass.moved || !pass.complete || holds();
+                                 },
+                                 [&](std::uint32_t rings) {
+                                   const instruments::ExactSpan span(counters(), Time::asleep);
+                                   bell.sleep(rings);
+                                 });
+      Patience patience(rank_.machine);
+      do {
+        if (!look(0, Look{.peek = Waiting::peeks(model())}, of_program).moved) continue;
+        patience.reset();
+        idle = false;
+      } while (!holds() && (patience.spend() || stays_awake(*this, patience, of_program)));
+      if (idle && !holds()) count(counters(), instruments::Count::idle_wakeups);
+    }
+  }
+
+  // ---- for user-level threads (user_level_waiting.hpp)
+
+  // The server, which is one, serves no longer. False: it has to look once more.
+  bool resign(Waiter& me) {
+    if (!start_watch() || !leaves_nothing_of_program() || !roles_.resign(me)) return false;
+    // A watch that is still asleep from its last duty knows nothing of what has been left in a backlog since.
+    if (something_to_do()) rouse();
+    return true;
+  }
+
+  // Suspends the caller until the condition holds, which is looked at whenever the rank's doorbell has rung. Who has to move
+  // something first may be a sibling of the caller: it gets its turn however often the bell rings.
+  template <class F>
+  void listen_until(F&& holds, Waiter& me) {
+    const bool watched = start_watch();
+    auto& bell = own_bell();
+    while (!holds()) {
+      if (!watched) {  // nobody would wake it
+        (void)look_well();
+        me.thread.yield();
+        continue;
+      }
+      me.expect(1, false);
+      (void)bell.wait_once(
+          [] {}, holds,
+          [&](std::uint32_t rings) {
+            roles_.listen(me);
+            if (!leaves_nothing_of_program() || bell.rings.load(std::memory_order_acquire) != rings) {
+              roles_.call_listeners();  // what rang before the caller was a listener may have been heard already
+            } else if (something_to_do()) {
+              rouse();  // the watch, which calls us again when it has looked
+            }
+            const instruments::ExactSpan span(counters(), Time::asleep);
+            (void)me.sleep();
+          });
+      me.thread.yield();
+    }
+  }
+
+  // Of the offload model: a thread that does nothing else, for every VNI. It lives as long as the process, like the engine.
+  void start_communication_thread() {
+    threads::start_helper([this] {
+      for (auto& vni : vnis_) vni.access().serve();
+      sleep_until([] { return false; });
+    });
+  }
+
+ private:
+  using Time = instruments::Time;
+
+  static constexpr std::uint32_t global_looks = 16;  // of a VNI to one of all (Amer 2019, Fig. 3a: `if (cond)`)
+
+  // ---- for the helpers (progress::Attended)
+
+  progress::Attended& attended() { return *this; }
+  bool ready() const override { return something_to_do(); }
+  bool any_unsent() const override {
+    return any_of([](const auto& vni) { return vni.any_unsent(); });
+  }
+  std::uint32_t taken() const override {
+    std::uint32_t taken = 0;
+    for_each([&](const auto& vni) { taken += vni.taken(); });
+    return taken;
+  }
+  progress::Pass advance(bool thorough) override {
+    progress::Pass pass;
+    for_each([&](auto& vni) {
+      if (thorough) vni.prepare_to_sleep();
+      progress::add(pass, vni.look({.urgency = thorough ? Urgency::low : Urgency::attempt}));
+    });
+    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(false));
+    if (pass.moved) call_program();
+    return pass;
+  }
+  // A thread of the program has made progress and does so no longer: what it has begun is the helpers' from here on.
+  void leave() {
+    if (help_ != nullptr && something_to_do()) [[unlikely]]
+      vnis_.front().core().call_helper();
+  }
+
+  lln::Route& route() { return vnis_.front().core().route(); }
+  node::Doorbell& own_bell() { return rank_.node->own_bell(); }
+  // What concerns the rank and no one VNI is counted at its first.
+  instruments::Counters& counters() { return vnis_.front().core().counters(); }
+  // What has moved, or come, may be what a schedule waits for that only threads of the program may look at.
+  void call_program() {
+    if (!rank_.pollables.any_of_program()) return;
+    roles_.call_server();
+    roles_.call_listeners();
+    rouse();  // a server that is a kernel thread sleeps on the doorbell, which nobody has rung for what was sent meanwhile
+  }
+  // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed. False: the system
+  // gives us none, and user-level threads that wait go on polling.
+  bool start_watch() {
+    std::call_once(watch_started_, [this] {
+      // As it is now: what rings before the helper runs is news to it.
+      const std::uint32_t rung = own_bell().rings.load(std::memory_order_acquire);
+      watched_ = start_helper_or_say("user-level threads that wait poll without end", [this, heard = rung]() mutable {
+        for (;;) {
+          roles_.await_duty();
+          const auto relieved = [&] {
+            const std::uint32_t rings = own_bell().rings.load(std::memory_order_acquire);
+            if (rings != heard) {
+              roles_.call_listeners();
+              call_program();
+            }
+            heard = rings;
+            return !roles_.watch_is_wanted();
+          };
+          sleep_until(relieved, false);
+        }
+      });
+    });
+    return watched_;
+  }
+
+  // Whether a user-level thread may be suspended: of what only threads of the program may poll nothing can move now. A helper that
+  // moves something later calls them (call_program); while it is about to, the poll is not complete.
+  bool leaves_nothing_of_program() {
+    if (!rank_.pollables.any_of_program()) return true;
+    const progress::Pass pass = look_well();
+    return !pass.moved && pass.complete;
+  }
+
+  void rouse() { vnis_.front().core().rouse(); }
+  bool something_to_do() const {
+    return any_of([](const auto& vni) { return vni.something_to_do(); });
+  }
+
+  // Sends of this VNI may be left to the helpers, if the setting asks for it.
+  void defer(message::Core& core) {
+    if (setting_.deferral != progress::Deferral::none) core.begin_deferring(setting_.from, *help_);
+  }
+
+  // Every request of the set counts; those that are done by now, or become so meanwhile, signal too. Returns what is waited
+  // for, for people.
+  boot::Wait enroll(WaitSet& set, Waiter& me) {
+    boot::Wait wait{.any = set.any()};
+    me.expect(set.size(), set.any());
+    for_each_vni(set, [&](auto& vni) { vni.expect(set, &me, wait); });
+    return wait;
+  }
+  // Of a wait for any: the others must not signal any more. (Those of a wait for all have all done so.)
+  void withdraw(WaitSet& set) {
+    if (set.any()) for_each_vni(set, [&](auto& vni) { vni.forget(set); });
+  }
+
+  // Over all VNIs of the rank: its own, and then those that were asked for.
+  template <class F>
+  void for_each(F&& f) {
+    for (auto& vni : vnis_) f(vni);
+    asked_.for_each(f);
+  }
+  template <class F>
+  void for_each(F&& f) const {
+    for (const auto& vni : vnis_) f(vni);
+    asked_.for_each(f);
+  }
+  template <class F>
+  bool any_of(F&& f) const {
+    for (const auto& vni : vnis_)
+      if (f(vni)) return true;
+    return asked_.any() && asked_.any_of(f);
+  }
+  // Over those that the set has requests of.
+  template <class F>
+  void for_each_vni(WaitSet& set, F&& f) {
+    std::uint64_t vnis = 0;
+    set.for_each([&](const Request& r) { vnis |= std::uint64_t{1} << index_of(r); });
+    for (; vnis != 0; vnis &= vnis - 1) {
+      const int index = std::countr_zero(vnis);
+      if (index < this->vnis()) [[likely]] {
+        f(vnis_[static_cast<std::size_t>(index)]);
+      } else {
+        f(*asked_.find(index));
+      }
+    }
+  }
+  static int index_of(const Request& request) { return request.vni != nullptr ? request.vni->index() : 0; }
+
+  Rank& rank_;
+  std::deque<ComposedVni<Access>> vnis_;
+  AskedVnis asked_;
+  Roles roles_;
+  std::once_flag watch_started_;
+  bool watched_ = false;
+  std::once_flag server_started_;
+  platform::Native::atomic<std::uint32_t> serving_{0};  // calls of begin_serving() without their end
+  std::unique_ptr<progress::IdleCores> help_;
+  progress::Setting setting_;  // of the help
+  std::atomic<std::uint32_t> looks_{0};
+};
+
+}  // namespace heddle::engine

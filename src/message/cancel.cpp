@@ -1,0 +1,64 @@
+// Taking operations back (MPI 5.0, section 3.8.4).
+#include <cstdint>
+
+#include "message/core.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::message {
+
+// A send to another node may be taken back later, when its receiver has answered.
+bool Core::cancel(Request& request, Wakeups& wakeups) {
+  if (request.done.load(std::memory_order_relaxed) != 0) return false;
+  if (request.receives ? !matcher_.withdraw(request) : !withdraw(request, wakeups)) return false;
+  request.cancelled = true;
+  finish(request, wakeups);
+  return true;
+}
+
+// A send that has not left, one to ourselves that waits for its receive, or one that its receiver has not taken.
+bool Core::withdraw(Request& send, Wakeups& wakeups) {
+  if (send.peer == rank_.world_rank) {
+    Unexpected* const message = matcher_.find_unexpected_if([&](const Unexpected& m) { return m.local == &send; });
+    if (message == nullptr) return false;
+    matcher_.remove_unexpected(*message);
+    drop_unexpected(*message);
+    return true;
+  }
+  if (outbox_.remove(send)) {
+    forget_claim(send);
+    return true;
+  }
+  if (!route_.is_remote(send.peer)) return send.order != node::nowhere && claims_.withdraw(send.order);
+  const auto name = reinterpret_cast<std::uint64_t>(&send);
+  send_control(send.peer, lln::Header{lln::MessageKind::retract, 0, 0, 0}, &name, sizeof name, wakeups);
+  return false;
+}
+
+// The sender of a message wants it back. What names it comes behind it, so it is here, or has been received.
+void Core::arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups) {
+  Unexpected* const message = matcher_.find_unexpected_if([&](const Unexpected& m) {
+    return m.sender == sender && m.local == nullptr && name_of_request(m.header, m.payload) == name;
+  });
+  if (message != nullptr) {
+    matcher_.remove_unexpected(*message);
+    drop_unexpected(*message);
+  }
+  const lln::Header answer{lln::MessageKind::retracted, message != nullptr ? 1 : 0, 0, 0};
+  send_control(sender, answer, &name, sizeof name, wakeups);
+}
+
+void Core::arrive_retracted(const lln::Header& header, std::uint64_t name, Wakeups& wakeups) {
+  if (header.source == 0) return;  // it has been received, or soon is: the request may be gone
+  Request& send = *reinterpret_cast<Request*>(name);
+  send.cancelled = true;
+  finish(send, wakeups);
+}
+
+// Of a send that is about to be finished: its message has been received, or has never left.
+void Core::forget_claim(Request& request) {
+  if (request.receives || request.order == node::nowhere) return;
+  claims_.recycle(request.order);
+  request.order = node::nowhere;
+}
+
+}  // namespace heddle::message

@@ -1,0 +1,530 @@
+#include "message/core.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "boot/join.hpp"
+#include "message/request_cache.hpp"
+#include "object/error.hpp"
+#include "progress/idle_cores.hpp"
+#include "rank/rank.hpp"
+#include "threads/thread_ref.hpp"
+
+namespace heddle::message {
+
+using instruments::count;
+using instruments::Count;
+using instruments::count_held;
+using lln::Header;
+using lln::MessageKind;
+using lln::Posted;
+
+namespace {
+
+// The first lengths that a slot has no room for, and that are not sent unasked to whatever peer.
+constexpr std::size_t slot_below = lln::Route::inject_bytes + 1;
+constexpr std::size_t box_below = lln::Route::flux_bytes + 1;
+constexpr std::size_t near_below = near_eager_bytes + 1;
+
+void truncate(Request& receive, std::size_t message_bytes) {
+  receive.error = MPI_ERR_TRUNCATE;
+  receive.order = message_bytes;
+}
+
+}  // namespace
+
+Core::Core(Rank& rank, int vni, lln::Claiming claiming)
+    : rank_(rank),
+      route_(*rank.node, rank.networks.get(), vni, claiming, threads::user_level_possible()),
+      transfers_(*this, rank.world_rank),
+      streams_(*this),
+      claims_(rank.node->heap()),
+      outbox_(rank.world_size, make_strategy(rank.strategy)) {
+  rank_.ledger.enter(vni, counters_);
+  end_deferring();
+}
+
+Core::~Core() {
+  rank_.ledger.leave(counters_);
+  while (Unexpected* m = free_unexpected_) {
+    free_unexpected_ = m->next;
+    delete m;
+  }
+}
+
+boot::PeerMemory& Core::peer_memory() { return rank_.peer_memory; }
+
+// ---- sending
+
+std::size_t Core::eager_limit(int peer) const {
+  if (route_.is_remote(peer)) return route_.remote_eager_bytes();
+  return rank_.peer_memory.same_space(peer) ? near_eager_bytes : lln::Route::eager_bytes;
+}
+
+// `below` is smaller than usual if longer messages may be deferred; else it is about near peers, and a far one's limit may be
+// another. A template: the two that use it have a copy each of what they call.
+template <class Limit>
+[[gnu::always_inline]] inline bool Core::post_below(const SendArgs& args, Limit limit) {
+  const std::size_t below = limit();
+  if (args.bytes >= below && (below < near_below || args.bytes > eager_limit(args.peer))) return false;
+  if (must_wait(args.peer)) [[unlikely]]
+    return false;  // others to this peer wait: stay in order
+  const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
+  return route_.post(args.peer, args.header, args.bytes, data) == Posted::done && left();
+}
+
+template <class Limit>
+[[gnu::always_inline]] inline bool Core::inject_below(const SendArgs& args, Limit limit) {
+  if (args.bytes >= limit() || must_wait(args.peer)) [[unlikely]]
+    return false;
+  const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
+  if (route_.inject(args.peer, args.header, args.bytes, data) != Posted::done) return false;
+  count(counters_, Count::sent);
+  return true;
+}
+
+bool Core::try_send(const SendArgs& args) {
+  return post_below(args, [] { return near_below; });
+}
+bool Core::try_isend(const SendArgs& args) {
+  return post_below(args, [this] { return isend_below_; });
+}
+bool Core::inject(const SendArgs& args) {
+  return inject_below(args, [] { return slot_below; });
+}
+bool Core::inject_isend(const SendArgs& args) {
+  return inject_below(args, [this] { return isend_slot_below_; });
+}
+
+bool Core::flux_below(const SendArgs& args, std::size_t below) {
+  if (args.bytes >= below || must_wait(args.peer)) return false;
+  const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
+  if (!route_.send_by_flux(args.peer, args.header, args.bytes, data)) return false;
+  count(counters_, Count::sent);
+  return true;
+}
+bool Core::send_by_flux(const SendArgs& args) { return flux_below(args, box_below); }
+bool Core::isend_by_flux(const SendArgs& args) { return flux_below(args, std::min(box_below, isend_below_)); }
+
+void Core::start_send(Request& request, Wakeups& wakeups) {
+  if (request.peer == rank_.world_rank) {
+    send_to_self(request, wakeups);
+    return;
+  }
+  const Posted posted = must_wait(request.peer) ? Posted::busy : post_request(request, wakeups);
+  if (posted == Posted::done) return;
+  if (posted == Posted::no_memory) return fail(request, wakeups);
+  OutboxItem& item = outbox_.make();
+  item.request = &request;
+  append(request.peer, item, wakeups);
+}
+
+// Also of a send that finds no room in the segment for the first channel to the peer.
+void Core::fail(Request& request, Wakeups& wakeups) {
+  request.error = MPI_ERR_NO_MEM;
+  if (request.receives) request.order = 0;
+  forget_claim(request);
+  finish(request, wakeups);
+}
+
+// An idle core may be taken by anybody at any time, and nobody knows for how long. So a thread of this rank that sleeps until
+// something moves does not depend on one.
+void Core::start_isend(Request& request, Wakeups& wakeups) {
+  if (!may_be_deferred(request) || own_bell().anybody_sleeps() || !idle_cores_->at_hand())
+    return start_send(request, wakeups);
+  OutboxItem& item = outbox_.make();
+  item.request = &request;
+  (void)outbox_.append(request.peer, item);
+  count_held(counters_, Count::deferred);
+  // Whoever goes to sleep says so and then looks around once more; here it is the other way round.
+  platform::Native::light_fence();
+  if (idle_cores_->asleep() || own_bell().anybody_sleeps()) [[unlikely]]
+    rouse(wakeups);
+}
+
+// A long message announces itself, which costs no more than to defer it.
+bool Core::may_be_deferred(const Request& request) const {
+  return request.capacity >= deferred_from_ && request.capacity <= eager_limit(request.peer) &&
+         request.peer != rank_.world_rank;
+}
+
+void Core::begin_deferring(std::size_t from, progress::IdleCores& idle_cores) {
+  idle_cores_ = &idle_cores;
+  deferred_from_ = from;
+  isend_slot_below_ = std::min(from, slot_below);
+  isend_below_ = std::min(from, near_below);
+}
+
+void Core::end_deferring() {
+  deferred_from_ = std::numeric_limits<std::size_t>::max();
+  isend_slot_below_ = slot_below;
+  isend_below_ = near_below;
+  idle_cores_ = nullptr;
+}
+
+// Sends what a request describes, in the form that its size and mode ask for.
+Posted Core::post_request(Request& request, Wakeups& wakeups) {
+  const bool synchronous = request.mode == static_cast<std::uint32_t>(Mode::synchronous);
+  Header header{MessageKind::eager, request.source, request.tag, request.context};
+  const std::size_t bytes = request.capacity;
+  const std::uint64_t name = reinterpret_cast<std::uint64_t>(&request);
+  const auto data = [&](std::byte* to) { pack(*request.datatype, request.buffer, request.count, 0, to, bytes); };
+  const std::size_t limit = eager_limit(request.peer);
+  if (!synchronous && bytes <= limit) {
+    const Posted posted = route_.post(request.peer, header, bytes, data);
+    if (posted != Posted::done) return posted;
+    finish(request, wakeups);
+    (void)left();
+    return posted;
+  }
+  // Kept if there is no room now, for the next attempt. Between nodes no word is shared.
+  const bool remote = route_.is_remote(request.peer);
+  if (request.order == node::nowhere && !remote) request.order = claims_.make();
+  Posted posted;
+  if (synchronous && bytes + sizeof(Acknowledged) <= limit) {
+    header.kind = MessageKind::eager_ack;
+    const Acknowledged acknowledged{name, request.order};
+    posted = route_.post(request.peer, header, bytes + sizeof acknowledged, [&](std::byte* to) {
+      std::memcpy(to, &acknowledged, sizeof acknowledged);
+      data(to + sizeof acknowledged);
+    });
+  } else {
+    header.kind = MessageKind::rts;
+    Offer offer{bytes, name, 0, request.order};
+    if (!remote && is_run(*request.datatype, request.count))
+      offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
+    posted =
+        route_.post(request.peer, header, sizeof offer, [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); });
+  }
+  if (posted == Posted::done) (void)left();
+  return posted;
+}
+
+void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
+  if (!must_wait(peer)) {
+    const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
+    if (route_.post(peer, header, bytes, fill) == Posted::done) return;
+  }
+  OutboxItem& item = outbox_.make();
+  item.header = header;
+  item.bytes = bytes;
+  std::memcpy(item.payload, payload, bytes);
+  append(peer, item, wakeups);
+}
+
+// What has found no room.
+void Core::append(int peer, OutboxItem& item, Wakeups& wakeups) {
+  if (outbox_.append(peer, item)) rouse(wakeups);
+}
+
+bool Core::flush_outbox(Wakeups& wakeups) {
+  const bool sent = outbox_.flush([&](int peer, const OutboxItem& item) { return post_item(peer, item, wakeups); });
+  std::uint32_t ended = 0;
+  const bool pieces = streams_.flush(ended, wakeups);
+  outbox_.end_others(ended);
+  return sent || pieces;
+}
+
+// Whether it is out of the way: sent, or a send that has failed.
+bool Core::post_item(int peer, const OutboxItem& item, Wakeups& wakeups) {
+  if (item.request != nullptr) {
+    const Posted posted = post_request(*item.request, wakeups);
+    if (posted == Posted::no_memory) fail(*item.request, wakeups);
+    return posted != Posted::busy;
+  }
+  const auto fill = [&](std::byte* to) { std::memcpy(to, item.payload, item.bytes); };
+  return route_.post(peer, item.header, item.bytes, fill) == Posted::done;
+}
+
+void Core::prepare_to_sleep() {
+  route_.forget_room();
+  if (outbox_.any()) {
+    outbox_.for_each_peer([this](int peer) { route_.want_room(peer); });
+    streams_.want_room();
+  }
+  route_.arm();
+}
+
+// ---- receiving
+
+// The path of a short message that has met its receive, in one piece.
+[[gnu::always_inline]] inline void Core::fill(Request& receive, const std::byte* payload, std::size_t bytes,
+                                              Wakeups& wakeups) {
+  if (bytes > receive.capacity) [[unlikely]] {
+    truncate(receive, bytes);
+    bytes = receive.capacity;
+  }
+  receive.bytes = bytes;
+  unpack(*receive.datatype, receive.buffer, receive.count, 0, payload, bytes);
+  finish(receive, wakeups);
+}
+
+inline void Core::receive_eager(Request& request, Unexpected& message, Wakeups& wakeups) {
+  request.source = message.header.source;
+  request.tag = message.header.tag;
+  fill(request, message.payload, message.payload_bytes, wakeups);
+  drop_unexpected(message);
+}
+
+bool Core::is_offered(const Unexpected& message) {
+  return message.header.kind != MessageKind::eager || message.local != nullptr;
+}
+
+void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
+  if (!is_offered(message)) return receive_eager(request, message, wakeups);
+  reserve();
+  start_offered_recv(request, message, wakeups);
+}
+
+void Core::start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
+  const bool offered = is_offered(message);
+  if (offered) [[unlikely]]
+    reserve();
+  matcher_.remove_unexpected(message);
+  if (offered) [[unlikely]]
+    return start_offered_recv(request, message, wakeups);
+  receive_eager(request, message, wakeups);
+}
+
+void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
+  matcher_.settle(bin, [&](Request& request, Unexpected& message) {
+    try {
+      start_unexpected_recv(request, message, wakeups);
+    } catch (const std::bad_alloc&) {
+      fail(request, wakeups);
+    }
+  });
+}
+
+// What a match may need to be concluded. Nothing that has been taken from a queue is lost for want of memory: there is some before it is
+// taken.
+void Core::reserve() {
+  transfers_.reserve();
+  if (rank_.networks) streams_.reserve();
+  outbox_.reserve();
+}
+
+// ---- arrival
+
+[[gnu::always_inline]] inline void Core::arrive(int sender, const Header& header, const std::byte* payload,
+                                                std::size_t bytes, Wakeups& wakeups) {
+  Request* const receive = matcher_.take_receive(header);
+  if (receive == nullptr) [[unlikely]]
+    return keep(sender, header, payload, bytes);
+  if (header.kind == MessageKind::eager) [[likely]] {
+    receive->source = header.source;
+    receive->tag = header.tag;
+    fill(*receive, payload, bytes, wakeups);
+  } else {
+    deliver_offered(*receive, sender, header, payload, bytes, wakeups);
+  }
+}
+
+void Core::note_shortage() {
+  constexpr std::int64_t one_shortage = 1'000'000'000;  // ns from one failure to the next
+  // Longer than an operation of ours tries that waits for the same (progress/shortage.hpp): its error says more.
+  constexpr std::int64_t patience = 15 * one_shortage;
+  const std::int64_t now = platform::Native::now();
+  const std::uint32_t taken = route_.taken();
+  const std::int64_t last = shortage_.last.exchange(now, std::memory_order_relaxed);
+  if (shortage_.taken.exchange(taken, std::memory_order_relaxed) != taken || now - last > one_shortage)
+    shortage_.since.store(now, std::memory_order_relaxed);
+  if (now - shortage_.since.load(std::memory_order_relaxed) < patience) {
+    sched_yield();  // somebody else may free some
+    return;
+  }
+  char text[300];
+  std::snprintf(text, sizeof text,
+                "rank %d of %d has had no memory for what others have sent to it for %d seconds\n"
+                "  Post receives before their messages come, start fewer ranks, or raise the limit (ulimit -v, the "
+                "container's)\n",
+                rank_.world_rank, rank_.world_size, static_cast<int>(patience / one_shortage));
+  boot::abort(&rank_.job, MPI_ERR_NO_MEM, text);
+}
+
+bool Core::drain(int most, Wakeups& wakeups) {
+  bool moved = false;
+  if (outbox_.any()) [[unlikely]]
+    moved = flush_outbox(wakeups);
+  // Who is about to sleep may have asked for room before this was left.
+  if (moved && rank_.networks && outbox_.any()) [[unlikely]]
+    rouse(wakeups);
+  int control = 0;
+  const auto sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+    if (header.kind <= MessageKind::rts) [[likely]]
+      return arrive(sender, header, payload, bytes, wakeups);
+    ++control;
+    arrive_control(sender, header, payload, bytes, wakeups);
+  };
+  const int messages = route_.poll(most, sink);
+  count_held(counters_, Count::received, static_cast<std::uint64_t>(messages - control));
+  count_held(counters_, Count::polls);
+  if (messages == 0) count_held(counters_, Count::empty_polls);
+  return moved || messages != 0;
+}
+
+void Core::arrive_control(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
+                          Wakeups& wakeups) {
+  if (header.kind == MessageKind::cts) {
+    Answer answer;
+    std::memcpy(&answer, payload, sizeof answer);
+    if (answer.way != Way::stream) return transfers_.answered(sender, answer, wakeups);
+    streams_.answered(sender, answer);
+    outbox_.begin_other();
+    rouse(wakeups);
+  } else if (header.kind == MessageKind::data) {
+    streams_.arrived(payload, bytes, wakeups);
+  } else {
+    std::uint64_t name;
+    std::memcpy(&name, payload, sizeof name);
+    if (header.kind == MessageKind::retract) return arrive_retract(sender, name, wakeups);
+    if (header.kind == MessageKind::retracted) return arrive_retracted(header, name, wakeups);
+    transfers_.join_chunks();
+    Request& request = *reinterpret_cast<Request*>(name);
+    forget_claim(request);
+    finish(request, wakeups);
+  }
+}
+
+// A message, or the offer of one, has met its receive.
+void Core::deliver(Request& receive, int sender, const Header& header, const std::byte* payload, std::size_t bytes,
+                   Wakeups& wakeups) {
+  if (header.kind == MessageKind::rts) {
+    Offer offer;
+    std::memcpy(&offer, payload, sizeof offer);
+    if (offer.bytes > receive.capacity) truncate(receive, offer.bytes);
+    receive.bytes = std::min<std::size_t>(offer.bytes, receive.capacity);
+    if (route_.is_remote(sender)) return streams_.accept(receive, sender, offer, wakeups);
+    return transfers_.accept(receive, sender, offer, wakeups);
+  }
+  if (header.kind == MessageKind::eager_ack) {
+    const Header fin{MessageKind::fin, 0, 0, 0};
+    send_control(sender, fin, payload, sizeof(std::uint64_t), wakeups);  // the request is what it begins with
+    payload += sizeof(Acknowledged);
+    bytes -= sizeof(Acknowledged);
+  }
+  fill(receive, payload, bytes, wakeups);
+}
+
+// The waiter is where its counter says, or on the rank's doorbell if it is the server: that one is rung whenever the last
+// event has come and nobody sleeps on the counter.
+void Core::signal(Waiter& waiter, Wakeups& wakeups) {
+  switch (waiter.arrive()) {
+    case sync::Arrival::more_to_come:
+      break;
+    case sync::Arrival::last_asleep:
+      wakeups.add(waiter);
+      count_held(counters_, Count::wakeups);
+      break;
+    case sync::Arrival::last_awake:
+      rouse();
+      break;
+  }
+}
+
+// ---- messages to ourselves: no network, one copy from buffer to buffer
+
+void Core::send_to_self(Request& request, Wakeups& wakeups) {
+  const Header header{MessageKind::eager, request.source, request.tag, request.context};
+  count_held(counters_, Count::sent);
+  count_held(counters_, Count::received);
+  if (Request* receive = matcher_.take_receive(header)) {
+    receive->source = header.source;
+    receive->tag = header.tag;
+    deliver_local(*receive, request, wakeups);
+    return;
+  }
+  const bool copies =
+      request.mode != static_cast<std::uint32_t>(Mode::synchronous) && request.capacity <= lln::Route::eager_bytes;
+  Unexpected* message = make_unexpected(rank_.world_rank, header, copies ? request.capacity : 0);
+  message->bytes = request.capacity;
+  if (copies) {
+    pack(*request.datatype, request.buffer, request.count, 0, message->payload, request.capacity);
+    finish(request, wakeups);
+  } else {
+    message->local = &request;
+  }
+  add_unexpected(*message);
+}
+
+void Core::deliver_local(Request& receive, Request& send, Wakeups& wakeups) {
+  if (send.capacity > receive.capacity) truncate(receive, send.capacity);
+  receive.bytes = copy(*send.datatype, send.buffer, send.count, *receive.datatype, receive.buffer, receive.count);
+  finish(send, wakeups);
+  finish(receive, wakeups);
+}
+
+// ---- long messages
+
+void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
+  using Role = Transfer::Role;
+  if (transfer.role == Role::read || transfer.role == Role::split_reader) {
+    const Header fin{MessageKind::fin, 0, 0, 0};
+    send_control(transfer.peer, fin, &transfer.sender_request, sizeof transfer.sender_request, wakeups);
+  }
+  // The writer of a split copy is only a helper: its request finishes when the reader says so (FIN).
+  if (transfer.role != Role::split_writer) {
+    forget_claim(*transfer.request);
+    finish(*transfer.request, wakeups);
+  }
+  transfers_.retire(transfer);
+}
+
+// ---- unexpected messages
+
+Unexpected* Core::make_unexpected(int sender, const Header& header, std::size_t payload_bytes) {
+  std::byte* large = nullptr;
+  try {
+    if (free_unexpected_ == nullptr) free_unexpected_ = new Unexpected;
+    if (payload_bytes > sizeof Unexpected::storage) large = new std::byte[payload_bytes];
+  } catch (const std::bad_alloc&) {
+    matcher_.forget(header);
+    throw;
+  }
+  Unexpected* const message = free_unexpected_;
+  free_unexpected_ = message->next;
+  message->header = header;
+  message->sender = sender;
+  message->local = nullptr;
+  message->received = false;
+  message->payload_bytes = payload_bytes;
+  message->payload = large != nullptr ? large : message->storage;
+  return message;
+}
+
+void Core::drop_unexpected(Unexpected& message) {
+  if (message.payload != message.storage) delete[] message.payload;
+  message.next = free_unexpected_;
+  free_unexpected_ = &message;
+}
+
+// A message whose receive has not been posted.
+void Core::keep(int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+  Unexpected* message = make_unexpected(sender, header, bytes);
+  std::memcpy(message->payload, payload, bytes);
+  message->bytes = bytes;
+  if (header.kind == MessageKind::eager_ack) {
+    message->bytes -= sizeof(Acknowledged);
+  } else if (header.kind == MessageKind::rts) {
+    Offer offer;
+    std::memcpy(&offer, payload, sizeof offer);
+    message->bytes = offer.bytes;
+  }
+  add_unexpected(*message);
+}
+
+// A probe that sleeps is told of every message that it might look for.
+void Core::add_unexpected(Unexpected& message) {
+  count_held(counters_, Count::unexpected);
+  matcher_.add_unexpected(message);
+  if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    own_bell().ring();
+}
+
+}  // namespace heddle::message

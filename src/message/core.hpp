@@ -1,0 +1,227 @@
+// What a VNI holds, and what is done to it: posting, matching, arrival. Everything here runs under the protection of
+// the VNI's protection (composed_vni.hpp), one thread at a time, except what says otherwise.
+//
+// The life of a short message: send → Endpoint::post → (other side) Endpoint::poll → arrive → Matcher → copy →
+// finish. A long one travels by rendezvous: its slot carries an offer (RTS), and once that has matched a Transfer moves
+// the data outside the protection (transfer.hpp).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "datatype/datatype.hpp"
+#include "instruments/cells.hpp"
+#include "lln/route.hpp"
+#include "message/claims.hpp"
+#include "message/matching.hpp"
+#include "message/mode.hpp"
+#include "message/outbox/outbox.hpp"
+#include "message/request_cache.hpp"
+#include "message/streams.hpp"
+#include "message/transfer.hpp"
+#include "object/comm.hpp"
+#include "object/request.hpp"
+#include "platform/native.hpp"
+#include "safety/waiter.hpp"
+
+namespace heddle::boot {
+class PeerMemory;
+}
+namespace heddle::progress {
+class IdleCores;
+}
+
+namespace heddle::message {
+
+// A send to another rank whose data can be taken at once.
+struct SendArgs {
+  lln::Header header;
+  int peer;  // world rank
+  const void* buffer;
+  MPI_Count count;
+  const Datatype& datatype;
+  std::size_t bytes;
+};
+
+class Core {
+ public:
+  Core(Rank& rank, int vni, lln::Claiming claiming);
+  ~Core();
+
+  // Sends now if the message is short and the way is free.
+  bool try_send(const SendArgs& args);
+  // Any thread, unprotected, where claiming is concurrent: the same for a message that fits in a slot.
+  bool inject(const SendArgs& args);
+  // Both again, for a send whose caller goes on to something else: not if it is one of those that may be deferred.
+  bool try_isend(const SendArgs& args);
+  bool inject_isend(const SendArgs& args);
+  // The two, where claiming is by flux: the same for a message that fits in a fastbuffer.
+  bool send_by_flux(const SendArgs& args);
+  bool isend_by_flux(const SendArgs& args);
+  // Starts the send that the request describes; it finishes when the buffer may be used again.
+  void start_send(Request& request, Wakeups& wakeups);
+  // The same, or leaves it to an idle core if there is one (progress/idle_cores.hpp). Until it has left, later messages to
+  // the same peer wait behind it, as they do behind one that has found its channel full.
+  void start_isend(Request& request, Wakeups& wakeups);
+  // Matches an unexpected message, or posts the receive.
+  void start_recv(Request& request, Wakeups& wakeups);
+  // Any thread, unprotected: posts a receive that no message waits for, as far as that goes beside others
+  // (message/matching.hpp). What is left to do under the protection: start_recv, or meet_announced.
+  Matcher::Announcement announce_recv(Request& request) { return matcher_.announce(request); }
+  void meet_announced(std::uint32_t bin, Wakeups& wakeups);
+  // The caller waits for this receive, which is this VNI's.
+  void expect(const Request& receive) { matcher_.expect(receive); }
+  // Takes messages that have arrived, at most `most` of each peer, and sends what had to wait for room. Whether anything
+  // moved. Throws std::bad_alloc where there is no memory for a message, which then stays where it is, for the next time.
+  bool drain(int most, Wakeups& wakeups);
+
+  // The oldest unexpected message that fits, or null. With `take` (matched probe) it leaves the queue, and only
+  // start_matched_recv can get it.
+  Unexpected* probe(std::uint64_t context, int source, int tag, bool take) {
+    Unexpected* const message = matcher_.find_unexpected(context, source, tag);
+    return message == nullptr ? nullptr : found(message, context, source, tag, take);
+  }
+  // The message has left its queue.
+  void start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups);
+
+  // Takes an operation back that has not been matched; whether that succeeded: it is then done and `cancelled`.
+  bool cancel(Request& request, Wakeups& wakeups);
+
+  // An operation that was begun last found no memory: that is its error. In a handler of std::bad_alloc.
+  void fail(Request& request, Wakeups& wakeups);
+  // Something that had arrived found none, and waits. Ends the job when that has been so for long.
+  void note_shortage();
+
+  // Marks a request done and signals who waits for it.
+  void finish(Request& request, Wakeups& wakeups);
+  void signal(Waiter& waiter, Wakeups& wakeups);
+
+  // The last step of a transfer: tells the peer, finishes the request.
+  void end_transfer(Transfer& transfer, Wakeups& wakeups);
+
+  // A control message to a peer, kept until there is room.
+  void send_control(int peer, const lln::Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups);
+
+  // Any thread, unprotected: whether drain or the transfers would find something.
+  bool something_to_do() const { return route_.arrived() || transfers_.any() || any_unsent(); }
+  std::uint32_t taken() const { return route_.taken(); }
+  // Any thread, unprotected: whether sends wait, deferred or for room.
+  bool any_unsent() const { return outbox_.any(); }
+  // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
+  void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
+  void end_deferring();
+  // Wakes this rank's own threads that sleep on its doorbell, or else its helper: the caller has left work behind.
+  void rouse() { own_bell().rouse(); }
+  // The same with the VNI's lock held: once it is released.
+  void rouse(Wakeups& wakeups) { wakeups.add(own_bell()); }
+  // Calls the rank's helper on idle cores if it listens and no thread of the program sleeps for the rank. Any thread.
+  void call_helper() {
+    platform::Native::light_fence();
+    node::Doorbell& bell = own_bell();
+    if (bell.asleep.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
+      bell.ring();
+  }
+  // Those to whom something waits for room shall wake us, and what arrives by a network that rings no bell.
+  void prepare_to_sleep();
+
+  lln::Route& route() { return route_; }
+  node::Heap& heap() { return route_.node().heap(); }
+  boot::PeerMemory& peer_memory();
+  Transfers& transfers() { return transfers_; }
+  instruments::Counters& counters() { return counters_; }
+  std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
+
+ private:
+  node::Doorbell& own_bell() { return route_.node().own_bell(); }
+
+  void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  void arrive_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
+                      Wakeups& wakeups);
+  void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
+  void reserve();
+  static bool is_offered(const Unexpected& message);
+  void start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups);
+  void receive_eager(Request& request, Unexpected& message, Wakeups& wakeups);
+  void fill(Request& receive, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  void deliver(Request& receive, int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
+               Wakeups& wakeups);
+  void deliver_offered(Request& receive, int sender, const lln::Header& header, const std::byte* payload,
+                       std::size_t bytes, Wakeups& wakeups);
+  void send_to_self(Request& request, Wakeups& wakeups);
+  void deliver_local(Request& receive, Request& send, Wakeups& wakeups);
+  // A message is on its way; true.
+  bool left() {
+    count_held(counters_, instruments::Count::sent);
+    return true;
+  }
+  template <class Limit>
+  bool post_below(const SendArgs& args, Limit limit);
+  template <class Limit>
+  bool inject_below(const SendArgs& args, Limit limit);
+  bool flux_below(const SendArgs& args, std::size_t below);
+  lln::Posted post_request(Request& request, Wakeups& wakeups);
+  bool may_be_deferred(const Request& request) const;
+  std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
+  bool must_wait(int peer) const { return outbox_.must_wait(peer); }
+  void append(int peer, OutboxItem& item, Wakeups& wakeups);
+  bool flush_outbox(Wakeups& wakeups);
+  bool post_item(int peer, const OutboxItem& item, Wakeups& wakeups);
+  Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
+  void add_unexpected(Unexpected& message);
+  void drop_unexpected(Unexpected& message);
+  void start_offered_recv(Request& request, Unexpected& first, Wakeups& wakeups);
+  Unexpected* found(Unexpected* message, std::uint64_t context, int source, int tag, bool take);
+  bool receive(Unexpected& message);
+  bool is_withdrawn(const Unexpected& message);
+  bool withdraw(Request& send, Wakeups& wakeups);
+  void arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups);
+  void arrive_retracted(const lln::Header& header, std::uint64_t name, Wakeups& wakeups);
+  static std::uint64_t name_of_request(const lln::Header& header, const std::byte* payload);
+  void forget_claim(Request& request);
+
+  // Since when nothing has been taken for want of memory; any thread, unprotected.
+  struct Shortage {
+    std::atomic<std::int64_t> since{0};
+    std::atomic<std::int64_t> last{0};
+    std::atomic<std::uint32_t> taken{0};
+  };
+
+  Rank& rank_;
+  lln::Route route_;
+  Transfers transfers_;
+  Streams streams_;
+  Matcher matcher_;
+  Claims claims_;
+  instruments::Counters counters_;
+  Unexpected* free_unexpected_ = nullptr;
+  Shortage shortage_;
+  Outbox outbox_;  // what has been deferred or found no room
+
+  // Deferred submission. The limits are those of messages that are sent at once, so that a load is all it costs them.
+  std::size_t isend_slot_below_;
+  std::size_t isend_below_;
+  std::size_t deferred_from_;
+  progress::IdleCores* idle_cores_ = nullptr;
+};
+
+[[gnu::always_inline]] inline void Core::start_recv(Request& request, Wakeups& wakeups) {
+  Unexpected* const message = matcher_.find_unexpected(request.context, request.source, request.tag);
+  if (message == nullptr) [[likely]]
+    return matcher_.post(request);
+  start_unexpected_recv(request, *message, wakeups);
+}
+
+[[gnu::always_inline]] inline void Core::finish(Request& request, Wakeups& wakeups) {
+  Waiter* waiter = request.waiter;
+  if (request.datatype != nullptr) release(*request.datatype);
+  if (request.freed) [[unlikely]] {
+    (void)give_back_done(request);  // its operation is over, and there is no call to tell an error
+    return;
+  }
+  request.waiter = nullptr;
+  request.done.store(1, std::memory_order_release);  // from here on the request is its owner's
+  if (waiter != nullptr) signal(*waiter, wakeups);
+}
+
+}  // namespace heddle::message

@@ -1,0 +1,11 @@
+// Send modes (MPI 5.0, section 3.4).
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::message {
+
+// A buffered send is a standard send of a copy (p2p/buffer.hpp).
+enum class Mode : std::uint32_t { standard, synchronous, ready };
+
+}  // namespace heddle::message

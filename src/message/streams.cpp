@@ -1,0 +1,120 @@
+#include "message/streams.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "datatype/datatype.hpp"
+#include "message/core.hpp"
+#include "message/transfer.hpp"
+
+namespace heddle::message {
+
+using lln::Header;
+using lln::MessageKind;
+
+namespace {
+
+// Begins the payload of a piece.
+struct Piece {
+  std::uint64_t receiver;  // the receiver's name for the message
+  std::uint64_t position;  // of the data that follow
+};
+
+constexpr int pieces_at_a_time = 16;  // of one message, so that none starves the others
+
+}  // namespace
+
+Streams::~Streams() {
+  while (Stream* stream = free_) {
+    free_ = stream->next;
+    delete stream;
+  }
+}
+
+void Streams::reserve() {
+  if (free_ == nullptr) free_ = new Stream;
+}
+
+Streams::Stream& Streams::make(Request& request, int peer, std::size_t bytes) {
+  reserve();
+  Stream& stream = *free_;
+  free_ = stream.next;
+  stream = {.request = &request, .peer = peer, .bytes = bytes};
+  return stream;
+}
+
+void Streams::retire(Stream& stream) {
+  stream.next = free_;
+  free_ = &stream;
+}
+
+void Streams::accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups) {
+  if (receive.bytes == 0) {
+    core_.send_control(peer, Header{MessageKind::fin, 0, 0, 0}, &offer.request, sizeof offer.request, wakeups);
+    return core_.finish(receive, wakeups);
+  }
+  const Stream& stream = make(receive, peer, receive.bytes);
+  const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(&stream), receive.bytes, node::nowhere,
+                      Way::stream};
+  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
+}
+
+void Streams::answered(int peer, const Answer& answer) {
+  Stream& stream = make(*reinterpret_cast<Request*>(answer.request), peer, answer.bytes);
+  stream.receiver = answer.address;
+  stream.next = outwards_;
+  outwards_ = &stream;
+}
+
+void Streams::arrived(const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
+  Piece piece;
+  std::memcpy(&piece, payload, sizeof piece);
+  auto& stream = *reinterpret_cast<Stream*>(piece.receiver);
+  Request& receive = *stream.request;
+  const std::size_t n = bytes - sizeof piece;
+  unpack(*receive.datatype, receive.buffer, receive.count, piece.position, payload + sizeof piece, n);
+  stream.moved += n;
+  if (stream.moved < stream.bytes) return;
+  retire(stream);
+  core_.finish(receive, wakeups);
+}
+
+bool Streams::post_piece(Stream& stream) {
+  const Request& send = *stream.request;
+  const std::size_t n = std::min(core_.route().remote_eager_bytes() - sizeof(Piece), stream.bytes - stream.moved);
+  const auto fill = [&](std::byte* to) {
+    const Piece piece{stream.receiver, stream.moved};
+    std::memcpy(to, &piece, sizeof piece);
+    pack(*send.datatype, send.buffer, send.count, stream.moved, to + sizeof piece, n);
+  };
+  const Header header{MessageKind::data, 0, 0, 0};
+  if (core_.route().post(stream.peer, header, sizeof(Piece) + n, fill) != lln::Posted::done) return false;
+  stream.moved += n;
+  return true;
+}
+
+bool Streams::flush(std::uint32_t& ended, Wakeups& wakeups) {
+  bool moved = false;
+  for (Stream** link = &outwards_; *link != nullptr;) {
+    Stream& stream = **link;
+    for (int left = pieces_at_a_time; left != 0 && stream.moved < stream.bytes && post_piece(stream); --left)
+      moved = true;
+    if (stream.moved < stream.bytes) {
+      link = &stream.next;
+      continue;
+    }
+    *link = stream.next;
+    Request& send = *stream.request;
+    retire(stream);
+    core_.finish(send, wakeups);
+    ++ended;
+  }
+  return moved;
+}
+
+void Streams::want_room() {
+  for (const Stream* stream = outwards_; stream != nullptr; stream = stream->next)
+    core_.route().want_room(stream->peer);
+}
+
+}  // namespace heddle::message

@@ -1,0 +1,64 @@
+// Long messages between nodes, where neither side can reach the other's memory: the sender offers (RTS), the receiver asks for
+// the data when the offer has matched (CTS), and the sender posts them in pieces that the network takes, each with its place in the
+// message. The pieces may arrive in any order. The sender is done when all have left, the receiver when all have come.
+//
+// Everything happens under the VNI's protection. What is under way outwards is work that is left behind: Core counts it as it counts
+// messages that wait for room.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "object/request.hpp"
+
+namespace heddle {
+class Wakeups;
+}
+
+namespace heddle::message {
+
+class Core;
+struct Answer;
+struct Offer;
+
+class Streams {
+ public:
+  explicit Streams(Core& core) : core_(core) {}
+  ~Streams();
+  Streams(const Streams&) = delete;
+  Streams& operator=(const Streams&) = delete;
+
+  // The next accept() or answered() will need no memory of the process. Throws std::bad_alloc.
+  void reserve();
+  // An offer has matched this receive, which knows how much it will take.
+  void accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups);
+  // The receiver wants the data.
+  void answered(int peer, const Answer& answer);
+  // A piece has come.
+  void arrived(const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+
+  // Posts pieces while the network takes them. Whether any has left; adds to `ended` how many messages are out.
+  bool flush(std::uint32_t& ended, Wakeups& wakeups);
+  // Whoever waits for room wants to be woken.
+  void want_room();
+
+ private:
+  struct Stream {
+    Request* request = nullptr;
+    int peer = 0;
+    std::size_t bytes = 0;
+    std::size_t moved = 0;
+    std::uint64_t receiver = 0;  // outwards: the peer's name for it
+    Stream* next = nullptr;
+  };
+
+  Stream& make(Request& request, int peer, std::size_t bytes);
+  void retire(Stream& stream);
+  bool post_piece(Stream& stream);
+
+  Core& core_;
+  Stream* outwards_ = nullptr;
+  Stream* free_ = nullptr;
+};
+
+}  // namespace heddle::message

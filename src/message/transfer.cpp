@@ -1,0 +1,325 @@
+#include "message/transfer.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "boot/peer_memory.hpp"
+#include "datatype/datatype.hpp"
+#include "message/core.hpp"
+#include "object/error.hpp"
+#include "rank/rank.hpp"
+#include "rank/settings.hpp"
+
+namespace heddle::message {
+
+using boot::Direction;
+using boot::move_bytes;
+using boot::this_process;
+using lln::Header;
+using lln::MessageKind;
+using node::nowhere;
+
+namespace {
+
+const Request& request_at(std::uint64_t address) { return *reinterpret_cast<const Request*>(address); }
+
+std::byte* run_of(const Request& request) {
+  return static_cast<std::byte*>(run_start(*request.datatype, request.buffer));
+}
+
+}  // namespace
+
+bool wanted_split(std::size_t& bytes) {
+  const std::string wanted = setting("HEDDLE_SPLIT_COPY");
+  if (wanted.empty()) {
+    bytes = split_bytes;
+    return true;
+  }
+  if (wanted == "never") {
+    bytes = std::numeric_limits<std::size_t>::max();
+    return true;
+  }
+  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), bytes);
+  if (error == std::errc() && end == wanted.data() + wanted.size()) return true;
+  (void)fail(MPI_ERR_ARG, "HEDDLE_SPLIT_COPY=%s is neither a number of bytes nor 'never'", wanted.c_str());
+  return false;
+}
+
+Transfers::Transfers(Core& core, int world_rank) : core_(core), world_rank_(world_rank) {
+  (void)wanted_split(split_from_);  // the engine has seen that it is well formed
+}
+
+Transfers::~Transfers() {
+  while (Transfer* t = free_) {
+    free_ = t->next;
+    delete t;
+  }
+}
+
+// ---- beginnings, under the VNI's protection
+
+void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups) {
+  const std::size_t bytes = receive.bytes;
+  if (bytes == 0 || can_read(peer, offer)) {
+    if (bytes != 0 && bytes >= split_from_ && can_split(receive, peer, offer)) {
+      const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
+      if (shared != nowhere) {
+        new (core_.heap().at<Split>(shared)) Split{};
+        Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
+        transfer.process = core_.peer_memory().process_of(peer);
+        const bool near = transfer.process == this_process;
+        if (!near) transfer.run = run_of(receive);
+        transfer.sender_request = offer.request;
+        transfer.remote_address = near ? offer.request : offer.address;
+        transfer.shared = shared;
+        const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
+        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Way::split};
+        core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
+        start(transfer, wakeups);
+        return;
+      }
+    }
+    Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
+    transfer.sender_request = offer.request;
+    transfer.remote_address = offer.address;
+    transfer.process = core_.peer_memory().process_of(peer);
+    start(transfer, wakeups);
+    return;
+  }
+  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
+  transfer.shared = core_.heap().allocate(sizeof(Pipe), 2);
+  if (transfer.shared == nowhere) {
+    // Without shared memory for a pipe there is no other way; the sender must not wait for ever.
+    receive.error = MPI_ERR_NO_MEM;
+    receive.bytes = transfer.bytes = 0;
+    transfer.role = Transfer::Role::read;
+    transfer.sender_request = offer.request;
+    start(transfer, wakeups);
+    return;
+  }
+  auto* pipe = core_.heap().at<Pipe>(transfer.shared);
+  pipe->filled.store(0, std::memory_order_relaxed);
+  pipe->emptied.store(0, std::memory_order_relaxed);
+  count_held(core_.counters(), instruments::Count::staged);
+  const Answer answer{offer.request, 0, bytes, transfer.shared, Way::pipe};
+  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
+  start(transfer, wakeups);
+}
+
+void Transfers::answered(int peer, const Answer& answer, Wakeups& wakeups) {
+  reserve();  // or the answer stays where it is
+  auto& request = *reinterpret_cast<Request*>(answer.request);
+  const bool split = answer.way == Way::split;
+  core_.heap().join(answer.shared);
+  if (split && !core_.peer_memory().within_reach(peer)) {  // it does without us
+    core_.heap().release(answer.shared, sizeof(Split));
+    return;
+  }
+  Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
+  transfer.remote_address = answer.address;
+  if (split) transfer.process = core_.peer_memory().process_of(peer);
+  if (split && transfer.process != this_process) transfer.run = run_of(request);
+  transfer.shared = answer.shared;
+  start(transfer, wakeups);
+}
+
+// Within a process, whatever its layout.
+bool Transfers::can_read(int peer, const Offer& offer) const {
+  boot::PeerMemory& memory = core_.peer_memory();
+  return memory.same_space(peer) || (offer.address != 0 && memory.within_reach(peer));
+}
+
+bool Transfers::can_split(const Request& receive, int peer, const Offer& offer) const {
+  const bool run = is_run(*receive.datatype, receive.count);
+  if (!core_.peer_memory().same_space(peer)) return run && offer.address != 0;
+  const Request& send = request_at(offer.request);
+  return run || is_run(*send.datatype, send.count);
+}
+
+void Transfers::reserve() {
+  if (free_ == nullptr) free_ = new Transfer;
+}
+
+Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::size_t bytes) {
+  reserve();
+  Transfer* t = free_;
+  free_ = t->next;
+  *t = Transfer{};
+  t->role = role;
+  t->request = &request;
+  t->peer = peer;
+  t->bytes = bytes;
+  return *t;
+}
+
+void Transfers::start(Transfer& transfer, Wakeups& wakeups) {
+  active_.fetch_add(1, std::memory_order_relaxed);
+  put_back(transfer);
+  core_.rouse(wakeups);  // the caller may go on to something else
+}
+
+// All that is left of it is what a reader that has nothing more to read does: to tell the peer.
+void Transfers::end_later(Transfer& transfer) {
+  transfer.role = Transfer::Role::read;
+  transfer.bytes = 0;
+  put_back(transfer);
+}
+
+void Transfers::retire(Transfer& transfer) {
+  transfer.next = free_;
+  free_ = &transfer;
+  active_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// ---- the queue
+
+Transfer* Transfers::claim() {
+  std::lock_guard guard(mutex_);
+  Transfer* t = head_;
+  if (t != nullptr) {
+    head_ = t->next;
+    if (head_ == nullptr) tail_ = nullptr;
+  }
+  return t;
+}
+
+void Transfers::put_back(Transfer& transfer) {
+  std::lock_guard guard(mutex_);
+  transfer.next = nullptr;
+  (tail_ ? tail_->next : head_) = &transfer;
+  tail_ = &transfer;
+}
+
+// ---- moving data, outside the protection
+
+Transfers::Step Transfers::move(Transfer& transfer) {
+  switch (transfer.role) {
+    case Transfer::Role::read:
+      return read_alone(transfer);
+    case Transfer::Role::split_reader:
+    case Transfer::Role::split_writer:
+      return share(transfer);
+    case Transfer::Role::packer:
+      return pack_chunk(transfer);
+    case Transfer::Role::unpacker:
+      return unpack_chunk(transfer);
+  }
+  return Step::over;
+}
+
+Transfers::Step Transfers::read_alone(Transfer& transfer) {
+  if (transfer.bytes == 0) return Step::over;
+  Request& request = *transfer.request;
+  if (transfer.process == this_process) {
+    const Request& send = request_at(transfer.sender_request);
+    copy(*send.datatype, send.buffer, send.count, *request.datatype, request.buffer, request.count);
+    return Step::over;
+  }
+  int error = 0;
+  if (is_run(*request.datatype, request.count)) {
+    error = move_bytes(Direction::read, transfer.process, run_of(request), transfer.remote_address, transfer.bytes);
+  } else {
+    // Into a piece that stays in the cache, and from there to where the layout wants it.
+    alignas(64) std::byte piece[8 * 1024];  // of a stack that may be small: user-level threads come here too
+    for (std::size_t at = 0; at < transfer.bytes && error == 0; at += sizeof piece) {
+      const std::size_t n = std::min(sizeof piece, transfer.bytes - at);
+      error = move_bytes(Direction::read, transfer.process, piece, transfer.remote_address + at, n);
+      if (error == 0) unpack(*request.datatype, request.buffer, request.count, at, piece, n);
+    }
+  }
+  if (error != 0) request.error = MPI_ERR_OTHER;
+  return Step::over;
+}
+
+// As much as one claims at a time. A message by itself is shared finely, so that its last chunk is not waited for long, and so that
+// each side has its part; between processes a chunk is a system call that pins pages, and it is shared in halves. Of several that
+// are under way each side does well to take other ones, whole, since what two cores write to comes dearer to both.
+std::size_t Transfers::chunk_of(const Transfer& transfer) const {
+  if (count() > 1) return split_chunk;
+  const std::size_t parts = transfer.process == this_process ? 4 : 2;
+  return std::clamp(transfer.bytes / parts / Split::unit * Split::unit, least_split_chunk, split_chunk);
+}
+
+// Bytes [at, at + n) of the message, from whichever end; 0 or an errno.
+int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t n) {
+  const bool reader = transfer.role == Transfer::Role::split_reader;
+  if (transfer.process != this_process)
+    return move_bytes(reader ? Direction::read : Direction::write, transfer.process, transfer.run + at,
+                      transfer.remote_address + at, n);
+  const Request& request = *transfer.request;
+  const Request& peers = request_at(transfer.remote_address);
+  const Request& send = reader ? peers : request;
+  const Request& receive = reader ? request : peers;
+  if (is_run(*send.datatype, send.count)) {
+    unpack(*receive.datatype, receive.buffer, receive.count, at, run_of(send) + at, n);
+  } else {
+    pack(*send.datatype, send.buffer, send.count, at, run_of(receive) + at, n);
+  }
+  return 0;
+}
+
+// Both ends run this; the reader stays until the writer's last chunk is there too.
+Transfers::Step Transfers::share(Transfer& transfer) {
+  auto& split = *core_.heap().at<Split>(transfer.shared);
+  const bool reader = transfer.role == Transfer::Role::split_reader;
+  const auto leave = [&] {
+    core_.heap().release(transfer.shared, sizeof(Split));
+    return Step::over;
+  };
+  // The writer touches requests within a process only, while it has a chunk: the reader may have finished everything, and FIN
+  // be here.
+  const Split::Chunk chunk = split.claim(transfer.bytes, chunk_of(transfer), world_rank_ < transfer.peer);
+  if (chunk.bytes == 0) {
+    if (!reader) return leave();
+    if (split.moved.load(std::memory_order_acquire) < transfer.bytes) return Step::waits;
+    if (split.failed.load(std::memory_order_relaxed) != 0) transfer.request->error = MPI_ERR_OTHER;
+    return leave();
+  }
+  const int error = move_chunk(transfer, chunk.at, chunk.bytes);
+  if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
+  chunks_.fetch_add(1, std::memory_order_release);
+  const std::size_t moved = split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel) + chunk.bytes;
+  if (!reader && moved == transfer.bytes) core_.route().wake(transfer.peer);
+  return Step::moved;
+}
+
+Transfers::Step Transfers::pack_chunk(Transfer& transfer) {
+  Request& request = *transfer.request;
+  auto& pipe = *core_.heap().at<Pipe>(transfer.shared);
+  bool moved = false;
+  while (transfer.position < transfer.bytes) {
+    const std::uint32_t filled = pipe.filled.load(std::memory_order_relaxed);
+    if (filled - pipe.emptied.load(std::memory_order_acquire) == pipe_chunks) return moved ? Step::moved : Step::waits;
+    const std::size_t n = std::min(pipe_chunk, transfer.bytes - transfer.position);
+    pack(*request.datatype, request.buffer, request.count, transfer.position, pipe.chunks[filled % pipe_chunks], n);
+    transfer.position += n;
+    pipe.filled.store(filled + 1, std::memory_order_release);
+    core_.route().wake(transfer.peer);
+    moved = true;
+  }
+  core_.heap().release(transfer.shared, sizeof(Pipe));
+  return Step::over;
+}
+
+Transfers::Step Transfers::unpack_chunk(Transfer& transfer) {
+  Request& request = *transfer.request;
+  auto& pipe = *core_.heap().at<Pipe>(transfer.shared);
+  bool moved = false;
+  while (transfer.position < transfer.bytes) {
+    const std::uint32_t emptied = pipe.emptied.load(std::memory_order_relaxed);
+    if (pipe.filled.load(std::memory_order_acquire) == emptied) return moved ? Step::moved : Step::waits;
+    const std::size_t n = std::min(pipe_chunk, transfer.bytes - transfer.position);
+    unpack(*request.datatype, request.buffer, request.count, transfer.position, pipe.chunks[emptied % pipe_chunks], n);
+    transfer.position += n;
+    pipe.emptied.store(emptied + 1, std::memory_order_release);
+    core_.route().wake(transfer.peer);
+    moved = true;
+  }
+  core_.heap().release(transfer.shared, sizeof(Pipe));
+  return Step::over;
+}
+
+}  // namespace heddle::message

@@ -1,0 +1,154 @@
+// Long messages: rendezvous, and how the data move.
+//
+// The sender offers (RTS: size, and the address if its data are one run). When the offer has matched, the receiver
+// decides how the data travel and, unless it can do it alone, tells the sender (CTS):
+//
+//   single copy   the receiver reads the sender's memory: with process_vm_readv, or, if the sender is a rank of the same
+//                 process, from layout to layout
+//   split copy    from so many bytes on, if both buffers are runs (between ranks of one process: if one of them is), the two
+//                 sides share the work: one claims chunks from the front, the other from the back, the receiver reads, the
+//                 sender writes; whoever is not there simply claims none (Díaz-Martín 2014, section III)
+//   pipe          through a few chunks of shared memory, one packing while the other unpacks: for layouts of another
+//                 process that are not one run, and where a container forbids process_vm_readv
+//
+// Data move outside the VNI's protection. Any thread that makes progress may advance any transfer, one thread each at a
+// time, a bounded piece at a time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "message/split.hpp"
+#include "node/heap.hpp"
+#include "object/request.hpp"
+#include "threads/mutex.hpp"
+
+namespace heddle {
+struct Rank;
+class Wakeups;
+}  // namespace heddle
+
+namespace heddle::message {
+
+class Core;
+
+struct Offer {            // payload of an RTS
+  std::uint64_t bytes;    // of the message
+  std::uint64_t request;  // the sender's request, to be given back in CTS and FIN
+  std::uint64_t address;  // of the data if they are one run, else 0
+  node::Offset claim;
+};
+
+struct Acknowledged {     // begins the payload of an eager_ack
+  std::uint64_t request;  // the sender's, to be given back in FIN
+  node::Offset claim;
+};
+
+enum class Way : std::uint32_t { split, pipe, stream };
+
+struct Answer {           // payload of a CTS
+  std::uint64_t request;  // the sender's
+  std::uint64_t
+      address;          // split: of the receiver's buffer, within a process of its request; stream: the receiver's name
+  std::uint64_t bytes;  // to be moved, which is less than offered if the receiver has less room
+  node::Offset shared;  // Split or Pipe
+  Way way;
+};
+
+// The longest message that is sent unasked to a rank of the same process, where asking saves one of two copies.
+inline constexpr std::size_t near_eager_bytes = 4 * 1024;
+inline constexpr std::size_t split_bytes = 32 * 1024;  // unless HEDDLE_SPLIT_COPY says otherwise
+inline constexpr std::size_t split_chunk = 128 * 1024;
+inline constexpr std::size_t least_split_chunk = 16 * 1024;
+inline constexpr std::size_t pipe_chunk = 64 * 1024;
+inline constexpr std::uint32_t pipe_chunks = 4;
+
+// Shared state of a pipe: a ring of chunks. The packer counts those that it filled, the unpacker those that it emptied.
+struct Pipe {
+  alignas(64) std::atomic<std::uint32_t> filled;
+  alignas(64) std::atomic<std::uint32_t> emptied;
+  alignas(64) std::byte chunks[pipe_chunks][pipe_chunk];
+};
+
+// One long message of this rank that is on its way, at either end.
+struct Transfer {
+  enum class Role : std::uint8_t { read, split_reader, split_writer, packer, unpacker };
+  Role role;
+  Request* request = nullptr;
+  int peer = 0;              // world rank
+  std::size_t bytes = 0;     // to move
+  std::size_t position = 0;  // moved so far by this side
+  std::byte* run = nullptr;  // split copy between processes: the data at our end
+  std::uint64_t sender_request = 0;
+  std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
+  pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours
+  node::Offset shared = node::nowhere;
+  Transfer* next = nullptr;
+};
+
+// What HEDDLE_SPLIT_COPY asks for: from how many bytes on copies are split. False, and a sentence in error_detail(), if it is
+// neither a number nor `never`.
+bool wanted_split(std::size_t& bytes);
+
+class Transfers {
+ public:
+  enum class Step : std::uint8_t { moved, waits, over };
+
+  Transfers(Core& core, int world_rank);
+  ~Transfers();
+
+  // Any thread; a hint.
+  bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
+
+  // Under the VNI's protection. The next accept or answered will need no memory of the process; throws std::bad_alloc.
+  void reserve();
+  // An offer has matched this receive; the receiver has answered our offer.
+  void accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups);
+  void answered(int peer, const Answer& answer, Wakeups& wakeups);
+
+  // Not under protection. Takes a transfer that nobody works on, moves a piece of it, and puts it back, unless the step
+  // was the last: then Core::end_transfer, under protection, concludes it.
+  Transfer* claim();
+  Step move(Transfer& transfer);
+  void put_back(Transfer& transfer);
+  // How many there are to go round.
+  std::uint32_t count() const { return active_.load(std::memory_order_relaxed); }
+
+  // Its end found no memory: the next step says again that it is over.
+  void end_later(Transfer& transfer);
+
+  // Under protection: the transfer is over and forgotten.
+  void retire(Transfer& transfer);
+
+  // Behind every chunk of a split copy that threads of this rank have moved. The peer, who ends the copy, knows of them; but the
+  // order went through its process, which the thread sanitizer does not see; here it does.
+  void join_chunks() const { (void)chunks_.load(std::memory_order_acquire); }
+
+ private:
+  Step read_alone(Transfer& transfer);
+  Step share(Transfer& transfer);
+  Step pack_chunk(Transfer& transfer);
+  Step unpack_chunk(Transfer& transfer);
+  bool can_read(int peer, const Offer& offer) const;
+  bool can_split(const Request& receive, int peer, const Offer& offer) const;
+  std::size_t chunk_of(const Transfer& transfer) const;
+  int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
+  Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);
+  void start(Transfer& transfer, Wakeups& wakeups);
+
+  Core& core_;
+  const int world_rank_;
+  std::size_t split_from_ = split_bytes;
+  threads::Mutex mutex_;  // of the queue; held for a few instructions
+  Transfer* head_ = nullptr;
+  Transfer* tail_ = nullptr;
+  std::atomic<std::uint32_t> active_{0};
+  std::atomic<std::uint32_t> chunks_{0};
+  Transfer* free_ = nullptr;  // under the VNI's protection
+};
+
+}  // namespace heddle::message

@@ -1,0 +1,189 @@
+// mpiexec: reads the command line, places the ranks, makes the job's segment, starts the ranks and watches over them.
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <exception>
+#include <system_error>
+
+#include "boot/cores.hpp"
+#include "boot/cpu_mask.hpp"
+#include "boot/variables.hpp"
+#include "boot/wake_up.hpp"
+#include "mpiexec/launch.hpp"
+#include "mpiexec/open_files.hpp"
+#include "mpiexec/options.hpp"
+#include "mpiexec/placement.hpp"
+#include "mpiexec/program.hpp"
+#include "mpiexec/segment.hpp"
+#include "mpiexec/supervisor.hpp"
+#include "mpiexec/words.hpp"
+
+namespace heddle::mpiexec {
+namespace {
+
+constexpr int exit_code_of_usage = 2;
+
+// A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed. One of the
+// outputs is then open for reading only, so that writing to it fails as it would have.
+void open_standard_descriptors() {
+  int fd = open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd <= STDERR_FILENO) fd = dup(fd);
+  if (fd > STDERR_FILENO) close(fd);
+}
+
+void name_ignored(const Options& options) {
+  if (options.ignored.empty() || options.quiet) return;
+  std::string list;
+  for (const std::string& option : options.ignored) list += (list.empty() ? "" : ", ") + option;
+  fprintf(stderr, "mpiexec: these options mean nothing here and are ignored: %s\n", list.c_str());
+}
+
+// Those of our environment, which the ranks inherit, and those that options set for them.
+void name_unknown_variables(const Options& options) {
+  if (options.quiet) return;
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) names.push_back(name_of(*entry));
+  for (const auto& [name, value] : options.environment.set) names.push_back(name);
+  for (const App& app : options.apps)
+    for (const auto& [name, value] : app.environment.set) names.push_back(name);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (const std::string sentence = boot::unknown_variables(names); !sentence.empty())
+    fprintf(stderr, "mpiexec: %s\n", sentence.c_str());
+}
+
+void report(const Placement& placement, int usable) {
+  for (std::size_t rank = 0; rank < placement.cpus.size(); ++rank) {
+    const std::vector<int>& cpus = placement.cpus[rank];
+    if (cpus.empty())
+      fprintf(stderr, "mpiexec: rank %zu is not bound (%d usable cores for all ranks)\n", rank, usable);
+    else
+      fprintf(stderr, "mpiexec: rank %zu is bound to cpus %s\n", rank, number_ranges(cpus).c_str());
+  }
+}
+
+// The cores that the ranks may use: `usable` becomes fewer if --cpu-set leaves some out.
+std::vector<int> allowed_cpus(const PlacementRequest& request, int& usable) {
+  std::vector<int> allowed = boot::CpuMask::allowed();
+  if (request.cpus.empty()) return allowed;
+  std::erase_if(
+      allowed, [&](int cpu) { return std::find(request.cpus.begin(), request.cpus.end(), cpu) == request.cpus.end(); });
+  if (allowed.empty())
+    throw UsageError("--cpu-set names no hardware thread that may be used here; these may: " +
+                     number_ranges(boot::CpuMask::allowed()));
+  usable = std::min(usable, static_cast<int>(allowed.size()));
+  return allowed;
+}
+
+// Also says how many ranks there are, where that is for --map-by ppr to say.
+Placement find_placement(Options& options, int usable) {
+  const PlacementRequest& request = options.placement;
+  const std::vector<int> allowed = allowed_cpus(request, usable);
+  std::vector<HardwareThread> machine;
+  if (needs_topology(request, total_ranks(options), usable, static_cast<int>(allowed.size()))) {
+    std::string problem;
+    machine = hardware_threads(allowed, problem);
+    if (machine.empty() && (request.explicit_binding() || request.per_part != 0))
+      throw UsageError("cannot place ranks on " +
+                       std::string(request.per_part != 0 ? "parts of the machine" : "cores") + ": " + problem);
+  }
+  for (App& app : options.apps) {
+    if (app.ranks == 0) app.ranks = ranks_of_parts(request, machine);
+  }
+  const int ranks = total_ranks(options);
+  const int slots = options.slots != 0 ? options.slots : usable;
+  if (request.no_oversubscribe && ranks > slots)
+    throw UsageError("--nooversubscribe: " + std::to_string(ranks) + " ranks do not fit into " + std::to_string(slots) +
+                     (options.slots != 0 ? " slots of the hosts" : " usable cores") + "; start fewer or leave it out");
+  Placement placement = place(request, ranks, usable, machine);
+  for (std::vector<int>& cpus : placement.cpus) {
+    if (cpus.empty() && !request.cpus.empty()) cpus = allowed;
+  }
+  return placement;
+}
+
+// HEDDLE_NODES: on how many nodes these ranks pretend to be.
+int pretended_nodes(int ranks) {
+  const char* const text = getenv("HEDDLE_NODES");
+  if (text == nullptr || *text == '\0') return 1;
+  int nodes = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), nodes);
+  if (error != std::errc() || *end != '\0' || nodes < 1)
+    throw UsageError(std::string("HEDDLE_NODES=") + text + " is no number of nodes, from 1 on");
+  return std::min(nodes, ranks);
+}
+
+Segment describe_job(const Options& options, const Placement& placement, int usable) {
+  std::vector<RankPlan> plan;
+  int appnum = 0;
+  for (const App& app : options.apps) {
+    for (int i = 0; i < app.ranks; ++i) {
+      const std::vector<int>& cpus = placement.cpus[plan.size()];
+      plan.push_back(
+          {appnum, app.ranks, cpus.empty() ? placement.cores : static_cast<int>(cpus.size()), !cpus.empty()});
+    }
+    ++appnum;
+  }
+  const int universe = options.universe_size == universe_of_cores ? usable : options.universe_size;
+  const int nodes = pretended_nodes(static_cast<int>(plan.size()));
+  return make_segment(plan, {.usable_cores = usable, .wake_up = boot::measure_wake_up()}, universe, nodes);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  Options options = parse_options(arguments);
+  if (options.show_version) {
+    puts("mpiexec (Heddle) " HEDDLE_VERSION);
+    return 0;
+  }
+  if (options.show_help) {
+    print_help();
+    return 0;
+  }
+  name_ignored(options);
+  const int usable = boot::usable_cores();
+  require_open_files(options);
+  name_unknown_variables(options);
+  require_programs(options);
+  const Placement placement = find_placement(options, usable);
+  require_open_files(options);
+  const int ranks = total_ranks(options);
+  if (options.stdin_rank >= ranks)
+    throw UsageError("--stdin names rank " + std::to_string(options.stdin_rank) + ", but there are " +
+                     std::to_string(ranks) + ", numbered from 0");
+  if (options.report_bindings || options.placement.report) report(placement, usable);
+  if (options.start_nothing) return 0;
+  const Segment segment = describe_job(options, placement, usable);
+  Supervisor supervisor(options, segment);
+  launch(options, placement, segment, supervisor);
+  return supervisor.run();
+}
+
+int complain(const std::exception& problem, int exit_code) {
+  fprintf(stderr, "mpiexec: %s\n", problem.what());
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace heddle::mpiexec
+
+int main(int argc, char** argv) {
+  using namespace heddle::mpiexec;
+  open_standard_descriptors();
+  try {
+    const int exit_code = run({argv + 1, argv + argc});
+    // What --help and --version print.
+    if (fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
+    return exit_code;
+  } catch (const ProgramError& problem) {
+    return complain(problem, problem.exit_code);
+  } catch (const UsageError& problem) {
+    return complain(problem, exit_code_of_usage);
+  } catch (const std::exception& problem) {
+    return complain(problem, 1);
+  }
+}

@@ -1,0 +1,35 @@
+// The files that ranks' output goes to (-outfile-pattern, -errfile-pattern, -output-filename).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "mpiexec/options.hpp"
+#include "mpiexec/output.hpp"
+
+namespace heddle::mpiexec {
+
+class OutputFileSet {
+ public:
+  OutputFileSet(const OutputFiles& wanted, int ranks);  // throws UsageError if a file cannot be made
+  ~OutputFileSet();
+  OutputFileSet(const OutputFileSet&) = delete;
+  OutputFileSet& operator=(const OutputFileSet&) = delete;
+
+  // Null: this output of the rank goes to no file. Ranks whose file has the same name share it.
+  Sink* of(int rank, bool is_stderr) const;
+  // Drains all, and returns the first that can't be written, with its name; null: all can.
+  const std::string* drain(int& error);
+  bool waiting() const;  // for a file that is none, a named pipe say, to take more
+
+ private:
+  std::string path_of(const std::string& pattern, int rank) const;
+  Sink* open_file(const std::string& pattern, int rank);
+
+  const OutputFiles wanted_;
+  const int ranks_;
+  std::map<std::string, std::unique_ptr<Sink>> files_;  // by path
+};
+
+}  // namespace heddle::mpiexec

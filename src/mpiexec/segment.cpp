@@ -1,0 +1,71 @@
+#include "mpiexec/segment.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <new>
+#include <system_error>
+
+#include "node/room.hpp"
+
+namespace heddle::mpiexec {
+namespace {
+
+[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+
+// Scripts redirect low descriptors (`exec 3>log`) and would lose ours; above 63 the kernel would have to
+// enlarge the table of every rank.
+constexpr int lowest_descriptor = 40;
+
+}  // namespace
+
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes) {
+  const int size = static_cast<int>(plan.size());
+  const std::size_t heap = node::heap_bytes(size) + node::window_room();
+  const std::size_t bytes = boot::heap_offset(size) + static_cast<std::size_t>(nodes) * heap;
+
+  const int made = memfd_create("heddle-job", MFD_CLOEXEC);
+  if (made < 0) fail("cannot make the job's shared segment (memfd_create)");
+  int fd = fcntl(made, F_DUPFD, lowest_descriptor);
+  if (fd < 0) fd = dup(made);
+  if (fd < 0) fail("cannot make the job's shared segment");
+  close(made);
+  // A file size limit (ulimit -f) counts for memfds too, and its signal would end us without a word.
+  const auto old = signal(SIGXFSZ, SIG_IGN);
+  const int sized = ftruncate(fd, static_cast<off_t>(bytes));
+  signal(SIGXFSZ, old);
+  if (sized != 0) fail("cannot size the job's shared segment (a limit on file size, ulimit -f?)");
+
+  // Only the boot part: the heap is the ranks' own business.
+  void* base = mmap(nullptr, boot::heap_offset(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) fail("cannot map the job's shared segment");
+
+  Segment segment{fd, static_cast<boot::JobHeader*>(base), rank_records(static_cast<boot::JobHeader*>(base))};
+  new (segment.header) boot::JobHeader{.magic = boot::job_magic,
+                                       .layout = boot::job_layout,
+                                       .size = size,
+                                       .launcher = getpid(),
+                                       .local_ranks = size,
+                                       .usable_cores = machine.usable_cores,
+                                       .universe_size = universe_size,
+                                       .heap_offset = boot::heap_offset(size),
+                                       .heap_bytes = heap,
+                                       .segment_bytes = bytes,
+                                       .wake_up = machine.wake_up,
+                                       .nodes = nodes,
+                                       .agreed = {}};
+  for (int rank = 0; rank < size; ++rank) {
+    boot::RankRecord& record = segment.records[rank];
+    record.appnum = plan[rank].appnum;
+    record.app_ranks = plan[rank].app_ranks;
+    record.cores = plan[rank].cores;
+    record.bound = plan[rank].bound ? 1 : 0;
+    record.host = rank;
+  }
+  return segment;
+}
+
+}  // namespace heddle::mpiexec

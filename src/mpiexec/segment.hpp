@@ -1,0 +1,34 @@
+// mpiexec's side of the shared segment: makes it and describes the job in it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "boot/job.hpp"
+
+namespace heddle::mpiexec {
+
+struct RankPlan {
+  int appnum;
+  int app_ranks;
+  int cores;
+  bool bound;
+};
+
+struct Segment {
+  int fd = -1;  // without close-on-exec: every rank inherits it
+  boot::JobHeader* header = nullptr;
+  boot::RankRecord* records = nullptr;
+};
+
+// What a rank must know of the machine: JobHeader::usable_cores and wake_up.
+struct MachineFacts {
+  int usable_cores;
+  std::int64_t wake_up;
+};
+
+// For ranks that are, or pretend to be, on so many nodes. Throws std::system_error.
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes);
+
+}  // namespace heddle::mpiexec

@@ -1,0 +1,122 @@
+// Watches over a job from its start to its end: output, input, signals, deaths.
+//
+// One thread, one poll loop. The job ends in one of these ways, and in each of them every process that it started is
+// gone before mpiexec is:
+//   - all ranks end well;
+//   - a rank dies or fails: the others get SIGTERM, after half a second SIGKILL;
+//   - the user interrupts: the ranks get that signal, SIGKILL after a second, or at the second Ctrl-C;
+//   - the time is over: as if a rank had failed.
+// What a rank itself started belongs to its process group and is signalled with it; what left the group is ours to
+// reap once its parent is gone (we are a subreaper) and is found among our children.
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "mpiexec/input.hpp"
+#include "mpiexec/options.hpp"
+#include "mpiexec/output.hpp"
+#include "mpiexec/output_files.hpp"
+#include "mpiexec/segment.hpp"
+
+struct pollfd;
+
+namespace heddle::mpiexec {
+
+class Supervisor {
+ public:
+  Supervisor(const Options& options, const Segment& segment);
+
+  // What starting a rank needs of us: the descriptors that become its 0, 1 and 2, and the state of signals that it
+  // gets back.
+  struct Ends {
+    int in, out, err;
+  };
+  Ends make_ends(int rank);
+  const sigset_t& rank_mask() const { return rank_mask_; }
+  const sigset_t& rank_defaults() const { return rank_defaults_; }
+
+  void started(int rank, pid_t pid, const std::string& program, const Ends& ends);
+  void start_failed(const std::string& sentence, int exit_code);  // ends the ranks that were started
+
+  // Until the job has ended. Returns mpiexec's exit code.
+  int run();
+
+ private:
+  struct Child {
+    pid_t pid = -1;  // of the rank's process, which may have other ranks for threads
+    bool alive = false;
+    std::string program;  // for messages
+  };
+  struct End {
+    int rank;
+    int status;
+    bool is_own;  // of the rank itself, not of its process
+  };
+  enum class Phase { running, ending, killing };
+
+  // The loop's steps.
+  void wait_for_something();
+  int milliseconds_to_next_deadline() const;
+  void handle_deadlines();
+  bool finished() const;
+
+  // Signals and deaths.
+  void read_signals();
+  void handle_signal(int signal);
+  void interrupt(int signal);
+  void suspend();
+  void reap();
+  void rank_ended(const End& end);
+  void look_at_records();
+  void look_for_missing_ranks();
+  void fail(int rank, int exit_code, const std::string& subject, const std::string& how);
+  void time_over();
+
+  // Ending.
+  void end_job(int signal, std::chrono::milliseconds grace);
+  void kill_job();
+  void signal_job(int signal);
+  int rank_of(pid_t pid) const;
+  int living() const;
+  std::string where_threads_are() const;
+
+  // Output.
+  void read_rank(int rank);
+  void drain_outputs();
+  void output_lost(const std::string& where, int error);
+  void flush_idle_partials();
+  void close_streams_of_nobody();
+  void say(const std::string& sentence);
+  std::string who(int rank) const;
+  std::string shared_process(int rank) const;
+  std::string ending_others(int rank) const;
+
+  const Options& options_;
+  const Segment segment_;
+  std::vector<Child> children_;
+  std::vector<Stream> streams_;  // of rank r: 2r its output, 2r + 1 its errors
+  Sink out_, err_own_;
+  Sink& err_;  // out_ if both are the same file, so that lines are not torn there either
+  OutputFileSet files_;
+  Input input_;
+  sigset_t rank_mask_, rank_defaults_;
+  int signals_ = -1;  // signalfd
+  int null_ = -1;
+
+  Phase phase_ = Phase::running;
+  int exit_code_ = 0;
+  int died_along_ = 0;        // ranks that ended just now because they were threads of a rank's process
+  bool decided_ = false;      // exit_code_ is: the first failure counts
+  bool output_lost_ = false;  // and that has been told
+  bool no_children_ = false;  // nothing of the job is left
+  Clock::time_point kill_at_ = Clock::time_point::max();
+  Clock::time_point give_up_at_ = Clock::time_point::max();
+  Clock::time_point time_over_at_ = Clock::time_point::max();
+  Clock::time_point look_again_at_ = Clock::time_point::max();
+};
+
+}  // namespace heddle::mpiexec

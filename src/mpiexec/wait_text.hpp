@@ -1,0 +1,18 @@
+// What a blocked thread waits for, in words.
+#pragma once
+
+#include <string>
+
+#include "boot/job.hpp"
+#include "mpiexec/segment.hpp"
+
+namespace heddle::mpiexec {
+
+struct WaitText {
+  std::string what;    // "MPI_Recv from 5, tag 7, MPI_COMM_WORLD"
+  std::string suffix;  // behind how long: "; not come: 2, 5-7"
+};
+
+WaitText wait_text(const Segment& segment, int rank, const boot::Wait& wait);
+
+}  // namespace heddle::mpiexec
