@@ -46,18 +46,18 @@ Lease* find_lease() {
 }  // namespace
 
 boot::ThreadRecord& find_record() {
-  const boot::Job& job = current_rank().job;
-  if (!job.records) return nobody_reads;  // not initialized yet; ask again next time
+  const boot::World* const job = current_rank().job.get();
+  if (job == nullptr) return nobody_reads;  // not initialized yet; ask again next time
   Lease* const found = find_lease();
   if (found == nullptr) return nobody_reads;  // the same
   Lease& lease = *found;
-  lease.rank = &job.record();
+  lease.rank = &job->record();
   lease.record = boot::take_thread_record(*lease.rank);
   if (lease.record == nullptr) lease.rank->threads_without_record.fetch_add(1, std::memory_order_relaxed);
   take_crash_stack();
   own_record = lease.record ? lease.record : &nobody_reads;
-  threads::shown = {&own_record->calls, job.record().suspended};
-  if (threads::user_level_possible()) job.record().user_level.store(1, std::memory_order_relaxed);
+  threads::shown = {&own_record->calls, job->record().suspended};
+  if (threads::user_level_possible()) job->record().user_level.store(1, std::memory_order_relaxed);
   return *own_record;
 }
 

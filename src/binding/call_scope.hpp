@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "binding/functions.hpp"
-#include "boot/join.hpp"
+#include "boot/call_mark.hpp"
 
 namespace heddle::binding {
 

@@ -93,17 +93,17 @@ const char* reason_text(int reason, char (&buffer)[128]) {
   return strerror_r(reason, buffer, sizeof buffer);
 }
 
-void PeerMemory::begin(const Job& job) {
+void PeerMemory::begin(const World& job) {
   job_ = &job;
-  reasons_ = std::make_unique<std::atomic<std::int16_t>[]>(static_cast<std::size_t>(job.size));
-  for (int rank = 0; rank < job.size; ++rank) reasons_[static_cast<std::size_t>(rank)] = unknown;
+  reasons_ = std::make_unique<std::atomic<std::int16_t>[]>(static_cast<std::size_t>(job.size()));
+  for (int rank = 0; rank < job.size(); ++rank) reasons_[static_cast<std::size_t>(rank)] = unknown;
 }
 
 int PeerMemory::reason_out_of_reach(int peer) {
   std::atomic<std::int16_t>& known = reasons_[static_cast<std::size_t>(peer)];
   std::int16_t reason = known.load(std::memory_order_relaxed);
   if (reason == unknown) {
-    reason = static_cast<std::int16_t>(find_reason(job_->records[peer]));
+    reason = static_cast<std::int16_t>(find_reason(job_->record_of(peer)));
     known.store(reason, std::memory_order_relaxed);
   }
   return reason;

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "boot/join.hpp"
+#include "boot/world.hpp"
 
 namespace heddle::boot {
 
@@ -44,20 +44,20 @@ const char* reason_text(int reason, char (&buffer)[128]);
 class PeerMemory {
  public:
   // Of a rank that has joined; takes no look at the others yet.
-  void begin(const Job& job);
+  void begin(const World& job);
 
   // Whether that rank, a number among all of the job, lives in our address space.
-  bool same_space(int peer) const { return job_->records[peer].host == job_->record().host; }
+  bool same_space(int peer) const { return job_->record_of(peer).host == job_->record().host; }
   // Whether its memory can be read and written: 0, an errno or somebody_else. It has joined. The first call finds out.
   int reason_out_of_reach(int peer);
   bool within_reach(int peer) { return same_space(peer) || reason_out_of_reach(peer) == 0; }
   // What to move data by; this_process if that rank lives here. It is within reach.
-  pid_t process_of(int peer) const { return same_space(peer) ? this_process : job_->records[peer].process.load(); }
+  pid_t process_of(int peer) const { return same_space(peer) ? this_process : job_->record_of(peer).process.load(); }
 
  private:
   static constexpr std::int16_t unknown = -1;
 
-  const Job* job_ = nullptr;
+  const World* job_ = nullptr;
   std::unique_ptr<std::atomic<std::int16_t>[]> reasons_;  // by rank
 };
 

@@ -171,7 +171,7 @@ class Region {
     }
     boot::Wait wait = engine::wait_on(comm_, what, peer);
     wait.operation = e;
-    wait.progress = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&member(0)) - rank.job.heap);
+    wait.progress = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&member(0)) - rank.job->heap().data());
     p2p::wait_until(rank, wait, holds);
   }
 

@@ -18,7 +18,7 @@ constinit threads::Mutex mutex;  // of the process; names change rarely
 
 template <class F>
 ContextName* find(const Comm& comm, F&& f) {
-  boot::RankRecord& record = comm.owner->job.record();
+  boot::RankRecord& record = comm.owner->job->record();
   const auto found = std::find_if(std::begin(record.names), std::end(record.names), f);
   return found != std::end(record.names) ? found : nullptr;
 }

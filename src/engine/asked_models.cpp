@@ -33,7 +33,7 @@ bool may_be_asked(const safety::Model& model, std::string& why) {
   return false;
 }
 
-AskedModel entry(const Rank& rank, int number) { return unpack(boot::agreed(rank.job, number)); }
+AskedModel entry(const Rank& rank, int number) { return unpack(rank.job->agreed(number)); }
 
 Error refuse(std::string_view value, const std::string& why) {
   return fail(MPI_ERR_INFO_VALUE, "heddle_model=%.*s%s", static_cast<int>(value.size()), value.data(), why.c_str());
@@ -58,7 +58,7 @@ Error ask_for_model(Rank& rank, std::string_view text, int& number) {
   AskedModel wanted{rank.engine->vnis(), vnis_for(rank, model), model.lock, model.submission};
   for (number = 1; number <= most_asked_models; ++number) {
     const bool fits = wanted.first + wanted.vnis <= lln::most_vnis;
-    const std::uint64_t word = fits ? boot::agree(rank.job, number, pack(wanted)) : boot::agreed(rank.job, number);
+    const std::uint64_t word = fits ? rank.job->agree(number, pack(wanted)) : rank.job->agreed(number);
     if (word == 0)
       return refuse(value, " finds no room: a rank has at most " + std::to_string(lln::most_vnis) + " VNIs, and " +
                                std::to_string(wanted.first) + " are taken");

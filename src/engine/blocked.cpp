@@ -74,7 +74,7 @@ Blocked::Blocked(Rank& rank, const boot::Wait* wait) : rank_(rank) {
   mine.since = coarse_now();
   mine.call = current_call();
   mine.user_level = static_cast<bool>(threads::user_level());
-  boot::RankRecord& record = rank.job.record();
+  boot::RankRecord& record = rank.job->record();
   slot_ = take_slot(record, mine);
   counted_ = slot_ == nullptr;
   if (counted_) record.waits_without_slot.fetch_add(1, std::memory_order_relaxed);
@@ -83,9 +83,9 @@ Blocked::Blocked(Rank& rank, const boot::Wait* wait) : rank_(rank) {
 Blocked::~Blocked() {
   if (slot_ != nullptr) {
     slot_->give_back();
-    look_next_at(static_cast<std::uint32_t>(slot_ - rank_.job.record().waits));
+    look_next_at(static_cast<std::uint32_t>(slot_ - rank_.job->record().waits));
   } else if (counted_) {
-    rank_.job.record().waits_without_slot.fetch_sub(1, std::memory_order_relaxed);
+    rank_.job->record().waits_without_slot.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 

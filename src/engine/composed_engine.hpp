@@ -33,8 +33,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access) : Engine(std::move(model)), rank_(rank) {
     for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, make_access);
     rank.machine.waiting = &rank.node->waiting();
-    if (rank.job.header->usable_cores <= rank.job.header->local_ranks)
-      rank.machine.called_helper = &own_bell().called_another;
+    if (rank.job->usable_cores() <= rank.job->machine_ranks()) rank.machine.called_helper = &own_bell().called_another;
   }
 
   Vni& vni(int index) override {

@@ -147,7 +147,7 @@ bool choose_waiting(Rank& rank, const Model& model) {
     (void)fail(MPI_ERR_ARG, "HEDDLE_WAIT=%.200s %s", wanted.c_str(), why.c_str());
     return false;
   }
-  machine.wake_up = rank.job.header->wake_up;
+  machine.wake_up = rank.job->wake_up();
   machine.awake = safety::awake_time(machine.policy, machine.wake_up);
   return true;
 }
@@ -156,7 +156,7 @@ bool choose_waiting(Rank& rank, const Model& model) {
 bool agree(const Rank& rank, const Model& model) {
   constexpr std::uint32_t by_flux = 1u << 31;
   const std::uint32_t ours = static_cast<std::uint32_t>(model.vnis) | (model.submission == P::flux ? by_flux : 0);
-  const auto others = static_cast<std::uint32_t>(boot::agree(rank.job, model_of_ranks, ours));
+  const auto others = static_cast<std::uint32_t>(rank.job->agree(model_of_ranks, ours));
   if (others == ours) return true;
   const auto way = [](std::uint32_t entry) { return (entry & by_flux) != 0 ? "by flux" : "by channel"; };
   (void)fail(MPI_ERR_ARG,
@@ -199,7 +199,7 @@ bool parse_model(std::string_view text, Model& model, std::string& why) {
 // VNIs are for threads that run at once.
 int vnis_for(const Rank& rank, const Model& model) {
   if (model.vnis != 0) return model.vnis;
-  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job.header->local_ranks), 1,
+  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->machine_ranks()), 1,
                     several_vnis);
 }
 

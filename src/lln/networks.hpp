@@ -15,15 +15,15 @@ namespace heddle::lln {
 class Networks {
  public:
   // Of rank `rank`, whose threads sleep on the doorbell. `seed` is for networks with accidents. Throws std::runtime_error.
-  Networks(std::unique_ptr<Directory> directory, node::Doorbell& bell, int rank, std::uint64_t seed)
-      : directory_(std::move(directory)), watch_(bell), rank_(rank), seed_(seed) {}
+  Networks(Directory& directory, node::Doorbell& bell, int rank, std::uint64_t seed)
+      : directory_(directory), watch_(bell), rank_(rank), seed_(seed) {}
 
   // The end of one VNI. Throws std::runtime_error: the machine has none left.
   std::unique_ptr<Network> open(int vni);
   Watch& watch() { return watch_; }
 
  private:
-  std::unique_ptr<Directory> directory_;
+  Directory& directory_;
   Watch watch_;
   int rank_;
   std::uint64_t seed_;

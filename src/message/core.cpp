@@ -345,7 +345,7 @@ void Core::note_shortage() {
                 "  Post receives before their messages come, start fewer ranks, or raise the limit (ulimit -v, the "
                 "container's)\n",
                 rank_.world_rank, rank_.world_size, static_cast<int>(patience / one_shortage));
-  boot::abort(&rank_.job, MPI_ERR_NO_MEM, text);
+  boot::abort(rank_.job.get(), MPI_ERR_NO_MEM, text);
 }
 
 bool Core::drain(int most, Wakeups& wakeups) {

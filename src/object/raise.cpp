@@ -119,8 +119,8 @@ Text<64> place_in_job(const Rank& rank) {
   Text<64> place;
   const char* const number = std::getenv(boot::rank_variable);
   const char* const size = std::getenv(boot::size_variable);
-  if (rank.job.header != nullptr) {
-    place.add(" on rank %d of %d", rank.job.rank, rank.job.size);
+  if (rank.job) {
+    place.add(" on rank %d of %d", rank.job->rank(), rank.job->size());
   } else if (number != nullptr && size != nullptr) {
     place.add(" on rank %s of %s", number, size);
   }
@@ -144,7 +144,7 @@ void add_meaning(Rank& rank, int code, Text<boot::abort_text_bytes>& text) {
   add_meaning(rank, code, text);
   if (sentence[0] != '\0') text.add("  %s\n", sentence);
   if (const Place where = place_of(responsible); !where.empty()) text.add("  %s\n", where.c_str());
-  boot::abort(rank.job.header ? &rank.job : nullptr, error_class, text.c_str());
+  boot::abort(rank.job.get(), error_class, text.c_str());
 }
 
 // The second argument of a handler of the program's is the code that the call shall return, which it may change.

@@ -63,7 +63,7 @@ void Operation::end_job() const {
       "  Start fewer ranks, or raise the limit (ulimit -v, the container's)\n",
       rank.world_rank, rank.world_size, peer_, tag_, comm_.name.empty() ? "a communicator" : comm_.name.c_str(),
       progress::Shortage::seconds);
-  boot::abort(&rank.job, MPI_ERR_NO_MEM, text);
+  boot::abort(rank.job.get(), MPI_ERR_NO_MEM, text);
 }
 
 void Operation::launch() {

@@ -116,19 +116,19 @@ bool has_address(int signal, const siginfo_t& info) {
 }
 
 void say_who(int signal, const siginfo_t& info) {
-  const boot::Job& job = current_rank().job;
+  const boot::World& job = *current_rank().job;
   Line line;
-  line << "heddle: rank " << job.rank << " of " << job.size << " crashed, process " << syscall(SYS_getpid)
+  line << "heddle: rank " << job.rank() << " of " << job.size() << " crashed, process " << syscall(SYS_getpid)
        << ", thread " << gettid() << ": signal " << signal << " (SIG" << signal_name(signal) << ")";
   if (has_address(signal, info)) (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
 }
 
 // Ranks that are threads of this process end with it.
 void say_who_else() {
-  const boot::Job& job = current_rank().job;
+  const boot::World& job = *current_rank().job;
   const std::int32_t first = job.record().host;
   int last = first;
-  while (last + 1 < job.size && job.records[last + 1].host == first) ++last;
+  while (last + 1 < job.size() && job.record_of(last + 1).host == first) ++last;
   if (last > first) Line() << "  the process is that of ranks " << first << " to " << last << ", which all end with it";
 }
 
@@ -227,7 +227,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   if (reporter.load() == self && looking_at_stack.load()) siglongjmp(broken_stack, 1);
   pid_t nobody = 0;
   // And not a child that it has forked.
-  const bool is_rank = current_rank().job.records != nullptr && reporting.load() == syscall(SYS_getpid);
+  const bool is_rank = current_rank().job != nullptr && reporting.load() == syscall(SYS_getpid);
   if (is_rank && reporter.compare_exchange_strong(nobody, self)) {
     report(signal, *info, context);
     reported.store(true);

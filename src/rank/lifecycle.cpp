@@ -62,7 +62,7 @@ Error Abort(Comm* comm, int errorcode) {
   char text[256];
   std::snprintf(text, sizeof text, "rank %d called MPI_Abort(%s, %d)", rank.world_rank,
                 comm != nullptr && !comm->name.empty() ? comm->name.c_str() : "communicator", errorcode);
-  boot::abort(rank.job.header != nullptr ? &rank.job : nullptr, errorcode, text);
+  boot::abort(rank.job.get(), errorcode, text);
 }
 
 }  // namespace heddle::mpi

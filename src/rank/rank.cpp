@@ -16,8 +16,6 @@
 #include <vector>
 
 #include "boot/cores.hpp"
-#include "boot/directory.hpp"
-#include "boot/job.hpp"
 #include "boot/variables.hpp"
 #include "engine/engine.hpp"
 #include "lln/route.hpp"
@@ -91,9 +89,8 @@ static Error begin_help(Rank& rank) {
   std::string why;
   if (!progress::parse_setting(text, wanted, why))
     return fail(MPI_ERR_ARG, "HEDDLE_PROGRESS=%.200s can't be had: %.200s", text.c_str(), why.c_str());
-  const boot::JobHeader& job = *rank.job.header;
   const bool asked = wanted.help == Help::idle;
-  const bool expected = rank.world_size > 1 && job.usable_cores >= 2 * job.local_ranks;
+  const bool expected = rank.world_size > 1 && rank.job->usable_cores() >= 2 * rank.job->machine_ranks();
   if (wanted.help == Help::off || (!asked && !expected)) return success;
   const safety::Model& model = rank.engine->model();
   const bool safe = rank.engine->thread_level() == MPI_THREAD_MULTIPLE;
@@ -124,14 +121,13 @@ static Error begin_help(Rank& rank) {
 }
 
 static Error open_networks(Rank& rank) {
-  if (rank.job.nodes == 1) return success;
+  if (rank.job->nodes() == 1) return success;
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
     return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
-  rank.networks = std::make_unique<lln::Networks>(std::make_unique<boot::Directory>(rank.job), rank.node->own_bell(),
-                                                  rank.world_rank, seed);
+  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), rank.world_rank, seed);
   return success;
 }
 
@@ -141,24 +137,26 @@ static Error bring_up(Rank& rank) {
   boot::Problem problem;
   const bool alone = std::getenv(boot::job_fd_variable) == nullptr;
   const std::size_t heap = alone ? node::heap_bytes(1) + node::window_room() : 0;
-  if (!boot::join(rank.job, heap, problem)) return fail(MPI_ERR_OTHER, "%s", problem.text);
+  rank.job = boot::join(heap, problem);
+  if (!rank.job) return fail(MPI_ERR_OTHER, "%s", problem.text);
   if (alone) name_unknown_variables();
-  rank.peer_memory.begin(rank.job);
-  rank.world_rank = rank.job.rank;
-  rank.world_size = rank.job.size;
-  rank.node.emplace(rank.job.heap, rank.job.heap_bytes,
-                    node::Place{rank.world_rank, rank.world_size, rank.job.first_local, rank.job.local_ranks},
+  const boot::World& job = *rank.job;
+  rank.peer_memory.begin(job);
+  rank.world_rank = job.rank();
+  rank.world_size = job.size();
+  rank.node.emplace(job.heap().data(), job.heap().size(),
+                    node::Place{rank.world_rank, rank.world_size, job.first_local(), job.local_ranks()},
                     lln::bytes_for_networks(rank.world_size), node::bytes_for_channels(rank.world_size));
-  const bool bound = rank.job.record().bound != 0;
-  rank.machine.cores = static_cast<std::uint32_t>(rank.job.header->usable_cores);
-  rank.machine.own_cores = bound ? static_cast<std::uint32_t>(rank.job.cores) : rank.machine.cores;
+  const bool bound = job.record().bound != 0;
+  rank.machine.cores = static_cast<std::uint32_t>(job.usable_cores());
+  rank.machine.own_cores = bound ? static_cast<std::uint32_t>(job.record().cores) : rank.machine.cores;
   if (rank.world_size > 1 && !bound) {
     rank.machine.spread = boot::spread;
     rank.machine.part = rank.world_rank;
     rank.machine.parts = rank.world_size;
     boot::spread(rank.world_rank, rank.world_size);
   }
-  rank.machine.crowded = rank.job.header->local_ranks > rank.job.header->usable_cores;
+  rank.machine.crowded = job.machine_ranks() > job.usable_cores();
   if (Error e = check_initial_errhandler()) return e;
   tool::prepare_report();
   std::string why;
@@ -183,7 +181,7 @@ Error acquire_library(Rank& rank) {
   std::lock_guard guard(rank.lifecycle_mutex);
   if (rank.users == 0) {
     if (rank.engine) {
-      boot::enter(rank.job);
+      rank.job->enter();
     } else if (Error e = bring_up(rank)) {
       return e;
     }
@@ -203,7 +201,7 @@ void release_library(Rank& rank) {
   retire_handles(rank);
   rank.machine.busy.store(false, std::memory_order_relaxed);
   rank.engine->end_help();
-  boot::leave(rank.job);
+  rank.job->leave();
 }
 
 }  // namespace heddle

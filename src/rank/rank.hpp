@@ -55,7 +55,8 @@ struct Rank {
   std::uintptr_t main_thread = 0;                 // of MPI_Is_thread_main
   threads::Mutex lifecycle_mutex;
 
-  boot::Job job;  // where we are in the job, and its shared memory
+  // Where we are in the job, and its shared memory; null before the library is first initialized.
+  std::unique_ptr<boot::World> job;
   boot::PeerMemory peer_memory;
   std::optional<node::Node> node;           // what it shares with the ranks of its node
   std::unique_ptr<lln::Networks> networks;  // to other nodes; null: there are none

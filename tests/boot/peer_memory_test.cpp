@@ -8,13 +8,27 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <new>
+#include <optional>
 
 namespace heddle::boot {
 namespace {
 
-struct Shared {
-  RankRecord records[2];
+// Two ranks that share a segment and have nothing else to tell each other.
+class Pair final : public World {
+ public:
+  explicit Pair(void* segment) : World(segment, 0) {}
+  std::uint64_t agreed(int) const override { return 0; }
+  std::uint64_t agree(int, std::uint64_t proposal) override { return proposal; }
+  [[noreturn]] void abort(int, const char*) override { std::abort(); }
+  std::span<const std::byte> find(int, int) const override { return {}; }
+  bool publish(int, std::span<const std::byte>) override { return true; }
+};
+
+constexpr std::size_t heap = 4096;
+
+struct Stages {
   std::atomic<int> stage{0};
   std::atomic<pid_t> child_of_peer{0};
   std::atomic<bool> key_in_child{true};
@@ -23,14 +37,14 @@ struct Shared {
 class PeerMemoryTest : public testing::Test {
  protected:
   void SetUp() override {
-    void* const at = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(at, MAP_FAILED);
-    shared_ = new (at) Shared;
-    shared_->records[0].host = 0;
-    shared_->records[1].host = 1;
-    job_.size = 2;
-    job_.records = shared_->records;
-    publish_key(shared_->records[0]);
+    segment_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(segment_, MAP_FAILED);
+    new (segment_) JobHeader{.size = 2, .heap_offset = heap_offset(2), .heap_bytes = heap, .nodes = 1};
+    job_.emplace(segment_);
+    shared_ = new (job_->heap().data()) Stages;
+    job_->record_of(0).host = 0;
+    job_->record_of(1).host = 1;
+    publish_key(job_->record_of(0));
     peer_ = fork();
     ASSERT_GE(peer_, 0);
     if (peer_ == 0) be_the_peer();
@@ -39,25 +53,30 @@ class PeerMemoryTest : public testing::Test {
   void TearDown() override {
     shared_->stage.store(2);
     waitpid(peer_, nullptr, 0);
-    munmap(shared_, sizeof(Shared));
+    munmap(segment_, bytes);
   }
 
   // 0, or why not; asked anew.
   int reason() {
     PeerMemory memory;
-    memory.begin(job_);
+    memory.begin(*job_);
     EXPECT_FALSE(memory.same_space(1));
     return memory.reason_out_of_reach(1);
   }
 
-  Shared* shared_ = nullptr;
-  Job job_;
+  RankRecord& record_of(int rank) { return job_->record_of(rank); }
+
+  Stages* shared_ = nullptr;
+  std::optional<Pair> job_;
+  void* segment_ = nullptr;
   pid_t peer_ = -1;
 
  private:
+  static constexpr std::size_t bytes = heap_offset(2) + heap;
+
   [[noreturn]] void be_the_peer() {
-    shared_->key_in_child.store(is_key_here(shared_->records[0]));
-    publish_key(shared_->records[1]);
+    shared_->key_in_child.store(is_key_here(record_of(0)));
+    publish_key(record_of(1));
     const pid_t child = fork();
     if (child == 0) {
       while (shared_->stage.load() < 2) usleep(1000);
@@ -80,23 +99,23 @@ TEST_F(PeerMemoryTest, IsWithinReach) {
 TEST_F(PeerMemoryTest, AChildOfThePeerIsNotThePeer) {
   const int found = reason();
   if (found == EPERM || found == ENOSYS) GTEST_SKIP() << "process_vm_readv is not allowed here";
-  shared_->records[1].process.store(shared_->child_of_peer.load());
+  record_of(1).process.store(shared_->child_of_peer.load());
   EXPECT_EQ(reason(), somebody_else);
 }
 
 TEST_F(PeerMemoryTest, WeAreNotThePeer) {
-  shared_->records[1].process.store(getpid());
+  record_of(1).process.store(getpid());
   EXPECT_NE(reason(), 0);
 }
 
 TEST_F(PeerMemoryTest, NobodyIsNotThePeer) {
-  shared_->records[1].process.store(0x7ffffff0);
+  record_of(1).process.store(0x7ffffff0);
   EXPECT_NE(reason(), 0);
 }
 
 TEST_F(PeerMemoryTest, AKeyIsWhereItWasMade) {
-  EXPECT_TRUE(is_key_here(shared_->records[0]));
-  EXPECT_FALSE(is_key_here(shared_->records[1]));
+  EXPECT_TRUE(is_key_here(record_of(0)));
+  EXPECT_FALSE(is_key_here(record_of(1)));
   EXPECT_FALSE(shared_->key_in_child.load());
 }
 

@@ -111,7 +111,7 @@ class LauncherTest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, f"waited in vain for {what}")
             time.sleep(0.01)
 
-    def ranks(self, count: int, program: str = "boot_rank") -> list[int]:
+    def ranks(self, count: int, program: str = "mpiexec_rank") -> list[int]:
         """The pids of the ranks of this test's job, by rank, once all of them run their program."""
         pids: dict[int, int] = {}
 

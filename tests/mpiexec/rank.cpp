@@ -16,33 +16,34 @@
 #include <unistd.h>
 
 #include <latch>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "boot/call_mark.hpp"
 #include "boot/join.hpp"
 
 using namespace heddle;
 
 namespace {
 
-boot::Job job;
-bool joined = false;
+std::unique_ptr<boot::World> job;
 
-void be_in_call(std::uint16_t call) { boot::take_thread_record(job.record())->calls.store(call); }
+void be_in_call(std::uint16_t call) { boot::take_thread_record(job->record())->calls.store(call); }
 
 void sleep_for(const std::string& seconds) { usleep(static_cast<unsigned>(std::stod(seconds) * 1e6)); }
 
 void join_job() {
   boot::Problem problem;
-  if (!boot::join(job, 1 << 20, problem)) {
+  job = boot::join(1 << 20, problem);
+  if (!job) {
     fprintf(stderr, "%s\n", problem.text);
     exit(3);
   }
-  joined = true;
 }
 
-int current_rank() { return joined ? job.rank : atoi(getenv(boot::rank_variable)); }
+int current_rank() { return job ? job->rank() : atoi(getenv(boot::rank_variable)); }
 
 }  // namespace
 
@@ -55,13 +56,13 @@ int main(int argc, char** argv) {
     if (step == "join")
       join_job();
     else if (step == "leave")
-      boot::leave(job);
+      job->leave();
     else if (step == "who")
-      printf("rank %d of %d\n", job.rank, job.size);
+      printf("rank %d of %d\n", job->rank(), job->size());
     else if (step == "cores")
-      printf("cores %d of %d\n", job.cores, job.header->usable_cores);
+      printf("cores %d of %d\n", job->record().cores, job->usable_cores());
     else if (step == "app")
-      printf("app %d of %d ranks\n", job.record().appnum, job.record().app_ranks);
+      printf("app %d of %d ranks\n", job->record().appnum, job->record().app_ranks);
     else if (step == "call")
       be_in_call(static_cast<std::uint16_t>(std::stoi(value())));
     else if (step == "threads") {
@@ -77,7 +78,7 @@ int main(int argc, char** argv) {
     } else if (step == "calling") {
       const auto call = static_cast<std::uint16_t>(std::stoi(value()));
       std::thread([call] {
-        boot::ThreadRecord& record = *boot::take_thread_record(job.record());
+        boot::ThreadRecord& record = *boot::take_thread_record(job->record());
         boot::CallMark outer(record, call);
         for (;;) {
           boot::CallMark again(record, call);
@@ -101,7 +102,7 @@ int main(int argc, char** argv) {
       _exit(std::stoi(value()));
     else if (step == "abort") {
       const int code = std::stoi(value());
-      boot::abort(joined ? &job : nullptr, code, value().c_str());
+      boot::abort(job.get(), code, value().c_str());
     } else if (step == "only") {
       const bool here = current_rank() == std::stoi(value());
       while (!here && at < steps.size() && steps[at] != "all") ++at;

@@ -100,7 +100,7 @@ class Signals(Hosted, test_ends.Signals):
     test_user_signals_are_forwarded = None  # of shells; tests/host/signals.c has it for ranks
     test_nohup = None
 
-    def ranks(self, count: int, program: str = "boot_rank") -> list[int]:
+    def ranks(self, count: int, program: str = "mpiexec_rank") -> list[int]:
         return self.hosts(1) * count
 
 

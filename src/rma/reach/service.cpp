@@ -53,7 +53,7 @@ bool Service::poll() {
     if (receive.done.load(std::memory_order_acquire) == 0) break;
     // Its origin waits for an answer, and nobody knows who that is.
     if (receive.error != MPI_SUCCESS)
-      boot::abort(&comm_.owner->job, receive.error, "a message to a window was lost: there was no memory for it");
+      boot::abort(comm_.owner->job.get(), receive.error, "a message to a window was lost: there was no memory for it");
     if (!handle(receive.source, next.bytes)) break;
     p2p::give_back(receive);
     next.receive = nullptr;
@@ -128,7 +128,7 @@ bool Service::retire_sent() {
       continue;
     }
     if (answer.send->error != MPI_SUCCESS)
-      boot::abort(&comm_.owner->job, answer.send->error, "an answer of a window could not be sent");
+      boot::abort(comm_.owner->job.get(), answer.send->error, "an answer of a window could not be sent");
     p2p::give_back(*answer.send);
     *at = answer.next;
     answer.next = std::exchange(answer.large ? free_large_ : free_small_, &answer);

@@ -1,0 +1,174 @@
+#include "boot/memfd/memfd_world.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "boot/join.hpp"
+#include "boot/peer_memory.hpp"
+
+namespace heddle::boot {
+
+namespace {
+
+// The whole text as a number that is not negative; -1: it is not one.
+int number_in(const char* text) {
+  if (text == nullptr || *text < '0' || *text > '9') return -1;
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  return *end == '\0' && value <= 0x7fffffff ? static_cast<int>(value) : -1;
+}
+
+bool holds_job(int fd, int launcher) {
+  JobHeader header;
+  return fd >= 0 && pread(fd, &header, sizeof header, 0) == sizeof header && header.magic == job_magic &&
+         header.launcher == launcher;
+}
+
+// A descriptor of the job's segment, close-on-exec. Usually it came by inheritance; a wrapper (Python's
+// subprocess, say) may have closed it on the way, and then it is still there among the open files of mpiexec.
+int open_segment(int inherited, int launcher) {
+  if (holds_job(inherited, launcher)) {
+    fcntl(inherited, F_SETFD, FD_CLOEXEC);
+    return inherited;
+  }
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", launcher, inherited);
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd >= 0 && holds_job(fd, launcher)) return fd;
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+// The whole segment, once for all ranks of this process.
+void* map_segment(int fd, const JobHeader& header) {
+  static std::mutex mutex;
+  static void* mapped = MAP_FAILED;
+  const std::lock_guard guard(mutex);
+  if (mapped == MAP_FAILED)
+    mapped = mmap(nullptr, header.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  return mapped;
+}
+
+// Whether this process is that of the ranks that the segment says to be threads of one.
+bool shares_memory_with_host(const World& job) {
+  std::int32_t first = 0;
+  if (job.record_of(job.record().host).first_of_host.compare_exchange_strong(first, job.rank() + 1)) return true;
+  return is_key_here(job.record_of(first - 1));
+}
+
+// Before the bytes of each; entries begin at multiples of its size.
+struct EntryHead {
+  std::int32_t vni;
+  std::uint32_t bytes;
+};
+
+std::size_t whole(std::size_t bytes) { return (bytes + sizeof(EntryHead) - 1) / sizeof(EntryHead) * sizeof(EntryHead); }
+
+}  // namespace
+
+std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem) {
+  const int inherited = number_in(descriptor);
+  const int launcher = number_in(getenv(launcher_variable));
+  const int rank = number_in(getenv(rank_variable));
+  if (inherited < 0 || launcher <= 0 || rank < 0) {
+    return refuse(problem, "%s=%s, %s=%s, %s=%s do not name a job; they are set by mpiexec and nobody else",
+                  job_fd_variable, descriptor, launcher_variable,
+                  getenv(launcher_variable) != nullptr ? getenv(launcher_variable) : "(unset)", rank_variable,
+                  getenv(rank_variable) != nullptr ? getenv(rank_variable) : "(unset)");
+  }
+  const int fd = open_segment(inherited, launcher);
+  if (fd < 0) {
+    return refuse(problem,
+                  "the environment says rank %d of a job started by mpiexec (pid %d), but descriptor %d does not hold "
+                  "that job and mpiexec's own cannot be opened: %s",
+                  rank, launcher, inherited, std::strerror(errno));
+  }
+  JobHeader header;
+  if (pread(fd, &header, sizeof header, 0) != sizeof header || header.layout != job_layout) {
+    return refuse(problem, "mpiexec is of another version of Heddle than this library (segment layout %u, not %u)",
+                  header.layout, job_layout);
+  }
+  if (rank >= header.size) {
+    return refuse(problem, "%s=%d, but the job has %d ranks", rank_variable, rank, header.size);
+  }
+  void* base = map_segment(fd, header);
+  if (base == MAP_FAILED) {
+    return refuse(problem, "cannot map the job's segment of %llu MiB: %s (a limit on address space, ulimit -v?)",
+                  static_cast<unsigned long long>(header.segment_bytes >> 20), std::strerror(errno));
+  }
+  close(fd);
+  std::unique_ptr<MemfdWorld> joined(new MemfdWorld(static_cast<JobHeader*>(base), rank));
+  World& job = *joined;
+  RankState expected = RankState::running;
+  if (!job.record().state.compare_exchange_strong(expected, RankState::inited)) {
+    const int owner = job.record().pid.load();
+    return refuse(problem, "rank %d of the job was already taken by process %d; a rank is one MPI program", rank,
+                  owner);
+  }
+  job.record().pid.store(getpid());
+  if (job.size() > 1) publish_key(job.record());
+  if (job.size() > 1 && !shares_memory_with_host(job)) {
+    return refuse(
+        problem,
+        "rank %d is a thread of the process of rank %d, but this is another process (a child of fork?), which "
+        "cannot take its place; start the job with --ranks processes",
+        rank, job.record().host);
+  }
+  unsetenv(job_fd_variable);
+  return joined;
+}
+
+std::uint64_t MemfdWorld::agreed(int word) const { return header_->agreed[word].load(std::memory_order_relaxed); }
+std::uint64_t MemfdWorld::agree(int word, std::uint64_t proposal) {
+  std::uint64_t standing = 0;
+  return header_->agreed[word].compare_exchange_strong(standing, proposal, std::memory_order_relaxed) ? proposal
+                                                                                                      : standing;
+}
+
+// mpiexec writes the text.
+void MemfdWorld::abort(int code, const char* text) {
+  std::int32_t unset = 0;
+  if (!record().abort_code.compare_exchange_strong(unset, exit_code(code))) {
+    while (true) pause();  // another thread was first: its reason stands, and it is about to end the process
+  }
+  std::snprintf(record().abort_text, sizeof record().abort_text, "%s", text);
+  record().state.store(RankState::aborted);
+  // mpiexec learns it from our end, unless a wrapper script stands between us; so it is also told.
+  kill(header_->launcher, abort_signal());
+  _exit(exit_code(code));
+}
+
+std::span<const std::byte> MemfdWorld::find(int peer, int vni) const {
+  const Card& card = cards(header_)[peer];
+  const std::uint32_t used = card.used.load(std::memory_order_acquire);
+  for (std::size_t at = 0; at < used;) {
+    EntryHead head;
+    std::memcpy(&head, card.entries + at, sizeof head);
+    at += sizeof head;
+    if (head.vni == vni) return {card.entries + at, head.bytes};
+    at += whole(head.bytes);
+  }
+  return {};
+}
+
+bool MemfdWorld::publish(int vni, std::span<const std::byte> address) {
+  const std::lock_guard guard(mutex_);
+  Card& card = cards(header_)[rank()];
+  const std::size_t at = card.used.load(std::memory_order_relaxed);
+  const std::size_t end = at + sizeof(EntryHead) + whole(address.size());
+  if (end > sizeof card.entries) return false;
+  const EntryHead head{vni, static_cast<std::uint32_t>(address.size())};
+  std::memcpy(card.entries + at, &head, sizeof head);
+  std::memcpy(card.entries + at + sizeof head, address.data(), address.size());
+  card.used.store(static_cast<std::uint32_t>(end), std::memory_order_release);
+  return true;
+}
+
+}  // namespace heddle::boot

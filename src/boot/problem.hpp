@@ -1,0 +1,23 @@
+// Why something about the start of a job failed, as a sentence.
+#pragma once
+
+#include <cstdarg>
+#include <cstdio>
+#include <memory>
+
+namespace heddle::boot {
+
+struct Problem {
+  char text[256] = "";
+};
+
+// Says why there is no World; null.
+[[gnu::format(printf, 2, 3)]] inline std::nullptr_t refuse(Problem& problem, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(problem.text, sizeof problem.text, format, arguments);
+  va_end(arguments);
+  return nullptr;
+}
+
+}  // namespace heddle::boot

@@ -1,0 +1,49 @@
+#include "boot/singleton/singleton_world.hpp"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "boot/cores.hpp"
+#include "boot/foreign_launcher.hpp"
+#include "boot/join.hpp"
+#include "boot/wake_up.hpp"
+
+namespace heddle::boot {
+
+std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& problem) {
+  if (refuses_singleton(problem.text, sizeof problem.text)) return nullptr;
+  const std::size_t bytes = heap_offset(1) + heap_bytes;
+  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    return refuse(problem, "cannot map %zu MiB: %s (a limit on address space, ulimit -v?)", bytes >> 20,
+                  std::strerror(errno));
+  auto* header = static_cast<JobHeader*>(base);
+  header->magic = job_magic;
+  header->layout = job_layout;
+  header->size = 1;
+  header->local_ranks = 1;
+  header->nodes = 1;
+  header->usable_cores = boot::usable_cores();
+  header->wake_up = measure_wake_up();
+  header->heap_offset = heap_offset(1);
+  header->heap_bytes = heap_bytes;
+  header->segment_bytes = bytes;
+  RankRecord& record = rank_records(header)[0];
+  record.app_ranks = 1;
+  record.cores = header->usable_cores;
+  record.pid.store(getpid());
+  record.state.store(RankState::inited);
+  return std::unique_ptr<World>(new SingletonWorld(base));
+}
+
+std::uint64_t SingletonWorld::agree(int word, std::uint64_t proposal) {
+  std::uint64_t standing = 0;
+  return agreed_[word].compare_exchange_strong(standing, proposal) ? proposal : standing;
+}
+
+void SingletonWorld::abort(int code, const char* text) { end_process(code, text); }
+
+}  // namespace heddle::boot

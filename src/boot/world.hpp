@@ -1,0 +1,64 @@
+// The job as one of its ranks sees it: who is where, and what the ranks tell each other outside of messages. Whoever starts a job
+// brings a World (memfd/: mpiexec; singleton/: nobody). Everything above knows this file alone.
+//
+// Under every World the ranks of a node share a segment: a record of each rank, and the memory of the node (job.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "boot/job.hpp"
+#include "lln/directory.hpp"
+
+namespace heddle::boot {
+
+class World : public lln::Directory {
+ public:
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  int rank() const { return rank_; }
+  int size() const { return header_->size; }
+  // Ranks of a node have consecutive numbers.
+  int nodes() const { return header_->nodes; }
+  int first_local() const { return first_local_; }
+  int local_ranks() const { return local_ranks_; }
+
+  // What this rank, or another one of its node, is doing; mpiexec and the crash report read it.
+  RankRecord& record() const { return record_of(rank_); }
+  RankRecord& record_of(int local) const { return records_[local]; }
+  // Zero-filled, the same in every rank of the node, at a different address in each process.
+  std::span<std::byte> heap() const { return heap_; }
+
+  // What all ranks of this machine may use together, and how many there are.
+  int usable_cores() const { return header_->usable_cores; }
+  int machine_ranks() const { return header_->local_ranks; }
+  std::int64_t wake_up() const { return header_->wake_up; }     // nanoseconds: what it costs to wake a thread
+  int universe_size() const { return header_->universe_size; }  // of MPI_UNIVERSE_SIZE; 0: nobody has named one
+
+  // What all ranks of the job hold of one word, of `agreed_words`; 0 until one of them has proposed a value: the first proposal
+  // stands. Any thread.
+  virtual std::uint64_t agreed(int word) const = 0;
+  virtual std::uint64_t agree(int word, std::uint64_t proposal) = 0;
+
+  // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that come and go.
+  void leave() { record().state.store(RankState::finalized); }
+  void enter() { record().state.store(RankState::inited); }
+  // Ends the whole job with `code` as its exit code and `text` on standard error.
+  [[noreturn]] virtual void abort(int code, const char* text) = 0;
+
+ protected:
+  // `segment` is mapped until the process ends, since calls such as MPI_Abort are allowed after finalization.
+  World(void* segment, int rank);
+
+ private:
+  JobHeader* header_;
+  RankRecord* records_;
+  int rank_;
+  int first_local_;
+  int local_ranks_;
+  std::span<std::byte> heap_;
+};
+
+}  // namespace heddle::boot
