@@ -86,7 +86,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void poll_once() override {
     if (!something_to_do() && !rank_.pollables.any()) [[likely]]
       return;
-    look(0, {});
+    poll(0, {});
     leave();
   }
 
@@ -141,40 +141,40 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // One attempt to move everything: the VNI `home`, the others (without waiting for them), those that were asked for
   // (when something is to be done there), and schedules.
-  progress::Pass look(int home, Urgency urgency, int most = lln::visit_messages) {
-    return look(home, {.urgency = urgency, .peek = Waiting::peeks(model()), .most = most});
+  progress::PollResult poll(int home, Urgency urgency, int most = lln::poll_batch) {
+    return poll(home, {.urgency = urgency, .peek = Waiting::peeks(model()), .most = most});
   }
   // The same, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
-  progress::Pass look(int home, const Look& how, bool of_program = true) {
-    progress::Pass pass = vnis_[static_cast<std::size_t>(home)].look(how);
-    if (vnis() > 1 && (Waiting::peeks(model()) || looks_.fetch_add(1, std::memory_order_relaxed) % global_looks == 0))
+  progress::PollResult poll(int home, const PollMode& how, bool of_program = true) {
+    progress::PollResult result = vnis_[static_cast<std::size_t>(home)].poll(how);
+    if (vnis() > 1 && (Waiting::peeks(model()) || polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
       for (int i = 0; i < vnis(); ++i)
-        if (i != home) progress::add(pass, vnis_[static_cast<std::size_t>(i)].look({.most = how.most}));
+        if (i != home) progress::add(result, vnis_[static_cast<std::size_t>(i)].poll({.most = how.most}));
     if (asked_.any()) [[unlikely]]
-      asked_.for_each([&](Vni& vni) { progress::add(pass, vni.look({.urgency = how.urgency, .most = how.most})); });
+      asked_.for_each([&](Vni& vni) { progress::add(result, vni.poll({.urgency = how.urgency, .most = how.most})); });
     if (rank_.pollables.any()) {
-      progress::add(pass, rank_.pollables.poll(of_program));
+      progress::add(result, rank_.pollables.poll(of_program));
       // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
-      if (pass.moved) rouse();
-      if (pass.moved && !of_program) call_program();
+      if (result.made_progress) rouse();
+      if (result.made_progress && !of_program) call_program();
     }
-    return pass;
+    return result;
   }
 
   // Before sleeping, and instead of it: misses nothing that has arrived.
-  progress::Pass look_well(bool of_program = true) {
-    progress::Pass pass;
-    for_each([&](auto& vni) { progress::add(pass, vni.look({.urgency = Urgency::low})); });
-    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(of_program));
-    if (pass.moved && !of_program) call_program();
-    return pass;
+  progress::PollResult poll_fully(bool of_program = true) {
+    progress::PollResult result;
+    for_each([&](auto& vni) { progress::add(result, vni.poll({.urgency = Urgency::low})); });
+    if (rank_.pollables.any()) progress::add(result, rank_.pollables.poll(of_program));
+    if (result.made_progress && !of_program) call_program();
+    return result;
   }
 
   // Waits with a counter. sleep(waiter) is how one that isn't the server does that; serve(over) makes progress until
   // over().
   template <class Sleep, class Serve>
-  void wait_enrolled(WaitSet& set, Waiter& me, Sleep&& sleep, Serve&& serve) {
-    const boot::Wait wait = enroll(set, me);
+  void wait_registered(WaitSet& set, Waiter& me, Sleep&& sleep, Serve&& serve) {
+    const boot::Wait wait = register_waiter(set, me);
     const Blocked said(rank_, &wait);
     bool server = roles_.enter(me);
     if (!server) {
@@ -190,7 +190,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // The same where another thread makes all progress.
   void wait_served(WaitSet& set, Waiter& me) {
-    const boot::Wait wait = enroll(set, me);
+    const boot::Wait wait = register_waiter(set, me);
     const Blocked said(rank_, &wait);
     rouse();
     (void)me.sleep();
@@ -206,8 +206,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
       rank_.node->agree_on_fences();
       bool idle = bell.wait_once([&] { for_each([](auto& vni) { vni.prepare_to_sleep(); }); },
                                  [&] {
-                                   const progress::Pass pass = look_well(of_program);
-                                   return pass.moved || !pass.complete || holds();
+                                   const progress::PollResult result = poll_fully(of_program);
+                                   return result.made_progress || !result.complete || holds();
                                  },
                                  [&](std::uint32_t rings) {
                                    const instruments::ExactSpan span(counters(), Time::asleep);
@@ -215,7 +215,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
                                  });
       Patience patience(rank_.machine);
       do {
-        if (!look(0, Look{.peek = Waiting::peeks(model())}, of_program).moved) continue;
+        if (!poll(0, PollMode{.peek = Waiting::peeks(model())}, of_program).made_progress) continue;
         patience.reset();
         idle = false;
       } while (!holds() && (patience.spend() || stays_awake(*this, patience, of_program)));
@@ -226,8 +226,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // ---- for user-level threads (user_level_waiting.hpp)
 
   // The server, which is one, serves no longer. False: it has to look once more.
-  bool resign(Waiter& me) {
-    if (!start_watch() || !leaves_nothing_of_program() || !roles_.resign(me)) return false;
+  bool step_down(Waiter& me) {
+    if (!start_watch() || !leaves_nothing_of_program() || !roles_.step_down(me)) return false;
     // A watch that is still asleep from its last duty knows nothing of what has been left in a backlog since.
     if (something_to_do()) rouse();
     return true;
@@ -241,7 +241,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     auto& bell = own_bell();
     while (!holds()) {
       if (!watched) {  // nobody would wake it
-        (void)look_well();
+        (void)poll_fully();
         me.thread.yield();
         continue;
       }
@@ -273,7 +273,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
  private:
   using Time = instruments::Time;
 
-  static constexpr std::uint32_t global_looks = 16;  // of a VNI to one of all (Amer 2019, Fig. 3a: `if (cond)`)
+  static constexpr std::uint32_t global_polls = 16;  // of a VNI to one of all (Amer 2019, Fig. 3a: `if (cond)`)
 
   // ---- for the helpers (progress::Attended)
 
@@ -287,15 +287,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
     for_each([&](const auto& vni) { taken += vni.taken(); });
     return taken;
   }
-  progress::Pass advance(bool thorough) override {
-    progress::Pass pass;
+  progress::PollResult advance(bool full) override {
+    progress::PollResult result;
     for_each([&](auto& vni) {
-      if (thorough) vni.prepare_to_sleep();
-      progress::add(pass, vni.look({.urgency = thorough ? Urgency::low : Urgency::attempt}));
+      if (full) vni.prepare_to_sleep();
+      progress::add(result, vni.poll({.urgency = full ? Urgency::low : Urgency::attempt}));
     });
-    if (rank_.pollables.any()) progress::add(pass, rank_.pollables.poll(false));
-    if (pass.moved) call_program();
-    return pass;
+    if (rank_.pollables.any()) progress::add(result, rank_.pollables.poll(false));
+    if (result.made_progress) call_program();
+    return result;
   }
   // A thread of the program has made progress and does so no longer: what it has begun is the helpers' from here on.
   void leave() {
@@ -322,7 +322,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
       const std::uint32_t rung = own_bell().rings.load(std::memory_order_acquire);
       watched_ = start_helper_or_say("user-level threads that wait poll without end", [this, heard = rung]() mutable {
         for (;;) {
-          roles_.await_duty();
+          roles_.await_active();
           const auto relieved = [&] {
             const std::uint32_t rings = own_bell().rings.load(std::memory_order_acquire);
             if (rings != heard) {
@@ -330,7 +330,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
               call_program();
             }
             heard = rings;
-            return !roles_.watch_is_wanted();
+            return !roles_.is_watch_active();
           };
           sleep_until(relieved, false);
         }
@@ -343,8 +343,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // moves something later calls them (call_program); while it is about to, the poll is not complete.
   bool leaves_nothing_of_program() {
     if (!rank_.pollables.any_of_program()) return true;
-    const progress::Pass pass = look_well();
-    return !pass.moved && pass.complete;
+    const progress::PollResult result = poll_fully();
+    return !result.made_progress && result.complete;
   }
 
   void rouse() { vnis_.front().core().rouse(); }
@@ -359,7 +359,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // Every request of the set counts; those that are done by now, or become so meanwhile, signal too. Returns what is waited
   // for, for people.
-  boot::Wait enroll(WaitSet& set, Waiter& me) {
+  boot::Wait register_waiter(WaitSet& set, Waiter& me) {
     boot::Wait wait{.any = set.any()};
     me.expect(set.size(), set.any());
     for_each_vni(set, [&](auto& vni) { vni.expect(set, &me, wait); });
@@ -413,7 +413,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   platform::Native::atomic<std::uint32_t> serving_{0};  // calls of begin_serving() without their end
   std::unique_ptr<progress::IdleCores> help_;
   progress::Setting setting_;  // of the help
-  std::atomic<std::uint32_t> looks_{0};
+  std::atomic<std::uint32_t> polls_{0};
 };
 
 }  // namespace heddle::engine

@@ -11,7 +11,7 @@
 #include "instruments/span.hpp"
 #include "message/core.hpp"
 #include "message/request_cache.hpp"
-#include "progress/pass.hpp"
+#include "progress/poll_result.hpp"
 #include "rank/rank.hpp"
 #include "safety/urgency.hpp"
 #include "safety/waiter.hpp"
@@ -64,7 +64,7 @@ class ComposedVni final : public Vni {
     // that none of them ever found it free for progress.
     try {
       access_.run([&](Wakeups& wakeups) {
-        if (core_.something_to_do()) drain(lln::visit_messages, wakeups);
+        if (core_.something_to_do()) drain(lln::poll_batch, wakeups);
         message = core_.probe(context, source, tag, take);
         if (message != nullptr) found = {message->header.source, message->header.tag, message->bytes};
       });
@@ -106,14 +106,14 @@ class ComposedVni final : public Vni {
   std::uint32_t taken() const override { return core_.taken(); }
   bool any_unsent() const override { return core_.any_unsent(); }
 
-  // What finds no memory is left for another time, and the pass is then incomplete: threads of the library come here too, and
+  // What finds no memory is left for another time, and the poll is then incomplete: threads of the library come here too, and
   // requests of others are under way in the callers.
-  progress::Pass look(const Look& how) override {
+  progress::PollResult poll(const PollMode& how) override {
     try {
-      return poll(how);
+      return poll_inside(how);
     } catch (const std::bad_alloc&) {
       core_.note_shortage();
-      return {.moved = true, .complete = false};
+      return {.made_progress = true, .complete = false};
     }
   }
 
@@ -157,12 +157,12 @@ class ComposedVni final : public Vni {
     }
   };
 
-  [[gnu::always_inline]] progress::Pass poll(const Look& how) {
-    progress::Pass pass;
+  [[gnu::always_inline]] progress::PollResult poll_inside(const PollMode& how) {
+    progress::PollResult result;
     if (!how.peek || something_to_do()) {
       const auto drain = [&](Wakeups& wakeups) {
-        pass.moved = this->drain(how.most, wakeups);
-        if (pass.moved) return;
+        result.made_progress = this->drain(how.most, wakeups);
+        if (result.made_progress) return;
         count_held(counters(), Count::wasted);
         if constexpr (Access::announces) {
           // One of another VNI may be matched there meanwhile, and is not to be looked at here.
@@ -172,9 +172,9 @@ class ComposedVni final : public Vni {
       };
       switch (how.urgency) {
         case safety::Urgency::attempt:
-          // What another thread is just doing is left to it, and the pass is then incomplete: that thread may have
+          // What another thread is just doing is left to it, and the poll is then incomplete: that thread may have
           // looked before the event that this one would have seen.
-          pass.complete = access_.try_run(drain);
+          result.complete = access_.try_run(drain);
           break;
         case safety::Urgency::low:
           access_.run_low(drain);
@@ -184,8 +184,8 @@ class ComposedVni final : public Vni {
           break;
       }
     }
-    if (core_.transfers().any()) add(pass, advance_transfers());
-    return pass;
+    if (core_.transfers().any()) add(result, advance_transfers());
+    return result;
   }
 
   // The receive is announced, and it is the caller who looks for its message: there is no way back.
@@ -271,16 +271,16 @@ class ComposedVni final : public Vni {
     }
   }
 
-  progress::Pass advance_transfers() {
-    progress::Pass pass;
+  progress::PollResult advance_transfers() {
+    progress::PollResult result;
     for (std::uint32_t left = core_.transfers().count(); left != 0; --left) {
       message::Transfer* transfer = core_.transfers().claim();
       if (transfer == nullptr) {
-        pass.complete = false;
+        result.complete = false;
         break;
       }
       const message::Transfers::Step step = core_.transfers().move(*transfer);
-      pass.moved |= step != message::Transfers::Step::waits;
+      result.made_progress |= step != message::Transfers::Step::waits;
       if (step == message::Transfers::Step::over) {
         try {
           access_.run([&](Wakeups& wakeups) { core_.end_transfer(*transfer, wakeups); });
@@ -292,7 +292,7 @@ class ComposedVni final : public Vni {
         core_.transfers().put_back(*transfer);
       }
     }
-    return pass;
+    return result;
   }
 
   bool is_mine(const Request& request) const { return request.vni == this || (request.vni == nullptr && index() == 0); }

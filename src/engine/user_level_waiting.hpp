@@ -26,7 +26,7 @@
 #include "engine/wait_set.hpp"
 #include "lln/network.hpp"
 #include "platform/native.hpp"
-#include "progress/pass.hpp"
+#include "progress/poll_result.hpp"
 #include "safety/model.hpp"
 #include "safety/patience.hpp"
 #include "safety/urgency.hpp"
@@ -49,8 +49,8 @@ class UserLevelPatience {
   // runtime knows nothing of.
   bool spend() {
     if (machine_.awake == 0) return false;
-    if (++looks_ % looks_per_check != 0) return true;
-    if (machine_.short_of_cores() || looks_ % looks_per_yield == 0) sched_yield();
+    if (++polls_ % looks_per_check != 0) return true;
+    if (machine_.short_of_cores() || polls_ % looks_per_yield == 0) sched_yield();
     const std::int64_t now = platform::Native::now();
     if (since_ == 0) since_ = now;
     return now - since_ < machine_.awake || machine_.busy.load(std::memory_order_relaxed);
@@ -61,7 +61,7 @@ class UserLevelPatience {
   static constexpr std::uint32_t looks_per_yield = 64;
 
   const Machine& machine_;
-  std::uint32_t looks_ = 0;
+  std::uint32_t polls_ = 0;
   std::int64_t since_ = 0;  // nothing has moved; 0: something has, since the last check
 };
 
@@ -98,7 +98,7 @@ class UserLevelWaiting {
     std::uint32_t siblings = Siblings::last_seen();
     for (int turn = 0; turn < turns; ++turn) {
       if (turn != 0 || siblings < few || passive) {
-        e_.look(e_.home(set), Urgency::attempt, share(siblings));
+        e_.poll(e_.home(set), Urgency::attempt, share(siblings));
         if (set.satisfied()) return;
         if (passive) break;
       }
@@ -116,7 +116,7 @@ class UserLevelWaiting {
       Waiter me;
       me.thread = thread_;
       if (e_.is_served()) return e_.wait_served(set, me);
-      e_.wait_enrolled(
+      e_.wait_registered(
           set, me, [](Waiter& waiter) { return waiter.sleep(); }, [&](auto&& over) { serve(me, over); });
     }
   }
@@ -142,14 +142,14 @@ class UserLevelWaiting {
 
   // How many messages a look takes. Half of the threads' are with the peers, and half of the others' have come.
   static int share(std::uint32_t siblings) {
-    return static_cast<int>(std::clamp<std::uint32_t>((siblings + 1) / 4, 2, lln::visit_messages));
+    return static_cast<int>(std::clamp<std::uint32_t>((siblings + 1) / 4, 2, lln::poll_batch));
   }
 
   // As the server, awake and then in turns with others, until over().
   template <class F>
   void serve(Waiter& me, F&& over) {
     while (!look_until(over)) {
-      if (e_.resign(me) && me.sleep().complete) return;
+      if (e_.step_down(me) && me.sleep().complete) return;
     }
   }
 
@@ -159,7 +159,7 @@ class UserLevelWaiting {
     UserLevelPatience patience(e_.machine());
     for (std::uint32_t i = 1;; ++i) {
       if (holds()) return true;
-      if (e_.look(0, i % attempts == 0 ? Urgency::low : Urgency::attempt).moved) patience.reset();
+      if (e_.poll(0, i % attempts == 0 ? Urgency::low : Urgency::attempt).made_progress) patience.reset();
       if (holds()) return true;
       thread_.yield();
       if (!patience.spend()) return holds();
@@ -171,7 +171,7 @@ class UserLevelWaiting {
   void poll(F&& holds, const boot::Wait& wait) {
     const Blocked said(e_.rank(), &wait);
     for (std::uint32_t rests = 0; !holds(); ++rests) {
-      if (e_.look(0, Urgency::attempt).moved) rests = 0;
+      if (e_.poll(0, Urgency::attempt).made_progress) rests = 0;
       thread_.yield(rests);
     }
   }

@@ -7,12 +7,12 @@
 #include <cstdint>
 
 #include "boot/wait_record.hpp"
-#include "engine/look.hpp"
+#include "engine/poll_mode.hpp"
 #include "instruments/counters.hpp"
 #include "lln/network.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
-#include "progress/pass.hpp"
+#include "progress/poll_result.hpp"
 
 namespace heddle::message {
 class Core;
@@ -72,7 +72,7 @@ class Vni {
   virtual bool any_unsent() const = 0;
   virtual std::uint32_t taken() const = 0;
   // One attempt to move everything.
-  virtual progress::Pass look(const Look& how) = 0;
+  virtual progress::PollResult poll(const PollMode& how) = 0;
   // Adds its requests of the set that are not done to `wait`, and registers the waiter with them; those that are done signal it
   // at once. Null: nobody is registered. And forgets it.
   virtual void expect(WaitSet& set, Waiter* waiter, boot::Wait& wait) = 0;

@@ -18,9 +18,9 @@
 
 #include "boot/wait_record.hpp"
 #include "engine/blocked.hpp"
-#include "engine/look.hpp"
+#include "engine/poll_mode.hpp"
 #include "engine/wait_set.hpp"
-#include "progress/pass.hpp"
+#include "progress/poll_result.hpp"
 #include "safety/model.hpp"
 #include "safety/patience.hpp"
 #include "safety/roles.hpp"
@@ -34,11 +34,11 @@ using safety::Urgency;
 // time, and never wait, can keep a lock so busy that no attempt succeeds and that the low class never gets it.
 struct Attempts {
   template <class E>
-  static bool look(E& e, int home) {
+  static bool poll(E& e, int home) {
     static constinit thread_local std::uint32_t failures = 0;
-    const progress::Pass pass = e.look(home, failures < most_failures ? Urgency::attempt : Urgency::high);
-    failures = pass.complete || failures >= most_failures ? 0 : failures + 1;
-    return pass.moved;
+    const progress::PollResult result = e.poll(home, failures < most_failures ? Urgency::attempt : Urgency::high);
+    failures = result.complete || failures >= most_failures ? 0 : failures + 1;
+    return result.made_progress;
   }
 
  private:
@@ -91,30 +91,30 @@ template <class E>
 bool stays_awake(E& e, Patience& patience, bool of_program = true) {
   if (!e.machine().busy.load(std::memory_order_relaxed)) [[likely]]
     return false;
-  (void)e.look_well(of_program);
+  (void)e.poll_fully(of_program);
   patience.reset();
   return true;
 }
 
-// Looks for as long as the thread is awake; whether look() has seen what it waits for. Who sleeps after that is no
+// Looks for as long as the thread is awake; whether poll() has seen what it waits for. Who sleeps after that is no
 // longer counted among those who are awake: others would give their cores away for it.
-template <class E, class Look>
-bool awake_until(E& e, Look&& look) {
+template <class E, class Poll>
+bool awake_until(E& e, Poll&& poll) {
   Patience patience(e.machine());
   do {
-    if (look(patience)) return true;
+    if (poll(patience)) return true;
   } while (patience.spend());
   return false;
 }
 
 // Looks on, where nobody is to sleep. False: the thread shall sleep after all.
-template <class E, class What, class Look>
-bool awake_on(E& e, What& what, Look&& look) {
+template <class E, class What, class Poll>
+bool awake_on(E& e, What& what, Poll&& poll) {
   Patience patience(e.machine());
   if (!stays_awake(e, patience)) return false;
   const Blocked said = blocked(e, what);
   do {
-    if (look(patience)) return true;
+    if (poll(patience)) return true;
   } while (patience.spend() || stays_awake(e, patience));
   return false;
 }
@@ -128,8 +128,8 @@ void sleep_until(E& e, const boot::Wait* wait, F&& holds) {
 
 // In the kernel: one thread as the server on the rank's doorbell, the others on their counters.
 template <class E>
-void sleep_enrolled(E& e, WaitSet& set) {
-  e.wait_enrolled(
+void sleep_registered(E& e, WaitSet& set) {
+  e.wait_registered(
       set, waiter_of_thread(), [](Waiter& me) { return me.counter.wait(); },
       [&e](auto&& over) { e.sleep_until(over); });
 }
@@ -143,29 +143,29 @@ struct Contend {
   template <class E>
   static void wait(E& e, WaitSet& set) {
     const bool satisfied = poll_until(
-        e.machine(), [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
+        e.machine(), [&] { return set.satisfied(); }, [&] { return e.poll(e.home(set), urgency).made_progress; });
     if (!satisfied) wait_long(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
-    if (!poll_until(e.machine(), holds, [&] { return e.look(0, urgency).moved; })) wait_long(e, holds, wait);
+    if (!poll_until(e.machine(), holds, [&] { return e.poll(0, urgency).made_progress; })) wait_long(e, holds, wait);
   }
   template <class E>
   static bool progress(E& e, int home) {
-    return urgency == Urgency::high ? e.look(home, urgency).moved : Attempts::look(e, home);
+    return urgency == Urgency::high ? e.poll(home, urgency).made_progress : Attempts::poll(e, home);
   }
 
  private:
   template <class E>
   [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
-    if (e.machine().policy.may_sleep()) return sleep_enrolled(e, set);
+    if (e.machine().policy.may_sleep()) return sleep_registered(e, set);
     poll_on(
-        e, set, [&] { return set.satisfied(); }, [&] { return e.look(e.home(set), urgency).moved; });
+        e, set, [&] { return set.satisfied(); }, [&] { return e.poll(e.home(set), urgency).made_progress; });
   }
   template <class E, class F>
   [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {
     if (e.machine().policy.may_sleep()) return sleep_until(e, wait, holds);
-    poll_on(e, wait, holds, [&] { return e.look(0, urgency).moved; });
+    poll_on(e, wait, holds, [&] { return e.poll(0, urgency).made_progress; });
   }
 };
 
@@ -201,7 +201,7 @@ struct BackOff {
 
   template <class E>
   [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
-    if (e.machine().policy.may_sleep()) return sleep_enrolled(e, set);
+    if (e.machine().policy.may_sleep()) return sleep_registered(e, set);
     poll_on(
         e, set, [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
   }
@@ -219,15 +219,15 @@ struct BackOff {
       --state.skip;
       return false;
     }
-    progress::Pass pass = e.look(home, state.failures < most_failures ? Urgency::attempt : Urgency::low);
-    if (pass.complete || state.failures >= most_failures) {
+    progress::PollResult result = e.poll(home, state.failures < most_failures ? Urgency::attempt : Urgency::low);
+    if (result.complete || state.failures >= most_failures) {
       state = {};
     } else {
       ++state.failures;
       state.skip = state.limit;
       state.limit = std::min(state.limit * 2, longest);
     }
-    return pass.moved;
+    return result.made_progress;
   }
 };
 
@@ -243,7 +243,7 @@ struct Reactivation {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    e.wait_enrolled(
+    e.wait_registered(
         set, waiter_of_thread(),
         [](Waiter& me) { return sleep == Sleep::user ? me.counter.watch() : me.counter.wait(); },
         [&e](auto&& over) { Contend<Urgency::low>::wait_until(e, over, nullptr); });
@@ -255,7 +255,7 @@ struct Reactivation {
   }
   template <class E>
   static bool progress(E& e, int home) {
-    return Attempts::look(e, home);
+    return Attempts::poll(e, home);
   }
 };
 
@@ -273,10 +273,10 @@ struct Adaptive {
     bool alone = true;
     const Request* expected = set.any() ? nullptr : set.next();
     const bool satisfied = awake_until(e, [&](Patience& patience) {
-      const progress::Pass pass = e.look(e.home(set), Look{.peek = !alone, .expected = expected});
-      alone = alone && pass.complete;
+      const progress::PollResult result = e.poll(e.home(set), PollMode{.peek = !alone, .expected = expected});
+      alone = alone && result.complete;
       expected = nullptr;
-      if (pass.moved) patience.reset();
+      if (result.made_progress) patience.reset();
       return set.satisfied();
     });
     if (!satisfied) wait_long(e, set);
@@ -288,23 +288,23 @@ struct Adaptive {
   }
   template <class E>
   static bool progress(E& e, int home) {
-    return Attempts::look(e, home);
+    return Attempts::poll(e, home);
   }
 
  private:
   template <class E, class F>
   static bool look_for(E& e, F& holds, Patience& patience) {
     if (holds()) return true;
-    if (e.look(0, Urgency::attempt).moved) patience.reset();
+    if (e.poll(0, Urgency::attempt).made_progress) patience.reset();
     return false;
   }
   template <class E>
   [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
     const bool satisfied = awake_on(e, set, [&](Patience& patience) {
-      if (e.look(e.home(set), Urgency::attempt).moved) patience.reset();
+      if (e.poll(e.home(set), Urgency::attempt).made_progress) patience.reset();
       return set.satisfied();
     });
-    if (!satisfied) sleep_enrolled(e, set);
+    if (!satisfied) sleep_registered(e, set);
   }
   template <class E, class F>
   [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {

@@ -22,7 +22,7 @@ enum class Posted : std::uint8_t { done, busy, no_memory };
 enum class Claiming : std::uint8_t { exclusive, concurrent, by_flux };
 
 // Messages that one visit takes at most from one peer, so that no peer starves the others.
-inline constexpr int visit_messages = 64;
+inline constexpr int poll_batch = 64;
 
 // What a network can do.
 struct Traits {

@@ -136,7 +136,7 @@ void Core::fail(Request& request, Wakeups& wakeups) {
 // An idle core may be taken by anybody at any time, and nobody knows for how long. So a thread of this rank that sleeps until
 // something moves does not depend on one.
 void Core::start_isend(Request& request, Wakeups& wakeups) {
-  if (!may_be_deferred(request) || own_bell().anybody_sleeps() || !idle_cores_->at_hand())
+  if (!may_be_deferred(request) || own_bell().anybody_sleeps() || !idle_cores_->available())
     return start_send(request, wakeups);
   OutboxItem& item = outbox_.make();
   item.request = &request;
@@ -196,11 +196,10 @@ Posted Core::post_request(Request& request, Wakeups& wakeups) {
     });
   } else {
     header.kind = MessageKind::rts;
-    Offer offer{bytes, name, 0, request.order};
+    Rts rts{bytes, name, 0, request.order};
     if (!remote && is_run(*request.datatype, request.count))
-      offer.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
-    posted =
-        route_.post(request.peer, header, sizeof offer, [&](std::byte* to) { std::memcpy(to, &offer, sizeof offer); });
+      rts.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
+    posted = route_.post(request.peer, header, sizeof rts, [&](std::byte* to) { std::memcpy(to, &rts, sizeof rts); });
   }
   if (posted == Posted::done) (void)left();
   return posted;
@@ -272,23 +271,23 @@ inline void Core::receive_eager(Request& request, Unexpected& message, Wakeups& 
   drop_unexpected(message);
 }
 
-bool Core::is_offered(const Unexpected& message) {
+bool Core::is_rts(const Unexpected& message) {
   return message.header.kind != MessageKind::eager || message.local != nullptr;
 }
 
 void Core::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
-  if (!is_offered(message)) return receive_eager(request, message, wakeups);
+  if (!is_rts(message)) return receive_eager(request, message, wakeups);
   reserve();
-  start_offered_recv(request, message, wakeups);
+  start_rts_recv(request, message, wakeups);
 }
 
 void Core::start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
-  const bool offered = is_offered(message);
+  const bool offered = is_rts(message);
   if (offered) [[unlikely]]
     reserve();
   matcher_.remove_unexpected(message);
   if (offered) [[unlikely]]
-    return start_offered_recv(request, message, wakeups);
+    return start_rts_recv(request, message, wakeups);
   receive_eager(request, message, wakeups);
 }
 
@@ -322,7 +321,7 @@ void Core::reserve() {
     receive->tag = header.tag;
     fill(*receive, payload, bytes, wakeups);
   } else {
-    deliver_offered(*receive, sender, header, payload, bytes, wakeups);
+    deliver_rts(*receive, sender, header, payload, bytes, wakeups);
   }
 }
 
@@ -372,10 +371,10 @@ bool Core::drain(int most, Wakeups& wakeups) {
 void Core::arrive_control(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                           Wakeups& wakeups) {
   if (header.kind == MessageKind::cts) {
-    Answer answer;
-    std::memcpy(&answer, payload, sizeof answer);
-    if (answer.way != Way::stream) return transfers_.answered(sender, answer, wakeups);
-    streams_.answered(sender, answer);
+    Cts cts;
+    std::memcpy(&cts, payload, sizeof cts);
+    if (cts.protocol != Protocol::stream) return transfers_.cleared(sender, cts, wakeups);
+    streams_.cleared(sender, cts);
     outbox_.begin_other();
     rouse(wakeups);
   } else if (header.kind == MessageKind::data) {
@@ -392,16 +391,16 @@ void Core::arrive_control(int sender, const Header& header, const std::byte* pay
   }
 }
 
-// A message, or the offer of one, has met its receive.
+// A message, or the RTS of one, has met its receive.
 void Core::deliver(Request& receive, int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                    Wakeups& wakeups) {
   if (header.kind == MessageKind::rts) {
-    Offer offer;
-    std::memcpy(&offer, payload, sizeof offer);
-    if (offer.bytes > receive.capacity) truncate(receive, offer.bytes);
-    receive.bytes = std::min<std::size_t>(offer.bytes, receive.capacity);
-    if (route_.is_remote(sender)) return streams_.accept(receive, sender, offer, wakeups);
-    return transfers_.accept(receive, sender, offer, wakeups);
+    Rts rts;
+    std::memcpy(&rts, payload, sizeof rts);
+    if (rts.bytes > receive.capacity) truncate(receive, rts.bytes);
+    receive.bytes = std::min<std::size_t>(rts.bytes, receive.capacity);
+    if (route_.is_remote(sender)) return streams_.accept(receive, sender, rts, wakeups);
+    return transfers_.accept(receive, sender, rts, wakeups);
   }
   if (header.kind == MessageKind::eager_ack) {
     const Header fin{MessageKind::fin, 0, 0, 0};
@@ -512,9 +511,9 @@ void Core::keep(int sender, const Header& header, const std::byte* payload, std:
   if (header.kind == MessageKind::eager_ack) {
     message->bytes -= sizeof(Acknowledged);
   } else if (header.kind == MessageKind::rts) {
-    Offer offer;
-    std::memcpy(&offer, payload, sizeof offer);
-    message->bytes = offer.bytes;
+    Rts rts;
+    std::memcpy(&rts, payload, sizeof rts);
+    message->bytes = rts.bytes;
   }
   add_unexpected(*message);
 }

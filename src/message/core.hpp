@@ -2,7 +2,7 @@
 // the VNI's protection (composed_vni.hpp), one thread at a time, except what says otherwise.
 //
 // The life of a short message: send → Endpoint::post → (other side) Endpoint::poll → arrive → Matcher → copy →
-// finish. A long one travels by rendezvous: its slot carries an offer (RTS), and once that has matched a Transfer moves
+// finish. A long one travels by rendezvous: its slot carries an RTS, and once that has matched a Transfer moves
 // the data outside the protection (transfer.hpp).
 #pragma once
 
@@ -140,14 +140,14 @@ class Core {
                       Wakeups& wakeups);
   void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
   void reserve();
-  static bool is_offered(const Unexpected& message);
+  static bool is_rts(const Unexpected& message);
   void start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups);
   void receive_eager(Request& request, Unexpected& message, Wakeups& wakeups);
   void fill(Request& receive, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void deliver(Request& receive, int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                Wakeups& wakeups);
-  void deliver_offered(Request& receive, int sender, const lln::Header& header, const std::byte* payload,
-                       std::size_t bytes, Wakeups& wakeups);
+  void deliver_rts(Request& receive, int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
+                   Wakeups& wakeups);
   void send_to_self(Request& request, Wakeups& wakeups);
   void deliver_local(Request& receive, Request& send, Wakeups& wakeups);
   // A message is on its way; true.
@@ -170,7 +170,7 @@ class Core {
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
   void add_unexpected(Unexpected& message);
   void drop_unexpected(Unexpected& message);
-  void start_offered_recv(Request& request, Unexpected& first, Wakeups& wakeups);
+  void start_rts_recv(Request& request, Unexpected& first, Wakeups& wakeups);
   Unexpected* found(Unexpected* message, std::uint64_t context, int source, int tag, bool take);
   bool receive(Unexpected& message);
   bool is_withdrawn(const Unexpected& message);

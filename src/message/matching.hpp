@@ -32,7 +32,7 @@ struct Unexpected {
   lln::Header header;
   int sender = 0;                // world rank
   std::size_t bytes = 0;         // of the message
-  std::byte* payload = nullptr;  // the message itself, or what its kind needs (a rendezvous' offer)
+  std::byte* payload = nullptr;  // the message itself, or what its kind needs (a rendezvous' RTS)
   std::size_t payload_bytes = 0;
   Request* local = nullptr;  // a message to ourselves whose data still lie in the sender's buffer
   bool received = false;     // its sender cannot withdraw it any more (claims.hpp)

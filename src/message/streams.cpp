@@ -48,20 +48,19 @@ void Streams::retire(Stream& stream) {
   free_ = &stream;
 }
 
-void Streams::accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups) {
+void Streams::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
   if (receive.bytes == 0) {
-    core_.send_control(peer, Header{MessageKind::fin, 0, 0, 0}, &offer.request, sizeof offer.request, wakeups);
+    core_.send_control(peer, Header{MessageKind::fin, 0, 0, 0}, &rts.request, sizeof rts.request, wakeups);
     return core_.finish(receive, wakeups);
   }
   const Stream& stream = make(receive, peer, receive.bytes);
-  const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(&stream), receive.bytes, node::nowhere,
-                      Way::stream};
-  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
+  const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(&stream), receive.bytes, node::nowhere, Protocol::stream};
+  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
 }
 
-void Streams::answered(int peer, const Answer& answer) {
-  Stream& stream = make(*reinterpret_cast<Request*>(answer.request), peer, answer.bytes);
-  stream.receiver = answer.address;
+void Streams::cleared(int peer, const Cts& cts) {
+  Stream& stream = make(*reinterpret_cast<Request*>(cts.request), peer, cts.bytes);
+  stream.receiver = cts.address;
   stream.next = outwards_;
   outwards_ = &stream;
 }

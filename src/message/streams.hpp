@@ -1,5 +1,5 @@
 // Long messages between nodes, where neither side can reach the other's memory: the sender offers (RTS), the receiver asks for
-// the data when the offer has matched (CTS), and the sender posts them in pieces that the network takes, each with its place in the
+// the data when the RTS has matched (CTS), and the sender posts them in pieces that the network takes, each with its place in the
 // message. The pieces may arrive in any order. The sender is done when all have left, the receiver when all have come.
 //
 // Everything happens under the VNI's protection. What is under way outwards is work that is left behind: Core counts it as it counts
@@ -18,8 +18,8 @@ class Wakeups;
 namespace heddle::message {
 
 class Core;
-struct Answer;
-struct Offer;
+struct Cts;
+struct Rts;
 
 class Streams {
  public:
@@ -28,12 +28,12 @@ class Streams {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // The next accept() or answered() will need no memory of the process. Throws std::bad_alloc.
+  // The next accept() or cleared() will need no memory of the process. Throws std::bad_alloc.
   void reserve();
-  // An offer has matched this receive, which knows how much it will take.
-  void accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups);
+  // An RTS has matched this receive, which knows how much it will take.
+  void accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
   // The receiver wants the data.
-  void answered(int peer, const Answer& answer);
+  void cleared(int peer, const Cts& cts);
   // A piece has come.
   void arrived(const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
 

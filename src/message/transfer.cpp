@@ -61,10 +61,10 @@ Transfers::~Transfers() {
 
 // ---- beginnings, under the VNI's protection
 
-void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups) {
+void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
   const std::size_t bytes = receive.bytes;
-  if (bytes == 0 || can_read(peer, offer)) {
-    if (bytes != 0 && bytes >= split_from_ && can_split(receive, peer, offer)) {
+  if (bytes == 0 || can_read(peer, rts)) {
+    if (bytes != 0 && bytes >= split_from_ && can_split(receive, peer, rts)) {
       const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
       if (shared != nowhere) {
         new (core_.heap().at<Split>(shared)) Split{};
@@ -72,19 +72,19 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
         transfer.process = core_.peer_memory().process_of(peer);
         const bool near = transfer.process == this_process;
         if (!near) transfer.run = run_of(receive);
-        transfer.sender_request = offer.request;
-        transfer.remote_address = near ? offer.request : offer.address;
+        transfer.sender_request = rts.request;
+        transfer.remote_address = near ? rts.request : rts.address;
         transfer.shared = shared;
         const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
-        const Answer answer{offer.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Way::split};
-        core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
+        const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Protocol::split};
+        core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
         start(transfer, wakeups);
         return;
       }
     }
     Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
-    transfer.sender_request = offer.request;
-    transfer.remote_address = offer.address;
+    transfer.sender_request = rts.request;
+    transfer.remote_address = rts.address;
     transfer.process = core_.peer_memory().process_of(peer);
     start(transfer, wakeups);
     return;
@@ -96,7 +96,7 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
     receive.error = MPI_ERR_NO_MEM;
     receive.bytes = transfer.bytes = 0;
     transfer.role = Transfer::Role::read;
-    transfer.sender_request = offer.request;
+    transfer.sender_request = rts.request;
     start(transfer, wakeups);
     return;
   }
@@ -104,38 +104,38 @@ void Transfers::accept(Request& receive, int peer, const Offer& offer, Wakeups& 
   pipe->filled.store(0, std::memory_order_relaxed);
   pipe->emptied.store(0, std::memory_order_relaxed);
   count_held(core_.counters(), instruments::Count::staged);
-  const Answer answer{offer.request, 0, bytes, transfer.shared, Way::pipe};
-  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &answer, sizeof answer, wakeups);
+  const Cts cts{rts.request, 0, bytes, transfer.shared, Protocol::pipe};
+  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
   start(transfer, wakeups);
 }
 
-void Transfers::answered(int peer, const Answer& answer, Wakeups& wakeups) {
+void Transfers::cleared(int peer, const Cts& cts, Wakeups& wakeups) {
   reserve();  // or the answer stays where it is
-  auto& request = *reinterpret_cast<Request*>(answer.request);
-  const bool split = answer.way == Way::split;
-  core_.heap().join(answer.shared);
+  auto& request = *reinterpret_cast<Request*>(cts.request);
+  const bool split = cts.protocol == Protocol::split;
+  core_.heap().join(cts.shared);
   if (split && !core_.peer_memory().within_reach(peer)) {  // it does without us
-    core_.heap().release(answer.shared, sizeof(Split));
+    core_.heap().release(cts.shared, sizeof(Split));
     return;
   }
-  Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, answer.bytes);
-  transfer.remote_address = answer.address;
+  Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, cts.bytes);
+  transfer.remote_address = cts.address;
   if (split) transfer.process = core_.peer_memory().process_of(peer);
   if (split && transfer.process != this_process) transfer.run = run_of(request);
-  transfer.shared = answer.shared;
+  transfer.shared = cts.shared;
   start(transfer, wakeups);
 }
 
 // Within a process, whatever its layout.
-bool Transfers::can_read(int peer, const Offer& offer) const {
+bool Transfers::can_read(int peer, const Rts& rts) const {
   boot::PeerMemory& memory = core_.peer_memory();
-  return memory.same_space(peer) || (offer.address != 0 && memory.within_reach(peer));
+  return memory.same_space(peer) || (rts.address != 0 && memory.within_reach(peer));
 }
 
-bool Transfers::can_split(const Request& receive, int peer, const Offer& offer) const {
+bool Transfers::can_split(const Request& receive, int peer, const Rts& rts) const {
   const bool run = is_run(*receive.datatype, receive.count);
-  if (!core_.peer_memory().same_space(peer)) return run && offer.address != 0;
-  const Request& send = request_at(offer.request);
+  if (!core_.peer_memory().same_space(peer)) return run && rts.address != 0;
+  const Request& send = request_at(rts.request);
   return run || is_run(*send.datatype, send.count);
 }
 

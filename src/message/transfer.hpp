@@ -1,6 +1,6 @@
 // Long messages: rendezvous, and how the data move.
 //
-// The sender offers (RTS: size, and the address if its data are one run). When the offer has matched, the receiver
+// The sender announces it (RTS: size, and the address if its data are one run). When the RTS has matched, the receiver
 // decides how the data travel and, unless it can do it alone, tells the sender (CTS):
 //
 //   single copy   the receiver reads the sender's memory: with process_vm_readv, or, if the sender is a rank of the same
@@ -36,7 +36,7 @@ namespace heddle::message {
 
 class Core;
 
-struct Offer {            // payload of an RTS
+struct Rts {              // payload of an RTS
   std::uint64_t bytes;    // of the message
   std::uint64_t request;  // the sender's request, to be given back in CTS and FIN
   std::uint64_t address;  // of the data if they are one run, else 0
@@ -48,15 +48,15 @@ struct Acknowledged {     // begins the payload of an eager_ack
   node::Offset claim;
 };
 
-enum class Way : std::uint32_t { split, pipe, stream };
+enum class Protocol : std::uint32_t { split, pipe, stream };
 
-struct Answer {           // payload of a CTS
+struct Cts {              // payload of a CTS
   std::uint64_t request;  // the sender's
   std::uint64_t
       address;          // split: of the receiver's buffer, within a process of its request; stream: the receiver's name
   std::uint64_t bytes;  // to be moved, which is less than offered if the receiver has less room
   node::Offset shared;  // Split or Pipe
-  Way way;
+  Protocol protocol;
 };
 
 // The longest message that is sent unasked to a rank of the same process, where asking saves one of two copies.
@@ -104,11 +104,11 @@ class Transfers {
   // Any thread; a hint.
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
 
-  // Under the VNI's protection. The next accept or answered will need no memory of the process; throws std::bad_alloc.
+  // Under the VNI's protection. The next accept or cleared will need no memory of the process; throws std::bad_alloc.
   void reserve();
-  // An offer has matched this receive; the receiver has answered our offer.
-  void accept(Request& receive, int peer, const Offer& offer, Wakeups& wakeups);
-  void answered(int peer, const Answer& answer, Wakeups& wakeups);
+  // An RTS has matched this receive; its CTS has come.
+  void accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
+  void cleared(int peer, const Cts& cts, Wakeups& wakeups);
 
   // Not under protection. Takes a transfer that nobody works on, moves a piece of it, and puts it back, unless the step
   // was the last: then Core::end_transfer, under protection, concludes it.
@@ -133,8 +133,8 @@ class Transfers {
   Step share(Transfer& transfer);
   Step pack_chunk(Transfer& transfer);
   Step unpack_chunk(Transfer& transfer);
-  bool can_read(int peer, const Offer& offer) const;
-  bool can_split(const Request& receive, int peer, const Offer& offer) const;
+  bool can_read(int peer, const Rts& rts) const;
+  bool can_split(const Request& receive, int peer, const Rts& rts) const;
   std::size_t chunk_of(const Transfer& transfer) const;
   int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
   Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);

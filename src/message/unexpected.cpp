@@ -25,7 +25,7 @@ Named read(const std::byte* payload) {
 }
 
 Named named(const Header& header, const std::byte* payload) {
-  if (header.kind == MessageKind::rts) return read<Offer>(payload);
+  if (header.kind == MessageKind::rts) return read<Rts>(payload);
   if (header.kind == MessageKind::eager_ack) return read<Acknowledged>(payload);
   return {};
 }
@@ -56,7 +56,7 @@ bool Core::is_withdrawn(const Unexpected& message) {
 }
 
 // If its sender has withdrawn it, the next one that fits is taken, or the receive is posted.
-void Core::start_offered_recv(Request& request, Unexpected& first, Wakeups& wakeups) {
+void Core::start_rts_recv(Request& request, Unexpected& first, Wakeups& wakeups) {
   Unexpected* message = &first;
   while (!receive(*message)) {
     drop_unexpected(*message);
@@ -87,8 +87,8 @@ Unexpected* Core::found(Unexpected* message, std::uint64_t context, int source, 
 }
 
 // The first contact with a message that its sender may have withdrawn.
-void Core::deliver_offered(Request& receive, int sender, const Header& header, const std::byte* payload,
-                           std::size_t bytes, Wakeups& wakeups) {
+void Core::deliver_rts(Request& receive, int sender, const Header& header, const std::byte* payload, std::size_t bytes,
+                       Wakeups& wakeups) {
   try {
     reserve();
   } catch (const std::bad_alloc&) {

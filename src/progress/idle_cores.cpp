@@ -12,26 +12,26 @@ namespace heddle::progress {
 namespace {
 
 // Nanoseconds.
-constexpr std::int64_t linger = 200'000;       // a helper stays awake: several times what calling it costs
-constexpr std::int64_t spell = 100'000;        // of the hand; a thread that wants its core waits no longer than that
-constexpr std::int64_t fresh = 10'000;         // several looks around
-constexpr std::int64_t yield_alone = 1'500;    // a yield that takes longer has run somebody
-constexpr std::int64_t shortest_rest = 2'000;  // from an order that moved nothing to the next, doubled each time
+constexpr std::int64_t idle_timeout = 200'000;  // a helper stays awake: several times what calling it costs
+constexpr std::int64_t max_slice = 100'000;     // of the worker; a thread that wants its core waits no longer than that
+constexpr std::int64_t fresh = 10'000;          // several looks around
+constexpr std::int64_t yield_alone = 1'500;     // a yield that takes longer has run somebody
+constexpr std::int64_t shortest_rest = 2'000;   // from an order that moved nothing to the next, doubled each time
 constexpr std::int64_t longest_rest = 50'000;
 
-constexpr std::uint32_t glance = 4;            // pauses between two looks
-constexpr std::uint32_t grace = 20;            // pauses in which the program may take itself what has been seen
-constexpr std::uint32_t looks_per_yield = 16;  // of a hand that stays
+constexpr std::uint32_t poll_gap = 4;          // pauses between two looks
+constexpr std::uint32_t grace_pause = 20;      // pauses in which the program may take itself what has been seen
+constexpr std::uint32_t polls_per_yield = 16;  // of a worker that stays
 
 }  // namespace
 
 IdleCores::IdleCores(Attended& work, sync::Doorbell<platform::Native>& bell, const cpu_set_t& cores, Deferral deferral)
     : work_(work), bell_(bell), cores_(cores), direct_(deferral == Deferral::direct) {
   try {
-    hand_ = threads::make_helper([this] { hand(); });
-    scout_ = threads::make_helper([this] { scout(); });
+    worker_ = threads::make_helper([this] { work_for_detector(); });
+    detector_ = threads::make_helper([this] { detect(); });
     const sched_param none{};
-    const int refused = pthread_setschedparam(scout_.native_handle(), SCHED_IDLE, &none);
+    const int refused = pthread_setschedparam(detector_.native_handle(), SCHED_IDLE, &none);
     if (refused != 0) throw std::system_error(refused, std::generic_category(), "SCHED_IDLE");
   } catch (...) {
     finish();
@@ -44,36 +44,36 @@ IdleCores::~IdleCores() { finish(); }
 void IdleCores::finish() {
   ending_.store(true, std::memory_order_release);
   bell_.call();
-  if (scout_.joinable()) scout_.join();
+  if (detector_.joinable()) detector_.join();
   order_.store(end, std::memory_order_release);
   Native::unpark(order_, 1, platform::Scope::process);
-  if (hand_.joinable()) hand_.join();
+  if (worker_.joinable()) worker_.join();
 }
 
-bool IdleCores::at_hand() {
+bool IdleCores::available() {
   const std::int64_t now = Native::now();
   if (now - seen_.load(std::memory_order_relaxed) < fresh) return true;
   const std::int64_t asked = asked_.load(std::memory_order_relaxed);
   asked_.store(now, std::memory_order_relaxed);
-  if (now - asked < linger) bell_.call_listener();
+  if (now - asked < idle_timeout) bell_.call_listener();
   return false;
 }
 
-void IdleCores::scout() {
+void IdleCores::detect() {
   pthread_setaffinity_np(pthread_self(), sizeof cores_, &cores_);
   while (!ending_.load(std::memory_order_acquire)) {
     const std::uint32_t calls = bell_.calls.load(std::memory_order_acquire);
     seen_.store(nobody_looks, std::memory_order_relaxed);
     bell_.listen();
     Native::heavy_fence();
-    const bool moved = work_.ready() && send(help_thoroughly);
+    const bool moved = work_.ready() && send(help_fully);
     if (!moved && !ending_.load(std::memory_order_acquire)) {
       bell_.await_call(calls);
       seen_.store(long_ago, std::memory_order_relaxed);
       send(help);  // whoever called had a reason
     }
     // Without the yield a thread that waits and yields on this core would lose it until the next tick of the clock.
-    look_around(
+    poll_around(
         [] {
           sched_yield();
           return true;
@@ -86,14 +86,14 @@ void IdleCores::scout() {
 // Until nothing has moved for a while, or the core can't be kept. What there is to do is act()'s, which says whether it moved
 // anything, as does this.
 template <class Keep, class Act>
-bool IdleCores::look_around(Keep&& keep, Act&& act) {
+bool IdleCores::poll_around(Keep&& keep, Act&& act) {
   bool any = false;
   std::int64_t now = Native::now();
   std::int64_t moved = now;
   std::int64_t not_before = 0;
   std::int64_t rest = shortest_rest;
   std::uint32_t taken = work_.taken();
-  for (; now - moved < linger && !ending_.load(std::memory_order_relaxed); now = Native::now()) {
+  for (; now - moved < idle_timeout && !ending_.load(std::memory_order_relaxed); now = Native::now()) {
     if (!keep()) break;
     seen_.store(now, std::memory_order_relaxed);
     if (const std::uint32_t by_now = work_.taken(); by_now != taken) {
@@ -105,11 +105,11 @@ bool IdleCores::look_around(Keep&& keep, Act&& act) {
     }
     listen_unless_used();
     if (now < not_before || !work_.ready()) {
-      Native::pause(glance);
+      Native::pause(poll_gap);
       continue;
     }
     if (!work_.any_unsent()) {
-      Native::pause(grace);
+      Native::pause(grace_pause);
       if (work_.taken() != taken) continue;
     }
     if (act()) {
@@ -139,7 +139,7 @@ bool IdleCores::send(Order order) {
   return moved_;
 }
 
-void IdleCores::hand() {
+void IdleCores::work_for_detector() {
   pthread_setaffinity_np(pthread_self(), sizeof cores_, &cores_);
   for (;;) {
     const std::uint32_t order = order_.load(std::memory_order_acquire);
@@ -150,7 +150,7 @@ void IdleCores::hand() {
     if (order == end) return;
     moved_ = carry_out(static_cast<Order>(order));
     if (direct_) moved_ |= stay();
-    // The scout may lose its core before it gets to it.
+    // The detector may lose its core before it gets to it.
     listen_unless_used();
     order_.store(none, std::memory_order_release);
     if (direct_) Native::unpark(order_, 1, platform::Scope::process);
@@ -160,31 +160,31 @@ void IdleCores::hand() {
 bool IdleCores::carry_out(Order order) {
   const std::int64_t begin = Native::now();
   bool moved = false;
-  Pass last;
+  PollResult last;
   do {
-    last = work_.advance(order == help_thoroughly);
-    moved |= last.moved;
-  } while (last.moved && Native::now() - begin < spell);
+    last = work_.advance(order == help_fully);
+    moved |= last.made_progress;
+  } while (last.made_progress && Native::now() - begin < max_slice);
   return moved;
 }
 
-// The hand looks around itself, on the core that the scout has found.
+// The worker looks around itself, on the core that the detector has found.
 bool IdleCores::stay() {
   std::uint32_t looks = 0;
-  const bool moved = look_around(
+  const bool moved = poll_around(
       [&] {
-        if (++looks % looks_per_yield != 0) return true;
+        if (++looks % polls_per_yield != 0) return true;
         const std::int64_t before = Native::now();
         sched_yield();
         return Native::now() - before < yield_alone;
       },
-      [this] { return work_.advance(false).moved; });
+      [this] { return work_.advance(false).made_progress; });
   seen_.store(long_ago, std::memory_order_relaxed);
   return moved;
 }
 
 void IdleCores::listen_unless_used() {
-  if (Native::now() - used_.load(std::memory_order_relaxed) > linger) bell_.listen();
+  if (Native::now() - used_.load(std::memory_order_relaxed) > idle_timeout) bell_.listen();
 }
 
 }  // namespace heddle::progress

@@ -69,14 +69,14 @@ class Pollables::Polling {
   Polling* next_ = nullptr;
 };
 
-Pass Pollables::poll(bool of_program) {
-  Pass pass;
+PollResult Pollables::poll(bool of_program) {
+  PollResult result;
   const Polling polling(*this);
-  if (polling.is_nested()) return pass;
+  if (polling.is_nested()) return result;
   for (std::uint32_t left = active_.load(std::memory_order_relaxed); left != 0; --left) {
     Pollable* work = take();
     if (work == nullptr) {
-      pass.complete = false;
+      result.complete = false;
       break;
     }
     const bool calls_user = work->calls_user;  // it may be gone when it has finished
@@ -84,17 +84,17 @@ Pass Pollables::poll(bool of_program) {
     try {
       finished = (of_program || !calls_user) && work->poll();
     } catch (const std::bad_alloc&) {
-      pass.complete = false;  // it has no memory to go on now
+      result.complete = false;  // it has no memory to go on now
     }
     if (finished) {
       active_.fetch_sub(1, std::memory_order_relaxed);
       if (calls_user) of_program_.fetch_sub(1, std::memory_order_relaxed);
-      pass.moved = true;
+      result.made_progress = true;
     } else {
       put(*work);
     }
   }
-  return pass;
+  return result;
 }
 
 }  // namespace heddle::progress

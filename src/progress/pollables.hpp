@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "progress/pass.hpp"
+#include "progress/poll_result.hpp"
 #include "threads/mutex.hpp"
 
 namespace heddle::progress {
@@ -30,7 +30,7 @@ class Pollables {
   void add(Pollable& work);
   // Looks at each once, but for those that another thread is looking at, and those that are only for threads of the program
   // if the caller is none.
-  Pass poll(bool of_program = true);
+  PollResult poll(bool of_program = true);
 
  private:
   class Polling;

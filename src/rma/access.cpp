@@ -37,7 +37,7 @@ Error fail_rank(const Win& win, const char* argument, int rank) {
   return fail(MPI_ERR_RANK, "argument %s = %d is not a rank of the window's group (0..%d)", argument, rank, size - 1);
 }
 
-Error find_place(Win& win, const Wanted& wanted, Place& place) {
+Error find_place(Win& win, const Wanted& wanted, TargetRegion& place) {
   if (Error e = check_rank(win, "target_rank", wanted.rank)) return e;
   Window& window = *win.window;
   if (wanted.locked) {

@@ -16,6 +16,6 @@ struct Wanted {
   bool locked = false;  // request-based: within an epoch of locks only
 };
 
-Error find_place(Win& win, const Wanted& wanted, Place& place);
+Error find_place(Win& win, const Wanted& wanted, TargetRegion& place);
 
 }  // namespace heddle::rma

@@ -77,7 +77,7 @@ Error write_ours(const Layout& to, const Datatype& leaf, std::size_t first, std:
 // `piece`, from which they are written back.
 class Held {
  public:
-  Held(const Place& target, const Datatype& leaf, std::size_t first, std::size_t n, Piece& piece)
+  Held(const TargetRegion& target, const Datatype& leaf, std::size_t first, std::size_t n, Piece& piece)
       : target_(target), leaves_(target.layout, leaf), first_(first), n_(n) {
     if (target.process == boot::this_process) in_place_ = leaves_.array(first);
     data_ = in_place_ ? in_place_ : piece.bytes;
@@ -97,7 +97,7 @@ class Held {
   std::byte* data() const { return data_; }
 
  private:
-  const Place& target_;
+  const TargetRegion& target_;
   const Leaves leaves_;
   std::size_t first_;
   std::size_t n_;
@@ -142,7 +142,7 @@ Error check_combination(const Op& op, const Layout* origin, const Layout& target
   return check_reducible(op, *leaf);
 }
 
-Error accumulate(SharedMutex& atomicity, const Op& op, const Layout* origin, const Place& target,
+Error accumulate(SharedMutex& atomicity, const Op& op, const Layout* origin, const TargetRegion& target,
                  const Layout* result) {
   if (target.layout.bytes() == 0 || (origin && origin->bytes() == 0)) return success;
   const Datatype* leaf;
@@ -173,7 +173,7 @@ Error accumulate(SharedMutex& atomicity, const Op& op, const Layout* origin, con
 }
 
 Error compare_and_swap(SharedMutex& atomicity, const void* origin, const void* compare, void* result,
-                       const Place& target) {
+                       const TargetRegion& target) {
   const auto bytes = target.layout.bytes();
   std::byte value[16];  // the largest integer or logical
   const SharedGuard guard(atomicity);

@@ -21,10 +21,11 @@ Error check_combination(const Op& op, const Layout* origin, const Layout& target
                         const Datatype*& element);
 
 // target = origin op target, and before that result = target, each where it is not null. MPI_NO_OP takes no origin.
-Error accumulate(SharedMutex& atomicity, const Op& op, const Layout* origin, const Place& target, const Layout* result);
+Error accumulate(SharedMutex& atomicity, const Op& op, const Layout* origin, const TargetRegion& target,
+                 const Layout* result);
 
 // result = target, and then target = origin if target equals `compare`. One element of this predefined type each.
 Error compare_and_swap(SharedMutex& atomicity, const void* origin, const void* compare, void* result,
-                       const Place& target);
+                       const TargetRegion& target);
 
 }  // namespace heddle::rma

@@ -7,22 +7,22 @@
 // server's own requests are done, it hands its role to one of the others, which it wakes by force.
 //
 // A user-level thread can't be a server that sleeps, since its kernel thread has others to run. It serves awake, as long as
-// something moves, and then resigns: in favour of a kernel thread that waits, or else of the watch, a helper thread of the
+// something moves, and then steps down: in favour of a kernel thread that waits, or else of the watch, a helper thread of the
 // rank that serves when nobody else does. Listeners are user-level threads that wait for a condition and not for requests:
 // they are woken whenever the rank's doorbell has rung, by the watch, and look for themselves.
 //
 //     waiter.expect(n) ... publish it ...
 //     bool server = roles.enter(waiter);
-//     if (!server) server = !waiter.sleep().complete;    not complete: forced, and so appointed
+//     if (!server) server = !waiter.sleep().complete;    not complete: forced, and so elected
 //     if (server) ... make progress until waiter.counter.complete() ...
 //     roles.leave(waiter);                               the waiter may be reused
 //
 // Invariants, with the lock held: a waiter that has entered and not left is the server or in the list; while the list has somebody
 // there is a server, or the watch serves. Whoever is forced is the server when it wakes.
-// Progress: if progress completes requests, nobody waits for ever: who leaves as the server appoints the next. Whoever calls may
+// Progress: if progress completes requests, nobody waits for ever: who leaves as the server elects the next. Whoever calls may
 // wait for the lock, which is held for a few instructions.
 //
-// Memory orders: none of its own; the lock orders everything here, the counters order completion. `duty` is a hint to the watch,
+// Memory orders: none of its own; the lock orders everything here, the counters order completion. `active_` is a hint to the watch,
 // which reads it again with the lock held before it sleeps, relaxed.
 #pragma once
 
@@ -50,7 +50,7 @@ class ServerRoles {
     if (serves) {
       server_.set(&me);
       on_watch_.set(false);
-      update_duty();
+      update_active();
     } else {
       waiters_.append(me);
     }
@@ -64,14 +64,14 @@ class ServerRoles {
       waiters_.remove(me);
     } else {
       server_.set(nullptr);
-      if (Waiter* const next = waiters_.first.get()) appoint(*next);
+      if (Waiter* const next = waiters_.first.get()) elect(*next);
     }
     if (server_.get() == nullptr && waiters_.first.get() == nullptr) on_watch_.set(false);
-    update_duty();
+    update_active();
   }
 
   // The server, a user-level thread, becomes a waiter, and somebody who can sleep takes over. False: it shall look once more.
-  bool resign(Waiter& me) {
+  bool step_down(Waiter& me) {
     const Guard guard(lock_);
     if (called_.get()) {
       called_.set(false);
@@ -81,10 +81,10 @@ class ServerRoles {
     server_.set(nullptr);
     Waiter* next = waiters_.first.get();
     while (next != nullptr && next->thread) next = next->next.get();
-    if (next != nullptr) appoint(*next);
+    if (next != nullptr) elect(*next);
     waiters_.append(me);
     on_watch_.set(server_.get() == nullptr);
-    update_duty();
+    update_active();
     return true;
   }
 
@@ -94,9 +94,9 @@ class ServerRoles {
     const Guard guard(lock_);
     called_.set(!on_watch_.get());
     if (!on_watch_.get() || waiters_.first.get() == nullptr) return;
-    appoint(*waiters_.first.get());
+    elect(*waiters_.first.get());
     on_watch_.set(false);
-    update_duty();
+    update_active();
   }
 
   // ---- Listeners
@@ -105,7 +105,7 @@ class ServerRoles {
   void listen(Waiter& me) {
     const Guard guard(lock_);
     listeners_.append(me);
-    update_duty();
+    update_active();
   }
   void call_listeners() {
     const Guard guard(lock_);
@@ -114,15 +114,15 @@ class ServerRoles {
       const auto thread = listener->thread;
       if (listener->counter.arrive() == Arrival::last_asleep) thread.resume();
     }
-    update_duty();
+    update_active();
   }
 
   // ---- The watch
 
-  bool watch_is_wanted() const { return duty_.load(order::relaxed); }
-  void await_duty() {
+  bool is_watch_active() const { return active_.load(order::relaxed); }
+  void await_active() {
     std::unique_lock guard(lock_);
-    while (!watch_is_wanted()) duty_begins_.wait(guard);
+    while (!is_watch_active()) activated_.wait(guard);
   }
 
  private:
@@ -146,7 +146,7 @@ class ServerRoles {
   };
 
   // With the lock held: until the waiter leaves, which needs the lock too, it is there to be forced.
-  void appoint(Waiter& waiter) {
+  void elect(Waiter& waiter) {
     waiters_.remove(waiter);
     waiter.server.set(true);
     server_.set(&waiter);
@@ -154,21 +154,21 @@ class ServerRoles {
   }
 
   // A watch that is not wanted any more is left on the doorbell: it sees that when it next wakes.
-  void update_duty() {
+  void update_active() {
     const bool wanted = on_watch_.get() || listeners_.first.get() != nullptr;
-    if (wanted == duty_.load(order::relaxed)) return;
-    duty_.store(wanted, order::relaxed);
-    if (wanted) duty_begins_.notify_one();
+    if (wanted == active_.load(order::relaxed)) return;
+    active_.store(wanted, order::relaxed);
+    if (wanted) activated_.notify_one();
   }
 
   Mutex lock_;
   plain<Waiter*> server_{nullptr};
   List waiters_;
   List listeners_;
-  plain<bool> on_watch_{false};                    // it serves, for lack of another server
-  plain<bool> called_{false};                      // while there was a server
-  typename P::template atomic<bool> duty_{false};  // the watch has something to do
-  Condition duty_begins_;
+  plain<bool> on_watch_{false};                      // it serves, for lack of another server
+  plain<bool> called_{false};                        // while there was a server
+  typename P::template atomic<bool> active_{false};  // the watch has something to do
+  Condition activated_;
 };
 
 }  // namespace heddle::sync

@@ -24,8 +24,8 @@ struct Counting {
   platform::Native::atomic<std::uint32_t> waiting{0};
   Machine known;
   int enough = 1'000'000'000;
-  int looks = 0;
-  int thorough = 0;
+  int polls = 0;
+  int full = 0;
   int sleeps = 0;
 
   explicit Counting(Kind kind, std::int64_t awake = 50 * us) {
@@ -39,12 +39,12 @@ struct Counting {
 
   const Machine& machine() const { return known; }
   Rank& rank() { return *static_cast<Rank*>(static_cast<void*>(this)); }  // which nobody looks into here
-  progress::Pass look(int, Urgency) {
-    ++looks;
+  progress::PollResult poll(int, Urgency) {
+    ++polls;
     return {};
   }
-  progress::Pass look_well(bool) {
-    ++thorough;
+  progress::PollResult poll_fully(bool) {
+    ++full;
     return {};
   }
   template <class F>
@@ -58,7 +58,7 @@ struct Counting {
 template <class Way>
 void wait(Counting& e) {
   Way::wait_until(
-      e, [&e] { return e.looks >= e.enough || e.thorough >= 3; }, nullptr);
+      e, [&e] { return e.polls >= e.enough || e.full >= 3; }, nullptr);
   EXPECT_EQ(e.waiting.load(std::memory_order_relaxed), 0u);
   EXPECT_EQ(e.known.own_waiting.load(std::memory_order_relaxed), 0u);
 }
@@ -75,14 +75,14 @@ TYPED_TEST_SUITE(EveryWay, Ways);
 TYPED_TEST(EveryWay, PassiveLooksOnceAndSleeps) {
   Counting e(Kind::passive);
   wait<TypeParam>(e);
-  EXPECT_EQ(e.looks, 1);
+  EXPECT_EQ(e.polls, 1);
   EXPECT_EQ(e.sleeps, 1);
 }
 
 TYPED_TEST(EveryWay, SpinLooksAndThenSleeps) {
   Counting e(Kind::spin);
   wait<TypeParam>(e);
-  EXPECT_GT(e.looks, 1);
+  EXPECT_GT(e.polls, 1);
   EXPECT_EQ(e.sleeps, 1);
 }
 
@@ -108,7 +108,7 @@ TYPED_TEST_SUITE(Ours, OurWays);
 TYPED_TEST(Ours, SleepByThemselves) {
   Counting e(Kind::model);
   wait<TypeParam>(e);
-  EXPECT_GT(e.looks, 1);
+  EXPECT_GT(e.polls, 1);
   EXPECT_EQ(e.sleeps, 1);
 }
 
@@ -116,7 +116,7 @@ TYPED_TEST(Ours, SleepByThemselves) {
 TYPED_TEST(Ours, LookWellNowAndThenWhileBusy) {
   Counting e(Kind::busy);
   wait<TypeParam>(e);
-  EXPECT_EQ(e.thorough, 3);
+  EXPECT_EQ(e.full, 3);
   EXPECT_EQ(e.sleeps, 0);
 }
 

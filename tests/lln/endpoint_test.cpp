@@ -43,7 +43,7 @@ class FullSegment : public testing::TestWithParam<SlotCount> {
   // How many messages of `from` have come to `to`.
   int receive(int from, int to) {
     int messages = 0;
-    (*ends_[to])->poll(visit_messages, [&](int sender, const Header&, const std::byte* payload, std::size_t) {
+    (*ends_[to])->poll(poll_batch, [&](int sender, const Header&, const std::byte* payload, std::size_t) {
       EXPECT_EQ(sender, from);
       EXPECT_EQ(std::to_integer<int>(payload[0]), from);
       ++messages;
@@ -61,7 +61,7 @@ TEST_P(FullSegment, HasRoomForTheChannelsOfAllPairs) {
     for (int to = 0; to < ranks; ++to)
       if (to != from) EXPECT_EQ(send(from, to), Posted::done);
   for (int to = 0; to < ranks; ++to)
-    EXPECT_EQ((*ends_[to])->poll(visit_messages, [](int, const Header&, const std::byte*, std::size_t) {}), ranks - 1);
+    EXPECT_EQ((*ends_[to])->poll(poll_batch, [](int, const Header&, const std::byte*, std::size_t) {}), ranks - 1);
 }
 
 TEST_P(FullSegment, RefusesAFirstMessage) {

@@ -123,7 +123,7 @@ TEST(Flux, MessagesOfThreadsThatSynchronizeArriveInTheirOrder) {
   };
   int next = 0;
   const auto receive = [&] {
-    const int now = pair.receive(visit_messages, [&](int number, std::size_t) {
+    const int now = pair.receive(poll_batch, [&](int number, std::size_t) {
       if (number < messages) EXPECT_EQ(number, next++);
     });
     taken.store(next, std::memory_order_relaxed);

@@ -114,7 +114,7 @@ TYPED_TEST(Networks, DeliverEachMessageOnceAndUnchanged) {
     if (peer != me && posted[me][peer] < messages &&
         this->post(*this->ends_[me], me, peer, posted[me][peer]) == Posted::done)
       ++posted[me][peer];
-    (void)this->ends_[me]->poll(visit_messages,
+    (void)this->ends_[me]->poll(poll_batch,
                                 [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
                                   this->expect_message(sender, envelope.header, payload, bytes);
                                   EXPECT_EQ(envelope.sequence, static_cast<std::uint32_t>(envelope.header.tag));
@@ -143,7 +143,7 @@ TYPED_TEST(Networks, DeliverInOrderBehindOrdered) {
     if (posted < messages &&
         sender.post(1, {MessageKind::eager, 0, static_cast<int>(posted), 7}, bytes, fill) == Posted::done)
       ++posted;
-    (void)receiver.poll(visit_messages, [&](int, const Header& header, const std::byte* payload, std::size_t n) {
+    (void)receiver.poll(poll_batch, [&](int, const Header& header, const std::byte* payload, std::size_t n) {
       ASSERT_EQ(header.tag, static_cast<int>(taken));
       this->expect_message(0, header, payload, n);
       ++taken;
@@ -163,7 +163,7 @@ TYPED_TEST(Networks, KeepWhatTheSinkRefuses) {
         sender.post(1, {MessageKind::eager, 0, static_cast<int>(posted), 7}, 0, [](std::byte*) {}) == Posted::done)
       ++posted;
     try {
-      (void)receiver.poll(visit_messages, [&](int, const Header& header, const std::byte*, std::size_t) {
+      (void)receiver.poll(poll_batch, [&](int, const Header& header, const std::byte*, std::size_t) {
         ASSERT_EQ(header.tag, static_cast<int>(taken));
         if (this->random_() % 3 == 0) throw std::bad_alloc();
         ++taken;
@@ -180,7 +180,7 @@ TYPED_TEST(Networks, WakeWhoSleepsForAMessage) {
   // Until it has been handed over: it may be held back, and whoever sleeps then is woken again.
   for (int handed = 0; handed == 0;) {
     ASSERT_TRUE(this->wakes(*this->ends_[1], 10'000));
-    handed = this->ends_[1]->poll(visit_messages, [](int, const Envelope&, const std::byte*, std::size_t) {});
+    handed = this->ends_[1]->poll(poll_batch, [](int, const Envelope&, const std::byte*, std::size_t) {});
   }
   EXPECT_FALSE(this->wakes(*this->ends_[1], 0));
 }
@@ -205,7 +205,7 @@ TYPED_TEST(Networks, WakeWhoSleepsForRoom) {
   std::uint32_t taken = 0;
   while (taken < posted)
     taken += static_cast<std::uint32_t>(
-        receiver.poll(visit_messages, [](int, const Envelope&, const std::byte*, std::size_t) {}));
+        receiver.poll(poll_batch, [](int, const Envelope&, const std::byte*, std::size_t) {}));
   EXPECT_TRUE(this->wakes(sender, 10'000));
   while (this->post(sender, 0, 1, posted) != Posted::done) {
   }
@@ -236,7 +236,7 @@ TYPED_TEST(Networks, LoseOnlyWhatIsSentToAPeerThatHasGone) {
   }
   int handed = 0;
   while (handed == 0)
-    handed = this->ends_[2]->poll(visit_messages, [](int, const Envelope&, const std::byte*, std::size_t) {});
+    handed = this->ends_[2]->poll(poll_batch, [](int, const Envelope&, const std::byte*, std::size_t) {});
 }
 
 }  // namespace

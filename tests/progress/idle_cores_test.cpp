@@ -16,10 +16,10 @@ class Work final : public Attended {
   bool ready() const override { return left_.load(std::memory_order_relaxed) != 0; }
   bool any_unsent() const override { return ready(); }
   std::uint32_t taken() const override { return 0; }
-  Pass advance(bool) override {
+  PollResult advance(bool) override {
     const int found = left_.exchange(0, std::memory_order_acq_rel);
     done_.fetch_add(found, std::memory_order_acq_rel);
-    return {.moved = found != 0, .complete = true};
+    return {.made_progress = found != 0, .complete = true};
   }
 
   void leave_one() { left_.fetch_add(1, std::memory_order_acq_rel); }
@@ -55,26 +55,26 @@ TEST_P(IdleCoresByPath, NobodyLooksBeforeTheFirstCall) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   EXPECT_TRUE(comes([&] { return listens(); }));
   EXPECT_TRUE(idle.asleep());
-  EXPECT_FALSE(idle.at_hand());
+  EXPECT_FALSE(idle.available());
 }
 
 TEST_P(IdleCoresByPath, OneQuestionCallsNobody) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   ASSERT_TRUE(comes([&] { return listens(); }));
-  (void)idle.at_hand();
+  (void)idle.available();
   EXPECT_EQ(bell_.calls.load(std::memory_order_relaxed), 0U);
 }
 
 TEST_P(IdleCoresByPath, SeveralInARowFindACore) {
   IdleCores idle(work_, bell_, cores_, GetParam());
-  EXPECT_TRUE(comes([&] { return idle.at_hand(); }));
+  EXPECT_TRUE(comes([&] { return idle.available(); }));
   EXPECT_NE(bell_.calls.load(std::memory_order_relaxed), 0U);
 }
 
 TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   for (int i = 1; i <= 50; ++i) {
-    ASSERT_TRUE(comes([&] { return idle.at_hand(); }));
+    ASSERT_TRUE(comes([&] { return idle.available(); }));
     work_.leave_one();
     platform::Native::light_fence();
     if (idle.asleep()) bell_.call();
@@ -85,7 +85,7 @@ TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {
 
 TEST_P(IdleCoresByPath, EndsWhileItIsAwake) {
   IdleCores idle(work_, bell_, cores_, GetParam());
-  EXPECT_TRUE(comes([&] { return idle.at_hand(); }));
+  EXPECT_TRUE(comes([&] { return idle.available(); }));
 }
 
 INSTANTIATE_TEST_SUITE_P(Paths, IdleCoresByPath, testing::Values(Deferral::tasklet, Deferral::direct),

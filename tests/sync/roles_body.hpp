@@ -3,11 +3,11 @@
 //
 // ServerBody: the last thread is the peer. The others post a request and wait; the server sleeps on the doorbell, and what it takes
 // completes the oldest request, whoever's. `HandOver::left_out`: who leaves as the server tells nobody. `HandOver::unwoken`: it
-// appoints a successor, and does not wake it. The checker must find both.
+// elects a successor, and does not wake it. The checker must find both.
 //
 // ResignBody: thread 0 is a user-level one, whose requests are done by what thread 2 sends; thread 1 is the watch, which takes that,
 // unless it is for a step that only the program may take. ResignToBody: a kernel thread waits too, before or after the user-level one
-// has resigned. ListenBody: thread 0 waits for a condition that thread 2 makes true.
+// has stepped down. ListenBody: thread 0 waits for a condition that thread 2 makes true.
 #pragma once
 
 #include <array>
@@ -232,7 +232,7 @@ class ServerBody {
     if (server) serve(me);
     if (!server || hand_over != HandOver::left_out) rank_.roles.leave(me);
   }
-  // Who waits longest is appointed first, and who has left is not.
+  // Who waits longest is elected first, and who has left is not.
   void in_order() {
     std::array<Waiter, 4> several;
     for (Waiter& waiter : several) {
@@ -252,12 +252,12 @@ class ServerBody {
     rank_.roles.enter(several[1]);
     for (const unsigned i : {0, 2, 1}) rank_.roles.leave(several[i]);
     require<P>(rank_.roles.enter(several[0]), "nobody is left, and yet there is a server");
-    // Whoever is called looks once more before it resigns; one that has resigned serves again, and the watch does not.
+    // Whoever is called looks once more before it steps down; one that has stepped down serves again, and the watch does not.
     rank_.roles.call_server();
-    require<P>(!rank_.roles.resign(several[0]), "a call was not heard");
-    require<P>(rank_.roles.resign(several[0]) && rank_.roles.watch_is_wanted(), "nobody serves");
+    require<P>(!rank_.roles.step_down(several[0]), "a call was not heard");
+    require<P>(rank_.roles.step_down(several[0]) && rank_.roles.is_watch_active(), "nobody serves");
     rank_.roles.call_server();
-    require<P>(several[0].server.get() && !rank_.roles.watch_is_wanted(), "two serve");
+    require<P>(several[0].server.get() && !rank_.roles.is_watch_active(), "two serve");
     rank_.roles.leave(several[0]);
   }
 
@@ -280,7 +280,7 @@ class ServerBody {
   std::array<unsigned, MaxThreads> done_{};
 };
 
-// A rank of a user-level thread, 0, with a watch, thread 1: a kernel thread that polls whenever the bell has rung while it is on duty.
+// A rank of a user-level thread, 0, with a watch, thread 1: a kernel thread that polls whenever the bell has rung while it is active.
 template <platform::Platform P>
 class WatchedRank {
   using order = platform::order;
@@ -302,10 +302,10 @@ class WatchedRank {
       const std::uint32_t rings = rank_.bell.rings.load(order::acquire);
       if (rings != heard) call();
       heard = rings;
-      return !rank_.roles.watch_is_wanted();
+      return !rank_.roles.is_watch_active();
     };
     do {
-      rank_.roles.await_duty();
+      rank_.roles.await_active();
       while (!relieved()) {
         rank_.bell.wait_once([] {}, [&] { return poll() || relieved(); },
                              [&](std::uint32_t rings) { rank_.bell.sleep(rings); });
@@ -313,7 +313,7 @@ class WatchedRank {
       }
     } while (over_.load(order::acquire) == 0);
   }
-  // Thread 0: one duty more, for the watch to end with.
+  // Thread 0: active once more, for the watch to end with.
   void end() {
     over_.store(1, order::release);
     me_.expect(1, false);
@@ -363,7 +363,7 @@ class ResignBody : WatchedRank<P> {
     require<P>(rank_.roles.enter(me_), "the only one is not the server");
     for (;;) {
       poll();
-      if (me_.counter.complete() || (resign() && me_.sleep().complete)) break;
+      if (me_.counter.complete() || (step_down() && me_.sleep().complete)) break;
     }
     rank_.roles.leave(me_);
   }
@@ -372,8 +372,8 @@ class ResignBody : WatchedRank<P> {
     rank_.poll_steps();
     return rank_.take_steps();
   }
-  bool resign() {
-    if (poll() || !rank_.roles.resign(me_)) return false;
+  bool step_down() {
+    if (poll() || !rank_.roles.step_down(me_)) return false;
     if (rank_.something_to_do()) rank_.bell.rouse();
     return true;
   }
@@ -449,9 +449,9 @@ class ResignToBody : WatchedRank<P> {
     while (!me_.counter.complete()) {
       if (rank_.poll()) continue;
       serving_.set(false);
-      const bool resigned = rank_.roles.resign(me_);
-      if (resigned && rank_.something_to_do()) rank_.bell.rouse();
-      if (resigned && me_.sleep().complete) return;
+      const bool stepped_down = rank_.roles.step_down(me_);
+      if (stepped_down && rank_.something_to_do()) rank_.bell.rouse();
+      if (stepped_down && me_.sleep().complete) return;
       serving_.set(true);
     }
     serving_.set(false);

@@ -89,7 +89,7 @@ class Endpoint {
         if (--left == 0) break;
         slot = consumer.front();
       } while (slot != nullptr);
-      if (most - left > 1 && most < visit_messages) producers_[consumer.channel().sender].fetch_next();
+      if (most - left > 1 && most < poll_batch) producers_[consumer.channel().sender].fetch_next();
       give_back(consumer);
     }
     return messages;

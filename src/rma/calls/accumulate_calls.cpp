@@ -12,7 +12,7 @@ namespace heddle::mpi {
 namespace {
 
 using rma::Layout;
-using rma::Place;
+using rma::TargetRegion;
 using rma::Wanted;
 
 Error combine(const Layout* origin, const Layout* result, const Wanted& wanted, const Op& op, Win& win,
@@ -20,7 +20,7 @@ Error combine(const Layout* origin, const Layout* result, const Wanted& wanted, 
   if (!op.predefined)
     return fail(MPI_ERR_OP, "op is an operation of the program's, but windows know predefined ones only");
   if (wanted.rank == MPI_PROC_NULL) return success;
-  Place place;
+  TargetRegion place;
   if (Error e = rma::find_place(win, wanted, place)) return e;
   if (win.window->messages) [[unlikely]]
     return rma::reach::accumulate(*win.window, wanted.rank, op, origin, place, result, request);
@@ -125,7 +125,7 @@ Error Compare_and_swap(const void* origin_addr, const void* compare_addr, void* 
   if (Error e = check_buffer("origin_addr", origin_addr)) return e;
   if (Error e = check_buffer("compare_addr", compare_addr)) return e;
   if (Error e = check_buffer("result_addr", result_addr)) return e;
-  Place place;
+  TargetRegion place;
   if (Error e = rma::find_place(win, {target_rank, target_disp, 1, datatype}, place)) return e;
   if (win.window->messages) [[unlikely]]
     return rma::reach::compare_and_swap(*win.window, target_rank, {&datatype, const_cast<void*>(origin_addr), 1},

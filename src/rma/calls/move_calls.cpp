@@ -10,16 +10,16 @@ namespace heddle::mpi {
 namespace {
 
 using rma::Layout;
-using rma::Place;
+using rma::TargetRegion;
 using rma::Wanted;
 
 // Where this process cannot copy the data itself.
-[[gnu::cold, gnu::noinline]] Error put_elsewhere(const Layout& origin, int target, const Place& place, Win& win,
+[[gnu::cold, gnu::noinline]] Error put_elsewhere(const Layout& origin, int target, const TargetRegion& place, Win& win,
                                                  Request** request) {
   if (place.process != rma::by_messages) return rma::write_far(origin, place);
   return rma::reach::put(*win.window, target, origin, place, request);
 }
-[[gnu::cold, gnu::noinline]] Error get_elsewhere(const Layout& origin, int target, const Place& place, Win& win,
+[[gnu::cold, gnu::noinline]] Error get_elsewhere(const Layout& origin, int target, const TargetRegion& place, Win& win,
                                                  Request** request) {
   if (place.process != rma::by_messages) return rma::read_far(place, origin);
   return rma::reach::get(*win.window, target, place, origin, request);
@@ -28,7 +28,7 @@ using rma::Wanted;
 [[gnu::always_inline]] inline Error put(const Layout& origin, const Wanted& wanted, Win& win,
                                         Request** request = nullptr) {
   if (wanted.rank == MPI_PROC_NULL) return success;
-  Place place;
+  TargetRegion place;
   if (Error e = rma::find_place(win, wanted, place)) return e;
   const Layout& to = place.layout;
   if (Error e = rma::check_fits(origin.bytes(), to.bytes())) return e;
@@ -40,7 +40,7 @@ using rma::Wanted;
 [[gnu::always_inline]] inline Error get(const Layout& origin, const Wanted& wanted, Win& win,
                                         Request** request = nullptr) {
   if (wanted.rank == MPI_PROC_NULL) return success;
-  Place place;
+  TargetRegion place;
   if (Error e = rma::find_place(win, wanted, place)) return e;
   const Layout& from = place.layout;
   if (Error e = rma::check_fits(from.bytes(), origin.bytes())) return e;

@@ -70,7 +70,7 @@ Error run(Window& window, int target, const Operation& operation, Request** requ
 }
 
 // The place of the data in the target's memory, wherever that is.
-Layout within(const Window& window, int target, const Place& place) {
+Layout within(const Window& window, int target, const TargetRegion& place) {
   Layout layout = place.layout;
   const std::uintptr_t base = window.targets[static_cast<std::size_t>(target)].base;
   layout.at = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(layout.at) - base);
@@ -79,7 +79,7 @@ Layout within(const Window& window, int target, const Place& place) {
 
 }  // namespace
 
-Error put(Window& window, int target, const Layout& from, const Place& to, Request** request) {
+Error put(Window& window, int target, const Layout& from, const TargetRegion& to, Request** request) {
   const Operation operation{.command = {.action = Action::put},
                             .target = within(window, target, to),
                             .bytes = from.bytes(),
@@ -89,7 +89,7 @@ Error put(Window& window, int target, const Layout& from, const Place& to, Reque
   return run(window, target, operation, request);
 }
 
-Error get(Window& window, int target, const Place& from, const Layout& to, Request** request) {
+Error get(Window& window, int target, const TargetRegion& from, const Layout& to, Request** request) {
   const Operation operation{.command = {.action = Action::get},
                             .target = within(window, target, from),
                             .bytes = from.layout.bytes(),
@@ -99,8 +99,8 @@ Error get(Window& window, int target, const Place& from, const Layout& to, Reque
   return run(window, target, operation, request);
 }
 
-Error accumulate(Window& window, int target, const Op& op, const Layout* from, const Place& to, const Layout* result,
-                 Request** request) {
+Error accumulate(Window& window, int target, const Op& op, const Layout* from, const TargetRegion& to,
+                 const Layout* result, Request** request) {
   if (to.layout.bytes() == 0 || (from != nullptr && from->bytes() == 0)) return success;
   const Datatype* element;
   if (Error e = check_combination(op, from, to.layout, result, element)) return e;
@@ -117,7 +117,7 @@ Error accumulate(Window& window, int target, const Op& op, const Layout* from, c
   return run(window, target, operation, request);
 }
 
-Error compare_and_swap(Window& window, int target, const Layout& from, const Layout& compare, const Place& to,
+Error compare_and_swap(Window& window, int target, const Layout& from, const Layout& compare, const TargetRegion& to,
                        const Layout& result) {
   const Operation operation{.command = {.action = Action::compare_and_swap, .fetches = true},
                             .target = within(window, target, to),

@@ -24,16 +24,16 @@ Error check_fits(std::size_t from, std::size_t to) {
   return fail(MPI_ERR_TRUNCATE, "%zu bytes do not fit into the %zu bytes of their destination", from, to);
 }
 
-Error write_far(const Layout& from, const Place& to) {
+Error write_far(const Layout& from, const TargetRegion& to) {
   return checked(move_far(boot::Direction::write, to.process, from, to.layout, 0, from.bytes()), to.process);
 }
 
-Error read_far(const Place& from, const Layout& to) {
+Error read_far(const TargetRegion& from, const Layout& to) {
   const std::size_t bytes = from.layout.bytes();
   return checked(move_far(boot::Direction::read, from.process, to, from.layout, 0, bytes), from.process);
 }
 
-Error load(const Place& from, std::size_t skip, void* out, std::size_t n) {
+Error load(const TargetRegion& from, std::size_t skip, void* out, std::size_t n) {
   const Layout& layout = from.layout;
   if (from.process != 0)
     return checked(move_far(boot::Direction::read, from.process, bytes_at(out, n), layout, skip, n), from.process);
@@ -41,7 +41,7 @@ Error load(const Place& from, std::size_t skip, void* out, std::size_t n) {
   return success;
 }
 
-Error store(const Place& to, std::size_t skip, const void* in, std::size_t n) {
+Error store(const TargetRegion& to, std::size_t skip, const void* in, std::size_t n) {
   const Layout& layout = to.layout;
   if (to.process != 0)
     return checked(move_far(boot::Direction::write, to.process, bytes_at(in, n), layout, skip, n), to.process);

@@ -7,7 +7,7 @@
 
 namespace heddle::rma {
 
-struct Place {
+struct TargetRegion {
   Layout layout;
   pid_t process;  // in whose address space it is; boot::this_process: in ours
 };
@@ -16,11 +16,11 @@ struct Place {
 Error check_fits(std::size_t from, std::size_t to);
 
 // All of it between our own address space and that of another process. It fits.
-Error write_far(const Layout& from, const Place& to);
-Error read_far(const Place& from, const Layout& to);
+Error write_far(const Layout& from, const TargetRegion& to);
+Error read_far(const TargetRegion& from, const Layout& to);
 
 // n bytes of its packed stream, from `skip` on.
-Error load(const Place& from, std::size_t skip, void* out, std::size_t n);
-Error store(const Place& to, std::size_t skip, const void* in, std::size_t n);
+Error load(const TargetRegion& from, std::size_t skip, void* out, std::size_t n);
+Error store(const TargetRegion& to, std::size_t skip, const void* in, std::size_t n);
 
 }  // namespace heddle::rma

@@ -3,15 +3,15 @@
 
 namespace heddle::progress {
 
-struct Pass {
-  bool moved = false;  // something did
+struct PollResult {
+  bool made_progress = false;  // something did
   bool complete =
       true;  // nothing was left out because another thread was busy with it: only then is there nothing to do
 };
 
-inline void add(Pass& pass, Pass more) {
-  pass.moved |= more.moved;
-  pass.complete &= more.complete;
+inline void add(PollResult& result, PollResult more) {
+  result.made_progress |= more.made_progress;
+  result.complete &= more.complete;
 }
 
 }  // namespace heddle::progress

@@ -7,10 +7,10 @@
 
 namespace heddle::engine {
 
-struct Look {
+struct PollMode {
   safety::Urgency urgency = safety::Urgency::attempt;
-  bool peek = true;                // it enters the VNI only if there is something to do
-  int most = lln::visit_messages;  // messages that it takes of each peer
+  bool peek = true;            // it enters the VNI only if there is something to do
+  int most = lln::poll_batch;  // messages that it takes of each peer
   // What it waits for. If it finds nothing to do, and this is a receive of that VNI, it takes in what was announced where the
   // message will look (matching.hpp), which the message would otherwise wait for.
   const Request* expected = nullptr;
