@@ -506,7 +506,7 @@ void Core::drop_unexpected(Unexpected& message) {
 // A message whose receive has not been posted.
 void Core::keep(int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
   Unexpected* message = make_unexpected(sender, header, bytes);
-  std::memcpy(message->payload, payload, bytes);
+  std::copy_n(payload, bytes, message->payload);
   message->bytes = bytes;
   if (header.kind == MessageKind::eager_ack) {
     message->bytes -= sizeof(Acknowledged);

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+import unittest
 
 import launcher
 from launcher import MPIEXEC, RANK, TRIES, LauncherTest, Result

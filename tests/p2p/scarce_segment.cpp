@@ -203,9 +203,10 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &quiet);
   for (MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF}) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Barrier(quiet);
-  MPI_Datatype column, eight;
-  MPI_Type_vector(1, 8, 16, MPI_CHAR, &column);
-  MPI_Type_create_resized(column, 0, 16, &column);
+  MPI_Datatype vector, column, eight;
+  MPI_Type_vector(1, 8, 16, MPI_CHAR, &vector);
+  MPI_Type_create_resized(vector, 0, 16, &column);
+  MPI_Type_free(&vector);
   MPI_Type_commit(&column);
   MPI_Type_contiguous(8, MPI_CHAR, &eight);
   MPI_Type_commit(&eight);
