@@ -8,7 +8,11 @@
 //
 // --mode job: what the job's ranks take of the machine, divided by their number: the proportional set sizes (Pss: pages that
 // several map count once in all) of their processes. Ranks may be processes or threads of one. Launchers don't count.
+//
+// --mode peers: how much more private memory rank 1 has, which talks to rank 2 and to the last, than rank 0, which talks to nobody; in KiB.
+// With HEDDLE_NODES=2 one of the two is of another node. Four ranks at least, which are processes. Fails if it is more than `--most`.
 #include <fcntl.h>
+#include <limits.h>
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,6 +30,12 @@ typedef struct {
   long before_kib[MAX_RANKS], after_kib[MAX_RANKS];
   long process[MAX_RANKS];
 } meeting;
+
+typedef enum { OF_RANK, OF_JOB, OF_PEERS } mode;
+static const char* const mode_names[] = {"rank", "job", "peers"};
+
+enum { ROUNDS = 100, LONG = 20 * 1024 };  // by rendezvous wherever the peer is
+static char buffer[LONG];
 
 // Of this process, in KiB; -1 if it can't be read.
 static long memory_of(bool job) {
@@ -58,24 +68,57 @@ static double share_of_job(const meeting* m, int ranks) {
   return (double)kib / 1024 / ranks;
 }
 
+static void report_peers(const meeting* m, int ranks) {
+  const long more = m->after_kib[1] - m->after_kib[0];
+  printf(
+      "{\"bench\":\"memory\",\"ranks\":%d,\"threads\":1,\"checked\":%d,\"silent_kib\":%ld,\"talking_kib\":%ld,"
+      "\"metric\":\"private memory for two peers\",\"unit\":\"KiB\",\"value\":%ld,\"samples\":[%ld]}\n",
+      ranks, ranks, m->after_kib[0], m->after_kib[1], more, more);
+  fflush(stdout);
+}
+
 static void await(atomic_int* count, int all) {
   while (atomic_load(count) < all) nanosleep(&(struct timespec){0, 2000000}, NULL);
 }
 
+static bool is_mode(const char* name, mode* found) {
+  for (mode m = OF_RANK; m <= OF_PEERS; ++m) {
+    if (strcmp(name, mode_names[m])) continue;
+    *found = m;
+    return true;
+  }
+  return false;
+}
+
+// Short and long messages to and fro.
+static void talk(int peer) {
+  for (int i = 0; i < ROUNDS; ++i) {
+    const int bytes = i % 10 ? 8 : LONG;
+    if (peer > 1) MPI_Send(buffer, bytes, MPI_CHAR, peer, 0, MPI_COMM_WORLD);
+    MPI_Recv(buffer, bytes, MPI_CHAR, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (peer == 1) MPI_Send(buffer, bytes, MPI_CHAR, peer, 0, MPI_COMM_WORLD);
+  }
+}
+
 int main(int argc, char** argv) {
   const char* path = NULL;
-  bool job = false, known = true;
+  mode of = OF_RANK;
+  long most = LONG_MAX;
+  bool known = true;
   for (int i = 1; i < argc; i += 2) {
     const char* value = i + 1 < argc ? argv[i + 1] : "";
     if (!strcmp(argv[i], "--file"))
       path = value;
-    else if (!strcmp(argv[i], "--mode") && (!strcmp(value, "job") || !strcmp(value, "rank")))
-      job = !strcmp(value, "job");
+    else if (!strcmp(argv[i], "--mode") && is_mode(value, &of))
+      continue;
+    else if (!strcmp(argv[i], "--most"))
+      most = atol(value);
     else
       known = false;
   }
   if (!path || !known) {
-    fprintf(stderr, "memory: --file PATH (an empty file that all ranks can write) [--mode rank|job]\n");
+    fprintf(stderr,
+            "memory: --file PATH (an empty file that all ranks can write) [--mode rank|job|peers] [--most KIB]\n");
     return 2;
   }
   int fd = open(path, O_RDWR | O_CREAT, 0600);
@@ -84,11 +127,25 @@ int main(int argc, char** argv) {
   if (m == MAP_FAILED) return perror("memory: mmap"), 2;
   close(fd);
 
+  const bool job = of == OF_JOB;
+  memset(buffer, 1, sizeof buffer);  // has its pages, whether or not it is used
   long before = memory_of(job);
   int provided, rank, ranks;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (of == OF_PEERS) {
+    if (ranks < 4) {
+      if (!rank) fprintf(stderr, "memory: --mode peers is for 4 ranks and more\n");
+      MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    if (rank == 1) {
+      talk(2);
+      talk(ranks - 1);
+    } else if (rank == 2 || rank == ranks - 1) {
+      talk(1);
+    }
+  }
   atomic_fetch_add(&m->ready, 1);
   await(&m->ready, ranks);
   m->before_kib[rank] = before;
@@ -97,22 +154,28 @@ int main(int argc, char** argv) {
   atomic_fetch_add(&m->measured, 1);
   await(&m->measured, ranks);
   if (!rank) {
-    long least = m->after_kib[0], most = least, before_most = m->before_kib[0];
+    long least = m->after_kib[0], largest = least, before_largest = m->before_kib[0];
     for (int i = 1; i < ranks; ++i) {
       if (m->after_kib[i] < least) least = m->after_kib[i];
-      if (m->after_kib[i] > most) most = m->after_kib[i];
-      if (m->before_kib[i] > before_most) before_most = m->before_kib[i];
+      if (m->after_kib[i] > largest) largest = m->after_kib[i];
+      if (m->before_kib[i] > before_largest) before_largest = m->before_kib[i];
     }
     if (least <= 0) {
       fprintf(stderr, "memory: /proc/self/smaps_rollup can't be read\n");
       MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    const double value = job ? share_of_job(m, ranks) : (double)most / 1024;
+    if (of == OF_PEERS) {
+      report_peers(m, ranks);
+      const bool enough = m->after_kib[1] - m->after_kib[0] <= most;
+      MPI_Finalize();
+      return enough ? 0 : 1;
+    }
+    const double value = job ? share_of_job(m, ranks) : (double)largest / 1024;
     printf(
         "{\"bench\":\"memory\",\"ranks\":%d,\"threads\":1,\"checked\":%d,\"before_init_mib\":%.3f,\"least_"
         "mib\":%.3f,"
         "\"metric\":\"%smemory\",\"unit\":\"MiB\",\"value\":%.3f,\"samples\":[%.3f]}\n",
-        ranks, ranks, (double)before_most / 1024, (double)least / 1024, job ? "" : "private ", value, value);
+        ranks, ranks, (double)before_largest / 1024, (double)least / 1024, job ? "" : "private ", value, value);
     fflush(stdout);
   }
   MPI_Finalize();

@@ -25,9 +25,11 @@ enum class Count : std::uint8_t {
   // Of a VNI.
   sent,          // messages that left, by whatever protocol; those to the rank itself too
   deferred,      // of these, were left to an idle core
+  uncredited,    // of these, short ones that had no credit to go to another node unasked
   received,      // messages that arrived
   unexpected,    // of these, found no receive posted
-  staged,        // of these, long ones that went through chunks of shared memory
+  buffered,      // bytes of these, where they came unasked from another node
+  staged,        // messages that arrived, long ones that went through chunks of shared memory
   polls,         // looks at the network
   empty_polls,   // that found nothing
   acquisitions,  // entries into the critical section

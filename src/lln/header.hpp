@@ -16,7 +16,11 @@ enum class MessageKind : std::uint8_t {
   data,       // to the receiver: a piece of a long message, where the receiver cannot fetch it
   retract,    // to the receiver on another node: the sender cancels this message, if it has not been received
   retracted,  // to the sender: whether that was so (`source` 1) or not
+  credit,     // to the sender on another node: what it has sent unasked has been received (credits.hpp)
 };
+
+// Whether a message of this kind brings its data unasked: to another node that needs credit.
+constexpr bool needs_credit(MessageKind kind) { return kind < MessageKind::rts; }
 
 struct Header {
   MessageKind kind;

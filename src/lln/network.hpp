@@ -2,7 +2,7 @@
 //
 // Shared memory is a template and is asked directly (route.hpp); every other network is a Network. There is one object for each VNI,
 // whose protection orders all calls but those that say otherwise, so a network has no lock of its own. Messages are matched
-// above it, and put in order there if the network promises none (ordered.hpp).
+// above it, and put in order there if the network promises none (remote.hpp).
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 namespace heddle::lln {
 
 // Whether a message was sent, or why not: the network can't take it now (try again when it has been asked for room), or there is
-// no memory for a first way to the peer. That is never so for an answer.
-enum class Posted : std::uint8_t { done, busy, no_memory };
+// no memory for a first way to the peer, which is never so for an answer. Or, above a network, it has no credit to go unasked (credits.hpp).
+enum class Posted : std::uint8_t { done, busy, no_memory, no_credit };
 
 // How the threads of a rank come to their end of shared memory: one at a time, or as they like; or one at a time, and short
 // messages of each thread go by ways of its own.
@@ -34,6 +34,7 @@ struct Traits {
 struct Envelope {
   Header header;
   std::uint32_t sequence;  // among those to the same peer that have an order
+  std::uint32_t credit;    // comes back to its receiver
 };
 
 class Network {

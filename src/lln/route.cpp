@@ -7,7 +7,7 @@ namespace heddle::lln {
 Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads)
     : node_(node),
       shm_(node, vni, claiming, many_threads ? shm::SlotCount::many : shm::SlotCount::usual),
-      remote_(networks != nullptr ? std::make_unique<Ordered>(networks->open(vni)) : nullptr),
+      remote_(networks != nullptr ? std::make_unique<Remote>(networks->open(vni)) : nullptr),
       watch_(networks != nullptr ? &networks->watch() : nullptr) {}
 
 void Route::forget_room() {

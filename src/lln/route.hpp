@@ -14,7 +14,7 @@
 
 #include "lln/header.hpp"
 #include "lln/network.hpp"
-#include "lln/ordered.hpp"
+#include "lln/remote.hpp"
 #include "lln/shm/endpoint.hpp"
 #include "node/node.hpp"
 
@@ -40,7 +40,7 @@ class Route {
   Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads);
 
   // Under the VNI's protection. Sends a message whose payload `fill(std::byte*)` writes; to a peer on another node at most
-  // remote_eager_bytes(), or it is `busy` for ever.
+  // remote_eager_bytes(), or it is `busy` for ever, and one that needs credit and has none is not sent.
   template <class Fill>
   Posted post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     if (!shm_.is_open(peer)) [[unlikely]]
@@ -58,15 +58,17 @@ class Route {
     return shm_.send_by_flux(peer, header, bytes, fill);
   }
 
-  // Hands waiting messages, at most `most` of each peer, to sink(sender, header, payload, bytes); their number. Under the VNI's
-  // protection.
-  template <class Sink>
-  int poll(int most, Sink&& sink) {
+  // Hands waiting messages, at most `most` of each peer, to sink(sender, header, payload, bytes), or to the other if they come from
+  // another node; their number. Under the VNI's protection.
+  template <class Sink, class RemoteSink>
+  int poll(int most, Sink&& sink, RemoteSink&& remote_sink) {
     int messages = shm_.has_fluxes() ? shm_.poll_fluxes(most, sink) : shm_.poll(most, sink);
     if (remote_) [[unlikely]]
-      messages += poll_remote(most, sink);
+      messages += poll_remote(most, remote_sink);
     return messages;
   }
+  // Under the VNI's protection: a message of another node that needed credit has been received and dropped.
+  void return_credit(int sender, std::size_t bytes) { remote_->return_credit(sender, bytes); }
   // Any thread, a hint: whether poll() would find something; how many messages it has taken.
   bool arrived() const { return shm_.arrived() || (remote_ && remote_->arrived()); }
   std::uint32_t taken() const { return shm_.taken() + remote_taken_.load(std::memory_order_relaxed); }
@@ -109,7 +111,7 @@ class Route {
 
   node::Node& node_;
   shm::Endpoint shm_;
-  std::unique_ptr<Ordered> remote_;
+  std::unique_ptr<Remote> remote_;
   Watch* watch_;
   std::atomic<std::uint32_t> remote_taken_{0};
 };

@@ -1,15 +1,10 @@
 #include "message/core.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
 
-#include "boot/join.hpp"
 #include "message/request_cache.hpp"
 #include "object/error.hpp"
 #include "progress/idle_cores.hpp"
@@ -168,41 +163,46 @@ void Core::end_deferring() {
   idle_cores_ = nullptr;
 }
 
-// Sends what a request describes, in the form that its size and mode ask for.
+// Sends what a request describes, in the form that its size, its mode and the credit at its receiver permit.
 Posted Core::post_request(Request& request, Wakeups& wakeups) {
   const bool synchronous = request.mode == static_cast<std::uint32_t>(Mode::synchronous);
   Header header{MessageKind::eager, request.source, request.tag, request.context};
   const std::size_t bytes = request.capacity;
-  const std::uint64_t name = reinterpret_cast<std::uint64_t>(&request);
   const auto data = [&](std::byte* to) { pack(*request.datatype, request.buffer, request.count, 0, to, bytes); };
-  const std::size_t limit = eager_limit(request.peer);
-  if (!synchronous && bytes <= limit) {
+  const bool unasked = bytes + (synchronous ? sizeof(Acknowledged) : 0) <= eager_limit(request.peer);
+  if (unasked && !synchronous) {
     const Posted posted = route_.post(request.peer, header, bytes, data);
-    if (posted != Posted::done) return posted;
-    finish(request, wakeups);
-    (void)left();
-    return posted;
+    if (posted == Posted::done) {
+      finish(request, wakeups);
+      (void)left();
+    }
+    if (posted != Posted::no_credit) return posted;
   }
   // Kept if there is no room now, for the next attempt. Between nodes no word is shared.
-  const bool remote = route_.is_remote(request.peer);
-  if (request.order == node::nowhere && !remote) request.order = claims_.make();
-  Posted posted;
-  if (synchronous && bytes + sizeof(Acknowledged) <= limit) {
+  if (request.order == node::nowhere && !route_.is_remote(request.peer)) request.order = claims_.make();
+  Posted posted = Posted::no_credit;
+  if (unasked && synchronous) {
     header.kind = MessageKind::eager_ack;
-    const Acknowledged acknowledged{name, request.order};
+    const Acknowledged acknowledged{reinterpret_cast<std::uint64_t>(&request), request.order};
     posted = route_.post(request.peer, header, bytes + sizeof acknowledged, [&](std::byte* to) {
       std::memcpy(to, &acknowledged, sizeof acknowledged);
       data(to + sizeof acknowledged);
     });
-  } else {
-    header.kind = MessageKind::rts;
-    Rts rts{bytes, name, 0, request.order};
-    if (!remote && is_run(*request.datatype, request.count))
-      rts.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
-    posted = route_.post(request.peer, header, sizeof rts, [&](std::byte* to) { std::memcpy(to, &rts, sizeof rts); });
+  }
+  if (posted == Posted::no_credit) {
+    posted = post_rts(request);
+    if (unasked && posted == Posted::done) count_held(counters_, Count::uncredited);
   }
   if (posted == Posted::done) (void)left();
   return posted;
+}
+
+Posted Core::post_rts(const Request& request) {
+  Rts rts{request.capacity, reinterpret_cast<std::uint64_t>(&request), 0, request.order};
+  if (!route_.is_remote(request.peer) && is_run(*request.datatype, request.count))
+    rts.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
+  return route_.post(request.peer, {MessageKind::rts, request.source, request.tag, request.context}, sizeof rts,
+                     [&](std::byte* to) { std::memcpy(to, &rts, sizeof rts); });
 }
 
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
@@ -325,28 +325,6 @@ void Core::reserve() {
   }
 }
 
-void Core::note_shortage() {
-  constexpr std::int64_t one_shortage = 1'000'000'000;  // ns from one failure to the next
-  // Longer than an operation of ours tries that waits for the same (progress/shortage.hpp): its error says more.
-  constexpr std::int64_t patience = 15 * one_shortage;
-  const std::int64_t now = platform::Native::now();
-  const std::uint32_t taken = route_.taken();
-  const std::int64_t last = shortage_.last.exchange(now, std::memory_order_relaxed);
-  if (shortage_.taken.exchange(taken, std::memory_order_relaxed) != taken || now - last > one_shortage)
-    shortage_.since.store(now, std::memory_order_relaxed);
-  if (now - shortage_.since.load(std::memory_order_relaxed) < patience) {
-    sched_yield();  // somebody else may free some
-    return;
-  }
-  char text[300];
-  std::snprintf(text, sizeof text,
-                "rank %d of %d has had no memory for what others have sent to it for %d seconds\n"
-                "  Post receives before their messages come, start fewer ranks, or raise the limit (ulimit -v, the "
-                "container's)\n",
-                rank_.world_rank, rank_.world_size, static_cast<int>(patience / one_shortage));
-  boot::abort(rank_.job.get(), MPI_ERR_NO_MEM, text);
-}
-
 bool Core::drain(int most, Wakeups& wakeups) {
   bool moved = false;
   if (outbox_.any()) [[unlikely]]
@@ -361,7 +339,12 @@ bool Core::drain(int most, Wakeups& wakeups) {
     ++control;
     arrive_control(sender, header, payload, bytes, wakeups);
   };
-  const int messages = route_.poll(most, sink);
+  const auto remote_sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+    if (header.kind <= MessageKind::rts) return arrive_remote(sender, header, payload, bytes, wakeups);
+    ++control;
+    arrive_control(sender, header, payload, bytes, wakeups);
+  };
+  const int messages = route_.poll(most, sink, remote_sink);
   count_held(counters_, Count::received, static_cast<std::uint64_t>(messages - control));
   count_held(counters_, Count::polls);
   if (messages == 0) count_held(counters_, Count::empty_polls);
@@ -411,6 +394,14 @@ void Core::deliver(Request& receive, int sender, const Header& header, const std
   fill(receive, payload, bytes, wakeups);
 }
 
+// A message to ourselves has met its receive.
+void Core::deliver_local(Request& receive, Request& send, Wakeups& wakeups) {
+  if (send.capacity > receive.capacity) truncate(receive, send.capacity);
+  receive.bytes = copy(*send.datatype, send.buffer, send.count, *receive.datatype, receive.buffer, receive.count);
+  finish(send, wakeups);
+  finish(receive, wakeups);
+}
+
 // The waiter is where its counter says, or on the rank's doorbell if it is the server: that one is rung whenever the last
 // event has come and nobody sleeps on the counter.
 void Core::signal(Waiter& waiter, Wakeups& wakeups) {
@@ -425,38 +416,6 @@ void Core::signal(Waiter& waiter, Wakeups& wakeups) {
       rouse();
       break;
   }
-}
-
-// ---- messages to ourselves: no network, one copy from buffer to buffer
-
-void Core::send_to_self(Request& request, Wakeups& wakeups) {
-  const Header header{MessageKind::eager, request.source, request.tag, request.context};
-  count_held(counters_, Count::sent);
-  count_held(counters_, Count::received);
-  if (Request* receive = matcher_.take_receive(header)) {
-    receive->source = header.source;
-    receive->tag = header.tag;
-    deliver_local(*receive, request, wakeups);
-    return;
-  }
-  const bool copies =
-      request.mode != static_cast<std::uint32_t>(Mode::synchronous) && request.capacity <= lln::Route::eager_bytes;
-  Unexpected* message = make_unexpected(rank_.world_rank, header, copies ? request.capacity : 0);
-  message->bytes = request.capacity;
-  if (copies) {
-    pack(*request.datatype, request.buffer, request.count, 0, message->payload, request.capacity);
-    finish(request, wakeups);
-  } else {
-    message->local = &request;
-  }
-  add_unexpected(*message);
-}
-
-void Core::deliver_local(Request& receive, Request& send, Wakeups& wakeups) {
-  if (send.capacity > receive.capacity) truncate(receive, send.capacity);
-  receive.bytes = copy(*send.datatype, send.buffer, send.count, *receive.datatype, receive.buffer, receive.count);
-  finish(send, wakeups);
-  finish(receive, wakeups);
 }
 
 // ---- long messages
@@ -498,7 +457,7 @@ Unexpected* Core::make_unexpected(int sender, const Header& header, std::size_t 
 }
 
 void Core::drop_unexpected(Unexpected& message) {
-  if (message.payload != message.storage) delete[] message.payload;
+  if (message.payload != message.storage) drop_payload(message);
   message.next = free_unexpected_;
   free_unexpected_ = &message;
 }

@@ -136,9 +136,12 @@ class Core {
   node::Doorbell& own_bell() { return route_.node().own_bell(); }
 
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  void arrive_remote(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
+                     Wakeups& wakeups);
   void arrive_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                       Wakeups& wakeups);
   void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
+  void keep_on_credit(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
   void reserve();
   static bool is_rts(const Unexpected& message);
   void start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups);
@@ -161,6 +164,7 @@ class Core {
   bool inject_below(const SendArgs& args, Limit limit);
   bool flux_below(const SendArgs& args, std::size_t below);
   lln::Posted post_request(Request& request, Wakeups& wakeups);
+  lln::Posted post_rts(const Request& request);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
   bool must_wait(int peer) const { return outbox_.must_wait(peer); }
@@ -170,6 +174,7 @@ class Core {
   Unexpected* make_unexpected(int sender, const lln::Header& header, std::size_t payload_bytes);
   void add_unexpected(Unexpected& message);
   void drop_unexpected(Unexpected& message);
+  void drop_payload(const Unexpected& message);
   void start_rts_recv(Request& request, Unexpected& first, Wakeups& wakeups);
   Unexpected* found(Unexpected* message, std::uint64_t context, int source, int tag, bool take);
   bool receive(Unexpected& message);

@@ -30,8 +30,12 @@ struct CountFigure {
 constexpr std::array vni_counts{
     CountFigure{Count::sent, "messages_sent", "Messages that left"},
     CountFigure{Count::deferred, "messages_deferred", "Messages whose submission was left to an idle core"},
+    CountFigure{Count::uncredited, "messages_uncredited",
+                "Short messages that were announced to another node first: too many had left that were not received"},
     CountFigure{Count::received, "messages_received", "Messages that arrived"},
     CountFigure{Count::unexpected, "messages_unexpected", "Messages that arrived before their receive was posted"},
+    CountFigure{Count::buffered, "bytes_buffered",
+                "Bytes of messages from other nodes that were kept since they arrived before their receive was posted"},
     CountFigure{Count::staged, "messages_staged",
                 "Long messages that came through chunks of shared memory: noncontiguous ones of another process, or "
                 "the kernel may "

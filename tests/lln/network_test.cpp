@@ -1,5 +1,5 @@
 // What every network that leads to other nodes promises (src/lln/network.hpp), by one body for each: what is posted arrives once, as it
-// was, however often it was refused; in order behind Ordered; and who sleeps on the descriptor is woken by what arrives and by room.
+// was, however often it was refused; in order and bounded by credit behind Remote; and who sleeps on the descriptor is woken by what arrives and by room.
 #include "lln/network.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "lln/loopback/loopback.hpp"
-#include "lln/ordered.hpp"
+#include "lln/remote.hpp"
 
 namespace heddle::lln {
 namespace {
@@ -76,7 +76,7 @@ class Networks : public testing::Test {
     const auto fill = [&](std::byte* at) {
       for (std::size_t i = 0; i < bytes; ++i) at[i] = byte_of(from, number, i);
     };
-    return network.post(to, {{MessageKind::eager, from, static_cast<int>(number), 7}, number}, bytes, fill);
+    return network.post(to, {{MessageKind::eager, from, static_cast<int>(number), 7}, number, 0}, bytes, fill);
   }
   void expect_message(int from, const Header& header, const std::byte* payload, std::size_t bytes) const {
     const auto number = static_cast<std::uint32_t>(header.tag);
@@ -99,6 +99,10 @@ class Networks : public testing::Test {
   std::vector<std::unique_ptr<Table::Of>> directories_;
   std::vector<std::unique_ptr<Network>> ends_;
 };
+
+void unexpected(int, const Header& header, const std::byte*, std::size_t) {
+  ADD_FAILURE() << "a message of kind " << static_cast<int>(header.kind);
+}
 
 using All = testing::Types<OverLoopback>;
 TYPED_TEST_SUITE(Networks, All);
@@ -129,10 +133,10 @@ TYPED_TEST(Networks, DeliverEachMessageOnceAndUnchanged) {
     }
 }
 
-TYPED_TEST(Networks, DeliverInOrderBehindOrdered) {
+TYPED_TEST(Networks, DeliverInOrderBehindRemote) {
   constexpr std::uint32_t messages = 3000;
-  Ordered sender(std::move(this->ends_[0]));
-  Ordered receiver(std::move(this->ends_[1]));
+  Remote sender(std::move(this->ends_[0]));
+  Remote receiver(std::move(this->ends_[1]));
   std::uint32_t posted = 0;
   std::uint32_t taken = 0;
   while (taken < messages) {
@@ -147,15 +151,17 @@ TYPED_TEST(Networks, DeliverInOrderBehindOrdered) {
       ASSERT_EQ(header.tag, static_cast<int>(taken));
       this->expect_message(0, header, payload, n);
       ++taken;
+      receiver.return_credit(0, n);
     });
+    (void)sender.poll(poll_batch, unexpected);
   }
 }
 
 // A message for which there is no memory is offered again, and nothing is lost or doubled.
 TYPED_TEST(Networks, KeepWhatTheSinkRefuses) {
   constexpr std::uint32_t messages = 500;
-  Ordered sender(std::move(this->ends_[0]));
-  Ordered receiver(std::move(this->ends_[1]));
+  Remote sender(std::move(this->ends_[0]));
+  Remote receiver(std::move(this->ends_[1]));
   std::uint32_t posted = 0;
   std::uint32_t taken = 0;
   while (taken < messages) {
@@ -167,10 +173,70 @@ TYPED_TEST(Networks, KeepWhatTheSinkRefuses) {
         ASSERT_EQ(header.tag, static_cast<int>(taken));
         if (this->random_() % 3 == 0) throw std::bad_alloc();
         ++taken;
+        receiver.return_credit(0, 0);
       });
     } catch (const std::bad_alloc&) {
     }
+    (void)sender.poll(poll_batch, unexpected);
   }
+}
+
+// What is sent unasked and not received stays below the window; announcements, answers and data need no credit; and what has been
+// received may be sent again, by either side at once. What the sink refuses returns no credit twice.
+TYPED_TEST(Networks, BoundWhatIsSentUnaskedBehindRemote) {
+  Remote ends[] = {Remote(std::move(this->ends_[0])), Remote(std::move(this->ends_[1]))};
+  ASSERT_LE(Credits::cost(this->eager_), Credits::window / 2) << "one message would take most of the window";
+  std::uint64_t sent[2] = {};
+  std::uint64_t received[2] = {};
+  std::vector<std::pair<MessageKind, std::size_t>> kept[2];
+  std::uint64_t held[2] = {};
+  const auto post = [&](int me, MessageKind kind, std::size_t bytes) {
+    const Header header{kind, me, static_cast<int>(sent[me]), 7};
+    const Posted posted = ends[me].post(1 - me, header, bytes, [](std::byte*) {});
+    if (posted == Posted::done) ++sent[me];
+    return posted;
+  };
+  const auto poll = [&](int me) {
+    try {
+      (void)ends[me].poll(poll_batch, [&](int from, const Header& header, const std::byte*, std::size_t bytes) {
+        ASSERT_EQ(from, 1 - me);
+        ASSERT_EQ(header.tag, static_cast<int>(received[me]));
+        if (this->random_() % 4 == 0) throw std::bad_alloc();
+        ++received[me];
+        if (!needs_credit(header.kind)) return;
+        kept[me].emplace_back(header.kind, bytes);
+        held[me] += Credits::cost(bytes);
+        ASSERT_LE(held[me], Credits::window);
+      });
+    } catch (const std::bad_alloc&) {
+    }
+  };
+  for (int round = 0; round < 20; ++round) {
+    for (int refused = 0; refused < 2;) {
+      const int me = static_cast<int>(this->random_() % 2);
+      const auto kind = this->random_() % 5 == 0   ? MessageKind::rts
+                        : this->random_() % 2 == 0 ? MessageKind::eager
+                                                   : MessageKind::eager_ack;
+      if (post(me, kind, this->random_() % (this->eager_ + 1)) == Posted::no_credit) ++refused;
+      poll(static_cast<int>(this->random_() % 2));
+    }
+    for (int me : {0, 1})
+      while (received[me] != sent[1 - me]) poll(me);
+    for (int me : {0, 1}) {
+      for (const auto& [kind, bytes] : kept[me]) {
+        ends[me].return_credit(1 - me, bytes);
+        held[me] -= Credits::cost(bytes);
+      }
+      kept[me].clear();
+    }
+    // What has been returned has come when something else has that was posted after it.
+    for (int me : {0, 1})
+      while (post(me, MessageKind::rts, 0) != Posted::done) {
+      }
+    for (int me : {0, 1})
+      while (received[me] != sent[1 - me]) poll(me);
+  }
+  EXPECT_GT(sent[0], 20U * 20);
 }
 
 TYPED_TEST(Networks, WakeWhoSleepsForAMessage) {

@@ -1,0 +1,109 @@
+// What stands between the messages of a VNI and the network that leads to other nodes: they are in order, and those that are sent unasked
+// have credit.
+//
+// Messages that are matched, or name one that may be, have a number, counted by pair of ranks; what comes too early is kept until its
+// turn, where a network promises no order. Answers and the data of long messages name what they belong to and need none. Credit
+// (credits.hpp) travels with whatever goes its way.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "lln/credits.hpp"
+#include "lln/network.hpp"
+
+namespace heddle::lln {
+
+class Remote {
+ public:
+  explicit Remote(std::unique_ptr<Network> network) : network_(std::move(network)) {}
+
+  Network& network() const { return *network_; }
+  // Any thread, a hint.
+  bool arrived() const { return network_->arrived(); }
+
+  // As Network::post, and `no_credit`.
+  Posted post(int peer, const Header& header, std::size_t bytes, Network::Fill fill) {
+    Peer& there = peers_[peer];
+    const bool on_credit = needs_credit(header.kind);
+    if (on_credit && !there.credits.suffice_for(bytes)) return Posted::no_credit;
+    const bool ordered = has_order(header.kind);
+    const Posted posted = network_->post(peer, {header, ordered ? there.posted : 0, there.credits.owed()}, bytes, fill);
+    if (posted != Posted::done) return posted;
+    there.credits.settle();
+    if (ordered) ++there.posted;
+    if (on_credit) there.credits.consume(bytes);
+    return posted;
+  }
+
+  // A message that needed credit has been received and dropped. If it is time to say so and the network is busy, the next one says it.
+  void return_credit(int sender, std::size_t bytes) {
+    Peer& there = peers_[sender];
+    there.credits.free(bytes);
+    if (there.credits.is_due()) (void)post(sender, Header{MessageKind::credit, 0, 0, 0}, 0, [](std::byte*) {});
+  }
+
+  // As Network::poll, to sink(sender, header, payload, bytes).
+  template <class Sink>
+  int poll(int most, Sink&& sink) {
+    int handed = 0;
+    (void)network_->poll(most, [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
+      const Header& header = envelope.header;
+      Peer& there = peers_[sender];
+      if (has_order(header.kind) && envelope.sequence != there.taken) {
+        keep(there, envelope, payload, bytes);
+      } else if (header.kind != MessageKind::credit) {
+        sink(sender, header, payload, bytes);
+        if (has_order(header.kind)) ++there.taken;
+        ++handed;
+      }
+      there.credits.replenish(envelope.credit);  // last: what the sink refuses comes again
+    });
+    if (early_ != 0) handed += hand_over_early(sink);
+    return handed;
+  }
+
+ private:
+  struct Early {
+    Header header;
+    std::vector<std::byte> payload;
+  };
+  struct Peer {
+    std::uint32_t posted = 0;
+    std::uint32_t taken = 0;
+    Credits credits;
+    std::map<std::uint32_t, Early> early;  // by number
+  };
+
+  static bool has_order(MessageKind kind) { return kind <= MessageKind::rts || kind == MessageKind::retract; }
+
+  void keep(Peer& there, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
+    there.early.try_emplace(envelope.sequence, Early{envelope.header, {payload, payload + bytes}});
+    ++early_;
+  }
+  // Those whose turn has come. One that finds no memory keeps its place.
+  template <class Sink>
+  int hand_over_early(Sink&& sink) {
+    int handed = 0;
+    for (auto& [sender, there] : peers_) {
+      for (auto next = there.early.find(there.taken); next != there.early.end(); next = there.early.find(there.taken)) {
+        sink(sender, next->second.header, next->second.payload.data(), next->second.payload.size());
+        there.early.erase(next);
+        --early_;
+        ++there.taken;
+        ++handed;
+      }
+    }
+    return handed;
+  }
+
+  std::unique_ptr<Network> network_;
+  std::unordered_map<int, Peer> peers_;  // those that were talked to
+  std::size_t early_ = 0;
+};
+
+}  // namespace heddle::lln

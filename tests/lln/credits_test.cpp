@@ -1,0 +1,95 @@
+// Credits between two ranks (src/lln/credits.hpp): what is not received never costs more than the window, none is lost, and a sender whose
+// messages are received always has half of the window.
+#include "lln/credits.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <deque>
+#include <random>
+
+namespace heddle::lln {
+namespace {
+
+TEST(Credits, EndWithTheWindow) {
+  Credits sender;
+  std::uint64_t used = 0;
+  for (; sender.suffice_for(0); used += Credits::cost(0)) sender.consume(0);
+  EXPECT_EQ(used, sender.consumed());
+  EXPECT_LE(used, Credits::window);
+  EXPECT_GT(used + Credits::cost(0), Credits::window);
+  sender.replenish(static_cast<std::uint32_t>(Credits::cost(0)));
+  EXPECT_TRUE(sender.suffice_for(0));
+  EXPECT_FALSE(sender.suffice_for(1));
+}
+
+TEST(Credits, AreTooFewForAMessageLongerThanTheWindow) {
+  EXPECT_FALSE(Credits().suffice_for(Credits::window));
+  EXPECT_FALSE(Credits().suffice_for(static_cast<std::size_t>(-1)));
+}
+
+TEST(Credits, AreReturnedWhenHalfOfTheWindowIsDue) {
+  Credits receiver;
+  std::uint64_t freed = 0;
+  while (!receiver.is_due()) {
+    receiver.free(100);
+    freed += Credits::cost(100);
+  }
+  EXPECT_EQ(receiver.owed(), freed);
+  EXPECT_GE(freed, Credits::window / 2);
+  EXPECT_LT(freed, Credits::window / 2 + Credits::cost(100));
+  receiver.settle();
+  EXPECT_EQ(receiver.owed(), 0U);
+  EXPECT_FALSE(receiver.is_due());
+}
+
+// At every moment: what the sender has consumed is on its way, kept, owed, or on its way back.
+TEST(Credits, AreConserved) {
+  const unsigned seed = std::random_device{}();
+  std::printf("seed %u\n", seed);
+  std::mt19937 random(seed);
+  Credits sender;
+  Credits receiver;
+  std::deque<std::size_t> kept;
+  std::deque<std::uint32_t> returning;
+  std::uint64_t held = 0;
+  std::uint64_t in_return = 0;
+  for (int i = 0; i < 200'000; ++i) {
+    const std::size_t bytes = random() % 1500;
+    switch (random() % 4) {
+      case 0:
+        if (sender.suffice_for(bytes)) {
+          sender.consume(bytes);
+          kept.push_back(bytes);
+          held += Credits::cost(bytes);
+        }
+        break;
+      case 1:
+        if (kept.empty()) break;
+        receiver.free(kept.front());
+        held -= Credits::cost(kept.front());
+        kept.pop_front();
+        break;
+      case 2:
+        // By itself, or now and then with something else.
+        if (!receiver.is_due() && random() % 10 != 0) break;
+        returning.push_back(receiver.owed());
+        in_return += receiver.owed();
+        receiver.settle();
+        break;
+      default:
+        if (returning.empty()) break;
+        sender.replenish(returning.front());
+        in_return -= returning.front();
+        returning.pop_front();
+    }
+    ASSERT_LE(held, Credits::window);
+    ASSERT_EQ(sender.consumed(), held + receiver.owed() + in_return);
+    if (kept.empty() && returning.empty() && !receiver.is_due()) {
+      ASSERT_TRUE(sender.suffice_for(Credits::window / 2 - Credits::per_message));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace heddle::lln
