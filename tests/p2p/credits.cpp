@@ -17,8 +17,9 @@ using test::equal;
 
 constexpr unsigned long long window = 64 * 1024;  // docs/guides/networks.md
 constexpr int many = 10'000;
-constexpr int some = 2000;
-constexpr int few = 100;  // short messages, for which there is credit
+constexpr int some = 1000;     // several windows
+constexpr int blocking = 400;  // a round trip each where there is no credit
+constexpr int few = 100;       // short messages, for which there is credit
 enum Tag { data = 1, nobody, special };
 
 void poll_for(int tag) {
@@ -155,7 +156,7 @@ void few_are_sent_ahead(test::Board& board) {
 void blocking_sends_wait(test::Board& board) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (test::rank() == 0) {
-    for (int i = 0; i < some; ++i) {
+    for (int i = 0; i < blocking; ++i) {
       MPI_Send(&i, 1, MPI_INT, 1, data, MPI_COMM_WORLD);
       board[2].store(i + 1);
     }
@@ -163,7 +164,7 @@ void blocking_sends_wait(test::Board& board) {
     poll_until([&] { return board[2].load() >= few; });
     for (int i = 0; i < 200; ++i) poll_for(nobody);
     check(board[2].load() <= static_cast<int>(window / 256), "more sends are done than there is credit for");
-    for (int i = 0; i < some; ++i) {
+    for (int i = 0; i < blocking; ++i) {
       int got = -1;
       MPI_Recv(&got, 1, MPI_INT, 0, data, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       equal(got, i);
