@@ -27,6 +27,8 @@ struct Job {
   int local_ranks = 1;  // of the node
 
   RankRecord& record() const { return records[rank]; }
+  // Where node 0's memory begins, and behind it that of the others.
+  std::byte* memory_of_nodes() const { return reinterpret_cast<std::byte*>(header) + header->heap_offset; }
 };
 
 struct Problem {

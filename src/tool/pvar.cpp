@@ -29,6 +29,7 @@ struct CountFigure {
 };
 constexpr std::array vni_counts{
     CountFigure{Count::sent, "messages_sent", "Messages that left"},
+    CountFigure{Count::sent_away, "messages_sent_to_other_nodes", "Messages that left for ranks of other nodes"},
     CountFigure{Count::deferred, "messages_deferred", "Messages whose submission was left to an idle core"},
     CountFigure{Count::received, "messages_received", "Messages that arrived"},
     CountFigure{Count::unexpected, "messages_unexpected", "Messages that arrived before their receive was posted"},
