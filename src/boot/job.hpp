@@ -144,7 +144,7 @@ constexpr int first_rank(int node, int nodes, int ranks) {
   return static_cast<int>(static_cast<std::int64_t>(node) * ranks / nodes);
 }
 constexpr int node_of_rank(int rank, int nodes, int ranks) {
-  int node = 0;
+  int node = static_cast<int>(static_cast<std::int64_t>(rank) * nodes / ranks);  // or one of the next
   while (first_rank(node + 1, nodes, ranks) <= rank) ++node;
   return node;
 }

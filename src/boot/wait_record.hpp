@@ -33,18 +33,19 @@ enum class Awaited : std::uint8_t {
   exchange,            // a send and a receive in one
   origins,             // MPI_Win_complete of the window's origins
   target_answer,       // of the window's member `peer`, by message; -1: of several
+  leader,              // in a collective over several nodes: of `peer`, who speaks for this one
 };
 
-// `peer` and `member` are ranks of the communicator; `peer` of a delivery is a world rank.
+// `peer` and `member` are ranks of the communicator where nothing else is said; `peer` of a delivery is a world rank.
 struct Wait {
   std::uint64_t context = 0;   // of the communicator (object/comm.hpp)
   std::int64_t since = 0;      // CLOCK_MONOTONIC in nanoseconds
-  std::uint64_t progress = 0;  // of `members` and `root`: where the members' MemberProgress lies in the heap
+  std::uint64_t progress = 0;  // of `members`, `root` and `leader`: where MemberProgress lies, from node 0's heap on
   std::int32_t peer = -1;
   std::int32_t tag = -1;
-  std::int32_t member = -1;     // the caller
-  std::int32_t members = 0;     // of the communicator; 0: unknown
-  std::uint32_t operation = 0;  // of `members` and `root`: its number
+  std::int32_t member = -1;     // the caller; of `members`, `root` and `leader` among those that share the memory
+  std::int32_t members = 0;     // of the communicator, or that share the memory; 0: unknown
+  std::uint32_t operation = 0;  // of `members`, `root` and `leader`: its number
   std::uint32_t requests = 0;   // that are not done; what is above is of the first one
   std::uint16_t call = 0;       // binding's number
   Awaited what = Awaited::unknown;
@@ -128,7 +129,7 @@ class alignas(64) ContextName {
 };
 static_assert(sizeof(ContextName) == 64);
 
-// How far a member of a communicator has come with its collectives over shared memory (coll/region.hpp). In the heap.
+// How far a member of a communicator has come with its collectives over shared memory (coll/node/region.hpp). In the heap.
 struct MemberProgress {
   struct Note {
     std::atomic<std::uint64_t> what;  // the operation's number, and in the low bits its kind
@@ -138,7 +139,8 @@ struct MemberProgress {
 
   alignas(
       64) platform::Native::atomic<std::uint32_t> finished;  // the last operation in which it has nothing left to do
-  Note notes[2];  // what it claimed the last two operations to be; not of barriers
+  Note notes[2];      // what it claimed the last two operations to be; not of barriers
+  std::int32_t rank;  // in the communicator
 };
 static_assert(sizeof(MemberProgress) == 64);
 

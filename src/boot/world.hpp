@@ -22,6 +22,7 @@ class World : public lln::Directory {
   int size() const { return header_->size; }
   // Ranks of a node have consecutive numbers.
   int nodes() const { return header_->nodes; }
+  int node_of(int rank) const { return node_of_rank(rank, nodes(), size()); }
   int first_local() const { return first_local_; }
   int local_ranks() const { return local_ranks_; }
 
@@ -30,6 +31,8 @@ class World : public lln::Directory {
   RankRecord& record_of(int local) const { return records_[local]; }
   // Zero-filled, the same in every rank of the node, at a different address in each process.
   std::span<std::byte> heap() const { return heap_; }
+  // Where node 0's memory begins in the segment, and behind it that of the others.
+  std::byte* memory_of_nodes() const { return reinterpret_cast<std::byte*>(header_) + header_->heap_offset; }
 
   // What all ranks of this machine may use together, and how many there are.
   int usable_cores() const { return header_->usable_cores; }

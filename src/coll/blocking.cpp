@@ -1,8 +1,9 @@
 // MPI_Bcast and the like: each call plans its schedule and carries it out.
 #include "binding/impl.hpp"
 #include "coll/check.hpp"
+#include "coll/node/shared.hpp"
 #include "coll/plans.hpp"
-#include "coll/shared.hpp"
+#include "coll/stages.hpp"
 
 namespace heddle::mpi {
 
@@ -12,23 +13,39 @@ namespace {
 
 // What MPI_IN_PLACE stands for, put in.
 
+Attempt barrier_in_memory(Comm& comm) {
+  if (Attempt done = shared_barrier(comm)) return done;
+  return staged_barrier(comm);
+}
+
+Attempt bcast_in_memory(const Piece& message, int root, Comm& comm) {
+  if (Attempt done = shared_bcast(comm, message, root)) return done;
+  return staged_bcast(comm, message, root);
+}
+
 Attempt reduce_in_memory(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& type, const Op& op,
                          int root, Comm& comm) {
   if (comm.inter) return {};
   const Piece result = piece(recvbuf, count, type);
-  return shared_reduce(comm, is_in_place(sendbuf) ? result : piece(sendbuf, count, type), result, op, root);
+  const Piece mine = is_in_place(sendbuf) ? result : piece(sendbuf, count, type);
+  if (Attempt done = shared_reduce(comm, mine, result, op, root)) return done;
+  return staged_reduce(comm, mine, result, op, root);
 }
 
 Attempt allreduce_in_memory(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& type, const Op& op,
                             Comm& comm) {
   const Piece result = piece(recvbuf, count, type);
-  return shared_allreduce(comm, is_in_place(sendbuf) ? result : piece(sendbuf, count, type), result, op);
+  const Piece mine = is_in_place(sendbuf) ? result : piece(sendbuf, count, type);
+  if (Attempt done = shared_allreduce(comm, mine, result, op)) return done;
+  return staged_allreduce(comm, mine, result, op);
 }
 
 Attempt allgather_in_memory(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, const Blocks& all,
                             Comm& comm) {
   if (comm.inter) return {};
-  return shared_allgather(comm, is_in_place(sendbuf) ? all[comm.rank] : piece(sendbuf, sendcount, *sendtype), all);
+  const Piece mine = is_in_place(sendbuf) ? all[comm.rank] : piece(sendbuf, sendcount, *sendtype);
+  if (Attempt done = shared_allgather(comm, mine, all)) return done;
+  return staged_allgather(comm, mine, all);
 }
 
 Attempt alltoall_in_memory(const Blocks& from, const Blocks& to, Comm& comm) {
@@ -38,12 +55,12 @@ Attempt alltoall_in_memory(const Blocks& from, const Blocks& to, Comm& comm) {
 }  // namespace
 
 Error Barrier(Comm& comm) {
-  if (Attempt done = shared_barrier(comm)) return *done;
+  if (Attempt done = barrier_in_memory(comm)) return *done;
   return run(comm, plan::Barrier{});
 }
 
 Error Bcast(void* buffer, MPI_Count count, const Datatype& datatype, int root, Comm& comm) {
-  if (Attempt done = shared_bcast(comm, piece(buffer, count, datatype), root)) return *done;
+  if (Attempt done = bcast_in_memory(piece(buffer, count, datatype), root, comm)) return *done;
   return run(comm, plan::Bcast{buffer, count, datatype, root});
 }
 

@@ -24,6 +24,11 @@ constexpr std::size_t shared_reduce(int size, bool crowded) {
 constexpr std::size_t shared_allgather(bool crowded) { return (crowded ? 128 : 32) * kilobyte; }
 constexpr std::size_t shared_alltoall(bool crowded) { return (crowded ? 16 : 8) * kilobyte; }
 
+// Over several nodes leaders carry a collective between them, whatever its length (leaders.hpp): each byte crosses as often as it has
+// to. So what a member does depends on no length that another may see otherwise. Up to so many bytes, one slot of a region, the steps
+// inside a node go through its memory; a longer message is copied once, a slot twice.
+constexpr bool through_node_memory(std::size_t bytes) { return bytes <= 16 * kilobyte; }
+
 // Between ranks of one process they go straight from buffer to buffer from so many bytes on. That waits twice, however long the
 // vector is.
 // A message to a single receiver is copied by both.

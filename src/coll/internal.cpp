@@ -1,6 +1,6 @@
 #include "coll/internal.hpp"
 
-#include "coll/algorithms.hpp"
+#include "coll/plans.hpp"
 #include "op/op.hpp"
 
 namespace heddle::coll {
@@ -26,9 +26,7 @@ MPI_Op op_of(Fold fold) {
 
 }  // namespace
 
-Error barrier(Comm& comm) {
-  return run(local(comm), [](Schedule& s) { return barrier(team_of(s)), success; });
-}
+Error barrier(Comm& comm) { return run(local(comm), plan::Barrier{}); }
 
 Error bcast_bytes(Comm& comm, void* data, std::size_t bytes, int root) {
   return run(local(comm), [=](Schedule& s) { return bcast(team_of(s), raw(data, bytes), root), success; });

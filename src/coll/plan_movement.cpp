@@ -1,5 +1,6 @@
 #include "coll/check.hpp"
 #include "coll/inter.hpp"
+#include "coll/leaders.hpp"
 #include "coll/plans.hpp"
 
 namespace heddle::coll::plan {
@@ -7,6 +8,8 @@ namespace heddle::coll::plan {
 Error Barrier::operator()(Schedule& schedule) const {
   if (schedule.comm().inter) {
     inter::barrier(schedule);
+  } else if (const Nodes* nodes = nodes_of(schedule.comm())) {
+    by_leaders::barrier(schedule, *nodes);
   } else {
     barrier(team_of(schedule));
   }
@@ -17,6 +20,8 @@ Error Bcast::operator()(Schedule& schedule) const {
   const Piece message = piece(buffer, count, type);
   if (schedule.comm().inter) {
     inter::bcast(schedule, message, root);
+  } else if (const Nodes* nodes = nodes_of(schedule.comm())) {
+    by_leaders::bcast(schedule, *nodes, message, root);
   } else {
     bcast(team_of(schedule), message, root);
   }
@@ -77,7 +82,11 @@ Error Allgather::operator()(Schedule& schedule) const {
     if (e) schedule.refuse(e);
     if (e.code() != MPI_ERR_BUFFER) team.copy(mine, all[team.rank]);  // else it is there already
   }
-  allgather(team, all);
+  if (const Nodes* nodes = all.is_regular() ? nodes_of(schedule.comm()) : nullptr) {
+    by_leaders::allgather(schedule, *nodes, all);
+  } else {
+    allgather(team, all);
+  }
   return success;
 }
 

@@ -1,5 +1,6 @@
 #include "coll/check.hpp"
 #include "coll/inter.hpp"
+#include "coll/leaders.hpp"
 #include "coll/plans.hpp"
 #include "op/op.hpp"
 
@@ -12,6 +13,12 @@ struct Operands {
   Piece mine;
   Piece result;
 };
+
+// Null also where the order of the ranks forbids it.
+const Nodes* nodes_for(Comm& comm, const Op& op) {
+  const Nodes* nodes = nodes_of(comm);
+  return nodes && by_leaders::may_reduce(*nodes, op) ? nodes : nullptr;
+}
 
 // `result_count` elements come out of `count`.
 Operands operands(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Count result_count, const Datatype& type) {
@@ -32,6 +39,8 @@ Error Reduce::operator()(Schedule& schedule) const {
   const Piece mine = sends ? piece(sendbuf, count, type) : result;
   if (comm.inter) {
     inter::reduce(schedule, mine, result, root);
+  } else if (const Nodes* nodes = nodes_for(schedule.comm(), op)) {
+    by_leaders::reduce(schedule, *nodes, mine, result, root);
   } else {
     reduce(team_of(schedule), mine, result, root);
   }
@@ -43,7 +52,11 @@ Error Allreduce::operator()(Schedule& schedule) const {
   const Operands o = operands(sendbuf, recvbuf, count, count, type);
   if (schedule.comm().inter) {
     inter::allreduce(schedule, o.mine, o.result);
-  } else if (count > 0) {
+  } else if (count == 0) {
+    return success;
+  } else if (const Nodes* nodes = nodes_for(schedule.comm(), op)) {
+    by_leaders::allreduce(schedule, *nodes, o.mine, o.result);
+  } else {
     allreduce(team_of(schedule), o.mine, o.result);
   }
   return success;

@@ -1,37 +1,62 @@
 #include "coll/state.hpp"
 
+#include "boot/job.hpp"
+#include "coll/algorithms.hpp"
 #include "coll/internal.hpp"
 
 namespace heddle::coll {
 
 namespace {
 
-[[gnu::cold, gnu::noinline]] void make_region(Comm& comm, CommState& state) {
+// Collective over `members`, the communicator's on this node.
+[[gnu::cold, gnu::noinline]] void make_region(Comm& comm, CommState& state, const Members& members) {
+  state.shared = true;  // whatever comes of it: the others do not try again
   node::Heap& heap = p2p::shared_memory(*comm.owner);
   struct {
     node::Offset block;
     std::uint64_t crowded;
   } made{node::nowhere, comm.owner->machine.crowded};
-  if (comm.rank == 0) {
-    made.block = heap.allocate(Region::bytes_for(comm.size), comm.size);
-    if (made.block != node::nowhere) Region::prepare(heap.at<std::byte>(made.block), comm.size);
+  if (members.rank == 0 && members.size > 1) {
+    made.block = heap.allocate(Region::bytes_for(members.size), members.size);
+    if (made.block != node::nowhere) Region::prepare(heap.at<std::byte>(made.block), members);
   }
   // If this fails for one member the job is lost anyway: it cannot be told apart from a process that died.
-  if (bcast_bytes(comm, &made, sizeof made, 0)) made.block = node::nowhere;
+  const Error failed = run(comm, [&](Schedule& schedule) {
+    bcast(Team{schedule, 0, members.rank, members.size, members.ranks}, raw(&made, sizeof made), 0);
+    return success;
+  });
+  if (failed || made.block == node::nowhere) return;
   state.block = made.block;
-  state.shared = true;
-  if (made.block != node::nowhere) {
-    if (comm.rank != 0) heap.join(made.block);
-    state.region.emplace(comm, heap.at<std::byte>(made.block), made.crowded != 0);
-  }
+  if (members.rank != 0) heap.join(made.block);
+  state.region.emplace(comm, members, heap.at<std::byte>(made.block), made.crowded != 0);
 }
 
 }  // namespace
 
+const Nodes* nodes_of(Comm& comm) {
+  if (comm.inter || comm.owner->node->place().is_alone()) return nullptr;
+  CommState& state = state_of(comm);
+  if (!state.placed) {
+    auto nodes = std::make_unique<const Nodes>(comm.rank, comm.size,
+                                               [&](int r) { return comm.owner->job->node_of(comm.world_rank(r)); });
+    if (nodes->are_worth_leaders()) state.nodes = std::move(nodes);
+    state.placed = true;
+  }
+  return state.nodes.get();
+}
+
 Region* region_of(Comm& comm) {
   CommState& state = state_of(comm);
-  if (!state.shared && !p2p::is_on_one_node(comm)) state.shared = true;  // and has no region
-  if (!state.shared) make_region(comm, state);
+  if (!state.shared) {
+    if (!p2p::is_on_one_node(comm)) return nullptr;
+    make_region(comm, state, {comm.rank, comm.size, nullptr});
+  }
+  return state.region && !state.nodes ? &*state.region : nullptr;
+}
+
+Region* node_region_of(Comm& comm, const Nodes& nodes) {
+  CommState& state = state_of(comm);
+  if (!state.shared) make_region(comm, state, {nodes.place, static_cast<int>(nodes.local.size()), nodes.local.data()});
   return state.region ? &*state.region : nullptr;
 }
 
@@ -41,8 +66,10 @@ void release_state(Comm& comm) {
   CommState* state = comm.coll;
   if (!state) return;
   comm.coll = nullptr;
-  if (state->block != node::nowhere)
-    p2p::shared_memory(*comm.owner).release(state->block, Region::bytes_for(comm.size));
+  if (state->block != node::nowhere) {
+    const int members = state->nodes ? static_cast<int>(state->nodes->local.size()) : comm.size;
+    p2p::shared_memory(*comm.owner).release(state->block, Region::bytes_for(members));
+  }
   delete state;
 }
 

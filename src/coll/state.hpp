@@ -1,12 +1,14 @@
-// What collectives keep with a communicator: its shared memory, made by the first operation that wants it, and which tags its
-// persistent operations have.
+// What collectives keep with a communicator: where its members are, the memory that those of a node share, made by the first operation
+// that wants it, and which tags its persistent operations have.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <unordered_set>
 
-#include "coll/region.hpp"
+#include "coll/node/region.hpp"
+#include "coll/nodes.hpp"
 #include "object/comm.hpp"
 #include "threads/mutex.hpp"
 
@@ -16,6 +18,9 @@ struct CommState {
   node::Offset block = node::nowhere;
   std::optional<Region> region;  // none: there was no memory left, and no one tries again; or it was left
   bool shared = false;           // whether the region has been made, or tried to
+
+  std::unique_ptr<const Nodes> nodes;  // null: leaders are of no use; the region is all members'
+  bool placed = false;                 // whether that has been found out
 
   std::uint32_t persistent_made = 0;  // operations, on every member alike
   threads::Mutex mutex;
@@ -28,8 +33,11 @@ inline CommState& state_of(Comm& comm) {
   return *comm.coll;
 }
 
-// The region of an intracommunicator, or null if it has none. The first call is collective.
+// The region of an intracommunicator all of whose members are on one node, or null if it has none. The first call is collective.
 Region* region_of(Comm& comm);
+// The region of the members on this node, where there are several nodes; null if there is none. The first call is collective over the
+// whole communicator.
+Region* node_region_of(Comm& comm, const Nodes& nodes);
 // No operation uses it any more: its members do not agree where they are in it.
 void leave_region(Comm& comm);
 

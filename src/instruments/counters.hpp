@@ -24,6 +24,7 @@ namespace heddle::instruments {
 enum class Count : std::uint8_t {
   // Of a VNI.
   sent,          // messages that left, by whatever protocol; those to the rank itself too
+  sent_away,     // of these, to ranks of other nodes
   deferred,      // of these, were left to an idle core
   uncredited,    // of these, short ones that had no credit to go to another node unasked
   received,      // messages that arrived

@@ -71,7 +71,7 @@ template <class Limit>
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
-  return route_.post(args.peer, args.header, args.bytes, data) == Posted::done && left();
+  return route_.post(args.peer, args.header, args.bytes, data) == Posted::done && left(args.peer);
 }
 
 template <class Limit>
@@ -82,6 +82,11 @@ template <class Limit>
   if (route_.inject(args.peer, args.header, args.bytes, data) != Posted::done) return false;
   count(counters_, Count::sent);
   return true;
+}
+
+[[gnu::cold, gnu::noinline]] void Core::count_sent(instruments::Cell& cell, int peer) {
+  cell.add(Count::sent);
+  if (route_.is_remote(peer)) cell.add(Count::sent_away);
 }
 
 bool Core::try_send(const SendArgs& args) {
@@ -174,7 +179,7 @@ Posted Core::post_request(Request& request, Wakeups& wakeups) {
     const Posted posted = route_.post(request.peer, header, bytes, data);
     if (posted == Posted::done) {
       finish(request, wakeups);
-      (void)left();
+      (void)left(request.peer);
     }
     if (posted != Posted::no_credit) return posted;
   }
@@ -193,7 +198,7 @@ Posted Core::post_request(Request& request, Wakeups& wakeups) {
     posted = post_rts(request);
     if (unasked && posted == Posted::done) count_held(counters_, Count::uncredited);
   }
-  if (posted == Posted::done) (void)left();
+  if (posted == Posted::done) (void)left(request.peer);
   return posted;
 }
 

@@ -154,10 +154,12 @@ class Core {
   void send_to_self(Request& request, Wakeups& wakeups);
   void deliver_local(Request& receive, Request& send, Wakeups& wakeups);
   // A message is on its way; true.
-  bool left() {
-    count_held(counters_, instruments::Count::sent);
+  bool left(int peer) {
+    if (instruments::Cell* cell = counters_.held()) [[unlikely]]
+      count_sent(*cell, peer);
     return true;
   }
+  void count_sent(instruments::Cell& cell, int peer);
   template <class Limit>
   bool post_below(const SendArgs& args, Limit limit);
   template <class Limit>

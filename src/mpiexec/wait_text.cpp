@@ -69,7 +69,9 @@ bool find_waiting(const Segment& segment, const boot::Wait& wait, std::vector<bo
     const int used = std::min<int>(static_cast<int>(record.slots_used.load()), boot::wait_slots);
     for (int i = 0; i < used; ++i) {
       boot::Wait other;
-      if (record.waits[i].read(other) == 0 || other.what != wait.what || other.context != wait.context) continue;
+      if (record.waits[i].read(other) == 0 || other.what != wait.what || other.context != wait.context ||
+          other.progress != wait.progress)
+        continue;
       if (other.operation == wait.operation && other.member >= 0 && other.member < wait.members)
         come[static_cast<std::size_t>(other.member)] = true;
     }
@@ -77,12 +79,13 @@ bool find_waiting(const Segment& segment, const boot::Wait& wait, std::vector<bo
   return all_told;
 }
 
-// Those that are in it, or have done their part; false: the memory can't be read.
-bool find_done(const Segment& segment, const boot::Wait& wait, std::vector<bool>& come) {
+// Those that are in it, or have done their part, and the ranks of all; false: the memory can't be read.
+bool find_done(const Segment& segment, const boot::Wait& wait, std::vector<bool>& come, std::vector<int>& ranks) {
   for (std::size_t m = 0; m < come.size(); ++m) {
     boot::MemberProgress progress{};
     const auto at = static_cast<off_t>(segment.header->heap_offset + wait.progress + m * sizeof progress);
     if (pread(segment.fd, &progress, sizeof progress, at) != sizeof progress) return false;
+    ranks[m] = progress.rank;
     const std::uint64_t noted = progress.notes[wait.operation % 2].what.load() >> boot::MemberProgress::kind_bits;
     if (reached(progress.finished.load(std::memory_order_relaxed), wait.operation) || noted == wait.operation)
       come[m] = true;
@@ -92,10 +95,11 @@ bool find_done(const Segment& segment, const boot::Wait& wait, std::vector<bool>
 
 std::string not_come(const Segment& segment, const boot::Wait& wait) {
   std::vector<bool> come(static_cast<std::size_t>(std::max(wait.members, 0)));
-  if (!find_waiting(segment, wait, come) || !find_done(segment, wait, come)) return "";
+  std::vector<int> ranks(come.size());
+  if (!find_waiting(segment, wait, come) || !find_done(segment, wait, come, ranks)) return "";
   std::vector<int> missing;
   for (std::size_t m = 0; m < come.size(); ++m)
-    if (!come[m]) missing.push_back(static_cast<int>(m));
+    if (!come[m]) missing.push_back(ranks[m]);
   return missing.empty() ? "" : "; not come: " + number_ranges(missing);
 }
 
@@ -121,6 +125,8 @@ WaitText wait_text(const Segment& segment, int rank, const boot::Wait& wait) {
       return {call + on, not_come(segment, wait)};
     case boot::Awaited::root:
       return {call + " from root " + std::to_string(wait.peer) + on, ""};
+    case boot::Awaited::leader:
+      return {call + on, "; for rank " + std::to_string(wait.peer) + ", which speaks for its node"};
     case boot::Awaited::partitions:
       return {begin + (wait.requests <= 1 ? " for" : "") + " a partitioned message, peer " + from(wait.peer) + ", " +
                   with(wait.tag) + on,

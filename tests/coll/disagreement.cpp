@@ -3,6 +3,7 @@
 //
 //   disagreement OPERATION COUNT OTHER [LATE]   rank 1 has OTHER ints where all have COUNT; it comes late, or the others
 //   disagreement returned                       both lengths go through shared memory, the error is returned
+//   disagreement nodes                          the same within one of two nodes, ranks 0 and 1, whatever the lengths
 #include <unistd.h>
 
 #include <string>
@@ -43,6 +44,46 @@ void returned() {
   }
 }
 
+// What ranks 0 and 1 do not agree on they get an error for, the one that speaks for the node at least. Nobody waits for ever, and all
+// can go on.
+void on_a_node(const std::string& operation, int count, int odd_rank, const std::string& odd_operation, int odd_count) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  MPI_Barrier(comm);
+  const bool odd = world_rank == odd_rank;
+  const int error = call(odd ? odd_operation : operation, odd ? odd_count : count, comm);
+  const bool learns = operation == "bcast" ? odd : operation == "reduce" ? world_rank == 0 : world_rank < 2;
+  const std::string what = operation + " of " + std::to_string(count) + ", " + odd_operation + " of " +
+                           std::to_string(odd_count) + " on rank " + std::to_string(odd_rank);
+  expect(!learns || error != MPI_SUCCESS, what + ": an error");
+  for (int i = 0; i < 20; ++i) {
+    int x = i, sum = 0;
+    MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, comm);
+    expect(sum == i * world_size, what + ": the communicator works");
+    x = world_rank == 1 ? i : -1;
+    MPI_Bcast(&x, 1, MPI_INT, 1, comm);
+    expect(x == i, what + ": a broadcast");
+    MPI_Barrier(comm);
+  }
+  MPI_Comm_free(&comm);
+}
+
+void on_nodes() {
+  for (const std::string operation : {"reduce", "allreduce", "allgather"})
+    for (const int odd : {0, 1})
+      for (const auto& [count, other] : {std::pair{1, 2}, {1, 0}, {1, 100000}, {100000, 1}, {100000, 99999}})
+        if (odd == 1 || other != 0)  // a leader without data sends nothing, and the other node waits for it
+          on_a_node(operation, count, odd, operation, other);
+  for (const auto& [count, other] : {std::pair{2, 1}, {100000, 1}, {100000, 99999}})
+    on_a_node("bcast", count, 1, "bcast", other);
+  on_a_node("allreduce", 1, 1, "barrier", 0);
+  on_a_node("barrier", 0, 1, "allreduce", 1);
+  on_a_node("allreduce", 100000, 1, "barrier", 0);
+  on_a_node("barrier", 0, 1, "reduce", 100000);
+  on_a_node("allgather", 1, 1, "allreduce", 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -50,6 +91,10 @@ int main(int argc, char** argv) {
   const std::string operation = argv[1];
   if (operation == "returned") {
     returned();
+    return end();
+  }
+  if (operation == "nodes") {
+    on_nodes();
     return end();
   }
   // An agreed one first, so that none is in the making of what they share.

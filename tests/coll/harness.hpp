@@ -227,12 +227,17 @@ inline Communicator describe(const std::string& name, MPI_Comm comm) {
   return c;
 }
 
-// World, world backwards, and world without its last process (who has that one alone).
+// World, world backwards, world with every other process first, and world without its last process (who has that one alone, and
+// draws other random numbers from there on).
 inline std::vector<Communicator> all_communicators() {
   std::vector<Communicator> out{describe("world", MPI_COMM_WORLD)};
   MPI_Comm comm;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &comm);
   out.push_back(describe("backwards", comm));
+  if (world_size > 3) {
+    MPI_Comm_split(MPI_COMM_WORLD, 0, world_rank % 2, &comm);
+    out.push_back(describe("every other first", comm));
+  }
   if (world_size > 2) {
     MPI_Comm_split(MPI_COMM_WORLD, world_rank == world_size - 1, world_rank, &comm);
     out.push_back(describe("all but one", comm));

@@ -1,10 +1,11 @@
-// Every algorithm for every number of members up to 17, without MPI: schedules of all members are carried out by the
-// simulator, against a sequential oracle.
+// Every algorithm for every number of members up to 17, on one node and on several, without MPI: schedules of all members are carried
+// out by the simulator, against a sequential oracle.
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <numeric>
 
+#include "coll/nodes.hpp"
 #include "coll/plans.hpp"
 #include "object/attribute.hpp"
 #include "object/errhandler.hpp"
@@ -35,6 +36,15 @@ namespace coll {
 namespace {
 
 constexpr int largest = 17;
+
+// How the members of an intracommunicator are spread over nodes.
+enum class Spread { one_node, blocks, scattered };
+Spread spread = Spread::one_node;
+
+int node_of(int rank) {
+  if (spread == Spread::blocks) return rank / 3;  // of three members each, but for the last
+  return spread == Spread::scattered ? rank * 5 % 7 % 3 : 0;
+}
 
 // Members 0 .. size - 1 of an intracommunicator, or two groups that follow each other in the numbering of processes.
 class World {
@@ -130,12 +140,18 @@ Ints reduced(const Operation& o, int first, int last, int count) {
   return sum;
 }
 
-class Sizes : public testing::TestWithParam<int> {
+class Sizes : public testing::TestWithParam<std::tuple<Spread, int>> {
  protected:
-  int size() const { return GetParam(); }
+  void SetUp() override { spread = std::get<0>(GetParam()); }
+  void TearDown() override { spread = Spread::one_node; }
+  int size() const { return std::get<1>(GetParam()); }
   static constexpr int counts[] = {0, 1, 5, 64, 1000};
 };
-INSTANTIATE_TEST_SUITE_P(Members, Sizes, testing::Range(1, largest + 1));
+INSTANTIATE_TEST_SUITE_P(Members, Sizes,
+                         testing::Combine(testing::Values(Spread::one_node), testing::Range(1, largest + 1)));
+INSTANTIATE_TEST_SUITE_P(MembersOnNodes, Sizes,
+                         testing::Combine(testing::Values(Spread::blocks, Spread::scattered),
+                                          testing::Range(3, largest + 1)));
 
 TEST_P(Sizes, Barrier) {
   World world(size());
@@ -489,5 +505,13 @@ TEST_P(Inter, Blocks) {
 }
 
 }  // namespace
+
+const Nodes* nodes_of(Comm& comm) {
+  static std::vector<std::unique_ptr<const Nodes>> all;
+  if (comm.inter || spread == Spread::one_node) return nullptr;
+  all.push_back(std::make_unique<const Nodes>(comm.rank, comm.size, node_of));
+  return all.back()->are_worth_leaders() ? all.back().get() : nullptr;
+}
+
 }  // namespace coll
 }  // namespace heddle

@@ -119,6 +119,9 @@ class Standstill(LauncherTest):
         self.hangs("barrier", 4, r"ranks 0-2, 3 threads: MPI_Barrier, MPI_COMM_WORLD, \d+(-\d+)? s; not come: 3", r"rank 3: 1 thread outside MPI")
         self.hangs("reduce", 4, r"rank 0, thread \d+: MPI_Reduce, MPI_COMM_WORLD, \d+ s; not come: 3", r"ranks 1-3: 3 threads outside MPI")
         self.hangs("bcast", 3, r"ranks 0-1, 2 threads: MPI_Bcast from root 2, MPI_COMM_WORLD, \d+(-\d+)? s")
+        self.hangs("barrier", 4, r"rank 0, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for a message from 2",
+                   r"rank 1, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for rank 0, which speaks for its node",
+                   r"rank 2, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; not come: 3", HEDDLE_NODES="2")
         self.hangs("gather", 2, r"rank 0, thread \d+: MPI_Gather, MPI_COMM_WORLD, \d+ s; for a message from 1")
         self.hangs("ibarrier", 2, r"rank 0, thread \d+: MPI_Wait for a nonblocking collective, MPI_COMM_WORLD, \d+ s")
 

@@ -5,7 +5,7 @@
 // epoch are complete by then, so nothing else has to be waited for. A window with messages sends them instead (reach/exposure.hpp).
 #include "binding/impl.hpp"
 #include "coll/internal.hpp"
-#include "coll/shared.hpp"
+#include "coll/stages.hpp"
 #include "object/group.hpp"
 #include "rma/calls/assertions.hpp"
 #include "rma/reach/messages.hpp"
@@ -29,6 +29,7 @@ Error find_members(const Win& win, const Group& group, std::vector<int>& members
 
 Error barrier(Comm& comm) {
   if (coll::Attempt done = coll::shared_barrier(comm)) return *done;
+  if (coll::Attempt done = coll::staged_barrier(comm)) return *done;
   return coll::barrier(comm);
 }
 

@@ -1,4 +1,4 @@
-#include "coll/region.hpp"
+#include "coll/node/region.hpp"
 
 #include <new>
 
@@ -6,28 +6,31 @@ namespace heddle::coll {
 
 namespace {
 
-bool are_of_one_process(const Comm& comm) {
-  for (int m = 0; m < comm.size; ++m)
-    if (!comm.owner->peer_memory.same_space(comm.world_rank(m))) return false;
+bool are_of_one_process(const Comm& comm, const Members& members) {
+  for (int m = 0; m < members.size; ++m)
+    if (!comm.owner->peer_memory.same_space(comm.world_rank(members.in_comm(m)))) return false;
   return true;
 }
 
 }  // namespace
 
-Region::Region(Comm& comm, std::byte* base, bool crowded)
+Region::Region(Comm& comm, const Members& members, std::byte* base, bool crowded)
     : comm_(comm),
       base_(base),
-      members_(comm.size),
+      members_(members),
       crowded_(crowded),
-      one_process_(are_of_one_process(comm)),
+      one_process_(are_of_one_process(comm, members)),
       shared_{base},
-      rounds_(shared_, static_cast<std::uint32_t>(comm.size), static_cast<std::uint32_t>(comm.rank)) {}
+      rounds_(shared_, static_cast<std::uint32_t>(members.size), static_cast<std::uint32_t>(members.rank)) {}
 
-void Region::prepare(std::byte* base, int members) {
+void Region::prepare(std::byte* base, const Members& members) {
   new (base) RegionHead{};
   new (base + sizeof(RegionHead)) Frame[frames]{};
-  for (int m = 0; m < members; ++m) {
-    new (base + sizeof(RegionHead) + frames * sizeof(Frame) + static_cast<std::size_t>(m) * sizeof(Member)) Member{};
+  for (int m = 0; m < members.size; ++m) {
+    std::byte* const at =
+        base + sizeof(RegionHead) + frames * sizeof(Frame) + static_cast<std::size_t>(m) * sizeof(Member);
+    new (at) Member{};
+    reinterpret_cast<Member*>(at)->rank = members.in_comm(m);
   }
 }
 
@@ -40,8 +43,8 @@ bool Region::await_readers(Epoch e) {
 void Region::finish(Epoch e) {
   if (!rounds_.finish(e)) [[likely]]
     return;
-  for (int m = 0; m < members_; ++m) {
-    if (m != comm_.rank) p2p::notify(*comm_.owner, comm_.world_rank(m));
+  for (int m = 0; m < members_.size; ++m) {
+    if (m != members_.rank) notify(m);
   }
 }
 
@@ -54,7 +57,7 @@ Error Region::disagreement(Epoch e, const Claim& mine) const {
   if (mine.kind == Claim::bcast && is_open(e) && frame(e).kind == Claim::bcast && differs(mine.kind, frame(e).bytes))
     return fail(MPI_ERR_TRUNCATE, "the root broadcasts %llu bytes, but rank %d of the communicator expects %zu; %s",
                 static_cast<unsigned long long>(frame(e).bytes), comm_.rank, mine.bytes, advice);
-  for (int m = 0; m < members_; ++m) {
+  for (int m = 0; m < members_.size; ++m) {
     const Member::Note& other = member(m).notes[e % 2];
     const std::uint64_t what = other.what.load(std::memory_order_relaxed);
     const std::uint64_t bytes = other.bytes.load(std::memory_order_relaxed);
@@ -62,8 +65,8 @@ Error Region::disagreement(Epoch e, const Claim& mine) const {
     // One that has gone on by more than an operation has left nothing to be told.
     if (what >> kind_bits != e || !differs(kind, bytes)) continue;
     return fail(kind == mine.kind ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER,
-                "rank %d of the communicator is in %s with %llu bytes, rank %d in %s with %zu; %s", m, names[kind],
-                static_cast<unsigned long long>(bytes), comm_.rank, names[mine.kind], mine.bytes, advice);
+                "rank %d of the communicator is in %s with %llu bytes, rank %d in %s with %zu; %s", members_.in_comm(m),
+                names[kind], static_cast<unsigned long long>(bytes), comm_.rank, names[mine.kind], mine.bytes, advice);
   }
   return fail(MPI_ERR_TRUNCATE, "rank %d of the communicator is in %s with %zu bytes, another process is not; %s",
               comm_.rank, names[mine.kind], mine.bytes, advice);

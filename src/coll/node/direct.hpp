@@ -8,8 +8,8 @@
 // What a process of many ranks permits is Díaz-Martín 2014's subject, for messages; for collectives this is ours.
 #pragma once
 
+#include "coll/node/region.hpp"
 #include "coll/piece.hpp"
-#include "coll/region.hpp"
 #include "object/comm.hpp"
 #include "op/op.hpp"
 

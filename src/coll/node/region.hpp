@@ -1,4 +1,4 @@
-// The memory that the members of a communicator share for collectives; see shared.hpp.
+// The memory that the members of a communicator on one node share for collectives; see shared.hpp and steps.hpp.
 #pragma once
 
 #include <sched.h>
@@ -20,6 +20,15 @@
 namespace heddle::coll {
 
 using Epoch = sync::Round;  // number of an operation
+
+// Who shares a region, by their ranks in the communicator.
+struct Members {
+  int rank;  // of the caller, among these
+  int size;
+  const int* ranks;  // in the communicator; null: all of its members
+
+  int in_comm(int m) const { return ranks ? ranks[m] : m; }
+};
 
 // What a member says that an operation is: all must say the same.
 struct Claim {
@@ -60,9 +69,11 @@ class Region {
     return offset_of_large(members) + frames * static_cast<std::size_t>(members) * large_stride;
   }
   // By one member, before the others attach.
-  static void prepare(std::byte* base, int members);
+  static void prepare(std::byte* base, const Members& members);
 
-  Region(Comm& comm, std::byte* base, bool crowded);
+  // `members`' ranks stay where they are.
+  Region(Comm& comm, const Members& members, std::byte* base, bool crowded);
+  const Members& members() const { return members_; }
   // More ranks than cores, in the eyes of the member that made the region: all members answer alike.
   bool crowded() const { return crowded_; }
   // All members are threads of one process, so that an address says the same to each.
@@ -79,14 +90,14 @@ class Region {
   Epoch last_entered() const { return rounds_.last_entered(); }
   Frame& frame(Epoch e) const { return shared_.set(e); }
   std::byte* slot(Epoch e, int member, std::size_t bytes) const {
-    const auto i = e % frames * static_cast<std::size_t>(members_) + static_cast<std::size_t>(member);
-    return bytes <= small_slot ? base_ + offset_of_small(members_) + i * small_slot
-                               : base_ + offset_of_large(members_) + i * large_stride;
+    const auto i = e % frames * static_cast<std::size_t>(members_.size) + static_cast<std::size_t>(member);
+    return bytes <= small_slot ? base_ + offset_of_small(members_.size) + i * small_slot
+                               : base_ + offset_of_large(members_.size) + i * large_stride;
   }
   // For whoever finds that members disagree.
   static constexpr int kind_bits = Member::kind_bits;
   void note(Epoch e, const Claim& claim) {
-    Member::Note& mine = member(comm_.rank).notes[e % 2];
+    Member::Note& mine = member(members_.rank).notes[e % 2];
     mine.bytes.store(claim.bytes, std::memory_order_relaxed);
     mine.what.store(std::uint64_t{e} << kind_bits | claim.kind, std::memory_order_relaxed);
   }
@@ -104,8 +115,8 @@ class Region {
   void open(Epoch e, Claim::Kind kind, Waits&& waits) {
     frame(e).kind = kind;
     rounds_.open(e);
-    for (int m = 0; m < members_; ++m) {
-      if (m != comm_.rank && waits(m)) p2p::notify(*comm_.owner, comm_.world_rank(m));
+    for (int m = 0; m < members_.size; ++m) {
+      if (m != members_.rank && waits(m)) notify(m);
     }
   }
   void open(Epoch e, Claim::Kind kind) {
@@ -114,6 +125,11 @@ class Region {
   // False: what was opened is not an operation of this kind, in which all agree.
   [[nodiscard]] bool await_open(Epoch e, Claim::Kind kind) {
     await(boot::Awaited::members, e, -1, [this, e] { return is_open(e); });
+    return frame(e).kind == kind;
+  }
+  // The same, where what comes is the leader's, who speaks for the node (coll/leaders.hpp).
+  [[nodiscard]] bool await_leader(Epoch e, Claim::Kind kind, int leader) {
+    await(boot::Awaited::leader, e, members_.in_comm(leader), [this, e] { return is_open(e); });
     return frame(e).kind == kind;
   }
   // The same for a broadcast, where a member that goes another way does not arrive but strays.
@@ -156,6 +172,7 @@ class Region {
   };
 
   Member& member(int m) const { return shared_.member(static_cast<std::uint32_t>(m)); }
+  void notify(int m) const { p2p::notify(*comm_.owner, comm_.world_rank(members_.in_comm(m))); }
   static constexpr int turns = 16;
 
   // With more ranks than cores, whoever is waited for needs this core more than we do: give it away at once, and only
@@ -171,13 +188,15 @@ class Region {
     }
     boot::Wait wait = engine::wait_on(comm_, what, peer);
     wait.operation = e;
-    wait.progress = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&member(0)) - rank.job->heap().data());
+    wait.member = members_.rank;
+    wait.members = members_.size;
+    wait.progress = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(&member(0)) - rank.job->memory_of_nodes());
     p2p::wait_until(rank, wait, holds);
   }
 
   Comm& comm_;
   std::byte* base_;
-  int members_;
+  Members members_;
   bool crowded_;
   bool one_process_;
   Shared shared_;

@@ -1,4 +1,4 @@
-#include "coll/direct.hpp"
+#include "coll/node/direct.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "coll/shared.hpp"
+#include "coll/node/shared.hpp"
 #include "instruments/cells.hpp"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 #include "coll/check.hpp"
 #include "coll/choose.hpp"
-#include "coll/direct.hpp"
+#include "coll/node/direct.hpp"
 #include "coll/state.hpp"
 
 namespace heddle::coll {
