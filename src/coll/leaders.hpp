@@ -29,6 +29,10 @@ struct Teams {
 // Who leads the caller's node, as a place in nodes.local.
 int leader_of(const Nodes& nodes, int root = no_root);
 
+inline int rank_of_leader(const Nodes& nodes, int root = no_root) {
+  return nodes.local[static_cast<std::size_t>(leader_of(nodes, root))];
+}
+
 // Whether a reduction by nodes is one in rank order, or need not be.
 inline bool may_reduce(const Nodes& nodes, const Op& op) { return nodes.consecutive || op.commutative; }
 

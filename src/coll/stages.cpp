@@ -32,13 +32,14 @@ Here here(Comm& comm) {
 
 // What the leader does between nodes, also where its own node disagrees: other nodes wait for it. It is one operation for everyone.
 template <class Write>
-Error between(Comm& comm, const Steps& steps, Write&& write) {
-  if (steps.leads()) return run(comm, [&](Schedule& schedule) { return write(schedule), success; });
-  skip_operation(comm, false);
-  return success;
+Error between(Comm& comm, Steps& steps, Write&& write) {
+  if (!steps.leads()) return skip_operation(comm, false), success;
+  const Error error = run(comm, [&](Schedule& schedule) { return write(schedule), success; });
+  if (error) steps.fail_here();
+  return error;
 }
 
-Error outcome(const Steps& steps, Error error) { return steps.agreed() ? error : steps.disagreement(); }
+Error outcome(const Steps& steps, Error error) { return error || steps.agreed() ? error : steps.disagreement(); }
 
 void put(const Piece& p, std::byte* slot) { pack(*p.type, p.data, p.count, 0, slot, p.bytes()); }
 void get(const std::byte* slot, std::size_t bytes, const Piece& p) { unpack(*p.type, p.data, p.count, 0, slot, bytes); }
@@ -128,7 +129,12 @@ Attempt staged_bcast(Comm& comm, const Piece& message, int root) {
   skip_operation(comm, false);
   if (told > room)
     return fail(MPI_ERR_TRUNCATE, "the root broadcast %zu bytes, but the buffer has room for %zu", told, room);
-  return outcome(steps, success);
+  if (steps.agreed()) return success;
+  return fail(
+      MPI_ERR_TRUNCATE,
+      "what reached rank %d, which speaks for this node, is not the message that it expects; do all processes agree on "
+      "counts and datatypes?",
+      by_leaders::rank_of_leader(*h.nodes, root));
 }
 
 Attempt staged_reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, int root) {
@@ -166,7 +172,7 @@ Attempt staged_allgather(Comm& comm, const Piece& mine, const Blocks& all) {
       [&](const std::byte* slot, std::size_t bytes) {
         if (slot) get(slot, bytes, everything);
       });
-  return outcome(steps, refused ? refused : error);
+  return outcome(steps, error ? error : refused);
 }
 
 }  // namespace heddle::coll

@@ -31,6 +31,8 @@ class Steps {
   Steps& operator=(const Steps&) = delete;
 
   bool leads() const { return region_.members().rank == leader_; }
+  // Of the leader: what came from other nodes is not what it should be, and the others learn that too.
+  void fail_here() { agreed_ = false; }
   // False: members disagree, as far as this one has learned.
   bool agreed() const { return agreed_; }
   Error disagreement() const { return region_.disagreement(first_, claim_); }
