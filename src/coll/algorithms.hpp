@@ -7,15 +7,15 @@
 
 namespace heddle::coll {
 
-inline constexpr Piece none{};
-inline bool given(const Piece& p) { return p.type != nullptr; }
+inline constexpr BufferView none{};
+inline bool given(const BufferView& p) { return p.type != nullptr; }
 
 void barrier(const Team& team);
-void bcast(const Team& team, const Piece& message, int root);
+void bcast(const Team& team, const BufferView& message, int root);
 
 // `all` is significant at the root only. Every block of a regular layout has as many bytes as `mine`.
-void gather(const Team& team, const Piece& mine, const Blocks& all, int root);
-void scatter(const Team& team, const Blocks& all, const Piece& mine, int root);
+void gather(const Team& team, const BufferView& mine, const Blocks& all, int root);
+void scatter(const Team& team, const Blocks& all, const BufferView& mine, int root);
 
 // `mine` has been copied to this member's block by then.
 void allgather(const Team& team, const Blocks& all);
@@ -27,8 +27,8 @@ void alltoall_in_place(const Team& team, const Blocks& blocks);
 
 // Reductions. `mine` and `result` are the same piece for MPI_IN_PLACE, and do not overlap otherwise. `result` is
 // significant at the root of reduce, and has been made for all others. The schedule's operation is used.
-void reduce(const Team& team, const Piece& mine, const Piece& result, int root);
-void allreduce(const Team& team, const Piece& mine, const Piece& result);
+void reduce(const Team& team, const BufferView& mine, const BufferView& result, int root);
+void allreduce(const Team& team, const BufferView& mine, const BufferView& result);
 // `mine` has the slices of all members one after the other; member i's has counts(i) elements. `result` may be the
 // start of `mine` (MPI_IN_PLACE).
 struct Slices {
@@ -40,12 +40,12 @@ struct Slices {
   static Slices of(Counts counts) { return {false, 0, counts}; }
   MPI_Count count(int i) const { return regular ? each : counts[static_cast<std::size_t>(i)]; }
 };
-void reduce_scatter(const Team& team, const Piece& mine, const Piece& result, const Slices& slices);
-void scan(const Team& team, const Piece& mine, const Piece& result);
-void exscan(const Team& team, const Piece& mine, const Piece& result);
+void reduce_scatter(const Team& team, const BufferView& mine, const BufferView& result, const Slices& slices);
+void scan(const Team& team, const BufferView& mine, const BufferView& result);
+void exscan(const Team& team, const BufferView& mine, const BufferView& result);
 
 // Slice i of n of a piece, cut as evenly as elements allow.
-inline Piece even_slice(const Piece& whole, int i, int n) {
+inline BufferView even_slice(const BufferView& whole, int i, int n) {
   const MPI_Count each = whole.count / n;
   const MPI_Count rest = whole.count % n;
   return whole.part(each * i + (i < rest ? i : rest), each + (i < rest ? 1 : 0));

@@ -26,7 +26,7 @@ std::size_t bytes_of(const Team& team, const Blocks& all, int first, int n) {
 }
 
 void allgather_bruck(const Team& team, const Blocks& all, std::size_t total) {
-  const Piece hold = team.raw_room(total);
+  const BufferView hold = team.raw_room(total);
   std::size_t have = all[team.rank].bytes();
   team.copy(all[team.rank], hold.part(0, static_cast<MPI_Count>(have)));
   for (int distance = 1; distance < team.size; distance *= 2) {
@@ -40,7 +40,7 @@ void allgather_bruck(const Team& team, const Blocks& all, std::size_t total) {
   }
   MPI_Count at = static_cast<MPI_Count>(all[team.rank].bytes());
   for (int d = 1; d < team.size; ++d) {
-    const Piece block = all[team.up(d)];
+    const BufferView block = all[team.up(d)];
     const auto bytes = static_cast<MPI_Count>(block.bytes());
     team.copy(hold.part(at, bytes), block);
     at += bytes;
@@ -53,11 +53,11 @@ void allgather(const Team& team, const Blocks& all) {
   if (team.size == 1) return;
   const std::size_t total = total_bytes(team, all);
   if (choose::allgather_by_bruck(total, team.size)) return allgather_bruck(team, all, total);
-  const Piece mine = all[team.rank];
+  const BufferView mine = all[team.rank];
   for (int d = 1; d < team.size; d += choose::window) {
     const int end = std::min(d + choose::window, team.size);
     for (int i = d; i < end; ++i) {
-      const Piece block = all[team.down(i)];
+      const BufferView block = all[team.down(i)];
       if (!block.empty()) team.recv(block, team.down(i));
     }
     for (int i = d; i < end; ++i) {

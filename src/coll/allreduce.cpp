@@ -14,7 +14,7 @@ namespace heddle::coll {
 namespace {
 
 // With 2^k + r members the first r pairs of neighbours first become one member each, the even one.
-void allreduce_doubling(const Team& team, const Piece& mine, const Piece& result) {
+void allreduce_doubling(const Team& team, const BufferView& mine, const BufferView& result) {
   int core = 1;
   while (core * 2 <= team.size) core *= 2;
   const int pairs = team.size - core;
@@ -27,8 +27,8 @@ void allreduce_doubling(const Team& team, const Piece& mine, const Piece& result
     team.recv(result, team.rank - 1);
     return;
   }
-  Piece have = result;
-  Piece theirs = team.room(mine.count, *mine.type);
+  BufferView have = result;
+  BufferView theirs = team.room(mine.count, *mine.type);
   const auto combine = [&](bool they_are_lower) {
     if (they_are_lower) return team.reduce(theirs, have);
     team.reduce(have, theirs);
@@ -54,13 +54,13 @@ void allreduce_doubling(const Team& team, const Piece& mine, const Piece& result
 
 }  // namespace
 
-void allreduce(const Team& team, const Piece& mine, const Piece& result) {
+void allreduce(const Team& team, const BufferView& mine, const BufferView& result) {
   if (!team.schedule.op()->commutative || !choose::allreduce_by_slices(mine.bytes(), team.size) ||
       mine.count < team.size) {
     return allreduce_doubling(team, mine, result);
   }
-  const auto slice_of = [&](const Piece& whole, int i) { return even_slice(whole, i, team.size); };
-  const Piece sum = slice_of(result, team.rank);
+  const auto slice_of = [&](const BufferView& whole, int i) { return even_slice(whole, i, team.size); };
+  const BufferView sum = slice_of(result, team.rank);
   reduce_slices(
       team, [&](int i) { return slice_of(mine, i); }, sum);
   for (int d = 1; d < team.size; ++d) {

@@ -15,7 +15,7 @@ namespace {
 void alltoall_bruck(const Team& team, const Blocks& from, const Blocks& to) {
   const auto each = static_cast<MPI_Count>(from[0].bytes());
   const auto room = [&] { return team.raw_room(static_cast<std::size_t>(each * team.size)); };
-  const Piece hold = room(), out = room(), in = room();
+  const BufferView hold = room(), out = room(), in = room();
   for (int d = 0; d < team.size; ++d) team.copy(from[team.up(d)], hold.part(each * d, each));
   for (int bit = 1; bit < team.size; bit *= 2) {
     const auto for_moving = [&](auto&& f) {
@@ -25,11 +25,11 @@ void alltoall_bruck(const Team& team, const Blocks& from, const Blocks& to) {
       }
       return n;
     };
-    const int n = for_moving([&](const Piece& block, int k) { team.copy(block, out.part(each * k, each)); });
+    const int n = for_moving([&](const BufferView& block, int k) { team.copy(block, out.part(each * k, each)); });
     team.recv(in.part(0, each * n), team.down(bit));
     team.send(out.part(0, each * n), team.up(bit));
     team.fence();
-    for_moving([&](const Piece& block, int k) { team.copy(in.part(each * k, each), block); });
+    for_moving([&](const BufferView& block, int k) { team.copy(in.part(each * k, each), block); });
   }
   for (int d = 0; d < team.size; ++d) team.copy(hold.part(each * d, each), to[team.down(d)]);
 }
@@ -44,11 +44,11 @@ void alltoall(const Team& team, const Blocks& from, const Blocks& to) {
   for (int d = 1; d < team.size; d += choose::window) {
     const int end = std::min(d + choose::window, team.size);
     for (int i = d; i < end; ++i) {
-      const Piece block = to[team.down(i)];
+      const BufferView block = to[team.down(i)];
       if (!block.empty()) team.recv(block, team.down(i));
     }
     for (int i = d; i < end; ++i) {
-      const Piece block = from[team.up(i)];
+      const BufferView block = from[team.up(i)];
       if (!block.empty()) team.send(block, team.up(i));
     }
     team.fence();
@@ -57,19 +57,19 @@ void alltoall(const Team& team, const Blocks& from, const Blocks& to) {
 
 // What is received may overwrite what is to be sent, so that leaves from packed copies. The own block is left as it is.
 void alltoall_of_copies(const Team& team, const Blocks& from, const Blocks& to) {
-  std::vector<Piece> copies(static_cast<std::size_t>(team.size), raw(nullptr, 0));
+  std::vector<BufferView> copies(static_cast<std::size_t>(team.size), raw(nullptr, 0));
   for (int i = 0; i < team.size; ++i) {
-    const Piece block = from[i];
+    const BufferView block = from[i];
     if (i == team.rank || block.empty()) continue;
     copies[static_cast<std::size_t>(i)] = team.raw_room(block.bytes());
     team.copy(block, copies[static_cast<std::size_t>(i)]);
   }
   for (int i = 0; i < team.size; ++i) {
-    const Piece block = to[i];
+    const BufferView block = to[i];
     if (i != team.rank && !block.empty()) team.recv(block, i);
   }
   for (int i = 0; i < team.size; ++i) {
-    const Piece& copy = copies[static_cast<std::size_t>(i)];
+    const BufferView& copy = copies[static_cast<std::size_t>(i)];
     if (!copy.empty()) team.send(copy, i);
   }
 }
@@ -80,12 +80,12 @@ void alltoall_in_place(const Team& team, const Blocks& blocks) {
   std::size_t largest = 0;
   for (int i = 0; i < team.size; ++i) largest = std::max(largest, i == team.rank ? 0 : blocks[i].bytes());
   if (largest == 0) return;
-  const Piece hold = team.raw_room(largest);
+  const BufferView hold = team.raw_room(largest);
   for (int step = 0; step < team.size; ++step) {
     const int peer = (step - team.rank + team.size) % team.size;
-    const Piece block = blocks[peer];
+    const BufferView block = blocks[peer];
     if (peer == team.rank || block.empty()) continue;
-    const Piece out = hold.part(0, static_cast<MPI_Count>(block.bytes()));
+    const BufferView out = hold.part(0, static_cast<MPI_Count>(block.bytes()));
     team.copy(block, out);
     team.recv(block, peer);
     team.send(out, peer);

@@ -5,7 +5,7 @@
 namespace heddle::coll {
 
 void barrier(const Team& team) {
-  const Piece signal = raw(nullptr, 0);
+  const BufferView signal = raw(nullptr, 0);
   for (int distance = 1; distance < team.size; distance *= 2) {
     team.recv(signal, team.down(distance));
     team.send(signal, team.up(distance));

@@ -9,7 +9,7 @@ namespace heddle::coll {
 
 namespace {
 
-void bcast_tree(const Team& team, const Piece& message, int root) {
+void bcast_tree(const Team& team, const BufferView& message, int root) {
   const int me = team.down(root);
   int stride = 1;  // this member's distance from its parent, above its children's
   while (stride < team.size && !(me & stride)) stride *= 2;
@@ -23,7 +23,7 @@ void bcast_tree(const Team& team, const Piece& message, int root) {
 }
 
 // The root has all already, so the slices are the other members'.
-void bcast_slices(const Team& team, const Piece& bytes, int root) {
+void bcast_slices(const Team& team, const BufferView& bytes, int root) {
   const auto slice_of = [&](int member) {
     return even_slice(bytes, (member - root + team.size) % team.size - 1, team.size - 1);
   };
@@ -41,13 +41,13 @@ void bcast_slices(const Team& team, const Piece& bytes, int root) {
 
 }  // namespace
 
-void bcast(const Team& team, const Piece& message, int root) {
+void bcast(const Team& team, const BufferView& message, int root) {
   if (team.size == 1 || message.empty()) return;
   if (!choose::bcast_scatters(message.bytes(), team.size)) return bcast_tree(team, message, root);
   if (message.type->dense) {
     return bcast_slices(team, raw(run_start(*message.type, message.data), message.bytes()), root);
   }
-  const Piece packed = team.raw_room(message.bytes());
+  const BufferView packed = team.raw_room(message.bytes());
   if (team.rank == root) team.copy(message, packed);
   bcast_slices(team, packed, root);
   if (team.rank == root) return;

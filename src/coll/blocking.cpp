@@ -18,7 +18,7 @@ Attempt barrier_in_memory(Comm& comm) {
   return staged_barrier(comm);
 }
 
-Attempt bcast_in_memory(const Piece& message, int root, Comm& comm) {
+Attempt bcast_in_memory(const BufferView& message, int root, Comm& comm) {
   if (Attempt done = shared_bcast(comm, message, root)) return done;
   return staged_bcast(comm, message, root);
 }
@@ -26,16 +26,16 @@ Attempt bcast_in_memory(const Piece& message, int root, Comm& comm) {
 Attempt reduce_in_memory(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& type, const Op& op,
                          int root, Comm& comm) {
   if (comm.inter) return {};
-  const Piece result = piece(recvbuf, count, type);
-  const Piece mine = is_in_place(sendbuf) ? result : piece(sendbuf, count, type);
+  const BufferView result = piece(recvbuf, count, type);
+  const BufferView mine = is_in_place(sendbuf) ? result : piece(sendbuf, count, type);
   if (Attempt done = shared_reduce(comm, mine, result, op, root)) return done;
   return staged_reduce(comm, mine, result, op, root);
 }
 
 Attempt allreduce_in_memory(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& type, const Op& op,
                             Comm& comm) {
-  const Piece result = piece(recvbuf, count, type);
-  const Piece mine = is_in_place(sendbuf) ? result : piece(sendbuf, count, type);
+  const BufferView result = piece(recvbuf, count, type);
+  const BufferView mine = is_in_place(sendbuf) ? result : piece(sendbuf, count, type);
   if (Attempt done = shared_allreduce(comm, mine, result, op)) return done;
   return staged_allreduce(comm, mine, result, op);
 }
@@ -43,7 +43,7 @@ Attempt allreduce_in_memory(const void* sendbuf, void* recvbuf, MPI_Count count,
 Attempt allgather_in_memory(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, const Blocks& all,
                             Comm& comm) {
   if (comm.inter) return {};
-  const Piece mine = is_in_place(sendbuf) ? all[comm.rank] : piece(sendbuf, sendcount, *sendtype);
+  const BufferView mine = is_in_place(sendbuf) ? all[comm.rank] : piece(sendbuf, sendcount, *sendtype);
   if (Attempt done = shared_allgather(comm, mine, all)) return done;
   return staged_allgather(comm, mine, all);
 }

@@ -4,7 +4,7 @@
 
 namespace heddle::coll {
 
-Error check_copy(const Piece& from, const Piece& to) {
+Error check_copy(const BufferView& from, const BufferView& to) {
   if (from.bytes() > to.bytes()) {
     return fail(MPI_ERR_TRUNCATE, "this process sends itself %zu bytes, but receives %zu", from.bytes(), to.bytes());
   }

@@ -33,7 +33,7 @@ void for_runs(const Team& team, int root, int me, int n, F&& f) {
   if (n > until_wrap) f(0, n - until_wrap, until_wrap);
 }
 
-void gather_tree(const Team& team, const Piece& mine, const Blocks& all, int root) {
+void gather_tree(const Team& team, const BufferView& mine, const Blocks& all, int root) {
   const Node node(team, root);
   if (node.me == 0) {
     for (int d = 1; d < team.size; d *= 2) {
@@ -44,7 +44,7 @@ void gather_tree(const Team& team, const Piece& mine, const Blocks& all, int roo
     return;
   }
   const std::size_t each = mine.bytes();
-  Piece hold = mine;
+  BufferView hold = mine;
   if (node.width > 1) {
     hold = team.raw_room(each * static_cast<std::size_t>(node.width));
     const auto block = [&](int i, int n) {
@@ -66,7 +66,7 @@ void gather_tree(const Team& team, const Piece& mine, const Blocks& all, int roo
   });
 }
 
-void scatter_tree(const Team& team, const Blocks& all, const Piece& mine, int root) {
+void scatter_tree(const Team& team, const Blocks& all, const BufferView& mine, int root) {
   const Node node(team, root);
   if (node.me == 0) {
     for (int d = node.stride / 2; d > 0; d /= 2) {
@@ -78,7 +78,7 @@ void scatter_tree(const Team& team, const Blocks& all, const Piece& mine, int ro
     return;
   }
   const auto each = static_cast<MPI_Count>(mine.bytes());
-  const Piece hold = node.width == 1 ? mine : team.raw_room(mine.bytes() * static_cast<std::size_t>(node.width));
+  const BufferView hold = node.width == 1 ? mine : team.raw_room(mine.bytes() * static_cast<std::size_t>(node.width));
   const auto block = [&](int i, int n) { return node.width == 1 ? mine : hold.part(each * i, each * n); };
   if (node.me == node.stride) {
     for_runs(team, root, node.me, node.width, [&](int, int n, int before) { team.recv(block(before, n), root); });
@@ -93,35 +93,35 @@ void scatter_tree(const Team& team, const Blocks& all, const Piece& mine, int ro
   team.copy(block(0, 1), mine);
 }
 
-bool by_tree(const Team& team, const Piece& mine, const Blocks& all, int root) {
+bool by_tree(const Team& team, const BufferView& mine, const Blocks& all, int root) {
   if (!all.is_regular()) return false;
-  const Piece block = team.rank == root ? all[root] : mine;
+  const BufferView block = team.rank == root ? all[root] : mine;
   return choose::gather_by_tree(block.bytes(), team.size);
 }
 
 }  // namespace
 
-void gather(const Team& team, const Piece& mine, const Blocks& all, int root) {
+void gather(const Team& team, const BufferView& mine, const Blocks& all, int root) {
   if (by_tree(team, mine, all, root)) return gather_tree(team, mine, all, root);
   if (team.rank != root) {
     if (!mine.empty()) team.send(mine, root);
     return;
   }
   for (int d = 1; d < team.size; ++d) {
-    const Piece block = all[team.up(d)];
+    const BufferView block = all[team.up(d)];
     if (!block.empty()) team.recv(block, team.up(d));
   }
   if (given(mine)) team.copy(mine, all[root]);
 }
 
-void scatter(const Team& team, const Blocks& all, const Piece& mine, int root) {
+void scatter(const Team& team, const Blocks& all, const BufferView& mine, int root) {
   if (by_tree(team, mine, all, root)) return scatter_tree(team, all, mine, root);
   if (team.rank != root) {
     if (!mine.empty()) team.recv(mine, root);
     return;
   }
   for (int d = 1; d < team.size; ++d) {
-    const Piece block = all[team.up(d)];
+    const BufferView block = all[team.up(d)];
     if (!block.empty()) team.send(block, team.up(d));
   }
   if (given(mine)) team.copy(all[root], mine);

@@ -10,13 +10,13 @@
 namespace heddle::coll::inter {
 
 void barrier(Schedule& schedule);
-void bcast(Schedule& schedule, const Piece& message, int root);
-void gather(Schedule& schedule, const Piece& mine, const Blocks& all, int root);
-void scatter(Schedule& schedule, const Blocks& all, const Piece& mine, int root);
-void allgather(Schedule& schedule, const Piece& mine, const Blocks& all);
+void bcast(Schedule& schedule, const BufferView& message, int root);
+void gather(Schedule& schedule, const BufferView& mine, const Blocks& all, int root);
+void scatter(Schedule& schedule, const Blocks& all, const BufferView& mine, int root);
+void allgather(Schedule& schedule, const BufferView& mine, const Blocks& all);
 void alltoall(Schedule& schedule, const Blocks& from, const Blocks& to);
-void reduce(Schedule& schedule, const Piece& mine, const Piece& result, int root);
-void allreduce(Schedule& schedule, const Piece& mine, const Piece& result);
-void reduce_scatter(Schedule& schedule, const Piece& mine, const Piece& result, const Slices& slices);
+void reduce(Schedule& schedule, const BufferView& mine, const BufferView& result, int root);
+void allreduce(Schedule& schedule, const BufferView& mine, const BufferView& result);
+void reduce_scatter(Schedule& schedule, const BufferView& mine, const BufferView& result, const Slices& slices);
 
 }  // namespace heddle::coll::inter

@@ -9,15 +9,15 @@ namespace {
 
 Comm& local(Comm& comm) { return comm.inter ? *comm.local_comm : comm; }
 
-MPI_Op op_of(Fold fold) {
+MPI_Op op_of(ReductionKind fold) {
   switch (fold) {
-    case Fold::min:
+    case ReductionKind::min:
       return MPI_MIN;
-    case Fold::max:
+    case ReductionKind::max:
       return MPI_MAX;
-    case Fold::band:
+    case ReductionKind::band:
       return MPI_BAND;
-    case Fold::bor:
+    case ReductionKind::bor:
       return MPI_BOR;
     default:
       return MPI_SUM;
@@ -35,7 +35,7 @@ Error bcast_bytes(Comm& comm, void* data, std::size_t bytes, int root) {
 Error allgather_bytes(Comm& comm, const void* mine, void* all, std::size_t each) {
   return run(local(comm), [=](Schedule& s) {
     const Team team = team_of(s);
-    const Piece own = raw(mine, each);
+    const BufferView own = raw(mine, each);
     const Blocks blocks = Blocks::regular(all, own.count, own.type);
     if (blocks[team.rank].data != mine) team.copy(own, blocks[team.rank]);
     allgather(team, blocks);
@@ -43,10 +43,10 @@ Error allgather_bytes(Comm& comm, const void* mine, void* all, std::size_t each)
   });
 }
 
-Error allreduce(Comm& comm, std::uint64_t* values, std::size_t n, Fold fold) {
+Error allreduce(Comm& comm, std::uint64_t* values, std::size_t n, ReductionKind fold) {
   return run(local(comm), [=](Schedule& s) {
     s.set_op(*predefined_op(op_of(fold)));
-    const Piece vector = piece(values, static_cast<MPI_Count>(n), *predefined_datatype(MPI_UINT64_T));
+    const BufferView vector = piece(values, static_cast<MPI_Count>(n), *predefined_datatype(MPI_UINT64_T));
     allreduce(team_of(s), vector, vector);
     return success;
   });

@@ -17,9 +17,11 @@ Error bcast_bytes(Comm& comm, void* data, std::size_t bytes, int root);
 Error allgather_bytes(Comm& comm, const void* mine, void* all, std::size_t each);
 
 // Element-wise, in place.
-enum class Fold { min, max, band, bor, sum };
-Error allreduce(Comm& comm, std::uint64_t* values, std::size_t n, Fold fold);
-inline Error allreduce(Comm& comm, std::uint64_t& value, Fold fold) { return allreduce(comm, &value, 1, fold); }
+enum class ReductionKind { min, max, band, bor, sum };
+Error allreduce(Comm& comm, std::uint64_t* values, std::size_t n, ReductionKind fold);
+inline Error allreduce(Comm& comm, std::uint64_t& value, ReductionKind fold) {
+  return allreduce(comm, &value, 1, fold);
+}
 
 // Frees what collectives keep for a communicator. Called when its last reference goes.
 void release_state(Comm& comm);

@@ -35,7 +35,7 @@ Teams::Teams(Schedule& schedule, const Nodes& nodes, int root)
 void barrier(Schedule& schedule, const Nodes& nodes) {
   const Teams teams(schedule, nodes);
   const Team& local = teams.local;
-  const Piece signal = raw(nullptr, 0);
+  const BufferView signal = raw(nullptr, 0);
   if (!teams.leads()) {
     local.recv(signal, teams.leader);
     local.send(signal, teams.leader);
@@ -47,24 +47,24 @@ void barrier(Schedule& schedule, const Nodes& nodes) {
   for (int d = 1; d < local.size; ++d) local.send(signal, local.up(d));
 }
 
-void bcast(Schedule& schedule, const Nodes& nodes, const Piece& message, int root) {
+void bcast(Schedule& schedule, const Nodes& nodes, const BufferView& message, int root) {
   const Teams teams(schedule, nodes, root);
   if (teams.leads()) coll::bcast(teams.leaders, message, teams.root);
   schedule.fence();
   coll::bcast(teams.local, message, teams.leader);
 }
 
-void reduce(Schedule& schedule, const Nodes& nodes, const Piece& mine, const Piece& result, int root) {
+void reduce(Schedule& schedule, const Nodes& nodes, const BufferView& mine, const BufferView& result, int root) {
   const Teams teams(schedule, nodes, root);
   if (!teams.leads()) return coll::reduce(teams.local, mine, none, teams.leader);
   const bool alone = teams.local.size == 1;
-  const Piece sum = given(result) ? result : alone ? mine : teams.local.room(mine.count, *mine.type);
+  const BufferView sum = given(result) ? result : alone ? mine : teams.local.room(mine.count, *mine.type);
   if (!alone) coll::reduce(teams.local, mine, sum, teams.leader);
   schedule.fence();
   coll::reduce(teams.leaders, alone ? mine : sum, result, teams.root);
 }
 
-void allreduce(Schedule& schedule, const Nodes& nodes, const Piece& mine, const Piece& result) {
+void allreduce(Schedule& schedule, const Nodes& nodes, const BufferView& mine, const BufferView& result) {
   const Teams teams(schedule, nodes);
   coll::reduce(teams.local, mine, teams.leads() ? result : none, teams.leader);
   schedule.fence();
@@ -84,9 +84,9 @@ void exchange_blocks(const Teams& teams, const Nodes& nodes, const Blocks& all) 
 
   // A node's blocks become one message, in a buffer where they lie together.
   const int size = size_of(nodes.node_of);
-  const Piece together = leaders.room(all.count * size, *all.type);
+  const BufferView together = leaders.room(all.count * size, *all.type);
   std::vector<MPI_Count> next = places;
-  std::vector<Piece> blocks;
+  std::vector<BufferView> blocks;
   for (const int node : nodes.node_of) {
     MPI_Count& at = next[static_cast<std::size_t>(node)];
     blocks.push_back(together.part(at, all.count));
@@ -103,7 +103,7 @@ void exchange_blocks(const Teams& teams, const Nodes& nodes, const Blocks& all) 
 void allgather(Schedule& schedule, const Nodes& nodes, const Blocks& all) {
   const Teams teams(schedule, nodes);
   const Team& local = teams.local;
-  const Piece everything = all.run(0, size_of(nodes.node_of));
+  const BufferView everything = all.run(0, size_of(nodes.node_of));
   if (everything.empty()) return;
   if (teams.leads()) {
     for (int d = 1; d < local.size; ++d) {

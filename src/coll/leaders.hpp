@@ -37,9 +37,9 @@ inline int rank_of_leader(const Nodes& nodes, int root = no_root) {
 inline bool may_reduce(const Nodes& nodes, const Op& op) { return nodes.consecutive || op.commutative; }
 
 void barrier(Schedule& schedule, const Nodes& nodes);
-void bcast(Schedule& schedule, const Nodes& nodes, const Piece& message, int root);
-void reduce(Schedule& schedule, const Nodes& nodes, const Piece& mine, const Piece& result, int root);
-void allreduce(Schedule& schedule, const Nodes& nodes, const Piece& mine, const Piece& result);
+void bcast(Schedule& schedule, const Nodes& nodes, const BufferView& message, int root);
+void reduce(Schedule& schedule, const Nodes& nodes, const BufferView& mine, const BufferView& result, int root);
+void allreduce(Schedule& schedule, const Nodes& nodes, const BufferView& mine, const BufferView& result);
 // Regular blocks; this member's is in its place.
 void allgather(Schedule& schedule, const Nodes& nodes, const Blocks& all);
 

@@ -17,7 +17,7 @@ Error Barrier::operator()(Schedule& schedule) const {
 }
 
 Error Bcast::operator()(Schedule& schedule) const {
-  const Piece message = piece(buffer, count, type);
+  const BufferView message = piece(buffer, count, type);
   if (schedule.comm().inter) {
     inter::bcast(schedule, message, root);
   } else if (const Nodes* nodes = nodes_of(schedule.comm())) {
@@ -32,7 +32,7 @@ Error Gather::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
   const bool receives = comm.inter ? root == MPI_ROOT : root == comm.rank;
   const bool sends = comm.inter ? root >= 0 : !(receives && is_in_place(sendbuf));
-  const Piece mine = sends ? piece(sendbuf, sendcount, *sendtype) : none;
+  const BufferView mine = sends ? piece(sendbuf, sendcount, *sendtype) : none;
   if (comm.inter) {
     inter::gather(schedule, mine, all, root);
     return success;
@@ -52,7 +52,7 @@ Error Scatter::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
   const bool sends = comm.inter ? root == MPI_ROOT : root == comm.rank;
   const bool receives = comm.inter ? root >= 0 : !(sends && is_in_place(recvbuf));
-  const Piece mine = receives ? piece(recvbuf, recvcount, *recvtype) : none;
+  const BufferView mine = receives ? piece(recvbuf, recvcount, *recvtype) : none;
   if (comm.inter) {
     inter::scatter(schedule, all, mine, root);
     return success;
@@ -71,7 +71,7 @@ Error Scatter::operator()(Schedule& schedule) const {
 Error Allgather::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
   const bool in_place = is_in_place(sendbuf);
-  const Piece mine = in_place ? none : piece(sendbuf, sendcount, *sendtype);
+  const BufferView mine = in_place ? none : piece(sendbuf, sendcount, *sendtype);
   if (comm.inter) {
     inter::allgather(schedule, mine, all);
     return success;

@@ -10,8 +10,8 @@ namespace {
 
 // The operand and the result of a reduction whose result everyone gets.
 struct Operands {
-  Piece mine;
-  Piece result;
+  BufferView mine;
+  BufferView result;
 };
 
 // Null also where the order of the ranks forbids it.
@@ -35,8 +35,8 @@ Error Reduce::operator()(Schedule& schedule) const {
   if (count == 0) return success;
   const bool receives = comm.inter ? root == MPI_ROOT : root == comm.rank;
   const bool sends = comm.inter ? !receives : !(receives && is_in_place(sendbuf));
-  const Piece result = receives ? piece(recvbuf, count, type) : none;
-  const Piece mine = sends ? piece(sendbuf, count, type) : result;
+  const BufferView result = receives ? piece(recvbuf, count, type) : none;
+  const BufferView mine = sends ? piece(sendbuf, count, type) : result;
   if (comm.inter) {
     inter::reduce(schedule, mine, result, root);
   } else if (const Nodes* nodes = nodes_for(schedule.comm(), op)) {

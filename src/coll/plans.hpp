@@ -92,7 +92,7 @@ struct Scan {
 };
 
 struct NeighborAllgather {
-  Piece mine;
+  BufferView mine;
   Blocks from_each;
   Error operator()(Schedule& schedule) const;
 };

@@ -15,11 +15,11 @@ namespace heddle::coll {
 namespace {
 
 // The reduction of everyone's operand in `result` at the top. `top` must be 0 unless the operation is commutative.
-void reduce_tree(const Team& team, const Piece& mine, const Piece& result, int top) {
+void reduce_tree(const Team& team, const BufferView& mine, const BufferView& result, int top) {
   const int me = team.down(top);
   const bool in_place = mine.data == result.data;
-  Piece have = mine;  // reduction of the run of members from me on
-  Piece other = me == 0 && !in_place ? result : none;
+  BufferView have = mine;  // reduction of the run of members from me on
+  BufferView other = me == 0 && !in_place ? result : none;
   bool own = me == 0 && in_place;  // `have` is ours to write
   for (int d = 1; d < team.size; d *= 2) {
     if (me & d) return team.send(have, team.down(d));
@@ -37,13 +37,13 @@ void reduce_tree(const Team& team, const Piece& mine, const Piece& result, int t
 
 }  // namespace
 
-void reduce(const Team& team, const Piece& mine, const Piece& result, int root) {
+void reduce(const Team& team, const BufferView& mine, const BufferView& result, int root) {
   const bool commutative = team.schedule.op()->commutative;
   if (commutative && choose::reduce_by_slices(mine.bytes(), team.size) && mine.count >= team.size) {
     const bool at_root = team.rank == root;
-    const auto slice_of = [&](const Piece& whole, int i) { return even_slice(whole, i, team.size); };
-    const Piece own = slice_of(mine, team.rank);
-    const Piece sum = at_root ? slice_of(result, team.rank) : team.room(own.count, *own.type);
+    const auto slice_of = [&](const BufferView& whole, int i) { return even_slice(whole, i, team.size); };
+    const BufferView own = slice_of(mine, team.rank);
+    const BufferView sum = at_root ? slice_of(result, team.rank) : team.room(own.count, *own.type);
     reduce_slices(
         team, [&](int i) { return slice_of(mine, i); }, sum);
     if (!at_root) {
@@ -55,7 +55,7 @@ void reduce(const Team& team, const Piece& mine, const Piece& result, int root) 
   }
   if (commutative || root == 0) return reduce_tree(team, mine, result, root);
   if (team.rank == 0) {
-    const Piece sum = team.room(mine.count, *mine.type);
+    const BufferView sum = team.room(mine.count, *mine.type);
     reduce_tree(team, mine, sum, 0);
     team.send(sum, root);
   } else {

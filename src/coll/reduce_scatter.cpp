@@ -9,18 +9,18 @@
 
 namespace heddle::coll {
 
-void reduce_scatter(const Team& team, const Piece& mine, const Piece& result, const Slices& slices) {
+void reduce_scatter(const Team& team, const BufferView& mine, const BufferView& result, const Slices& slices) {
   auto* first = new (team.schedule.scratch(sizeof(MPI_Count) * static_cast<std::size_t>(team.size + 1)))
       MPI_Count[static_cast<std::size_t>(team.size + 1)];
   first[0] = 0;
   for (int i = 0; i < team.size; ++i) first[i + 1] = first[i] + slices.count(i);
-  const auto slice_of = [&](const Piece& whole, int i) { return whole.part(first[i], first[i + 1] - first[i]); };
-  const Piece own = slice_of(mine, team.rank);
+  const auto slice_of = [&](const BufferView& whole, int i) { return whole.part(first[i], first[i + 1] - first[i]); };
+  const BufferView own = slice_of(mine, team.rank);
   const bool in_place = mine.data == result.data;
 
   if (team.schedule.op()->commutative && choose::reduce_scatter_by_slices(mine.bytes(), team.size)) {
     // In place, the result's room is still needed as what it was: parts for the first members.
-    const Piece sum = in_place && own.data != result.data ? team.room(own.count, *own.type) : result;
+    const BufferView sum = in_place && own.data != result.data ? team.room(own.count, *own.type) : result;
     reduce_slices(
         team, [&](int i) { return slice_of(mine, i); }, sum);
     if (sum.data != result.data) team.copy(sum, result);
@@ -34,11 +34,11 @@ void reduce_scatter(const Team& team, const Piece& mine, const Piece& result, co
     return;
   }
   // In place too: only this member's part of the buffer may change.
-  const Piece sum = team.room(mine.count, *mine.type);
+  const BufferView sum = team.room(mine.count, *mine.type);
   reduce(team, mine, sum, 0);
   team.fence();
   for (int d = 1; d < team.size; ++d) {
-    const Piece part = slice_of(sum, d);
+    const BufferView part = slice_of(sum, d);
     if (part.count > 0) team.send(part, d);
   }
   team.copy(slice_of(sum, 0), result);

@@ -12,10 +12,10 @@ namespace heddle::coll {
 // `slice(i)` is member i's part of this member's operand. `sum` is where the reduction of this member's own part goes,
 // and may be that part itself.
 template <class Slice>
-void reduce_slices(const Team& team, Slice&& slice, const Piece& sum) {
-  const Piece own = slice(team.rank);
+void reduce_slices(const Team& team, Slice&& slice, const BufferView& sum) {
+  const BufferView own = slice(team.rank);
   if (own.data != sum.data) team.copy(own, sum);
-  Piece room[choose::slices_at_a_time];
+  BufferView room[choose::slices_at_a_time];
   for (int d = 1; d < team.size; d += choose::slices_at_a_time) {
     const int n = std::min(choose::slices_at_a_time, team.size - d);
     for (int i = 0; i < n && sum.count > 0; ++i) {
@@ -24,7 +24,7 @@ void reduce_slices(const Team& team, Slice&& slice, const Piece& sum) {
     }
     for (int i = 0; i < n; ++i) {
       const int to = team.up(d + i);
-      if (const Piece part = slice(to); part.count > 0) team.send(part, to);
+      if (const BufferView part = slice(to); part.count > 0) team.send(part, to);
     }
     team.fence();
     for (int i = 0; i < n && sum.count > 0; ++i) team.reduce(room[i], sum);

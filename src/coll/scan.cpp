@@ -9,9 +9,9 @@ namespace heddle::coll {
 namespace {
 
 // `result`: the reduction of those before this member (inclusive: and itself). Undefined at rank 0 if exclusive.
-void prefix(const Team& team, const Piece& mine, const Piece& result, bool inclusive) {
-  Piece run = team.room(mine.count, *mine.type);  // the reduction of this member's run so far
-  Piece theirs = team.room(mine.count, *mine.type);
+void prefix(const Team& team, const BufferView& mine, const BufferView& result, bool inclusive) {
+  BufferView run = team.room(mine.count, *mine.type);  // the reduction of this member's run so far
+  BufferView theirs = team.room(mine.count, *mine.type);
   team.copy(mine, run);
   if (inclusive && mine.data != result.data) team.copy(mine, result);
   bool begun = inclusive;
@@ -38,8 +38,8 @@ void prefix(const Team& team, const Piece& mine, const Piece& result, bool inclu
 
 }  // namespace
 
-void scan(const Team& team, const Piece& mine, const Piece& result) { prefix(team, mine, result, true); }
+void scan(const Team& team, const BufferView& mine, const BufferView& result) { prefix(team, mine, result, true); }
 
-void exscan(const Team& team, const Piece& mine, const Piece& result) { prefix(team, mine, result, false); }
+void exscan(const Team& team, const BufferView& mine, const BufferView& result) { prefix(team, mine, result, false); }
 
 }  // namespace heddle::coll

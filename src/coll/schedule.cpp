@@ -179,22 +179,22 @@ int Schedule::local_channel() {
 
 // ---- Writing ----
 
-void Schedule::send(int channel, const Piece& message, int to, int lane) {
+void Schedule::send(int channel, const BufferView& message, int to, int lane) {
   steps_.push_back(
       {Step::Kind::send, static_cast<std::uint8_t>(channel), static_cast<std::uint16_t>(lane), to, message, {}});
 }
 
-void Schedule::recv(int channel, const Piece& message, int from, int lane) {
+void Schedule::recv(int channel, const BufferView& message, int from, int lane) {
   steps_.push_back(
       {Step::Kind::recv, static_cast<std::uint8_t>(channel), static_cast<std::uint16_t>(lane), from, message, {}});
 }
 
-void Schedule::copy(const Piece& from, const Piece& to) {
+void Schedule::copy(const BufferView& from, const BufferView& to) {
   if (from.empty() || to.empty()) return;
   steps_.push_back({Step::Kind::copy, 0, 0, 0, from, to});
 }
 
-void Schedule::reduce(const Piece& left, const Piece& right_and_result) {
+void Schedule::reduce(const BufferView& left, const BufferView& right_and_result) {
   if (left.count == 0) return;
   steps_.push_back({Step::Kind::reduce, 0, 0, 0, left, right_and_result});
 }
@@ -203,12 +203,12 @@ void Schedule::fence() {
   if (!steps_.empty() && steps_.back().kind != Step::Kind::fence) steps_.push_back({.kind = Step::Kind::fence});
 }
 
-Piece Schedule::room(MPI_Count count, const Datatype& type) {
+BufferView Schedule::room(MPI_Count count, const Datatype& type) {
   if (count == 0) return piece(nullptr, 0, type);
   const MPI_Aint reach = (count - 1) * type.extent;  // from the first element to the last
   const MPI_Aint lowest = type.true_lb + std::min<MPI_Aint>(reach, 0);
   std::byte* start = scratch(static_cast<std::size_t>(std::abs(reach) + type.true_extent));
-  return piece(Piece::at(start, -lowest), count, type);
+  return piece(BufferView::at(start, -lowest), count, type);
 }
 
 // ---- Carrying out ----
@@ -224,7 +224,7 @@ void Schedule::local(const Step& step) {
 void Schedule::start(const Step& step) {
   const Channel& channel = channels_[step.channel];
   const int tag = channel.tag + step.lane;
-  const Piece& m = step.a;
+  const BufferView& m = step.a;
   if (pending_.size() == pending_.capacity()) pending_.reserve(2 * pending_.size() + 4);  // what is begun has a place
   pending_.push_back(
       &p2p::begun(step.kind == Step::Kind::send
@@ -234,7 +234,7 @@ void Schedule::start(const Step& step) {
 
 void Schedule::send_blocking(const Step& step) {
   const Channel& channel = channels_[step.channel];
-  const Piece& m = step.a;
+  const BufferView& m = step.a;
   const Error error =
       p2p::send(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, channel.tag + step.lane);
   if (error.code() == MPI_ERR_NO_MEM) throw std::bad_alloc();  // it has not left

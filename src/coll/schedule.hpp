@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "coll/piece.hpp"
+#include "coll/buffer_view.hpp"
 #include "coll/scratch.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
@@ -38,8 +38,8 @@ struct Step {
   std::uint8_t channel = 0;
   std::uint16_t lane = 0;
   int peer = 0;
-  Piece a{};  // the message; copy: from; reduce: the left operand
-  Piece b{};  // copy: to; reduce: the right operand, then the result
+  BufferView a{};  // the message; copy: from; reduce: the left operand
+  BufferView b{};  // copy: to; reduce: the right operand, then the result
 };
 
 // A communicator that a schedule's messages use. An intercommunicator's operation also uses its local group's own.
@@ -69,15 +69,15 @@ class Schedule final : public progress::Pollable {
   }
   Error refusal() const { return Error(refusal_); }
 
-  void send(int channel, const Piece& message, int to, int lane = 0);
-  void recv(int channel, const Piece& message, int from, int lane = 0);
-  void copy(const Piece& from, const Piece& to);
-  void reduce(const Piece& left, const Piece& right_and_result);
+  void send(int channel, const BufferView& message, int to, int lane = 0);
+  void recv(int channel, const BufferView& message, int from, int lane = 0);
+  void copy(const BufferView& from, const BufferView& to);
+  void reduce(const BufferView& left, const BufferView& right_and_result);
   void fence();
 
   std::byte* scratch(std::size_t bytes) { return static_cast<std::byte*>(scratch_.take(bytes)); }
   // Room for elements in the datatype's own layout.
-  Piece room(MPI_Count count, const Datatype& type);
+  BufferView room(MPI_Count count, const Datatype& type);
 
   const std::vector<Step>& steps() const { return steps_; }
   const Op* op() const { return op_; }

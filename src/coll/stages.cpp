@@ -41,8 +41,10 @@ Error between(Comm& comm, Steps& steps, Write&& write) {
 
 Error outcome(const Steps& steps, Error error) { return error || steps.agreed() ? error : steps.disagreement(); }
 
-void put(const Piece& p, std::byte* slot) { pack(*p.type, p.data, p.count, 0, slot, p.bytes()); }
-void get(const std::byte* slot, std::size_t bytes, const Piece& p) { unpack(*p.type, p.data, p.count, 0, slot, bytes); }
+void put(const BufferView& p, std::byte* slot) { pack(*p.type, p.data, p.count, 0, slot, p.bytes()); }
+void get(const std::byte* slot, std::size_t bytes, const BufferView& p) {
+  unpack(*p.type, p.data, p.count, 0, slot, bytes);
+}
 
 // By messages; but everyone waits until all say so, for one may see it otherwise.
 bool all_go_by_messages(Steps& steps) {
@@ -51,7 +53,8 @@ bool all_go_by_messages(Steps& steps) {
   return steps.agreed();
 }
 
-Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, Claim::Kind kind, int root) {
+Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, Signature::Kind kind,
+               int root) {
   const Here h = here(comm);
   if (!h.region || !by_leaders::may_reduce(*h.nodes, op)) return {};
   const Datatype& type = *mine.type;
@@ -59,7 +62,7 @@ Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op,
     skip_operation(comm, false);
     return e;
   }
-  const Claim claim{kind, mine.bytes()};
+  const Signature claim{kind, mine.bytes()};
   const bool in_memory = choose::through_node_memory(claim.bytes) && type.dense && type.true_lb == 0 && type.size > 0;
   Steps steps(*h.region, claim, by_leaders::leader_of(*h.nodes, root));
   const int last = h.region->members().size - 1;
@@ -77,7 +80,7 @@ Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op,
     if (mine.count == 0) return;
     schedule.set_op(op);
     const Teams teams(schedule, *h.nodes, root);
-    const Piece ours = reduced ? piece(steps.slot(last), mine.count, type) : mine;
+    const BufferView ours = reduced ? piece(steps.slot(last), mine.count, type) : mine;
     if (root == by_leaders::no_root) return coll::allreduce(teams.leaders, ours, result);
     coll::reduce(teams.leaders, ours, comm.rank == root ? result : none, teams.root);
   });
@@ -96,7 +99,7 @@ Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op,
 Attempt staged_barrier(Comm& comm) {
   const Here h = here(comm);
   if (!h.region) return {};
-  Steps steps(*h.region, {Claim::barrier, 0}, by_leaders::leader_of(*h.nodes));
+  Steps steps(*h.region, {Signature::barrier, 0}, by_leaders::leader_of(*h.nodes));
   steps.up(Waiting::leader);
   const Error error =
       between(comm, steps, [&](Schedule& schedule) { coll::barrier(Teams(schedule, *h.nodes).leaders); });
@@ -105,11 +108,11 @@ Attempt staged_barrier(Comm& comm) {
 }
 
 // The leader's length decides how it goes inside a node. Lengths are not compared in the first round: a receiver may have room for more.
-Attempt staged_bcast(Comm& comm, const Piece& message, int root) {
+Attempt staged_bcast(Comm& comm, const BufferView& message, int root) {
   const Here h = here(comm);
   if (!h.region) return {};
   const std::size_t room = message.bytes();
-  Steps steps(*h.region, {Claim::bcast, 0}, by_leaders::leader_of(*h.nodes, root));
+  Steps steps(*h.region, {Signature::bcast, 0}, by_leaders::leader_of(*h.nodes, root));
   steps.up(Waiting::nobody);
   Error error;
   if (steps.leads() && (choose::through_node_memory(room) || !steps.agreed()))
@@ -137,20 +140,20 @@ Attempt staged_bcast(Comm& comm, const Piece& message, int root) {
       by_leaders::rank_of_leader(*h.nodes, root));
 }
 
-Attempt staged_reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, int root) {
-  return reduce(comm, mine, result, op, Claim::reduce, root);
+Attempt staged_reduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, int root) {
+  return reduce(comm, mine, result, op, Signature::reduce, root);
 }
 
-Attempt staged_allreduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op) {
-  return reduce(comm, mine, result, op, Claim::allreduce, by_leaders::no_root);
+Attempt staged_allreduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op) {
+  return reduce(comm, mine, result, op, Signature::allreduce, by_leaders::no_root);
 }
 
-Attempt staged_allgather(Comm& comm, const Piece& mine, const Blocks& all) {
+Attempt staged_allgather(Comm& comm, const BufferView& mine, const Blocks& all) {
   const Here h = here(comm);
   if (!h.region) return {};
-  const Piece own = all[comm.rank];
-  const Piece everything = all.run(0, comm.size);
-  Steps steps(*h.region, {Claim::allgather, own.bytes()}, by_leaders::leader_of(*h.nodes));
+  const BufferView own = all[comm.rank];
+  const BufferView everything = all.run(0, comm.size);
+  Steps steps(*h.region, {Signature::allgather, own.bytes()}, by_leaders::leader_of(*h.nodes));
   Error refused;  // only the own part is wrong: the others get theirs
   if (!choose::through_node_memory(everything.bytes())) {
     if (all_go_by_messages(steps)) return {};

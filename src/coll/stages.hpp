@@ -11,10 +11,10 @@ namespace heddle::coll {
 
 // Each is the operation's result, or nothing: it has to go by messages.
 Attempt staged_barrier(Comm& comm);
-Attempt staged_bcast(Comm& comm, const Piece& message, int root);
-Attempt staged_reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, int root);
-Attempt staged_allreduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op);
+Attempt staged_bcast(Comm& comm, const BufferView& message, int root);
+Attempt staged_reduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, int root);
+Attempt staged_allreduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op);
 // `mine` is this member's block of `all` for MPI_IN_PLACE.
-Attempt staged_allgather(Comm& comm, const Piece& mine, const Blocks& all);
+Attempt staged_allgather(Comm& comm, const BufferView& mine, const Blocks& all);
 
 }  // namespace heddle::coll

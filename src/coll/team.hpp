@@ -12,15 +12,19 @@ struct Team {
   int size;                    // of the group that one sends to
   const int* ranks = nullptr;  // its members' in the channel's communicator; null: the same numbers
 
-  void send(const Piece& message, int to, int lane = 0) const { schedule.send(channel, message, in_comm(to), lane); }
-  void recv(const Piece& message, int from, int lane = 0) const {
+  void send(const BufferView& message, int to, int lane = 0) const {
+    schedule.send(channel, message, in_comm(to), lane);
+  }
+  void recv(const BufferView& message, int from, int lane = 0) const {
     schedule.recv(channel, message, in_comm(from), lane);
   }
-  void copy(const Piece& from, const Piece& to) const { schedule.copy(from, to); }
-  void reduce(const Piece& left, const Piece& right_and_result) const { schedule.reduce(left, right_and_result); }
+  void copy(const BufferView& from, const BufferView& to) const { schedule.copy(from, to); }
+  void reduce(const BufferView& left, const BufferView& right_and_result) const {
+    schedule.reduce(left, right_and_result);
+  }
   void fence() const { schedule.fence(); }
-  Piece room(MPI_Count count, const Datatype& type) const { return schedule.room(count, type); }
-  Piece raw_room(std::size_t bytes) const { return raw(schedule.scratch(bytes), bytes); }
+  BufferView room(MPI_Count count, const Datatype& type) const { return schedule.room(count, type); }
+  BufferView raw_room(std::size_t bytes) const { return raw(schedule.scratch(bytes), bytes); }
 
   int in_comm(int member) const { return ranks ? ranks[member] : member; }
   int up(int distance) const { return (rank + distance) % size; }

@@ -47,7 +47,7 @@ Error plan_promises(coll::Schedule& schedule, Comm& twin, Context own) {
   if (schedule.comm().rank != 0) twin.context = ~promises;
   twin.context |= own;
   schedule.set_op(*predefined_op(MPI_BAND));
-  const coll::Piece context = coll::piece(&twin.context, 1, *predefined_datatype(MPI_UINT64_T));
+  const coll::BufferView context = coll::piece(&twin.context, 1, *predefined_datatype(MPI_UINT64_T));
   coll::allreduce(coll::team_of(schedule), context, context);
   return success;
 }
@@ -56,7 +56,7 @@ Error plan_promises(coll::Schedule& schedule, Comm& twin, Context own) {
 // are asked for where every member has an info argument, and kept by intracommunicators.
 Error plan_contexts(coll::Schedule& schedule, Comm& twin, Asked asked) {
   Comm& parent = schedule.comm();
-  const coll::Piece context = coll::raw(&twin.context, sizeof twin.context);
+  const coll::BufferView context = coll::raw(&twin.context, sizeof twin.context);
   if (!parent.inter) {
     if (asked == Asked::yes) return plan_promises(schedule, twin, promised(twin.hints));
     coll::bcast(coll::team_of(schedule), context, 0);

@@ -12,13 +12,13 @@ namespace heddle {
 Error exchange_bytes(Comm& parent, const void* mine, void* ours, void* theirs, std::size_t each) {
   return coll::run(parent, [&](coll::Schedule& schedule) {
     const coll::Team local = parent.inter ? coll::local_team_of(schedule) : coll::team_of(schedule);
-    const coll::Piece own = coll::raw(mine, each);
+    const coll::BufferView own = coll::raw(mine, each);
     const coll::Blocks blocks = coll::Blocks::regular(ours, own.count, own.type);
     local.copy(own, blocks[local.rank]);
     coll::allgather(local, blocks);
     if (!parent.inter) return success;
 
-    const coll::Piece remote_table = coll::raw(theirs, each * static_cast<std::size_t>(parent.remote_size));
+    const coll::BufferView remote_table = coll::raw(theirs, each * static_cast<std::size_t>(parent.remote_size));
     if (local.rank == 0) {
       const coll::Team remote = coll::team_of(schedule);
       local.fence();
@@ -39,7 +39,7 @@ Error gather_bytes(Comm& comm, const void* mine, std::size_t bytes, std::vector<
   all.resize(static_cast<std::size_t>(places.back() + lengths.back()));
   return coll::run(comm, [&](coll::Schedule& schedule) {
     const coll::Team team = coll::team_of(schedule);
-    const coll::Piece own = coll::raw(mine, bytes);
+    const coll::BufferView own = coll::raw(mine, bytes);
     const Counts counts(lengths.data());
     const Counts displacements(places.data());
     const coll::Blocks blocks = coll::Blocks::vector(all.data(), counts, displacements, own.type);

@@ -60,7 +60,7 @@ Error open_everywhere(Comm& comm, const char* filename, int amode, int& descript
   if (Error e = coll::bcast_bytes(comm, &error_number, sizeof error_number, 0)) return e;
   if (error_number != 0) return success;
   if (comm.rank != 0) error_number = try_open();
-  return coll::allreduce(comm, error_number, coll::Fold::max);
+  return coll::allreduce(comm, error_number, coll::ReductionKind::max);
 }
 
 void destroy(File& file) {

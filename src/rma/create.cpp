@@ -51,7 +51,7 @@ Error is_reached_by_kernel(Comm& comm, bool& reached) {
   for (int m = 0; m < comm.size && all != 0; ++m)
     all = comm.owner->peer_memory.within_reach(comm.world_rank(m)) ? 1 : 0;
   if (comm.size > 1)
-    if (Error e = coll::allreduce(comm, all, coll::Fold::min)) return e;
+    if (Error e = coll::allreduce(comm, all, coll::ReductionKind::min)) return e;
   reached = all != 0;
   return success;
 }

@@ -90,7 +90,7 @@ Error publish_report(Rank& rank, const std::string& report) {
   // Also those who have nothing to say take part: the variable may be set on some ranks only.
   const std::uint64_t mine = report.size();
   std::uint64_t longest = mine;
-  if (Error e = coll::allreduce(world, longest, coll::Fold::max)) return e;
+  if (Error e = coll::allreduce(world, longest, coll::ReductionKind::max)) return e;
   if (longest == 0) return success;
   std::vector<std::uint64_t> sizes(static_cast<std::size_t>(world.size));
   if (Error e = coll::allgather_bytes(world, &mine, sizes.data(), sizeof mine)) return e;

@@ -53,7 +53,7 @@ class Simulator {
 
  private:
   struct Operation {
-    Piece piece;
+    BufferView piece;
     std::vector<std::byte> data;  // of an eager send
     bool eager = false;
     bool done = false;

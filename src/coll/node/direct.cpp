@@ -13,7 +13,7 @@ constexpr std::size_t block_bytes = 4096;  // of a slice at a time: stays in the
 template <class T>
 class Meeting {
  public:
-  Meeting(Region& region, const Comm& comm, const Claim& claim) : region_(region), comm_(comm), claim_(claim) {}
+  Meeting(Region& region, const Comm& comm, const Signature& claim) : region_(region), comm_(comm), claim_(claim) {}
 
   // Everyone comes, with a T that lives until end(). False: the members do not agree what they are here for.
   bool begin(const T& mine) {
@@ -24,7 +24,7 @@ class Meeting {
   const T& of(int member) const { return *place(member); }
   // Everyone is done with everyone's buffers.
   void end() {
-    const Epoch e = region_.enter();
+    const Round e = region_.enter();
     (void)all_come(e);  // who agreed at the beginning is in the same operation still
     region_.all_seen_in(e);
     region_.finish(e);
@@ -34,26 +34,26 @@ class Meeting {
   const T*& place(int member) const {
     return *reinterpret_cast<const T**>(region_.slot(epoch_, member, sizeof(const T*)));
   }
-  bool all_come(Epoch e) {
+  bool all_come(Round e) {
     if (!region_.arrive(e, claim_)) return region_.await_open(e, claim_.kind);
     const bool agreed = region_.agreed();
-    region_.open(e, agreed ? claim_.kind : Claim::none);
+    region_.open(e, agreed ? claim_.kind : Signature::none);
     return agreed;
   }
 
   Region& region_;
   const Comm& comm_;
-  const Claim& claim_;
-  Epoch epoch_ = 0;
+  const Signature& claim_;
+  Round epoch_ = 0;
 };
 
 struct Operand {
-  Piece mine;
-  Piece result;
+  BufferView mine;
+  BufferView result;
 };
 
-std::byte* element(const Piece& piece, MPI_Count i) {
-  return static_cast<std::byte*>(Piece::at(piece.data, i * piece.type->size));
+std::byte* element(const BufferView& piece, MPI_Count i) {
+  return static_cast<std::byte*>(BufferView::at(piece.data, i * piece.type->size));
 }
 
 // Elements [first, first + n) of everyone's operand into the results, in rank order from the last to the first.
@@ -76,8 +76,8 @@ bool directly_reducible(const Datatype& type) {
   return type.dense && type.true_lb == 0 && type.size > 0 && static_cast<std::size_t>(type.size) <= block_bytes;
 }
 
-bool direct_reduce(Region& region, const Comm& comm, const Piece& mine, const Piece& result, const Claim& claim,
-                   const Op& op, int root) {
+bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, const BufferView& result,
+                   const Signature& claim, const Op& op, int root) {
   const Operand operand{mine, result};
   Meeting<Operand> members(region, comm, claim);
   if (!members.begin(operand)) return false;
@@ -91,8 +91,9 @@ bool direct_reduce(Region& region, const Comm& comm, const Piece& mine, const Pi
   return true;
 }
 
-bool direct_allgather(Region& region, const Comm& comm, const Piece& mine, const Blocks& all, const Claim& claim) {
-  Meeting<Piece> members(region, comm, claim);
+bool direct_allgather(Region& region, const Comm& comm, const BufferView& mine, const Blocks& all,
+                      const Signature& claim) {
+  Meeting<BufferView> members(region, comm, claim);
   if (!members.begin(mine)) return false;
   // From the own block on, so that not everyone reads the same one.
   for (int i = 0; i < comm.size; ++i) {
@@ -103,7 +104,7 @@ bool direct_allgather(Region& region, const Comm& comm, const Piece& mine, const
   return true;
 }
 
-bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to, const Claim& claim) {
+bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to, const Signature& claim) {
   Meeting<Blocks> members(region, comm, claim);
   if (!members.begin(from)) return false;
   for (int i = 0; i < comm.size; ++i) {

@@ -8,8 +8,8 @@
 // What a process of many ranks permits is Díaz-Martín 2014's subject, for messages; for collectives this is ours.
 #pragma once
 
+#include "coll/buffer_view.hpp"
 #include "coll/node/region.hpp"
-#include "coll/piece.hpp"
 #include "object/comm.hpp"
 #include "op/op.hpp"
 
@@ -23,11 +23,12 @@ bool directly_reducible(const Datatype& type);
 // Each returns false if the members do not agree what the operation is; nothing has been written then.
 //
 // `result` is significant at `root`, or everywhere for every_member. Both may be the same piece.
-bool direct_reduce(Region& region, const Comm& comm, const Piece& mine, const Piece& result, const Claim& claim,
-                   const Op& op, int root);
+bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, const BufferView& result,
+                   const Signature& claim, const Op& op, int root);
 // `mine` may be this member's block of `all`.
-bool direct_allgather(Region& region, const Comm& comm, const Piece& mine, const Blocks& all, const Claim& claim);
+bool direct_allgather(Region& region, const Comm& comm, const BufferView& mine, const Blocks& all,
+                      const Signature& claim);
 // Not in place.
-bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to, const Claim& claim);
+bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to, const Signature& claim);
 
 }  // namespace heddle::coll

@@ -25,22 +25,22 @@ Region::Region(Comm& comm, const Members& members, std::byte* base, bool crowded
 
 void Region::prepare(std::byte* base, const Members& members) {
   new (base) RegionHead{};
-  new (base + sizeof(RegionHead)) Frame[frames]{};
+  new (base + sizeof(RegionHead)) SlotSet[frames]{};
   for (int m = 0; m < members.size; ++m) {
     std::byte* const at =
-        base + sizeof(RegionHead) + frames * sizeof(Frame) + static_cast<std::size_t>(m) * sizeof(Member);
+        base + sizeof(RegionHead) + frames * sizeof(SlotSet) + static_cast<std::size_t>(m) * sizeof(Member);
     new (at) Member{};
     reinterpret_cast<Member*>(at)->rank = members.in_comm(m);
   }
 }
 
-bool Region::await_readers(Epoch e) {
+bool Region::await_readers(Round e) {
   const auto await_members = [&](const auto& finished) { await(boot::Awaited::members, e, -1, finished); };
   rounds_.await_finished(e, await_members, [&] { return strayed(e); });
   return !strayed(e);
 }
 
-void Region::finish(Epoch e) {
+void Region::finish(Round e) {
   if (!rounds_.finish(e)) [[likely]]
     return;
   for (int m = 0; m < members_.size; ++m) {
@@ -48,20 +48,23 @@ void Region::finish(Epoch e) {
   }
 }
 
-Error Region::disagreement(Epoch e, const Claim& mine) const {
+Error Region::disagreement(Round e, const Signature& mine) const {
   constexpr const char* names[] = {"no collective", "MPI_Barrier",   "MPI_Bcast",   "MPI_Reduce",
                                    "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall"};
   constexpr const char* advice = "do all processes agree on counts and datatypes?";
-  const auto differs = [&](Claim::Kind kind, std::uint64_t bytes) { return kind != mine.kind || bytes != mine.bytes; };
+  const auto differs = [&](Signature::Kind kind, std::uint64_t bytes) {
+    return kind != mine.kind || bytes != mine.bytes;
+  };
   // The root of a broadcast has left its length in the frame.
-  if (mine.kind == Claim::bcast && is_open(e) && frame(e).kind == Claim::bcast && differs(mine.kind, frame(e).bytes))
+  if (mine.kind == Signature::bcast && is_open(e) && frame(e).kind == Signature::bcast &&
+      differs(mine.kind, frame(e).bytes))
     return fail(MPI_ERR_TRUNCATE, "the root broadcasts %llu bytes, but rank %d of the communicator expects %zu; %s",
                 static_cast<unsigned long long>(frame(e).bytes), comm_.rank, mine.bytes, advice);
   for (int m = 0; m < members_.size; ++m) {
     const Member::Note& other = member(m).notes[e % 2];
     const std::uint64_t what = other.what.load(std::memory_order_relaxed);
     const std::uint64_t bytes = other.bytes.load(std::memory_order_relaxed);
-    const auto kind = static_cast<Claim::Kind>(what & ((1 << kind_bits) - 1));
+    const auto kind = static_cast<Signature::Kind>(what & ((1 << kind_bits) - 1));
     // One that has gone on by more than an operation has left nothing to be told.
     if (what >> kind_bits != e || !differs(kind, bytes)) continue;
     return fail(kind == mine.kind ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER,

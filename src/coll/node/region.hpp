@@ -19,7 +19,7 @@
 
 namespace heddle::coll {
 
-using Epoch = sync::Round;  // number of an operation
+using sync::Round;  // number of an operation
 
 // Who shares a region, by their ranks in the communicator.
 struct Members {
@@ -31,7 +31,7 @@ struct Members {
 };
 
 // What a member says that an operation is: all must say the same.
-struct Claim {
+struct Signature {
   enum Kind : std::uint8_t { none, barrier, bcast, reduce, allreduce, allgather, alltoall };
   Kind kind;
   std::size_t bytes;  // that every member has, or sends to each
@@ -44,12 +44,12 @@ struct Claim {
   }
 };
 
-// What lies in shared memory: the claims of the members are summed up in `arrived`.
-struct Frame : sync::SlotSet<platform::Native> {
-  std::uint64_t bytes;  // of a broadcast message, written before `open`
-  Claim::Kind kind;     // of the operation, written before `open`; none: the members disagree
+// What lies in shared memory: the signatures of the members are summed up in `arrived`.
+struct SlotSet : sync::SlotSet<platform::Native> {
+  std::uint64_t bytes;   // of a broadcast message, written before `open`
+  Signature::Kind kind;  // of the operation, written before `open`; none: the members disagree
 };
-static_assert(sizeof(Frame) == 128);
+static_assert(sizeof(SlotSet) == 128);
 
 using Member = boot::MemberProgress;  // mpiexec reads it, for messages about hangs
 
@@ -83,77 +83,77 @@ class Region {
 
   // Begins the next epoch: waits until its frame is free. An operation may have several under way, at most `frames`,
   // before it finishes them.
-  Epoch enter() {
+  Round enter() {
     return rounds_.enter(
         [this](const auto& free) { await(boot::Awaited::members, last_entered() - frames, -1, free); });
   }
-  Epoch last_entered() const { return rounds_.last_entered(); }
-  Frame& frame(Epoch e) const { return shared_.set(e); }
-  std::byte* slot(Epoch e, int member, std::size_t bytes) const {
+  Round last_entered() const { return rounds_.last_entered(); }
+  SlotSet& frame(Round e) const { return shared_.set(e); }
+  std::byte* slot(Round e, int member, std::size_t bytes) const {
     const auto i = e % frames * static_cast<std::size_t>(members_.size) + static_cast<std::size_t>(member);
     return bytes <= small_slot ? base_ + offset_of_small(members_.size) + i * small_slot
                                : base_ + offset_of_large(members_.size) + i * large_stride;
   }
   // For whoever finds that members disagree.
   static constexpr int kind_bits = Member::kind_bits;
-  void note(Epoch e, const Claim& claim) {
+  void note(Round e, const Signature& claim) {
     Member::Note& mine = member(members_.rank).notes[e % 2];
     mine.bytes.store(claim.bytes, std::memory_order_relaxed);
     mine.what.store(std::uint64_t{e} << kind_bits | claim.kind, std::memory_order_relaxed);
   }
   // Counts this member in, its slot being filled; true for the last one, who then knows whether all agree.
-  bool arrive(Epoch e, const Claim& claim) {
-    if (claim.kind != Claim::barrier) note(e, claim);
+  bool arrive(Round e, const Signature& claim) {
+    if (claim.kind != Signature::barrier) note(e, claim);
     return rounds_.arrive(e, claim.number());
   }
   // After arrive() has told this member that it is the last.
   bool agreed() const { return rounds_.agreed(); }
   // Another member's claim that differs, as "rank 1 came with ..."; what is there of it.
-  Error disagreement(Epoch e, const Claim& mine) const;
+  Error disagreement(Round e, const Signature& mine) const;
   // Lets those who wait for the frame read it; `waits` says who does.
   template <class Waits>
-  void open(Epoch e, Claim::Kind kind, Waits&& waits) {
+  void open(Round e, Signature::Kind kind, Waits&& waits) {
     frame(e).kind = kind;
     rounds_.open(e);
     for (int m = 0; m < members_.size; ++m) {
       if (m != members_.rank && waits(m)) notify(m);
     }
   }
-  void open(Epoch e, Claim::Kind kind) {
+  void open(Round e, Signature::Kind kind) {
     open(e, kind, [](int) { return true; });
   }
   // False: what was opened is not an operation of this kind, in which all agree.
-  [[nodiscard]] bool await_open(Epoch e, Claim::Kind kind) {
+  [[nodiscard]] bool await_open(Round e, Signature::Kind kind) {
     await(boot::Awaited::members, e, -1, [this, e] { return is_open(e); });
     return frame(e).kind == kind;
   }
   // The same, where what comes is the leader's, who speaks for the node (coll/leaders.hpp).
-  [[nodiscard]] bool await_leader(Epoch e, Claim::Kind kind, int leader) {
+  [[nodiscard]] bool await_leader(Round e, Signature::Kind kind, int leader) {
     await(boot::Awaited::leader, e, members_.in_comm(leader), [this, e] { return is_open(e); });
     return frame(e).kind == kind;
   }
   // The same for a broadcast, where a member that goes another way does not arrive but strays.
-  [[nodiscard]] bool await_broadcast(Epoch e, int root) {
+  [[nodiscard]] bool await_broadcast(Round e, int root) {
     await(boot::Awaited::root, e, root, [this, e] { return is_open(e) || strayed(e); });
-    return is_open(e) && frame(e).kind == Claim::bcast;
+    return is_open(e) && frame(e).kind == Signature::bcast;
   }
   // This member goes another way than the root of a broadcast; whether that one has opened it by now.
-  bool stray(Epoch e) { return rounds_.stray(e); }
-  bool strayed(Epoch e) const { return rounds_.strayed(e); }
-  bool is_open(Epoch e) const { return rounds_.is_open(e); }
+  bool stray(Round e) { return rounds_.stray(e); }
+  bool strayed(Round e) const { return rounds_.strayed(e); }
+  bool is_open(Round e) const { return rounds_.is_open(e); }
   // This member has nothing left to do in frames up to this one.
-  void finish(Epoch e);
+  void finish(Round e);
   // Of the root of a broadcast that others read out of its own buffer, after it has finished: waits until everyone has. False:
   // a member went another way.
-  [[nodiscard]] bool await_readers(Epoch e);
+  [[nodiscard]] bool await_readers(Round e);
   // Everyone has been seen in an operation that began with `e`, so they have finished what was before it.
-  void all_seen_in(Epoch e) { rounds_.all_seen_in(e); }
+  void all_seen_in(Round e) { rounds_.all_seen_in(e); }
 
  private:
   // Slots a few lines more than a power of two apart, so that they do not all fall into the same sets of the cache.
   static constexpr std::size_t large_stride = large_slot + 192;
   static std::size_t offset_of_small(int members) {
-    return sizeof(RegionHead) + frames * sizeof(Frame) + static_cast<std::size_t>(members) * sizeof(Member);
+    return sizeof(RegionHead) + frames * sizeof(SlotSet) + static_cast<std::size_t>(members) * sizeof(Member);
   }
   static std::size_t offset_of_large(int members) {
     const std::size_t end = offset_of_small(members) + frames * static_cast<std::size_t>(members) * small_slot;
@@ -163,9 +163,9 @@ class Region {
   // What the members share.
   struct Shared {
     std::byte* base;
-    Frame& set(Epoch e) const { return reinterpret_cast<Frame*>(base + sizeof(RegionHead))[e % frames]; }
+    SlotSet& set(Round e) const { return reinterpret_cast<SlotSet*>(base + sizeof(RegionHead))[e % frames]; }
     Member& member(std::uint32_t m) const {
-      return reinterpret_cast<Member*>(base + sizeof(RegionHead) + frames * sizeof(Frame))[m];
+      return reinterpret_cast<Member*>(base + sizeof(RegionHead) + frames * sizeof(SlotSet))[m];
     }
     auto& finished(std::uint32_t m) const { return member(m).finished; }
     auto& waiting() const { return reinterpret_cast<RegionHead*>(base)->congested; }
@@ -178,7 +178,7 @@ class Region {
   // With more ranks than cores, whoever is waited for needs this core more than we do: give it away at once, and only
   // if that does not help wait in earnest. The passive wait so anyway.
   template <class F>
-  void await(boot::Awaited what, Epoch e, int peer, const F& holds) {
+  void await(boot::Awaited what, Round e, int peer, const F& holds) {
     Rank& rank = *comm_.owner;
     if (crowded_ && rank.machine.awake != 0) {
       for (int i = 0; i < turns; ++i) {

@@ -52,18 +52,18 @@ Region* region_for(Comm& comm) {
 }
 
 // A piece that is shorter than it should be leaves the rest of the slot as it is.
-void put(const Piece& p, const Part& part, std::byte* slot) {
+void put(const BufferView& p, const Part& part, std::byte* slot) {
   const std::size_t there = p.bytes();
   if (part.offset >= there) return;
   pack(*p.type, p.data, p.count, part.offset, slot, std::min(part.bytes, there - part.offset));
 }
-void get(const std::byte* slot, const Part& part, const Piece& p) {
+void get(const std::byte* slot, const Part& part, const BufferView& p) {
   unpack(*p.type, p.data, p.count, part.offset, slot, part.bytes);
 }
 
 // What the root of a large broadcast puts into its slot, for ranks of the same process.
 struct Shown {
-  const Piece* message;
+  const BufferView* message;
 };
 
 // Each element is `type.size` bytes; slots hold the packed stream, which an operation can only be applied to if that is
@@ -71,7 +71,7 @@ struct Shown {
 bool reducible_packed(const Datatype& type) { return type.dense && type.true_lb == 0 && type.size > 0; }
 
 // The members do not agree what the operation is. Whoever has noticed goes by messages from then on.
-[[gnu::cold, gnu::noinline]] Error disagree(Region& region, Comm& comm, Epoch e, const Claim& mine) {
+[[gnu::cold, gnu::noinline]] Error disagree(Region& region, Comm& comm, Round e, const Signature& mine) {
   const Error error = region.disagreement(e, mine);
   leave_region(comm);
   return error;
@@ -79,11 +79,11 @@ bool reducible_packed(const Datatype& type) { return type.dense && type.true_lb 
 
 // An operation that is too much for shared memory, or nothing at all: it goes by messages, but its members count
 // themselves in like the others, for one of them may see it otherwise. Nobody waits here; the last to come knows.
-Attempt by_messages(Region& region, Comm& comm, const Claim& claim) {
-  const Epoch e = region.enter();
+Attempt by_messages(Region& region, Comm& comm, const Signature& claim) {
+  const Round e = region.enter();
   region.note(e, claim);
   const bool agreed = !region.arrive(e, claim) || region.agreed();
-  if (!agreed) region.open(e, Claim::none);  // for those that wait here
+  if (!agreed) region.open(e, Signature::none);  // for those that wait here
   region.finish(e);
   if (!agreed) return disagree(region, comm, e, claim);
   return {};
@@ -92,8 +92,8 @@ Attempt by_messages(Region& region, Comm& comm, const Claim& claim) {
 // In a broadcast nobody is counted. Who goes by messages leaves a mark, and so does the root where it does not; one of
 // them sees the other's, but for the moment in which both are made at once.
 Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
-  const Claim claim{Claim::bcast, bytes};
-  const Epoch e = region.enter();
+  const Signature claim{Signature::bcast, bytes};
+  const Round e = region.enter();
   region.note(e, claim);
   const bool astray = region.stray(e);
   region.finish(e);
@@ -104,13 +104,13 @@ Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
 // Fills a slot with everyone's operand. The last to come reduces them in rank order, so that the result, which the last
 // slot gets, does not depend on who came when; then it lets those read who wait. False: the members disagree.
 template <class Waits>
-bool contribute(Region& region, Comm& comm, const Piece& mine, const Part& part, const Claim& claim, const Op& op,
-                Waits&& waits) {
-  const Epoch e = region.enter();
+bool contribute(Region& region, Comm& comm, const BufferView& mine, const Part& part, const Signature& claim,
+                const Op& op, Waits&& waits) {
+  const Round e = region.enter();
   put(mine, part, region.slot(e, comm.rank, part.bytes));
   if (!region.arrive(e, claim)) return true;
   if (!region.agreed()) [[unlikely]]
-    return region.open(e, Claim::none), false;
+    return region.open(e, Signature::none), false;
   const MPI_Count count = static_cast<MPI_Count>(part.bytes) / mine.type->size;
   for (int m = 1; m < comm.size; ++m) {
     reduce_local(op, region.slot(e, m - 1, part.bytes), region.slot(e, m, part.bytes), count, *mine.type);
@@ -121,9 +121,9 @@ bool contribute(Region& region, Comm& comm, const Piece& mine, const Part& part,
 
 // Reads what everyone together has put into the frames of a batch that began after epoch `before`, by f(epoch, part).
 template <class F>
-Error collect(Region& region, Comm& comm, Epoch before, const Parts& parts, std::size_t first, std::size_t end,
-              const Claim& claim, F&& f) {
-  Epoch e = before;
+Error collect(Region& region, Comm& comm, Round before, const Parts& parts, std::size_t first, std::size_t end,
+              const Signature& claim, F&& f) {
+  Round e = before;
   for (std::size_t i = first; i < end; ++i) {
     if (!region.await_open(++e, claim.kind)) [[unlikely]]
       return disagree(region, comm, e, claim);
@@ -136,32 +136,33 @@ Error collect(Region& region, Comm& comm, Epoch before, const Parts& parts, std:
 
 // The reduction for those that want its result, who are at least `waits`.
 template <class Waits>
-Error reduce_parts(Region& region, Comm& comm, const Piece& mine, const Piece& result, const Parts& parts,
-                   const Claim& claim, const Op& op, Waits&& waits) {
+Error reduce_parts(Region& region, Comm& comm, const BufferView& mine, const BufferView& result, const Parts& parts,
+                   const Signature& claim, const Op& op, Waits&& waits) {
   return parts.for_batches([&](std::size_t first, std::size_t end) {
-    const Epoch before = region.last_entered();
+    const Round before = region.last_entered();
     for (std::size_t i = first; i < end; ++i) {
       if (!contribute(region, comm, mine, parts[i], claim, op, waits)) [[unlikely]]
         return disagree(region, comm, region.last_entered(), claim);
     }
     if (!waits(comm.rank)) return region.finish(region.last_entered()), success;
     return collect(region, comm, before, parts, first, end, claim,
-                   [&](Epoch e, const Part& part) { get(region.slot(e, comm.size - 1, part.bytes), part, result); });
+                   [&](Round e, const Part& part) { get(region.slot(e, comm.size - 1, part.bytes), part, result); });
   });
 }
 
 // What a large operation between ranks of one process has come to.
-Attempt directly(bool agreed, Region& region, Comm& comm, const Claim& claim) {
+Attempt directly(bool agreed, Region& region, Comm& comm, const Signature& claim) {
   if (!agreed) [[unlikely]]
     return disagree(region, comm, region.last_entered(), claim);
   return success;
 }
 
 // The reduction in shared memory, if it is for that. `root`: who gets the result, or every_member.
-Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, Claim::Kind kind, int root) {
+Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, Signature::Kind kind,
+               int root) {
   Region* region = region_for(comm);
   if (!region) return {};
-  const Claim claim{kind, mine.bytes()};
+  const Signature claim{kind, mine.bytes()};
   if (region->one_process() && claim.bytes >= choose::direct_reduce(region->crowded()) &&
       directly_reducible(*mine.type)) {
     if (Error e = check_reducible(op, *mine.type)) return e;
@@ -180,12 +181,12 @@ Attempt reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op,
 Attempt shared_barrier(Comm& comm) {
   Region* region = region_for(comm);
   if (!region) return {};
-  constexpr Claim claim{Claim::barrier, 0};
-  const Epoch e = region->enter();
+  constexpr Signature claim{Signature::barrier, 0};
+  const Round e = region->enter();
   bool agreed = true;
   if (region->arrive(e, claim)) {
     agreed = region->agreed();
-    region->open(e, agreed ? claim.kind : Claim::none);
+    region->open(e, agreed ? claim.kind : Signature::none);
   } else {
     agreed = region->await_open(e, claim.kind);
   }
@@ -196,7 +197,7 @@ Attempt shared_barrier(Comm& comm) {
   return success;
 }
 
-Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
+Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
   const std::size_t bytes = message.bytes();
   Parts parts(bytes, 1);
   Region* region = region_for(comm);
@@ -204,9 +205,9 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
   const auto is_direct = [&](std::size_t n) { return region->one_process() && choose::direct_bcast(n, comm.size); };
   if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size)) && !is_direct(bytes)))
     return broadcast_by_messages(*region, comm, bytes);
-  const Claim claim{Claim::bcast, bytes};
+  const Signature claim{Signature::bcast, bytes};
   if (comm.rank == root && is_direct(bytes)) {
-    const Epoch e = region->enter();
+    const Round e = region->enter();
     const Shown shown{&message};
     std::memcpy(region->slot(e, root, sizeof shown), &shown, sizeof shown);
     region->frame(e).bytes = bytes;
@@ -218,7 +219,7 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
   }
   if (comm.rank == root) {
     for (std::size_t i = 0; i < parts.count(); ++i) {
-      const Epoch e = region->enter();
+      const Round e = region->enter();
       put(message, parts[i], region->slot(e, root, parts[i].bytes));
       region->frame(e).bytes = bytes;
       region->open(e, claim.kind);
@@ -231,7 +232,7 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
   // The root decides how much there is, and so the way; what is too much is passed over and reported.
   Error error;
   for (std::size_t i = 0; i < parts.count(); ++i) {
-    const Epoch e = region->enter();
+    const Round e = region->enter();
     if (!region->await_broadcast(e, root)) [[unlikely]]
       return disagree(*region, comm, e, claim);
     const std::size_t sent = region->frame(e).bytes;
@@ -250,19 +251,19 @@ Attempt shared_bcast(Comm& comm, const Piece& message, int root) {
   return error;
 }
 
-Attempt shared_reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, int root) {
-  return reduce(comm, mine, result, op, Claim::reduce, root);
+Attempt shared_reduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, int root) {
+  return reduce(comm, mine, result, op, Signature::reduce, root);
 }
 
-Attempt shared_allreduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op) {
-  return reduce(comm, mine, result, op, Claim::allreduce, every_member);
+Attempt shared_allreduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op) {
+  return reduce(comm, mine, result, op, Signature::allreduce, every_member);
 }
 
-Attempt shared_allgather(Comm& comm, const Piece& mine, const Blocks& all) {
-  const Piece own = all[comm.rank];
+Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all) {
+  const BufferView own = all[comm.rank];
   const std::size_t bytes = own.bytes();
   const Parts parts(bytes, 1);
-  const Claim claim{Claim::allgather, bytes};
+  const Signature claim{Signature::allgather, bytes};
   Region* region = region_for(comm);
   if (!region) return {};
   const bool direct = region->one_process() && bytes >= choose::direct_allgather(region->crowded());
@@ -274,13 +275,13 @@ Attempt shared_allgather(Comm& comm, const Piece& mine, const Blocks& all) {
   }
   if (direct) return directly(direct_allgather(*region, comm, mine, all, claim), *region, comm, claim);
   return parts.for_batches([&](std::size_t first, std::size_t end) {
-    const Epoch before = region->last_entered();
+    const Round before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
-      const Epoch e = region->enter();
+      const Round e = region->enter();
       put(mine, parts[i], region->slot(e, comm.rank, parts[i].bytes));
-      if (region->arrive(e, claim)) region->open(e, region->agreed() ? claim.kind : Claim::none);
+      if (region->arrive(e, claim)) region->open(e, region->agreed() ? claim.kind : Signature::none);
     }
-    return collect(*region, comm, before, parts, first, end, claim, [&](Epoch e, const Part& part) {
+    return collect(*region, comm, before, parts, first, end, claim, [&](Round e, const Part& part) {
       for (int m = 0; m < comm.size; ++m) {
         if (m != comm.rank || !in_place) get(region->slot(e, m, part.bytes), part, all[m]);
       }
@@ -292,7 +293,7 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   const std::size_t each = to.run(0, 1).bytes();
   const auto size = static_cast<std::size_t>(comm.size);
   const Parts parts(each, 1, Region::large_slot / size);  // of every block
-  const Claim claim{Claim::alltoall, each};
+  const Signature claim{Signature::alltoall, each};
   Region* region = region_for(comm);
   if (!region) return {};
   const bool in_place = from.base == to.base;
@@ -304,15 +305,15 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   }
   if (direct) return directly(direct_alltoall(*region, comm, from, to, claim), *region, comm, claim);
   return parts.for_batches([&](std::size_t first, std::size_t end) {
-    const Epoch before = region->last_entered();
+    const Round before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
       const Part part = parts[i];
-      const Epoch e = region->enter();
+      const Round e = region->enter();
       std::byte* slot = region->slot(e, comm.rank, part.bytes * size);
       for (int m = 0; m < comm.size; ++m) put(from[m], part, slot + part.bytes * static_cast<std::size_t>(m));
-      if (region->arrive(e, claim)) region->open(e, region->agreed() ? claim.kind : Claim::none);
+      if (region->arrive(e, claim)) region->open(e, region->agreed() ? claim.kind : Signature::none);
     }
-    return collect(*region, comm, before, parts, first, end, claim, [&](Epoch e, const Part& part) {
+    return collect(*region, comm, before, parts, first, end, claim, [&](Round e, const Part& part) {
       const std::size_t mine = part.bytes * static_cast<std::size_t>(comm.rank);
       for (int m = 0; m < comm.size; ++m) get(region->slot(e, m, part.bytes * size) + mine, part, to[m]);
     });

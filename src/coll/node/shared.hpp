@@ -19,7 +19,7 @@
 
 #include <optional>
 
-#include "coll/piece.hpp"
+#include "coll/buffer_view.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
 #include "op/op.hpp"
@@ -30,12 +30,12 @@ namespace heddle::coll {
 using Attempt = std::optional<Error>;
 
 Attempt shared_barrier(Comm& comm);
-Attempt shared_bcast(Comm& comm, const Piece& message, int root);
+Attempt shared_bcast(Comm& comm, const BufferView& message, int root);
 // `result` is significant at the root. The two are the same piece for MPI_IN_PLACE.
-Attempt shared_reduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op, int root);
-Attempt shared_allreduce(Comm& comm, const Piece& mine, const Piece& result, const Op& op);
+Attempt shared_reduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, int root);
+Attempt shared_allreduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op);
 // `mine` is this member's block of `all` for MPI_IN_PLACE.
-Attempt shared_allgather(Comm& comm, const Piece& mine, const Blocks& all);
+Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all);
 // Regular blocks. `from` and `to` are the same for MPI_IN_PLACE.
 Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to);
 

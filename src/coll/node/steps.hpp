@@ -20,7 +20,7 @@ class Steps {
   // For the first round: nobody; the leader alone; everyone, who then know whether all agree.
   enum class Waiting : std::uint8_t { nobody, leader, everyone };
 
-  Steps(Region& region, const Claim& claim, int leader) : region_(region), claim_(claim), leader_(leader) {}
+  Steps(Region& region, const Signature& claim, int leader) : region_(region), claim_(claim), leader_(leader) {}
   // A leader that is stopped by an exception tells the others.
   ~Steps() {
     if (!leads() || is_down_) return;
@@ -47,7 +47,7 @@ class Steps {
       agreed_ = region_.agreed();
       if (agreed_) work();
       if (waiting != Waiting::nobody || !agreed_)
-        region_.open(first_, agreed_ ? claim_.kind : Claim::none,
+        region_.open(first_, agreed_ ? claim_.kind : Signature::none,
                      [&](int m) { return waiting == Waiting::everyone || !agreed_ || m == leader_; });
     } else if (waiting == Waiting::everyone || (waiting == Waiting::leader && leads())) {
       agreed_ = region_.await_open(first_, claim_.kind);
@@ -66,11 +66,11 @@ class Steps {
   template <class Fill, class Read>
   void down(std::size_t bytes, Fill&& fill, Read&& read) {
     is_down_ = true;
-    const Epoch second = region_.enter();
+    const Round second = region_.enter();
     if (leads()) {
       if (agreed_ && bytes <= Region::large_slot) fill(region_.slot(second, leader_, bytes));
       region_.frame(second).bytes = bytes;
-      region_.open(second, agreed_ ? claim_.kind : Claim::none);
+      region_.open(second, agreed_ ? claim_.kind : Signature::none);
     } else if (!region_.await_leader(second, claim_.kind, leader_)) {
       agreed_ = false;
     } else if (const std::size_t told = region_.frame(second).bytes; told <= Region::large_slot) {
@@ -88,16 +88,16 @@ class Steps {
   // Nobody in this operation waits for the leader; who takes it for another one is told.
   void pass() {
     is_down_ = true;
-    const Epoch second = region_.enter();
-    if (leads() && !agreed_) region_.open(second, Claim::none);
+    const Round second = region_.enter();
+    if (leads() && !agreed_) region_.open(second, Signature::none);
     region_.finish(second);
   }
 
  private:
   Region& region_;
-  Claim claim_;
+  Signature claim_;
   int leader_;
-  Epoch first_ = 0;
+  Round first_ = 0;
   bool agreed_ = true;
   bool met_ = false;  // the leader goes on only when all have come
   bool is_down_ = false;

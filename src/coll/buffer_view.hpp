@@ -13,7 +13,7 @@
 
 namespace heddle::coll {
 
-struct Piece {
+struct BufferView {
   void* data = nullptr;  // a piece that is only read may come from a const buffer
   MPI_Count count = 0;
   const Datatype* type = nullptr;
@@ -22,7 +22,7 @@ struct Piece {
   std::size_t bytes() const { return packed_size(*type, count); }
   bool empty() const { return bytes() == 0; }
   // Elements [first, first + n) of it.
-  Piece part(MPI_Count first, MPI_Count n) const { return {at(data, first * type->extent), n, type}; }
+  BufferView part(MPI_Count first, MPI_Count n) const { return {at(data, first * type->extent), n, type}; }
 
   // MPI_BOTTOM is null, so addresses are computed as numbers.
   static void* at(void* base, MPI_Aint offset) {
@@ -30,17 +30,17 @@ struct Piece {
   }
 };
 
-inline Piece piece(const void* data, MPI_Count count, const Datatype& type) {
+inline BufferView piece(const void* data, MPI_Count count, const Datatype& type) {
   return {const_cast<void*>(data), count, &type};
 }
 // Bytes as they are.
-inline Piece raw(const void* data, std::size_t bytes) {
+inline BufferView raw(const void* data, std::size_t bytes) {
   static const Datatype* const byte = predefined_datatype(MPI_BYTE);
   return {const_cast<void*>(data), static_cast<MPI_Count>(bytes), byte};
 }
 
 // Copies from one piece to another; the first bytes of it if the other is smaller.
-inline void copy(const Piece& from, const Piece& to) {
+inline void copy(const BufferView& from, const BufferView& to) {
   heddle::copy(*from.type, from.data, from.count, *to.type, to.data, to.count);
 }
 
@@ -66,14 +66,16 @@ struct Blocks {
   }
 
   bool is_regular() const { return shape == Shape::regular; }
-  Piece operator[](int i) const {
+  BufferView operator[](int i) const {
     const auto n = static_cast<std::size_t>(i);
     if (is_regular()) return run(i, 1);
-    if (shape == Shape::wide) return {Piece::at(base, displs[n]), counts[n], object(types[n])};
-    return {Piece::at(base, displs[n] * type->extent), counts[n], type};
+    if (shape == Shape::wide) return {BufferView::at(base, displs[n]), counts[n], object(types[n])};
+    return {BufferView::at(base, displs[n] * type->extent), counts[n], type};
   }
   // Blocks [first, first + n) in one piece; regular ones only.
-  Piece run(int first, int n) const { return {Piece::at(base, first * count * type->extent), n * count, type}; }
+  BufferView run(int first, int n) const {
+    return {BufferView::at(base, first * count * type->extent), n * count, type};
+  }
 };
 
 }  // namespace heddle::coll
