@@ -5,10 +5,10 @@
 // has nothing to run. Here the kernel is that scheduler, and two threads of the library stand for the hook:
 //
 //   the detector  has the scheduling class that runs when nothing else wants the core (SCHED_IDLE), so where it runs a core is
-//              idle; the kernel puts it on the idle core that is nearest to whoever called it. It only looks: it takes
-//              no lock, claims no work, and so may lose its core at any instant without holding up anybody.
-//   the worker   is an ordinary thread that the detector sends to do what there is to do, for at most `max_slice` at a time. Then
-//              the detector has to find an idle core again.
+//                 idle; the kernel puts it on the idle core that is nearest to whoever called it. It only looks: it takes
+//                 no lock, claims no work, and so may lose its core at any instant without holding up anybody.
+//   the worker    is an ordinary thread that the detector sends to do what there is to do, for at most `max_slice` at a time.
+//                 Then the detector has to find an idle core again.
 //
 // Both sleep unless there is something to look after. The rank's doorbell calls the detector: whoever sends to this rank while
 // no thread of the program sleeps for it, and the program itself when it starts something long and goes on. Called, the detector
@@ -25,7 +25,8 @@
 //              thread wants its core: a yield has run somebody.
 //
 // In the paper a send is deferred whether a core idles or not. Here it is only if one has been seen to within `fresh`, and
-// otherwise made at once: where every core computes, nobody waits for a message that the sender could have sent. Nor are helpers
+// otherwise made at once: where every core computes, nobody waits for a message that the sender could have sent. Nor while a thread of
+// the rank sleeps until something moves, since anybody may take that core at any time. Nor are progress threads
 // kept awake for sends that come seldom: it takes two within `idle_timeout` to call them. The paper's direct path submits in the idle
 // loop itself, without "usual locking mechanisms"; the worker takes the VNI's lock, since it is an ordinary thread.
 #pragma once
