@@ -47,7 +47,7 @@ InfoEntries describe_environment(const Rank& rank, const char* const* argv, int 
   InfoEntries entries;
   add(entries, "command", words.empty() ? "" : words[0]);
   add(entries, "argv", arguments);
-  add(entries, "maxprocs", std::to_string(rank.job->size()));
+  add(entries, "maxprocs", std::to_string(rank.world_size));
   add(entries, "host", system.nodename);
   add(entries, "arch", system.machine);
   add(entries, "wdir", getcwd(directory, sizeof directory) ? directory : "");
