@@ -82,12 +82,7 @@ heddle_benchmark(cg cg 3 --seconds 0.05 --scale 12 --threads 3 --samples 1)
 heddle_benchmark(sweep sweep 4 --scale 8 --threads 4 --seconds 0.05)
 heddle_benchmark(pack pack 1)
 
-# What a rank takes that talks to two others: the figure is that of 1000 ranks (docs/results/ranks-and-threads.md), the test has a few.
+# How it is run: heddle bench run memory, memory-job, memory-peers.
 add_executable(bench_memory memory.c)
 set_target_properties(bench_memory PROPERTIES OUTPUT_NAME memory)
 target_link_libraries(bench_memory PRIVATE mpi_abi)
-if(HEDDLE_TESTS AND NOT HEDDLE_SANITIZE)  # sanitizers have memory of their own
-  add_test(NAME bench.memory-peers COMMAND sh -c "file=$(mktemp) && $<TARGET_FILE:mpiexec> -n 32 $<TARGET_FILE:bench_memory> \
---file $file --mode peers --most 64; ended=$?; rm -f $file; exit $ended")
-  set_tests_properties(bench.memory-peers PROPERTIES TIMEOUT ${HEDDLE_TEST_LIMIT} PROCESSORS 2 ENVIRONMENT HEDDLE_NODES=2)
-endif()
