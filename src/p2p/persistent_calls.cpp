@@ -12,7 +12,6 @@
 
 namespace heddle::mpi {
 
-using message::Mode;
 
 namespace {
 

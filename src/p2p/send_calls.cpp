@@ -13,7 +13,6 @@
 
 namespace heddle::mpi {
 
-using message::Mode;
 
 namespace {
 
