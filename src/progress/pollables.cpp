@@ -9,18 +9,26 @@ namespace heddle::progress {
 
 void Pollables::put(Pollable& work) {
   std::lock_guard guard(mutex_);
+  work.turn = turns_++;
   work.next = nullptr;
   (tail_ ? tail_->next : head_) = &work;
   tail_ = &work;
 }
 
-Pollable* Pollables::take() {
+void Pollables::release() {
   std::lock_guard guard(mutex_);
+  --held_;
+}
+
+Pollable* Pollables::take(std::uint64_t end, bool of_program) {
+  std::lock_guard guard(mutex_);
+  Pollable* before = nullptr;
   Pollable* work = head_;
-  if (work != nullptr) {
-    head_ = work->next;
-    if (head_ == nullptr) tail_ = nullptr;
-  }
+  while (work != nullptr && work->calls_user && !of_program) before = std::exchange(work, work->next);
+  if (work == nullptr || work->turn >= end) return nullptr;
+  (before != nullptr ? before->next : head_) = work->next;
+  if (tail_ == work) tail_ = before;
+  ++held_;
   return work;
 }
 
@@ -73,16 +81,18 @@ PollResult Pollables::poll(bool of_program) {
   PollResult result;
   const Polling polling(*this);
   if (polling.is_nested()) return result;
-  for (std::uint32_t left = active_.load(std::memory_order_relaxed); left != 0; --left) {
-    Pollable* work = take();
-    if (work == nullptr) {
-      result.complete = false;
-      break;
-    }
+  std::uint64_t end = 0;
+  {
+    // Who takes one from here on sees all that the caller has seen.
+    const std::lock_guard guard(mutex_);
+    end = turns_;
+    result.complete = held_ == 0;
+  }
+  while (Pollable* const work = take(end, of_program)) {
     const bool calls_user = work->calls_user;  // it may be gone when it has finished
     bool finished = false;
     try {
-      finished = (of_program || !calls_user) && work->poll();
+      finished = work->poll();
     } catch (const std::bad_alloc&) {
       result.complete = false;  // it has no memory to go on now
     }
@@ -93,6 +103,7 @@ PollResult Pollables::poll(bool of_program) {
     } else {
       put(*work);
     }
+    release();
   }
   return result;
 }
