@@ -12,7 +12,6 @@
 
 namespace heddle::mpi {
 
-
 namespace {
 
 // What a round overwrites in the request, and the reference to the datatype that lasts over all rounds.

@@ -13,7 +13,6 @@
 
 namespace heddle::mpi {
 
-
 namespace {
 
 void isend(const void* buf, MPI_Count count, const Datatype& datatype, int dest, int tag, Comm& comm,
