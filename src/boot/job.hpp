@@ -120,7 +120,7 @@ struct alignas(64) JobHeader {
   std::uint64_t magic;
   std::uint32_t layout;
   std::int32_t size;           // ranks of the job
-  std::int32_t launcher;       // pid of mpiexec; 0 in a world of one
+  std::int32_t launcher;       // pid of mpiexec; 0 of a singleton
   std::int32_t local_ranks;    // ranks on this machine
   std::int32_t usable_cores;   // that all ranks together may use: affinity mask and cgroup quota, at least 1
   std::int32_t universe_size;  // of MPI_UNIVERSE_SIZE, if the user named one; else 0

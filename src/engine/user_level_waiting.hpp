@@ -11,7 +11,7 @@
 //   to run and does what it does then. Boost.Fiber puts the kernel thread to sleep, and a fiber that becomes ready by
 //   other means wakes it, which would not be so if it slept on our doorbell.
 //
-// Passive, a thread looks once before it is suspended, and the server resigns after one look. Busy, nobody is
+// Passive, a thread looks once before it is suspended, and the server steps down after one poll. Busy, nobody is
 // suspended: each looks for itself and yields.
 #pragma once
 
