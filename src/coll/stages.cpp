@@ -62,9 +62,10 @@ Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, con
     skip_operation(comm, false);
     return e;
   }
-  const Signature claim{kind, mine.bytes()};
-  const bool in_memory = choose::through_node_memory(claim.bytes) && type.dense && type.true_lb == 0 && type.size > 0;
-  Steps steps(*h.region, claim, by_leaders::leader_of(*h.nodes, root));
+  const Signature signature{kind, mine.bytes()};
+  const bool in_memory =
+      choose::through_node_memory(signature.bytes) && type.dense && type.true_lb == 0 && type.size > 0;
+  Steps steps(*h.region, signature, by_leaders::leader_of(*h.nodes, root));
   const int last = h.region->members().size - 1;
   if (!in_memory) {
     if (all_go_by_messages(steps)) return {};
@@ -86,7 +87,7 @@ Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, con
   });
   if (root == by_leaders::no_root) {
     steps.down(
-        claim.bytes, [&](std::byte* slot) { put(result, slot); },
+        signature.bytes, [&](std::byte* slot) { put(result, slot); },
         [&](const std::byte* slot, std::size_t bytes) { get(slot, bytes, result); });
   } else {
     steps.pass();

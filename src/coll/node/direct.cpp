@@ -13,13 +13,14 @@ constexpr std::size_t block_bytes = 4096;  // of a slice at a time: stays in the
 template <class T>
 class Meeting {
  public:
-  Meeting(Region& region, const Comm& comm, const Signature& claim) : region_(region), comm_(comm), claim_(claim) {}
+  Meeting(Region& region, const Comm& comm, const Signature& signature)
+      : region_(region), comm_(comm), signature_(signature) {}
 
   // Everyone comes, with a T that lives until end(). False: the members do not agree what they are here for.
   bool begin(const T& mine) {
-    epoch_ = region_.enter();
+    round_ = region_.enter();
     place(comm_.rank) = &mine;
-    return all_come(epoch_);
+    return all_come(round_);
   }
   const T& of(int member) const { return *place(member); }
   // Everyone is done with everyone's buffers.
@@ -32,19 +33,19 @@ class Meeting {
 
  private:
   const T*& place(int member) const {
-    return *reinterpret_cast<const T**>(region_.slot(epoch_, member, sizeof(const T*)));
+    return *reinterpret_cast<const T**>(region_.slot(round_, member, sizeof(const T*)));
   }
   bool all_come(Round e) {
-    if (!region_.arrive(e, claim_)) return region_.await_open(e, claim_.kind);
+    if (!region_.arrive(e, signature_)) return region_.await_open(e, signature_.kind);
     const bool agreed = region_.agreed();
-    region_.open(e, agreed ? claim_.kind : Signature::none);
+    region_.open(e, agreed ? signature_.kind : Signature::none);
     return agreed;
   }
 
   Region& region_;
   const Comm& comm_;
-  const Signature& claim_;
-  Round epoch_ = 0;
+  const Signature& signature_;
+  Round round_ = 0;
 };
 
 struct Operand {
@@ -77,9 +78,9 @@ bool directly_reducible(const Datatype& type) {
 }
 
 bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, const BufferView& result,
-                   const Signature& claim, const Op& op, int root) {
+                   const Signature& signature, const Op& op, int root) {
   const Operand operand{mine, result};
-  Meeting<Operand> members(region, comm, claim);
+  Meeting<Operand> members(region, comm, signature);
   if (!members.begin(operand)) return false;
   const Datatype& type = *mine.type;
   const MPI_Count block = static_cast<MPI_Count>(block_bytes) / type.size;
@@ -92,8 +93,8 @@ bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, con
 }
 
 bool direct_allgather(Region& region, const Comm& comm, const BufferView& mine, const Blocks& all,
-                      const Signature& claim) {
-  Meeting<BufferView> members(region, comm, claim);
+                      const Signature& signature) {
+  Meeting<BufferView> members(region, comm, signature);
   if (!members.begin(mine)) return false;
   // From the own block on, so that not everyone reads the same one.
   for (int i = 0; i < comm.size; ++i) {
@@ -104,8 +105,9 @@ bool direct_allgather(Region& region, const Comm& comm, const BufferView& mine, 
   return true;
 }
 
-bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to, const Signature& claim) {
-  Meeting<Blocks> members(region, comm, claim);
+bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to,
+                     const Signature& signature) {
+  Meeting<Blocks> members(region, comm, signature);
   if (!members.begin(from)) return false;
   for (int i = 0; i < comm.size; ++i) {
     const int m = (comm.rank + i) % comm.size;

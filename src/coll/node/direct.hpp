@@ -24,11 +24,12 @@ bool directly_reducible(const Datatype& type);
 //
 // `result` is significant at `root`, or everywhere for every_member. Both may be the same piece.
 bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, const BufferView& result,
-                   const Signature& claim, const Op& op, int root);
+                   const Signature& signature, const Op& op, int root);
 // `mine` may be this member's block of `all`.
 bool direct_allgather(Region& region, const Comm& comm, const BufferView& mine, const Blocks& all,
-                      const Signature& claim);
+                      const Signature& signature);
 // Not in place.
-bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to, const Signature& claim);
+bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to,
+                     const Signature& signature);
 
 }  // namespace heddle::coll

@@ -25,10 +25,10 @@ Region::Region(Comm& comm, const Members& members, std::byte* base, bool crowded
 
 void Region::prepare(std::byte* base, const Members& members) {
   new (base) RegionHead{};
-  new (base + sizeof(RegionHead)) SlotSet[frames]{};
+  new (base + sizeof(RegionHead)) SlotSet[slot_sets]{};
   for (int m = 0; m < members.size; ++m) {
     std::byte* const at =
-        base + sizeof(RegionHead) + frames * sizeof(SlotSet) + static_cast<std::size_t>(m) * sizeof(Member);
+        base + sizeof(RegionHead) + slot_sets * sizeof(SlotSet) + static_cast<std::size_t>(m) * sizeof(Member);
     new (at) Member{};
     reinterpret_cast<Member*>(at)->rank = members.in_comm(m);
   }
@@ -55,11 +55,11 @@ Error Region::disagreement(Round e, const Signature& mine) const {
   const auto differs = [&](Signature::Kind kind, std::uint64_t bytes) {
     return kind != mine.kind || bytes != mine.bytes;
   };
-  // The root of a broadcast has left its length in the frame.
-  if (mine.kind == Signature::bcast && is_open(e) && frame(e).kind == Signature::bcast &&
-      differs(mine.kind, frame(e).bytes))
+  // The root of a broadcast has left its length in the slot set.
+  if (mine.kind == Signature::bcast && is_open(e) && slot_set(e).kind == Signature::bcast &&
+      differs(mine.kind, slot_set(e).bytes))
     return fail(MPI_ERR_TRUNCATE, "the root broadcasts %llu bytes, but rank %d of the communicator expects %zu; %s",
-                static_cast<unsigned long long>(frame(e).bytes), comm_.rank, mine.bytes, advice);
+                static_cast<unsigned long long>(slot_set(e).bytes), comm_.rank, mine.bytes, advice);
   for (int m = 0; m < members_.size; ++m) {
     const Member::Note& other = member(m).notes[e % 2];
     const std::uint64_t what = other.what.load(std::memory_order_relaxed);

@@ -54,19 +54,19 @@ static_assert(sizeof(SlotSet) == 128);
 using Member = boot::MemberProgress;  // mpiexec reads it, for messages about hangs
 
 struct RegionHead {
-  alignas(64) platform::Native::atomic<std::uint32_t> congested;  // members that wait for a frame to be free
+  alignas(64) platform::Native::atomic<std::uint32_t> congested;  // members that wait for a slot set to be free
 };
 
 // One member's view of a region.
 class Region {
  public:
-  static constexpr std::size_t frames = 8;
+  static constexpr std::size_t slot_sets = 8;
   // Slots for messages of a few lines lie together; the pages of larger ones are only there if used.
   static constexpr std::size_t small_slot = 256;
   static constexpr std::size_t large_slot = 16384;
 
   static std::size_t bytes_for(int members) {
-    return offset_of_large(members) + frames * static_cast<std::size_t>(members) * large_stride;
+    return offset_of_large(members) + slot_sets * static_cast<std::size_t>(members) * large_stride;
   }
   // By one member, before the others attach.
   static void prepare(std::byte* base, const Members& members);
@@ -81,39 +81,39 @@ class Region {
 
   // ---- The course of an operation ----
 
-  // Begins the next epoch: waits until its frame is free. An operation may have several under way, at most `frames`,
+  // Begins the next round: waits until its slot set is free. An operation may have several under way, at most `slot_sets`,
   // before it finishes them.
   Round enter() {
     return rounds_.enter(
-        [this](const auto& free) { await(boot::Awaited::members, last_entered() - frames, -1, free); });
+        [this](const auto& free) { await(boot::Awaited::members, last_entered() - slot_sets, -1, free); });
   }
   Round last_entered() const { return rounds_.last_entered(); }
-  SlotSet& frame(Round e) const { return shared_.set(e); }
+  SlotSet& slot_set(Round e) const { return shared_.set(e); }
   std::byte* slot(Round e, int member, std::size_t bytes) const {
-    const auto i = e % frames * static_cast<std::size_t>(members_.size) + static_cast<std::size_t>(member);
+    const auto i = e % slot_sets * static_cast<std::size_t>(members_.size) + static_cast<std::size_t>(member);
     return bytes <= small_slot ? base_ + offset_of_small(members_.size) + i * small_slot
                                : base_ + offset_of_large(members_.size) + i * large_stride;
   }
   // For whoever finds that members disagree.
   static constexpr int kind_bits = Member::kind_bits;
-  void note(Round e, const Signature& claim) {
+  void note(Round e, const Signature& signature) {
     Member::Note& mine = member(members_.rank).notes[e % 2];
-    mine.bytes.store(claim.bytes, std::memory_order_relaxed);
-    mine.what.store(std::uint64_t{e} << kind_bits | claim.kind, std::memory_order_relaxed);
+    mine.bytes.store(signature.bytes, std::memory_order_relaxed);
+    mine.what.store(std::uint64_t{e} << kind_bits | signature.kind, std::memory_order_relaxed);
   }
   // Counts this member in, its slot being filled; true for the last one, who then knows whether all agree.
-  bool arrive(Round e, const Signature& claim) {
-    if (claim.kind != Signature::barrier) note(e, claim);
-    return rounds_.arrive(e, claim.number());
+  bool arrive(Round e, const Signature& signature) {
+    if (signature.kind != Signature::barrier) note(e, signature);
+    return rounds_.arrive(e, signature.number());
   }
   // After arrive() has told this member that it is the last.
   bool agreed() const { return rounds_.agreed(); }
-  // Another member's claim that differs, as "rank 1 came with ..."; what is there of it.
+  // Another member's signature that differs, as "rank 1 came with ..."; what is there of it.
   Error disagreement(Round e, const Signature& mine) const;
-  // Lets those who wait for the frame read it; `waits` says who does.
+  // Lets those who wait for the slot set read it; `waits` says who does.
   template <class Waits>
   void open(Round e, Signature::Kind kind, Waits&& waits) {
-    frame(e).kind = kind;
+    slot_set(e).kind = kind;
     rounds_.open(e);
     for (int m = 0; m < members_.size; ++m) {
       if (m != members_.rank && waits(m)) notify(m);
@@ -125,23 +125,23 @@ class Region {
   // False: what was opened is not an operation of this kind, in which all agree.
   [[nodiscard]] bool await_open(Round e, Signature::Kind kind) {
     await(boot::Awaited::members, e, -1, [this, e] { return is_open(e); });
-    return frame(e).kind == kind;
+    return slot_set(e).kind == kind;
   }
   // The same, where what comes is the leader's, who speaks for the node (coll/leaders.hpp).
   [[nodiscard]] bool await_leader(Round e, Signature::Kind kind, int leader) {
     await(boot::Awaited::leader, e, members_.in_comm(leader), [this, e] { return is_open(e); });
-    return frame(e).kind == kind;
+    return slot_set(e).kind == kind;
   }
   // The same for a broadcast, where a member that goes another way does not arrive but strays.
   [[nodiscard]] bool await_broadcast(Round e, int root) {
     await(boot::Awaited::root, e, root, [this, e] { return is_open(e) || strayed(e); });
-    return is_open(e) && frame(e).kind == Signature::bcast;
+    return is_open(e) && slot_set(e).kind == Signature::bcast;
   }
   // This member goes another way than the root of a broadcast; whether that one has opened it by now.
   bool stray(Round e) { return rounds_.stray(e); }
   bool strayed(Round e) const { return rounds_.strayed(e); }
   bool is_open(Round e) const { return rounds_.is_open(e); }
-  // This member has nothing left to do in frames up to this one.
+  // This member has nothing left to do in slot sets up to this one.
   void finish(Round e);
   // Of the root of a broadcast that others read out of its own buffer, after it has finished: waits until everyone has. False:
   // a member went another way.
@@ -153,19 +153,19 @@ class Region {
   // Slots a few lines more than a power of two apart, so that they do not all fall into the same sets of the cache.
   static constexpr std::size_t large_stride = large_slot + 192;
   static std::size_t offset_of_small(int members) {
-    return sizeof(RegionHead) + frames * sizeof(SlotSet) + static_cast<std::size_t>(members) * sizeof(Member);
+    return sizeof(RegionHead) + slot_sets * sizeof(SlotSet) + static_cast<std::size_t>(members) * sizeof(Member);
   }
   static std::size_t offset_of_large(int members) {
-    const std::size_t end = offset_of_small(members) + frames * static_cast<std::size_t>(members) * small_slot;
+    const std::size_t end = offset_of_small(members) + slot_sets * static_cast<std::size_t>(members) * small_slot;
     return (end + 4095) / 4096 * 4096;
   }
 
   // What the members share.
   struct Shared {
     std::byte* base;
-    SlotSet& set(Round e) const { return reinterpret_cast<SlotSet*>(base + sizeof(RegionHead))[e % frames]; }
+    SlotSet& set(Round e) const { return reinterpret_cast<SlotSet*>(base + sizeof(RegionHead))[e % slot_sets]; }
     Member& member(std::uint32_t m) const {
-      return reinterpret_cast<Member*>(base + sizeof(RegionHead) + frames * sizeof(SlotSet))[m];
+      return reinterpret_cast<Member*>(base + sizeof(RegionHead) + slot_sets * sizeof(SlotSet))[m];
     }
     auto& finished(std::uint32_t m) const { return member(m).finished; }
     auto& waiting() const { return reinterpret_cast<RegionHead*>(base)->congested; }
@@ -200,7 +200,7 @@ class Region {
   bool crowded_;
   bool one_process_;
   Shared shared_;
-  sync::SlotSetMember<platform::Native, frames, Shared> rounds_;
+  sync::SlotSetMember<platform::Native, slot_sets, Shared> rounds_;
 };
 
 }  // namespace heddle::coll

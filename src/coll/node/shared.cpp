@@ -13,8 +13,8 @@ namespace heddle::coll {
 
 namespace {
 
-// A message longer than a slot travels in parts, each in a frame of its own. A batch of parts is under way before
-// anything is waited for, so a whole batch costs one wait; and half of the frames stay free for the next one.
+// A message longer than a slot travels in parts, each in a slot set of its own. A batch of parts is under way before
+// anything is waited for, so a whole batch costs one wait; and half of the slot sets stay free for the next one.
 struct Part {
   std::size_t offset;  // in the packed stream
   std::size_t bytes;
@@ -22,7 +22,7 @@ struct Part {
 
 class Parts {
  public:
-  static constexpr std::size_t batch = Region::frames / 2;
+  static constexpr std::size_t batch = Region::slot_sets / 2;
 
   // `unit` bytes must not be torn apart.
   Parts(std::size_t bytes, std::size_t unit, std::size_t slot = Region::large_slot)
@@ -79,54 +79,54 @@ bool reducible_packed(const Datatype& type) { return type.dense && type.true_lb 
 
 // An operation that is too much for shared memory, or nothing at all: it goes by messages, but its members count
 // themselves in like the others, for one of them may see it otherwise. Nobody waits here; the last to come knows.
-Attempt by_messages(Region& region, Comm& comm, const Signature& claim) {
+Attempt by_messages(Region& region, Comm& comm, const Signature& signature) {
   const Round e = region.enter();
-  region.note(e, claim);
-  const bool agreed = !region.arrive(e, claim) || region.agreed();
+  region.note(e, signature);
+  const bool agreed = !region.arrive(e, signature) || region.agreed();
   if (!agreed) region.open(e, Signature::none);  // for those that wait here
   region.finish(e);
-  if (!agreed) return disagree(region, comm, e, claim);
+  if (!agreed) return disagree(region, comm, e, signature);
   return {};
 }
 
 // In a broadcast nobody is counted. Who goes by messages leaves a mark, and so does the root where it does not; one of
 // them sees the other's, but for the moment in which both are made at once.
 Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
-  const Signature claim{Signature::bcast, bytes};
+  const Signature signature{Signature::bcast, bytes};
   const Round e = region.enter();
-  region.note(e, claim);
+  region.note(e, signature);
   const bool astray = region.stray(e);
   region.finish(e);
-  if (astray) return disagree(region, comm, e, claim);
+  if (astray) return disagree(region, comm, e, signature);
   return {};
 }
 
 // Fills a slot with everyone's operand. The last to come reduces them in rank order, so that the result, which the last
 // slot gets, does not depend on who came when; then it lets those read who wait. False: the members disagree.
 template <class Waits>
-bool contribute(Region& region, Comm& comm, const BufferView& mine, const Part& part, const Signature& claim,
+bool contribute(Region& region, Comm& comm, const BufferView& mine, const Part& part, const Signature& signature,
                 const Op& op, Waits&& waits) {
   const Round e = region.enter();
   put(mine, part, region.slot(e, comm.rank, part.bytes));
-  if (!region.arrive(e, claim)) return true;
+  if (!region.arrive(e, signature)) return true;
   if (!region.agreed()) [[unlikely]]
     return region.open(e, Signature::none), false;
   const MPI_Count count = static_cast<MPI_Count>(part.bytes) / mine.type->size;
   for (int m = 1; m < comm.size; ++m) {
     reduce_local(op, region.slot(e, m - 1, part.bytes), region.slot(e, m, part.bytes), count, *mine.type);
   }
-  region.open(e, claim.kind, waits);
+  region.open(e, signature.kind, waits);
   return true;
 }
 
-// Reads what everyone together has put into the frames of a batch that began after epoch `before`, by f(epoch, part).
+// Reads what everyone together has put into the slot sets of a batch that began after round `before`, by f(round, part).
 template <class F>
 Error collect(Region& region, Comm& comm, Round before, const Parts& parts, std::size_t first, std::size_t end,
-              const Signature& claim, F&& f) {
+              const Signature& signature, F&& f) {
   Round e = before;
   for (std::size_t i = first; i < end; ++i) {
-    if (!region.await_open(++e, claim.kind)) [[unlikely]]
-      return disagree(region, comm, e, claim);
+    if (!region.await_open(++e, signature.kind)) [[unlikely]]
+      return disagree(region, comm, e, signature);
     f(e, parts[i]);
   }
   region.all_seen_in(before + 1);
@@ -137,23 +137,23 @@ Error collect(Region& region, Comm& comm, Round before, const Parts& parts, std:
 // The reduction for those that want its result, who are at least `waits`.
 template <class Waits>
 Error reduce_parts(Region& region, Comm& comm, const BufferView& mine, const BufferView& result, const Parts& parts,
-                   const Signature& claim, const Op& op, Waits&& waits) {
+                   const Signature& signature, const Op& op, Waits&& waits) {
   return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Round before = region.last_entered();
     for (std::size_t i = first; i < end; ++i) {
-      if (!contribute(region, comm, mine, parts[i], claim, op, waits)) [[unlikely]]
-        return disagree(region, comm, region.last_entered(), claim);
+      if (!contribute(region, comm, mine, parts[i], signature, op, waits)) [[unlikely]]
+        return disagree(region, comm, region.last_entered(), signature);
     }
     if (!waits(comm.rank)) return region.finish(region.last_entered()), success;
-    return collect(region, comm, before, parts, first, end, claim,
+    return collect(region, comm, before, parts, first, end, signature,
                    [&](Round e, const Part& part) { get(region.slot(e, comm.size - 1, part.bytes), part, result); });
   });
 }
 
 // What a large operation between ranks of one process has come to.
-Attempt directly(bool agreed, Region& region, Comm& comm, const Signature& claim) {
+Attempt directly(bool agreed, Region& region, Comm& comm, const Signature& signature) {
   if (!agreed) [[unlikely]]
-    return disagree(region, comm, region.last_entered(), claim);
+    return disagree(region, comm, region.last_entered(), signature);
   return success;
 }
 
@@ -162,17 +162,17 @@ Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, con
                int root) {
   Region* region = region_for(comm);
   if (!region) return {};
-  const Signature claim{kind, mine.bytes()};
-  if (region->one_process() && claim.bytes >= choose::direct_reduce(region->crowded()) &&
+  const Signature signature{kind, mine.bytes()};
+  if (region->one_process() && signature.bytes >= choose::direct_reduce(region->crowded()) &&
       directly_reducible(*mine.type)) {
     if (Error e = check_reducible(op, *mine.type)) return e;
-    return directly(direct_reduce(*region, comm, mine, result, claim, op, root), *region, comm, claim);
+    return directly(direct_reduce(*region, comm, mine, result, signature, op, root), *region, comm, signature);
   }
-  if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, claim);
-  const Parts parts(claim.bytes, static_cast<std::size_t>(mine.type->size));
-  if (!parts.fit(choose::shared_reduce(comm.size, region->crowded()))) return by_messages(*region, comm, claim);
+  if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
+  const Parts parts(signature.bytes, static_cast<std::size_t>(mine.type->size));
+  if (!parts.fit(choose::shared_reduce(comm.size, region->crowded()))) return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
-  return reduce_parts(*region, comm, mine, result, parts, claim, op,
+  return reduce_parts(*region, comm, mine, result, parts, signature, op,
                       [root](int m) { return root == every_member || m == root; });
 }
 
@@ -181,17 +181,17 @@ Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, con
 Attempt shared_barrier(Comm& comm) {
   Region* region = region_for(comm);
   if (!region) return {};
-  constexpr Signature claim{Signature::barrier, 0};
+  constexpr Signature signature{Signature::barrier, 0};
   const Round e = region->enter();
   bool agreed = true;
-  if (region->arrive(e, claim)) {
+  if (region->arrive(e, signature)) {
     agreed = region->agreed();
-    region->open(e, agreed ? claim.kind : Signature::none);
+    region->open(e, agreed ? signature.kind : Signature::none);
   } else {
-    agreed = region->await_open(e, claim.kind);
+    agreed = region->await_open(e, signature.kind);
   }
   if (!agreed) [[unlikely]]
-    return disagree(*region, comm, e, claim);
+    return disagree(*region, comm, e, signature);
   region->all_seen_in(e);
   region->finish(e);
   return success;
@@ -205,26 +205,26 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
   const auto is_direct = [&](std::size_t n) { return region->one_process() && choose::direct_bcast(n, comm.size); };
   if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size)) && !is_direct(bytes)))
     return broadcast_by_messages(*region, comm, bytes);
-  const Signature claim{Signature::bcast, bytes};
+  const Signature signature{Signature::bcast, bytes};
   if (comm.rank == root && is_direct(bytes)) {
     const Round e = region->enter();
     const Shown shown{&message};
     std::memcpy(region->slot(e, root, sizeof shown), &shown, sizeof shown);
-    region->frame(e).bytes = bytes;
-    region->open(e, claim.kind);
+    region->slot_set(e).bytes = bytes;
+    region->open(e, signature.kind);
     region->finish(e);
     if (!region->await_readers(e)) [[unlikely]]
-      return disagree(*region, comm, e, claim);
+      return disagree(*region, comm, e, signature);
     return success;
   }
   if (comm.rank == root) {
     for (std::size_t i = 0; i < parts.count(); ++i) {
       const Round e = region->enter();
       put(message, parts[i], region->slot(e, root, parts[i].bytes));
-      region->frame(e).bytes = bytes;
-      region->open(e, claim.kind);
+      region->slot_set(e).bytes = bytes;
+      region->open(e, signature.kind);
       if (region->strayed(e)) [[unlikely]]
-        return disagree(*region, comm, e, claim);
+        return disagree(*region, comm, e, signature);
       region->finish(e);
     }
     return success;
@@ -234,8 +234,8 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
   for (std::size_t i = 0; i < parts.count(); ++i) {
     const Round e = region->enter();
     if (!region->await_broadcast(e, root)) [[unlikely]]
-      return disagree(*region, comm, e, claim);
-    const std::size_t sent = region->frame(e).bytes;
+      return disagree(*region, comm, e, signature);
+    const std::size_t sent = region->slot_set(e).bytes;
     parts = Parts(is_direct(sent) ? 1 : sent, 1);
     if (sent > bytes) [[unlikely]] {
       error = fail(MPI_ERR_TRUNCATE, "the root broadcast %zu bytes, but the buffer has room for %zu", sent, bytes);
@@ -263,25 +263,25 @@ Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all) 
   const BufferView own = all[comm.rank];
   const std::size_t bytes = own.bytes();
   const Parts parts(bytes, 1);
-  const Signature claim{Signature::allgather, bytes};
+  const Signature signature{Signature::allgather, bytes};
   Region* region = region_for(comm);
   if (!region) return {};
   const bool direct = region->one_process() && bytes >= choose::direct_allgather(region->crowded());
   if (bytes == 0 || (!direct && !parts.fit(choose::shared_allgather(region->crowded()))))
-    return by_messages(*region, comm, claim);
+    return by_messages(*region, comm, signature);
   const bool in_place = own.data == mine.data;
   if (!in_place) {
     if (Error e = check_copy(mine, own)) return e;
   }
-  if (direct) return directly(direct_allgather(*region, comm, mine, all, claim), *region, comm, claim);
+  if (direct) return directly(direct_allgather(*region, comm, mine, all, signature), *region, comm, signature);
   return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Round before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
       const Round e = region->enter();
       put(mine, parts[i], region->slot(e, comm.rank, parts[i].bytes));
-      if (region->arrive(e, claim)) region->open(e, region->agreed() ? claim.kind : Signature::none);
+      if (region->arrive(e, signature)) region->open(e, region->agreed() ? signature.kind : Signature::none);
     }
-    return collect(*region, comm, before, parts, first, end, claim, [&](Round e, const Part& part) {
+    return collect(*region, comm, before, parts, first, end, signature, [&](Round e, const Part& part) {
       for (int m = 0; m < comm.size; ++m) {
         if (m != comm.rank || !in_place) get(region->slot(e, m, part.bytes), part, all[m]);
       }
@@ -293,17 +293,17 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   const std::size_t each = to.run(0, 1).bytes();
   const auto size = static_cast<std::size_t>(comm.size);
   const Parts parts(each, 1, Region::large_slot / size);  // of every block
-  const Signature claim{Signature::alltoall, each};
+  const Signature signature{Signature::alltoall, each};
   Region* region = region_for(comm);
   if (!region) return {};
   const bool in_place = from.base == to.base;
   const bool direct = region->one_process() && !in_place && each >= choose::direct_alltoall(region->crowded());
   if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(region->crowded()))))
-    return by_messages(*region, comm, claim);
+    return by_messages(*region, comm, signature);
   if (!in_place) {
     if (Error e = check_copy(from[comm.rank], to[comm.rank])) return e;
   }
-  if (direct) return directly(direct_alltoall(*region, comm, from, to, claim), *region, comm, claim);
+  if (direct) return directly(direct_alltoall(*region, comm, from, to, signature), *region, comm, signature);
   return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Round before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
@@ -311,9 +311,9 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
       const Round e = region->enter();
       std::byte* slot = region->slot(e, comm.rank, part.bytes * size);
       for (int m = 0; m < comm.size; ++m) put(from[m], part, slot + part.bytes * static_cast<std::size_t>(m));
-      if (region->arrive(e, claim)) region->open(e, region->agreed() ? claim.kind : Signature::none);
+      if (region->arrive(e, signature)) region->open(e, region->agreed() ? signature.kind : Signature::none);
     }
-    return collect(*region, comm, before, parts, first, end, claim, [&](Round e, const Part& part) {
+    return collect(*region, comm, before, parts, first, end, signature, [&](Round e, const Part& part) {
       const std::size_t mine = part.bytes * static_cast<std::size_t>(comm.rank);
       for (int m = 0; m < comm.size; ++m) get(region->slot(e, m, part.bytes * size) + mine, part, to[m]);
     });

@@ -1,16 +1,16 @@
 // Small blocking collectives through memory that all members share: a message is a store that the others see, and
 // everyone waits at most once.
 //
-// A communicator's region holds frames, used in turn by its operations (epochs); in a frame every member has a slot.
+// A communicator's region holds slot sets, used in turn by its operations (rounds); in a slot set every member has a slot.
 //
-//   one to all:  the root fills its slot and opens the frame; the others wait for that and read.
+//   one to all:  the root fills its slot and opens the slot set; the others wait for that and read.
 //   all to one,
 //   all to all:  everyone fills its slot and counts itself in. The last to come, who alone need not wait for anyone,
-//                does the common work (the reduction) and opens the frame; who needs the result waits for that.
+//                does the common work (the reduction) and opens the slot set; who needs the result waits for that.
 //
 // With more ranks than cores that costs about one round of the scheduler, whatever the number of ranks.
 //
-// A frame is used again only when every member has finished with what was in it, so an operation need not end with a
+// A slot set is used again only when every member has finished with what was in it, so an operation need not end with a
 // second round of waiting. Members agree on what goes this way because only the operation and its size decide.
 //
 // Source: the flags and slots are those of Graham and Shipman, "MPI support for multi-core architectures: optimized

@@ -1,7 +1,7 @@
 // What an operation over several nodes does inside each of them, through the memory of the members there: up to the member that speaks
 // for the node (its leader, coll/leaders.hpp), and down from it with what has come of it between the nodes.
 //
-//     Steps steps(region, claim, leader);
+//     Steps steps(region, signature, leader);
 //     steps.up(who waits, fill a slot, what the last to come does with all slots)
 //     ... the leader: between the nodes ...
 //     steps.down(fill the leader's slot, read it)        or pass(), if nobody waits for an outcome
@@ -20,7 +20,8 @@ class Steps {
   // For the first round: nobody; the leader alone; everyone, who then know whether all agree.
   enum class Waiting : std::uint8_t { nobody, leader, everyone };
 
-  Steps(Region& region, const Signature& claim, int leader) : region_(region), claim_(claim), leader_(leader) {}
+  Steps(Region& region, const Signature& signature, int leader)
+      : region_(region), signature_(signature), leader_(leader) {}
   // A leader that is stopped by an exception tells the others.
   ~Steps() {
     if (!leads() || is_down_) return;
@@ -35,22 +36,22 @@ class Steps {
   void fail_here() { agreed_ = false; }
   // False: members disagree, as far as this one has learned.
   bool agreed() const { return agreed_; }
-  Error disagreement() const { return region_.disagreement(first_, claim_); }
+  Error disagreement() const { return region_.disagreement(first_, signature_); }
 
-  // `fill(std::byte*)` writes this member's slot of `claim.bytes`. The last to come calls `work()`, if all agree.
+  // `fill(std::byte*)` writes this member's slot of `signature.bytes`. The last to come calls `work()`, if all agree.
   template <class Fill, class Work>
   void up(Waiting waiting, Fill&& fill, Work&& work) {
     first_ = region_.enter();
     fill(slot(region_.members().rank));
     met_ = waiting != Waiting::nobody;
-    if (region_.arrive(first_, claim_)) {
+    if (region_.arrive(first_, signature_)) {
       agreed_ = region_.agreed();
       if (agreed_) work();
       if (waiting != Waiting::nobody || !agreed_)
-        region_.open(first_, agreed_ ? claim_.kind : Signature::none,
+        region_.open(first_, agreed_ ? signature_.kind : Signature::none,
                      [&](int m) { return waiting == Waiting::everyone || !agreed_ || m == leader_; });
     } else if (waiting == Waiting::everyone || (waiting == Waiting::leader && leads())) {
-      agreed_ = region_.await_open(first_, claim_.kind);
+      agreed_ = region_.await_open(first_, signature_.kind);
     }
     if (!leads()) region_.finish(first_);  // the leader reads slots until the end
   }
@@ -59,7 +60,7 @@ class Steps {
         waiting, [](std::byte*) {}, [] {});
   }
   // A member's slot of the first round.
-  std::byte* slot(int member) const { return region_.slot(first_, member, claim_.bytes); }
+  std::byte* slot(int member) const { return region_.slot(first_, member, signature_.bytes); }
 
   // The leader's `fill(std::byte*)` writes `bytes` of outcome; the others' `read(const std::byte*, bytes)` gets them. More than a slot
   // are only told, and neither is called.
@@ -69,11 +70,11 @@ class Steps {
     const Round second = region_.enter();
     if (leads()) {
       if (agreed_ && bytes <= Region::large_slot) fill(region_.slot(second, leader_, bytes));
-      region_.frame(second).bytes = bytes;
-      region_.open(second, agreed_ ? claim_.kind : Signature::none);
-    } else if (!region_.await_leader(second, claim_.kind, leader_)) {
+      region_.slot_set(second).bytes = bytes;
+      region_.open(second, agreed_ ? signature_.kind : Signature::none);
+    } else if (!region_.await_leader(second, signature_.kind, leader_)) {
       agreed_ = false;
-    } else if (const std::size_t told = region_.frame(second).bytes; told <= Region::large_slot) {
+    } else if (const std::size_t told = region_.slot_set(second).bytes; told <= Region::large_slot) {
       read(region_.slot(second, leader_, told), told);
     } else {
       read(nullptr, told);
@@ -95,7 +96,7 @@ class Steps {
 
  private:
   Region& region_;
-  Signature claim_;
+  Signature signature_;
   int leader_;
   Round first_ = 0;
   bool agreed_ = true;
