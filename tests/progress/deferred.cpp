@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -201,6 +203,18 @@ void given_up() {
   }
 }
 
+// Whether that thread of this process is blocked in the kernel, twice in a row, so not for a lock that it gets at once.
+bool is_blocked(pid_t thread) {
+  for (int i = 0; i < 2; ++i) {
+    usleep(5'000);
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    if (line.find(") S ") == std::string::npos) return false;
+  }
+  return true;
+}
+
 // Another thread sleeps until something moves: it must not depend on a core that anybody may take.
 void block_beside(const test::Counter& deferred) {
   constexpr int messages = 20;
@@ -210,8 +224,12 @@ void block_beside(const test::Counter& deferred) {
     MPI_Send(nullptr, 0, MPI_INT, partner(), 10, MPI_COMM_WORLD);
     return;
   }
-  std::thread blocked([] { MPI_Recv(nullptr, 0, MPI_INT, partner(), 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE); });
-  usleep(50'000);
+  std::atomic<pid_t> receiver{0};
+  std::thread blocked([&] {
+    receiver.store(gettid());
+    MPI_Recv(nullptr, 0, MPI_INT, partner(), 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  });
+  while (receiver.load() == 0 || !is_blocked(receiver.load())) usleep(1'000);
   const unsigned long long before = deferred.read();
   std::vector<std::vector<int>> out;
   MPI_Request requests[messages];
