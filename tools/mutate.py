@@ -18,7 +18,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 FOLDERS = [ROOT / "src" / "sync", ROOT / "src" / "safety"]
 # Their orders are those of a lock, so what can be wrong in them is a step that is missing.
-STORES = {"server_roles.hpp", "condition.hpp", "backlog.hpp"}
+STORES = {"server_roles.hpp", "condition.hpp", "backlog.hpp", "work_list.hpp"}
 
 ENDLESS = 120  # seconds of one program
 

@@ -84,7 +84,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     tests.count(moved, rank_.machine);
   }
   void poll_once() override {
-    if (!something_to_do() && !rank_.pollables.any()) [[likely]]
+    if (!something_to_do() && !rank_.pollables->any()) [[likely]]
       return;
     poll(0, {});
     leave();
@@ -152,8 +152,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
         if (i != home) progress::add(result, vnis_[static_cast<std::size_t>(i)].poll({.most = how.most}));
     if (asked_.any()) [[unlikely]]
       asked_.for_each([&](Vni& vni) { progress::add(result, vni.poll({.urgency = how.urgency, .most = how.most})); });
-    if (rank_.pollables.any()) {
-      progress::add(result, rank_.pollables.poll(of_program));
+    if (rank_.pollables->any()) {
+      progress::add(result, rank_.pollables->poll(of_program, Missed::reported));
       // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
       if (result.made_progress) rouse();
       if (result.made_progress && !of_program) call_program();
@@ -165,7 +165,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   progress::PollResult poll_fully(bool of_program = true) {
     progress::PollResult result;
     for_each([&](auto& vni) { progress::add(result, vni.poll({.urgency = Urgency::low})); });
-    if (rank_.pollables.any()) progress::add(result, rank_.pollables.poll(of_program));
+    if (rank_.pollables->any()) progress::add(result, rank_.pollables->poll(of_program, Missed::rung_for));
     if (result.made_progress && !of_program) call_program();
     return result;
   }
@@ -272,6 +272,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
  private:
   using Time = instruments::Time;
+  using Missed = progress::Pollables::Missed;
 
   static constexpr std::uint32_t global_polls = 16;  // of a VNI to one of all (Amer 2019, Fig. 3a: `if (cond)`)
 
@@ -293,7 +294,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
       if (full) vni.prepare_to_sleep();
       progress::add(result, vni.poll({.urgency = full ? Urgency::low : Urgency::attempt}));
     });
-    if (rank_.pollables.any()) progress::add(result, rank_.pollables.poll(false));
+    if (rank_.pollables->any())
+      progress::add(result, rank_.pollables->poll(false, full ? Missed::rung_for : Missed::reported));
     if (result.made_progress) call_program();
     return result;
   }
@@ -309,7 +311,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   instruments::Counters& counters() { return vnis_.front().core().counters(); }
   // What has moved, or come, may be what a schedule waits for that only threads of the program may look at.
   void call_program() {
-    if (!rank_.pollables.any_of_program()) return;
+    if (!rank_.pollables->any_of_program()) return;
     roles_.call_server();
     roles_.call_listeners();
     rouse();  // a server that is a kernel thread sleeps on the doorbell, which nobody has rung for what was sent meanwhile
@@ -342,7 +344,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // Whether a user-level thread may be suspended: of what only threads of the program may poll nothing can move now. A helper that
   // moves something later calls them (call_program); while it is about to, the poll is not complete.
   bool leaves_nothing_of_program() {
-    if (!rank_.pollables.any_of_program()) return true;
+    if (!rank_.pollables->any_of_program()) return true;
     const progress::PollResult result = poll_fully();
     return !result.made_progress && result.complete;
   }

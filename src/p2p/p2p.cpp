@@ -204,7 +204,7 @@ void begin_serving(Rank& rank) { rank.engine->begin_serving(); }
 void end_serving(Rank& rank) { rank.engine->end_serving(); }
 
 void start_polling(Rank& rank, progress::Pollable& work) {
-  rank.pollables.add(work);
+  rank.pollables->add(work);
   rank.engine->notify(rank.world_rank);  // whoever sleeps for this rank has not seen it
 }
 

@@ -1,5 +1,6 @@
 #include "progress/pollables.hpp"
 
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -7,35 +8,10 @@
 
 namespace heddle::progress {
 
-void Pollables::put(Pollable& work) {
-  std::lock_guard guard(mutex_);
-  work.turn = turns_++;
-  work.next = nullptr;
-  (tail_ ? tail_->next : head_) = &work;
-  tail_ = &work;
-}
-
-void Pollables::release() {
-  std::lock_guard guard(mutex_);
-  --held_;
-}
-
-Pollable* Pollables::take(std::uint64_t end, bool of_program) {
-  std::lock_guard guard(mutex_);
-  Pollable* before = nullptr;
-  Pollable* work = head_;
-  while (work != nullptr && work->calls_user && !of_program) before = std::exchange(work, work->next);
-  if (work == nullptr || work->turn >= end) return nullptr;
-  (before != nullptr ? before->next : head_) = work->next;
-  if (tail_ == work) tail_ = before;
-  ++held_;
-  return work;
-}
-
 void Pollables::add(Pollable& work) {
   active_.fetch_add(1, std::memory_order_relaxed);
   if (work.calls_user) of_program_.fetch_add(1, std::memory_order_relaxed);
-  put(work);
+  list_.add(work);
 }
 
 // A schedule's own send or receive progresses too, and would come back here; depth one is enough.
@@ -77,18 +53,14 @@ class Pollables::Polling {
   Polling* next_ = nullptr;
 };
 
-PollResult Pollables::poll(bool of_program) {
+PollResult Pollables::poll(bool of_program, Missed missed) {
   PollResult result;
   const Polling polling(*this);
   if (polling.is_nested()) return result;
-  std::uint64_t end = 0;
-  {
-    // Who takes one from here on sees all that the caller has seen.
-    const std::lock_guard guard(mutex_);
-    end = turns_;
-    result.complete = held_ == 0;
-  }
-  while (Pollable* const work = take(end, of_program)) {
+  const List::Look look = list_.begin(missed);
+  result.complete = look.complete;
+  const auto suits = [of_program](const Pollable& work) { return of_program || !work.calls_user; };
+  while (Pollable* const work = list_.take(look, suits)) {
     const bool calls_user = work->calls_user;  // it may be gone when it has finished
     bool finished = false;
     try {
@@ -100,10 +72,8 @@ PollResult Pollables::poll(bool of_program) {
       active_.fetch_sub(1, std::memory_order_relaxed);
       if (calls_user) of_program_.fetch_sub(1, std::memory_order_relaxed);
       result.made_progress = true;
-    } else {
-      put(*work);
     }
-    release();
+    if (finished ? list_.forget(look) : list_.put_back(look, *work)) bell_.rouse();
   }
   return result;
 }

@@ -4,9 +4,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include "platform/native.hpp"
 #include "progress/poll_result.hpp"
+#include "sync/doorbell.hpp"
+#include "sync/work_list.hpp"
 #include "threads/mutex.hpp"
 
 namespace heddle::progress {
@@ -24,30 +26,34 @@ struct Pollable {
 };
 
 class Pollables {
+  struct Links {
+    static Pollable* next(const Pollable& work) { return work.next; }
+    static void set_next(Pollable& work, Pollable* other) { work.next = other; }
+    static std::uint64_t turn(const Pollable& work) { return work.turn; }
+    static void set_turn(Pollable& work, std::uint64_t turn) { work.turn = turn; }
+  };
+  using List = sync::WorkList<platform::Native, Pollable, Links, threads::Mutex>;
+
  public:
+  using Missed = List::Missed;
+
+  // Their rank's threads sleep on the bell. Whoever holds one that a thread has missed before it slept rings there.
+  explicit Pollables(sync::Doorbell<platform::Native>& bell) : bell_(bell) {}
+
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
   // Whether there are some that only threads of the program may look at.
   bool any_of_program() const { return of_program_.load(std::memory_order_relaxed) != 0; }
   void add(Pollable& work);
-  // Looks at each once, but for those that another thread is looking at, and those that are only for threads of the program
-  // if the caller is none. Not complete if there are some of the former: that thread may have looked before what the caller has seen.
-  PollResult poll(bool of_program = true);
+  // Looks at each once, but for those that another thread is looking at (sync/work_list.hpp), and those that are only for threads of the
+  // program if the caller is none.
+  PollResult poll(bool of_program, Missed missed);
 
  private:
   class Polling;
 
-  // The first that has been in the list since before `end`; null: there is none.
-  Pollable* take(std::uint64_t end, bool of_program);
-  // Back, or a new one.
-  void put(Pollable& work);
-  // It has finished, or it is put back.
-  void release();
-
-  threads::Mutex mutex_;
-  Pollable* head_ = nullptr;  // in the order of their turns
-  Pollable* tail_ = nullptr;
-  std::uint64_t turns_ = 0;     // that have been given
-  std::uint32_t held_ = 0;      // threads that are looking at one
+  sync::Doorbell<platform::Native>& bell_;
+  List list_;
+  threads::Mutex mutex_;        // of polling_
   Polling* polling_ = nullptr;  // user-level threads that are in poll()
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> of_program_{0};

@@ -147,6 +147,7 @@ static Error bring_up(Rank& rank) {
   rank.node.emplace(job.heap().data(), job.heap().size(),
                     node::Place{rank.world_rank, rank.world_size, job.first_local(), job.local_ranks()},
                     lln::bytes_for_networks(rank.world_size), node::bytes_for_channels(rank.world_size));
+  rank.pollables.emplace(rank.node->own_bell());
   const bool bound = job.record().bound != 0;
   rank.machine.cores = static_cast<std::uint32_t>(job.usable_cores());
   rank.machine.own_cores = bound ? static_cast<std::uint32_t>(job.record().cores) : rank.machine.cores;

@@ -65,16 +65,16 @@ struct Rank {
   std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp
   std::atomic<std::uint32_t> partitions_made{0};  // see object/tags.hpp
 
-  instruments::Ledger ledger;               // who counts what: VNIs and communicators
-  std::string strategy;                     // of the outboxes of its VNIs
-  std::unique_ptr<engine::Engine> engine;   // the rank's VNIs, and how its threads wait
-  Request* sent = nullptr;                  // what an MPI_Isend that was complete at once returns; always done
-  progress::Pollables pollables;            // schedules of nonblocking collectives
-  std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Buffer_attach
-  Machine machine;                          // what waiting must know
-  cpu_set_t cores;                          // that it was given when it began; empty: unknown
-  std::unique_ptr<ObjectTables> tables;     // object/tables.hpp
-  std::unique_ptr<tool::Interface> tool;    // of MPI_T, usable before initialization; tool/interface.hpp
+  instruments::Ledger ledger;                    // who counts what: VNIs and communicators
+  std::string strategy;                          // of the outboxes of its VNIs
+  std::unique_ptr<engine::Engine> engine;        // the rank's VNIs, and how its threads wait
+  Request* sent = nullptr;                       // what an MPI_Isend that was complete at once returns; always done
+  std::optional<progress::Pollables> pollables;  // schedules of nonblocking collectives
+  std::shared_ptr<p2p::SendBuffer> buffer;       // of MPI_Buffer_attach
+  Machine machine;                               // what waiting must know
+  cpu_set_t cores;                               // that it was given when it began; empty: unknown
+  std::unique_ptr<ObjectTables> tables;          // object/tables.hpp
+  std::unique_ptr<tool::Interface> tool;         // of MPI_T, usable before initialization; tool/interface.hpp
 };
 
 // Of the calling thread. It points to the rank of the process, until rank/host_interface.hpp says otherwise; initial-exec,

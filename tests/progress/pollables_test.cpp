@@ -30,53 +30,79 @@ struct Work final : Pollable {
   std::function<void()> body_;
 };
 
-TEST(Pollables, EachIsPolledOnce) {
-  Pollables list;
+using Missed = Pollables::Missed;
+
+struct PollablesTest : testing::Test {
+  sync::Doorbell<platform::Native> bell{};
+  Pollables list{bell};
+};
+
+TEST_F(PollablesTest, EachIsPolledOnce) {
   Work first, second, third;
   for (Work* work : {&first, &second, &third}) list.add(*work);
   second.finishes = true;
-  PollResult result = list.poll();
+  PollResult result = list.poll(true, Missed::reported);
   EXPECT_TRUE(result.made_progress && result.complete);
-  result = list.poll();
+  result = list.poll(true, Missed::reported);
   EXPECT_TRUE(!result.made_progress && result.complete);
   EXPECT_EQ(first.polls, 2);
   EXPECT_EQ(second.polls, 1);
   EXPECT_EQ(third.polls, 2);
 }
 
-TEST(Pollables, OnlyThreadsOfTheProgramMayCallItsFunctions) {
-  Pollables list;
+TEST_F(PollablesTest, OnlyThreadsOfTheProgramMayCallItsFunctions) {
   Work others, users([] {}, true), last;
   for (Work* work : {&users, &others, &last}) list.add(*work);
-  EXPECT_TRUE(list.poll(false).complete);
+  EXPECT_TRUE(list.poll(false, Missed::reported).complete);
   EXPECT_EQ(users.polls, 0);
   EXPECT_EQ(others.polls + last.polls, 2);
-  EXPECT_TRUE(list.poll(true).complete);
+  EXPECT_TRUE(list.poll(true, Missed::reported).complete);
   EXPECT_EQ(users.polls, 1);
   EXPECT_EQ(others.polls + last.polls, 4);
 }
 
 // Another thread is in the middle of one: it may have looked before what the caller wants to be seen.
-TEST(Pollables, APollIsIncompleteBesideAnother) {
-  Pollables list;
-  std::latch taken(1), seen(1);
+struct Held : PollablesTest {
+  Held() {
+    list.add(held);
+    list.add(free);
+    other = std::thread([this] { (void)list.poll(true, Missed::reported); });
+    taken.wait();
+  }
+  void give_back() {
+    seen.count_down();
+    other.join();
+  }
+
+  std::latch taken{1}, seen{1};
   bool holds = true;
-  Work held([&] {
+  Work held{[this] {
     if (!std::exchange(holds, false)) return;
     taken.count_down();
     seen.wait();
-  });
+  }};
   Work free;
-  list.add(held);
-  list.add(free);
-  std::thread other([&] { (void)list.poll(); });
-  taken.wait();
-  const PollResult result = list.poll();
+  std::thread other;
+};
+
+TEST_F(Held, APollIsIncompleteBesideAnother) {
+  const PollResult result = list.poll(true, Missed::reported);
   EXPECT_FALSE(result.complete);
   EXPECT_EQ(free.polls, 1) << "once, however many are left out";
-  seen.count_down();
-  other.join();
-  EXPECT_TRUE(list.poll().complete);
+  give_back();
+  EXPECT_EQ(bell.rings.load(platform::order::relaxed), 0U) << "nobody sleeps";
+  EXPECT_TRUE(list.poll(true, Missed::reported).complete);
+}
+
+TEST_F(Held, WhoGoesToSleepIsRungFor) {
+  // As one who sleeps counts itself.
+  bell.asleep.store(1, platform::order::relaxed);
+  EXPECT_TRUE(list.poll(true, Missed::rung_for).complete);
+  EXPECT_EQ(bell.rings.load(platform::order::relaxed), 0U);
+  give_back();
+  EXPECT_EQ(bell.rings.load(platform::order::relaxed), 1U);
+  EXPECT_TRUE(list.poll(true, Missed::rung_for).complete);
+  EXPECT_EQ(bell.rings.load(platform::order::relaxed), 1U) << "it has missed nothing this time";
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
 #include "watch_body.hpp"
+#include "work_body.hpp"
 
 namespace heddle::test {
 namespace {
@@ -79,6 +80,13 @@ TEST(Doorbell, Watch) {
   for (unsigned i = 0; i != 3'000; ++i) {
     run_on_threads<WatchBody<Native>>(4, 1 + i % 2);
     run_on_threads<WatchBody<Native, true>>(4, 1 + i % 2);
+  }
+}
+
+TEST(Doorbell, Work) {
+  for (unsigned i = 0; i != 500; ++i) {
+    run_on_threads<WorkBody<Native, 1>>(3, 1);
+    run_on_threads<WorkBody<Native, 2>>(3, 1);
   }
 }
 
