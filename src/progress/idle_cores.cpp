@@ -45,8 +45,7 @@ void IdleCores::finish() {
   ending_.store(true, std::memory_order_release);
   bell_.call();
   if (detector_.joinable()) detector_.join();
-  order_.store(end, std::memory_order_release);
-  Native::unpark(order_, 1, platform::Scope::process);
+  errand_.send(end);
   if (worker_.joinable()) worker_.join();
 }
 
@@ -127,33 +126,25 @@ bool IdleCores::poll_around(Keep&& keep, Act&& act) {
 
 // Whether the order moved anything.
 bool IdleCores::send(Order order) {
-  order_.store(order, std::memory_order_release);
-  Native::unpark(order_, 1, platform::Scope::process);
-  while (order_.load(std::memory_order_acquire) != none) {
-    if (direct_) {
-      Native::park(order_, order, platform::Scope::process);
-    } else {
-      sched_yield();
-    }
+  errand_.send(order);
+  if (direct_) {
+    errand_.sleep_until_done(order);
+  } else {
+    while (!errand_.done()) sched_yield();
   }
-  return moved_;
+  return errand_.result();
 }
 
 void IdleCores::work_for_detector() {
   pthread_setaffinity_np(pthread_self(), sizeof cores_, &cores_);
   for (;;) {
-    const std::uint32_t order = order_.load(std::memory_order_acquire);
-    if (order == none) {
-      Native::park(order_, none, platform::Scope::process);
-      continue;
-    }
+    const auto order = static_cast<Order>(errand_.await());
     if (order == end) return;
-    moved_ = carry_out(static_cast<Order>(order));
-    if (direct_) moved_ |= stay();
+    bool moved = carry_out(order);
+    if (direct_) moved |= stay();
     // The detector may lose its core before it gets to it.
     listen_unless_used();
-    order_.store(none, std::memory_order_release);
-    if (direct_) Native::unpark(order_, 1, platform::Scope::process);
+    errand_.end(moved, direct_);
   }
 }
 

@@ -41,6 +41,7 @@
 #include "progress/poll_result.hpp"
 #include "progress/setting.hpp"
 #include "sync/doorbell.hpp"
+#include "sync/errand.hpp"
 
 namespace heddle::progress {
 
@@ -77,7 +78,7 @@ class IdleCores {
 
  private:
   using Native = platform::Native;
-  enum Order : std::uint32_t { none, help, help_fully, end };
+  enum Order : std::uint32_t { help = 1, help_fully, end };
 
   static constexpr std::int64_t nobody_looks = 0;
   static constexpr std::int64_t long_ago = 1;
@@ -101,8 +102,7 @@ class IdleCores {
   std::atomic<std::int64_t> asked_{0};  // when it was last about to send
   // When a core was last seen to idle.
   alignas(platform::cache_line) std::atomic<std::int64_t> seen_{nobody_looks};
-  alignas(platform::cache_line) Native::atomic<std::uint32_t> order_{none};
-  bool moved_ = false;  // what came of the last order; of whoever `order_` says
+  alignas(platform::cache_line) sync::Errand<Native> errand_;  // of the worker; its result: whether it moved anything
   std::thread worker_;
   std::thread detector_;
 };

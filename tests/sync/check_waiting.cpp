@@ -6,6 +6,7 @@
 #include "doorbell_body.hpp"
 #include "election_body.hpp"
 #include "engine.hpp"
+#include "errand_body.hpp"
 #include "patience_body.hpp"
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
@@ -45,6 +46,7 @@ void enroll_waiting() {
   enroll<WorkBody<Checker, 1>>("work/held", 3, 1);
   enroll<WorkBody<Checker, 2>>("work/held-of-two", 3, 1);
   enroll<WorkBody<Checker, 1, Put::silently>>("work/put-back-silently", 3, 1, true);
+  enroll<ErrandBody<Checker>>("errand", 2, 3);
   for (const unsigned threads : {2U, 3U}) enroll<PatienceBody<Checker>>("patience", threads, 1);
   enroll<ServerBody<Checker, 2>>("roles/server", 2, 2);
   enroll<ServerBody<Checker, 3>>("roles/server", 3, 2);

@@ -11,6 +11,7 @@
 #include "counters.hpp"
 #include "doorbell_body.hpp"
 #include "election_body.hpp"
+#include "errand_body.hpp"
 #include "flux_body.hpp"
 #include "native_run.hpp"
 #include "patience_body.hpp"
@@ -58,6 +59,7 @@ void register_all() {
     add<ForceBody<Native, typename C::type, max_threads>>("CounterForced", C::name, {2, 3, 8, max_threads}, 0);
     add<ElectionBody<Native, typename C::type, max_threads>>("Election", C::name, {1, 2, 3, 8, max_threads}, 4'000);
   });
+  add<ErrandBody<Native>>("Doorbell", "errand", {2}, 8'000);
   add<DoorbellBody<Native, max_threads>>("Doorbell", "sleeper", {2, 3, 8, max_threads}, 8'000);
   add<DoorbellBody<Native, max_threads, true>>("Doorbell", "listener", {2, 3, 8, max_threads}, 8'000);
   add<ConditionBody<Native, max_threads>>("Roles", "condition", {2, 3, 8, max_threads}, 0);
