@@ -178,8 +178,8 @@ Posted Core::post_request(Request& request, Wakeups& wakeups) {
   if (unasked && !synchronous) {
     const Posted posted = route_.post(request.peer, header, bytes, data);
     if (posted == Posted::done) {
+      (void)left(request.peer);  // first: who waits for the request may take it for another message once it is finished
       finish(request, wakeups);
-      (void)left(request.peer);
     }
     if (posted != Posted::no_credit) return posted;
   }
