@@ -76,7 +76,7 @@ class Init:
         self.network = Network(self.plan.links, self.plan.forwarder)
         self.network.build(list(self.pids.values()))
         if self.plan.slurm:
-            slurm.start(self.plan.links.nodes, self.service)
+            slurm.start(self.plan.links.nodes, self.service, self.pids[1])
 
         ended, wake = socket.socketpair()
         for end in (ended, wake):
