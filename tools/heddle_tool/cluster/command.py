@@ -8,6 +8,7 @@ import socket
 import sys
 from pathlib import Path
 
+from ..bench import mpis
 from ..errors import BadInput
 from . import client, init, kernel, launchers, network, node, wire
 
@@ -104,9 +105,15 @@ def perform(argv: list[str]) -> int:
     if any(cwd.is_relative_to(own) for own in ("/tmp", "/dev/shm", "/run")):
         raise BadInput(f"{cwd} is not seen on the nodes, whose /tmp, /dev/shm and /run are their own: call from elsewhere")
     links = network.Links(int(words[0]), given.rails, given.rate or "", given.delay, given.jitter, given.loss)
+    asked = {"prrte": given.prrte, "hydra": given.hydra}
+    shown = {launcher: mpis.peer(launchers.ENVIRONMENTS[launcher][0], tell).prefix for launcher in asked if asked[launcher]}
     plan = init.Plan(given.name or f"cluster-{os.getpid()}", links,
-                     words[1:] or [os.environ.get("SHELL", "/bin/sh")], given.slurm)
+                     words[1:] or [os.environ.get("SHELL", "/bin/sh")], given.slurm, shown=shown)
     return make(plan)
+
+
+def tell(text: str) -> None:
+    print(f"cluster: {text}", file=sys.stderr)
 
 
 def make(plan: init.Plan) -> int:

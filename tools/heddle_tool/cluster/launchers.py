@@ -25,7 +25,9 @@ def prepare(shown: dict[str, Path]) -> None:
 def settings(launcher: str, prefix: Path) -> dict[str, str]:
     if launcher != "prrte":
         return {}
-    return {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    # The environment of PyPI has been moved away from where it was built.
+    return {"PRTE_PREFIX": str(prefix), "PMIX_PREFIX": str(prefix), "PRTE_ALLOW_RUN_AS_ROOT": "1",
+            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def script(name: str, environment: dict[str, str], command: list[str]) -> None:
