@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..bench import mpis
 from ..errors import BadInput
-from . import client, init, kernel, launchers, network, node, wire
+from . import client, forwarder, init, kernel, launchers, network, node, wire
 
 EPILOG = """\
 COMMAND runs on node 1, by default a shell; the nodes are called node1, node2, ..., their addresses are 10.77.0.K, on a
@@ -108,7 +108,8 @@ def perform(argv: list[str]) -> int:
     asked = {"prrte": given.prrte, "hydra": given.hydra}
     shown = {launcher: mpis.peer(launchers.ENVIRONMENTS[launcher][0], tell).prefix for launcher in asked if asked[launcher]}
     plan = init.Plan(given.name or f"cluster-{os.getpid()}", links,
-                     words[1:] or [os.environ.get("SHELL", "/bin/sh")], given.slurm, shown=shown)
+                     words[1:] or [os.environ.get("SHELL", "/bin/sh")], given.slurm,
+                     forwarder.program(tell) if links.forwarded else None, shown)
     return make(plan)
 
 
