@@ -30,6 +30,7 @@ class Plan:
 
 def main(plan: Plan, maker: socket.socket, outside: socket.socket) -> None:
     """In the new pid namespace. `maker`: signals come from it, errors go to it. Never returns."""
+    code = 1
     try:
         kernel.die_with_parent(signal.SIGKILL)
         wire.send(maker, {"alive": True})  # fails if the maker died before it could take this process along
@@ -44,11 +45,10 @@ def main(plan: Plan, maker: socket.socket, outside: socket.socket) -> None:
         (node.STATE / "log").mkdir()
         code = Init(plan, maker, outside).run()
     except kernel.NotHere as refused:
-        wire.send(maker, {"error": str(refused), "code": 77})
+        wire.send(maker, {"error": str(refused)})
         code = 77
     except (OSError, subprocess.SubprocessError) as wrong:
-        wire.send(maker, {"error": str(wrong), "code": 1})
-        code = 1
+        wire.send(maker, {"error": str(wrong)})
     finally:
         sys.stderr.flush()
         os._exit(code)
@@ -152,7 +152,6 @@ class Init:
         if not wire.same_user(asker):
             asker.close()
             return
-        wire.roomy(asker)
         self.selector.register(asker, selectors.EVENT_READ, lambda: self.answer(asker))
 
     def answer(self, asker: socket.socket) -> None:

@@ -82,7 +82,7 @@ class Network:
                            f"address add {address(node, rail)}/24 dev eth{rail - 1}", f"link set eth{rail - 1} up"]
             batch("ip", inside, pid)
             if self.links.rate:
-                # The bucket holds two milliseconds' worth, and at least the largest packet that TCP hands down at once.
+                # The bucket holds two milliseconds' worth, and at least two packets.
                 batch("tc", [f"qdisc add dev eth{rail - 1} root tbf rate {self.links.rate} burst {burst(self.links.rate)} "
                              "latency 50ms" for rail in rails], pid)
 
@@ -125,4 +125,5 @@ def bits(rate: str) -> float:
 
 
 def burst(rate: str) -> int:
-    return max(int(bits(rate) / 8 * 0.002), 128 * 1024)
+    """Bytes."""
+    return max(int(bits(rate) / 8 * 0.002), 3200)

@@ -35,16 +35,15 @@ def start(number: int, environment: dict[str, str]) -> tuple[int, socket.socket]
                 os._exit(1)
     its.close()
     os.waitpid(helper, 0)
-    pid = 0
-    while True:
+    pid, ready = 0, False
+    while not (pid and ready):  # of the helper and of the node, in any order
         message, _ = wire.receive(ours)
         if message is None:
             raise OSError(f"node {number} ended while it was made")
         if "error" in message:
             raise kernel.NotHere(message["error"]) if message["not_here"] else OSError(message["error"])
-        pid = message.get("pid", pid)
-        if "ready" in message:
-            return pid, ours
+        pid, ready = message.get("pid", pid), ready or "ready" in message
+    return pid, ours
 
 
 def furnish(number: int) -> None:

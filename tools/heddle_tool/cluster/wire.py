@@ -10,24 +10,17 @@ A request is one of
     {"ask": "status"}            answered by {"ok": ...} or {"error": TEXT}
 """
 
+import errno
 import json
 import os
 import socket
 
 CONTROL = "/run/cluster/control"  # inside
-LARGEST = 4 << 20  # bytes of a request: an environment may be long
+LARGEST = 1 << 20  # bytes of a message; the kernel's limit, some 200 KiB, is below
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
-    ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for end in ends:
-        roomy(end)
-    return ends
-
-
-def roomy(end: socket.socket) -> socket.socket:
-    end.setsockopt(socket.SOL_SOCKET, 32, LARGEST)  # SO_SNDBUFFORCE, as root
-    return end
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def abstract(name: str) -> str:
@@ -45,7 +38,7 @@ def listen(address: str) -> socket.socket:
 def connect(address: str) -> socket.socket:
     end = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     end.connect(address)
-    return roomy(end)
+    return end
 
 
 def same_user(end: socket.socket) -> bool:
@@ -54,7 +47,12 @@ def same_user(end: socket.socket) -> bool:
 
 
 def send(end: socket.socket, message: dict, descriptors: list[int] | None = None) -> None:
-    socket.send_fds(end, [json.dumps(message).encode()], descriptors or [])
+    try:
+        socket.send_fds(end, [json.dumps(message).encode()], descriptors or [])
+    except OSError as wrong:
+        if wrong.errno == errno.EMSGSIZE:
+            raise OSError("the command and its environment are too long to be passed to a node") from None
+        raise
 
 
 def receive(end: socket.socket) -> tuple[dict | None, list[int]]:
