@@ -15,8 +15,8 @@ STATE = Path("/run/cluster")
 def start(number: int, environment: dict[str, str]) -> tuple[int, socket.socket]:
     """Makes the node; its pid as the caller sees it, and the socket on which it is asked. Its interfaces come later."""
     ours, its = wire.pair()
-    helper = os.fork()  # a process can make one pid namespace for its children, so each node takes another process
-    if helper == 0:
+    between = os.fork()  # a process can make one pid namespace for its children, so each node takes another process
+    if between == 0:
         try:
             ours.close()
             kernel.unshare(kernel.NEWPID)
@@ -34,9 +34,9 @@ def start(number: int, environment: dict[str, str]) -> tuple[int, socket.socket]
             finally:
                 os._exit(1)
     its.close()
-    os.waitpid(helper, 0)
+    os.waitpid(between, 0)
     pid, ready = 0, False
-    while not (pid and ready):  # of the helper and of the node, in any order
+    while not (pid and ready):  # of the between and of the node, in any order
         message, _ = wire.receive(ours)
         if message is None:
             raise OSError(f"node {number} ended while it was made")

@@ -54,7 +54,7 @@ def prepare(nodes: int) -> None:
     for number in range(1, nodes + 1):
         lines.append(f"NodeName=node{number} NodeAddr={network.address(number, 1)} NodeHostname=node{number} Boards=1 "
                      f"Sockets=1 CoresPerSocket={SLOTS} ThreadsPerCore=1 State=UNKNOWN\n")
-    lines.append(f"PartitionName=all Nodes=node[1-{nodes}] Default=YES MaxTime=INFINITE State=UP\n")
+    lines.append(f"PartitionName=all Nodes=node[1-{nodes}] Default=YES OverSubscribe=EXCLUSIVE MaxTime=INFINITE State=UP\n")
     (configuration / "slurm.conf").write_text("".join(lines))
     (configuration / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
     kernel.bind(str(configuration), str(CONFIGURED))
