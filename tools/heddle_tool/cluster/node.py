@@ -36,7 +36,7 @@ def start(number: int, environment: dict[str, str]) -> tuple[int, socket.socket]
     its.close()
     os.waitpid(between, 0)
     pid, ready = 0, False
-    while not (pid and ready):  # of the between and of the node, in any order
+    while not (pid and ready):  # of the process between and of the node, in any order
         message, _ = wire.receive(ours)
         if message is None:
             raise OSError(f"node {number} ended while it was made")
@@ -109,11 +109,16 @@ class Agent:
     def reap(self) -> None:
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
+            if os.WIFSTOPPED(status):
+                # By the terminal's key: no shell watches over this group, so nobody else would continue it.
+                if pid in self.commands and os.WSTOPSIG(status) == signal.SIGTSTP:
+                    os.killpg(pid, signal.SIGCONT)
+                continue
             asker = self.commands.pop(pid, None)
             if asker:
                 try:
