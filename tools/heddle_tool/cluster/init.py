@@ -160,9 +160,9 @@ class Init:
         try:
             if request is not None:
                 self.perform(request, asker, descriptors)
-        except OSError as wrong:
+        except (OSError, KeyError, TypeError) as wrong:
             try:
-                wire.send(asker, {"error": str(wrong)})
+                wire.send(asker, {"error": f"not done: {wrong}"})
             except OSError:
                 pass  # it has hung up
         for descriptor in descriptors:

@@ -85,19 +85,24 @@ class Agent:
         if request is None:
             os._exit(0)  # init is gone
         asker = socket.socket(fileno=descriptors[0])
+        # A signal may be passed on at once, when the new process would still ignore it: it waits.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         pid = os.fork()
         if pid == 0:
             become(request, descriptors[1:4], self.environment, asker)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         for descriptor in descriptors[1:]:
             os.close(descriptor)
         self.commands[pid] = asker
         self.selector.register(asker, selectors.EVENT_READ, lambda: self.heed(pid, asker))
 
     def heed(self, pid: int, asker: socket.socket) -> None:
+        if pid not in self.commands:
+            return  # it has just been reaped
         message, _ = wire.receive(asker)
         if message is None:
             self.forget(asker)
-            self.commands.pop(pid, None)
+            del self.commands[pid]
         number = signal.SIGHUP if message is None else message["signal"]
         for kill in (os.killpg, os.kill):  # it may not have made its group yet
             try:
@@ -145,6 +150,7 @@ def become(request: dict, standard: list[int], environment: dict[str, str], aske
         signal.set_wakeup_fd(-1)
         for number in (*IGNORED, signal.SIGCHLD, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         argv = request["argv"]
         where = request["cwd"] or environment.get("HOME", "/")
         try:
