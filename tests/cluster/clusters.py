@@ -91,10 +91,12 @@ def left(inside: set[str], name: str) -> list[str]:
         if namespaces(int(entry)) & inside:
             found.append(f"process {entry} in a namespace")
     found += [f"interface {i}" for i in os.listdir("/sys/class/net") if re.fullmatch(r"switch\d+|n\d+r\d+", i)]
-    found += [line for line in Path("/proc/self/mounts").read_text().splitlines() if "nsfs" in line or "/run/cluster" in line]
+    # A mounted namespace is named by its root, net:[NUMBER].
+    found += [line for line in Path("/proc/self/mountinfo").read_text().splitlines()
+              if line.split()[3] in inside or "/run/cluster" in line]
     found += [line for line in Path("/proc/net/unix").read_text().splitlines() if line.endswith(f"heddle-cluster/{name}")]
-    if Path("/run/cluster").exists():
-        found.append("/run/cluster")
+    if Path("/run/cluster/control").exists():
+        found.append("/run/cluster/control")
     return found
 
 

@@ -5,7 +5,7 @@ import errno
 import os
 
 NEWNS, NEWUTS, NEWIPC, NEWPID, NEWNET = 0x00020000, 0x04000000, 0x08000000, 0x20000000, 0x40000000
-MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
+MS_BIND, MS_REC, MS_SLAVE = 4096, 16384, 1 << 19
 PR_SET_PDEATHSIG = 1
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -39,10 +39,10 @@ def bind(source: str, target: str) -> None:
 
 
 def own_mounts() -> None:
-    """What is mounted from now on is seen by this process and its descendants only. In a pid namespace of its own, /proc
-    shows that namespace, and /sys the network namespace."""
+    """What is mounted from now on is seen by this process and its descendants only; what is unmounted outside goes here too. In
+    a pid namespace of its own, /proc shows that namespace, and /sys the network namespace."""
     unshare(NEWNS)
-    mount("none", "/", flags=MS_REC | MS_PRIVATE)
+    mount("none", "/", flags=MS_REC | MS_SLAVE)
     mount("proc", "/proc", "proc")
     mount("sysfs", "/sys", "sysfs")
 
