@@ -1,6 +1,7 @@
 """However a cluster ends, nothing is left of it."""
 
 import os
+import pty
 import signal
 import subprocess
 
@@ -51,6 +52,23 @@ class Endings(clusters.Case):
             maker, inside = self.begin(name, "exec sleep 603")
             maker.send_signal(number)
             self.end(maker, inside, name, 128 + number)
+
+    def test_keys_of_a_terminal(self):
+        """The interrupt key ends the command; the stop key, which nobody could undo, does nothing."""
+        maker, terminal = pty.fork()
+        if maker == 0:
+            os.chdir(clusters.TREE)
+            os.execv(clusters.COMMAND, [str(clusters.COMMAND), "--name", "end-keys", "2", "sh", "-c",
+                                        "echo up; cluster node 2 sh -c 'echo there; exec sleep 608'"])
+        said = b""
+        while b"there" not in said:
+            said += os.read(terminal, 4096)
+        inside = clusters.namespaces_below(maker)
+        os.write(terminal, b"\x1a\x03")
+        _, status = os.waitpid(maker, 0)
+        os.close(terminal)
+        self.assertEqual(os.waitstatus_to_exitcode(status), 128 + signal.SIGINT)
+        self.assertEqual(clusters.soon_nothing_left(inside, "end-keys"), [])
 
     def test_signal_that_the_command_does_not_heed(self):
         maker, inside = self.begin("end-deaf", "trap '' TERM; while :; do sleep 0.1; done")

@@ -56,7 +56,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> Parser:
-    parser = Parser(prog="cluster", usage="cluster [OPTIONS] N [COMMAND...]", epilog=EPILOG, add_help=True,
+    parser = Parser(prog="cluster", usage="cluster [OPTIONS] N [COMMAND...]", epilog=EPILOG, allow_abbrev=False,
                     description="Makes N nodes on this machine and runs a command in them.",
                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--delay", type=duration, default=0, metavar="TIME", help="from node to node: 20us, 1ms")
@@ -108,7 +108,7 @@ def perform(argv: list[str]) -> int:
     asked = {"prrte": given.prrte, "hydra": given.hydra}
     shown = {launcher: mpis.peer(launchers.ENVIRONMENTS[launcher][0], tell).prefix for launcher in asked if asked[launcher]}
     plan = init.Plan(given.name or f"cluster-{os.getpid()}", links,
-                     words[1:] or [os.environ.get("SHELL", "/bin/sh")], given.slurm,
+                     words[1:] or [os.environ.get("SHELL", "/bin/sh")], client.in_foreground(), given.slurm,
                      forwarder.program(tell) if links.forwarded else None, shown)
     return make(plan)
 
@@ -123,7 +123,6 @@ def make(plan: init.Plan) -> int:
     except OSError:
         raise BadInput(f"a cluster called {plan.name!r} runs already") from None
     ours, its = wire.pair()
-    foreground = client.in_foreground()
     kernel.unshare(kernel.NEWPID)
     sys.stdout.flush()
     pid = os.fork()
@@ -148,7 +147,7 @@ def make(plan: init.Plan) -> int:
     signal.signal(signal.SIGALRM, lambda *_: os.kill(pid, signal.SIGKILL))
     _, status = os.waitpid(pid, 0)  # with it all other processes of its namespace have ended
     signal.setitimer(signal.ITIMER_REAL, 0)
-    if foreground:
+    if plan.terminal:
         node.take_terminal()
     while True:
         message, _ = wire.receive(ours)

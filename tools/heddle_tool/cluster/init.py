@@ -23,6 +23,7 @@ class Plan:
     name: str
     links: Links
     command: list[str]
+    terminal: bool  # the command gets the terminal's keys
     slurm: bool = False
     forwarder: Path | None = None
     shown: dict[str, Path] = field(default_factory=dict)  # launcher: prefix of its environment
@@ -86,7 +87,8 @@ class Init:
         for end, act in ((inside, lambda: self.accept(inside)), (self.outside, lambda: self.accept(self.outside)),
                          (self.maker, self.heed), (ended, lambda: (ended.recv(4096), self.reap()))):
             self.selector.register(end, selectors.EVENT_READ, act)
-        self.command = self.start(1, self.plan.command, [0, 1, 2], cwd=os.getcwd(), terminal=True)
+        self.command = self.start(1, self.plan.command, [0, 1, 2], cwd=os.getcwd(),
+                                  terminal=self.plan.terminal)
         self.selector.register(self.command, selectors.EVENT_READ, self.finish)
         while self.code is None:
             left = None if self.deadline is None else self.deadline - time.monotonic()
@@ -144,6 +146,21 @@ class Init:
                 return
             if pid == 0:
                 return
+            if self.network.process and pid == self.network.process.pid:
+                print("cluster: the forwarder ended, and with it the network", file=sys.stderr)
+            for number in [number for number, first in self.pids.items() if first == pid]:
+                del self.pids[number]
+                self.agents.pop(number).close()
+
+    def kill(self, number: int) -> None:
+        """The first process of the node, and with it the kernel all others. They are gone when it has been reaped."""
+        os.kill(self.pids[number], signal.SIGKILL)
+        limit = time.monotonic() + GRACE
+        while number in self.pids:
+            if time.monotonic() > limit:
+                raise OSError(f"node {number} has a process that does not end")
+            time.sleep(0.001)
+            self.reap()
 
     # ---- what is asked ----------------------------------------------------------------------------------------------
 
@@ -182,9 +199,7 @@ class Init:
             # The node answers for itself; the asker's connection is handed on to it.
             wire.send(self.agents[number], request, [asker.fileno(), *descriptors])
         elif asked == "kill":
-            os.kill(self.pids[number], signal.SIGKILL)
-            os.waitpid(self.pids.pop(number), 0)
-            self.agents.pop(number).close()
+            self.kill(number)
             wire.send(asker, {"ok": None})
         elif asked == "link":
             every = range(1, self.plan.links.rails + 1)
