@@ -1,6 +1,7 @@
 #include "rma/reach/service.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -214,6 +215,8 @@ bool Service::handle_data(int origin, const Command& command, const std::byte* m
   const std::byte* const operand = message + operand_offset(command.regions);
   answer->answer.error = check(regions);
   if (answer->answer.error != MPI_SUCCESS) return let_leave(*answer), true;
+  // A program that looks at its window sees what came before this if it sees this: two puts with a flush between, say.
+  std::atomic_thread_fence(std::memory_order_release);
   switch (command.action) {
     case Action::put:
       scatter(memory_.base, regions, operand);
