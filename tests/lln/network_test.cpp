@@ -121,6 +121,12 @@ class EveryNetwork : public testing::Test {
     }
     return false;
   }
+  // The first message from rank 0 to rank 1: a network may be busy until it has come.
+  void meet(Network& sender, Network& receiver) {
+    while (post(sender, 0, 1, 0) != Posted::done) {
+    }
+    while (receiver.poll(poll_batch, any) == 0) (void)sender.poll(poll_batch, none);
+  }
   static constexpr auto none = [](int, const Envelope& envelope, const std::byte*, std::size_t) {
     ADD_FAILURE() << "a message of kind " << static_cast<int>(envelope.header.kind);
     return true;
@@ -267,7 +273,8 @@ TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
       const auto kind = this->random_() % 5 == 0   ? MessageKind::rts
                         : this->random_() % 2 == 0 ? MessageKind::eager
                                                    : MessageKind::eager_ack;
-      if (post(me, kind, this->random_() % (this->eager_ + 1)) == Posted::no_credit) ++refused;
+      if (post(me, kind, this->random_() % (std::min<std::size_t>(this->eager_, 1500) + 1)) == Posted::no_credit)
+        ++refused;
       receive(static_cast<int>(this->random_() % 2));
     }
     for (int me : {0, 1})
@@ -297,9 +304,9 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsForAMessage) {
     }
     // Until it has been handed over: it may be held back, and whoever sleeps then is woken again.
     for (int handed = 0, tries = 0; handed == 0; ++tries) {
-      ASSERT_LT(tries, 1000);
-      while (sender.any_under_way()) (void)sender.poll(poll_batch, this->none);
-      if (this->wakes(receiver, 10'000)) handed = receiver.poll(poll_batch, this->any);
+      ASSERT_LT(tries, 10'000);
+      if (sender.any_under_way()) (void)sender.poll(poll_batch, this->none);
+      if (this->wakes(receiver, sender.any_under_way() ? 1 : 10'000)) handed = receiver.poll(poll_batch, this->any);
     }
   }
   EXPECT_TRUE(this->sleeps(receiver));
@@ -309,6 +316,7 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsForRoom) {
   constexpr int most = 1'000'000;
   Network& sender = *this->ends_[0];
   Network& receiver = *this->ends_[1];
+  this->meet(sender, receiver);
   std::uint32_t posted = 0;
   // Full: refused so often in a row is no accident, and nothing moves any more.
   for (int refused = 0; refused < 200 || !this->sleeps(sender);) {
@@ -375,8 +383,11 @@ TYPED_TEST(EveryNetwork, LeaveNothingBehindAFlush) {
   while (posted < messages)
     if (this->post(*this->ends_[0], 0, 1, posted) == Posted::done) ++posted;
   this->ends_[0]->flush();
-  while (this->ends_[0]->any_under_way()) (void)this->ends_[0]->poll(poll_batch, this->none);
   std::uint32_t taken = 0;
+  while (this->ends_[0]->any_under_way()) {
+    (void)this->ends_[0]->poll(poll_batch, this->none);
+    taken += static_cast<std::uint32_t>(this->ends_[1]->poll(poll_batch, this->any));
+  }
   while (taken < messages) taken += static_cast<std::uint32_t>(this->ends_[1]->poll(poll_batch, this->any));
 }
 

@@ -20,8 +20,9 @@ constexpr Traits what_it_can{.eager = 8192, .ordered = true};
 
 constexpr unsigned message_id = 0;
 constexpr int most_under_way = 32;  // of one peer
+constexpr int rounds_before_arming = 16;
 constexpr std::int64_t millisecond = 1'000'000;
-constexpr std::int64_t patience_in_closing = 1000 * millisecond;
+constexpr std::int64_t patience_in_closing = 1000 * millisecond;  // of UCX itself
 
 std::int64_t now() {
   timespec time{};
@@ -75,18 +76,21 @@ Ucx::Ucx(const Surroundings& surroundings)
   if (!published) throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
 }
 
+// Who wanted everything to arrive has flushed before, so peers are not waited for.
 Ucx::~Ucx() {
-  // What has been sent is still on its way; a peer that does not take it is not waited for.
-  const std::int64_t end = now() + patience_in_closing;
+  std::vector<ucs_status_ptr_t> closing;
   for (auto& [rank, peer] : peers_) {
     if (peer->endpoint == nullptr) continue;
     ucp_request_param_t how{};
     how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    how.flags = peer->lost ? UCP_EP_CLOSE_FLAG_FORCE : 0;
-    ucs_status_ptr_t const closing = ucp_ep_close_nbx(peer->endpoint, &how);
-    if (!UCS_PTR_IS_PTR(closing)) continue;
-    while (ucp_request_check_status(closing) == UCS_INPROGRESS && now() < end) ucp_worker_progress(worker_.get());
-    ucp_request_free(closing);
+    how.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    closing.push_back(ucp_ep_close_nbx(peer->endpoint, &how));
+  }
+  const std::int64_t end = now() + patience_in_closing;
+  for (ucs_status_ptr_t const one : closing) {
+    if (!UCS_PTR_IS_PTR(one)) continue;
+    while (ucp_request_check_status(one) == UCS_INPROGRESS && now() < end) ucp_worker_progress(worker_.get());
+    ucp_request_free(one);
   }
   for (const Kept& message : kept_) release(message);
   worker_.reset();
@@ -325,10 +329,17 @@ bool Ucx::arrived() const {
   return ::poll(&readable, 1, 0) > 0;
 }
 
-bool Ucx::arm_worker() { return ucp_worker_arm(worker_.get()) == UCS_OK; }
+// Before it can be armed UCX must have nothing to do for itself. What it hands over meanwhile is kept. False: there is more to do.
+bool Ucx::arm_worker() {
+  for (int left = rounds_before_arming; ucp_worker_progress(worker_.get()) != 0;)
+    if (--left == 0) return false;
+  return ucp_worker_arm(worker_.get()) == UCS_OK;
+}
 
 bool Ucx::arm() {
-  if (any_left_.load(std::memory_order_relaxed) || !arm_worker()) return false;
+  const bool armed = arm_worker();
+  say_left();
+  if (!armed || any_left_.load(std::memory_order_relaxed)) return false;
   armed_.store(true, std::memory_order_relaxed);
   return true;
 }
