@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "boot/foreign_launcher.hpp"
+#include "boot/launched/launched_world.hpp"
 #include "boot/memfd/memfd_world.hpp"
 #include "boot/singleton/singleton_world.hpp"
 
@@ -33,9 +35,11 @@ void write_text(const char* text) {
 }  // namespace
 
 std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem) {
-  const char* const descriptor = getenv(job_fd_variable);
-  return descriptor != nullptr ? MemfdWorld::join(descriptor, problem)
-                               : SingletonWorld::make(singleton_heap_bytes, problem);
+  if (const char* const descriptor = getenv(job_fd_variable)) return MemfdWorld::join(descriptor, problem);
+  bool alone = false;
+  std::unique_ptr<Wireup> wireup = find_launcher(alone, problem);
+  if (wireup != nullptr) return LaunchedWorld::join(std::move(wireup), problem);
+  return alone ? SingletonWorld::make(singleton_heap_bytes, problem) : nullptr;
 }
 
 void abort(World* world, int code, const char* text) {
@@ -45,10 +49,14 @@ void abort(World* world, int code, const char* text) {
   world->abort(code, text);
 }
 
-void end_process(int code, const char* text) {
+void write_line(const char* text) {
   write_text(text);
   const std::size_t length = std::strlen(text);
   if (length > 0 && text[length - 1] != '\n') write_text("\n");
+}
+
+void end_process(int code, const char* text) {
+  write_line(text);
   _exit(exit_code(code));
 }
 

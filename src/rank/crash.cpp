@@ -128,7 +128,7 @@ void say_who_else() {
   const boot::World& job = *current_rank().job;
   const std::int32_t first = job.record().host;
   int last = first;
-  while (last + 1 < job.size() && job.record_of(last + 1).host == first) ++last;
+  while (job.is_local(last + 1) && job.record_of(last + 1).host == first) ++last;
   if (last > first) Line() << "  the process is that of ranks " << first << " to " << last << ", which all end with it";
 }
 
