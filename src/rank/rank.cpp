@@ -148,16 +148,18 @@ static Error bring_up(Rank& rank) {
   rank.world_size = job.size();
   rank.node.emplace(job.heap().data(), job.heap().size(),
                     node::Place{rank.world_rank, rank.world_size, job.first_local(), job.local_ranks()},
-                    lln::bytes_for_networks(rank.world_size), node::bytes_for_channels(rank.world_size));
+                    lln::bytes_for_networks(rank.world_size), node::bytes_for_channels(job.local_ranks()));
   rank.pollables.emplace(rank.node->own_bell());
   const bool bound = job.record().bound != 0;
   rank.machine.cores = static_cast<std::uint32_t>(job.usable_cores());
   rank.machine.own_cores = bound ? static_cast<std::uint32_t>(job.record().cores) : rank.machine.cores;
   if (rank.world_size > 1 && !bound) {
+    // Nodes that are pretended share a machine.
+    const bool shared = job.machine_ranks() != job.local_ranks();
     rank.machine.spread = boot::spread;
-    rank.machine.part = rank.world_rank;
-    rank.machine.parts = rank.world_size;
-    boot::spread(rank.world_rank, rank.world_size);
+    rank.machine.part = shared ? rank.world_rank : rank.world_rank - job.first_local();
+    rank.machine.parts = job.machine_ranks();
+    boot::spread(rank.machine.part, rank.machine.parts);
   }
   rank.machine.crowded = job.machine_ranks() > job.usable_cores();
   if (Error e = check_initial_errhandler()) return e;
@@ -172,7 +174,7 @@ static Error bring_up(Rank& rank) {
     if (Error e = open_networks(rank)) return e;
     rank.engine = engine::make_engine(rank);
   } catch (const std::runtime_error& error) {
-    return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.world_rank, error.what());
+    return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.rank_shown(), error.what());
   }
   if (!rank.engine) return Error(MPI_ERR_ARG);
   rank.sent = &message::take_request();
