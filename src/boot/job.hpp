@@ -5,6 +5,7 @@
 //
 //     0            JobHeader
 //     header size  first ranks of the nodes, and behind the last one the number of ranks
+//     then         what the launcher calls rank 0, rank 1, ...; only if that is something else
 //     then         RankRecord of rank 0, of rank 1, ...        written by the rank, read by mpiexec
 //     then         Card of rank 0, of rank 1, ...              written by the rank, read by the others
 //     heap_offset  the memory of node first_node, ...          boot knows only its place and size
@@ -134,6 +135,7 @@ struct alignas(64) JobHeader {
   std::int64_t wake_up;  // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
   std::int32_t nodes;    // that the ranks are on, or pretend to be (HEDDLE_NODES)
   std::int32_t first_node;  // of those whose memory is here
+  std::int32_t renumbered;  // 1: the launcher has dealt ranks out to the nodes in another order than theirs
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
 };
 static_assert(sizeof(JobHeader) == 192);
@@ -149,20 +151,22 @@ constexpr int even_first_rank(int node, int nodes, int ranks) {
   return static_cast<int>(static_cast<std::int64_t>(node) * ranks / nodes);
 }
 
-constexpr std::size_t nodes_bytes(int nodes) {
-  const std::size_t bytes = (static_cast<std::size_t>(nodes) + 1) * sizeof(std::int32_t);
-  return (bytes + 63) / 64 * 64;
+constexpr std::size_t placement_bytes(int ranks, int nodes, bool renumbered) {
+  const std::size_t words = static_cast<std::size_t>(nodes) + 1 + (renumbered ? static_cast<std::size_t>(ranks) : 0);
+  return (words * sizeof(std::int32_t) + 63) / 64 * 64;
 }
-constexpr std::size_t heap_offset(int ranks, int nodes) {
+constexpr std::size_t heap_offset(int ranks, int nodes, bool renumbered = false) {
   const std::size_t end =
-      sizeof(JobHeader) + nodes_bytes(nodes) + static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
+      sizeof(JobHeader) + placement_bytes(ranks, nodes, renumbered) + static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
   return (end + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// `nodes` and `size` of the header are known.
+// `nodes`, `size` and `renumbered` of the header are known.
 inline std::int32_t* first_ranks(JobHeader* header) { return reinterpret_cast<std::int32_t*>(header + 1); }
+inline std::int32_t* launcher_ranks(JobHeader* header) { return first_ranks(header) + header->nodes + 1; }
 inline RankRecord* rank_records(JobHeader* header) {
-  return reinterpret_cast<RankRecord*>(reinterpret_cast<std::byte*>(header + 1) + nodes_bytes(header->nodes));
+  return reinterpret_cast<RankRecord*>(reinterpret_cast<std::byte*>(header + 1) +
+                                       placement_bytes(header->size, header->nodes, header->renumbered != 0));
 }
 inline Card* cards(JobHeader* header) { return reinterpret_cast<Card*>(rank_records(header) + header->size); }
 

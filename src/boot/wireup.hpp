@@ -35,6 +35,8 @@ class Wireup {
   virtual void finalize() = 0;
   // Asks for the end of the whole job. It may return, since not every launcher can be asked, or before the launcher acts.
   virtual void abort(int code, const char* text) = 0;
+  // Whether the launcher's exit code is then `code`. If not, all ranks end with it by themselves before the launcher is asked.
+  virtual bool keeps_abort_code() const { return true; }
 
   static constexpr std::size_t text_bytes = 1000;
   static constexpr int answer_limit = 30;      // seconds for an answer

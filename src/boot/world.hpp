@@ -20,6 +20,10 @@ class World : public lln::Directory {
 
   int rank() const { return rank_; }
   int size() const { return header_->size; }
+  // What the launcher calls a rank: its rank in MPI_COMM_WORLD. The same number, unless the launcher has dealt ranks out to the nodes
+  // one by one; a rank of the job is numbered node by node.
+  int rank_in_world(int rank) const { return is_renumbered() ? launcher_ranks(header_)[rank] : rank; }
+  bool is_renumbered() const { return header_->renumbered != 0; }
   // Ranks of a node have consecutive numbers.
   int nodes() const { return header_->nodes; }
   int node_of(int rank) const;

@@ -171,7 +171,7 @@ static Error bring_up(Rank& rank) {
     if (Error e = open_networks(rank)) return e;
     rank.engine = engine::make_engine(rank);
   } catch (const std::runtime_error& error) {
-    return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.world_rank, error.what());
+    return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.rank_shown(), error.what());
   }
   if (!rank.engine) return Error(MPI_ERR_ARG);
   rank.sent = &message::take_request();

@@ -13,7 +13,9 @@ namespace heddle::boot {
 namespace {
 
 // Milliseconds. A launcher that ends a job when a rank dies has done so by then.
-constexpr int patience_with_launcher = 500;
+constexpr int patience_with_launcher = 400;
+// If a node's agent is gone, first its neighbours may say so, then the root or else the first of the other nodes.
+constexpr int patience_with_node = 800;
 constexpr int patience_of_others = 1'500;
 constexpr std::int64_t time_to_tell = 300;
 
@@ -36,6 +38,9 @@ int Agent::node_of(int rank) const {
 }
 
 void Agent::run() {
+  // Who has not lived to get the segment.
+  for (const LocalRank& local : at_.locals)
+    if (!local.link.is_open()) local_is_gone(local);
   while (true) {
     poll_all();
     for (LocalRank& local : at_.locals) read_local(local);
@@ -92,6 +97,7 @@ void Agent::from_local(const LocalRank& local, const Frame& frame) {
     case FrameKind::left:
       at_.root.send(frame);
       for (NodeLink& node : at_.nodes) node.link.send(frame);
+      told_left_.store(true, std::memory_order_release);
       break;
     case FrameKind::end:
       end_all(frame, true);
@@ -207,7 +213,8 @@ void Agent::end_all(const Frame& end, bool tell_root) {
 void Agent::local_is_gone(const LocalRank& local) {
   if (ending_job_ || rank_records(&header_)[local.rank].state.load() == RankState::finalized) return;
   char text[200];
-  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends", local.rank, local.process);
+  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
+                header_.renumbered != 0 ? launcher_ranks(&header_)[local.rank] : local.rank, local.process);
   lose(text, patience_with_launcher);
 }
 
@@ -218,13 +225,13 @@ void Agent::node_is_gone(int node) {
   std::snprintf(text, sizeof text, "node %d%s%s (ranks %d to %d) is gone: its connection to %s has ended; the job ends", node,
                 is_root_ ? ", " : "", is_root_ ? at_.nodes[static_cast<std::size_t>(node)].host.c_str() : "", first[node],
                 first[node + 1] - 1, is_root_ ? "rank 0" : "this node");
-  lose(text, is_root_ || at_.node == 1 ? patience_with_launcher : patience_of_others);
+  lose(text, is_root_ || at_.node == 1 ? patience_with_node : patience_of_others);
 }
 
 // The others end with us, and leave it to us to say why.
 void Agent::lose(const char* text, int patience) {
   usleep(static_cast<unsigned>(patience) * 1000);
-  end_all(Frame(FrameKind::end).add(1), true);
+  end_all(Frame(FrameKind::end).add(1).add(ending_.time_to_be_ended()), true);
   ending_.lost(text, 0);
 }
 

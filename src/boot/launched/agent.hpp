@@ -27,6 +27,8 @@ class Agent {
   void wait_for_others();
   // Whether all have been told that the job ends.
   bool has_told_end() const { return told_end_.load(std::memory_order_acquire); }
+  // Or that its process may go.
+  bool has_told_left() const { return told_left_.load(std::memory_order_acquire); }
 
  private:
   struct Subscription {
@@ -67,6 +69,7 @@ class Agent {
   std::map<int, std::vector<Subscription>> wanted_;  // cards of this node's ranks, by rank
   std::set<int> left_;                               // nodes whose agents may close their connections
   std::atomic<bool> told_end_{false};
+  std::atomic<bool> told_left_{false};
   std::mutex mutex_;
   std::condition_variable fewer_;
   int others_ = 0;  // who may still need this agent

@@ -24,7 +24,7 @@ enum class FrameKind : std::uint8_t {
   // While the job comes together.
   local,    // rank, process, CPUs: a rank to the first one of its node
   node,     // host, ranks: the first rank of a node to the first one of the job
-  nodes,    // number, first ranks: who is where; the answer to all of them
+  nodes,    // its number, how many, their first ranks, the order of ranks: who is where; the answer to all of them
   segment,  // bytes, rank of the agent, and the descriptor beside them: the answer to a rank of the node
   refused,  // text: there will be no job
 
@@ -35,7 +35,7 @@ enum class FrameKind : std::uint8_t {
   card,       // node, peer, offset, bytes
   published,  // rank: there is more in its card
   left,       // the first rank of the node has finalized, and may close its connections
-  end,        // code: the job ends
+  end,        // code, milliseconds until the rank ends by itself: the job ends
 };
 inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::end);
 

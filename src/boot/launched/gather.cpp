@@ -71,6 +71,7 @@ class Gathering {
     }
     const bool done = wireup_.rank() == 0 ? gather_nodes() : ask_root();
     if (!done) refuse_all(result_, problem_.text);
+    for (LocalRank& local : result_.locals) local.rank = number_of(local.rank, result_.order);
     return done;
   }
 
@@ -180,8 +181,11 @@ class Gathering {
     if (!answer || answer->kind() != FrameKind::nodes) return fail(problem_, answer, "rank 0 of the job");
     Fields fields(*answer);
     result_.node = fields.index();
-    while (!fields.rest().empty() && fields.complete()) result_.first_ranks.push_back(fields.index());
-    if (!fields.complete() || result_.node <= 0 || result_.node >= result_.node_count())
+    for (int count = fields.index() + 1; count > 0 && fields.complete(); --count)
+      result_.first_ranks.push_back(fields.index());
+    while (!fields.rest().empty() && fields.complete()) result_.order.push_back(fields.index());
+    if (!fields.complete() || result_.node <= 0 || result_.node >= result_.node_count() ||
+        (!result_.order.empty() && result_.order.size() != static_cast<std::size_t>(wireup_.size())))
       return fail(problem_, "what rank 0 says about the nodes of the job is damaged");
     return true;
   }
@@ -196,6 +200,11 @@ class Gathering {
 };
 
 }  // namespace
+
+int number_of(int launcher_rank, const std::vector<int>& order) {
+  const auto found = std::find(order.begin(), order.end(), launcher_rank);
+  return found != order.end() ? static_cast<int>(found - order.begin()) : launcher_rank;
+}
 
 bool gather(Wireup& wireup, const Pretended& pretended, Gathered& gathered, Problem& problem) {
   return Gathering(wireup, pretended.nodes, gathered, problem).run();

@@ -19,7 +19,7 @@
 namespace heddle::boot {
 
 struct LocalRank {
-  int rank = 0;
+  int rank = 0;           // of the launcher's numbers until all are known
   int process = 0;
   std::vector<int> cpus;  // that it may run on
   Connection link;        // of the agent itself: closed
@@ -34,6 +34,9 @@ struct NodeLink {
 
 struct Gathered {
   std::vector<int> first_ranks;  // of each node, and behind them the number of ranks
+  // The launcher's ranks, node by node, which the job numbers in this order. Empty: in theirs. After gather() all other numbers of ranks
+  // here are the job's.
+  std::vector<int> order;
   int node = 0;                  // of this rank; the root's is 0
   bool is_agent = false;
 
@@ -54,6 +57,9 @@ struct Pretended {
 // Collective. False: there is no job, and `problem` says why, the same for all ranks where it can. Of a rank that is not an agent only
 // the link to it is known, which the segment comes through.
 bool gather(Wireup& wireup, const Pretended& pretended, Gathered& gathered, Problem& problem);
+
+// The job's number for a rank of the launcher.
+int number_of(int launcher_rank, const std::vector<int>& order);
 
 // An agent that cannot go on tells all whom it knows.
 void refuse_all(Gathered& gathered, const char* text);

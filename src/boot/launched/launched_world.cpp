@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -18,8 +19,9 @@ namespace heddle::boot {
 namespace {
 
 constexpr char nodes_variable[] = "HEDDLE_NODES";
-constexpr int time_to_tell = 500;       // milliseconds in which the agent tells all that the job ends
-constexpr int time_to_be_ended = 1000;  // milliseconds in which the launcher ends us, if it does
+constexpr int time_to_tell = 500;       // milliseconds in which the agent has told the others, unless a node does not listen
+constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
+constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
 
 bool read_nodes(Pretended& pretended, Problem& problem) {
   const char* const text = std::getenv(nodes_variable);
@@ -43,23 +45,36 @@ bool connect_itself(Gathered& gathered, int rank, Problem& problem) {
   return true;
 }
 
+// The job's number for a rank of the launcher.
+int number_in(void* segment, int launcher_rank) {
+  auto* const header = static_cast<JobHeader*>(segment);
+  if (header->renumbered == 0) return launcher_rank;
+  const std::int32_t* const all = launcher_ranks(header);
+  return static_cast<int>(std::find(all, all + header->size, launcher_rank) - all);
+}
+
 LaunchedWorld* agents_world = nullptr;
+
+template <class Condition>
+void wait_until(Condition&& holds) {
+  const std::int64_t by = milliseconds_now() + time_to_tell;
+  while (!holds() && milliseconds_now() < by) usleep(100);
+}
 
 }  // namespace
 
-std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup> wireup, Problem& problem) {
+std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Problem& problem) {
   Pretended pretended;
   Gathered gathered;
   if (!read_nodes(pretended, problem) || !gather(*wireup, pretended, gathered, problem)) return nullptr;
-  const int rank = wireup->rank();
-  int agent_rank = rank;
+  int agent_rank = number_of(wireup->rank(), gathered.order);
   void* const segment = gathered.is_agent ? make_node_segment(gathered, *wireup, pretended.nodes > 1, problem)
                                           : receive_node_segment(gathered.agent, agent_rank, problem);
   if (segment == nullptr) {
     refuse_all(gathered, problem.text);
     return nullptr;
   }
-  if (gathered.is_agent && !connect_itself(gathered, rank, problem)) return nullptr;
+  if (gathered.is_agent && !connect_itself(gathered, agent_rank, problem)) return nullptr;
   std::unique_ptr<LaunchedWorld> joined(
       new LaunchedWorld(segment, std::move(wireup), std::move(gathered.agent), agent_rank));
   try {
@@ -71,7 +86,7 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup> wireup, Probl
 }
 
 LaunchedWorld::LaunchedWorld(void* segment, std::unique_ptr<Wireup> wireup, Connection agent, int agent_rank)
-    : World(segment, wireup->rank()),
+    : World(segment, number_in(segment, wireup->rank())),
       wireup_(std::move(wireup)),
       member_(std::move(agent), header(), rank(), agent_rank, *this),
       asked_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(size()))) {}
@@ -124,7 +139,10 @@ bool LaunchedWorld::publish(int vni, std::span<const std::byte> address) {
 void LaunchedWorld::leave() {
   World::leave();
   if (left_.exchange(true)) return;
-  if (agent_) member_.send(Frame(FrameKind::left));
+  if (agent_) {
+    member_.send(Frame(FrameKind::left));
+    wait_until([this] { return agent_->has_told_left(); });
+  }
   wireup_->finalize();
 }
 
@@ -142,11 +160,14 @@ void LaunchedWorld::abort(int code, const char* text) {
   std::snprintf(record().abort_text, sizeof record().abort_text, "%s", text);
   record().state.store(RankState::aborted);
   write_line(text);
-  member_.send(Frame(FrameKind::end).add(exit_code(code)));
-  for (int waited = 0; agent_ && !agent_->has_told_end() && waited < time_to_tell; ++waited) usleep(1000);
+  member_.send(Frame(FrameKind::end).add(exit_code(code)).add(time_to_be_ended()));
+  if (agent_) wait_until([this] { return agent_->has_told_end(); });
+  if (!wireup_->keeps_abort_code()) usleep(time_of_ranks * 1000);
   wireup_->abort(exit_code(code), text);
   _exit(exit_code(code));
 }
+
+int LaunchedWorld::time_to_be_ended() const { return wireup_->keeps_abort_code() ? time_of_launcher : 0; }
 
 void LaunchedWorld::lost(const char* text, int patience) {
   usleep(static_cast<unsigned>(patience) * 1000);
@@ -156,8 +177,9 @@ void LaunchedWorld::lost(const char* text, int patience) {
   }
   record().state.store(RankState::aborted);
   write_line((std::string("heddle: ") + text).c_str());
+  if (!wireup_->keeps_abort_code()) usleep(time_of_ranks * 1000);
   wireup_->abort(1, text);
-  usleep(time_to_be_ended * 1000);
+  usleep(time_of_launcher * 1000);
   _exit(1);
 }
 

@@ -16,14 +16,15 @@ namespace heddle::boot {
 
 class LaunchedWorld final : public World, public Ending {
  public:
-  // Collective over the job. Null with the reason.
-  static std::unique_ptr<World> join(std::unique_ptr<Wireup> wireup, Problem& problem);
+  // Collective over the job. Takes the wire-up; null with the reason, and the caller still has it.
+  static std::unique_ptr<World> join(std::unique_ptr<Wireup>& wireup, Problem& problem);
 
   std::uint64_t agreed(int word) const override;
   std::uint64_t agree(int word, std::uint64_t proposal) override;
   [[noreturn]] void abort(int code, const char* text) override;
   void leave() override;
   [[noreturn]] void lost(const char* text, int patience) override;
+  int time_to_be_ended() const override;
 
   // A card of another node's rank is fetched when it is first looked for: until it has come there is no entry.
   std::span<const std::byte> find(int peer, int vni) const override;

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "boot/join.hpp"
@@ -11,10 +12,10 @@
 namespace heddle::boot {
 namespace {
 
-// Milliseconds. The agent of a node with no trouble of its own is the first to speak; after a while anybody may.
-constexpr int patience_beside_agent = 700;
-constexpr int patience_of_others = 1'500;
-constexpr int time_to_be_ended = 1'000;
+// Milliseconds. Those of its own node know best what has become of an agent; one after the other they would say it.
+constexpr int patience = 300;
+constexpr int patience_for_each = 20;
+constexpr std::uint32_t longest_time_to_end = 2'000;
 
 }  // namespace
 
@@ -43,17 +44,16 @@ bool Member::agree(int word, std::uint64_t proposal, std::uint64_t& value) {
 }
 
 void Member::run() {
-  while (true) {
-    pollfd waiting{.fd = link_.fd(), .events = POLLIN, .revents = 0};
-    if (poll(&waiting, 1, -1) <= 0) continue;
+  for (bool open = true; open;) {
     std::unique_lock lock(mutex_);
     link_.read();
     while (const std::optional<Frame> frame = link_.next()) take(*frame);
-    if (link_.is_open()) continue;
+    open = link_.is_open();
+    pollfd waiting{.fd = link_.fd(), .events = POLLIN, .revents = 0};
     lock.unlock();
-    agent_is_gone();
-    return;
+    if (open) (void)poll(&waiting, 1, -1);
   }
+  agent_is_gone();
 }
 
 void Member::take(const Frame& frame) {
@@ -65,8 +65,9 @@ void Member::take(const Frame& frame) {
     answered_.notify_all();
   } else if (frame.kind() == FrameKind::end) {
     // Whoever ends the job has said why, and asked the launcher.
-    usleep(time_to_be_ended * 1000);
-    _exit(exit_code(fields.index()));
+    const int code = fields.index();
+    usleep(std::min(fields.number(), longest_time_to_end) * 1000);
+    _exit(exit_code(code));
   }
 }
 
@@ -74,9 +75,11 @@ void Member::agent_is_gone() {
   const RankState state = rank_records(&header_)[agent_].state.load();
   if (state == RankState::finalized) return;
   char text[200];
-  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends", agent_,
+  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
+                header_.renumbered != 0 ? launcher_ranks(&header_)[agent_] : agent_,
                 rank_records(&header_)[agent_].pid.load());
-  ending_.lost(text, header_.nodes == 1 ? patience_beside_agent + 50 * rank_ : patience_of_others);
+  const std::int32_t* const first = std::upper_bound(first_ranks(&header_), first_ranks(&header_) + header_.nodes, rank_) - 1;
+  ending_.lost(text, patience + std::min(20, rank_ - *first) * patience_for_each);
 }
 
 }  // namespace heddle::boot

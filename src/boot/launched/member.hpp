@@ -18,6 +18,8 @@ class Ending {
   // Ends this process and asks the launcher to end the job. It first waits `patience` milliseconds: a launcher that notices by itself
   // has then ended us, and has said what there is to say.
   [[noreturn]] virtual void lost(const char* text, int patience) = 0;
+  // Milliseconds after which a rank that is told of the end ends by itself.
+  virtual int time_to_be_ended() const = 0;
 };
 
 class Member {

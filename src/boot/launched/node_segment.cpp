@@ -64,7 +64,8 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
   const auto local = static_cast<int>(gathered.locals.size());
   const std::size_t heap =
       node::heap_bytes(local) + static_cast<std::size_t>(size) * bytes_for_rank + node::window_room();
-  const std::size_t bytes = heap_offset(size, nodes) + heap;
+  const bool renumbered = !gathered.order.empty();
+  const std::size_t before = heap_offset(size, nodes, renumbered), bytes = before + heap;
   const Descriptor file(memfd_create("heddle-job", MFD_CLOEXEC));
   if (!file) return refuse(problem, "cannot make the job's shared segment (memfd_create): %s", std::strerror(errno));
   if (!size_file(file.get(), bytes))
@@ -79,14 +80,16 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
                                             .local_ranks = pretended ? size : local,
                                             .usable_cores = 1,
                                             .universe_size = wireup.universe_size(),
-                                            .heap_offset = heap_offset(size, nodes),
+                                            .heap_offset = before,
                                             .heap_bytes = heap,
                                             .segment_bytes = bytes,
                                             .wake_up = measure_wake_up(),
                                             .nodes = nodes,
                                             .first_node = gathered.node,
+                                            .renumbered = renumbered ? 1 : 0,
                                             .agreed = {}};
   std::copy(gathered.first_ranks.begin(), gathered.first_ranks.end(), first_ranks(header));
+  std::copy(gathered.order.begin(), gathered.order.end(), launcher_ranks(header));
   RankRecord* const records = rank_records(header);
   write_cores(*header, records, gathered.locals);
   for (const LocalRank& one : gathered.locals) {
@@ -96,7 +99,7 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
     record.pid.store(one.process);
     record.state.store(RankState::running);
   }
-  const Frame frame = Frame(FrameKind::segment).add(static_cast<std::uint64_t>(bytes)).add(wireup.rank());
+  const Frame frame = Frame(FrameKind::segment).add(static_cast<std::uint64_t>(bytes)).add(number_of(wireup.rank(), gathered.order));
   for (LocalRank& one : gathered.locals)
     if (one.link.is_open() && !one.link.send_descriptor(frame, file.get())) one.link.close();
   return base;

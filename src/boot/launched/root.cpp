@@ -34,32 +34,24 @@ bool read_node(const Frame& frame, int size, NodeLink& node) {
   return fields.complete() && !node.ranks.empty();
 }
 
-std::string list_of(const std::vector<int>& ranks) {
-  std::string text;
-  for (std::size_t i = 0; i < ranks.size() && i < 4; ++i) text += (i == 0 ? "" : ", ") + std::to_string(ranks[i]);
-  return ranks.size() > 4 ? text + ", ..." : text;
-}
-
 }  // namespace
 
-bool lay_out_nodes(const std::vector<NodeLink>& nodes, int size, std::vector<int>& first_ranks, std::string& why) {
-  first_ranks.clear();
-  int next = 0;
-  for (const NodeLink& node : nodes) {
-    first_ranks.push_back(next);
+bool number_ranks(int size, Gathered& gathered) {
+  std::vector<bool> seen(static_cast<std::size_t>(size));
+  gathered.first_ranks.clear();
+  gathered.order.clear();
+  for (const NodeLink& node : gathered.nodes) {
+    gathered.first_ranks.push_back(static_cast<int>(gathered.order.size()));
     for (const int rank : node.ranks) {
-      if (rank == next) {
-        ++next;
-        continue;
-      }
-      why = "the ranks of a node must have consecutive numbers, but " + node.host + " has " + list_of(node.ranks) +
-            ": place them in blocks (srun -m block, prterun --map-by slot, -ppn of Hydra)";
-      return false;
+      if (rank < 0 || rank >= size || seen[static_cast<std::size_t>(rank)]) return false;
+      seen[static_cast<std::size_t>(rank)] = true;
+      gathered.order.push_back(rank);
     }
   }
-  first_ranks.push_back(size);
-  if (next != size) why = "only " + std::to_string(next) + " of " + std::to_string(size) + " ranks have come together";
-  return next == size;
+  gathered.first_ranks.push_back(size);
+  if (gathered.order.size() != static_cast<std::size_t>(size)) return false;
+  if (std::is_sorted(gathered.order.begin(), gathered.order.end())) gathered.order.clear();
+  return true;
 }
 
 bool gather_agents(const Descriptor& listener, const Secret& secret, int size, Gathered& gathered, std::string& why) {
@@ -112,11 +104,16 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
   }
   std::sort(gathered.nodes.begin(), gathered.nodes.end(),
             [](const NodeLink& a, const NodeLink& b) { return a.ranks.front() < b.ranks.front(); });
-  if (!lay_out_nodes(gathered.nodes, size, gathered.first_ranks, why)) return false;
+  if (!number_ranks(size, gathered)) {
+    why = "only " + std::to_string(ranks) + " of " + std::to_string(size) + " ranks have come together in " +
+          std::to_string(root_limit / 1000) + " s";
+    return false;
+  }
   for (std::size_t node = 1; node < gathered.nodes.size(); ++node) {
     Frame frame(FrameKind::nodes);
-    frame.add(static_cast<std::uint32_t>(node));
+    frame.add(static_cast<std::uint32_t>(node)).add(gathered.node_count());
     for (const int first : gathered.first_ranks) frame.add(first);
+    for (const int rank : gathered.order) frame.add(rank);
     gathered.nodes[node].link.send(frame);
   }
   return true;

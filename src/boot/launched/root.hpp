@@ -16,8 +16,8 @@ inline constexpr std::int64_t root_limit = 60'000;  // milliseconds until the ag
 // come, or their ranks cannot be a job; the caller tells them that.
 bool gather_agents(const Descriptor& listener, const Secret& secret, int size, Gathered& gathered, std::string& why);
 
-// The first ranks of the nodes, and behind them `size`, of nodes that stand in the order of their ranks. Nothing, with the reason: the
-// ranks of a node are not consecutive, or some are missing or on two nodes.
-bool lay_out_nodes(const std::vector<NodeLink>& nodes, int size, std::vector<int>& first_ranks, std::string& why);
+// Numbers the ranks node by node, of nodes that stand in the order of their first ranks: fills `first_ranks` and `order`. False: some are
+// missing, or on two nodes.
+bool number_ranks(int size, Gathered& gathered);
 
 }  // namespace heddle::boot

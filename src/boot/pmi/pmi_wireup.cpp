@@ -167,6 +167,9 @@ void PmiWireup::abort(int code, const char* /*text: the rank has printed it*/) {
   (void)send(message.add("exitcode", std::to_string(code)), problem);
 }
 
+// Slurm only kills the step.
+bool PmiWireup::keeps_abort_code() const { return std::getenv("SLURM_STEP_ID") == nullptr; }
+
 // ---- messages
 
 bool PmiWireup::ask(const PmiMessage& request, const char* answer, PmiMessage& reply, Problem& problem, int seconds) {

@@ -23,6 +23,7 @@ class PmiWireup final : public Wireup {
   bool fence(Problem& problem) override;
   void finalize() override;
   void abort(int code, const char* text) override;
+  bool keeps_abort_code() const override;
 
  private:
   explicit PmiWireup(int fd) : fd_(fd) {}
