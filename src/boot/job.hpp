@@ -129,11 +129,12 @@ struct alignas(64) JobHeader {
   std::int32_t local_ranks;    // ranks on this machine
   std::int32_t usable_cores;   // that all ranks together may use: affinity mask and cgroup quota, at least 1
   std::int32_t universe_size;  // of MPI_UNIVERSE_SIZE, if the user named one; else 0
-  std::uint64_t heap_offset;   // of the memory of `first_node`, from the start of the segment; that of the others is behind it
-  std::uint64_t heap_bytes;    // of each node
+  std::uint64_t
+      heap_offset;  // of the memory of `first_node`, from the start of the segment; that of the others is behind it
+  std::uint64_t heap_bytes;  // of each node
   std::uint64_t segment_bytes;
-  std::int64_t wake_up;  // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
-  std::int32_t nodes;    // that the ranks are on, or pretend to be (HEDDLE_NODES)
+  std::int64_t wake_up;     // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
+  std::int32_t nodes;       // that the ranks are on, or pretend to be (HEDDLE_NODES)
   std::int32_t first_node;  // of those whose memory is here
   std::int32_t renumbered;  // 1: the launcher has dealt ranks out to the nodes in another order than theirs
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
@@ -156,8 +157,8 @@ constexpr std::size_t placement_bytes(int ranks, int nodes, bool renumbered) {
   return (words * sizeof(std::int32_t) + 63) / 64 * 64;
 }
 constexpr std::size_t heap_offset(int ranks, int nodes, bool renumbered = false) {
-  const std::size_t end =
-      sizeof(JobHeader) + placement_bytes(ranks, nodes, renumbered) + static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
+  const std::size_t end = sizeof(JobHeader) + placement_bytes(ranks, nodes, renumbered) +
+                          static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
   return (end + page_bytes - 1) / page_bytes * page_bytes;
 }
 

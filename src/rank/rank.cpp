@@ -122,6 +122,11 @@ static Error begin_help(Rank& rank) {
 
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
+  if (rank.job->machine_ranks() == rank.job->local_ranks())  // these are not pretended
+    return fail(
+        MPI_ERR_OTHER,
+        "the job has ranks on %d nodes, and there is no network yet that leads from one to another; start it on one",
+        rank.job->nodes());
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);

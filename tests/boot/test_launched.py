@@ -110,6 +110,13 @@ class Launched(LauncherTest):
                         self.assertEqual(result.aborted, 1)
                         self.assertLess(result.seconds, END_LIMIT)
 
+    def test_a_rank_that_ends_under_slurm(self):
+        for rank in ("0", "1", "3"):
+            result = self.launch(4, "join", "only", rank, "exit", "3", "all", "sleep", "20", "leave",
+                                 env={"HEDDLE_NODES": "2", "SLURM_STEP_ID": "0"})
+            self.assertEqual(len(result.err.splitlines()), 1, result.err)
+            self.assertLess(result.seconds, END_LIMIT)
+
     def test_a_launcher_that_ends_the_job_itself(self):
         result = self.launch(3, "join", "only", "1", "exit", "3", "all", "sleep", "20", "leave", kills=True)
         self.assertEqual((result.err, result.aborted), ("", None))

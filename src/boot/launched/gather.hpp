@@ -19,7 +19,7 @@
 namespace heddle::boot {
 
 struct LocalRank {
-  int rank = 0;           // of the launcher's numbers until all are known
+  int rank = 0;  // of the launcher's numbers until all are known
   int process = 0;
   std::vector<int> cpus;  // that it may run on
   Connection link;        // of the agent itself: closed
@@ -37,7 +37,7 @@ struct Gathered {
   // The launcher's ranks, node by node, which the job numbers in this order. Empty: in theirs. After gather() all other numbers of ranks
   // here are the job's.
   std::vector<int> order;
-  int node = 0;                  // of this rank; the root's is 0
+  int node = 0;  // of this rank; the root's is 0
   bool is_agent = false;
 
   Connection agent;               // not of the agent: its link to it

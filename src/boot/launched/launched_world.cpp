@@ -19,7 +19,7 @@ namespace heddle::boot {
 namespace {
 
 constexpr char nodes_variable[] = "HEDDLE_NODES";
-constexpr int time_to_tell = 500;       // milliseconds in which the agent has told the others, unless a node does not listen
+constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
 constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
 constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
 
@@ -80,7 +80,8 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   try {
     joined->begin(std::move(gathered));
   } catch (const std::system_error& error) {
-    return refuse(problem, "no thread can be made to watch the job (%s); raise the limit of threads (ulimit -u)", error.what());
+    return refuse(problem, "no thread can be made to watch the job (%s); raise the limit of threads (ulimit -u)",
+                  error.what());
   }
   return joined;
 }
@@ -169,16 +170,18 @@ void LaunchedWorld::abort(int code, const char* text) {
 
 int LaunchedWorld::time_to_be_ended() const { return wireup_->keeps_abort_code() ? time_of_launcher : 0; }
 
-void LaunchedWorld::lost(const char* text, int patience) {
-  usleep(static_cast<unsigned>(patience) * 1000);
+void LaunchedWorld::say(const char* text) {
   std::int32_t unset = 0;
   if (!record().abort_code.compare_exchange_strong(unset, 1)) {
     while (true) pause();
   }
   record().state.store(RankState::aborted);
   write_line((std::string("heddle: ") + text).c_str());
+}
+
+void LaunchedWorld::end() {
   if (!wireup_->keeps_abort_code()) usleep(time_of_ranks * 1000);
-  wireup_->abort(1, text);
+  wireup_->abort(1, record().abort_text);
   usleep(time_of_launcher * 1000);
   _exit(1);
 }

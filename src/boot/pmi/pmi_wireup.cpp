@@ -41,9 +41,10 @@ std::string text_of(PmiVersion version) { return std::to_string(static_cast<int>
 
 std::unique_ptr<Wireup> PmiWireup::open(const char* descriptor, Problem& problem) {
   const std::optional<int> fd = number_in(descriptor);
-  struct stat what{};
+  struct stat what {};
   if (!fd || fstat(*fd, &what) != 0 || !S_ISSOCK(what.st_mode))
-    return refuse(problem, "PMI_FD=%.20s is no open socket (a wrapper between the launcher and this program has closed it?)",
+    return refuse(problem,
+                  "PMI_FD=%.20s is no open socket (a wrapper between the launcher and this program has closed it?)",
                   descriptor);
   fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a program that we start is no rank of this job
   std::unique_ptr<PmiWireup> wireup(new PmiWireup(*fd));
@@ -154,7 +155,8 @@ void PmiWireup::finalize() {
   if (fd_ < 0) return;
   Problem problem;
   PmiMessage answer;
-  (void)ask(PmiMessage("finalize"), version_ == PmiVersion::one ? "finalize_ack" : "finalize-response", answer, problem);
+  (void)ask(PmiMessage("finalize"), version_ == PmiVersion::one ? "finalize_ack" : "finalize-response", answer,
+            problem);
   close(std::exchange(fd_, -1));
 }
 
@@ -175,8 +177,9 @@ bool PmiWireup::keeps_abort_code() const { return std::getenv("SLURM_STEP_ID") =
 bool PmiWireup::ask(const PmiMessage& request, const char* answer, PmiMessage& reply, Problem& problem, int seconds) {
   if (!send(request, problem) || !receive(reply, problem, seconds)) return false;
   if (reply.command() == answer && reply.succeeded()) return true;
-  refuse(problem, "the launcher's answer to PMI's %.40s was cmd=%.40s rc=%.20s %.100s", std::string(request.command()).c_str(),
-         std::string(reply.command()).c_str(), std::string(reply.at("rc")).c_str(),
+  refuse(problem, "the launcher's answer to PMI's %.40s was cmd=%.40s rc=%.20s %.100s",
+         std::string(request.command()).c_str(), std::string(reply.command()).c_str(),
+         std::string(reply.at("rc")).c_str(),
          std::string(reply.at(version_ == PmiVersion::one ? "msg" : "errmsg")).c_str());
   return false;
 }
@@ -212,7 +215,8 @@ bool PmiWireup::receive(PmiMessage& message, Problem& problem, int seconds) {
     }
     if (!noticed && waited >= fence_notice && seconds == fence_limit) {
       noticed = true;
-      std::fprintf(stderr, "heddle: rank 0 has waited %d s for every process of the job to initialize MPI\n", fence_notice);
+      std::fprintf(stderr, "heddle: rank 0 has waited %d s for every process of the job to initialize MPI\n",
+                   fence_notice);
     }
     pollfd readable{.fd = fd_, .events = POLLIN, .revents = 0};
     if (::poll(&readable, 1, 1000) <= 0) continue;

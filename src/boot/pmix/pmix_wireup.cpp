@@ -23,7 +23,8 @@ bool load(pmix::Functions& functions, Problem& problem) {
   if (library == nullptr) {
     const char* const why = dlerror();
     refuse(problem,
-           "its PMIx needs %s, which is not found (%.120s); LD_LIBRARY_PATH must name its folder, or on Debian: apt install libpmix2",
+           "its PMIx needs %s, which is not found (%.120s); LD_LIBRARY_PATH must name its folder, or on Debian: apt "
+           "install libpmix2",
            pmix::library, why != nullptr ? why : "?");
     return false;
   }
@@ -75,8 +76,7 @@ int PmixWireup::number_of_job(const char* key) {
   pmix::Process job = self_;
   job.rank = pmix::all_ranks;
   pmix::Value* value = nullptr;
-  const bool there =
-      pmix_.get(&job, key, nullptr, 0, &value) == pmix::success && value->type == pmix::Type::unsigned32;
+  const bool there = pmix_.get(&job, key, nullptr, 0, &value) == pmix::success && value->type == pmix::Type::unsigned32;
   const int number = there ? static_cast<int>(value->data.unsigned32) : -1;
   release(value);
   return number;
