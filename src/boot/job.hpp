@@ -1,7 +1,8 @@
 // The boot part of a job's shared segment: what the ranks of a node, and whoever has started them, tell each other.
 //
-// mpiexec makes one memfd for a job and every rank inherits it; under another launcher the first rank of each node makes one
-// (launched/). There is no file, so nothing can be left behind. The segment is sparse: a page exists once somebody has touched it.
+// mpiexec makes one memfd for a job and every rank inherits it; under another launcher the first rank of each node
+// makes one (launched/). There is no file, so nothing can be left behind. The segment is sparse: a page exists once
+// somebody has touched it.
 //
 //     0            JobHeader
 //     header size  first ranks of the nodes, and behind the last one the number of ranks
@@ -10,12 +11,12 @@
 //     then         Card of rank 0, of rank 1, ...              written by the rank, read by the others
 //     heap_offset  the memory of node first_node, ...          boot knows only its place and size
 //
-// Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever makes the
-// segment, before any rank sees it, and never again. A rank that dies leaves its record as it was, and that is the point: mpiexec
-// reads from it how far the rank had come and which call it was in.
+// Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever
+// makes the segment, before any rank sees it, and never again. A rank that dies leaves its record as it was, and that
+// is the point: mpiexec reads from it how far the rank had come and which call it was in.
 //
-// There is a record and a card of every rank of the job. Where a node has a segment of its own the records of other nodes' ranks stay
-// empty, and their cards are copies, which come when somebody asks for them.
+// There is a record and a card of every rank of the job. Where a node has a segment of its own the records of other
+// nodes' ranks stay empty, and their cards are copies, which come when somebody asks for them.
 #pragma once
 
 #include <signal.h>
@@ -40,8 +41,8 @@ inline constexpr char launcher_variable[] = "HEDDLE_LAUNCHER";  // pid of mpiexe
 inline constexpr char rank_variable[] = "HEDDLE_RANK";
 inline constexpr char size_variable[] = "HEDDLE_SIZE";
 
-// What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also mpiexec's
-// option -initial-errhandler.
+// What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also
+// mpiexec's option -initial-errhandler.
 inline constexpr char initial_errhandler_variable[] = "HEDDLE_INITIAL_ERRHANDLER";
 inline constexpr const char* initial_errhandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
 
@@ -86,8 +87,8 @@ struct alignas(64) RankRecord {
   std::atomic<std::int32_t> end;
   std::int32_t host;                      // the first rank of its process: the same for ranks that are threads of one
   std::atomic<std::uint32_t> user_level;  // 1: its process has user-level threads, so look at `suspended`
-  // Its process as that calls itself, 0 before it has joined; a random number in that process' memory, and where it is there
-  // (peer_memory.hpp).
+  // Its process as that calls itself, 0 before it has joined; a random number in that process' memory, and where it is
+  // there (peer_memory.hpp).
   std::atomic<std::int32_t> process;
   // In the record of a `host`: which of its ranks has joined first, and 1.
   std::atomic<std::int32_t> first_of_host;

@@ -1,4 +1,5 @@
-// What travels while a job of another launcher starts and runs: PMI's messages, frames, rank 0's text, cards; and a fuzzer of them, by seed.
+// What travels while a job of another launcher starts and runs: PMI's messages, frames, rank 0's text, cards; and a
+// fuzzer of them, by seed.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 

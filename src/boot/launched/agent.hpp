@@ -1,8 +1,9 @@
-// One rank of each node speaks for it: the agent. It takes what the node's ranks ask of other nodes to the root, and brings the answers
-// into the node's segment; and it notices when a rank or another node is gone. A thread that sleeps in poll().
+// One rank of each node speaks for it: the agent. It takes what the node's ranks ask of other nodes to the root, and
+// brings the answers into the node's segment; and it notices when a rank or another node is gone. A thread that sleeps
+// in poll().
 //
-// Nodes are a star around the root, rank 0's. What travels is little: addresses of peers, once for each node that talks to them, and the
-// few words that all agree on. Where a job has one node, agents only watch.
+// Nodes are a star around the root, rank 0's. What travels is little: addresses of peers, once for each node that talks
+// to them, and the few words that all agree on. Where a job has one node, agents only watch.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// The World of a job that another launcher has started. The ranks of a node share a segment that the node's agent has made; what they ask of
-// other nodes goes through the agents (agent.hpp).
+// The World of a job that another launcher has started. The ranks of a node share a segment that the node's agent has
+// made; what they ask of other nodes goes through the agents (agent.hpp).
 #pragma once
 
 #include <atomic>

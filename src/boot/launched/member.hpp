@@ -1,4 +1,5 @@
-// A rank's end of its link to its node's agent. A thread sleeps on it, to notice when the job ends or the agent is gone.
+// A rank's end of its link to its node's agent. A thread sleeps on it, to notice when the job ends or the agent is
+// gone.
 #pragma once
 
 #include <atomic>
@@ -11,8 +12,8 @@
 
 namespace heddle::boot {
 
-// How a job ends that one of its ranks has left without a word. Whoever notices waits a little first: a launcher that notices, too, has
-// then ended us, and has said what there is to say.
+// How a job ends that one of its ranks has left without a word. Whoever notices waits a little first: a launcher that
+// notices, too, has then ended us, and has said what there is to say.
 class Ending {
  public:
   virtual ~Ending() = default;

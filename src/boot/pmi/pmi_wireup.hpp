@@ -1,5 +1,5 @@
-// The wire-up of launchers that speak PMI-1 or PMI-2 over an inherited socket (PMI_FD): Hydra of MPICH and of Intel MPI, `srun
-// --mpi=pmi2`, `flux run`. No library is needed.
+// The wire-up of launchers that speak PMI-1 or PMI-2 over an inherited socket (PMI_FD): Hydra of MPICH and of Intel
+// MPI, `srun --mpi=pmi2`, `flux run`. No library is needed.
 #pragma once
 
 #include <memory>

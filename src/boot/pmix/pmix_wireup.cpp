@@ -112,7 +112,8 @@ bool PmixWireup::get(int from, const std::string& key, std::string& text, Proble
   return is_text || check(pmix::timeout, "PMIx_Get", problem);
 }
 
-// The second of a job's fences is also why nobody asks for a text of a process that has finalized, which may never be answered.
+// The second of a job's fences is also why nobody asks for a text of a process that has finalized, which may never be
+// answered.
 bool PmixWireup::fence(Problem& problem) {
   pmix::Info infos[2]{};
   copy(infos[0].key, pmix::collect_data);
