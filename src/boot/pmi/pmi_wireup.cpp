@@ -102,7 +102,8 @@ bool PmiWireup::begin_two(Problem& problem) {
   const char* const rank = std::getenv("PMI_RANK");
   space_ = job != nullptr ? job : "";
   PmiMessage request("fullinit"), answer;
-  request.add("pmijobid", space_).add("pmirank", rank != nullptr ? rank : "0").add("threaded", "FALSE");
+  if (!space_.empty()) request.add("pmijobid", space_);  // Hydra names none, and takes no empty one
+  request.add("pmirank", rank != nullptr ? rank : "0").add("threaded", "FALSE");
   if (!ask(request, "fullinit-response", answer, problem)) return false;
   rank_ = answer.number("rank").value_or(-1);
   size_ = answer.number("size").value_or(0);
@@ -136,7 +137,8 @@ bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Pro
     if (!ask(request, "get_result", answer, problem)) return false;
   } else {
     PmiMessage request("kvs-get");
-    request.add("jobid", space_).add("srcid", "-1").add("key", key);
+    if (!space_.empty()) request.add("jobid", space_);
+    request.add("srcid", "-1").add("key", key);
     if (!ask(request, "kvs-get-response", answer, problem)) return false;
     if (answer.at("found") == "FALSE") return say(problem, "it has lost what rank 0 has put");
   }
