@@ -23,8 +23,8 @@ constexpr int roots_node = 0;
 
 }  // namespace
 
-Agent::Agent(Gathered gathered, JobHeader& header, Ending& ending)
-    : at_(std::move(gathered)), header_(header), ending_(ending), is_root_(at_.is_root()) {
+Agent::Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending)
+    : at_(std::move(gathered)), header_(header), ending_(ending), rank_(rank), is_root_(at_.is_root()) {
   count_others();
 }
 
@@ -243,7 +243,7 @@ void Agent::count_others() {
   const std::lock_guard guard(mutex_);
   others_ = 0;
   for (const LocalRank& local : at_.locals)
-    if (local.link.is_open() && local.process != getpid()) ++others_;
+    if (local.link.is_open() && local.rank != rank_) ++others_;
   for (const NodeLink& node : at_.nodes)
     if (node.link.is_open()) ++others_;
   if (others_ == 0) fewer_.notify_all();

@@ -21,7 +21,7 @@ namespace heddle::boot {
 
 class Agent {
  public:
-  Agent(Gathered gathered, JobHeader& header, Ending& ending);
+  Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending);
   void start();
 
   // Of the agent's own process, which exits after a good end: returns when nobody needs it any more.
@@ -64,6 +64,7 @@ class Agent {
   Gathered at_;
   JobHeader& header_;
   Ending& ending_;
+  int rank_;
   bool is_root_;
   bool ending_job_ = false;
   std::set<int> asked_;                              // peers of other nodes whose cards are on their way, or here

@@ -98,7 +98,7 @@ void LaunchedWorld::begin(Gathered gathered) {
   record().state.store(RankState::inited);
   publish_key(record());
   if (gathered.is_agent) {
-    agent_ = std::make_unique<Agent>(std::move(gathered), header(), *this);
+    agent_ = std::make_unique<Agent>(std::move(gathered), header(), rank(), *this);
     agent_->start();
     agents_world = this;
     std::atexit(linger);
@@ -147,10 +147,11 @@ void LaunchedWorld::leave() {
   wireup_->finalize();
 }
 
-// Others may still ask this node's agent.
+// Others may still ask this node's agent. A child of fork is none.
 void LaunchedWorld::linger() {
   LaunchedWorld& world = *agents_world;
-  if (world.record().state.load() == RankState::finalized) world.agent_->wait_for_others();
+  if (world.record().state.load() == RankState::finalized && world.record().pid.load() == getpid())
+    world.agent_->wait_for_others();
 }
 
 void LaunchedWorld::abort(int code, const char* text) {
