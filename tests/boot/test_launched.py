@@ -70,7 +70,7 @@ class Launched(LauncherTest):
 
     def test_ranks_that_are_dealt_out_one_by_one(self):
         # To itself each rank is the first of as many nodes as it is told: 0 and 2 meet.
-        nodes = ["1", "4", "1", "4"]
+        nodes = ["2", "4", "1", "4"]
         result = self.well(4, program=MANY_NODES, each=lambda rank: {"HEDDLE_NODES": nodes[rank]})
         self.assertEqual(result.lines, ["rank 0 of 4: 0 2", "rank 1 of 4: 1", "rank 2 of 4: 0 2", "rank 3 of 4: 3"])
 
