@@ -21,7 +21,8 @@ struct Sign {
 
 // A batch script has none of these, only SLURM_NTASKS and the like, which say what its job may start.
 constexpr Sign signs[] = {
-    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpiexec", "Heddle needs its PMIx (version 4.2 or later)"},
+    {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpiexec",
+     "Heddle needs its PMIx (version 4.2 or later)"},
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun of Slurm", "Use srun --mpi=pmi2 or srun --mpi=pmix"},
     {"FLUX_JOB_SIZE", "FLUX_TASK_RANK", "flux run", "Use flux run -o pmi=simple"},
     {"PALS_SIZE", "PALS_RANKID", "mpiexec of PALS", "Use Slurm's srun, prterun or Hydra inside the allocation"},
@@ -60,10 +61,11 @@ void refuse_to_be_alone(const Sign& sign, Problem& problem, const std::string& w
   char how[64] = "may have started this as one of several";
   if (size != nullptr) std::snprintf(how, sizeof how, "started this as one of %d", std::atoi(size));
   refuse(problem,
-         "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would be a world of size 1: %.200s. %s, or Heddle's own "
+         "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would be a world of size 1: %.200s. %s, or "
+         "Heddle's own "
          "mpiexec -n N, or set %s=1 to start alone",
-         size != nullptr ? sign.size : sign.rank, size != nullptr ? size : value_of(sign.rank), sign.launcher, how, why.c_str(),
-         sign.cure, singleton_variable);
+         size != nullptr ? sign.size : sign.rank, size != nullptr ? size : value_of(sign.rank), sign.launcher, how,
+         why.c_str(), sign.cure, singleton_variable);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Launchers of somebody else's: how their jobs are joined. A process of theirs that cannot join must not start alone, or each of them would
-// be a world of its own, and compute the same.
+// Launchers of somebody else's: how their jobs are joined. A process of theirs that cannot join must not start alone,
+// or each of them would be a world of its own, and compute the same.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@ namespace heddle::boot {
 // What makes a program start alone under such a launcher: set to 1.
 inline constexpr char singleton_variable[] = "HEDDLE_SINGLETON";
 
-// The wire-up of the launcher that has started this process. Null: `alone`, there is none, it has started one process, or the user wants
-// this one to be alone; else the job cannot be joined, and `problem` says why and what to do.
+// The wire-up of the launcher that has started this process. Null: `alone`, there is none, it has started one process,
+// or the user wants this one to be alone; else the job cannot be joined, and `problem` says why and what to do.
 std::unique_ptr<Wireup> find_launcher(bool& alone, Problem& problem);
 
 }  // namespace heddle::boot

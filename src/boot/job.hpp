@@ -1,7 +1,8 @@
 // The boot part of a job's shared segment: what the ranks of a node, and whoever has started them, tell each other.
 //
-// mpiexec makes one memfd for a job and every rank inherits it; under another launcher the first rank of each node makes one
-// (launched/). There is no file, so nothing can be left behind. The segment is sparse: a page exists once somebody has touched it.
+// mpiexec makes one memfd for a job and every rank inherits it; under another launcher the first rank of each node
+// makes one (launched/). There is no file, so nothing can be left behind. The segment is sparse: a page exists once
+// somebody has touched it.
 //
 //     0            JobHeader
 //     header size  first ranks of the nodes, and behind the last one the number of ranks
@@ -10,12 +11,12 @@
 //     then         Card of rank 0, of rank 1, ...              written by the rank, read by the others
 //     heap_offset  the memory of node first_node, ...          boot knows only its place and size
 //
-// Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever makes the
-// segment, before any rank sees it, and never again. A rank that dies leaves its record as it was, and that is the point: mpiexec
-// reads from it how far the rank had come and which call it was in.
+// Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever
+// makes the segment, before any rank sees it, and never again. A rank that dies leaves its record as it was, and that
+// is the point: mpiexec reads from it how far the rank had come and which call it was in.
 //
-// There is a record and a card of every rank of the job. Where a node has a segment of its own the records of other nodes' ranks stay
-// empty, and their cards are copies, which come when somebody asks for them.
+// There is a record and a card of every rank of the job. Where a node has a segment of its own the records of other
+// nodes' ranks stay empty, and their cards are copies, which come when somebody asks for them.
 #pragma once
 
 #include <signal.h>
@@ -40,8 +41,8 @@ inline constexpr char launcher_variable[] = "HEDDLE_LAUNCHER";  // pid of mpiexe
 inline constexpr char rank_variable[] = "HEDDLE_RANK";
 inline constexpr char size_variable[] = "HEDDLE_SIZE";
 
-// What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also mpiexec's
-// option -initial-errhandler.
+// What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also
+// mpiexec's option -initial-errhandler.
 inline constexpr char initial_errhandler_variable[] = "HEDDLE_INITIAL_ERRHANDLER";
 inline constexpr const char* initial_errhandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
 
@@ -86,8 +87,8 @@ struct alignas(64) RankRecord {
   std::atomic<std::int32_t> end;
   std::int32_t host;                      // the first rank of its process: the same for ranks that are threads of one
   std::atomic<std::uint32_t> user_level;  // 1: its process has user-level threads, so look at `suspended`
-  // Its process as that calls itself, 0 before it has joined; a random number in that process' memory, and where it is there
-  // (peer_memory.hpp).
+  // Its process as that calls itself, 0 before it has joined; a random number in that process' memory, and where it is
+  // there (peer_memory.hpp).
   std::atomic<std::int32_t> process;
   // In the record of a `host`: which of its ranks has joined first, and 1.
   std::atomic<std::int32_t> first_of_host;
@@ -129,11 +130,12 @@ struct alignas(64) JobHeader {
   std::int32_t local_ranks;    // ranks on this machine
   std::int32_t usable_cores;   // that all ranks together may use: affinity mask and cgroup quota, at least 1
   std::int32_t universe_size;  // of MPI_UNIVERSE_SIZE, if the user named one; else 0
-  std::uint64_t heap_offset;   // of the memory of `first_node`, from the start of the segment; that of the others is behind it
-  std::uint64_t heap_bytes;    // of each node
+  std::uint64_t
+      heap_offset;  // of the memory of `first_node`, from the start of the segment; that of the others is behind it
+  std::uint64_t heap_bytes;  // of each node
   std::uint64_t segment_bytes;
-  std::int64_t wake_up;  // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
-  std::int32_t nodes;    // that the ranks are on, or pretend to be (HEDDLE_NODES)
+  std::int64_t wake_up;     // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
+  std::int32_t nodes;       // that the ranks are on, or pretend to be (HEDDLE_NODES)
   std::int32_t first_node;  // of those whose memory is here
   std::int32_t renumbered;  // 1: the launcher has dealt ranks out to the nodes in another order than theirs
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
@@ -156,8 +158,8 @@ constexpr std::size_t placement_bytes(int ranks, int nodes, bool renumbered) {
   return (words * sizeof(std::int32_t) + 63) / 64 * 64;
 }
 constexpr std::size_t heap_offset(int ranks, int nodes, bool renumbered = false) {
-  const std::size_t end =
-      sizeof(JobHeader) + placement_bytes(ranks, nodes, renumbered) + static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
+  const std::size_t end = sizeof(JobHeader) + placement_bytes(ranks, nodes, renumbered) +
+                          static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
   return (end + page_bytes - 1) / page_bytes * page_bytes;
 }
 

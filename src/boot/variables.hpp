@@ -64,8 +64,8 @@ inline constexpr std::array variables{
              "guides/your-program.md"},
     Variable{
         "HEDDLE_SINGLETON", "0|1", "0",
-        "Whether a program that another launcher started as one of several may start alone, as a singleton, instead "
-        "of refusing to",
+        "Whether a program that another launcher started as one of several starts alone, as a singleton, instead of "
+        "joining its job",
         "troubleshooting.md"},
     Variable{"HEDDLE_BACKTRACE", "0|1", "1",
              "Whether a rank that crashes prints a backtrace and the MPI calls that its threads were in",

@@ -1,8 +1,8 @@
-// What a launcher of somebody else's offers to the processes that it has started (pmi/, pmix/): who they are, a place for short
-// texts that all can read, a fence, and an end for all.
+// What a launcher of somebody else's offers to the processes that it has started (pmi/, pmix/): who they are, a place
+// for short texts that all can read, a fence, and an end for all.
 //
-// A job needs little of it: rank 0 puts one text, and two fences (launched/). All else the ranks tell each other themselves, so nothing
-// depends on how much a launcher can store, and how fast.
+// A job needs little of it: rank 0 puts one text, and two fences (launched/). All else the ranks tell each other
+// themselves, so nothing depends on how much a launcher can store, and how fast.
 #pragma once
 
 #include <string>
@@ -33,9 +33,11 @@ class Wireup {
 
   // This process has nothing more to say and may end. Once.
   virtual void finalize() = 0;
-  // Asks for the end of the whole job. It may return, since not every launcher can be asked, or before the launcher acts.
+  // Asks for the end of the whole job. It may return, since not every launcher can be asked, or before the launcher
+  // acts.
   virtual void abort(int code, const char* text) = 0;
-  // Whether the launcher's exit code is then `code`. If not, all ranks end with it by themselves before the launcher is asked.
+  // Whether the launcher's exit code is then `code`. If not, all ranks end with it by themselves before the launcher is
+  // asked.
   virtual bool keeps_abort_code() const { return true; }
 
   static constexpr std::size_t text_bytes = 1000;

@@ -1,5 +1,6 @@
-// The job as one of its ranks sees it: who is where, and what the ranks tell each other outside of messages. Whoever starts a job
-// brings a World (memfd/: mpiexec; launched/: another launcher; singleton/: nobody). Everything above knows this file alone.
+// The job as one of its ranks sees it: who is where, and what the ranks tell each other outside of messages. Whoever
+// starts a job brings a World (memfd/: mpiexec; launched/: another launcher; singleton/: nobody). Everything above
+// knows this file alone.
 //
 // Under every World the ranks of a node share a segment: a record of each rank, and the memory of the node (job.hpp).
 #pragma once
@@ -20,8 +21,8 @@ class World : public lln::Directory {
 
   int rank() const { return rank_; }
   int size() const { return header_->size; }
-  // What the launcher calls a rank: its rank in MPI_COMM_WORLD. The same number, unless the launcher has dealt ranks out to the nodes
-  // one by one; a rank of the job is numbered node by node.
+  // What the launcher calls a rank: its rank in MPI_COMM_WORLD. The same number, unless the launcher has dealt ranks
+  // out to the nodes one by one; a rank of the job is numbered node by node.
   int rank_in_world(int rank) const { return is_renumbered() ? launcher_ranks(header_)[rank] : rank; }
   bool is_renumbered() const { return header_->renumbered != 0; }
   // Ranks of a node have consecutive numbers.
@@ -45,12 +46,13 @@ class World : public lln::Directory {
   std::int64_t wake_up() const { return header_->wake_up; }     // nanoseconds: what it costs to wake a thread
   int universe_size() const { return header_->universe_size; }  // of MPI_UNIVERSE_SIZE; 0: nobody has named one
 
-  // What all ranks of the job hold of one word, of `agreed_words`; 0 until one of them has proposed a value: the first proposal
-  // stands. Any thread.
+  // What all ranks of the job hold of one word, of `agreed_words`; 0 until one of them has proposed a value: the first
+  // proposal stands. Any thread.
   virtual std::uint64_t agreed(int word) const = 0;
   virtual std::uint64_t agree(int word, std::uint64_t proposal) = 0;
 
-  // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that come and go.
+  // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that
+  // come and go.
   virtual void leave() { record().state.store(RankState::finalized); }
   virtual void enter() { record().state.store(RankState::inited); }
   // Ends the whole job with `code` as its exit code and `text` on standard error.

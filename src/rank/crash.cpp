@@ -118,8 +118,9 @@ bool has_address(int signal, const siginfo_t& info) {
 void say_who(int signal, const siginfo_t& info) {
   const boot::World& job = *current_rank().job;
   Line line;
-  line << "heddle: rank " << job.rank_in_world(job.rank()) << " of " << job.size() << " crashed, process " << syscall(SYS_getpid)
-       << ", thread " << gettid() << ": signal " << signal << " (SIG" << signal_name(signal) << ")";
+  line << "heddle: rank " << job.rank_in_world(job.rank()) << " of " << job.size() << " crashed, process "
+       << syscall(SYS_getpid) << ", thread " << gettid() << ": signal " << signal << " (SIG" << signal_name(signal)
+       << ")";
   if (has_address(signal, info)) (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
 }
 

@@ -68,7 +68,7 @@ static Error check_initial_errhandler() {
               chosen.c_str(), known[0], known[1], known[2]);
 }
 
-// Of a job says mpiexec so, once; here of a program that was started without it.
+// Of a job says mpiexec so, once; here of a program that was started without it, or by another launcher.
 static void name_unknown_variables() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -122,6 +122,11 @@ static Error begin_help(Rank& rank) {
 
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
+  if (rank.job->machine_ranks() == rank.job->local_ranks())  // these are not pretended
+    return fail(
+        MPI_ERR_OTHER,
+        "the job has ranks on %d nodes, and there is no network yet that leads from one to another; start it on one",
+        rank.job->nodes());
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -141,7 +146,7 @@ static Error bring_up(Rank& rank) {
   const std::size_t heap = alone ? node::heap_bytes(1) + node::window_room() : 0;
   rank.job = boot::join(heap, problem);
   if (!rank.job) return fail(MPI_ERR_OTHER, "%s", problem.text);
-  if (alone) name_unknown_variables();
+  if (alone && rank.job->rank() == 0) name_unknown_variables();
   const boot::World& job = *rank.job;
   rank.peer_memory.begin(job);
   rank.world_rank = job.rank();

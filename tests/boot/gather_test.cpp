@@ -15,7 +15,9 @@
 namespace heddle::boot {
 namespace {
 
-NodeLink node_of(std::vector<int> ranks) { return {.host = "n", .agent = ranks.front(), .ranks = std::move(ranks), .link = {}}; }
+NodeLink node_of(std::vector<int> ranks) {
+  return {.host = "n", .agent = ranks.front(), .ranks = std::move(ranks), .link = {}};
+}
 
 Gathered nodes_of(std::vector<std::vector<int>> ranks) {
   Gathered gathered;

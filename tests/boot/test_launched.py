@@ -70,7 +70,7 @@ class Launched(LauncherTest):
 
     def test_ranks_that_are_dealt_out_one_by_one(self):
         # To itself each rank is the first of as many nodes as it is told: 0 and 2 meet.
-        nodes = ["1", "4", "1", "4"]
+        nodes = ["2", "4", "1", "4"]
         result = self.well(4, program=MANY_NODES, each=lambda rank: {"HEDDLE_NODES": nodes[rank]})
         self.assertEqual(result.lines, ["rank 0 of 4: 0 2", "rank 1 of 4: 1", "rank 2 of 4: 0 2", "rank 3 of 4: 3"])
 
@@ -109,6 +109,13 @@ class Launched(LauncherTest):
                         self.assertRegex(result.err, rf"rank {rank} \(process \d+\) has ended without MPI_Finalize|node \d.* is gone")
                         self.assertEqual(result.aborted, 1)
                         self.assertLess(result.seconds, END_LIMIT)
+
+    def test_a_rank_that_ends_under_slurm(self):
+        for rank in ("0", "1", "3"):
+            result = self.launch(4, "join", "only", rank, "exit", "3", "all", "sleep", "20", "leave",
+                                 env={"HEDDLE_NODES": "2", "SLURM_STEP_ID": "0"})
+            self.assertEqual(len(result.err.splitlines()), 1, result.err)
+            self.assertLess(result.seconds, END_LIMIT)
 
     def test_a_launcher_that_ends_the_job_itself(self):
         result = self.launch(3, "join", "only", "1", "exit", "3", "all", "sleep", "20", "leave", kills=True)

@@ -1,4 +1,5 @@
-// What travels while a job of another launcher starts and runs: PMI's messages, frames, rank 0's text, cards; and a fuzzer of them, by seed.
+// What travels while a job of another launcher starts and runs: PMI's messages, frames, rank 0's text, cards; and a
+// fuzzer of them, by seed.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -84,7 +85,12 @@ TEST(Frame, ThatIsTooLongIsBroken) {
 }
 
 TEST(JobText, ComesAsItWasPut) {
-  const JobText put{.kind = own_kind(), .host = own_host(), .secret = {1, ~0ull}, .socket = "heddle-1", .port = 77, .addresses = {"10.0.0.1", "fe::1"}};
+  const JobText put{.kind = own_kind(),
+                    .host = own_host(),
+                    .secret = {1, ~0ull},
+                    .socket = "heddle-1",
+                    .port = 77,
+                    .addresses = {"10.0.0.1", "fe::1"}};
   const std::string text = put.encode();
   EXPECT_EQ(text.find_first_of(" ;=\n"), std::string::npos);  // what launchers would take for their own
   const std::optional<JobText> got = JobText::decode(text);
@@ -99,7 +105,8 @@ TEST(JobText, ComesAsItWasPut) {
 
 TEST(JobText, IsNeverLongerThanALauncherCarries) {
   JobText many{.kind = own_kind(), .host = own_host(), .secret = {}, .socket = "x", .port = 1, .addresses = {}};
-  for (int i = 0; i < 100; ++i) many.addresses.push_back("2001:db8:1234:5678:9abc:def0:1234:" + std::to_string(1000 + i));
+  for (int i = 0; i < 100; ++i)
+    many.addresses.push_back("2001:db8:1234:5678:9abc:def0:1234:" + std::to_string(1000 + i));
   EXPECT_LE(many.encode().size(), 1000u);
   EXPECT_GE(JobText::decode(many.encode())->addresses.size(), 10u);
 }
@@ -141,7 +148,8 @@ TEST(Fuzz, WhateverComesIsReadOrRefused) {
   for (std::uint32_t seed = 0; seed < 200'000; ++seed) {
     std::mt19937 random(seed);
     const PmiVersion version = random() % 2 == 0 ? PmiVersion::one : PmiVersion::two;
-    std::string bytes = random() % 2 == 0 ? random_bytes(random, 100) : PmiMessage("a").add("key", random_bytes(random, 40)).encode(version);
+    std::string bytes = random() % 2 == 0 ? random_bytes(random, 100)
+                                          : PmiMessage("a").add("key", random_bytes(random, 40)).encode(version);
     if (!bytes.empty() && random() % 2 == 0) bytes[random() % bytes.size()] = static_cast<char>(random());
     bool broken = false;
     std::string rest = bytes;

@@ -23,8 +23,8 @@ constexpr int roots_node = 0;
 
 }  // namespace
 
-Agent::Agent(Gathered gathered, JobHeader& header, Ending& ending)
-    : at_(std::move(gathered)), header_(header), ending_(ending), is_root_(at_.is_root()) {
+Agent::Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending)
+    : at_(std::move(gathered)), header_(header), ending_(ending), rank_(rank), is_root_(at_.is_root()) {
   count_others();
 }
 
@@ -123,7 +123,8 @@ void Agent::send_card(int peer, Subscription& subscription) {
   if (used == subscription.sent) return;
   Frame frame(FrameKind::card);
   frame.add(subscription.node).add(peer).add(subscription.sent);
-  frame.add(std::string_view(reinterpret_cast<const char*>(card.entries + subscription.sent), used - subscription.sent));
+  frame.add(
+      std::string_view(reinterpret_cast<const char*>(card.entries + subscription.sent), used - subscription.sent));
   subscription.sent = used;
   towards(subscription.node).send(frame);
 }
@@ -152,7 +153,8 @@ void Agent::from_node(int node, const Frame& frame) {
         if (is_root_) towards(to).send(frame);
       } else if (node_of(peer) != at_.node) {
         const std::string_view bytes = fields.rest();
-        (void)add_bytes(cards(&header_)[peer], offset, {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
+        (void)add_bytes(cards(&header_)[peer], offset,
+                        {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
       }
       break;
     }
@@ -222,24 +224,26 @@ void Agent::node_is_gone(int node) {
   if (ending_job_ || left_.contains(node)) return;
   char text[256];
   const std::int32_t* const first = first_ranks(&header_);
-  std::snprintf(text, sizeof text, "node %d%s%s (ranks %d to %d) is gone: its connection to %s has ended; the job ends", node,
-                is_root_ ? ", " : "", is_root_ ? at_.nodes[static_cast<std::size_t>(node)].host.c_str() : "", first[node],
-                first[node + 1] - 1, is_root_ ? "rank 0" : "this node");
+  std::snprintf(text, sizeof text,
+                "node %d%s%s with %d of the ranks is gone: its connection to %s has ended; the job ends", node,
+                is_root_ ? ", " : "", is_root_ ? at_.nodes[static_cast<std::size_t>(node)].host.c_str() : "",
+                first[node + 1] - first[node], is_root_ ? "rank 0" : "this node");
   lose(text, is_root_ || at_.node == 1 ? patience_with_node : patience_of_others);
 }
 
 // The others end with us, and leave it to us to say why.
 void Agent::lose(const char* text, int patience) {
   usleep(static_cast<unsigned>(patience) * 1000);
+  ending_.say(text);
   end_all(Frame(FrameKind::end).add(1).add(ending_.time_to_be_ended()), true);
-  ending_.lost(text, 0);
+  ending_.end();
 }
 
 void Agent::count_others() {
   const std::lock_guard guard(mutex_);
   others_ = 0;
   for (const LocalRank& local : at_.locals)
-    if (local.link.is_open() && local.process != getpid()) ++others_;
+    if (local.link.is_open() && local.rank != rank_) ++others_;
   for (const NodeLink& node : at_.nodes)
     if (node.link.is_open()) ++others_;
   if (others_ == 0) fewer_.notify_all();

@@ -1,8 +1,9 @@
-// One rank of each node speaks for it: the agent. It takes what the node's ranks ask of other nodes to the root, and brings the answers
-// into the node's segment; and it notices when a rank or another node is gone. A thread that sleeps in poll().
+// One rank of each node speaks for it: the agent. It takes what the node's ranks ask of other nodes to the root, and
+// brings the answers into the node's segment; and it notices when a rank or another node is gone. A thread that sleeps
+// in poll().
 //
-// Nodes are a star around the root, rank 0's. What travels is little: addresses of peers, once for each node that talks to them, and the
-// few words that all agree on. Where a job has one node, agents only watch.
+// Nodes are a star around the root, rank 0's. What travels is little: addresses of peers, once for each node that talks
+// to them, and the few words that all agree on. Where a job has one node, agents only watch.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,7 @@ namespace heddle::boot {
 
 class Agent {
  public:
-  Agent(Gathered gathered, JobHeader& header, Ending& ending);
+  Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending);
   void start();
 
   // Of the agent's own process, which exits after a good end: returns when nobody needs it any more.
@@ -63,6 +64,7 @@ class Agent {
   Gathered at_;
   JobHeader& header_;
   Ending& ending_;
+  int rank_;
   bool is_root_;
   bool ending_job_ = false;
   std::set<int> asked_;                              // peers of other nodes whose cards are on their way, or here

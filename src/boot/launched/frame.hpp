@@ -1,11 +1,12 @@
-// What ranks say to each other outside of messages, over local sockets inside a node and over TCP between nodes: frames.
+// What ranks say to each other outside of messages, over local sockets inside a node and over TCP between nodes:
+// frames.
 //
 //     4 bytes   length of what follows the first five
 //     1 byte    kind
 //     fields    numbers of 4 or 8 bytes, and at the end at most one text
 //
-// Numbers are little-endian on every machine, so that ranks of unlike machines can at least say that they are unlike. Whatever comes is
-// checked: a frame that is too long or whose fields are not there ends its connection.
+// Numbers are little-endian on every machine, so that ranks of unlike machines can at least say that they are unlike.
+// Whatever comes is checked: a frame that is too long or whose fields are not there ends its connection.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +57,8 @@ class Frame {
   const std::string& fields() const { return fields_; }
   std::string encode() const;
 
-  // Takes one from the beginning of `bytes`; nothing: it is not complete. `broken`: it never will be, or is longer than `most`.
+  // Takes one from the beginning of `bytes`; nothing: it is not complete. `broken`: it never will be, or is longer than
+  // `most`.
   static std::optional<Frame> take(std::string& bytes, std::size_t most, bool& broken);
 
   static constexpr std::size_t longest = std::size_t{16} << 20;

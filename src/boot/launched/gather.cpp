@@ -100,7 +100,8 @@ class Gathering {
     std::string text;
     if (!wireup_.get(0, key, text, problem_)) return false;
     const std::optional<JobText> job = JobText::decode(text);
-    if (!job) return fail(problem_, "rank 0 of the job does not run this version of Heddle, or what it says is damaged");
+    if (!job)
+      return fail(problem_, "rank 0 of the job does not run this version of Heddle, or what it says is damaged");
     job_ = *job;
     return true;
   }
@@ -124,8 +125,8 @@ class Gathering {
   }
 
   bool tell_unlike() {
-    const std::string text = "rank " + std::to_string(wireup_.rank()) + " on " + own_host() + " is " + described(own_kind()) +
-                             ", and rank 0 on " + job_.host + " is " + described(job_.kind) +
+    const std::string text = "rank " + std::to_string(wireup_.rank()) + " on " + own_host() + " is " +
+                             described(own_kind()) + ", and rank 0 on " + job_.host + " is " + described(job_.kind) +
                              ": all ranks of a job need the same";
     Connection root = connect_to(job_.addresses, job_.port, job_.secret, milliseconds_now() + local_limit);
     root.send(Frame(FrameKind::refused).add(text));
@@ -138,7 +139,8 @@ class Gathering {
     (void)read_local(local_frame(wireup_.rank()), wireup_.size(), self);
     result_.locals.push_back(std::move(self));
     int strangers = 0;
-    for (Connection link = accept_locally(local_, strangers); link.is_open(); link = accept_locally(local_, strangers)) {
+    for (Connection link = accept_locally(local_, strangers); link.is_open();
+         link = accept_locally(local_, strangers)) {
       const std::optional<Frame> frame = link.receive_by(milliseconds_now() + local_limit);
       LocalRank local;
       if (!frame || !read_local(*frame, wireup_.size(), local)) return fail(problem_, frame, "a rank of this node");
@@ -146,8 +148,10 @@ class Gathering {
       result_.locals.push_back(std::move(local));
     }
     local_ = Descriptor();
-    if (strangers > 0) std::fprintf(stderr, "heddle: %d processes of another user wanted to join this job\n", strangers);
-    std::sort(result_.locals.begin(), result_.locals.end(), [](const auto& a, const auto& b) { return a.rank < b.rank; });
+    if (strangers > 0)
+      std::fprintf(stderr, "heddle: %d processes of another user wanted to join this job\n", strangers);
+    std::sort(result_.locals.begin(), result_.locals.end(),
+              [](const auto& a, const auto& b) { return a.rank < b.rank; });
     return true;
   }
 
@@ -165,13 +169,16 @@ class Gathering {
   }
 
   bool ask_root() {
-    if (job_.port == 0) return fail(problem_, "rank 0 on " + job_.host + " has no network that other nodes can reach it by");
+    if (job_.port == 0)
+      return fail(problem_, "rank 0 on " + job_.host + " has no network that other nodes can reach it by");
     result_.root = connect_to(job_.addresses, job_.port, job_.secret, milliseconds_now() + root_limit / 2);
     if (!result_.root.is_open()) {
-      return fail(problem_, "node " + own_host() + " cannot reach rank 0 on " + job_.host + " over TCP at any of its addresses (" +
-                                std::accumulate(std::next(job_.addresses.begin()), job_.addresses.end(), job_.addresses[0],
-                                                [](const auto& a, const auto& b) { return a + ", " + b; }) +
-                                "), port " + std::to_string(job_.port) + ": a firewall between the nodes?");
+      return fail(problem_,
+                  "node " + own_host() + " cannot reach rank 0 on " + job_.host +
+                      " over TCP at any of its addresses (" +
+                      std::accumulate(std::next(job_.addresses.begin()), job_.addresses.end(), job_.addresses[0],
+                                      [](const auto& a, const auto& b) { return a + ", " + b; }) +
+                      "), port " + std::to_string(job_.port) + ": a firewall between the nodes?");
     }
     Frame mine(FrameKind::node);
     mine.add(wireup_.rank()).add(static_cast<std::uint32_t>(result_.locals.size()));

@@ -88,7 +88,8 @@ std::optional<JobText> JobText::decode(std::string_view text) {
   const std::vector<std::string> parts = split(text, between);
   JobText job;
   if (parts.size() != 8 || parts[0] != format_name || !read_number(parts[3], job.secret.low, 16) ||
-      !read_number(parts[4], job.secret.high, 16) || !read_number(parts[6], job.port, 10) || job.port < 0 || job.port > 65535)
+      !read_number(parts[4], job.secret.high, 16) || !read_number(parts[6], job.port, 10) || job.port < 0 ||
+      job.port > 65535)
     return std::nullopt;
   job.kind = parts[1];
   job.host = parts[2];

@@ -1,4 +1,5 @@
-// What rank 0 says to all others through the launcher: what it is, and where it can be found. One short text of printable characters.
+// What rank 0 says to all others through the launcher: what it is, and where it can be found. One short text of
+// printable characters.
 #pragma once
 
 #include <optional>

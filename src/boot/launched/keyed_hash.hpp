@@ -1,5 +1,5 @@
-// SipHash-2-4 (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012): proves that one knows the
-// job's secret without saying it.
+// SipHash-2-4 (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012): proves that one
+// knows the job's secret without saying it.
 #pragma once
 
 #include <array>

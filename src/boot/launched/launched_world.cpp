@@ -19,7 +19,7 @@ namespace heddle::boot {
 namespace {
 
 constexpr char nodes_variable[] = "HEDDLE_NODES";
-constexpr int time_to_tell = 500;       // milliseconds in which the agent has told the others, unless a node does not listen
+constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
 constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
 constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
 
@@ -80,7 +80,8 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   try {
     joined->begin(std::move(gathered));
   } catch (const std::system_error& error) {
-    return refuse(problem, "no thread can be made to watch the job (%s); raise the limit of threads (ulimit -u)", error.what());
+    return refuse(problem, "no thread can be made to watch the job (%s); raise the limit of threads (ulimit -u)",
+                  error.what());
   }
   return joined;
 }
@@ -97,7 +98,7 @@ void LaunchedWorld::begin(Gathered gathered) {
   record().state.store(RankState::inited);
   publish_key(record());
   if (gathered.is_agent) {
-    agent_ = std::make_unique<Agent>(std::move(gathered), header(), *this);
+    agent_ = std::make_unique<Agent>(std::move(gathered), header(), rank(), *this);
     agent_->start();
     agents_world = this;
     std::atexit(linger);
@@ -146,10 +147,11 @@ void LaunchedWorld::leave() {
   wireup_->finalize();
 }
 
-// Others may still ask this node's agent.
+// Others may still ask this node's agent. A child of fork is none.
 void LaunchedWorld::linger() {
   LaunchedWorld& world = *agents_world;
-  if (world.record().state.load() == RankState::finalized) world.agent_->wait_for_others();
+  if (world.record().state.load() == RankState::finalized && world.record().pid.load() == getpid())
+    world.agent_->wait_for_others();
 }
 
 void LaunchedWorld::abort(int code, const char* text) {
@@ -169,16 +171,18 @@ void LaunchedWorld::abort(int code, const char* text) {
 
 int LaunchedWorld::time_to_be_ended() const { return wireup_->keeps_abort_code() ? time_of_launcher : 0; }
 
-void LaunchedWorld::lost(const char* text, int patience) {
-  usleep(static_cast<unsigned>(patience) * 1000);
+void LaunchedWorld::say(const char* text) {
   std::int32_t unset = 0;
   if (!record().abort_code.compare_exchange_strong(unset, 1)) {
     while (true) pause();
   }
   record().state.store(RankState::aborted);
   write_line((std::string("heddle: ") + text).c_str());
+}
+
+void LaunchedWorld::end() {
   if (!wireup_->keeps_abort_code()) usleep(time_of_ranks * 1000);
-  wireup_->abort(1, text);
+  wireup_->abort(1, record().abort_text);
   usleep(time_of_launcher * 1000);
   _exit(1);
 }

@@ -1,5 +1,5 @@
-// The World of a job that another launcher has started. The ranks of a node share a segment that the node's agent has made; what they ask of
-// other nodes goes through the agents (agent.hpp).
+// The World of a job that another launcher has started. The ranks of a node share a segment that the node's agent has
+// made; what they ask of other nodes goes through the agents (agent.hpp).
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,8 @@ class LaunchedWorld final : public World, public Ending {
   std::uint64_t agree(int word, std::uint64_t proposal) override;
   [[noreturn]] void abort(int code, const char* text) override;
   void leave() override;
-  [[noreturn]] void lost(const char* text, int patience) override;
+  void say(const char* text) override;
+  [[noreturn]] void end() override;
   int time_to_be_ended() const override;
 
   // A card of another node's rank is fetched when it is first looked for: until it has come there is no entry.
@@ -38,8 +39,8 @@ class LaunchedWorld final : public World, public Ending {
 
   std::unique_ptr<Wireup> wireup_;
   mutable Member member_;
-  std::unique_ptr<Agent> agent_;  // of the node's agent
-  std::mutex mutex_;              // of our own card
+  std::unique_ptr<Agent> agent_;                        // of the node's agent
+  std::mutex mutex_;                                    // of our own card
   mutable std::unique_ptr<std::atomic<bool>[]> asked_;  // by rank: whether its card is on its way
   std::atomic<bool> left_{false};
 };

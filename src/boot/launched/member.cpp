@@ -78,8 +78,11 @@ void Member::agent_is_gone() {
   std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
                 header_.renumbered != 0 ? launcher_ranks(&header_)[agent_] : agent_,
                 rank_records(&header_)[agent_].pid.load());
-  const std::int32_t* const first = std::upper_bound(first_ranks(&header_), first_ranks(&header_) + header_.nodes, rank_) - 1;
-  ending_.lost(text, patience + std::min(20, rank_ - *first) * patience_for_each);
+  const std::int32_t* const first =
+      std::upper_bound(first_ranks(&header_), first_ranks(&header_) + header_.nodes, rank_) - 1;
+  usleep(static_cast<unsigned>(patience + std::min(20, rank_ - *first) * patience_for_each) * 1000);
+  ending_.say(text);
+  ending_.end();
 }
 
 }  // namespace heddle::boot

@@ -1,4 +1,5 @@
-// A rank's end of its link to its node's agent. A thread sleeps on it, to notice when the job ends or the agent is gone.
+// A rank's end of its link to its node's agent. A thread sleeps on it, to notice when the job ends or the agent is
+// gone.
 #pragma once
 
 #include <atomic>
@@ -11,13 +12,15 @@
 
 namespace heddle::boot {
 
-// How a job ends that one of its ranks has left without a word.
+// How a job ends that one of its ranks has left without a word. Whoever notices waits a little first: a launcher that
+// notices, too, has then ended us, and has said what there is to say.
 class Ending {
  public:
   virtual ~Ending() = default;
-  // Ends this process and asks the launcher to end the job. It first waits `patience` milliseconds: a launcher that notices by itself
-  // has then ended us, and has said what there is to say.
-  [[noreturn]] virtual void lost(const char* text, int patience) = 0;
+  // Once: a second thread that has something to say is kept from it.
+  virtual void say(const char* text) = 0;
+  // Asks the launcher to end the job, and ends this process.
+  [[noreturn]] virtual void end() = 0;
   // Milliseconds after which a rank that is told of the end ends by itself.
   virtual int time_to_be_ended() const = 0;
 };

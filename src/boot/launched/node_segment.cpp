@@ -25,8 +25,8 @@ constexpr std::size_t bytes_for_rank = std::size_t{64} << 10;
 void* map(int fd, std::size_t bytes, Problem& problem) {
   void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   if (base != MAP_FAILED) return base;
-  return refuse(problem, "cannot map the job's segment of %zu MiB: %s (a limit on address space, ulimit -v?)", bytes >> 20,
-                std::strerror(errno));
+  return refuse(problem, "cannot map the job's segment of %zu MiB: %s (a limit on address space, ulimit -v?)",
+                bytes >> 20, std::strerror(errno));
 }
 
 // A file size limit (ulimit -f) counts for memfds too, and its signal would end us without a word.
@@ -51,9 +51,8 @@ void write_cores(JobHeader& header, RankRecord* records, const std::vector<Local
   header.usable_cores = limited ? quota : std::max(1, static_cast<int>(all.size()));
   for (const LocalRank& local : locals) {
     records[local.rank].bound = bound ? 1 : 0;
-    records[local.rank].cores =
-        bound ? static_cast<int>(local.cpus.size())
-              : std::max(1, header.usable_cores / static_cast<int>(locals.size()));
+    records[local.rank].cores = bound ? static_cast<int>(local.cpus.size())
+                                      : std::max(1, header.usable_cores / static_cast<int>(locals.size()));
   }
 }
 
@@ -69,7 +68,8 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
   const Descriptor file(memfd_create("heddle-job", MFD_CLOEXEC));
   if (!file) return refuse(problem, "cannot make the job's shared segment (memfd_create): %s", std::strerror(errno));
   if (!size_file(file.get(), bytes))
-    return refuse(problem, "cannot size the job's shared segment (a limit on file size, ulimit -f?): %s", std::strerror(errno));
+    return refuse(problem, "cannot size the job's shared segment (a limit on file size, ulimit -f?): %s",
+                  std::strerror(errno));
   void* const base = map(file.get(), bytes, problem);
   if (base == nullptr) return nullptr;
 
@@ -99,7 +99,8 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
     record.pid.store(one.process);
     record.state.store(RankState::running);
   }
-  const Frame frame = Frame(FrameKind::segment).add(static_cast<std::uint64_t>(bytes)).add(number_of(wireup.rank(), gathered.order));
+  const Frame frame =
+      Frame(FrameKind::segment).add(static_cast<std::uint64_t>(bytes)).add(number_of(wireup.rank(), gathered.order));
   for (LocalRank& one : gathered.locals)
     if (one.link.is_open() && !one.link.send_descriptor(frame, file.get())) one.link.close();
   return base;

@@ -1,5 +1,5 @@
-// The segment of a node whose ranks have no common parent of ours: the node's agent makes it, with the header of the whole job, and hands
-// its descriptor to the others.
+// The segment of a node whose ranks have no common parent of ours: the node's agent makes it, with the header of the
+// whole job, and hands its descriptor to the others.
 #pragma once
 
 #include "boot/launched/gather.hpp"

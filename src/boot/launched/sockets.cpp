@@ -34,7 +34,9 @@ bool is_of_this_user(int socket) {
   return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &bytes) == 0 && other.uid == geteuid();
 }
 
-void set(int socket, int level, int option, int value) { (void)setsockopt(socket, level, option, &value, sizeof value); }
+void set(int socket, int level, int option, int value) {
+  (void)setsockopt(socket, level, option, &value, sizeof value);
+}
 
 // The kernel asks now and then whether the other machine is still there. A process that is stopped is.
 void keep_alive(int socket) {
@@ -91,7 +93,8 @@ bool prove(Connection& connection, const Secret& secret, std::int64_t deadline) 
   const std::optional<Frame> asked = connection.receive_by(deadline, Frame::longest_of_strangers);
   if (!asked || asked->kind() != FrameKind::challenge) return false;
   const std::uint64_t nonce = random_word();
-  connection.send(Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('c', Fields(*asked).long_number()))).add(nonce));
+  connection.send(
+      Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('c', Fields(*asked).long_number()))).add(nonce));
   const std::optional<Frame> answer = connection.receive_by(deadline, Frame::longest_of_strangers);
   return answer && answer->kind() == FrameKind::proof &&
          Fields(*answer).long_number() == keyed_hash(secret, proof_text('s', nonce));
@@ -110,7 +113,8 @@ Descriptor listen_locally(const std::string& name) {
   Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_un address;
   const socklen_t bytes = abstract_address(name, address);
-  if (!made || bind(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 || listen(made.get(), SOMAXCONN) != 0)
+  if (!made || bind(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
+      listen(made.get(), SOMAXCONN) != 0)
     return Descriptor();
   return made;
 }
@@ -119,7 +123,8 @@ Connection connect_locally(const std::string& name) {
   Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address;
   const socklen_t bytes = abstract_address(name, address);
-  if (!made || connect(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 || !is_of_this_user(made.get()))
+  if (!made || connect(made.get(), reinterpret_cast<const sockaddr*>(&address), bytes) != 0 ||
+      !is_of_this_user(made.get()))
     return {};
   return Connection(std::move(made));
 }
@@ -140,7 +145,8 @@ Listener listen_on_networks() {
     if (!made) continue;
     if (family == AF_INET6) set(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
     Address any = address_of(family == AF_INET6 ? "::" : "0.0.0.0", 0);
-    if (bind(made.get(), reinterpret_cast<const sockaddr*>(&any.storage), any.bytes) != 0 || listen(made.get(), SOMAXCONN) != 0)
+    if (bind(made.get(), reinterpret_cast<const sockaddr*>(&any.storage), any.bytes) != 0 ||
+        listen(made.get(), SOMAXCONN) != 0)
       continue;
     if (getsockname(made.get(), reinterpret_cast<sockaddr*>(&any.storage), &any.bytes) != 0) continue;
     const in_port_t port = family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(any.storage).sin6_port
@@ -162,7 +168,8 @@ std::vector<std::string> own_addresses() {
       if (inet_ntop(AF_INET, &address.sin_addr, text, sizeof text) != nullptr) four.emplace_back(text);
     } else if (one->ifa_addr->sa_family == AF_INET6) {
       const auto& address = reinterpret_cast<const sockaddr_in6&>(*one->ifa_addr);
-      if (!IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr) && inet_ntop(AF_INET6, &address.sin6_addr, text, sizeof text) != nullptr)
+      if (!IN6_IS_ADDR_LINKLOCAL(&address.sin6_addr) &&
+          inet_ntop(AF_INET6, &address.sin6_addr, text, sizeof text) != nullptr)
         six.emplace_back(text);
     }
   }
@@ -173,7 +180,8 @@ std::vector<std::string> own_addresses() {
   return four;
 }
 
-Connection connect_to(const std::vector<std::string>& addresses, int port, const Secret& secret, std::int64_t deadline) {
+Connection connect_to(const std::vector<std::string>& addresses, int port, const Secret& secret,
+                      std::int64_t deadline) {
   for (const std::string& address : addresses) {
     // An address that leads nowhere must not cost the others their time.
     const std::int64_t by = std::min(deadline, milliseconds_now() + 3000);
@@ -200,7 +208,8 @@ std::uint64_t challenge(Connection& stranger) {
 bool is_proof(Connection& stranger, const Frame& frame, const Secret& secret, std::uint64_t nonce) {
   Fields fields(frame);
   const std::uint64_t hash = fields.long_number(), theirs = fields.long_number();
-  if (frame.kind() != FrameKind::proof || !fields.complete() || hash != keyed_hash(secret, proof_text('c', nonce))) return false;
+  if (frame.kind() != FrameKind::proof || !fields.complete() || hash != keyed_hash(secret, proof_text('c', nonce)))
+    return false;
   stranger.send(Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('s', theirs))));
   return true;
 }

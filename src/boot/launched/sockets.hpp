@@ -1,5 +1,5 @@
-// The sockets that the ranks of a job find each other by: inside a node an abstract Unix socket, which is no file and goes with its
-// owner, and whose name is random; between nodes TCP, opened with the job's secret.
+// The sockets that the ranks of a job find each other by: inside a node an abstract Unix socket, which is no file and
+// goes with its owner, and whose name is random; between nodes TCP, opened with the job's secret.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ namespace heddle::boot {
 Descriptor listen_locally(const std::string& name);
 // Closed: nobody of this node has the name, or another user.
 Connection connect_locally(const std::string& name);
-// The next one who has connected; closed: there is none. Processes of other users are left out; `strangers` counts them.
+// The next one who has connected; closed: there is none. Processes of other users are left out; `strangers` counts
+// them.
 Connection accept_locally(const Descriptor& listener, int& strangers);
 
 // At a port that the kernel chooses, on all networks; 0: there are none.

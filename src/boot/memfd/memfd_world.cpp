@@ -136,9 +136,7 @@ void MemfdWorld::abort(int code, const char* text) {
   _exit(exit_code(code));
 }
 
-std::span<const std::byte> MemfdWorld::find(int peer, int vni) const {
-  return find_entry(cards(&header())[peer], vni);
-}
+std::span<const std::byte> MemfdWorld::find(int peer, int vni) const { return find_entry(cards(&header())[peer], vni); }
 bool MemfdWorld::publish(int vni, std::span<const std::byte> address) {
   const std::lock_guard guard(mutex_);
   return add_entry(cards(&header())[rank()], vni, address);

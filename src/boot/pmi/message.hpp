@@ -1,7 +1,7 @@
 // The messages of PMI-1 and PMI-2 ("simple PMI"), as MPICH's Hydra, Intel's, Slurm and Flux speak them over a socket.
 //
-// Source: P. Balaji et al., "PMI: A Scalable Parallel Process-Management Interface for Extreme-Scale Systems", EuroMPI 2010; the wire
-// protocol is written down in MPICH's wiki (PMI v2 wire protocol).
+// Source: P. Balaji et al., "PMI: A Scalable Parallel Process-Management Interface for Extreme-Scale Systems", EuroMPI
+// 2010; the wire protocol is written down in MPICH's wiki (PMI v2 wire protocol).
 //   PMI-1: a line of words KEY=VALUE, the first cmd=NAME.
 //   PMI-2: six digits with the length of what follows, which is KEY=VALUE; again and again; a semicolon in a value is doubled.
 #pragma once

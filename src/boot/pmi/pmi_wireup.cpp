@@ -41,9 +41,10 @@ std::string text_of(PmiVersion version) { return std::to_string(static_cast<int>
 
 std::unique_ptr<Wireup> PmiWireup::open(const char* descriptor, Problem& problem) {
   const std::optional<int> fd = number_in(descriptor);
-  struct stat what{};
+  struct stat what {};
   if (!fd || fstat(*fd, &what) != 0 || !S_ISSOCK(what.st_mode))
-    return refuse(problem, "PMI_FD=%.20s is no open socket (a wrapper between the launcher and this program has closed it?)",
+    return refuse(problem,
+                  "PMI_FD=%.20s is no open socket (a wrapper between the launcher and this program has closed it?)",
                   descriptor);
   fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a program that we start is no rank of this job
   std::unique_ptr<PmiWireup> wireup(new PmiWireup(*fd));
@@ -101,7 +102,8 @@ bool PmiWireup::begin_two(Problem& problem) {
   const char* const rank = std::getenv("PMI_RANK");
   space_ = job != nullptr ? job : "";
   PmiMessage request("fullinit"), answer;
-  request.add("pmijobid", space_).add("pmirank", rank != nullptr ? rank : "0").add("threaded", "FALSE");
+  if (!space_.empty()) request.add("pmijobid", space_);  // Hydra names none, and takes no empty one
+  request.add("pmirank", rank != nullptr ? rank : "0").add("threaded", "FALSE");
   if (!ask(request, "fullinit-response", answer, problem)) return false;
   rank_ = answer.number("rank").value_or(-1);
   size_ = answer.number("size").value_or(0);
@@ -135,7 +137,8 @@ bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Pro
     if (!ask(request, "get_result", answer, problem)) return false;
   } else {
     PmiMessage request("kvs-get");
-    request.add("jobid", space_).add("srcid", "-1").add("key", key);
+    if (!space_.empty()) request.add("jobid", space_);
+    request.add("srcid", "-1").add("key", key);
     if (!ask(request, "kvs-get-response", answer, problem)) return false;
     if (answer.at("found") == "FALSE") return say(problem, "it has lost what rank 0 has put");
   }
@@ -154,7 +157,8 @@ void PmiWireup::finalize() {
   if (fd_ < 0) return;
   Problem problem;
   PmiMessage answer;
-  (void)ask(PmiMessage("finalize"), version_ == PmiVersion::one ? "finalize_ack" : "finalize-response", answer, problem);
+  (void)ask(PmiMessage("finalize"), version_ == PmiVersion::one ? "finalize_ack" : "finalize-response", answer,
+            problem);
   close(std::exchange(fd_, -1));
 }
 
@@ -175,8 +179,9 @@ bool PmiWireup::keeps_abort_code() const { return std::getenv("SLURM_STEP_ID") =
 bool PmiWireup::ask(const PmiMessage& request, const char* answer, PmiMessage& reply, Problem& problem, int seconds) {
   if (!send(request, problem) || !receive(reply, problem, seconds)) return false;
   if (reply.command() == answer && reply.succeeded()) return true;
-  refuse(problem, "the launcher's answer to PMI's %.40s was cmd=%.40s rc=%.20s %.100s", std::string(request.command()).c_str(),
-         std::string(reply.command()).c_str(), std::string(reply.at("rc")).c_str(),
+  refuse(problem, "the launcher's answer to PMI's %.40s was cmd=%.40s rc=%.20s %.100s",
+         std::string(request.command()).c_str(), std::string(reply.command()).c_str(),
+         std::string(reply.at("rc")).c_str(),
          std::string(reply.at(version_ == PmiVersion::one ? "msg" : "errmsg")).c_str());
   return false;
 }
@@ -212,7 +217,8 @@ bool PmiWireup::receive(PmiMessage& message, Problem& problem, int seconds) {
     }
     if (!noticed && waited >= fence_notice && seconds == fence_limit) {
       noticed = true;
-      std::fprintf(stderr, "heddle: rank 0 has waited %d s for every process of the job to initialize MPI\n", fence_notice);
+      std::fprintf(stderr, "heddle: rank 0 has waited %d s for every process of the job to initialize MPI\n",
+                   fence_notice);
     }
     pollfd readable{.fd = fd_, .events = POLLIN, .revents = 0};
     if (::poll(&readable, 1, 1000) <= 0) continue;

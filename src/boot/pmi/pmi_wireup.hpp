@@ -1,5 +1,5 @@
-// The wire-up of launchers that speak PMI-1 or PMI-2 over an inherited socket (PMI_FD): Hydra of MPICH and of Intel MPI, `srun
-// --mpi=pmi2`, `flux run`. No library is needed.
+// The wire-up of launchers that speak PMI-1 or PMI-2 over an inherited socket (PMI_FD): Hydra of MPICH and of Intel
+// MPI, `srun --mpi=pmi2`, `flux run`. No library is needed.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,8 @@ class PmiWireup final : public Wireup {
   // The server's choice among the versions; nothing: it does not answer as a server would.
   std::optional<int> propose(PmiVersion version, Problem& problem);
   // Sends a request and waits for the answer of that name.
-  bool ask(const PmiMessage& request, const char* answer, PmiMessage& reply, Problem& problem, int seconds = answer_limit);
+  bool ask(const PmiMessage& request, const char* answer, PmiMessage& reply, Problem& problem,
+           int seconds = answer_limit);
   bool send(const PmiMessage& message, Problem& problem);
   bool receive(PmiMessage& message, Problem& problem, int seconds);
 

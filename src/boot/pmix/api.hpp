@@ -1,5 +1,5 @@
-// The part of PMIx that Heddle uses, as its standard lays it out (PMIx Standard 4.1, chapter 3): names, types and constants of the binary
-// interface of libpmix.so.2, which is opened at run time. Nothing of it is needed to build.
+// The part of PMIx that Heddle uses, as its standard lays it out (PMIx Standard 4.1, chapter 3): names, types and
+// constants of the binary interface of libpmix.so.2, which is opened at run time. Nothing of it is needed to build.
 #pragma once
 
 #include <cstddef>

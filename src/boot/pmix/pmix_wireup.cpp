@@ -23,7 +23,8 @@ bool load(pmix::Functions& functions, Problem& problem) {
   if (library == nullptr) {
     const char* const why = dlerror();
     refuse(problem,
-           "its PMIx needs %s, which is not found (%.120s); LD_LIBRARY_PATH must name its folder, or on Debian: apt install libpmix2",
+           "its PMIx needs %s, which is not found (%.120s); LD_LIBRARY_PATH must name its folder, or on Debian: apt "
+           "install libpmix2",
            pmix::library, why != nullptr ? why : "?");
     return false;
   }
@@ -75,8 +76,7 @@ int PmixWireup::number_of_job(const char* key) {
   pmix::Process job = self_;
   job.rank = pmix::all_ranks;
   pmix::Value* value = nullptr;
-  const bool there =
-      pmix_.get(&job, key, nullptr, 0, &value) == pmix::success && value->type == pmix::Type::unsigned32;
+  const bool there = pmix_.get(&job, key, nullptr, 0, &value) == pmix::success && value->type == pmix::Type::unsigned32;
   const int number = there ? static_cast<int>(value->data.unsigned32) : -1;
   release(value);
   return number;
@@ -112,7 +112,8 @@ bool PmixWireup::get(int from, const std::string& key, std::string& text, Proble
   return is_text || check(pmix::timeout, "PMIx_Get", problem);
 }
 
-// The second of a job's fences is also why nobody asks for a text of a process that has finalized, which may never be answered.
+// The second of a job's fences is also why nobody asks for a text of a process that has finalized, which may never be
+// answered.
 bool PmixWireup::fence(Problem& problem) {
   pmix::Info infos[2]{};
   copy(infos[0].key, pmix::collect_data);

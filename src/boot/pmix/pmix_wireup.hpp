@@ -1,5 +1,5 @@
-// The wire-up of launchers that speak PMIx: prterun and Open MPI's mpirun, `srun --mpi=pmix`, jsrun. Through libpmix.so.2, version 4.2 or
-// later, which is opened when it is needed.
+// The wire-up of launchers that speak PMIx: prterun and Open MPI's mpirun, `srun --mpi=pmix`, jsrun. Through
+// libpmix.so.2, version 4.2 or later, which is opened when it is needed.
 #pragma once
 
 #include <memory>
