@@ -127,7 +127,9 @@ static Error open_networks(Rank& rank) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
     return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
-  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), rank.world_rank, seed);
+  const auto fail_job = [&rank](const char* text) { boot::abort(rank.job.get(), MPI_ERR_OTHER, text); };
+  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), rank.world_rank,
+                                                  lln::Networks::Settings{setting("HEDDLE_LLN"), seed, fail_job});
   return success;
 }
 
@@ -202,6 +204,7 @@ void release_library(Rank& rank) {
   retire_handles(rank);
   rank.machine.busy.store(false, std::memory_order_relaxed);
   rank.engine->end_help();
+  if (rank.networks) rank.engine->flush();
   rank.job->leave();
 }
 
