@@ -22,7 +22,7 @@ struct Known {
   std::string_view name;
   const char* package;
 };
-constexpr std::array known{Known{"ucx", "libucx-dev"}};
+constexpr std::array known{Known{"ucx", "libucx-dev"}, Known{"ofi", "libfabric-dev"}};
 
 const Component* load(const std::string& path, std::string& why) {
   threads::Module module(path, component_entry, why);

@@ -58,9 +58,10 @@ struct OverLoopback {
     return Networks::End(new Loopback(at.directory, at.rank, at.vni, seed));
   }
 };
-struct OverUcx {
+template <const char* path>
+struct OverComponent {
   static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
-    static const Component* const component = load_network(HEDDLE_TEST_UCX, why);
+    static const Component* const component = load_network(path, why);
     if (component == nullptr) return nullptr;
     Why said{};
     Network* const end = component->open(at, said);
@@ -83,9 +84,7 @@ class EveryNetwork : public testing::Test {
     if (!ends_[0]) GTEST_SKIP() << why_;
     eager_ = ends_[0]->traits().eager;
   }
-  Networks::End open(Directory& directory, int rank) {
-    return Which::open({directory, rank, 0, fail_}, seed_, why_);
-  }
+  Networks::End open(Directory& directory, int rank) { return Which::open({directory, rank, 0, fail_}, seed_, why_); }
 
   // The bytes of message `number` from `from`.
   static std::byte byte_of(int from, std::uint32_t number, std::size_t at) {
@@ -148,7 +147,9 @@ void unexpected(int, const Header& header, const std::byte*, std::size_t) {
   ADD_FAILURE() << "a message of kind " << static_cast<int>(header.kind);
 }
 
-using All = testing::Types<OverLoopback, OverUcx>;
+constexpr char ucx[] = HEDDLE_TEST_UCX;
+constexpr char ofi[] = HEDDLE_TEST_OFI;
+using All = testing::Types<OverLoopback, OverComponent<ucx>, OverComponent<ofi>>;
 TYPED_TEST_SUITE(EveryNetwork, All);
 
 TYPED_TEST(EveryNetwork, DeliverEachMessageOnceAndUnchanged) {
