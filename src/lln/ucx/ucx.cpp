@@ -31,6 +31,9 @@ std::int64_t now() {
   return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
+// Whether its loss means that somebody waits in vain: an answer may be for a request that its sender has given up.
+bool matters(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
+
 bool watch(int events, int fd) {
   epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
   return epoll_ctl(events, EPOLL_CTL_ADD, fd, &wanted) == 0;
@@ -152,7 +155,7 @@ void Ucx::note_under_way(int more) {
                    std::memory_order_relaxed);
 }
 
-// What is sent to a peer that has gone is lost with it; that is the end of the job, unless it was nothing but credit.
+// What is sent to a peer that has gone is lost with it; that is the end of the job if it matters.
 void Ucx::lose(Peer& peer, ucs_status_t status, bool message_lost) {
   peer.lost = true;
   if (!message_lost) return;
@@ -175,9 +178,8 @@ Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
 
 Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
   if (bytes > what_it_can.eager) return Posted::busy;
-  const bool matters = envelope.header.kind != MessageKind::credit;
   Posted otherwise;
-  Peer* const peer = find_way(rank, otherwise, matters);
+  Peer* const peer = find_way(rank, otherwise, matters(envelope.header.kind));
   if (peer == nullptr) return otherwise;
   Send* const send = take_send();
   if (send == nullptr) return Posted::busy;
@@ -199,7 +201,7 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   }
   give_back(send);
   if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) return Posted::busy;
-  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), matters);
+  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), matters(envelope.header.kind));
   return Posted::done;
 }
 
@@ -250,7 +252,7 @@ void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
   Peer& peer = *send->peer;
   --peer.under_way;
   end.note_under_way(-1);
-  if (status != UCS_OK) end.lose(peer, status, send->head.envelope.header.kind != MessageKind::credit);
+  if (status != UCS_OK) end.lose(peer, status, matters(send->head.envelope.header.kind));
   end.give_back(send);
   ucp_request_free(request);
 }
@@ -308,6 +310,7 @@ ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t he
   Packet head;
   if (header_bytes != sizeof head) return UCS_OK;  // of a stranger
   std::memcpy(&head, header, sizeof head);
+  if (head.envelope.header.kind >= MessageKind::left) return UCS_OK;  // ours to say
   if (end.poll_ != nullptr && end.kept_.empty() && end.hand_over(*end.poll_, head, data, bytes)) return UCS_OK;
   return end.keep(head, data, bytes, (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
 }
