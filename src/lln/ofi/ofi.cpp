@@ -10,13 +10,14 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace heddle::lln {
 
 namespace {
 
-constexpr Traits what_it_can{.eager = 8192, .ordered = true};
-
+constexpr std::size_t eager = 8192;
+constexpr std::size_t longs = 32 * 1024;
 constexpr int most_under_way = 32;  // of one peer
 constexpr int most_injected = 16;   // in a row to one peer: then libfabric tells when they have left
 constexpr std::size_t buffers = 4;  // that messages arrive in
@@ -36,6 +37,9 @@ ofi::Handle<fid_av> make_addresses(fid_domain* domain) {
   return make<fid_av>("fi_av_open", fi_av_open, domain, &wanted);
 }
 
+// Whether its loss means that somebody waits in vain: an answer may be for a request that its sender has given up.
+bool matters(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
+
 bool watch(int events, int fd) {
   epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
   return epoll_ctl(events, EPOLL_CTL_ADD, fd, &wanted) == 0;
@@ -47,8 +51,14 @@ struct Ofi::Send : Operation {
   Peer* peer;
   Send* next;
   std::size_t bytes;  // of head and payload
+  bool has_left;      // what there is of head and payload
+  bool matters;
+  bool may_be_injected;
+  std::span<const std::byte> memory;  // of a long message, which is announced by head and payload; or empty
+  std::uint64_t landing;
+  std::uint64_t name;
   Packet head;
-  std::byte payload[what_it_can.eager];
+  std::byte payload[eager];
 };
 
 struct Ofi::Buffer : Operation {
@@ -57,12 +67,21 @@ struct Ofi::Buffer : Operation {
   alignas(64) std::byte bytes[buffer_bytes];
 };
 
+// A long message that is coming.
+struct Ofi::Arrival : Operation {
+  Landing* landing;
+  Arrival* next;
+};
+
 Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
     : directory_(surroundings.directory),
       rank_(surroundings.rank),
       vni_(surroundings.vni),
       fail_(surroundings.fail),
       info_(std::move(info)),
+      traits_{.eager = eager,
+              .ordered = true,
+              .longs = info_->tx_attr->inject_size >= sizeof(Packet) + sizeof(std::uint64_t) ? longs : 0},
       fabric_(make<fid_fabric>("fi_fabric", fi_fabric, info_->fabric_attr)),
       domain_(make<fid_domain>("fi_domain", fi_domain, fabric_.get(), info_.get())),
       completions_(fabric_.get(), domain_.get()),
@@ -76,13 +95,13 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   fid_ep* const endpoint = endpoint_.get();
   ofi::check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
   ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-  const std::size_t largest = sizeof(Packet) + what_it_can.eager;
+  const std::size_t largest = sizeof(Packet) + eager;
   ofi::check(fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest), "fi_setopt");
   ofi::check(fi_enable(endpoint), "fi_enable");
   for (std::size_t i = 0; i < buffers; ++i) {
     buffers_.push_back(std::make_unique<Buffer>());
-    buffers_.back()->is_send = false;
-    post_buffer(*buffers_.back());
+    buffers_.back()->kind = Kind::buffer;
+    receive_into(buffers_.back().get());
   }
 
   std::byte address[512];
@@ -94,21 +113,27 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
 
 Ofi::~Ofi() {
   endpoint_.reset();  // libfabric touches no memory of ours any more
-  for (const auto& [rank, peer] : peers_) delete peer->refused;
+  for (const auto& [rank, peer] : peers_)
+    while (Send* send = peer->kept) {
+      peer->kept = send->next;
+      delete send;
+    }
   while (Send* send = free_) {
     free_ = send->next;
     delete send;
   }
 }
 
-const Traits& Ofi::traits() const { return what_it_can; }
-
 // ---- sending
 
 // Null: the peer has published no address yet, or there is no memory for it.
 Ofi::Peer* Ofi::connect(int rank) try {
   std::unique_ptr<Peer>& entry = peers_[rank];
-  if (!entry) entry = std::make_unique<Peer>(Peer{.rank = rank});
+  if (!entry) {
+    entry = std::make_unique<Peer>(Peer{.rank = rank});
+    waiting_.reserve(peers_.size());
+    keeping_.reserve(peers_.size());
+  }
   if (entry->address != FI_ADDR_NOTAVAIL || entry->lost) return entry.get();
   const std::span<const std::byte> address = directory_.find(rank, vni_);
   if (address.empty()) return nullptr;
@@ -121,10 +146,16 @@ Ofi::Peer* Ofi::connect(int rank) try {
   return nullptr;
 }
 
-Ofi::Send* Ofi::take_send() {
-  if (free_ == nullptr) return new (std::nothrow) Send;
-  Send* const send = free_;
-  free_ = send->next;
+Ofi::Send* Ofi::take_send(Peer& peer) {
+  Send* const send = free_ != nullptr ? free_ : new (std::nothrow) Send;
+  if (send == nullptr) return nullptr;
+  if (send == free_) free_ = send->next;
+  send->kind = Kind::send;
+  send->peer = &peer;
+  send->next = nullptr;
+  send->has_left = false;
+  send->may_be_injected = true;
+  send->memory = {};
   return send;
 }
 
@@ -138,7 +169,7 @@ void Ofi::note_under_way(int more) {
                    std::memory_order_relaxed);
 }
 
-// What is sent to a peer that has gone is lost with it; that is the end of the job, unless it was nothing but credit.
+// What is sent to a peer that has gone is lost with it; that is the end of the job if it matters.
 void Ofi::lose(Peer& peer, const char* reason, bool message_lost) {
   peer.lost = true;
   if (!message_lost) return;
@@ -148,95 +179,139 @@ void Ofi::lose(Peer& peer, const char* reason, bool message_lost) {
   fail_(text);
 }
 
-// False: libfabric cannot take it now. Otherwise it is not ours any more.
+// What libfabric says.
+ssize_t Ofi::try_to_start(Send& send) {
+  Peer& peer = *send.peer;
+  const bool is_long = !send.memory.empty();
+  if (!send.has_left) {
+    // Nothing tells that an injected message has left; but it has when a later one to that peer has.
+    const bool inject = is_long || (send.may_be_injected && send.bytes <= info_->tx_attr->inject_size &&
+                                    peer.under_way == 1 && peer.injected < most_injected);
+    const ssize_t result = inject
+                               ? fi_inject(endpoint_.get(), &send.head, send.bytes, peer.address)
+                               : fi_send(endpoint_.get(), &send.head, send.bytes, nullptr, peer.address, &send.context);
+    if (result != 0) return result;
+    send.has_left = inject;
+    if (inject) ++peer.injected;
+  }
+  if (is_long)
+    return fi_tsend(endpoint_.get(), send.memory.data(), send.memory.size(), nullptr, peer.address, send.landing,
+                    &send.context);
+  return 0;
+}
+
+// False: libfabric cannot take it now. Otherwise it is not the caller's any more.
 bool Ofi::start(Send* send) {
-  Peer& peer = *send->peer;
-  // Nothing tells of an injected message; but it has left when a later one to that peer has.
-  const bool inject =
-      send->bytes <= info_->tx_attr->inject_size && peer.under_way == 0 && peer.injected < most_injected;
-  const ssize_t result =
-      inject ? fi_inject(endpoint_.get(), &send->head, send->bytes, peer.address)
-             : fi_send(endpoint_.get(), &send->head, send->bytes, nullptr, peer.address, &send->context);
+  const ssize_t result = try_to_start(*send);
   if (result == -FI_EAGAIN) return false;
   if (result != 0) {
-    lose(peer, fi_strerror(static_cast<int>(-result)), send->head.envelope.header.kind != MessageKind::credit);
-  } else if (!inject) {
-    peer.injected = 0;
-    ++peer.under_way;
-    note_under_way(1);
-    return true;
+    finish(send, fi_strerror(static_cast<int>(-result)));
+  } else if (send->has_left && send->memory.empty()) {
+    finish(send, nullptr);
   } else {
-    ++peer.injected;
+    send->peer->injected = 0;
   }
-  give_back(send);
   return true;
 }
 
-Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
-  if (bytes > what_it_can.eager) return Posted::busy;
-  Peer* const peer = connect(rank);
-  if (peer == nullptr || !has_room(*peer)) return Posted::busy;
-  if (peer->lost) {
-    lose(*peer, fi_strerror(FI_ECONNRESET), envelope.header.kind != MessageKind::credit);
-    return Posted::done;
-  }
-  Send* const send = take_send();
-  if (send == nullptr) return Posted::busy;
-  send->is_send = true;
-  send->peer = peer;
-  send->bytes = sizeof send->head + bytes;
-  send->head = {envelope, rank_};
-  fill(send->payload);
-  if (start(send)) return Posted::done;
-  // It has been filled: it is ours to send, and nothing else goes to this peer before.
-  peer->refused = send;
+// What libfabric cannot take has been filled, so it is ours to send, and what goes to the same peer follows it.
+void Ofi::start_or_keep(Send* send) {
+  Peer& peer = *send->peer;
+  ++peer.under_way;
   note_under_way(1);
-  refused_.push_back(peer);
-  return Posted::done;
+  if (peer.kept == nullptr) {
+    if (start(send)) return;
+    peer.kept = send;
+    keeping_.push_back(&peer);
+  } else {
+    peer.last_kept->next = send;
+  }
+  peer.last_kept = send;
 }
 
-void Ofi::retry() {
-  for (std::size_t i = 0; i < refused_.size();) {
-    Peer& peer = *refused_[i];
-    if (!start(peer.refused)) {
-      ++i;
-      continue;
+void Ofi::start_kept() {
+  for (std::size_t i = 0; i < keeping_.size();) {
+    Peer& peer = *keeping_[i];
+    while (Send* const send = peer.kept) {
+      Send* const next = send->next;
+      if (!start(send)) break;
+      peer.kept = next;
     }
-    peer.refused = nullptr;
-    note_under_way(-1);
-    refused_[i] = refused_.back();
-    refused_.pop_back();
+    if (peer.kept != nullptr) {
+      ++i;
+    } else {
+      keeping_[i] = keeping_.back();
+      keeping_.pop_back();
+    }
   }
 }
 
-void Ofi::complete_send(Send* send, const char* failure) {
+void Ofi::finish(Send* send, const char* failure) {
   Peer& peer = *send->peer;
   --peer.under_way;
   note_under_way(-1);
-  if (failure != nullptr) lose(peer, failure, send->head.envelope.header.kind != MessageKind::credit);
+  if (failure != nullptr) lose(peer, failure, send->matters);
+  if (!send->memory.empty()) tell(MessageKind::left, peer.rank, send->name);
   give_back(send);
+}
+
+// A peer that takes a message now. Null: `otherwise` is what became of it.
+Ofi::Peer* Ofi::find_way(int rank, Posted& otherwise, bool message_matters) {
+  otherwise = Posted::busy;
+  Peer* const peer = connect(rank);
+  if (peer == nullptr || !has_room(*peer)) return nullptr;
+  if (!peer->lost) return peer;
+  lose(*peer, fi_strerror(FI_ECONNRESET), message_matters);
+  otherwise = Posted::done;
+  return nullptr;
+}
+
+Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
+  if (bytes > eager) return Posted::busy;
+  Posted otherwise;
+  Peer* const peer = find_way(rank, otherwise, matters(envelope.header.kind));
+  if (peer == nullptr) return otherwise;
+  Send* const send = take_send(*peer);
+  if (send == nullptr) return Posted::busy;
+  send->bytes = sizeof send->head + bytes;
+  send->matters = matters(envelope.header.kind);
+  send->head = {envelope, rank_, 0};
+  fill(send->payload);
+  start_or_keep(send);
+  return Posted::done;
+}
+
+Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
+  Posted otherwise;
+  Peer* const peer = find_way(rank, otherwise, true);
+  if (peer == nullptr) return otherwise;
+  Send* const send = take_send(*peer);
+  if (send == nullptr) return Posted::busy;
+  send->bytes = sizeof send->head + sizeof landing;
+  send->matters = true;
+  send->memory = memory;
+  send->landing = landing;
+  send->name = ours;
+  send->head = {{}, rank_, 1};
+  std::memcpy(send->payload, &landing, sizeof landing);
+  start_or_keep(send);
+  return Posted::done;
 }
 
 // What has been injected has left when an empty message behind it has.
 void Ofi::flush() {
   for (const auto& [rank, peer] : peers_) {
-    if (peer->injected == 0 || peer->refused != nullptr || peer->lost) continue;
-    Send* const send = take_send();
+    if ((peer->injected == 0 && peer->kept == nullptr) || peer->lost) continue;
+    Send* const send = take_send(*peer);
     if (send == nullptr) continue;
-    send->is_send = true;
-    send->peer = peer.get();
     send->bytes = 0;
-    send->head.envelope.header.kind = MessageKind::credit;
-    peer->injected = most_injected;
-    if (!start(send)) {
-      peer->refused = send;
-      note_under_way(1);
-      refused_.push_back(peer.get());
-    }
+    send->matters = false;
+    send->may_be_injected = false;
+    start_or_keep(send);
   }
 }
 
-bool Ofi::has_room(const Peer& peer) const { return peer.under_way < most_under_way && peer.refused == nullptr; }
+bool Ofi::has_room(const Peer& peer) const { return peer.under_way < most_under_way; }
 
 void Ofi::want_room(int rank) {
   const auto there = peers_.find(rank);
@@ -247,12 +322,7 @@ void Ofi::want_room(int rank) {
   Peer& peer = *there->second;
   if (peer.room_wanted) return;
   peer.room_wanted = true;
-  try {
-    waiting_.push_back(&peer);
-  } catch (const std::bad_alloc&) {
-    peer.room_wanted = false;
-    look_again_ = true;
-  }
+  waiting_.push_back(&peer);
   say_left();
 }
 
@@ -262,38 +332,98 @@ void Ofi::forget_room() {
   say_left();
 }
 
-// Nothing tells when a message that was refused is taken.
+// Nothing tells when libfabric takes what it has refused.
 std::int64_t Ofi::look_again_after() const {
-  return look_again_ || !refused_.empty() || completions_.fd() < 0 ? millisecond : 0;
+  return look_again_ || !keeping_.empty() || !not_posted_.empty() || completions_.fd() < 0 ? millisecond : 0;
 }
 
 // ---- receiving
 
-void Ofi::post_buffer(Buffer& buffer) {
-  buffer.full = false;
-  iovec where{buffer.bytes, sizeof buffer.bytes};
-  fi_msg message{};
-  message.msg_iov = &where;
-  message.iov_count = 1;
-  message.addr = FI_ADDR_UNSPEC;
-  message.context = &buffer.context;
+void Ofi::receive_into(Operation* operation) {
   ssize_t result;
-  for (int tries = 0; (result = fi_recvmsg(endpoint_.get(), &message, FI_MULTI_RECV)) == -FI_EAGAIN && tries < 1000;
-       ++tries)
-    read_completions();
-  ofi::check(result, "fi_recvmsg");
+  if (operation->kind == Kind::buffer) {
+    auto& buffer = *static_cast<Buffer*>(operation);
+    iovec where{buffer.bytes, sizeof buffer.bytes};
+    fi_msg message{};
+    message.msg_iov = &where;
+    message.iov_count = 1;
+    message.addr = FI_ADDR_UNSPEC;
+    message.context = &buffer.context;
+    result = fi_recvmsg(endpoint_.get(), &message, FI_MULTI_RECV);
+  } else {
+    const auto& arrival = *static_cast<Arrival*>(operation);
+    const Landing& landing = *arrival.landing;
+    result = fi_trecv(endpoint_.get(), landing.memory, landing.bytes, nullptr, FI_ADDR_UNSPEC,
+                      reinterpret_cast<std::uint64_t>(&landing), 0, &operation->context);
+  }
+  if (result == 0) return;
+  if (result == -FI_EAGAIN) return not_posted_.push_back(operation);
+  fail_receiving(fi_strerror(static_cast<int>(-result)));
 }
 
-void Ofi::complete(Operation* operation, std::uint64_t flags, void* data, std::size_t bytes) {
-  if (operation->is_send) return complete_send(static_cast<Send*>(operation), nullptr);
-  auto& buffer = *static_cast<Buffer*>(operation);
-  if ((flags & FI_MULTI_RECV) != 0) buffer.full = true;
-  if (bytes >= sizeof(Packet)) {
-    ++buffer.not_handed_over;
-    arrived_.push_back({&buffer, static_cast<const std::byte*>(data), bytes});
-  } else if (buffer.full && buffer.not_handed_over == 0) {
-    post_buffer(buffer);
+// The data of a long message follow its announcement.
+void Ofi::await_landing(std::uint64_t name) {
+  if (free_arrival_ == nullptr) {
+    arrivals_.push_back(std::make_unique<Arrival>());
+    free_arrival_ = arrivals_.back().get();
+    free_arrival_->kind = Kind::arrival;
+    free_arrival_->next = nullptr;
   }
+  Arrival* const arrival = free_arrival_;
+  free_arrival_ = arrival->next;
+  arrival->landing = reinterpret_cast<Landing*>(name);
+  receive_into(arrival);
+}
+
+void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
+  switch (operation->kind) {
+    case Kind::send:
+      return finish(static_cast<Send*>(operation), nullptr);
+    case Kind::buffer:
+      return take(*static_cast<Buffer*>(operation), entry);
+    case Kind::arrival: {
+      auto* const arrival = static_cast<Arrival*>(operation);
+      const Landing* const landing = arrival->landing;
+      arrival->next = free_arrival_;
+      free_arrival_ = arrival;
+      return tell(MessageKind::landed, landing->peer, reinterpret_cast<std::uint64_t>(landing));
+    }
+  }
+}
+
+// What is shorter than a head comes from flush(), or from a stranger.
+void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
+  ++buffer.not_handed_over;
+  if ((entry.flags & FI_MULTI_RECV) != 0) buffer.full = true;
+  Packet head;
+  if (entry.len < sizeof head) return release(buffer);
+  const auto* const data = static_cast<const std::byte*>(entry.buf);
+  std::memcpy(&head, data, sizeof head);
+  const std::byte* const payload = data + sizeof head;
+  const std::size_t bytes = entry.len - sizeof head;
+  if (head.is_announcement == 0 && head.envelope.header.kind < MessageKind::left) {
+    arrived_.push_back({head, &buffer, payload, bytes, 0});
+    return;
+  }
+  std::uint64_t name;
+  if (head.is_announcement != 0 && bytes == sizeof name) {
+    std::memcpy(&name, payload, sizeof name);
+    await_landing(name);
+  }
+  release(buffer);
+}
+
+void Ofi::release(Buffer& buffer) {
+  if (--buffer.not_handed_over != 0 || !buffer.full) return;
+  buffer.full = false;
+  receive_into(&buffer);
+}
+
+// What has happened to a long message, as a message.
+void Ofi::tell(MessageKind kind, int other, std::uint64_t name) {
+  const Packet head{
+      {.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0}, other, 0};
+  arrived_.push_back({head, nullptr, nullptr, sizeof name, name});
 }
 
 void Ofi::take_error() {
@@ -303,12 +433,15 @@ void Ofi::take_error() {
   const char* text = fi_cq_strerror(completions_.get(), error.prov_errno, error.err_data, detail, sizeof detail);
   if (text == nullptr || *text == '\0') text = fi_strerror(error.err);
   auto* const operation = static_cast<Operation*>(error.op_context);
-  if (operation != nullptr && operation->is_send) return complete_send(static_cast<Send*>(operation), text);
-  char sentence[384];
-  std::snprintf(sentence, sizeof sentence,
-                "rank %d cannot receive from other nodes any more (libfabric, %s on %s: %s, %s)", rank_,
-                info_->fabric_attr->prov_name, info_->domain_attr->name, fi_strerror(error.err), text);
-  fail_(sentence);
+  if (operation != nullptr && operation->kind == Kind::send) return finish(static_cast<Send*>(operation), text);
+  fail_receiving(text);
+}
+
+void Ofi::fail_receiving(const char* reason) {
+  char text[384];
+  std::snprintf(text, sizeof text, "rank %d cannot receive from other nodes any more (libfabric, %s on %s: %s)", rank_,
+                info_->fabric_attr->prov_name, info_->domain_attr->name, reason);
+  fail_(text);
 }
 
 void Ofi::read_completions() {
@@ -316,28 +449,34 @@ void Ofi::read_completions() {
   fi_cq_data_entry entries[at_once];
   const ssize_t count = fi_cq_read(completions_.get(), entries, at_once);
   if (count == -FI_EAVAIL) return take_error();
-  for (ssize_t i = 0; i < count; ++i)
-    complete(static_cast<Operation*>(entries[i].op_context), entries[i].flags, entries[i].buf, entries[i].len);
+  for (ssize_t i = 0; i < count; ++i) complete(static_cast<Operation*>(entries[i].op_context), entries[i]);
 }
 
 int Ofi::hand_over(int most, Sink& sink) {
   int handed = 0;
   for (; handed < most && !arrived_.empty(); ++handed) {
-    const auto [buffer, at, bytes] = arrived_.front();
-    Packet head;
-    std::memcpy(&head, at, sizeof head);
-    if (!sink(head.sender, head.envelope, at + sizeof head, bytes - sizeof head)) break;
+    const Arrived& next = arrived_.front();
+    const auto* const payload = next.buffer != nullptr ? next.payload : reinterpret_cast<const std::byte*>(&next.name);
+    if (!sink(next.head.sender, next.head.envelope, payload, next.bytes)) break;
+    Buffer* const buffer = next.buffer;
     arrived_.pop_front();
-    if (--buffer->not_handed_over == 0 && buffer->full) post_buffer(*buffer);
+    if (buffer != nullptr) release(*buffer);
   }
   return handed;
 }
 
 int Ofi::poll(int most, Sink sink) {
   look_again_ = false;
-  if (!refused_.empty()) retry();
-  read_completions();
-  const int handed = hand_over(most, sink);
+  int handed = 0;
+  try {
+    if (!keeping_.empty()) start_kept();
+    if (!not_posted_.empty())
+      for (Operation* const operation : std::exchange(not_posted_, {})) receive_into(operation);
+    read_completions();
+    handed = hand_over(most, sink);
+  } catch (const std::bad_alloc&) {
+    fail_receiving(std::strerror(ENOMEM));
+  }
   must_poll_ = false;
   if (armed_.load(std::memory_order_relaxed)) {
     // Whoever sleeps is told of what has been handed over. Of the rest libfabric must tell again.
