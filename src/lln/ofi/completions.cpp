@@ -23,7 +23,8 @@ Handle<fid_cq> open_queue(fid_domain* domain, fi_wait_obj object, fid_wait* set)
 
 }  // namespace
 
-// A wait set where there is one: under `net` of libfabric 1.17 a queue's own descriptor, once it can be read, stays so for ever.
+// A wait set where there is one: under `net` of libfabric 1.17 a queue's own descriptor, once it can be read, stays so
+// for ever.
 Completions::Completions(fid_fabric* fabric, fid_domain* domain) : fabric_(fabric), wait_(open_wait_set(fabric)) {
   if (wait_) queue_ = open_queue(domain, FI_WAIT_SET, wait_.get());
   if (!queue_) {

@@ -11,8 +11,8 @@ class Completions {
   Completions(fid_fabric* fabric, fid_domain* domain);
 
   fid_cq* get() const { return queue_.get(); }
-  // What can be read when there may be something in the queue, if may_sleep() said so since it was last looked at; -1: this provider has no
-  // such thing.
+  // What can be read when there may be something in the queue, if may_sleep() said so since it was last looked at; -1:
+  // this provider has no such thing.
   int fd() const { return fd_; }
   // False: look first.
   bool may_sleep();

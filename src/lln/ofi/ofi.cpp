@@ -10,7 +10,10 @@
 #include <cstring>
 #include <new>
 #include <stdexcept>
+#include <string>
 #include <utility>
+
+#include "lln/ofi/card.hpp"
 
 namespace heddle::lln {
 
@@ -104,10 +107,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
     receive_into(buffers_.back().get());
   }
 
-  std::byte address[512];
-  std::size_t bytes = sizeof address;
-  ofi::check(fi_getname(&endpoint->fid, address, &bytes), "fi_getname");
-  if (!directory_.publish(vni_, {address, bytes}))
+  if (!directory_.publish(vni_, ofi::make_card(info_.get(), endpoint)))
     throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
 }
 
@@ -135,11 +135,13 @@ Ofi::Peer* Ofi::connect(int rank) try {
     keeping_.reserve(peers_.size());
   }
   if (entry->address != FI_ADDR_NOTAVAIL || entry->lost) return entry.get();
-  const std::span<const std::byte> address = directory_.find(rank, vni_);
-  if (address.empty()) return nullptr;
-  if (fi_av_insert(addresses_.get(), address.data(), 1, &entry->address, 0, nullptr) != 1) {
+  const std::span<const std::byte> card = directory_.find(rank, vni_);
+  if (card.empty()) return nullptr;
+  std::string why = "fi_av_insert does not take its address";
+  const void* const address = ofi::read_card(info_.get(), card, why);
+  if (address == nullptr || fi_av_insert(addresses_.get(), address, 1, &entry->address, 0, nullptr) != 1) {
     entry->address = FI_ADDR_NOTAVAIL;
-    lose(*entry, "its address is not of this provider", true);
+    lose(*entry, why.c_str(), true);
   }
   return entry.get();
 } catch (const std::bad_alloc&) {

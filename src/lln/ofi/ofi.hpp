@@ -1,14 +1,15 @@
-// libfabric (OpenFabrics Interfaces, Grun et al. 2015, ofiwg.github.io/libfabric): a message is header and payload in one send, which is
-// matched above.
+// libfabric (OpenFabrics Interfaces, Grun et al. 2015, ofiwg.github.io/libfabric): a message is header and payload in
+// one send, which is matched above.
 //
-// A domain with one endpoint, one completion queue and one address vector for each VNI, whose protection is their only lock. A peer
-// is put into the address vector at the first message to it, from the address that it has published.
+// A domain with one endpoint, one completion queue and one address vector for each VNI, whose protection is their only
+// lock. A peer is put into the address vector at the first message to it, from the address that it has published.
 //
-// Messages arrive in a few large buffers (FI_MULTI_RECV), from where they are handed over. A buffer is given back to libfabric when it is
-// full and all that it holds has been handed over.
+// Messages arrive in a few large buffers (FI_MULTI_RECV), from where they are handed over. A buffer is given back to
+// libfabric when it is full and all that it holds has been handed over.
 //
-// A long message is announced by a short one, which names where it is to go; that is the tag of its data, too. The receiver posts a
-// receive for the tag when it reads the announcement, and libfabric moves the data from memory to memory.
+// A long message is announced by a short one, which names where it is to go; that is the tag of its data, too. The
+// receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data from memory to
+// memory.
 #pragma once
 
 #include <atomic>

@@ -11,28 +11,14 @@ namespace heddle::lln::ofi {
 
 namespace {
 
-// What runs over sockets of the kernel, by speed: half a round trip of 8 bytes between two network namespaces, docs/guides/networks.md.
-// All others are made for some hardware, and better where they are.
+// What runs over sockets of the kernel, by speed: half a round trip of 8 bytes between two network namespaces,
+// docs/guides/networks.md. All others are made for some hardware, and better where they are.
 constexpr std::string_view over_sockets[] = {"udp;ofi_rxd", "UDP", "sockets", "net;ofi_rxm",
                                              "tcp;ofi_rxm", "net", "tcp"};
 
 int rank_of(const fi_info* info) {
   const auto* const at = std::find(std::begin(over_sockets), std::end(over_sockets), info->fabric_attr->prov_name);
   return static_cast<int>(at - std::begin(over_sockets));
-}
-
-// How far an address reaches: 0 within the machine, 1 to machines on one wire if they know the interface too, 2 further.
-int reach_of(const fi_info* info) {
-  if (info->src_addr == nullptr) return 2;
-  if (info->addr_format == FI_SOCKADDR_IN) {
-    const in_addr_t address = ntohl(static_cast<const sockaddr_in*>(info->src_addr)->sin_addr.s_addr);
-    return address >> 24 == IN_LOOPBACKNET ? 0 : 2;
-  }
-  if (info->addr_format == FI_SOCKADDR_IN6) {
-    const in6_addr& address = static_cast<const sockaddr_in6*>(info->src_addr)->sin6_addr;
-    return IN6_IS_ADDR_LOOPBACK(&address) ? 0 : IN6_IS_ADDR_LINKLOCAL(&address) ? 1 : 2;
-  }
-  return 2;
 }
 
 Info hints() {
@@ -52,15 +38,27 @@ Info hints() {
 
 }  // namespace
 
+Reach reach_of(const fi_info* info) {
+  if (info->src_addr == nullptr) return Reach::all;
+  if (info->addr_format == FI_SOCKADDR_IN) {
+    const in_addr_t address = ntohl(static_cast<const sockaddr_in*>(info->src_addr)->sin_addr.s_addr);
+    return address >> 24 == IN_LOOPBACKNET ? Reach::machine : Reach::all;
+  }
+  if (info->addr_format == FI_SOCKADDR_IN6) {
+    const in6_addr& address = static_cast<const sockaddr_in6*>(info->src_addr)->sin6_addr;
+    return IN6_IS_ADDR_LOOPBACK(&address) ? Reach::machine : IN6_IS_ADDR_LINKLOCAL(&address) ? Reach::wire : Reach::all;
+  }
+  return Reach::all;
+}
+
 std::vector<Info> find_providers() {
   const Info wanted = hints();
   fi_info* read = nullptr;
   const int result = fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, wanted.get(), &read);
   if (result == -FI_ENODATA)
     throw std::runtime_error(
-        "libfabric has no provider of reliable datagrams (FI_EP_RDM) here; `fi_info -t FI_EP_RDM` lists those that "
-        "there are, "
-        "and FI_PROVIDER, if set, limits them");
+        "libfabric has no provider here that can do what is needed; look at FI_PROVIDER, and `fi_info -t FI_EP_RDM` "
+        "lists what there is");
   check(result, "fi_getinfo");
   const Info all(read);
   std::vector<Info> found;
