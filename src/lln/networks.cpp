@@ -25,8 +25,9 @@ struct Known {
 };
 constexpr std::array known{Known{"ucx", "libucx-dev"}, Known{"ofi", "libfabric-dev"}};
 
-// What UCX reads from the environment while it is loaded, and at no other time: it would handle the crashes that are ours to report, and patch
-// the memory calls of the program. Nothing changes where the user has set it, and nothing afterwards.
+// What UCX, and the libraries for InfiniPath and Omni-Path below libfabric, read from the environment while they are
+// loaded, and at no other time: they would handle the crashes that are ours to report, and UCX would patch the memory
+// calls of the program. Nothing changes where the user has set it, and nothing afterwards.
 class WhileLoading {
  public:
   WhileLoading() {
@@ -42,8 +43,8 @@ class WhileLoading {
   WhileLoading& operator=(const WhileLoading&) = delete;
 
  private:
-  static constexpr std::array<std::array<const char*, 2>, 2> defaults{
-      {{"UCX_HANDLE_ERRORS", "none"}, {"UCX_MEM_EVENTS", "n"}}};
+  static constexpr std::array<std::array<const char*, 2>, 4> defaults{
+      {{"UCX_HANDLE_ERRORS", "none"}, {"UCX_MEM_EVENTS", "n"}, {"IPATH_NO_BACKTRACE", "1"}, {"HFI_NO_BACKTRACE", "1"}}};
   std::array<bool, defaults.size()> set_{};
 };
 

@@ -40,10 +40,7 @@ Completions::Completions(fid_fabric* fabric, fid_domain* domain) : fabric_(fabri
 }
 
 bool Completions::may_sleep() {
-  if (wait_) {
-    const int result = fi_wait(wait_.get(), 0);
-    return result == -FI_ETIMEDOUT || result == -FI_EAGAIN;
-  }
+  if (wait_) return fi_wait(wait_.get(), 0) == -FI_ETIMEDOUT;
   if (fd_ < 0) return true;
   fid* const one = &queue_->fid;
   fid* objects[] = {one};
