@@ -77,7 +77,7 @@ inline constexpr std::array variables{
              "and reorders messages",
              "guides/networks.md"},
     Variable{"HEDDLE_LLN", "loopback|NAME-OR-PATH", "loopback between nodes that are pretended",
-             "Network between nodes: loopback, ucx, or the path of a component", "guides/networks.md"},
+             "Network between nodes: loopback, ucx, ofi, or the path of a component", "guides/networks.md"},
     Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "What that network's accidents follow from", "guides/networks.md"},
 
     Variable{"HEDDLE_CC", "COMMAND", "cc", "C compiler that mpicc calls", "guides/your-program.md", Reader::compiler},

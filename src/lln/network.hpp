@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "lln/function_ref.hpp"
 #include "lln/header.hpp"
@@ -28,6 +29,18 @@ inline constexpr int poll_batch = 64;
 struct Traits {
   std::size_t eager;  // bytes: the longest message that post() takes
   bool ordered;       // what one rank posts to another arrives in that order
+  std::size_t
+      longs;  // bytes: the shortest message that post_long() is worth its own handshake for; 0: there is no such way
+};
+
+class Network;
+
+// Where a long message is to go. Its address is its name, which the receiver tells the sender; it stays until the message has landed.
+struct Landing {
+  std::byte* memory = nullptr;
+  std::size_t bytes = 0;
+  int peer = 0;
+  Network* end = nullptr;  // the network's
 };
 
 // What travels with a payload.
@@ -53,6 +66,9 @@ class Network {
   // Sends a message to a world rank; `fill` writes its payload into the network's own buffer, and is not called if the answer is not
   // `done`.
   virtual Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) = 0;
+  // Sends `memory` into the peer's landing of this name, which has room for it. It stays as it is until the sink is handed a message of
+  // kind `left` whose payload is `ours`; the peer's is handed `landed` with the landing's name. Both come from the other rank.
+  virtual Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) = 0;
   // Nobody may poll for long: any_under_way() holds until all that was posted has left.
   virtual void flush() = 0;
   // Hands what has arrived, at most `most` of each peer, to the sink; how many.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -22,9 +23,33 @@ struct Known {
   std::string_view name;
   const char* package;
 };
-constexpr std::array known{Known{"ucx", "libucx-dev"}};
+constexpr std::array known{Known{"ucx", "libucx-dev"}, Known{"ofi", "libfabric-dev"}};
+
+// What UCX, and the libraries for InfiniPath and Omni-Path below libfabric, read from the environment while they are
+// loaded, and at no other time: they would handle the crashes that are ours to report, and UCX would patch the memory
+// calls of the program. Nothing changes where the user has set it, and nothing afterwards.
+class WhileLoading {
+ public:
+  WhileLoading() {
+    for (std::size_t i = 0; i < defaults.size(); ++i) set_[i] = std::getenv(defaults[i][0]) == nullptr;
+    for (std::size_t i = 0; i < defaults.size(); ++i)
+      if (set_[i]) setenv(defaults[i][0], defaults[i][1], 0);
+  }
+  ~WhileLoading() {
+    for (std::size_t i = 0; i < defaults.size(); ++i)
+      if (set_[i]) unsetenv(defaults[i][0]);
+  }
+  WhileLoading(const WhileLoading&) = delete;
+  WhileLoading& operator=(const WhileLoading&) = delete;
+
+ private:
+  static constexpr std::array<std::array<const char*, 2>, 4> defaults{
+      {{"UCX_HANDLE_ERRORS", "none"}, {"UCX_MEM_EVENTS", "n"}, {"IPATH_NO_BACKTRACE", "1"}, {"HFI_NO_BACKTRACE", "1"}}};
+  std::array<bool, defaults.size()> set_{};
+};
 
 const Component* load(const std::string& path, std::string& why) {
+  const WhileLoading defaults;
   threads::Module module(path, component_entry, why);
   if (module.entry() == nullptr) return nullptr;
   const Component* const component = reinterpret_cast<ComponentEntry>(module.entry())();
@@ -67,6 +92,10 @@ void Networks::Close::operator()(Network* network) const {
 Networks::Networks(Directory& directory, node::Doorbell& bell, int rank, Settings settings)
     : directory_(directory), watch_(bell), rank_(rank), settings_(std::move(settings)) {
   if (settings_.network.empty() || settings_.network == for_pretended_nodes) return;
+  // Each rank has a table of descriptors of its own, and such libraries know their process by its descriptors.
+  if (!settings_.alone)
+    throw std::runtime_error("HEDDLE_LLN=" + settings_.network +
+                             " is for ranks that are processes: start them with --ranks processes");
   std::string why;
   component_ = load_network(settings_.network, why);
   if (component_ == nullptr) throw std::runtime_error("HEDDLE_LLN=" + settings_.network + ": " + why);

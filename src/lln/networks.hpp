@@ -23,6 +23,7 @@ class Networks {
   struct Settings {
     std::string network;  // HEDDLE_LLN; empty: the one for nodes that are pretended
     std::uint64_t seed;   // for networks with accidents
+    bool alone;           // in the process: its ranks are processes
     // Ends the job, with a sentence that says why.
     std::function<void(const char*)> fail;
   };

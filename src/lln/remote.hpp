@@ -55,15 +55,16 @@ class Remote {
   int poll(int most, Sink&& sink, bool& any) {
     int handed = 0;
     bool refused = false;
-    const int came = network_->poll(most, [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
-      try {
-        handed += take(sender, envelope, payload, bytes, sink);
-        return true;
-      } catch (const std::bad_alloc&) {
-        refused = true;
-        return false;
-      }
-    });
+    const int came =
+        network_->poll(most, [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
+          try {
+            handed += take(sender, envelope, payload, bytes, sink);
+            return true;
+          } catch (const std::bad_alloc&) {
+            refused = true;
+            return false;
+          }
+        });
     any |= came != 0;
     if (refused) throw std::bad_alloc();
     if (early_ != 0) handed += hand_over_early(sink);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -86,6 +87,14 @@ class Route {
   node::Node& node() const { return node_; }
   bool is_remote(int peer) const { return !node_.is_local(peer); }
   std::size_t remote_eager_bytes() const { return remote_->network().traits().eager; }
+  // As Network::post_long, to a peer on another node, for what is long enough.
+  bool is_long(std::size_t bytes) const {
+    const std::size_t least = remote_->network().traits().longs;
+    return least != 0 && bytes >= least;
+  }
+  Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
+    return remote_->network().post_long(peer, landing, memory, ours);
+  }
 
  private:
   // The first message to a peer, or any to one on another node: what became of it; nothing: now the channel is open.

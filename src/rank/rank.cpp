@@ -133,8 +133,10 @@ static Error open_networks(Rank& rank) {
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
     return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
   const auto fail_job = [&rank](const char* text) { boot::abort(rank.job.get(), MPI_ERR_OTHER, text); };
-  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), rank.world_rank,
-                                                  lln::Networks::Settings{setting("HEDDLE_LLN"), seed, fail_job});
+  rank.networks = std::make_unique<lln::Networks>(
+      *rank.job, rank.node->own_bell(), rank.world_rank,
+      lln::Networks::Settings{
+          .network = setting("HEDDLE_LLN"), .seed = seed, .alone = &rank == &process_rank.rank, .fail = fail_job});
   return success;
 }
 

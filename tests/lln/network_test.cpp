@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -58,9 +59,10 @@ struct OverLoopback {
     return Networks::End(new Loopback(at.directory, at.rank, at.vni, seed));
   }
 };
-struct OverUcx {
+template <const char* path>
+struct OverComponent {
   static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
-    static const Component* const component = load_network(HEDDLE_TEST_UCX, why);
+    static const Component* const component = load_network(path, why);
     if (component == nullptr) return nullptr;
     Why said{};
     Network* const end = component->open(at, said);
@@ -83,9 +85,7 @@ class EveryNetwork : public testing::Test {
     if (!ends_[0]) GTEST_SKIP() << why_;
     eager_ = ends_[0]->traits().eager;
   }
-  Networks::End open(Directory& directory, int rank) {
-    return Which::open({directory, rank, 0, fail_}, seed_, why_);
-  }
+  Networks::End open(Directory& directory, int rank) { return Which::open({directory, rank, 0, fail_}, seed_, why_); }
 
   // The bytes of message `number` from `from`.
   static std::byte byte_of(int from, std::uint32_t number, std::size_t at) {
@@ -154,7 +154,9 @@ void unexpected(int, const Header& header, const std::byte*, std::size_t) {
   ADD_FAILURE() << "a message of kind " << static_cast<int>(header.kind);
 }
 
-using All = testing::Types<OverLoopback, OverUcx>;
+constexpr char ucx[] = HEDDLE_TEST_UCX;
+constexpr char ofi[] = HEDDLE_TEST_OFI;
+using All = testing::Types<OverLoopback, OverComponent<ucx>, OverComponent<ofi>>;
 TYPED_TEST_SUITE(EveryNetwork, All);
 
 TYPED_TEST(EveryNetwork, DeliverEachMessageOnceAndUnchanged) {
@@ -373,6 +375,55 @@ TYPED_TEST(EveryNetwork, LoseOnlyWhatIsSentToAPeerThatHasGone) {
   while (handed == 0) {
     (void)sender.poll(poll_batch, this->none);
     handed = this->ends_[2]->poll(poll_batch, this->any);
+  }
+}
+
+// From memory to memory, also while other messages go the same way, and both sides are told.
+TYPED_TEST(EveryNetwork, MoveLongMessagesFromMemoryToMemory) {
+  Network& sender = *this->ends_[0];
+  Network& receiver = *this->ends_[1];
+  const std::size_t least = sender.traits().longs;
+  if (least == 0) GTEST_SKIP() << "it has no such way";
+  constexpr std::uint32_t messages = 50;
+  for (const std::size_t bytes : {least, least + 1, std::size_t{1} << 20, (std::size_t{5} << 20) + 3}) {
+    std::vector<std::byte> from(bytes);
+    for (std::byte& byte : from) byte = static_cast<std::byte>(this->random_());
+    std::vector<std::byte> to(bytes);
+    Landing landing{to.data(), bytes, 0};
+    const auto name = reinterpret_cast<std::uint64_t>(&landing);
+    const auto told = [](int other, int expected, const std::byte* payload, std::uint64_t of) {
+      std::uint64_t value;
+      std::memcpy(&value, payload, sizeof value);
+      EXPECT_EQ(other, expected);
+      EXPECT_EQ(value, of);
+      return 1;
+    };
+    int left = 0;
+    int landed = 0;
+    bool begun = false;
+    std::uint32_t posted = 0;
+    std::uint32_t taken = 0;
+    while (left == 0 || landed == 0 || taken < messages) {
+      if (!begun) begun = sender.post_long(1, name, from, 42) == Posted::done;
+      if (posted < messages && this->post(sender, 0, 1, posted) == Posted::done) ++posted;
+      (void)sender.poll(poll_batch, [&](int other, const Envelope& envelope, const std::byte* payload, std::size_t) {
+        EXPECT_EQ(envelope.header.kind, MessageKind::left);
+        left += told(other, 1, payload, 42);
+        return true;
+      });
+      (void)receiver.poll(poll_batch,
+                          [&](int other, const Envelope& envelope, const std::byte* payload, std::size_t n) {
+                            if (envelope.header.kind == MessageKind::landed) {
+                              landed += told(other, 0, payload, name);
+                            } else {
+                              this->expect_message(0, envelope.header, payload, n);
+                              ++taken;
+                            }
+                            return true;
+                          });
+    }
+    EXPECT_EQ(from, to);
+    EXPECT_FALSE(sender.any_under_way());
   }
 }
 

@@ -17,7 +17,7 @@ namespace heddle::lln {
 
 namespace {
 
-constexpr Traits what_it_can{.eager = 1500, .ordered = false};
+constexpr Traits what_it_can{.eager = 1500, .ordered = false, .longs = 0};
 
 constexpr std::uint32_t refused_in = 8;  // one of so many posts
 constexpr std::uint32_t most_looks = 4;  // that a message is held for

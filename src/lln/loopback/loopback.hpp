@@ -23,6 +23,7 @@ class Loopback final : public Network {
 
   const Traits& traits() const override;
   Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
+  Posted post_long(int, std::uint64_t, std::span<const std::byte>, std::uint64_t) override { return Posted::busy; }
   int poll(int most, Sink sink) override;
   bool arrived() const override;
   bool any_under_way() const override { return false; }

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "lln/component.hpp"
 #include "lln/ucx/ucx.hpp"
 
 namespace {

@@ -14,7 +14,7 @@ struct Default {
   const char* name;
   const char* value;
 };
-// Ranks of a node have shared memory of their own. A registration cache would have UCX patch the program's memory calls.
+// Ranks of a node have shared memory of their own. Without memory events (see networks.cpp) a registration cache would go stale.
 constexpr Default defaults[] = {{"UCX_TLS", "TLS", "^sm"}, {"UCX_RCACHE_ENABLE", "RCACHE_ENABLE", "n"}};
 
 class AllSignalsBlocked {

@@ -3,11 +3,11 @@
 
 #include <ucp/api/ucp.h>
 
+#include <unistd.h>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
-#include <unistd.h>
 
 namespace heddle::lln::ucx {
 
@@ -35,7 +35,9 @@ class Descriptor {
 
 // Throws std::runtime_error unless it went well.
 inline void check(ucs_status_t status, const char* call) {
-  if (status != UCS_OK) throw std::runtime_error(std::string(call) + " of UCX: " + ucs_status_string(status));
+  if (status != UCS_OK)
+    throw std::runtime_error(std::string(call) + " of UCX: " + ucs_status_string(status) +
+                             "; look at UCX_TLS and UCX_NET_DEVICES, and UCX_LOG_LEVEL=info says more");
 }
 
 // With what Heddle wants where the user has set nothing. Throws std::runtime_error.

@@ -16,9 +16,10 @@ namespace heddle::lln {
 
 namespace {
 
-constexpr Traits what_it_can{.eager = 8192, .ordered = true};
+constexpr Traits what_it_can{.eager = 8192, .ordered = true, .longs = 32 * 1024};
 
 constexpr unsigned message_id = 0;
+constexpr unsigned long_id = 1;
 constexpr int most_under_way = 32;  // of one peer
 constexpr int rounds_before_arming = 16;
 constexpr std::int64_t millisecond = 1'000'000;
@@ -29,6 +30,9 @@ std::int64_t now() {
   clock_gettime(CLOCK_MONOTONIC, &time);
   return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
+
+// Whether its loss means that somebody waits in vain: an answer may be for a request that its sender has given up.
+bool matters(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
 
 bool watch(int events, int fd) {
   epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
@@ -42,6 +46,8 @@ struct Ucx::Send {
   Peer* peer;
   Send* next;
   Packet head;
+  LongPacket long_head;
+  std::uint64_t name;  // of a long message, above
   alignas(16) std::byte payload[what_it_can.eager];
 };
 
@@ -60,13 +66,8 @@ Ucx::Ucx(const Surroundings& surroundings)
       !watch(events_.number(), left_.number()))
     throw std::runtime_error("no descriptors are left for it");
 
-  ucp_am_handler_param_t handler{};
-  handler.field_mask =
-      UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
-  handler.id = message_id;
-  handler.cb = on_message;
-  handler.arg = this;
-  ucx::check(ucp_worker_set_am_recv_handler(worker_.get(), &handler), "ucp_worker_set_am_recv_handler");
+  handle(message_id, on_message);
+  handle(long_id, on_long);
 
   ucp_address_t* address = nullptr;
   std::size_t bytes = 0;
@@ -98,6 +99,15 @@ Ucx::~Ucx() {
     free_ = send->next;
     delete send;
   }
+}
+
+void Ucx::handle(unsigned id, ucp_am_recv_callback_t callback) {
+  ucp_am_handler_param_t handler{};
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = id;
+  handler.cb = callback;
+  handler.arg = this;
+  ucx::check(ucp_worker_set_am_recv_handler(worker_.get(), &handler), "ucp_worker_set_am_recv_handler");
 }
 
 const Traits& Ucx::traits() const { return what_it_can; }
@@ -145,7 +155,7 @@ void Ucx::note_under_way(int more) {
                    std::memory_order_relaxed);
 }
 
-// What is sent to a peer that has gone is lost with it; that is the end of the job, unless it was nothing but credit.
+// What is sent to a peer that has gone is lost with it; that is the end of the job if it matters.
 void Ucx::lose(Peer& peer, ucs_status_t status, bool message_lost) {
   peer.lost = true;
   if (!message_lost) return;
@@ -155,14 +165,22 @@ void Ucx::lose(Peer& peer, ucs_status_t status, bool message_lost) {
   fail_(text);
 }
 
+// A peer that takes a message now. Null: `otherwise` is what became of it.
+Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
+  otherwise = Posted::busy;
+  Peer* const peer = connect(rank);
+  if (peer == nullptr || !has_room(*peer)) return nullptr;
+  if (!peer->lost) return peer;
+  lose(*peer, UCS_ERR_CONNECTION_RESET, message_matters);
+  otherwise = Posted::done;
+  return nullptr;
+}
+
 Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
   if (bytes > what_it_can.eager) return Posted::busy;
-  Peer* const peer = connect(rank);
-  if (peer == nullptr || !has_room(*peer)) return Posted::busy;
-  if (peer->lost) {
-    lose(*peer, UCS_ERR_CONNECTION_RESET, envelope.header.kind != MessageKind::credit);
-    return Posted::done;
-  }
+  Posted otherwise;
+  Peer* const peer = find_way(rank, otherwise, matters(envelope.header.kind));
+  if (peer == nullptr) return otherwise;
   Send* const send = take_send();
   if (send == nullptr) return Posted::busy;
   send->end = this;
@@ -183,8 +201,49 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   }
   give_back(send);
   if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) return Posted::busy;
-  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), envelope.header.kind != MessageKind::credit);
+  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), matters(envelope.header.kind));
   return Posted::done;
+}
+
+Posted Ucx::post_long(int rank, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
+  Posted otherwise;
+  Peer* const peer = find_way(rank, otherwise, true);
+  if (peer == nullptr) return otherwise;
+  Send* const send = take_send();
+  if (send == nullptr) return Posted::busy;
+  send->end = this;
+  send->peer = peer;
+  send->long_head = {landing, rank_};
+  send->name = ours;
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  how.flags = UCP_AM_SEND_FLAG_RNDV;
+  how.cb.send = on_left;
+  how.user_data = send;
+  ucs_status_ptr_t const sent = ucp_am_send_nbx(peer->endpoint, long_id, &send->long_head, sizeof send->long_head,
+                                                memory.data(), memory.size(), &how);
+  if (UCS_PTR_IS_PTR(sent)) {
+    ++peer->under_way;
+    note_under_way(1);
+    return Posted::done;
+  }
+  give_back(send);
+  if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) return Posted::busy;
+  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), true);
+  tell(MessageKind::left, rank, ours);
+  return Posted::done;
+}
+
+void Ucx::on_left(void* request, ucs_status_t status, void* user_data) {
+  auto* const send = static_cast<Send*>(user_data);
+  Ucx& end = *send->end;
+  Peer& peer = *send->peer;
+  --peer.under_way;
+  end.note_under_way(-1);
+  if (status != UCS_OK) end.lose(peer, status, true);
+  end.tell(MessageKind::left, peer.rank, send->name);
+  end.give_back(send);
+  ucp_request_free(request);
 }
 
 void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
@@ -193,7 +252,7 @@ void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
   Peer& peer = *send->peer;
   --peer.under_way;
   end.note_under_way(-1);
-  if (status != UCS_OK) end.lose(peer, status, send->head.envelope.header.kind != MessageKind::credit);
+  if (status != UCS_OK) end.lose(peer, status, matters(send->head.envelope.header.kind));
   end.give_back(send);
   ucp_request_free(request);
 }
@@ -251,8 +310,53 @@ ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t he
   Packet head;
   if (header_bytes != sizeof head) return UCS_OK;  // of a stranger
   std::memcpy(&head, header, sizeof head);
+  if (head.envelope.header.kind >= MessageKind::left) return UCS_OK;  // ours to say
   if (end.poll_ != nullptr && end.kept_.empty() && end.hand_over(*end.poll_, head, data, bytes)) return UCS_OK;
   return end.keep(head, data, bytes, (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
+}
+
+ucs_status_t Ucx::on_long(void* user_data, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                          const ucp_am_recv_param_t* about) {
+  Ucx& end = *static_cast<Ucx*>(user_data);
+  LongPacket head;
+  if (header_bytes != sizeof head) return UCS_OK;  // of a stranger
+  std::memcpy(&head, header, sizeof head);
+  Landing& landing = *reinterpret_cast<Landing*>(head.landing);
+  landing.end = &end;
+  if ((about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
+    std::memcpy(landing.memory, data, std::min(bytes, landing.bytes));
+    end.tell(MessageKind::landed, landing.peer, head.landing);
+    return UCS_OK;
+  }
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  how.cb.recv_am = on_landed;
+  how.user_data = &landing;
+  ucs_status_ptr_t const coming =
+      ucp_am_recv_data_nbx(end.worker_.get(), data, landing.memory, std::min(bytes, landing.bytes), &how);
+  if (!UCS_PTR_IS_PTR(coming)) end.finish_landing(landing, UCS_PTR_STATUS(coming));
+  return UCS_OK;
+}
+
+void Ucx::on_landed(void* request, ucs_status_t status, std::size_t, void* user_data) {
+  auto& landing = *static_cast<Landing*>(user_data);
+  static_cast<Ucx*>(landing.end)->finish_landing(landing, status);
+  ucp_request_free(request);
+}
+
+void Ucx::finish_landing(const Landing& landing, ucs_status_t status) {
+  if (status != UCS_OK)
+    if (Peer* const peer = connect(landing.peer); peer != nullptr) lose(*peer, status, true);
+  tell(MessageKind::landed, landing.peer, reinterpret_cast<std::uint64_t>(&landing));
+}
+
+// What has happened to a long message, as a message.
+void Ucx::tell(MessageKind kind, int other, std::uint64_t name) {
+  const Packet head{
+      .envelope = {.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0},
+      .sender = other};
+  if (poll_ != nullptr && kept_.empty() && hand_over(*poll_, head, &name, sizeof name)) return;
+  (void)keep(head, &name, sizeof name, false);
 }
 
 bool Ucx::hand_over(Poll& poll, const Packet& head, const void* data, std::size_t bytes) {
