@@ -1,15 +1,19 @@
-// Launchers that Heddle can't join: each of their processes would be alone in a world of its own, and compute the same.
+// Launchers of somebody else's: how their jobs are joined. A process of theirs that cannot join must not start alone,
+// or each of them would be a world of its own, and compute the same.
 #pragma once
 
-#include <cstddef>
+#include <memory>
+
+#include "boot/problem.hpp"
+#include "boot/wireup.hpp"
 
 namespace heddle::boot {
 
 // What makes a program start alone under such a launcher: set to 1.
 inline constexpr char singleton_variable[] = "HEDDLE_SINGLETON";
 
-// True if the environment is that of a launcher which started several processes, or may have; `text` then says so. False
-// under our own mpiexec, and if the user has said that it is all right.
-bool refuses_singleton(char* text, std::size_t bytes);
+// The wire-up of the launcher that has started this process. Null: `alone`, there is none, it has started one process,
+// or the user wants this one to be alone; else the job cannot be joined, and `problem` says why and what to do.
+std::unique_ptr<Wireup> find_launcher(bool& alone, Problem& problem);
 
 }  // namespace heddle::boot

@@ -1,16 +1,22 @@
-// The boot part of a job's shared segment: what mpiexec and the ranks tell each other.
+// The boot part of a job's shared segment: what the ranks of a node, and whoever has started them, tell each other.
 //
-// mpiexec makes one memfd for a job and every rank inherits it; there is no file, no socket and no second
-// segment, so nothing can be left behind. The segment is sparse: a page exists once somebody has touched it.
+// mpiexec makes one memfd for a job and every rank inherits it; under another launcher the first rank of each node
+// makes one (launched/). There is no file, so nothing can be left behind. The segment is sparse: a page exists once
+// somebody has touched it.
 //
 //     0            JobHeader
-//     header size  RankRecord of rank 0, of rank 1, ...        written by the rank, read by mpiexec
+//     header size  first ranks of the nodes, and behind the last one the number of ranks
+//     then         what the launcher calls rank 0, rank 1, ...; only if that is something else
+//     then         RankRecord of rank 0, of rank 1, ...        written by the rank, read by mpiexec
 //     then         Card of rank 0, of rank 1, ...              written by the rank, read by the others
-//     heap_offset  the memory of node 0, of node 1, ...        boot knows only its place and size
+//     heap_offset  the memory of node first_node, ...          boot knows only its place and size
 //
-// Every field that two processes touch while the job runs is a lock-free atomic; the others are written by
-// mpiexec before the first rank starts and never again. A rank that dies leaves its record as it was, and
-// that is the point: mpiexec reads from it how far the rank had come and which call it was in.
+// Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever
+// makes the segment, before any rank sees it, and never again. A rank that dies leaves its record as it was, and that
+// is the point: mpiexec reads from it how far the rank had come and which call it was in.
+//
+// There is a record and a card of every rank of the job. Where a node has a segment of its own the records of other
+// nodes' ranks stay empty, and their cards are copies, which come when somebody asks for them.
 #pragma once
 
 #include <signal.h>
@@ -24,7 +30,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 8;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 9;                  // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -35,8 +41,8 @@ inline constexpr char launcher_variable[] = "HEDDLE_LAUNCHER";  // pid of mpiexe
 inline constexpr char rank_variable[] = "HEDDLE_RANK";
 inline constexpr char size_variable[] = "HEDDLE_SIZE";
 
-// What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also mpiexec's
-// option -initial-errhandler.
+// What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also
+// mpiexec's option -initial-errhandler.
 inline constexpr char initial_errhandler_variable[] = "HEDDLE_INITIAL_ERRHANDLER";
 inline constexpr const char* initial_errhandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
 
@@ -81,8 +87,8 @@ struct alignas(64) RankRecord {
   std::atomic<std::int32_t> end;
   std::int32_t host;                      // the first rank of its process: the same for ranks that are threads of one
   std::atomic<std::uint32_t> user_level;  // 1: its process has user-level threads, so look at `suspended`
-  // Its process as that calls itself, 0 before it has joined; a random number in that process' memory, and where it is there
-  // (peer_memory.hpp).
+  // Its process as that calls itself, 0 before it has joined; a random number in that process' memory, and where it is
+  // there (peer_memory.hpp).
   std::atomic<std::int32_t> process;
   // In the record of a `host`: which of its ranks has joined first, and 1.
   std::atomic<std::int32_t> first_of_host;
@@ -120,15 +126,18 @@ struct alignas(64) JobHeader {
   std::uint64_t magic;
   std::uint32_t layout;
   std::int32_t size;           // ranks of the job
-  std::int32_t launcher;       // pid of mpiexec; 0 of a singleton
+  std::int32_t launcher;       // pid of mpiexec; 0: there is none
   std::int32_t local_ranks;    // ranks on this machine
   std::int32_t usable_cores;   // that all ranks together may use: affinity mask and cgroup quota, at least 1
   std::int32_t universe_size;  // of MPI_UNIVERSE_SIZE, if the user named one; else 0
-  std::uint64_t heap_offset;   // of node 0's memory, from the start of the segment; that of the others is behind it
-  std::uint64_t heap_bytes;    // of each node
+  std::uint64_t
+      heap_offset;  // of the memory of `first_node`, from the start of the segment; that of the others is behind it
+  std::uint64_t heap_bytes;  // of each node
   std::uint64_t segment_bytes;
-  std::int64_t wake_up;  // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
-  std::int32_t nodes;    // that the ranks are on, or pretend to be (HEDDLE_NODES)
+  std::int64_t wake_up;     // nanoseconds: what it costs to wake a thread that sleeps (boot/wake_up.hpp)
+  std::int32_t nodes;       // that the ranks are on, or pretend to be (HEDDLE_NODES)
+  std::int32_t first_node;  // of those whose memory is here
+  std::int32_t renumbered;  // 1: the launcher has dealt ranks out to the nodes in another order than theirs
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
 };
 static_assert(sizeof(JobHeader) == 192);
@@ -139,22 +148,28 @@ constexpr int wait_status(std::int32_t end) { return end - 1; }
 // Tells mpiexec to look at the records: a rank has aborted, or a rank that is a thread has ended.
 inline int abort_signal() { return SIGRTMIN; }
 
-// Ranks of a node have consecutive numbers.
-constexpr int first_rank(int node, int nodes, int ranks) {
+// The first rank of a node, where as many as possible are on each.
+constexpr int even_first_rank(int node, int nodes, int ranks) {
   return static_cast<int>(static_cast<std::int64_t>(node) * ranks / nodes);
 }
-constexpr int node_of_rank(int rank, int nodes, int ranks) {
-  int node = static_cast<int>(static_cast<std::int64_t>(rank) * nodes / ranks);  // or one of the next
-  while (first_rank(node + 1, nodes, ranks) <= rank) ++node;
-  return node;
-}
 
-constexpr std::size_t heap_offset(int ranks) {
-  const std::size_t end = sizeof(JobHeader) + static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
+constexpr std::size_t placement_bytes(int ranks, int nodes, bool renumbered) {
+  const std::size_t words = static_cast<std::size_t>(nodes) + 1 + (renumbered ? static_cast<std::size_t>(ranks) : 0);
+  return (words * sizeof(std::int32_t) + 63) / 64 * 64;
+}
+constexpr std::size_t heap_offset(int ranks, int nodes, bool renumbered = false) {
+  const std::size_t end = sizeof(JobHeader) + placement_bytes(ranks, nodes, renumbered) +
+                          static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
   return (end + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-inline RankRecord* rank_records(JobHeader* header) { return reinterpret_cast<RankRecord*>(header + 1); }
+// `nodes`, `size` and `renumbered` of the header are known.
+inline std::int32_t* first_ranks(JobHeader* header) { return reinterpret_cast<std::int32_t*>(header + 1); }
+inline std::int32_t* launcher_ranks(JobHeader* header) { return first_ranks(header) + header->nodes + 1; }
+inline RankRecord* rank_records(JobHeader* header) {
+  return reinterpret_cast<RankRecord*>(reinterpret_cast<std::byte*>(header + 1) +
+                                       placement_bytes(header->size, header->nodes, header->renumbered != 0));
+}
 inline Card* cards(JobHeader* header) { return reinterpret_cast<Card*>(rank_records(header) + header->size); }
 
 }  // namespace heddle::boot

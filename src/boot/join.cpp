@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "boot/foreign_launcher.hpp"
+#include "boot/launched/launched_world.hpp"
 #include "boot/memfd/memfd_world.hpp"
 #include "boot/singleton/singleton_world.hpp"
 
@@ -30,25 +32,37 @@ void write_text(const char* text) {
   }
 }
 
+// Of a job that could not be joined.
+std::unique_ptr<Wireup> wireup_without_world;
+
 }  // namespace
 
 std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem) {
-  const char* const descriptor = getenv(job_fd_variable);
-  return descriptor != nullptr ? MemfdWorld::join(descriptor, problem)
-                               : SingletonWorld::make(singleton_heap_bytes, problem);
+  if (const char* const descriptor = getenv(job_fd_variable)) return MemfdWorld::join(descriptor, problem);
+  bool alone = false;
+  wireup_without_world = find_launcher(alone, problem);
+  if (wireup_without_world != nullptr) return LaunchedWorld::join(wireup_without_world, problem);
+  return alone ? SingletonWorld::make(singleton_heap_bytes, problem) : nullptr;
 }
 
 void abort(World* world, int code, const char* text) {
   flush_if_free(stdout);
   flush_if_free(stderr);
-  if (world == nullptr) end_process(code, text);
-  world->abort(code, text);
+  if (world != nullptr) world->abort(code, text);
+  // Others may wait for us where the launcher does not end them.
+  write_line(text);
+  if (wireup_without_world != nullptr) wireup_without_world->abort(exit_code(code), text);
+  _exit(exit_code(code));
 }
 
-void end_process(int code, const char* text) {
+void write_line(const char* text) {
   write_text(text);
   const std::size_t length = std::strlen(text);
   if (length > 0 && text[length - 1] != '\n') write_text("\n");
+}
+
+void end_process(int code, const char* text) {
+  write_line(text);
   _exit(exit_code(code));
 }
 

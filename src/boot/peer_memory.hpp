@@ -47,7 +47,7 @@ class PeerMemory {
   void begin(const World& job);
 
   // Whether that rank, a number among all of the job, lives in our address space.
-  bool same_space(int peer) const { return job_->record_of(peer).host == job_->record().host; }
+  bool same_space(int peer) const { return job_->is_local(peer) && job_->record_of(peer).host == job_->record().host; }
   // Whether its memory can be read and written: 0, an errno or somebody_else. It has joined. The first call finds out.
   int reason_out_of_reach(int peer);
   bool within_reach(int peer) { return same_space(peer) || reason_out_of_reach(peer) == 0; }

@@ -8,7 +8,7 @@
 namespace heddle::boot {
 
 struct Problem {
-  char text[256] = "";
+  char text[512] = "";
 };
 
 // Says why there is no World; null.

@@ -64,8 +64,8 @@ inline constexpr std::array variables{
              "guides/your-program.md"},
     Variable{
         "HEDDLE_SINGLETON", "0|1", "0",
-        "Whether a program that another launcher started as one of several may start alone, as a singleton, instead "
-        "of refusing to",
+        "Whether a program that another launcher started as one of several starts alone, as a singleton, instead of "
+        "joining its job",
         "troubleshooting.md"},
     Variable{"HEDDLE_BACKTRACE", "0|1", "1",
              "Whether a rank that crashes prints a backtrace and the MPI calls that its threads were in",
@@ -76,6 +76,8 @@ inline constexpr std::array variables{
              "delays "
              "and reorders messages",
              "guides/networks.md"},
+    Variable{"HEDDLE_LLN", "loopback|NAME-OR-PATH", "loopback between nodes that are pretended",
+             "Network between nodes: loopback, ucx, ofi, or the path of a component", "guides/networks.md"},
     Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "What that network's accidents follow from", "guides/networks.md"},
 
     Variable{"HEDDLE_CC", "COMMAND", "cc", "C compiler that mpicc calls", "guides/your-program.md", Reader::compiler},

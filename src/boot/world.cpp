@@ -2,18 +2,24 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+
 namespace heddle::boot {
 
 World::World(void* segment, int rank)
     : header_(static_cast<JobHeader*>(segment)), records_(rank_records(header_)), rank_(rank) {
-  const int node = node_of_rank(rank, nodes(), size());
-  first_local_ = first_rank(node, nodes(), size());
-  local_ranks_ = first_rank(node + 1, nodes(), size()) - first_local_;
-  heap_ = {
-      static_cast<std::byte*>(segment) + header_->heap_offset + static_cast<std::size_t>(node) * header_->heap_bytes,
-      header_->heap_bytes};
+  const int node = node_of(rank);
+  first_local_ = first_ranks(header_)[node];
+  local_ranks_ = first_ranks(header_)[node + 1] - first_local_;
+  heap_ = {memory_of_nodes() + static_cast<std::size_t>(node - header_->first_node) * header_->heap_bytes,
+           header_->heap_bytes};
   // Mostly addresses that nobody has touched, and a core dump would look at each page of them.
   madvise(heap_.data(), heap_.size(), MADV_DONTDUMP);
+}
+
+int World::node_of(int rank) const {
+  const std::int32_t* const first = first_ranks(header_);
+  return static_cast<int>(std::upper_bound(first, first + nodes(), rank) - first) - 1;
 }
 
 }  // namespace heddle::boot

@@ -1,5 +1,6 @@
-// The job as one of its ranks sees it: who is where, and what the ranks tell each other outside of messages. Whoever starts a job
-// brings a World (memfd/: mpiexec; singleton/: nobody). Everything above knows this file alone.
+// The job as one of its ranks sees it: who is where, and what the ranks tell each other outside of messages. Whoever
+// starts a job brings a World (memfd/: mpiexec; launched/: another launcher; singleton/: nobody). Everything above
+// knows this file alone.
 //
 // Under every World the ranks of a node share a segment: a record of each rank, and the memory of the node (job.hpp).
 #pragma once
@@ -20,9 +21,14 @@ class World : public lln::Directory {
 
   int rank() const { return rank_; }
   int size() const { return header_->size; }
+  // What the launcher calls a rank: its rank in MPI_COMM_WORLD. The same number, unless the launcher has dealt ranks
+  // out to the nodes one by one; a rank of the job is numbered node by node.
+  int rank_in_world(int rank) const { return is_renumbered() ? launcher_ranks(header_)[rank] : rank; }
+  bool is_renumbered() const { return header_->renumbered != 0; }
   // Ranks of a node have consecutive numbers.
   int nodes() const { return header_->nodes; }
-  int node_of(int rank) const { return node_of_rank(rank, nodes(), size()); }
+  int node_of(int rank) const;
+  bool is_local(int rank) const { return rank >= first_local_ && rank < first_local_ + local_ranks_; }
   int first_local() const { return first_local_; }
   int local_ranks() const { return local_ranks_; }
 
@@ -31,7 +37,7 @@ class World : public lln::Directory {
   RankRecord& record_of(int local) const { return records_[local]; }
   // Zero-filled, the same in every rank of the node, at a different address in each process.
   std::span<std::byte> heap() const { return heap_; }
-  // Where node 0's memory begins in the segment, and behind it that of the others.
+  // Where the first node's memory begins in the segment, and behind it that of the others.
   std::byte* memory_of_nodes() const { return reinterpret_cast<std::byte*>(header_) + header_->heap_offset; }
 
   // What all ranks of this machine may use together, and how many there are.
@@ -40,20 +46,23 @@ class World : public lln::Directory {
   std::int64_t wake_up() const { return header_->wake_up; }     // nanoseconds: what it costs to wake a thread
   int universe_size() const { return header_->universe_size; }  // of MPI_UNIVERSE_SIZE; 0: nobody has named one
 
-  // What all ranks of the job hold of one word, of `agreed_words`; 0 until one of them has proposed a value: the first proposal
-  // stands. Any thread.
+  // What all ranks of the job hold of one word, of `agreed_words`; 0 until one of them has proposed a value: the first
+  // proposal stands. Any thread.
   virtual std::uint64_t agreed(int word) const = 0;
   virtual std::uint64_t agree(int word, std::uint64_t proposal) = 0;
 
-  // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that come and go.
-  void leave() { record().state.store(RankState::finalized); }
-  void enter() { record().state.store(RankState::inited); }
+  // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that
+  // come and go.
+  virtual void leave() { record().state.store(RankState::finalized); }
+  virtual void enter() { record().state.store(RankState::inited); }
   // Ends the whole job with `code` as its exit code and `text` on standard error.
   [[noreturn]] virtual void abort(int code, const char* text) = 0;
 
  protected:
   // `segment` is mapped until the process ends, since calls such as MPI_Abort are allowed after finalization.
   World(void* segment, int rank);
+
+  JobHeader& header() const { return *header_; }
 
  private:
   JobHeader* header_;

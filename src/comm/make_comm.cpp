@@ -97,8 +97,7 @@ Comm* make_world(Rank& rank) {
   // Nothing can be added by spawning yet; the user may have named a size to mpiexec.
   const int universe_size = rank.job->universe_size();
   rank.tables->predefined.universe_size = universe_size > 0 ? universe_size : rank.world_size;
-  return make_predefined(rank, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context,
-                         make_identity_group(rank, rank.world_size));
+  return make_predefined(rank, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context, make_world_group(rank));
 }
 
 Comm* make_self(Rank& rank) {

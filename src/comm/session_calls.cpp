@@ -143,7 +143,7 @@ Error Group_from_session_pset(Session& session, const char* pset_name, MPI_Group
   int which = 0;
   if (Error e = find_process_set(pset_name, which)) return e;
   const Rank& rank = current_rank();
-  Group* group = which == world_set ? make_identity_group(rank, rank.world_size) : make_group(rank, {rank.world_rank});
+  Group* group = which == world_set ? make_world_group(rank) : make_group(rank, {rank.world_rank});
   set_session(*group, &session);
   *newgroup = handle_of<MPI_Group>(*group);
   return success;

@@ -101,6 +101,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
     help_.reset();
   }
 
+  void flush() override {
+    constexpr std::int64_t limit = 10'000'000'000;
+    const std::int64_t end = platform::Native::now() + limit;
+    for_each([](auto& vni) { vni.flush(); });
+    while (any_unsent() && platform::Native::now() < end) {
+      if (!poll_fully().made_progress) sched_yield();
+    }
+  }
+
   void begin_serving() override {
     if (is_served() || thread_level() != MPI_THREAD_MULTIPLE) return;
     std::call_once(server_started_, [this] {

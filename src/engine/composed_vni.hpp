@@ -141,6 +141,9 @@ class ComposedVni final : public Vni {
   void prepare_to_sleep() override {
     run_surely([&](Wakeups&) { core_.prepare_to_sleep(); });
   }
+  void flush() override {
+    run_surely([&](Wakeups&) { core_.route().flush(); });
+  }
 
  private:
   using Count = instruments::Count;

@@ -18,7 +18,7 @@ bool Engine::start_helper_or_say(const char* without, std::function<void()> body
     std::fprintf(stderr,
                  "heddle: rank %d of %d cannot start a thread (%s): %s\n"
                  "  Raise the limit of threads (ulimit -u, the container's), or start fewer ranks\n",
-                 rank.world_rank, rank.world_size, error.what(), without);
+                 rank.rank_shown(), rank.world_size, error.what(), without);
     return false;
   }
 }

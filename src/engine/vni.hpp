@@ -79,6 +79,8 @@ class Vni {
   virtual void forget(WaitSet& set) = 0;
   // Before sleeping: those whose channels are full shall wake us.
   virtual void prepare_to_sleep() = 0;
+  // Nobody may poll any longer once any_unsent() holds no more.
+  virtual void flush() = 0;
 
  private:
   int index_;

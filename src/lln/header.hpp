@@ -17,6 +17,8 @@ enum class MessageKind : std::uint8_t {
   retract,    // to the receiver on another node: the sender cancels this message, if it has not been received
   retracted,  // to the sender: whether that was so (`source` 1) or not
   credit,     // to the sender on another node: what it has sent unasked has been received (credits.hpp)
+  left,       // of the network itself: a long message has left the memory that it was posted from (network.hpp)
+  landed,     // of the network itself: one has come to where it was to go
 };
 
 // Whether a message of this kind brings its data unasked: to another node that needs credit.

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "lln/function_ref.hpp"
 #include "lln/header.hpp"
@@ -28,6 +29,18 @@ inline constexpr int poll_batch = 64;
 struct Traits {
   std::size_t eager;  // bytes: the longest message that post() takes
   bool ordered;       // what one rank posts to another arrives in that order
+  std::size_t
+      longs;  // bytes: the shortest message that post_long() is worth its own handshake for; 0: there is no such way
+};
+
+class Network;
+
+// Where a long message is to go. Its address is its name, which the receiver tells the sender; it stays until the message has landed.
+struct Landing {
+  std::byte* memory = nullptr;
+  std::size_t bytes = 0;
+  int peer = 0;
+  Network* end = nullptr;  // the network's
 };
 
 // What travels with a payload.
@@ -40,8 +53,8 @@ struct Envelope {
 class Network {
  public:
   using Fill = FunctionRef<void(std::byte*)>;
-  // A message of `bytes` from world rank `sender`. Throws std::bad_alloc: there is no memory for it, and it stays where it is.
-  using Sink = FunctionRef<void(int sender, const Envelope&, const std::byte* payload, std::size_t bytes)>;
+  // A message of `bytes` from world rank `sender`. False: there is no memory for it; it stays where it is, and the poll ends.
+  using Sink = FunctionRef<bool(int sender, const Envelope&, const std::byte* payload, std::size_t bytes)>;
 
   Network() = default;
   virtual ~Network() = default;
@@ -53,15 +66,26 @@ class Network {
   // Sends a message to a world rank; `fill` writes its payload into the network's own buffer, and is not called if the answer is not
   // `done`.
   virtual Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) = 0;
+  // Sends `memory` into the peer's landing of this name, which has room for it. It stays as it is until the sink is handed a message of
+  // kind `left` whose payload is `ours`; the peer's is handed `landed` with the landing's name. Both come from the other rank.
+  virtual Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) = 0;
+  // Nobody may poll for long: any_under_way() holds until all that was posted has left.
+  virtual void flush() = 0;
   // Hands what has arrived, at most `most` of each peer, to the sink; how many.
   virtual int poll(int most, Sink sink) = 0;
-  // Any thread, a hint: whether poll() would find something, or a message that was refused could be posted now.
+  // Any thread, a hint: whether poll() might find something, or a message that was refused could be posted now. A network that can't
+  // know says so, but not after arm() while nothing happens.
   virtual bool arrived() const = 0;
+  // Any thread: whether something that was posted has not left, and leaves only when somebody polls.
+  virtual bool any_under_way() const = 0;
 
   // Before a thread sleeps: whoever waits for room at this peer is to be woken when there is some; until all who wait say anew
   // where they do. What is posted meanwhile by others changes nothing.
   virtual void want_room(int peer) = 0;
   virtual void forget_room() = 0;
+  // After that, and before the thread's last poll: from here on wake_fd() tells of all that happens, until a poll has handed something
+  // over. False: something is there already, so no thread shall sleep.
+  virtual bool arm() = 0;
   // A descriptor that can be read as long as a sleeping thread should wake, for what has arrived or for room that was wanted.
   virtual int wake_fd() const = 0;
   // Nanoseconds after which a sleeping thread should look in any case; 0: never.

@@ -1,9 +1,112 @@
 #include "lln/networks.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
 #include "lln/loopback/loopback.hpp"
+#include "threads/component.hpp"
 
 namespace heddle::lln {
 
-std::unique_ptr<Network> Networks::open(int vni) { return std::make_unique<Loopback>(directory_, rank_, vni, seed_); }
+namespace {
+
+constexpr std::string_view for_pretended_nodes = "loopback";
+
+// The networks that have a component, and the package that each needs; the first that loads is the one for nodes that are really
+// different.
+struct Known {
+  std::string_view name;
+  const char* package;
+};
+constexpr std::array known{Known{"ucx", "libucx-dev"}, Known{"ofi", "libfabric-dev"}};
+
+// What UCX, and the libraries for InfiniPath and Omni-Path below libfabric, read from the environment while they are
+// loaded, and at no other time: they would handle the crashes that are ours to report, and UCX would patch the memory
+// calls of the program. Nothing changes where the user has set it, and nothing afterwards.
+class WhileLoading {
+ public:
+  WhileLoading() {
+    for (std::size_t i = 0; i < defaults.size(); ++i) set_[i] = std::getenv(defaults[i][0]) == nullptr;
+    for (std::size_t i = 0; i < defaults.size(); ++i)
+      if (set_[i]) setenv(defaults[i][0], defaults[i][1], 0);
+  }
+  ~WhileLoading() {
+    for (std::size_t i = 0; i < defaults.size(); ++i)
+      if (set_[i]) unsetenv(defaults[i][0]);
+  }
+  WhileLoading(const WhileLoading&) = delete;
+  WhileLoading& operator=(const WhileLoading&) = delete;
+
+ private:
+  static constexpr std::array<std::array<const char*, 2>, 4> defaults{
+      {{"UCX_HANDLE_ERRORS", "none"}, {"UCX_MEM_EVENTS", "n"}, {"IPATH_NO_BACKTRACE", "1"}, {"HFI_NO_BACKTRACE", "1"}}};
+  std::array<bool, defaults.size()> set_{};
+};
+
+const Component* load(const std::string& path, std::string& why) {
+  const WhileLoading defaults;
+  threads::Module module(path, component_entry, why);
+  if (module.entry() == nullptr) return nullptr;
+  const Component* const component = reinterpret_cast<ComponentEntry>(module.entry())();
+  if (component == nullptr || component->layout != component_layout) {
+    module.close();
+    why = path + " is no component of this version of Heddle";
+    return nullptr;
+  }
+  return component;
+}
+
+}  // namespace
+
+const Component* load_network(const std::string& name, std::string& why) {
+  if (name.find('/') != std::string::npos) return load(name, why);
+  const auto* const one = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.name == name; });
+  if (one == known.end()) {
+    why = "there is no network of that name, but " + std::string(for_pretended_nodes);
+    for (const Known& k : known) why += ", " + std::string(k.name);
+    return nullptr;
+  }
+  const std::string path = threads::component_folder() + "lln-" + name + ".so";
+  if (access(path.c_str(), F_OK) != 0) {
+    why = path + " is not there; install " + one->package + " and build Heddle again";
+    return nullptr;
+  }
+  const Component* const component = load(path, why);
+  if (component == nullptr) why += "; install what it needs, or choose another network";
+  return component;
+}
+
+void Networks::Close::operator()(Network* network) const {
+  if (component != nullptr) {
+    component->close(network);
+  } else {
+    delete network;
+  }
+}
+
+Networks::Networks(Directory& directory, node::Doorbell& bell, int rank, Settings settings)
+    : directory_(directory), watch_(bell), rank_(rank), settings_(std::move(settings)) {
+  if (settings_.network.empty() || settings_.network == for_pretended_nodes) return;
+  // Each rank has a table of descriptors of its own, and such libraries know their process by its descriptors.
+  if (!settings_.alone)
+    throw std::runtime_error("HEDDLE_LLN=" + settings_.network +
+                             " is for ranks that are processes: start them with --ranks processes");
+  std::string why;
+  component_ = load_network(settings_.network, why);
+  if (component_ == nullptr) throw std::runtime_error("HEDDLE_LLN=" + settings_.network + ": " + why);
+}
+
+Networks::End Networks::open(int vni) {
+  if (component_ == nullptr) return End(new Loopback(directory_, rank_, vni, settings_.seed));
+  Why why{};
+  Network* const end = component_->open({directory_, rank_, vni, settings_.fail}, why);
+  if (end == nullptr) throw std::runtime_error("HEDDLE_LLN=" + settings_.network + ": " + why.text);
+  return End(end, {component_});
+}
 
 }  // namespace heddle::lln

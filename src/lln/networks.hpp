@@ -1,10 +1,13 @@
-// What a rank has of the network that leads to other nodes. Which network that is, is decided in networks.cpp: who adds one adds it
-// there.
+// What a rank has of the network that leads to other nodes: which one that is, and its ends. Who adds a network adds it in networks.cpp.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
+#include "lln/component.hpp"
 #include "lln/directory.hpp"
 #include "lln/network.hpp"
 #include "lln/watch.hpp"
@@ -12,21 +15,38 @@
 
 namespace heddle::lln {
 
+// The component of this name or path, which stays loaded until the process ends. Null, and why.
+const Component* load_network(const std::string& name, std::string& why);
+
 class Networks {
  public:
-  // Of rank `rank`, whose threads sleep on the doorbell. `seed` is for networks with accidents. Throws std::runtime_error.
-  Networks(Directory& directory, node::Doorbell& bell, int rank, std::uint64_t seed)
-      : directory_(directory), watch_(bell), rank_(rank), seed_(seed) {}
+  struct Settings {
+    std::string network;  // HEDDLE_LLN; empty: the one for nodes that are pretended
+    std::uint64_t seed;   // for networks with accidents
+    bool alone;           // in the process: its ranks are processes
+    // Ends the job, with a sentence that says why.
+    std::function<void(const char*)> fail;
+  };
+  // Gives an end back to where it comes from.
+  struct Close {
+    const Component* component = nullptr;  // null: it is part of the library
+    void operator()(Network* network) const;
+  };
+  using End = std::unique_ptr<Network, Close>;
+
+  // Of rank `rank`, whose threads sleep on the doorbell. Throws std::runtime_error: no such network can be had.
+  Networks(Directory& directory, node::Doorbell& bell, int rank, Settings settings);
 
   // The end of one VNI. Throws std::runtime_error: the machine has none left.
-  std::unique_ptr<Network> open(int vni);
+  End open(int vni);
   Watch& watch() { return watch_; }
 
  private:
   Directory& directory_;
   Watch watch_;
   int rank_;
-  std::uint64_t seed_;
+  Settings settings_;
+  const Component* component_ = nullptr;  // null: loopback
 };
 
 }  // namespace heddle::lln

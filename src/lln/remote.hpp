@@ -9,22 +9,24 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <memory>
+#include <new>
 #include <unordered_map>
 #include <vector>
 
 #include "lln/credits.hpp"
 #include "lln/network.hpp"
+#include "lln/networks.hpp"
 
 namespace heddle::lln {
 
 class Remote {
  public:
-  explicit Remote(std::unique_ptr<Network> network) : network_(std::move(network)) {}
+  explicit Remote(Networks::End network) : network_(std::move(network)) {}
 
   Network& network() const { return *network_; }
-  // Any thread, a hint.
+  // Any thread, as the network's.
   bool arrived() const { return network_->arrived(); }
+  bool any_under_way() const { return network_->any_under_way(); }
 
   // As Network::post, and `no_credit`.
   Posted post(int peer, const Header& header, std::size_t bytes, Network::Fill fill) {
@@ -47,22 +49,24 @@ class Remote {
     if (there.credits.is_due()) (void)post(sender, Header{MessageKind::credit, 0, 0, 0}, 0, [](std::byte*) {});
   }
 
-  // As Network::poll, to sink(sender, header, payload, bytes).
+  // As Network::poll, to sink(sender, header, payload, bytes), which throws std::bad_alloc where there is no memory for a message. Whether
+  // anything came, if only credit, is added to `any`.
   template <class Sink>
-  int poll(int most, Sink&& sink) {
+  int poll(int most, Sink&& sink, bool& any) {
     int handed = 0;
-    (void)network_->poll(most, [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
-      const Header& header = envelope.header;
-      Peer& there = peers_[sender];
-      if (has_order(header.kind) && envelope.sequence != there.taken) {
-        keep(there, envelope, payload, bytes);
-      } else if (header.kind != MessageKind::credit) {
-        sink(sender, header, payload, bytes);
-        if (has_order(header.kind)) ++there.taken;
-        ++handed;
-      }
-      there.credits.replenish(envelope.credit);  // last: what the sink refuses comes again
-    });
+    bool refused = false;
+    const int came =
+        network_->poll(most, [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
+          try {
+            handed += take(sender, envelope, payload, bytes, sink);
+            return true;
+          } catch (const std::bad_alloc&) {
+            refused = true;
+            return false;
+          }
+        });
+    any |= came != 0;
+    if (refused) throw std::bad_alloc();
     if (early_ != 0) handed += hand_over_early(sink);
     return handed;
   }
@@ -81,6 +85,22 @@ class Remote {
 
   static bool has_order(MessageKind kind) { return kind <= MessageKind::rts || kind == MessageKind::retract; }
 
+  // How many messages have been handed over: none, if it is early or brings nothing but credit.
+  template <class Sink>
+  int take(int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes, Sink& sink) {
+    const Header& header = envelope.header;
+    Peer& there = peers_[sender];
+    int handed = 0;
+    if (has_order(header.kind) && envelope.sequence != there.taken) {
+      keep(there, envelope, payload, bytes);
+    } else if (header.kind != MessageKind::credit) {
+      sink(sender, header, payload, bytes);
+      if (has_order(header.kind)) ++there.taken;
+      ++handed;
+    }
+    there.credits.replenish(envelope.credit);  // last: what the sink refuses comes again
+    return handed;
+  }
   void keep(Peer& there, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
     there.early.try_emplace(envelope.sequence, Early{envelope.header, {payload, payload + bytes}});
     ++early_;
@@ -101,7 +121,7 @@ class Remote {
     return handed;
   }
 
-  std::unique_ptr<Network> network_;
+  Networks::End network_;
   std::unordered_map<int, Peer> peers_;  // those that were talked to
   std::size_t early_ = 0;
 };

@@ -1,7 +1,5 @@
 #include "lln/route.hpp"
 
-#include "lln/networks.hpp"
-
 namespace heddle::lln {
 
 Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads)
@@ -22,8 +20,18 @@ void Route::want_room(int peer) {
   }
 }
 
+void Route::flush() {
+  if (remote_) remote_->network().flush();
+}
+
 void Route::arm() {
-  if (remote_) watch_->arm(remote_->network().wake_fd(), remote_->network().look_again_after());
+  if (!remote_) return;
+  Network& network = remote_->network();
+  if (network.arm()) {
+    watch_->arm(network.wake_fd(), network.look_again_after());
+  } else {
+    node_.own_bell().rouse();
+  }
 }
 
 }  // namespace heddle::lln

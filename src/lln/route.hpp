@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -19,9 +20,6 @@
 #include "node/node.hpp"
 
 namespace heddle::lln {
-
-class Networks;
-class Watch;
 
 // Bytes at Node::for_networks.
 constexpr std::size_t bytes_for_networks(int ranks) { return shm::box_bytes(ranks); }
@@ -71,6 +69,8 @@ class Route {
   void return_credit(int sender, std::size_t bytes) { remote_->return_credit(sender, bytes); }
   // Any thread, a hint: whether poll() would find something; how many messages it has taken.
   bool arrived() const { return shm_.arrived() || (remote_ && remote_->arrived()); }
+  // Any thread: whether something that was posted leaves only when somebody polls.
+  bool any_under_way() const { return remote_ && remote_->any_under_way(); }
   std::uint32_t taken() const { return shm_.taken() + remote_taken_.load(std::memory_order_relaxed); }
 
   // After a store that a local peer who sleeps would want to see.
@@ -79,12 +79,22 @@ class Route {
   // asked of a network before is forgotten.
   void forget_room();
   void want_room(int peer);
+  // Under the VNI's protection: nobody may poll any longer once any_under_way() holds no more.
+  void flush();
   // Before sleeping, after all such: what arrives from elsewhere shall wake us.
   void arm();
 
   node::Node& node() const { return node_; }
   bool is_remote(int peer) const { return !node_.is_local(peer); }
   std::size_t remote_eager_bytes() const { return remote_->network().traits().eager; }
+  // As Network::post_long, to a peer on another node, for what is long enough.
+  bool is_long(std::size_t bytes) const {
+    const std::size_t least = remote_->network().traits().longs;
+    return least != 0 && bytes >= least;
+  }
+  Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
+    return remote_->network().post_long(peer, landing, memory, ours);
+  }
 
  private:
   // The first message to a peer, or any to one on another node: what became of it; nothing: now the channel is open.
@@ -100,12 +110,13 @@ class Route {
   }
   template <class Sink>
   [[gnu::cold, gnu::noinline]] int poll_remote(int most, Sink& sink) {
-    const int messages = remote_->poll(most, sink);
+    bool any = false;
+    const int messages = remote_->poll(most, sink, any);
     remote_taken_.store(remote_taken_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(messages),
                         std::memory_order_relaxed);
     // A local sender rings for what it sends; here whoever takes a message does, since the watch may find nothing any more: what it is
     // for may be work of a thread that sleeps.
-    if (messages != 0) node_.own_bell().rouse();
+    if (any) node_.own_bell().rouse();
     return messages;
   }
 

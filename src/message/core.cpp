@@ -361,7 +361,7 @@ void Core::arrive_control(int sender, const Header& header, const std::byte* pay
   if (header.kind == MessageKind::cts) {
     Cts cts;
     std::memcpy(&cts, payload, sizeof cts);
-    if (cts.protocol != Protocol::stream) return transfers_.cleared(sender, cts, wakeups);
+    if (cts.protocol < Protocol::stream) return transfers_.cleared(sender, cts, wakeups);
     streams_.cleared(sender, cts);
     outbox_.begin_other();
     rouse(wakeups);
@@ -370,6 +370,7 @@ void Core::arrive_control(int sender, const Header& header, const std::byte* pay
   } else {
     std::uint64_t name;
     std::memcpy(&name, payload, sizeof name);
+    if (header.kind >= MessageKind::left) return streams_.end(name, wakeups);
     if (header.kind == MessageKind::retract) return arrive_retract(sender, name, wakeups);
     if (header.kind == MessageKind::retracted) return arrive_retracted(header, name, wakeups);
     transfers_.join_chunks();

@@ -106,8 +106,8 @@ class Core {
   // Any thread, unprotected: whether drain or the transfers would find something.
   bool something_to_do() const { return route_.arrived() || transfers_.any() || any_unsent(); }
   std::uint32_t taken() const { return route_.taken(); }
-  // Any thread, unprotected: whether sends wait, deferred or for room.
-  bool any_unsent() const { return outbox_.any(); }
+  // Any thread, unprotected: whether sends wait, deferred or for room, or in a network for a poll.
+  bool any_unsent() const { return outbox_.any() || route_.any_under_way(); }
   // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
   void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
   void end_deferring();

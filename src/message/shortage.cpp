@@ -28,7 +28,7 @@ void Core::note_shortage() {
                 "rank %d of %d has had no memory for what others have sent to it for %d seconds\n"
                 "  Post receives before their messages come, start fewer ranks, or raise the limit (ulimit -v, the "
                 "container's)\n",
-                rank_.world_rank, rank_.world_size, static_cast<int>(patience / one_shortage));
+                rank_.rank_shown(), rank_.world_size, static_cast<int>(patience / one_shortage));
   boot::abort(rank_.job.get(), MPI_ERR_NO_MEM, text);
 }
 

@@ -39,7 +39,10 @@ Streams::Stream& Streams::make(Request& request, int peer, std::size_t bytes) {
   reserve();
   Stream& stream = *free_;
   free_ = stream.next;
-  stream = {.request = &request, .peer = peer, .bytes = bytes};
+  stream = Stream{};
+  stream.request = &request;
+  stream.peer = peer;
+  stream.bytes = bytes;
   return stream;
 }
 
@@ -53,14 +56,18 @@ void Streams::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeup
     core_.send_control(peer, Header{MessageKind::fin, 0, 0, 0}, &rts.request, sizeof rts.request, wakeups);
     return core_.finish(receive, wakeups);
   }
-  const Stream& stream = make(receive, peer, receive.bytes);
-  const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(&stream), receive.bytes, node::nowhere, Protocol::stream};
+  Stream& stream = make(receive, peer, receive.bytes);
+  const bool direct = core_.route().is_long(receive.bytes) && is_run(*receive.datatype, receive.count);
+  if (direct) stream.memory = static_cast<std::byte*>(run_start(*receive.datatype, receive.buffer));
+  const Cts cts{rts.request, name_of(stream), receive.bytes, node::nowhere,
+                direct ? Protocol::direct : Protocol::stream};
   core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
 }
 
 void Streams::cleared(int peer, const Cts& cts) {
   Stream& stream = make(*reinterpret_cast<Request*>(cts.request), peer, cts.bytes);
   stream.receiver = cts.address;
+  stream.direct = cts.protocol == Protocol::direct && is_run(*stream.request->datatype, stream.request->count);
   stream.next = outwards_;
   outwards_ = &stream;
 }
@@ -68,7 +75,7 @@ void Streams::cleared(int peer, const Cts& cts) {
 void Streams::arrived(const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
   Piece piece;
   std::memcpy(&piece, payload, sizeof piece);
-  auto& stream = *reinterpret_cast<Stream*>(piece.receiver);
+  Stream& stream = named(piece.receiver);
   Request& receive = *stream.request;
   const std::size_t n = bytes - sizeof piece;
   unpack(*receive.datatype, receive.buffer, receive.count, piece.position, payload + sizeof piece, n);
@@ -76,6 +83,20 @@ void Streams::arrived(const std::byte* payload, std::size_t bytes, Wakeups& wake
   if (stream.moved < stream.bytes) return;
   retire(stream);
   core_.finish(receive, wakeups);
+}
+
+void Streams::end(std::uint64_t name, Wakeups& wakeups) {
+  Stream& stream = named(name);
+  Request& request = *stream.request;
+  retire(stream);
+  core_.finish(request, wakeups);
+}
+
+bool Streams::post_whole(Stream& stream) {
+  const Request& send = *stream.request;
+  const auto* const memory = static_cast<const std::byte*>(run_start(*send.datatype, send.buffer));
+  return core_.route().post_long(stream.peer, stream.receiver, {memory, stream.bytes}, name_of(stream)) ==
+         lln::Posted::done;
 }
 
 bool Streams::post_piece(Stream& stream) {
@@ -96,6 +117,16 @@ bool Streams::flush(std::uint32_t& ended, Wakeups& wakeups) {
   bool moved = false;
   for (Stream** link = &outwards_; *link != nullptr;) {
     Stream& stream = **link;
+    if (stream.direct) {
+      if (!post_whole(stream)) {
+        link = &stream.next;
+        continue;
+      }
+      *link = stream.next;
+      moved = true;
+      ++ended;  // what is left is the network's
+      continue;
+    }
     for (int left = pieces_at_a_time; left != 0 && stream.moved < stream.bytes && post_piece(stream); --left)
       moved = true;
     if (stream.moved < stream.bytes) {

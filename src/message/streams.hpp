@@ -2,6 +2,9 @@
 // the data when the RTS has matched (CTS), and the sender posts them in pieces that the network takes, each with its place in the
 // message. The pieces may arrive in any order. The sender is done when all have left, the receiver when all have come.
 //
+// Where both buffers are contiguous, and the message is long enough for the network to say so, it goes directly from the one to the other
+// (Network::post_long).
+//
 // Everything happens under the VNI's protection. What is under way outwards is work that is left behind: Core counts it as it counts
 // messages that wait for room.
 #pragma once
@@ -9,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lln/network.hpp"
 #include "object/request.hpp"
 
 namespace heddle {
@@ -37,24 +41,33 @@ class Streams {
   // A piece has come.
   void arrived(const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
 
+  // One that goes directly has left, or landed.
+  void end(std::uint64_t name, Wakeups& wakeups);
+
   // Posts pieces while the network takes them. Whether any has left; adds to `ended` how many messages are out.
   bool flush(std::uint32_t& ended, Wakeups& wakeups);
   // Whoever waits for room wants to be woken.
   void want_room();
 
  private:
-  struct Stream {
+  // Inwards the landing says where the data go, if they may go there directly.
+  struct Stream : lln::Landing {
     Request* request = nullptr;
-    int peer = 0;
-    std::size_t bytes = 0;
     std::size_t moved = 0;
     std::uint64_t receiver = 0;  // outwards: the peer's name for it
+    bool direct = false;         // outwards
     Stream* next = nullptr;
   };
+  // What the other side, or the network, calls it.
+  static std::uint64_t name_of(const Stream& stream) {
+    return reinterpret_cast<std::uint64_t>(static_cast<const lln::Landing*>(&stream));
+  }
+  static Stream& named(std::uint64_t name) { return static_cast<Stream&>(*reinterpret_cast<lln::Landing*>(name)); }
 
   Stream& make(Request& request, int peer, std::size_t bytes);
   void retire(Stream& stream);
   bool post_piece(Stream& stream);
+  bool post_whole(Stream& stream);
 
   Core& core_;
   Stream* outwards_ = nullptr;

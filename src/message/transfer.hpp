@@ -48,12 +48,12 @@ struct Acknowledged {     // begins the payload of an eager_ack
   node::Offset claim;
 };
 
-enum class Protocol : std::uint32_t { split, pipe, stream };
+enum class Protocol : std::uint32_t { split, pipe, stream, direct };
 
 struct Cts {              // payload of a CTS
   std::uint64_t request;  // the sender's
   std::uint64_t
-      address;          // split: of the receiver's buffer, within a process of its request; stream: the receiver's name
+      address;          // split: of the receiver's buffer, within a process of its request; stream and direct: the receiver's name
   std::uint64_t bytes;  // to be moved, which is less than offered if the receiver has less room
   node::Offset shared;  // Split or Pipe
   Protocol protocol;

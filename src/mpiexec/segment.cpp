@@ -25,7 +25,7 @@ constexpr int lowest_descriptor = 40;
 Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes) {
   const int size = static_cast<int>(plan.size());
   const std::size_t heap = node::heap_bytes(size) + node::window_room();
-  const std::size_t bytes = boot::heap_offset(size) + static_cast<std::size_t>(nodes) * heap;
+  const std::size_t bytes = boot::heap_offset(size, nodes) + static_cast<std::size_t>(nodes) * heap;
 
   const int made = memfd_create("heddle-job", MFD_CLOEXEC);
   if (made < 0) fail("cannot make the job's shared segment (memfd_create)");
@@ -40,10 +40,10 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
   if (sized != 0) fail("cannot size the job's shared segment (a limit on file size, ulimit -f?)");
 
   // Only the boot part: the heap is the ranks' own business.
-  void* base = mmap(nullptr, boot::heap_offset(size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* base = mmap(nullptr, boot::heap_offset(size, nodes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) fail("cannot map the job's shared segment");
 
-  Segment segment{fd, static_cast<boot::JobHeader*>(base), rank_records(static_cast<boot::JobHeader*>(base))};
+  Segment segment{fd, static_cast<boot::JobHeader*>(base), nullptr};
   new (segment.header) boot::JobHeader{.magic = boot::job_magic,
                                        .layout = boot::job_layout,
                                        .size = size,
@@ -51,12 +51,17 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
                                        .local_ranks = size,
                                        .usable_cores = machine.usable_cores,
                                        .universe_size = universe_size,
-                                       .heap_offset = boot::heap_offset(size),
+                                       .heap_offset = boot::heap_offset(size, nodes),
                                        .heap_bytes = heap,
                                        .segment_bytes = bytes,
                                        .wake_up = machine.wake_up,
                                        .nodes = nodes,
+                                       .first_node = 0,
+                                       .renumbered = 0,
                                        .agreed = {}};
+  for (int node = 0; node <= nodes; ++node)
+    boot::first_ranks(segment.header)[node] = boot::even_first_rank(node, nodes, size);
+  segment.records = rank_records(segment.header);
   for (int rank = 0; rank < size; ++rank) {
     boot::RankRecord& record = segment.records[rank];
     record.appnum = plan[rank].appnum;

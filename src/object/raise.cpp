@@ -120,7 +120,7 @@ Text<64> place_in_job(const Rank& rank) {
   const char* const number = std::getenv(boot::rank_variable);
   const char* const size = std::getenv(boot::size_variable);
   if (rank.job) {
-    place.add(" on rank %d of %d", rank.job->rank(), rank.job->size());
+    place.add(" on rank %d of %d", rank.rank_shown(), rank.job->size());
   } else if (number != nullptr && size != nullptr) {
     place.add(" on rank %s of %s", number, size);
   }
@@ -163,7 +163,7 @@ std::string place_of(Object* owner) {
   if (owner && owner->kind == Kind::win) responsible.win = static_cast<Win*>(owner);
   if (owner && owner->kind == Kind::file) responsible.file = static_cast<File*>(owner);
   const Place where = place_of(responsible);
-  return where.empty() ? "by rank " + std::to_string(rank.world_rank) + " of " + std::to_string(rank.world_size)
+  return where.empty() ? "by rank " + std::to_string(rank.rank_shown()) + " of " + std::to_string(rank.world_size)
                        : where.c_str();
 }
 

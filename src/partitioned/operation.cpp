@@ -61,7 +61,7 @@ void Operation::end_job() const {
       text, sizeof text,
       "rank %d of %d has had no memory for the partitioned receive from rank %d with tag %d on %s for %d seconds\n"
       "  Start fewer ranks, or raise the limit (ulimit -v, the container's)\n",
-      rank.world_rank, rank.world_size, peer_, tag_, comm_.name.empty() ? "a communicator" : comm_.name.c_str(),
+      rank.rank_shown(), rank.world_size, peer_, tag_, comm_.name.empty() ? "a communicator" : comm_.name.c_str(),
       progress::Shortage::seconds);
   boot::abort(rank.job.get(), MPI_ERR_NO_MEM, text);
 }

@@ -118,8 +118,9 @@ bool has_address(int signal, const siginfo_t& info) {
 void say_who(int signal, const siginfo_t& info) {
   const boot::World& job = *current_rank().job;
   Line line;
-  line << "heddle: rank " << job.rank() << " of " << job.size() << " crashed, process " << syscall(SYS_getpid)
-       << ", thread " << gettid() << ": signal " << signal << " (SIG" << signal_name(signal) << ")";
+  line << "heddle: rank " << job.rank_in_world(job.rank()) << " of " << job.size() << " crashed, process "
+       << syscall(SYS_getpid) << ", thread " << gettid() << ": signal " << signal << " (SIG" << signal_name(signal)
+       << ")";
   if (has_address(signal, info)) (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
 }
 
@@ -128,7 +129,7 @@ void say_who_else() {
   const boot::World& job = *current_rank().job;
   const std::int32_t first = job.record().host;
   int last = first;
-  while (last + 1 < job.size() && job.record_of(last + 1).host == first) ++last;
+  while (job.is_local(last + 1) && job.record_of(last + 1).host == first) ++last;
   if (last > first) Line() << "  the process is that of ranks " << first << " to " << last << ", which all end with it";
 }
 

@@ -60,7 +60,7 @@ Error Finalize() {
 Error Abort(Comm* comm, int errorcode) {
   const Rank& rank = current_rank();
   char text[256];
-  std::snprintf(text, sizeof text, "rank %d called MPI_Abort(%s, %d)", rank.world_rank,
+  std::snprintf(text, sizeof text, "rank %d called MPI_Abort(%s, %d)", rank.rank_shown(),
                 comm != nullptr && !comm->name.empty() ? comm->name.c_str() : "communicator", errorcode);
   boot::abort(rank.job.get(), errorcode, text);
 }

@@ -68,7 +68,7 @@ static Error check_initial_errhandler() {
               chosen.c_str(), known[0], known[1], known[2]);
 }
 
-// Of a job says mpiexec so, once; here of a program that was started without it.
+// Of a job says mpiexec so, once; here of a program that was started without it, or by another launcher.
 static void name_unknown_variables() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -122,12 +122,21 @@ static Error begin_help(Rank& rank) {
 
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
+  if (rank.job->machine_ranks() == rank.job->local_ranks())  // these are not pretended
+    return fail(
+        MPI_ERR_OTHER,
+        "the job has ranks on %d nodes, and there is no network yet that leads from one to another; start it on one",
+        rank.job->nodes());
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
     return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
-  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), rank.world_rank, seed);
+  const auto fail_job = [&rank](const char* text) { boot::abort(rank.job.get(), MPI_ERR_OTHER, text); };
+  rank.networks = std::make_unique<lln::Networks>(
+      *rank.job, rank.node->own_bell(), rank.world_rank,
+      lln::Networks::Settings{
+          .network = setting("HEDDLE_LLN"), .seed = seed, .alone = &rank == &process_rank.rank, .fail = fail_job});
   return success;
 }
 
@@ -139,23 +148,25 @@ static Error bring_up(Rank& rank) {
   const std::size_t heap = alone ? node::heap_bytes(1) + node::window_room() : 0;
   rank.job = boot::join(heap, problem);
   if (!rank.job) return fail(MPI_ERR_OTHER, "%s", problem.text);
-  if (alone) name_unknown_variables();
+  if (alone && rank.job->rank() == 0) name_unknown_variables();
   const boot::World& job = *rank.job;
   rank.peer_memory.begin(job);
   rank.world_rank = job.rank();
   rank.world_size = job.size();
   rank.node.emplace(job.heap().data(), job.heap().size(),
                     node::Place{rank.world_rank, rank.world_size, job.first_local(), job.local_ranks()},
-                    lln::bytes_for_networks(rank.world_size), node::bytes_for_channels(rank.world_size));
+                    lln::bytes_for_networks(rank.world_size), node::bytes_for_channels(job.local_ranks()));
   rank.pollables.emplace(rank.node->own_bell());
   const bool bound = job.record().bound != 0;
   rank.machine.cores = static_cast<std::uint32_t>(job.usable_cores());
   rank.machine.own_cores = bound ? static_cast<std::uint32_t>(job.record().cores) : rank.machine.cores;
   if (rank.world_size > 1 && !bound) {
+    // Nodes that are pretended share a machine.
+    const bool shared = job.machine_ranks() != job.local_ranks();
     rank.machine.spread = boot::spread;
-    rank.machine.part = rank.world_rank;
-    rank.machine.parts = rank.world_size;
-    boot::spread(rank.world_rank, rank.world_size);
+    rank.machine.part = shared ? rank.world_rank : rank.world_rank - job.first_local();
+    rank.machine.parts = job.machine_ranks();
+    boot::spread(rank.machine.part, rank.machine.parts);
   }
   rank.machine.crowded = job.machine_ranks() > job.usable_cores();
   if (Error e = check_initial_errhandler()) return e;
@@ -170,7 +181,7 @@ static Error bring_up(Rank& rank) {
     if (Error e = open_networks(rank)) return e;
     rank.engine = engine::make_engine(rank);
   } catch (const std::runtime_error& error) {
-    return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.world_rank, error.what());
+    return fail(MPI_ERR_OTHER, "rank %d cannot reach other nodes: %s", rank.rank_shown(), error.what());
   }
   if (!rank.engine) return Error(MPI_ERR_ARG);
   rank.sent = &message::take_request();
@@ -202,6 +213,7 @@ void release_library(Rank& rank) {
   retire_handles(rank);
   rank.machine.busy.store(false, std::memory_order_relaxed);
   rank.engine->end_help();
+  if (rank.networks) rank.engine->flush();
   rank.job->leave();
 }
 

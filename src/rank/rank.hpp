@@ -62,6 +62,8 @@ struct Rank {
   std::unique_ptr<lln::Networks> networks;  // to other nodes; null: there are none
   int world_rank = 0;                       // position among all processes of the job; also the address for transports
   int world_size = 1;
+  // In MPI_COMM_WORLD, as the user knows it: what messages say.
+  int rank_shown() const { return job ? job->rank_in_world(world_rank) : world_rank; }
   std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp
   std::atomic<std::uint32_t> partitions_made{0};  // see object/tags.hpp
 

@@ -1,6 +1,5 @@
 #include "threads/selection.hpp"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "threads/component.hpp"
 #include "threads/helper.hpp"
 #include "threads/mutex.hpp"
 #include "threads/no_runtime.hpp"
@@ -70,14 +70,6 @@ std::set<std::string> loaded_files(std::string_view begin) {
   return search.found;
 }
 
-// lib/heddle beside the library that this code is in.
-std::string component_folder() {
-  Dl_info here{};
-  if (dladdr(reinterpret_cast<const void*>(&component_folder), &here) == 0 || here.dli_fname == nullptr) return "";
-  const std::string path = here.dli_fname;
-  return path.substr(0, path.size() - file_name(path).size()) + "heddle/";
-}
-
 // ---- taking one
 
 bool add(const Operations* runtime, std::string& why) {
@@ -90,15 +82,11 @@ bool add(const Operations* runtime, std::string& why) {
 }
 
 bool load(const std::string& path, std::string& why) {
-  void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (module == nullptr) {
-    why = dlerror();
-    return false;
-  }
-  const auto entry = reinterpret_cast<ComponentEntry>(dlsym(module, component_entry));
-  const Operations* const runtime = entry != nullptr ? entry() : nullptr;
+  Module module(path, component_entry, why);
+  if (module.entry() == nullptr) return false;
+  const Operations* const runtime = reinterpret_cast<ComponentEntry>(module.entry())();
   if (runtime == nullptr || runtime->layout != operations_layout) {
-    dlclose(module);
+    module.close();
     why = path + " is no component of this version of Heddle";
     return false;
   }

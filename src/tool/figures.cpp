@@ -40,7 +40,7 @@ bool may_sleep(const safety::Model& model) {
 }  // namespace
 
 Figures collect(Rank& rank) {
-  Figures figures{.rank = rank.world_rank,
+  Figures figures{.rank = rank.rank_shown(),
                   .ranks = rank.world_size,
                   .model = rank.engine->model().name,
                   .model_was_chosen = !setting("HEDDLE_MODEL").empty(),

@@ -39,7 +39,8 @@ class PeerMemoryTest : public testing::Test {
   void SetUp() override {
     segment_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(segment_, MAP_FAILED);
-    new (segment_) JobHeader{.size = 2, .heap_offset = heap_offset(2), .heap_bytes = heap, .nodes = 1};
+    new (segment_) JobHeader{.size = 2, .heap_offset = heap_offset(2, 1), .heap_bytes = heap, .nodes = 1};
+    first_ranks(static_cast<JobHeader*>(segment_))[1] = 2;
     job_.emplace(segment_);
     shared_ = new (job_->heap().data()) Stages;
     job_->record_of(0).host = 0;
@@ -72,7 +73,7 @@ class PeerMemoryTest : public testing::Test {
   pid_t peer_ = -1;
 
  private:
-  static constexpr std::size_t bytes = heap_offset(2) + heap;
+  static constexpr std::size_t bytes = heap_offset(2, 1) + heap;
 
   [[noreturn]] void be_the_peer() {
     shared_->key_in_child.store(is_key_here(record_of(0)));

@@ -28,7 +28,8 @@ using namespace heddle;
 
 namespace {
 
-std::unique_ptr<boot::World> job;
+// As in the library: it stays until the process ends, and threads watch it.
+std::unique_ptr<boot::World>& job = *new std::unique_ptr<boot::World>;
 
 void be_in_call(std::uint16_t call) { boot::take_thread_record(job->record())->calls.store(call); }
 

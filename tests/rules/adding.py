@@ -50,22 +50,25 @@ def network(copy: Copy, libraries: list[str]) -> None:
     for ending in ("hpp", "cpp"):
         copy.clone(f"src/lln/loopback/loopback.{ending}", f"src/lln/mirror/mirror.{ending}",
                    ("Loopback", "Mirror"), ("loopback/loopback", "mirror/mirror"))
-    # The rank's network, and the tests of every network.
-    copy.edit("src/lln/networks.cpp", "make_unique<Loopback>", "make_unique<Mirror>")
-    copy.edit("src/lln/networks.cpp", '#include "lln/loopback/loopback.hpp"',
-              '#include "lln/loopback/loopback.hpp"\n#include "lln/mirror/mirror.hpp"')
-    copy.edit("tests/lln/network_test.cpp", '#include "lln/loopback/loopback.hpp"',
-              '#include "lln/loopback/loopback.hpp"\n#include "lln/mirror/mirror.hpp"')
-    copy.edit("tests/lln/network_test.cpp", "using All = testing::Types<OverLoopback>;", """struct OverMirror {
-  static std::unique_ptr<Network> open(Directory& directory, int rank, std::uint64_t seed) {
-    return std::make_unique<Mirror>(directory, rank, 0, seed);
+    copy.clone("src/lln/ucx/component.cpp", "src/lln/mirror/component.cpp", ("ucx/ucx", "mirror/mirror"), ('"ucx"', '"mirror"'),
+               ("Ucx(surroundings)", "Mirror(surroundings.directory, surroundings.rank, surroundings.vni, 1)"))
+    component = copy.root / "lln-mirror.so"
+    subprocess.run([*copy.compiler, "-fPIC", "-shared", *(copy.root / "src/lln/mirror").glob("*.cpp"), "-o", component], check=True)
+    # The networks that HEDDLE_LLN may name, and the tests of every network.
+    copy.edit("src/lln/networks.cpp", 'Known{"ucx", "libucx-dev"}', 'Known{"ucx", "libucx-dev"}, Known{"mirror", "libmirror-dev"}')
+    copy.edit("tests/lln/network_test.cpp", "HEDDLE_TEST_UCX", '"/nowhere/lln-ucx.so"')
+    copy.edit("tests/lln/network_test.cpp", "using All = testing::Types<OverLoopback, OverUcx>;", """struct OverMirror {
+  static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
+    static const Component* const component = load_network("%s", why);
+    EXPECT_NE(component, nullptr) << why;
+    Why said{};
+    return component == nullptr ? nullptr : Networks::End(component->open(at, said), {component});
   }
 };
-using All = testing::Types<OverLoopback, OverMirror>;""")
-    # That it is the network of a rank too, the compiler says: networks.cpp has no other.
-    copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp",
-                        "src/lln/mirror/mirror.cpp"], libraries)
-    copy.compile("src/lln/networks.cpp")
+using All = testing::Types<OverMirror>;""" % component)
+    copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp", "src/lln/networks.cpp", "src/lln/watch.cpp",
+                        "src/threads/component.cpp", "src/threads/selection.cpp", "src/platform/hardware.cpp",
+                        "src/platform/machine.cpp"], [*libraries, "-lhwloc"])
 
 
 def strategy(copy: Copy, libraries: list[str]) -> None:

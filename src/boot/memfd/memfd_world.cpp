@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "boot/card.hpp"
 #include "boot/join.hpp"
 #include "boot/peer_memory.hpp"
 
@@ -62,14 +63,6 @@ bool shares_memory_with_host(const World& job) {
   if (job.record_of(job.record().host).first_of_host.compare_exchange_strong(first, job.rank() + 1)) return true;
   return is_key_here(job.record_of(first - 1));
 }
-
-// Before the bytes of each; entries begin at multiples of its size.
-struct EntryHead {
-  std::int32_t vni;
-  std::uint32_t bytes;
-};
-
-std::size_t whole(std::size_t bytes) { return (bytes + sizeof(EntryHead) - 1) / sizeof(EntryHead) * sizeof(EntryHead); }
 
 }  // namespace
 
@@ -125,11 +118,9 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
   return joined;
 }
 
-std::uint64_t MemfdWorld::agreed(int word) const { return header_->agreed[word].load(std::memory_order_relaxed); }
+std::uint64_t MemfdWorld::agreed(int word) const { return header().agreed[word].load(std::memory_order_relaxed); }
 std::uint64_t MemfdWorld::agree(int word, std::uint64_t proposal) {
-  std::uint64_t standing = 0;
-  return header_->agreed[word].compare_exchange_strong(standing, proposal, std::memory_order_relaxed) ? proposal
-                                                                                                      : standing;
+  return first_proposal(header().agreed[word], proposal);
 }
 
 // mpiexec writes the text.
@@ -141,34 +132,14 @@ void MemfdWorld::abort(int code, const char* text) {
   std::snprintf(record().abort_text, sizeof record().abort_text, "%s", text);
   record().state.store(RankState::aborted);
   // mpiexec learns it from our end, unless a wrapper script stands between us; so it is also told.
-  kill(header_->launcher, abort_signal());
+  kill(header().launcher, abort_signal());
   _exit(exit_code(code));
 }
 
-std::span<const std::byte> MemfdWorld::find(int peer, int vni) const {
-  const Card& card = cards(header_)[peer];
-  const std::uint32_t used = card.used.load(std::memory_order_acquire);
-  for (std::size_t at = 0; at < used;) {
-    EntryHead head;
-    std::memcpy(&head, card.entries + at, sizeof head);
-    at += sizeof head;
-    if (head.vni == vni) return {card.entries + at, head.bytes};
-    at += whole(head.bytes);
-  }
-  return {};
-}
-
+std::span<const std::byte> MemfdWorld::find(int peer, int vni) const { return find_entry(cards(&header())[peer], vni); }
 bool MemfdWorld::publish(int vni, std::span<const std::byte> address) {
   const std::lock_guard guard(mutex_);
-  Card& card = cards(header_)[rank()];
-  const std::size_t at = card.used.load(std::memory_order_relaxed);
-  const std::size_t end = at + sizeof(EntryHead) + whole(address.size());
-  if (end > sizeof card.entries) return false;
-  const EntryHead head{vni, static_cast<std::uint32_t>(address.size())};
-  std::memcpy(card.entries + at, &head, sizeof head);
-  std::memcpy(card.entries + at + sizeof head, address.data(), address.size());
-  card.used.store(static_cast<std::uint32_t>(end), std::memory_order_release);
-  return true;
+  return add_entry(cards(&header())[rank()], vni, address);
 }
 
 }  // namespace heddle::boot

@@ -24,9 +24,8 @@ class MemfdWorld final : public World {
   bool publish(int vni, std::span<const std::byte> address) override;
 
  private:
-  MemfdWorld(JobHeader* header, int rank) : World(header, rank), header_(header) {}
+  MemfdWorld(JobHeader* header, int rank) : World(header, rank) {}
 
-  JobHeader* header_;
   std::mutex mutex_;  // of our own card
 };
 

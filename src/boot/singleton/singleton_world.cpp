@@ -6,16 +6,15 @@
 
 #include <cstring>
 
+#include "boot/card.hpp"
 #include "boot/cores.hpp"
-#include "boot/foreign_launcher.hpp"
 #include "boot/join.hpp"
 #include "boot/wake_up.hpp"
 
 namespace heddle::boot {
 
 std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& problem) {
-  if (refuses_singleton(problem.text, sizeof problem.text)) return nullptr;
-  const std::size_t bytes = heap_offset(1) + heap_bytes;
+  const std::size_t bytes = heap_offset(1, 1) + heap_bytes;
   void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED)
     return refuse(problem, "cannot map %zu MiB: %s (a limit on address space, ulimit -v?)", bytes >> 20,
@@ -28,9 +27,10 @@ std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& pro
   header->nodes = 1;
   header->usable_cores = boot::usable_cores();
   header->wake_up = measure_wake_up();
-  header->heap_offset = heap_offset(1);
+  header->heap_offset = heap_offset(1, 1);
   header->heap_bytes = heap_bytes;
   header->segment_bytes = bytes;
+  first_ranks(header)[1] = 1;
   RankRecord& record = rank_records(header)[0];
   record.app_ranks = 1;
   record.cores = header->usable_cores;
@@ -40,8 +40,7 @@ std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& pro
 }
 
 std::uint64_t SingletonWorld::agree(int word, std::uint64_t proposal) {
-  std::uint64_t standing = 0;
-  return agreed_[word].compare_exchange_strong(standing, proposal) ? proposal : standing;
+  return first_proposal(agreed_[word], proposal);
 }
 
 void SingletonWorld::abort(int code, const char* text) { end_process(code, text); }

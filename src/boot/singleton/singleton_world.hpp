@@ -10,7 +10,7 @@ namespace heddle::boot {
 
 class SingletonWorld final : public World {
  public:
-  // With a heap of so many bytes. Null: it can't be had, or the environment names a job of somebody else's launcher.
+  // With a heap of so many bytes. Null: it can't be had.
   static std::unique_ptr<World> make(std::size_t heap_bytes, Problem& problem);
 
   std::uint64_t agreed(int word) const override { return agreed_[word]; }

@@ -17,7 +17,7 @@ namespace heddle::lln {
 
 namespace {
 
-constexpr Traits what_it_can{.eager = 1500, .ordered = false};
+constexpr Traits what_it_can{.eager = 1500, .ordered = false, .longs = 0};
 
 constexpr std::uint32_t refused_in = 8;  // one of so many posts
 constexpr std::uint32_t most_looks = 4;  // that a message is held for
@@ -147,22 +147,22 @@ int Loopback::poll(int most, Sink sink) {
   int handed = 0;
   try {
     receive();
-    for (std::size_t i = 0; i < held_.size() && handed < most;) {
-      if (held_[i].looks != 0) {
-        --held_[i++].looks;
-        continue;
-      }
-      Packet head;
-      const std::vector<std::byte>& packet = held_[i].packet;
-      std::memcpy(&head, packet.data(), sizeof head);
-      sink(head.sender, head.envelope, packet.data() + sizeof head, packet.size() - sizeof head);
-      std::swap(held_[i], held_.back());
-      held_.pop_back();
-      ++handed;
-    }
   } catch (...) {
     say_held();
     throw;
+  }
+  for (std::size_t i = 0; i < held_.size() && handed < most;) {
+    if (held_[i].looks != 0) {
+      --held_[i++].looks;
+      continue;
+    }
+    Packet head;
+    const std::vector<std::byte>& packet = held_[i].packet;
+    std::memcpy(&head, packet.data(), sizeof head);
+    if (!sink(head.sender, head.envelope, packet.data() + sizeof head, packet.size() - sizeof head)) break;
+    std::swap(held_[i], held_.back());
+    held_.pop_back();
+    ++handed;
   }
   say_held();
   return handed;

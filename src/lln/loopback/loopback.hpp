@@ -23,10 +23,14 @@ class Loopback final : public Network {
 
   const Traits& traits() const override;
   Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
+  Posted post_long(int, std::uint64_t, std::span<const std::byte>, std::uint64_t) override { return Posted::busy; }
   int poll(int most, Sink sink) override;
   bool arrived() const override;
+  bool any_under_way() const override { return false; }
+  void flush() override {}
   void want_room(int peer) override;
   void forget_room() override;
+  bool arm() override { return true; }  // the descriptor tells in any case
   int wake_fd() const override { return events_; }
   std::int64_t look_again_after() const override;
 

@@ -1,0 +1,257 @@
+#include "boot/launched/agent.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "boot/card.hpp"
+#include "boot/launched/thread.hpp"
+
+namespace heddle::boot {
+namespace {
+
+// Milliseconds. A launcher that ends a job when a rank dies has done so by then.
+constexpr int patience_with_launcher = 400;
+// If a node's agent is gone, first its neighbours may say so, then the root or else the first of the other nodes.
+constexpr int patience_with_node = 800;
+constexpr int patience_of_others = 1'500;
+constexpr std::int64_t time_to_tell = 300;
+
+constexpr int roots_node = 0;
+
+}  // namespace
+
+Agent::Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending)
+    : at_(std::move(gathered)), header_(header), ending_(ending), rank_(rank), is_root_(at_.is_root()) {
+  count_others();
+}
+
+void Agent::start() {
+  start_thread([this] { run(); });
+}
+
+int Agent::node_of(int rank) const {
+  const std::int32_t* const first = first_ranks(&header_);
+  return static_cast<int>(std::upper_bound(first, first + header_.nodes, rank) - first) - 1;
+}
+
+void Agent::run() {
+  // Who has not lived to get the segment.
+  for (const LocalRank& local : at_.locals)
+    if (!local.link.is_open()) local_is_gone(local);
+  while (true) {
+    poll_all();
+    for (LocalRank& local : at_.locals) read_local(local);
+    for (std::size_t node = 1; node < at_.nodes.size(); ++node) read_node(static_cast<int>(node), at_.nodes[node].link);
+    read_node(roots_node, at_.root);
+    count_others();
+  }
+}
+
+void Agent::poll_all() {
+  std::vector<pollfd> waiting;
+  const auto add = [&](const Connection& link) {
+    if (!link.is_open()) return;
+    const short room = link.waits_for_room() ? POLLOUT : 0;
+    waiting.push_back({.fd = link.fd(), .events = static_cast<short>(POLLIN | room), .revents = 0});
+  };
+  for (const LocalRank& local : at_.locals) add(local.link);
+  for (const NodeLink& node : at_.nodes) add(node.link);
+  add(at_.root);
+  (void)poll(waiting.data(), waiting.size(), -1);
+}
+
+void Agent::read_local(LocalRank& local) {
+  if (!local.link.is_open()) return;
+  local.link.flush();
+  local.link.read();
+  while (const std::optional<Frame> frame = local.link.next()) from_local(local, *frame);
+  if (!local.link.is_open()) local_is_gone(local);
+}
+
+void Agent::read_node(int node, Connection& link) {
+  if (!link.is_open()) return;
+  link.flush();
+  link.read();
+  while (const std::optional<Frame> frame = link.next()) from_node(node, *frame);
+  if (!link.is_open()) node_is_gone(node);
+}
+
+// ---- what ranks of this node want
+
+void Agent::from_local(const LocalRank& local, const Frame& frame) {
+  Fields fields(frame);
+  switch (frame.kind()) {
+    case FrameKind::agree:
+      // On the root's node the ranks use its segment themselves.
+      at_.root.send(frame);
+      break;
+    case FrameKind::ask:
+      if (const int peer = fields.index(); is_rank(peer) && asked_.insert(peer).second) ask_for_card(peer, at_.node);
+      break;
+    case FrameKind::published:
+      for (Subscription& subscription : wanted_[local.rank]) send_card(local.rank, subscription);
+      break;
+    case FrameKind::left:
+      at_.root.send(frame);
+      for (NodeLink& node : at_.nodes) node.link.send(frame);
+      told_left_.store(true, std::memory_order_release);
+      break;
+    case FrameKind::end:
+      end_all(frame, true);
+      break;
+    default:
+      break;
+  }
+}
+
+void Agent::ask_for_card(int peer, int node) {
+  const int its_node = node_of(peer);
+  if (its_node != at_.node) {
+    towards(its_node).send(Frame(FrameKind::ask).add(peer).add(node));
+  } else if (node != at_.node) {
+    std::vector<Subscription>& all = wanted_[peer];
+    send_card(peer, all.emplace_back(Subscription{node, 0}));
+  }
+}
+
+void Agent::send_card(int peer, Subscription& subscription) {
+  const Card& card = cards(&header_)[peer];
+  const std::uint32_t used = card.used.load(std::memory_order_acquire);
+  if (used == subscription.sent) return;
+  Frame frame(FrameKind::card);
+  frame.add(subscription.node).add(peer).add(subscription.sent);
+  frame.add(
+      std::string_view(reinterpret_cast<const char*>(card.entries + subscription.sent), used - subscription.sent));
+  subscription.sent = used;
+  towards(subscription.node).send(frame);
+}
+
+// ---- what comes from other nodes
+
+void Agent::from_node(int node, const Frame& frame) {
+  Fields fields(frame);
+  switch (frame.kind()) {
+    case FrameKind::agree:
+      if (is_root_) answer_agree(frame, towards(node));
+      break;
+    case FrameKind::agreed:
+      take_agreed(frame);
+      break;
+    case FrameKind::ask: {
+      const int peer = fields.index(), from = fields.index();
+      if (is_rank(peer) && is_node(from) && (is_root_ || node_of(peer) == at_.node)) ask_for_card(peer, from);
+      break;
+    }
+    case FrameKind::card: {
+      const int to = fields.index(), peer = fields.index();
+      const std::uint32_t offset = fields.number();
+      if (!fields.complete() || !is_node(to) || !is_rank(peer)) break;
+      if (to != at_.node) {
+        if (is_root_) towards(to).send(frame);
+      } else if (node_of(peer) != at_.node) {
+        const std::string_view bytes = fields.rest();
+        (void)add_bytes(cards(&header_)[peer], offset,
+                        {reinterpret_cast<const std::byte*>(bytes.data()), bytes.size()});
+      }
+      break;
+    }
+    case FrameKind::left:
+      left_.insert(node);
+      break;
+    case FrameKind::end:
+      end_all(frame, false);
+      break;
+    default:
+      break;
+  }
+}
+
+// A proposal of 0 is none.
+void Agent::answer_agree(const Frame& frame, Connection& to) {
+  Fields fields(frame);
+  const int word = fields.index();
+  const std::uint64_t proposal = fields.long_number();
+  const int rank = fields.index();
+  if (!fields.complete() || word < 0 || word >= agreed_words || !is_rank(rank)) return;
+  std::atomic<std::uint64_t>& there = header_.agreed[word];
+  const std::uint64_t value = proposal != 0 ? first_proposal(there, proposal) : there.load(std::memory_order_relaxed);
+  to.send(Frame(FrameKind::agreed).add(word).add(value).add(rank));
+}
+
+void Agent::take_agreed(const Frame& frame) {
+  Fields fields(frame);
+  const int word = fields.index();
+  const std::uint64_t value = fields.long_number();
+  const int rank = fields.index();
+  if (is_root_ || !fields.complete() || word < 0 || word >= agreed_words) return;
+  if (value != 0) header_.agreed[word].store(value, std::memory_order_relaxed);
+  for (LocalRank& local : at_.locals)
+    if (local.rank == rank) local.link.send(frame);
+}
+
+// ---- ends
+
+// To all but whoever told us.
+void Agent::end_all(const Frame& end, bool tell_root) {
+  if (ending_job_) return;
+  ending_job_ = true;
+  std::vector<Connection*> all;
+  for (LocalRank& local : at_.locals) all.push_back(&local.link);
+  for (NodeLink& node : at_.nodes) all.push_back(&node.link);
+  if (tell_root) all.push_back(&at_.root);
+  for (Connection* link : all) link->send(end);
+  const auto waits = [](const Connection* link) { return link->waits_for_room(); };
+  for (const std::int64_t by = milliseconds_now() + time_to_tell;
+       milliseconds_now() < by && std::any_of(all.begin(), all.end(), waits);) {
+    usleep(1000);
+    for (Connection* link : all) link->flush();
+  }
+  told_end_.store(true, std::memory_order_release);
+}
+
+void Agent::local_is_gone(const LocalRank& local) {
+  if (ending_job_ || rank_records(&header_)[local.rank].state.load() == RankState::finalized) return;
+  char text[200];
+  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
+                header_.renumbered != 0 ? launcher_ranks(&header_)[local.rank] : local.rank, local.process);
+  lose(text, patience_with_launcher);
+}
+
+void Agent::node_is_gone(int node) {
+  if (ending_job_ || left_.contains(node)) return;
+  char text[256];
+  const std::int32_t* const first = first_ranks(&header_);
+  std::snprintf(text, sizeof text,
+                "node %d%s%s with %d of the ranks is gone: its connection to %s has ended; the job ends", node,
+                is_root_ ? ", " : "", is_root_ ? at_.nodes[static_cast<std::size_t>(node)].host.c_str() : "",
+                first[node + 1] - first[node], is_root_ ? "rank 0" : "this node");
+  lose(text, is_root_ || at_.node == 1 ? patience_with_node : patience_of_others);
+}
+
+// The others end with us, and leave it to us to say why.
+void Agent::lose(const char* text, int patience) {
+  usleep(static_cast<unsigned>(patience) * 1000);
+  ending_.say(text);
+  end_all(Frame(FrameKind::end).add(1).add(ending_.time_to_be_ended()), true);
+  ending_.end();
+}
+
+void Agent::count_others() {
+  const std::lock_guard guard(mutex_);
+  others_ = 0;
+  for (const LocalRank& local : at_.locals)
+    if (local.link.is_open() && local.rank != rank_) ++others_;
+  for (const NodeLink& node : at_.nodes)
+    if (node.link.is_open()) ++others_;
+  if (others_ == 0) fewer_.notify_all();
+}
+
+void Agent::wait_for_others() {
+  std::unique_lock lock(mutex_);
+  fewer_.wait(lock, [this] { return others_ == 0; });
+}
+
+}  // namespace heddle::boot

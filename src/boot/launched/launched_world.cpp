@@ -1,0 +1,190 @@
+#include "boot/launched/launched_world.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "boot/card.hpp"
+#include "boot/join.hpp"
+#include "boot/launched/gather.hpp"
+#include "boot/launched/node_segment.hpp"
+#include "boot/peer_memory.hpp"
+
+namespace heddle::boot {
+namespace {
+
+constexpr char nodes_variable[] = "HEDDLE_NODES";
+constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
+constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
+constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
+
+bool read_nodes(Pretended& pretended, Problem& problem) {
+  const char* const text = std::getenv(nodes_variable);
+  if (text == nullptr || *text == '\0') return true;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), pretended.nodes);
+  if (error == std::errc() && *end == '\0' && pretended.nodes >= 1) return true;
+  refuse(problem, "%s=%.40s is no number of nodes, from 1 on", nodes_variable, text);
+  return false;
+}
+
+// The agent's own link to itself.
+bool connect_itself(Gathered& gathered, int rank, Problem& problem) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    refuse(problem, "no local socket can be made: %s", std::strerror(errno));
+    return false;
+  }
+  gathered.agent = Connection(Descriptor(ends[0]));
+  for (LocalRank& local : gathered.locals)
+    if (local.rank == rank) local.link = Connection(Descriptor(ends[1]));
+  return true;
+}
+
+// The job's number for a rank of the launcher.
+int number_in(void* segment, int launcher_rank) {
+  auto* const header = static_cast<JobHeader*>(segment);
+  if (header->renumbered == 0) return launcher_rank;
+  const std::int32_t* const all = launcher_ranks(header);
+  return static_cast<int>(std::find(all, all + header->size, launcher_rank) - all);
+}
+
+LaunchedWorld* agents_world = nullptr;
+
+template <class Condition>
+void wait_until(Condition&& holds) {
+  const std::int64_t by = milliseconds_now() + time_to_tell;
+  while (!holds() && milliseconds_now() < by) usleep(100);
+}
+
+}  // namespace
+
+std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Problem& problem) {
+  Pretended pretended;
+  Gathered gathered;
+  if (!read_nodes(pretended, problem) || !gather(*wireup, pretended, gathered, problem)) return nullptr;
+  int agent_rank = number_of(wireup->rank(), gathered.order);
+  void* const segment = gathered.is_agent ? make_node_segment(gathered, *wireup, pretended.nodes > 1, problem)
+                                          : receive_node_segment(gathered.agent, agent_rank, problem);
+  if (segment == nullptr) {
+    refuse_all(gathered, problem.text);
+    return nullptr;
+  }
+  if (gathered.is_agent && !connect_itself(gathered, agent_rank, problem)) return nullptr;
+  std::unique_ptr<LaunchedWorld> joined(
+      new LaunchedWorld(segment, std::move(wireup), std::move(gathered.agent), agent_rank));
+  try {
+    joined->begin(std::move(gathered));
+  } catch (const std::system_error& error) {
+    return refuse(problem, "no thread can be made to watch the job (%s); raise the limit of threads (ulimit -u)",
+                  error.what());
+  }
+  return joined;
+}
+
+LaunchedWorld::LaunchedWorld(void* segment, std::unique_ptr<Wireup> wireup, Connection agent, int agent_rank)
+    : World(segment, number_in(segment, wireup->rank())),
+      wireup_(std::move(wireup)),
+      member_(std::move(agent), header(), rank(), agent_rank, *this),
+      asked_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(size()))) {}
+
+void LaunchedWorld::begin(Gathered gathered) {
+  record().appnum = wireup_->appnum();
+  record().pid.store(getpid());
+  record().state.store(RankState::inited);
+  publish_key(record());
+  if (gathered.is_agent) {
+    agent_ = std::make_unique<Agent>(std::move(gathered), header(), rank(), *this);
+    agent_->start();
+    agents_world = this;
+    std::atexit(linger);
+  }
+  member_.start();
+  // What this process starts is not a rank of the job.
+  setenv(launcher_variable, "0", 1);
+}
+
+// On the root's node the segment has what all agree on; on another one, what its ranks have asked for.
+std::uint64_t LaunchedWorld::agreed(int word) const {
+  std::uint64_t value = header().agreed[word].load(std::memory_order_relaxed);
+  if (value == 0 && header().first_node != 0) (void)member_.agree(word, 0, value);
+  return value;
+}
+std::uint64_t LaunchedWorld::agree(int word, std::uint64_t proposal) {
+  if (header().first_node == 0) return first_proposal(header().agreed[word], proposal);
+  std::uint64_t value = header().agreed[word].load(std::memory_order_relaxed);
+  if (value != 0 || member_.agree(word, proposal, value)) return value;
+  boot::abort(this, 1, "rank 0 of the job does not answer what all ranks have to agree on");
+}
+
+std::span<const std::byte> LaunchedWorld::find(int peer, int vni) const {
+  const std::span<const std::byte> entry = find_entry(cards(&header())[peer], vni);
+  if (entry.empty() && !is_local(peer) && !asked_[static_cast<std::size_t>(peer)].exchange(true))
+    member_.send(Frame(FrameKind::ask).add(peer));
+  return entry;
+}
+
+bool LaunchedWorld::publish(int vni, std::span<const std::byte> address) {
+  const std::lock_guard guard(mutex_);
+  if (!add_entry(cards(&header())[rank()], vni, address)) return false;
+  if (nodes() > 1) member_.send(Frame(FrameKind::published));
+  return true;
+}
+
+// ---- ends
+
+void LaunchedWorld::leave() {
+  World::leave();
+  if (left_.exchange(true)) return;
+  if (agent_) {
+    member_.send(Frame(FrameKind::left));
+    wait_until([this] { return agent_->has_told_left(); });
+  }
+  wireup_->finalize();
+}
+
+// Others may still ask this node's agent. A child of fork is none.
+void LaunchedWorld::linger() {
+  LaunchedWorld& world = *agents_world;
+  if (world.record().state.load() == RankState::finalized && world.record().pid.load() == getpid())
+    world.agent_->wait_for_others();
+}
+
+void LaunchedWorld::abort(int code, const char* text) {
+  std::int32_t unset = 0;
+  if (!record().abort_code.compare_exchange_strong(unset, exit_code(code))) {
+    while (true) pause();  // another thread was first: its reason stands, and it is about to end the process
+  }
+  std::snprintf(record().abort_text, sizeof record().abort_text, "%s", text);
+  record().state.store(RankState::aborted);
+  write_line(text);
+  member_.send(Frame(FrameKind::end).add(exit_code(code)).add(time_to_be_ended()));
+  if (agent_) wait_until([this] { return agent_->has_told_end(); });
+  if (!wireup_->keeps_abort_code()) usleep(time_of_ranks * 1000);
+  wireup_->abort(exit_code(code), text);
+  _exit(exit_code(code));
+}
+
+int LaunchedWorld::time_to_be_ended() const { return wireup_->keeps_abort_code() ? time_of_launcher : 0; }
+
+void LaunchedWorld::say(const char* text) {
+  std::int32_t unset = 0;
+  if (!record().abort_code.compare_exchange_strong(unset, 1)) {
+    while (true) pause();
+  }
+  record().state.store(RankState::aborted);
+  write_line((std::string("heddle: ") + text).c_str());
+}
+
+void LaunchedWorld::end() {
+  if (!wireup_->keeps_abort_code()) usleep(time_of_ranks * 1000);
+  wireup_->abort(1, record().abort_text);
+  usleep(time_of_launcher * 1000);
+  _exit(1);
+}
+
+}  // namespace heddle::boot

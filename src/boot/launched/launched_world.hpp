@@ -1,0 +1,48 @@
+// The World of a job that another launcher has started. The ranks of a node share a segment that the node's agent has
+// made; what they ask of other nodes goes through the agents (agent.hpp).
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "boot/launched/agent.hpp"
+#include "boot/launched/member.hpp"
+#include "boot/problem.hpp"
+#include "boot/wireup.hpp"
+#include "boot/world.hpp"
+
+namespace heddle::boot {
+
+class LaunchedWorld final : public World, public Ending {
+ public:
+  // Collective over the job. Takes the wire-up; null with the reason, and the caller still has it.
+  static std::unique_ptr<World> join(std::unique_ptr<Wireup>& wireup, Problem& problem);
+
+  std::uint64_t agreed(int word) const override;
+  std::uint64_t agree(int word, std::uint64_t proposal) override;
+  [[noreturn]] void abort(int code, const char* text) override;
+  void leave() override;
+  void say(const char* text) override;
+  [[noreturn]] void end() override;
+  int time_to_be_ended() const override;
+
+  // A card of another node's rank is fetched when it is first looked for: until it has come there is no entry.
+  std::span<const std::byte> find(int peer, int vni) const override;
+  bool publish(int vni, std::span<const std::byte> address) override;
+
+ private:
+  LaunchedWorld(void* segment, std::unique_ptr<Wireup> wireup, Connection agent, int agent_rank);
+  void begin(Gathered gathered);
+  // At the end of the process.
+  static void linger();
+
+  std::unique_ptr<Wireup> wireup_;
+  mutable Member member_;
+  std::unique_ptr<Agent> agent_;                        // of the node's agent
+  std::mutex mutex_;                                    // of our own card
+  mutable std::unique_ptr<std::atomic<bool>[]> asked_;  // by rank: whether its card is on its way
+  std::atomic<bool> left_{false};
+};
+
+}  // namespace heddle::boot

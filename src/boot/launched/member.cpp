@@ -1,0 +1,88 @@
+#include "boot/launched/member.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "boot/join.hpp"
+#include "boot/launched/thread.hpp"
+
+namespace heddle::boot {
+namespace {
+
+// Milliseconds. Those of its own node know best what has become of an agent; one after the other they would say it.
+constexpr int patience = 300;
+constexpr int patience_for_each = 20;
+constexpr std::uint32_t longest_time_to_end = 2'000;
+
+}  // namespace
+
+Member::Member(Connection link, JobHeader& header, int rank, int agent, Ending& ending)
+    : header_(header), rank_(rank), agent_(agent), ending_(ending), link_(std::move(link)) {}
+
+void Member::start() {
+  start_thread([this] { run(); });
+}
+
+bool Member::send(const Frame& frame) {
+  const std::lock_guard guard(mutex_);
+  link_.send(frame);
+  return link_.is_open();
+}
+
+bool Member::agree(int word, std::uint64_t proposal, std::uint64_t& value) {
+  const std::lock_guard turn(asking_);
+  std::unique_lock lock(mutex_);
+  if (!link_.is_open()) return false;
+  const std::uint64_t before = answers_;
+  link_.send(Frame(FrameKind::agree).add(word).add(proposal).add(rank_));
+  if (!answered_.wait_for(lock, std::chrono::seconds(agree_limit), [&] { return answers_ != before; })) return false;
+  value = value_;
+  return true;
+}
+
+void Member::run() {
+  for (bool open = true; open;) {
+    std::unique_lock lock(mutex_);
+    link_.read();
+    while (const std::optional<Frame> frame = link_.next()) take(*frame);
+    open = link_.is_open();
+    pollfd waiting{.fd = link_.fd(), .events = POLLIN, .revents = 0};
+    lock.unlock();
+    if (open) (void)poll(&waiting, 1, -1);
+  }
+  agent_is_gone();
+}
+
+void Member::take(const Frame& frame) {
+  Fields fields(frame);
+  if (frame.kind() == FrameKind::agreed) {
+    fields.number();
+    value_ = fields.long_number();
+    ++answers_;
+    answered_.notify_all();
+  } else if (frame.kind() == FrameKind::end) {
+    // Whoever ends the job has said why, and asked the launcher.
+    const int code = fields.index();
+    usleep(std::min(fields.number(), longest_time_to_end) * 1000);
+    _exit(exit_code(code));
+  }
+}
+
+void Member::agent_is_gone() {
+  const RankState state = rank_records(&header_)[agent_].state.load();
+  if (state == RankState::finalized) return;
+  char text[200];
+  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
+                header_.renumbered != 0 ? launcher_ranks(&header_)[agent_] : agent_,
+                rank_records(&header_)[agent_].pid.load());
+  const std::int32_t* const first =
+      std::upper_bound(first_ranks(&header_), first_ranks(&header_) + header_.nodes, rank_) - 1;
+  usleep(static_cast<unsigned>(patience + std::min(20, rank_ - *first) * patience_for_each) * 1000);
+  ending_.say(text);
+  ending_.end();
+}
+
+}  // namespace heddle::boot

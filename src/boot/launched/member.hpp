@@ -1,0 +1,58 @@
+// A rank's end of its link to its node's agent. A thread sleeps on it, to notice when the job ends or the agent is
+// gone.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "boot/job.hpp"
+#include "boot/launched/connection.hpp"
+
+namespace heddle::boot {
+
+// How a job ends that one of its ranks has left without a word. Whoever notices waits a little first: a launcher that
+// notices, too, has then ended us, and has said what there is to say.
+class Ending {
+ public:
+  virtual ~Ending() = default;
+  // Once: a second thread that has something to say is kept from it.
+  virtual void say(const char* text) = 0;
+  // Asks the launcher to end the job, and ends this process.
+  [[noreturn]] virtual void end() = 0;
+  // Milliseconds after which a rank that is told of the end ends by itself.
+  virtual int time_to_be_ended() const = 0;
+};
+
+class Member {
+ public:
+  // `agent`: the rank of whoever is at the other end.
+  Member(Connection link, JobHeader& header, int rank, int agent, Ending& ending);
+  void start();
+
+  // Any thread. False: the agent is gone.
+  bool send(const Frame& frame);
+  // Asks for the value of a word, and proposes one if it is not 0. False: there is no answer.
+  bool agree(int word, std::uint64_t proposal, std::uint64_t& value);
+
+ private:
+  void run();
+  void take(const Frame& frame);
+  void agent_is_gone();
+
+  static constexpr int agree_limit = 30;  // seconds
+
+  JobHeader& header_;
+  int rank_;
+  int agent_;
+  Ending& ending_;
+  std::mutex asking_;  // one asks at a time
+  std::mutex mutex_;   // of what follows
+  Connection link_;
+  std::condition_variable answered_;
+  std::uint64_t answers_ = 0;
+  std::uint64_t value_ = 0;
+};
+
+}  // namespace heddle::boot

@@ -1,0 +1,16 @@
+// The segment of a node whose ranks have no common parent of ours: the node's agent makes it, with the header of the
+// whole job, and hands its descriptor to the others.
+#pragma once
+
+#include "boot/launched/gather.hpp"
+#include "boot/problem.hpp"
+#include "boot/wireup.hpp"
+
+namespace heddle::boot {
+
+// Where it is mapped; null with the reason.
+void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended, Problem& problem);
+// The agent's answer, with its rank; null with the reason.
+void* receive_node_segment(Connection& agent, int& agent_rank, Problem& problem);
+
+}  // namespace heddle::boot

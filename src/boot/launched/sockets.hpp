@@ -1,0 +1,40 @@
+// The sockets that the ranks of a job find each other by: inside a node an abstract Unix socket, which is no file and
+// goes with its owner, and whose name is random; between nodes TCP, opened with the job's secret.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "boot/launched/connection.hpp"
+#include "boot/launched/keyed_hash.hpp"
+
+namespace heddle::boot {
+
+// Closed: another process of this node has that name.
+Descriptor listen_locally(const std::string& name);
+// Closed: nobody of this node has the name, or another user.
+Connection connect_locally(const std::string& name);
+// The next one who has connected; closed: there is none. Processes of other users are left out; `strangers` counts
+// them.
+Connection accept_locally(const Descriptor& listener, int& strangers);
+
+// At a port that the kernel chooses, on all networks; 0: there are none.
+struct Listener {
+  Descriptor socket{};
+  int port = 0;
+};
+Listener listen_on_networks();
+// The addresses of this machine that others may reach it by, the most likely first.
+std::vector<std::string> own_addresses();
+// Closed: nobody is there in time who knows the secret.
+Connection connect_to(const std::vector<std::string>& addresses, int port, const Secret& secret, std::int64_t deadline);
+// Whoever has connected; a closed one: nobody.
+Connection accept_from_network(const Descriptor& listener);
+// After accept: asks for the secret. Then the frame with the answer to it: false: the other does not know it.
+std::uint64_t challenge(Connection& stranger);
+bool is_proof(Connection& stranger, const Frame& frame, const Secret& secret, std::uint64_t nonce);
+
+// From the kernel's generator.
+std::uint64_t random_word();
+
+}  // namespace heddle::boot

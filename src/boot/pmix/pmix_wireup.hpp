@@ -1,0 +1,39 @@
+// The wire-up of launchers that speak PMIx: prterun and Open MPI's mpirun, `srun --mpi=pmix`, jsrun. Through
+// libpmix.so.2, version 4.2 or later, which is opened when it is needed.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "boot/pmix/api.hpp"
+#include "boot/wireup.hpp"
+
+namespace heddle::boot {
+
+class PmixWireup final : public Wireup {
+ public:
+  // Null: there is no such library, or no launcher that it finds, and `problem` says so.
+  static std::unique_ptr<Wireup> open(Problem& problem);
+
+  bool put(const std::string& key, const std::string& text, Problem& problem) override;
+  bool get(int from, const std::string& key, std::string& text, Problem& problem) override;
+  bool fence(Problem& problem) override;
+  void finalize() override;
+  void abort(int code, const char* text) override;
+
+ private:
+  explicit PmixWireup(const pmix::Functions& functions) : pmix_(functions) {}
+
+  bool begin(Problem& problem);
+  // What the launcher says of the whole job; -1: nothing.
+  int number_of_job(const char* key);
+  bool check(pmix::Status status, const char* what, Problem& problem) const;
+
+  pmix::Functions pmix_;
+  pmix::Process self_{};
+  std::mutex mutex_;  // a thread may abort while another finalizes
+  bool open_ = false;
+};
+
+}  // namespace heddle::boot

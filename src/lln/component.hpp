@@ -1,0 +1,40 @@
+// What a network that is loaded exports: lib/heddle/lln-NAME.so has one C symbol, a function without arguments that returns a table.
+//
+// No exception crosses the border between the library and a component: each has a C++ runtime of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "lln/network.hpp"
+
+namespace heddle::lln {
+
+class Directory;
+
+// What the end of a network is given. All of it outlives the end.
+struct Surroundings {
+  Directory& directory;
+  int rank;
+  int vni;
+  // Ends the job with this sentence, which says what happened to whom: what was sent is lost and cannot be sent again.
+  FunctionRef<void(const char* text)> fail;
+};
+
+struct Why {
+  char text[384];
+};
+
+struct Component {
+  std::uint32_t layout;  // of this table and of the contract: component_layout
+  const char* name;      // what HEDDLE_LLN calls it
+  // The end of one VNI, which has published its address; deleted by close(). Null: it can't be had, and why.
+  Network* (*open)(const Surroundings&, Why&);
+  void (*close)(Network*);
+};
+inline constexpr std::uint32_t component_layout = 1;
+
+inline constexpr const char* component_entry = "heddle_network";
+using ComponentEntry = const Component* (*)();
+
+}  // namespace heddle::lln

@@ -1,0 +1,49 @@
+// What libfabric and the kernel give us and want back.
+#pragma once
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_tagged.h>
+#include <unistd.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace heddle::lln::ofi {
+
+struct Cleanup {
+  void operator()(fi_info* info) const { fi_freeinfo(info); }
+  template <class Object>
+  void operator()(Object* object) const {
+    fi_close(&object->fid);
+  }
+};
+using Info = std::unique_ptr<fi_info, Cleanup>;
+template <class Object>
+using Handle = std::unique_ptr<Object, Cleanup>;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Throws std::runtime_error unless it went well.
+inline void check(long result, const char* call) {
+  if (result < 0) throw std::runtime_error(std::string(call) + ": " + fi_strerror(static_cast<int>(-result)));
+}
+
+}  // namespace heddle::lln::ofi

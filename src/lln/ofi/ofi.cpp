@@ -1,0 +1,521 @@
+#include "lln/ofi/ofi.hpp"
+
+#include <poll.h>
+#include <rdma/fi_eq.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "lln/ofi/card.hpp"
+
+namespace heddle::lln {
+
+namespace {
+
+constexpr std::size_t eager = 8192;
+constexpr std::size_t longs = 32 * 1024;
+constexpr int most_under_way = 32;  // of one peer
+constexpr int most_injected = 16;   // in a row to one peer: then libfabric tells when they have left
+constexpr std::size_t buffers = 4;  // that messages arrive in
+constexpr std::size_t buffer_bytes = 128 * 1024;
+constexpr std::int64_t millisecond = 1'000'000;
+
+template <class Object, class Call, class... Args>
+ofi::Handle<Object> make(const char* name, Call call, Args... args) {
+  Object* made = nullptr;
+  ofi::check(call(args..., &made, nullptr), name);
+  return ofi::Handle<Object>(made);
+}
+
+ofi::Handle<fid_av> make_addresses(fid_domain* domain) {
+  fi_av_attr wanted{};
+  wanted.type = FI_AV_TABLE;
+  return make<fid_av>("fi_av_open", fi_av_open, domain, &wanted);
+}
+
+// Whether its loss means that somebody waits in vain: an answer may be for a request that its sender has given up.
+bool matters(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
+
+bool watch(int events, int fd) {
+  epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
+  return epoll_ctl(events, EPOLL_CTL_ADD, fd, &wanted) == 0;
+}
+
+}  // namespace
+
+struct Ofi::Send : Operation {
+  Peer* peer;
+  Send* next;
+  std::size_t bytes;  // of head and payload
+  bool has_left;      // what there is of head and payload
+  bool matters;
+  bool may_be_injected;
+  std::span<const std::byte> memory;  // of a long message, which is announced by head and payload; or empty
+  std::uint64_t landing;
+  std::uint64_t name;
+  Packet head;
+  std::byte payload[eager];
+};
+
+struct Ofi::Buffer : Operation {
+  int not_handed_over = 0;
+  bool full = false;  // libfabric has given it back
+  alignas(64) std::byte bytes[buffer_bytes];
+};
+
+// A long message that is coming.
+struct Ofi::Arrival : Operation {
+  Landing* landing;
+  Arrival* next;
+};
+
+Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
+    : directory_(surroundings.directory),
+      rank_(surroundings.rank),
+      vni_(surroundings.vni),
+      fail_(surroundings.fail),
+      info_(std::move(info)),
+      traits_{.eager = eager,
+              .ordered = true,
+              .longs = info_->tx_attr->inject_size >= sizeof(Packet) + sizeof(std::uint64_t) ? longs : 0},
+      fabric_(make<fid_fabric>("fi_fabric", fi_fabric, info_->fabric_attr)),
+      domain_(make<fid_domain>("fi_domain", fi_domain, fabric_.get(), info_.get())),
+      completions_(fabric_.get(), domain_.get()),
+      addresses_(make_addresses(domain_.get())),
+      endpoint_(make<fid_ep>("fi_endpoint", fi_endpoint, domain_.get(), info_.get())),
+      events_(epoll_create1(EPOLL_CLOEXEC)),
+      left_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (events_.number() < 0 || left_.number() < 0 || !watch(events_.number(), left_.number()) ||
+      (completions_.fd() >= 0 && !watch(events_.number(), completions_.fd())))
+    throw std::runtime_error("no descriptors are left for it");
+  fid_ep* const endpoint = endpoint_.get();
+  ofi::check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
+  ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+  const std::size_t largest = sizeof(Packet) + eager;
+  ofi::check(fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest), "fi_setopt");
+  ofi::check(fi_enable(endpoint), "fi_enable");
+  for (std::size_t i = 0; i < buffers; ++i) {
+    buffers_.push_back(std::make_unique<Buffer>());
+    buffers_.back()->kind = Kind::buffer;
+    receive_into(buffers_.back().get());
+  }
+
+  if (!directory_.publish(vni_, ofi::make_card(info_.get(), endpoint)))
+    throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
+}
+
+Ofi::~Ofi() {
+  endpoint_.reset();  // libfabric touches no memory of ours any more
+  for (const auto& [rank, peer] : peers_)
+    while (Send* send = peer->kept) {
+      peer->kept = send->next;
+      delete send;
+    }
+  while (Send* send = free_) {
+    free_ = send->next;
+    delete send;
+  }
+}
+
+// ---- sending
+
+// Null: the peer has published no address yet, or there is no memory for it.
+Ofi::Peer* Ofi::connect(int rank) try {
+  std::unique_ptr<Peer>& entry = peers_[rank];
+  if (!entry) {
+    entry = std::make_unique<Peer>(Peer{.rank = rank});
+    waiting_.reserve(peers_.size());
+    keeping_.reserve(peers_.size());
+  }
+  if (entry->address != FI_ADDR_NOTAVAIL || entry->lost) return entry.get();
+  const std::span<const std::byte> card = directory_.find(rank, vni_);
+  if (card.empty()) return nullptr;
+  std::string why = "fi_av_insert does not take its address";
+  const void* const address = ofi::read_card(info_.get(), card, why);
+  if (address == nullptr || fi_av_insert(addresses_.get(), address, 1, &entry->address, 0, nullptr) != 1) {
+    entry->address = FI_ADDR_NOTAVAIL;
+    lose(*entry, why.c_str(), true);
+  }
+  return entry.get();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+Ofi::Send* Ofi::take_send(Peer& peer) {
+  Send* const send = free_ != nullptr ? free_ : new (std::nothrow) Send;
+  if (send == nullptr) return nullptr;
+  if (send == free_) free_ = send->next;
+  send->kind = Kind::send;
+  send->peer = &peer;
+  send->next = nullptr;
+  send->has_left = false;
+  send->may_be_injected = true;
+  send->memory = {};
+  return send;
+}
+
+void Ofi::give_back(Send* send) {
+  send->next = free_;
+  free_ = send;
+}
+
+void Ofi::note_under_way(int more) {
+  under_way_.store(under_way_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more),
+                   std::memory_order_relaxed);
+}
+
+// What is sent to a peer that has gone is lost with it; that is the end of the job if it matters.
+void Ofi::lose(Peer& peer, const char* reason, bool message_lost) {
+  peer.lost = true;
+  if (!message_lost) return;
+  char text[384];
+  std::snprintf(text, sizeof text, "rank %d cannot reach rank %d on another node any more (libfabric, %s on %s: %s)",
+                rank_, peer.rank, info_->fabric_attr->prov_name, info_->domain_attr->name, reason);
+  fail_(text);
+}
+
+// What libfabric says.
+ssize_t Ofi::try_to_start(Send& send) {
+  Peer& peer = *send.peer;
+  const bool is_long = !send.memory.empty();
+  if (!send.has_left) {
+    // Nothing tells that an injected message has left; but it has when a later one to that peer has.
+    const bool inject = is_long || (send.may_be_injected && send.bytes <= info_->tx_attr->inject_size &&
+                                    peer.under_way == 1 && peer.injected < most_injected);
+    const ssize_t result = inject
+                               ? fi_inject(endpoint_.get(), &send.head, send.bytes, peer.address)
+                               : fi_send(endpoint_.get(), &send.head, send.bytes, nullptr, peer.address, &send.context);
+    if (result != 0) return result;
+    send.has_left = inject;
+    if (inject) ++peer.injected;
+  }
+  if (is_long)
+    return fi_tsend(endpoint_.get(), send.memory.data(), send.memory.size(), nullptr, peer.address, send.landing,
+                    &send.context);
+  return 0;
+}
+
+// False: libfabric cannot take it now. Otherwise it is not the caller's any more.
+bool Ofi::start(Send* send) {
+  const ssize_t result = try_to_start(*send);
+  if (result == -FI_EAGAIN) return false;
+  if (result != 0) {
+    finish(send, fi_strerror(static_cast<int>(-result)));
+  } else if (send->has_left && send->memory.empty()) {
+    finish(send, nullptr);
+  } else {
+    send->peer->injected = 0;
+  }
+  return true;
+}
+
+// What libfabric cannot take has been filled, so it is ours to send, and what goes to the same peer follows it.
+void Ofi::start_or_keep(Send* send) {
+  Peer& peer = *send->peer;
+  ++peer.under_way;
+  note_under_way(1);
+  if (peer.kept == nullptr) {
+    if (start(send)) return;
+    peer.kept = send;
+    keeping_.push_back(&peer);
+  } else {
+    peer.last_kept->next = send;
+  }
+  peer.last_kept = send;
+}
+
+void Ofi::start_kept() {
+  for (std::size_t i = 0; i < keeping_.size();) {
+    Peer& peer = *keeping_[i];
+    while (Send* const send = peer.kept) {
+      Send* const next = send->next;
+      if (!start(send)) break;
+      peer.kept = next;
+    }
+    if (peer.kept != nullptr) {
+      ++i;
+    } else {
+      keeping_[i] = keeping_.back();
+      keeping_.pop_back();
+    }
+  }
+}
+
+void Ofi::finish(Send* send, const char* failure) {
+  Peer& peer = *send->peer;
+  --peer.under_way;
+  note_under_way(-1);
+  if (failure != nullptr) lose(peer, failure, send->matters);
+  if (!send->memory.empty()) tell(MessageKind::left, peer.rank, send->name);
+  give_back(send);
+}
+
+// A peer that takes a message now. Null: `otherwise` is what became of it.
+Ofi::Peer* Ofi::find_way(int rank, Posted& otherwise, bool message_matters) {
+  otherwise = Posted::busy;
+  Peer* const peer = connect(rank);
+  if (peer == nullptr || !has_room(*peer)) return nullptr;
+  if (!peer->lost) return peer;
+  lose(*peer, fi_strerror(FI_ECONNRESET), message_matters);
+  otherwise = Posted::done;
+  return nullptr;
+}
+
+Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
+  if (bytes > eager) return Posted::busy;
+  Posted otherwise;
+  Peer* const peer = find_way(rank, otherwise, matters(envelope.header.kind));
+  if (peer == nullptr) return otherwise;
+  Send* const send = take_send(*peer);
+  if (send == nullptr) return Posted::busy;
+  send->bytes = sizeof send->head + bytes;
+  send->matters = matters(envelope.header.kind);
+  send->head = {envelope, rank_, 0};
+  fill(send->payload);
+  start_or_keep(send);
+  return Posted::done;
+}
+
+Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
+  Posted otherwise;
+  Peer* const peer = find_way(rank, otherwise, true);
+  if (peer == nullptr) return otherwise;
+  Send* const send = take_send(*peer);
+  if (send == nullptr) return Posted::busy;
+  send->bytes = sizeof send->head + sizeof landing;
+  send->matters = true;
+  send->memory = memory;
+  send->landing = landing;
+  send->name = ours;
+  send->head = {{}, rank_, 1};
+  std::memcpy(send->payload, &landing, sizeof landing);
+  start_or_keep(send);
+  return Posted::done;
+}
+
+// What has been injected has left when an empty message behind it has.
+void Ofi::flush() {
+  for (const auto& [rank, peer] : peers_) {
+    if ((peer->injected == 0 && peer->kept == nullptr) || peer->lost) continue;
+    Send* const send = take_send(*peer);
+    if (send == nullptr) continue;
+    send->bytes = 0;
+    send->matters = false;
+    send->may_be_injected = false;
+    start_or_keep(send);
+  }
+}
+
+bool Ofi::has_room(const Peer& peer) const { return peer.under_way < most_under_way; }
+
+void Ofi::want_room(int rank) {
+  const auto there = peers_.find(rank);
+  if (there == peers_.end() || (there->second->address == FI_ADDR_NOTAVAIL && !there->second->lost)) {
+    look_again_ = true;
+    return;
+  }
+  Peer& peer = *there->second;
+  if (peer.room_wanted) return;
+  peer.room_wanted = true;
+  waiting_.push_back(&peer);
+  say_left();
+}
+
+void Ofi::forget_room() {
+  for (Peer* const peer : waiting_) peer->room_wanted = false;
+  waiting_.clear();
+  say_left();
+}
+
+// Nothing tells when libfabric takes what it has refused.
+std::int64_t Ofi::look_again_after() const {
+  return look_again_ || !keeping_.empty() || !not_posted_.empty() || completions_.fd() < 0 ? millisecond : 0;
+}
+
+// ---- receiving
+
+void Ofi::receive_into(Operation* operation) {
+  ssize_t result;
+  if (operation->kind == Kind::buffer) {
+    auto& buffer = *static_cast<Buffer*>(operation);
+    iovec where{buffer.bytes, sizeof buffer.bytes};
+    fi_msg message{};
+    message.msg_iov = &where;
+    message.iov_count = 1;
+    message.addr = FI_ADDR_UNSPEC;
+    message.context = &buffer.context;
+    result = fi_recvmsg(endpoint_.get(), &message, FI_MULTI_RECV);
+  } else {
+    const auto& arrival = *static_cast<Arrival*>(operation);
+    const Landing& landing = *arrival.landing;
+    result = fi_trecv(endpoint_.get(), landing.memory, landing.bytes, nullptr, FI_ADDR_UNSPEC,
+                      reinterpret_cast<std::uint64_t>(&landing), 0, &operation->context);
+  }
+  if (result == 0) return;
+  if (result == -FI_EAGAIN) return not_posted_.push_back(operation);
+  fail_receiving(fi_strerror(static_cast<int>(-result)));
+}
+
+// The data of a long message follow its announcement.
+void Ofi::await_landing(std::uint64_t name) {
+  if (free_arrival_ == nullptr) {
+    arrivals_.push_back(std::make_unique<Arrival>());
+    free_arrival_ = arrivals_.back().get();
+    free_arrival_->kind = Kind::arrival;
+    free_arrival_->next = nullptr;
+  }
+  Arrival* const arrival = free_arrival_;
+  free_arrival_ = arrival->next;
+  arrival->landing = reinterpret_cast<Landing*>(name);
+  receive_into(arrival);
+}
+
+void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
+  switch (operation->kind) {
+    case Kind::send:
+      return finish(static_cast<Send*>(operation), nullptr);
+    case Kind::buffer:
+      return take(*static_cast<Buffer*>(operation), entry);
+    case Kind::arrival: {
+      auto* const arrival = static_cast<Arrival*>(operation);
+      const Landing* const landing = arrival->landing;
+      arrival->next = free_arrival_;
+      free_arrival_ = arrival;
+      return tell(MessageKind::landed, landing->peer, reinterpret_cast<std::uint64_t>(landing));
+    }
+  }
+}
+
+// What is shorter than a head comes from flush(), or from a stranger.
+void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
+  ++buffer.not_handed_over;
+  if ((entry.flags & FI_MULTI_RECV) != 0) buffer.full = true;
+  Packet head;
+  if (entry.len < sizeof head) return release(buffer);
+  const auto* const data = static_cast<const std::byte*>(entry.buf);
+  std::memcpy(&head, data, sizeof head);
+  const std::byte* const payload = data + sizeof head;
+  const std::size_t bytes = entry.len - sizeof head;
+  if (head.is_announcement == 0 && head.envelope.header.kind < MessageKind::left) {
+    arrived_.push_back({head, &buffer, payload, bytes, 0});
+    return;
+  }
+  std::uint64_t name;
+  if (head.is_announcement != 0 && bytes == sizeof name) {
+    std::memcpy(&name, payload, sizeof name);
+    await_landing(name);
+  }
+  release(buffer);
+}
+
+void Ofi::release(Buffer& buffer) {
+  if (--buffer.not_handed_over != 0 || !buffer.full) return;
+  buffer.full = false;
+  receive_into(&buffer);
+}
+
+// What has happened to a long message, as a message.
+void Ofi::tell(MessageKind kind, int other, std::uint64_t name) {
+  const Packet head{
+      {.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0}, other, 0};
+  arrived_.push_back({head, nullptr, nullptr, sizeof name, name});
+}
+
+void Ofi::take_error() {
+  fi_cq_err_entry error{};
+  if (fi_cq_readerr(completions_.get(), &error, 0) < 0 || error.err == FI_ECANCELED) return;
+  char detail[192];
+  const char* text = fi_cq_strerror(completions_.get(), error.prov_errno, error.err_data, detail, sizeof detail);
+  if (text == nullptr || *text == '\0') text = fi_strerror(error.err);
+  auto* const operation = static_cast<Operation*>(error.op_context);
+  if (operation != nullptr && operation->kind == Kind::send) return finish(static_cast<Send*>(operation), text);
+  fail_receiving(text);
+}
+
+void Ofi::fail_receiving(const char* reason) {
+  char text[384];
+  std::snprintf(text, sizeof text, "rank %d cannot receive from other nodes any more (libfabric, %s on %s: %s)", rank_,
+                info_->fabric_attr->prov_name, info_->domain_attr->name, reason);
+  fail_(text);
+}
+
+void Ofi::read_completions() {
+  constexpr std::size_t at_once = 32;
+  fi_cq_data_entry entries[at_once];
+  const ssize_t count = fi_cq_read(completions_.get(), entries, at_once);
+  if (count == -FI_EAVAIL) return take_error();
+  for (ssize_t i = 0; i < count; ++i) complete(static_cast<Operation*>(entries[i].op_context), entries[i]);
+}
+
+int Ofi::hand_over(int most, Sink& sink) {
+  int handed = 0;
+  for (; handed < most && !arrived_.empty(); ++handed) {
+    const Arrived& next = arrived_.front();
+    const auto* const payload = next.buffer != nullptr ? next.payload : reinterpret_cast<const std::byte*>(&next.name);
+    if (!sink(next.head.sender, next.head.envelope, payload, next.bytes)) break;
+    Buffer* const buffer = next.buffer;
+    arrived_.pop_front();
+    if (buffer != nullptr) release(*buffer);
+  }
+  return handed;
+}
+
+int Ofi::poll(int most, Sink sink) {
+  look_again_ = false;
+  int handed = 0;
+  try {
+    if (!keeping_.empty()) start_kept();
+    if (!not_posted_.empty())
+      for (Operation* const operation : std::exchange(not_posted_, {})) receive_into(operation);
+    read_completions();
+    handed = hand_over(most, sink);
+  } catch (const std::bad_alloc&) {
+    fail_receiving(std::strerror(ENOMEM));
+  }
+  must_poll_ = false;
+  if (armed_.load(std::memory_order_relaxed)) {
+    // Whoever sleeps is told of what has been handed over. Of the rest libfabric must tell again.
+    if (handed != 0) {
+      armed_.store(false, std::memory_order_relaxed);
+    } else {
+      must_poll_ = !completions_.may_sleep();
+    }
+  }
+  say_left();
+  return handed;
+}
+
+// What is left behind is work: it keeps threads awake, or wakes them.
+void Ofi::say_left() {
+  const bool any = must_poll_ || !arrived_.empty() ||
+                   std::any_of(waiting_.begin(), waiting_.end(), [this](const Peer* peer) { return has_room(*peer); });
+  if (any == any_left_.load(std::memory_order_relaxed)) return;
+  any_left_.store(any, std::memory_order_relaxed);
+  std::uint64_t count = 1;
+  if (any) {
+    (void)!write(left_.number(), &count, sizeof count);
+  } else {
+    (void)!read(left_.number(), &count, sizeof count);
+  }
+}
+
+bool Ofi::arrived() const {
+  if (any_left_.load(std::memory_order_relaxed) || !armed_.load(std::memory_order_relaxed)) return true;
+  pollfd readable{.fd = events_.number(), .events = POLLIN, .revents = 0};
+  return ::poll(&readable, 1, 0) > 0;
+}
+
+bool Ofi::arm() {
+  if (any_left_.load(std::memory_order_relaxed) || !completions_.may_sleep()) return false;
+  armed_.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace heddle::lln

@@ -1,0 +1,138 @@
+// libfabric (OpenFabrics Interfaces, Grun et al. 2015, ofiwg.github.io/libfabric): a message is header and payload in
+// one send, which is matched above.
+//
+// A domain with one endpoint, one completion queue and one address vector for each VNI, whose protection is their only
+// lock. A peer is put into the address vector at the first message to it, from the address that it has published.
+//
+// Messages arrive in a few large buffers (FI_MULTI_RECV), from where they are handed over. A buffer is given back to
+// libfabric when it is full and all that it holds has been handed over.
+//
+// A long message is announced by a short one, which names where it is to go; that is the tag of its data, too. The
+// receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data from memory to
+// memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "lln/component.hpp"
+#include "lln/directory.hpp"
+#include "lln/network.hpp"
+#include "lln/ofi/completions.hpp"
+#include "lln/ofi/handles.hpp"
+
+namespace heddle::lln {
+
+class Ofi final : public Network {
+ public:
+  // Over one of libfabric's providers; it publishes its address. Throws std::runtime_error, std::bad_alloc.
+  Ofi(const Surroundings& surroundings, ofi::Info info);
+  ~Ofi() override;
+
+  const Traits& traits() const override { return traits_; }
+  Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
+  Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) override;
+  int poll(int most, Sink sink) override;
+  bool arrived() const override;
+  bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
+  void flush() override;
+  void want_room(int peer) override;
+  void forget_room() override;
+  bool arm() override;
+  int wake_fd() const override { return events_.number(); }
+  std::int64_t look_again_after() const override;
+
+ private:
+  enum class Kind : std::uint8_t { send, buffer, arrival };
+  // What libfabric gives back when an operation is complete; the first member of what the operation needs.
+  struct Operation {
+    fi_context2 context;  // libfabric's own
+    Kind kind;
+  };
+  struct Send;
+  struct Buffer;
+  struct Arrival;
+  struct Peer {
+    int rank = 0;
+    fi_addr_t address = FI_ADDR_NOTAVAIL;
+    int under_way = 0;     // sends that libfabric has not completed, and those that are kept
+    int injected = 0;      // sends since the last that libfabric tells the completion of
+    Send* kept = nullptr;  // what libfabric could not take yet, in order
+    Send* last_kept = nullptr;
+    bool room_wanted = false;
+    bool lost = false;  // nothing reaches it any more
+  };
+  struct Packet {
+    Envelope envelope;
+    std::int32_t sender;
+    std::uint32_t is_announcement;  // of a long message: the payload is the name of its landing
+  };
+  // A message to be handed over.
+  struct Arrived {
+    Packet head;
+    Buffer* buffer;  // where its payload is; null: the payload is `name`
+    const std::byte* payload;
+    std::size_t bytes;
+    std::uint64_t name;
+  };
+
+  Peer* connect(int peer);
+  Peer* find_way(int rank, Posted& otherwise, bool message_matters);
+  Send* take_send(Peer& peer);
+  void give_back(Send* send);
+  void note_under_way(int more);
+  ssize_t try_to_start(Send& send);
+  bool start(Send* send);
+  void start_or_keep(Send* send);
+  void start_kept();
+  void finish(Send* send, const char* failure);
+  void lose(Peer& peer, const char* reason, bool message_lost);
+  void receive_into(Operation* operation);
+  void await_landing(std::uint64_t name);
+  void read_completions();
+  void take_error();
+  void fail_receiving(const char* reason);
+  void complete(Operation* operation, const fi_cq_data_entry& entry);
+  void take(Buffer& buffer, const fi_cq_data_entry& entry);
+  void release(Buffer& buffer);
+  void tell(MessageKind kind, int other, std::uint64_t name);
+  int hand_over(int most, Sink& sink);
+  bool has_room(const Peer& peer) const;
+  void say_left();
+
+  Directory& directory_;
+  const int rank_;
+  const int vni_;
+  FunctionRef<void(const char*)> fail_;
+  ofi::Info info_;
+  const Traits traits_;
+  ofi::Handle<fid_fabric> fabric_;
+  ofi::Handle<fid_domain> domain_;
+  ofi::Completions completions_;
+  ofi::Handle<fid_av> addresses_;
+  ofi::Handle<fid_ep> endpoint_;
+  ofi::Descriptor events_;  // an epoll instance: see wake_fd()
+  ofi::Descriptor left_;    // an eventfd that can be read while `any_left_`
+  std::unordered_map<int, std::unique_ptr<Peer>> peers_;
+  std::vector<Peer*> waiting_;  // those where room is wanted
+  std::vector<Peer*> keeping_;  // those with sends that libfabric could not take yet
+  bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
+  Send* free_ = nullptr;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<std::unique_ptr<Arrival>> arrivals_;
+  Arrival* free_arrival_ = nullptr;
+  std::vector<Operation*> not_posted_;  // receives that libfabric could not take yet
+  std::deque<Arrived> arrived_;
+  bool must_poll_ = false;                   // something came when it was armed again
+  std::atomic<std::uint32_t> under_way_{0};  // of all peers
+  std::atomic<bool> any_left_{false};        // something has not been handed over, or there is room that is wanted
+  std::atomic<bool> armed_{false};
+};
+
+}  // namespace heddle::lln

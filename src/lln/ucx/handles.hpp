@@ -1,0 +1,48 @@
+// What UCX and the kernel give us and want back.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <unistd.h>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace heddle::lln::ucx {
+
+struct Cleanup {
+  void operator()(ucp_context_h context) const { ucp_cleanup(context); }
+  void operator()(ucp_worker_h worker) const { ucp_worker_destroy(worker); }
+};
+using Context = std::unique_ptr<std::remove_pointer_t<ucp_context_h>, Cleanup>;
+using Worker = std::unique_ptr<std::remove_pointer_t<ucp_worker_h>, Cleanup>;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// Throws std::runtime_error unless it went well.
+inline void check(ucs_status_t status, const char* call) {
+  if (status != UCS_OK)
+    throw std::runtime_error(std::string(call) + " of UCX: " + ucs_status_string(status) +
+                             "; look at UCX_TLS and UCX_NET_DEVICES, and UCX_LOG_LEVEL=info says more");
+}
+
+// With what Heddle wants where the user has set nothing. Throws std::runtime_error.
+Context make_context();
+// Its thread handles no signal of the program.
+Worker make_worker(ucp_context_h context);
+
+}  // namespace heddle::lln::ucx

