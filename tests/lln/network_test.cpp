@@ -297,6 +297,24 @@ TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
   EXPECT_GT(sent[0], 20U * 20);
 }
 
+// One thread has armed it and another cannot: what has come in between shows at no descriptor, and a poll has to fetch it.
+TYPED_TEST(EveryNetwork, ShowWhatKeepsThemFromBeingArmed) {
+  Network& sender = *this->ends_[0];
+  Network& receiver = *this->ends_[1];
+  this->meet(sender, receiver);
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_TRUE(this->sleeps(receiver));
+    while (this->post(sender, 0, 1, 5) != Posted::done) (void)sender.poll(poll_batch, this->none);
+    for (int tries = 0; tries < 200; ++tries) {
+      if (sender.any_under_way()) (void)sender.poll(poll_batch, this->none);
+      if (!receiver.arm()) {
+        EXPECT_TRUE(receiver.arrived());
+      }
+    }
+    while (receiver.poll(poll_batch, this->any) == 0) (void)sender.poll(poll_batch, this->none);
+  }
+}
+
 TYPED_TEST(EveryNetwork, WakeWhoSleepsForAMessage) {
   Network& sender = *this->ends_[0];
   Network& receiver = *this->ends_[1];

@@ -512,10 +512,11 @@ bool Ofi::arrived() const {
   return ::poll(&readable, 1, 0) > 0;
 }
 
+// What is there already shows at no descriptor: until a poll has taken it, nothing is armed.
 bool Ofi::arm() {
-  if (any_left_.load(std::memory_order_relaxed) || !completions_.may_sleep()) return false;
-  armed_.store(true, std::memory_order_relaxed);
-  return true;
+  const bool armed = !any_left_.load(std::memory_order_relaxed) && completions_.may_sleep();
+  armed_.store(armed, std::memory_order_relaxed);
+  return armed;
 }
 
 }  // namespace heddle::lln

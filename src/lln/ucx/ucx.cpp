@@ -440,12 +440,13 @@ bool Ucx::arm_worker() {
   return ucp_worker_arm(worker_.get()) == UCS_OK;
 }
 
+// What UCX has in hand shows at no descriptor: until a poll has taken it, nothing is armed.
 bool Ucx::arm() {
-  const bool armed = arm_worker();
+  const bool ready = arm_worker();
   say_left();
-  if (!armed || any_left_.load(std::memory_order_relaxed)) return false;
-  armed_.store(true, std::memory_order_relaxed);
-  return true;
+  const bool armed = ready && !any_left_.load(std::memory_order_relaxed);
+  armed_.store(armed, std::memory_order_relaxed);
+  return armed;
 }
 
 }  // namespace heddle::lln
