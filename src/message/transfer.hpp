@@ -52,10 +52,9 @@ enum class Protocol : std::uint32_t { split, pipe, stream, direct };
 
 struct Cts {              // payload of a CTS
   std::uint64_t request;  // the sender's
-  std::uint64_t
-      address;          // split: of the receiver's buffer, within a process of its request; stream and direct: the receiver's name
-  std::uint64_t bytes;  // to be moved, which is less than offered if the receiver has less room
-  node::Offset shared;  // Split or Pipe
+  std::uint64_t address;  // split: of the receiver's buffer, within a process of its request; stream, direct: its name
+  std::uint64_t bytes;    // to be moved, which is less than offered if the receiver has less room
+  node::Offset shared;    // Split or Pipe
   Protocol protocol;
 };
 
