@@ -56,8 +56,9 @@ def network(copy: Copy, libraries: list[str]) -> None:
     subprocess.run([*copy.compiler, "-fPIC", "-shared", *(copy.root / "src/lln/mirror").glob("*.cpp"), "-o", component], check=True)
     # The networks that HEDDLE_LLN may name, and the tests of every network.
     copy.edit("src/lln/networks.cpp", 'Known{"ucx", "libucx-dev"}', 'Known{"ucx", "libucx-dev"}, Known{"mirror", "libmirror-dev"}')
-    copy.edit("tests/lln/network_test.cpp", "HEDDLE_TEST_UCX", '"/nowhere/lln-ucx.so"')
-    copy.edit("tests/lln/network_test.cpp", "using All = testing::Types<OverLoopback, OverUcx>;", """struct OverMirror {
+    for name in ("ucx", "ofi"):
+        copy.edit("tests/lln/network_test.cpp", f"HEDDLE_TEST_{name.upper()}", f'"/nowhere/lln-{name}.so"')
+    copy.edit("tests/lln/network_test.cpp", "using All = testing::Types<OverLoopback, OverComponent<ucx>, OverComponent<ofi>>;", """struct OverMirror {
   static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
     static const Component* const component = load_network("%s", why);
     EXPECT_NE(component, nullptr) << why;
