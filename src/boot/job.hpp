@@ -30,7 +30,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 10;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 10;                 // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
