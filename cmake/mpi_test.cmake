@@ -39,6 +39,8 @@ function(heddle_mpi_test)
   get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
   add_dependencies(${target} mpi_abi mpiexec ${modules})
 
+  heddle_note_program(${target})
+
   if(NOT T_MODELS OR T_MODELS STREQUAL default)
     set(models default)
   elseif(T_MODELS STREQUAL few OR T_MODELS STREQUAL all)
@@ -63,6 +65,19 @@ function(heddle_mpi_test)
     heddle_add_runs("${others}" 2)
   endif()
 endfunction()
+
+# Notes heddle_mpi_test's program for runs on nodes that are real (tests/cluster/body.py), a line of a table. What is about memory
+# that ranks share does not apply there, nor what shall end in another way than well.
+macro(heddle_note_program target)
+  if(NOT T_ONE_NODE AND NOT "${T_PROPERTIES}" MATCHES "PASS_REGULAR_EXPRESSION|WILL_FAIL")
+    list(JOIN T_SETTINGS " " settings)
+    list(JOIN T_ARGS " " arguments)
+    list(JOIN T_RANKS " " ranks)
+    list(JOIN T_EXCEPT " " except)
+    set_property(GLOBAL APPEND_STRING PROPERTY HEDDLE_MPI_PROGRAMS
+      "${T_NAME}\t$<TARGET_FILE:${target}>\t${ranks}\t${T_MODELS}\t${except}\t${T_TIMEOUT}\t${settings}\t${arguments}\n")
+  endif()
+endmacro()
 
 # The runs of heddle_mpi_test's program under each of `models` with each number of `ranks`. More arguments: what the option
 # --ranks of mpiexec says, if not processes; and a policy of waiting, if not the default.

@@ -30,7 +30,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 9;                  // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 10;                 // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -112,7 +112,7 @@ static_assert(sizeof(RankRecord) == 1024 + thread_records * sizeof(ThreadRecord)
 
 constexpr int suspended_now(std::uint64_t word) { return static_cast<int>(word & 0xffffffff); }
 
-inline constexpr int agreed_words = 8;  // that ranks can agree on; see agree() in join.hpp
+inline constexpr int agreed_words = 16;  // that ranks can agree on; see agree() in world.hpp
 
 // What a rank has published for the others, one entry behind the other; never changed again.
 inline constexpr std::size_t card_bytes = 16 * 1024;
@@ -140,7 +140,7 @@ struct alignas(64) JobHeader {
   std::int32_t renumbered;  // 1: the launcher has dealt ranks out to the nodes in another order than theirs
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
 };
-static_assert(sizeof(JobHeader) == 192);
+static_assert(sizeof(JobHeader) == 256);
 
 constexpr std::int32_t ended(int wait_status) { return wait_status + 1; }
 constexpr int wait_status(std::int32_t end) { return end - 1; }

@@ -76,7 +76,8 @@ inline constexpr std::array variables{
              "delays "
              "and reorders messages",
              "guides/networks.md"},
-    Variable{"HEDDLE_LLN", "loopback|NAME-OR-PATH", "loopback between nodes that are pretended",
+    Variable{"HEDDLE_LLN", "loopback|NAME-OR-PATH",
+             "loopback between nodes that are pretended, else the first of ucx and ofi that is there",
              "Network between nodes: loopback, ucx, ofi, or the path of a component", "guides/networks.md"},
     Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "What that network's accidents follow from", "guides/networks.md"},
 

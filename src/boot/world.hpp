@@ -43,6 +43,8 @@ class World : public lln::Directory {
   // What all ranks of this machine may use together, and how many there are.
   int usable_cores() const { return header_->usable_cores; }
   int machine_ranks() const { return header_->local_ranks; }
+  // Whether the nodes are on one machine and pretended (HEDDLE_NODES).
+  bool pretends_nodes() const { return nodes() > 1 && machine_ranks() == size(); }
   std::int64_t wake_up() const { return header_->wake_up; }     // nanoseconds: what it costs to wake a thread
   int universe_size() const { return header_->universe_size; }  // of MPI_UNIVERSE_SIZE; 0: nobody has named one
 

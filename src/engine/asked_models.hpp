@@ -19,8 +19,8 @@ struct Rank;
 
 namespace heddle::engine {
 
-// In one job. Their words are those behind the one that the ranks agree on for themselves (boot/join.hpp).
-inline constexpr int most_asked_models = boot::agreed_words - 1;
+// In one job. Their words are those behind the one that the ranks agree on for themselves (boot/world.hpp).
+inline constexpr int most_asked_models = 7;
 inline constexpr int model_of_ranks = 0;
 
 struct AskedModel {

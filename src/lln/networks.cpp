@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <utility>
 
@@ -48,6 +49,24 @@ class WhileLoading {
   std::array<bool, defaults.size()> set_{};
 };
 
+std::string known_names() {
+  std::string names;
+  for (const Known& k : known) names += (names.empty() ? "" : ", ") + std::string(k.name);
+  return names;
+}
+
+// The name of a network as a word that ranks agree on: its first characters.
+std::uint64_t word_of(std::string_view name) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, name.data(), std::min(name.size(), sizeof word));
+  return word;
+}
+std::string text_of(std::uint64_t word) {
+  char text[sizeof word + 1] = {};
+  std::memcpy(text, &word, sizeof word);
+  return text;
+}
+
 const Component* load(const std::string& path, std::string& why) {
   const WhileLoading defaults;
   threads::Module module(path, component_entry, why);
@@ -67,8 +86,7 @@ const Component* load_network(const std::string& name, std::string& why) {
   if (name.find('/') != std::string::npos) return load(name, why);
   const auto* const one = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.name == name; });
   if (one == known.end()) {
-    why = "there is no network of that name, but " + std::string(for_pretended_nodes);
-    for (const Known& k : known) why += ", " + std::string(k.name);
+    why = "there is no network of that name, but " + std::string(for_pretended_nodes) + ", " + known_names();
     return nullptr;
   }
   const std::string path = threads::component_folder() + "lln-" + name + ".so";
@@ -91,21 +109,54 @@ void Networks::Close::operator()(Network* network) const {
 
 Networks::Networks(Directory& directory, node::Doorbell& bell, int rank, Settings settings)
     : directory_(directory), watch_(bell), rank_(rank), settings_(std::move(settings)) {
-  if (settings_.network.empty() || settings_.network == for_pretended_nodes) return;
+  const bool loopback = settings_.network == for_pretended_nodes;
+  if (settings_.pretended && (settings_.network.empty() || loopback)) return;
+  if (loopback)
+    throw std::runtime_error(
+        "HEDDLE_LLN=loopback is for nodes that are pretended (HEDDLE_NODES), and these are real; unset it, or choose "
+        "one of " +
+        known_names());
   // Each rank has a table of descriptors of its own, and such libraries know their process by its descriptors.
   if (!settings_.alone)
-    throw std::runtime_error("HEDDLE_LLN=" + settings_.network +
+    throw std::runtime_error((settings_.network.empty() ? "a network" : "HEDDLE_LLN=" + settings_.network) +
                              " is for ranks that are processes: start them with --ranks processes");
-  std::string why;
-  component_ = load_network(settings_.network, why);
-  if (component_ == nullptr) throw std::runtime_error("HEDDLE_LLN=" + settings_.network + ": " + why);
+  if (settings_.network.empty()) {
+    load_first();
+  } else {
+    title_ = "HEDDLE_LLN=" + settings_.network;
+    std::string why;
+    component_ = load_network(settings_.network, why);
+    if (component_ == nullptr) throw std::runtime_error(title_ + ": " + why);
+  }
+  if (!settings_.pretended) agree();
+}
+
+void Networks::load_first() {
+  std::string whys;
+  for (const Known& one : known) {
+    title_ = one.name;
+    std::string why;
+    component_ = load_network(title_, why);
+    if (component_ != nullptr) return;
+    whys += "; " + title_ + ": " + why;
+  }
+  throw std::runtime_error("no network can be loaded" + whys);
+}
+
+// Both ends of a message must be of one network.
+void Networks::agree() const {
+  const std::uint64_t ours = word_of(component_->name), all = settings_.agree(ours);
+  if (all == ours) return;
+  throw std::runtime_error("this node talks over " + std::string(component_->name) + ", and another one over " +
+                           text_of(all) +
+                           "; install the same networks on all nodes, or set HEDDLE_LLN to one that all of them have");
 }
 
 Networks::End Networks::open(int vni) {
   if (component_ == nullptr) return End(new Loopback(directory_, rank_, vni, settings_.seed));
   Why why{};
   Network* const end = component_->open({directory_, rank_, vni, settings_.fail}, why);
-  if (end == nullptr) throw std::runtime_error("HEDDLE_LLN=" + settings_.network + ": " + why.text);
+  if (end == nullptr) throw std::runtime_error(title_ + ": " + why.text);
   return End(end, {component_});
 }
 

@@ -21,9 +21,12 @@ const Component* load_network(const std::string& name, std::string& why);
 class Networks {
  public:
   struct Settings {
-    std::string network;  // HEDDLE_LLN; empty: the one for nodes that are pretended
-    std::uint64_t seed;   // for networks with accidents
-    bool alone;           // in the process: its ranks are processes
+    std::string network;  // HEDDLE_LLN; empty: the one for nodes that are pretended, or the first that loads
+    bool pretended;       // the nodes are on one machine
+    // Of nodes that are real: what all ranks hold of a word, which is the first that one of them has proposed.
+    std::function<std::uint64_t(std::uint64_t)> agree;
+    std::uint64_t seed;  // for networks with accidents
+    bool alone;          // in the process: its ranks are processes
     // Ends the job, with a sentence that says why.
     std::function<void(const char*)> fail;
   };
@@ -42,10 +45,14 @@ class Networks {
   Watch& watch() { return watch_; }
 
  private:
+  void load_first();
+  void agree() const;
+
   Directory& directory_;
   Watch watch_;
   int rank_;
   Settings settings_;
+  std::string title_;                     // of the network, in messages
   const Component* component_ = nullptr;  // null: loopback
 };
 

@@ -17,6 +17,7 @@
 
 #include "boot/cores.hpp"
 #include "boot/variables.hpp"
+#include "engine/asked_models.hpp"
 #include "engine/engine.hpp"
 #include "lln/route.hpp"
 #include "message/request_cache.hpp"
@@ -120,23 +121,26 @@ static Error begin_help(Rank& rank) {
   return success;
 }
 
+// Of the words that ranks agree on, behind those of models.
+static constexpr int network_of_ranks = engine::most_asked_models + 1;
+static_assert(network_of_ranks < boot::agreed_words);
+
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
-  if (rank.job->machine_ranks() == rank.job->local_ranks())  // these are not pretended
-    return fail(
-        MPI_ERR_OTHER,
-        "the job has ranks on %d nodes, and there is no network yet that leads from one to another; start it on one",
-        rank.job->nodes());
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
     return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
+  const auto agree = [&rank](std::uint64_t proposal) { return rank.job->agree(network_of_ranks, proposal); };
   const auto fail_job = [&rank](const char* text) { boot::abort(rank.job.get(), MPI_ERR_OTHER, text); };
-  rank.networks = std::make_unique<lln::Networks>(
-      *rank.job, rank.node->own_bell(), rank.world_rank,
-      lln::Networks::Settings{
-          .network = setting("HEDDLE_LLN"), .seed = seed, .alone = &rank == &process_rank.rank, .fail = fail_job});
+  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), rank.world_rank,
+                                                  lln::Networks::Settings{.network = setting("HEDDLE_LLN"),
+                                                                          .pretended = rank.job->pretends_nodes(),
+                                                                          .agree = agree,
+                                                                          .seed = seed,
+                                                                          .alone = &rank == &process_rank.rank,
+                                                                          .fail = fail_job});
   return success;
 }
 

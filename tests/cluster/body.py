@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""The test body on nodes that are real: the project's MPI test programs, over a network, in one cluster.
+
+    tests/cluster/body.py build/release --network ucx --shapes 2x1,2x2,3x2
+
+takes the programs that apply from the table that CMake has written (cmake/mpi_test.cmake), and runs each under Hydra or srun, within
+a time limit. Of a run that hangs it shows what its threads are in. Ends with 1 if a run has failed, with 77 where no cluster can be made.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parents[2]
+NO_FLUX = "submit=flux needs time-stamp counters"
+SHOWN = 30  # last lines of what a failed run has said
+
+# What stands for the body where there is little time: a part of each folder, and the thread tests under models that differ most.
+CORE = (r"^(p2p\.(modes|threads|farewell|cancel_remote|credits)|coll\.(movement|reduction|crossings|threads)"
+        r"|rma\.(active|passive|accumulate)|partitioned\.exchange|object\.(comm|sessions)|topo\.graph|threads\.(ordering|random))$")
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    path: str
+    ranks: tuple[int, ...]
+    models: str
+    excepted: tuple[str, ...]
+    limit: int
+    settings: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+    def fits(self, nodes: int, ranks: int) -> bool:
+        """Whether it is for so many; a program that runs with three numbers of ranks does so with those between."""
+        pretended = next((int(s.split("=")[1]) for s in self.settings if s.startswith("HEDDLE_NODES=")), None)
+        if pretended is not None and self.arguments and pretended != nodes:
+            return False
+        return ranks in self.ranks or (len(self.ranks) > 2 and min(self.ranks) < ranks < max(self.ranks))
+
+
+@dataclass(frozen=True)
+class Run:
+    program: Program
+    nodes: int
+    per_node: int
+    model: str
+    network: str
+
+    def __str__(self) -> str:
+        return f"{self.network} {self.nodes}x{self.per_node} {self.program.name}" + (f" {self.model}" if self.model else "")
+
+
+def read_table(file: Path) -> tuple[dict[str, list[str]], list[Program]]:
+    models, programs = {}, []
+    for line in file.read_text().splitlines():
+        fields = line.split("\t")
+        if len(fields) == 2:
+            models[fields[0]] = fields[1].split()
+            continue
+        name, path, ranks, which, excepted, limit, settings, arguments = fields
+        programs.append(Program(name, path, tuple(map(int, ranks.split())), which, tuple(excepted.split()), int(limit),
+                                tuple(settings.split()), tuple(shlex.split(arguments))))
+    names = {(p.name, p.arguments) for p in programs}
+    # Programs that are there once more for nodes that are pretended.
+    return models, [p for p in programs if (re.sub(r"\.(three_)?nodes3?$", "", p.name), p.arguments) not in names - {(p.name, p.arguments)}]
+
+
+def choose(given: argparse.Namespace) -> list[Run]:
+    models, programs = read_table(Path(given.build) / "tests" / "cluster" / "programs.tsv")
+    runs = []
+    for network in given.network.split(","):
+        for shape in given.shapes.split(","):
+            nodes, per_node = map(int, shape.split("x"))
+            for program in programs:
+                if not re.search(given.only, program.name) or not program.fits(nodes, nodes * per_node):
+                    continue
+                under = [""]
+                if given.models == "all" and program.models == "all" and per_node == 1:
+                    under = [m for m in models["all"] if m not in program.excepted]
+                elif given.models != "default" and program.models in ("few", "all"):
+                    under = models["few"]
+                runs += [Run(program, nodes, per_node, model, network) for model in under]
+    return runs
+
+
+# ---- inside the cluster
+
+def launch_line(launcher: str, run: Run) -> list[str]:
+    hosts = ",".join(f"node{k}" for k in range(1, run.nodes + 1))
+    ranks = str(run.nodes * run.per_node)
+    if launcher == "hydra":
+        return ["mpiexec.hydra", "-hosts", hosts, "-ppn", str(run.per_node), "-n", ranks]
+    return ["srun", "--overlap", "-K1", f"-w{hosts}", f"-N{run.nodes}", f"-n{ranks}", f"--mpi={launcher.removeprefix('srun-')}"]
+
+
+def where_it_hangs(run: Run) -> str:
+    """What the threads of its ranks are in, on all nodes."""
+    look = (f'for p in $(pgrep -f {run.program.path}); do [ "$(readlink /proc/$p/exe)" = {run.program.path} ] || continue;'
+            ' echo "$(hostname), process $p:"; if command -v gdb >/dev/null; then'
+            ' gdb -batch -p $p -ex "thread apply all bt 14" 2>/dev/null | grep -E "^(#|Thread)"; else'
+            ' for t in /proc/$p/task/*; do echo "  $(cat $t/comm) $(cat $t/wchan)"; done; fi; done')
+    said = ""
+    for node in range(1, run.nodes + 1):
+        said += subprocess.run(["cluster", "node", str(node), "sh", "-c", look], capture_output=True, text=True, timeout=60).stdout
+    return said
+
+
+def end(run: Run) -> None:
+    for node in range(1, run.nodes + 1):
+        subprocess.run(["cluster", "node", str(node), "sh", "-c",
+                        f'for p in $(pgrep -f {run.program.path}); do [ "$(readlink /proc/$p/exe)" = {run.program.path} ] && kill -9 $p; done'],
+                       capture_output=True, timeout=60)
+
+
+def perform(run: Run, launcher: str, limit: int) -> tuple[str, float, str]:
+    """What became of it (passed, skipped, failed, hangs), its seconds, and what it has said."""
+    environment = {**os.environ, "HEDDLE_LLN": run.network}
+    environment.update(s.split("=", 1) for s in run.program.settings if not s.startswith("HEDDLE_NODES="))
+    if run.network == "default":
+        del environment["HEDDLE_LLN"]
+    if run.model:
+        environment["HEDDLE_MODEL"] = run.model
+    begun = time.monotonic()
+    started = subprocess.Popen([*launch_line(launcher, run), run.program.path, *run.program.arguments], env=environment,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    try:
+        said, _ = started.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        where = where_it_hangs(run)
+        started.terminate()
+        end(run)
+        try:
+            said, _ = started.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            started.kill()
+            said, _ = started.communicate()
+        return "hangs", time.monotonic() - begun, said + where
+    state = "passed" if started.returncode == 0 else "skipped" if NO_FLUX in said else f"failed ({started.returncode})"
+    return state, time.monotonic() - begun, said
+
+
+def inside(given: argparse.Namespace) -> int:
+    count: dict[str, int] = {}
+    for run in choose(given):
+        state, seconds, said = perform(run, given.launcher, given.limit or run.program.limit)
+        print(f"{state:12} {seconds:6.2f} s  {run}", flush=True)
+        if state not in ("passed", "skipped"):
+            keep = said.splitlines() if state == "hangs" else said.splitlines()[-SHOWN:]
+            print("\n".join("    " + line for line in keep), flush=True)
+        count[state.split()[0]] = count.get(state.split()[0], 0) + 1
+    print(", ".join(f"{number} {state}" for state, number in count.items()) or "no program applies")
+    return 0 if count and set(count) <= {"passed", "skipped"} else 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", help="a folder of a build with tests")
+    parser.add_argument("--network", default="ucx", help="ucx, ofi, or default: the one that a job takes; several with commas (ucx)")
+    parser.add_argument("--shapes", default="2x1,2x2,3x2", help="nodes and ranks of each, with commas (2x1,2x2,3x2)")
+    parser.add_argument("--launcher", default="hydra", choices=("hydra", "srun-pmi2", "srun-pmix"))
+    parser.add_argument("--models", default="all", choices=("default", "few", "all"), help="of thread tests (all)")
+    parser.add_argument("--only", default="", metavar="REGEX", help="programs whose name it finds")
+    parser.add_argument("--core", action="store_true", help="a part that stands for the body")
+    parser.add_argument("--limit", type=int, default=0, help="seconds for a run (the program's)")
+    parser.add_argument("--list", action="store_true", help="say what would run")
+    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    given.build = str(Path(given.build).resolve())
+    if given.core:
+        given.only = given.only or CORE
+    if given.list:
+        print(*choose(given), sep="\n")
+        return 0
+    if given.inside:
+        return inside(given)
+    nodes = max(int(shape.split("x")[0]) for shape in given.shapes.split(","))
+    launcher = ["--hydra"] if given.launcher == "hydra" else ["--slurm"]
+    again = [sys.executable, "-B", __file__, *sys.argv[1:], "--inside"]
+    if launcher == ["--slurm"]:
+        again = ["salloc", "--quiet", f"-N{nodes}", *again]
+    return subprocess.run([str(TREE / "tools" / "cluster"), *launcher, str(nodes), *again], cwd=TREE).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""The scripts and lines of docs/guides/many-machines.md, as they stand there, with the demo program."""
+
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import clusters
+
+DEMO = os.environ["JOB_DEMO"]
+GUIDE = (clusters.TREE / "docs" / "guides" / "many-machines.md").read_text()
+SCRIPTS = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", GUIDE, re.DOTALL)
+LINES = re.findall(r"^((?:prterun|mpiexec\.hydra) .*demo.*)$", GUIDE, re.MULTILINE)
+
+
+class Guide(clusters.Case):
+    def setUp(self):
+        # All nodes see it, as they do not see /tmp.
+        self.folder = Path(tempfile.mkdtemp(prefix="guide-", dir=Path(DEMO).parent))
+        self.addCleanup(shutil.rmtree, self.folder)
+        shutil.copy(DEMO, self.folder / "demo")
+
+    def run_there(self, option: str, text: str) -> str:
+        done = clusters.cluster(option, "2", "sh", "-euc", f"cd {self.folder}; {text}")
+        if done.returncode == 77:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def is_good(self, said: str, ranks: int) -> None:
+        self.assertIn(f"{ranks} ranks, ", said)
+        self.assertRegex(said, r"answers checked, 0 wrong")
+
+    def test_slurm(self):
+        self.assertEqual(len(SCRIPTS), 2)
+        for script, ranks in zip(SCRIPTS, (2, 8)):
+            with self.subTest(ranks=ranks):
+                (self.folder / "job.sh").write_text(script)
+                output = re.search(r"--output=(\S+)", script)[1]
+                self.is_good(self.run_there("--slurm", f"sbatch --wait job.sh >/dev/null; cat {output}"), ranks)
+
+    def test_other_launchers(self):
+        self.assertEqual(len(LINES), 4)
+        for line in LINES:
+            with self.subTest(line=line):
+                ranks = int(re.search(r"-n (\d+)", line)[1])
+                self.is_good(self.run_there("--prrte" if line.startswith("prterun") else "--hydra", line), ranks)
+
+
+if __name__ == "__main__":
+    clusters.main()

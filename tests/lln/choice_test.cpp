@@ -1,0 +1,78 @@
+// Which network a rank takes: loopback between nodes that are pretended, a real one between real ones, the same for all ranks.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "lln/networks.hpp"
+
+namespace heddle::lln {
+namespace {
+
+class Nobody final : public Directory {
+ public:
+  std::span<const std::byte> find(int, int) const override { return {}; }
+  bool publish(int, std::span<const std::byte>) override { return true; }
+};
+
+// Lives as long as the helper thread of a Watch does, which is as long as the process.
+node::Doorbell& bell() {
+  static auto& it = *new node::Doorbell{};
+  return it;
+}
+
+// Why there is no network; empty: there is one.
+std::string refusal(const std::string& name, bool pretended, std::function<std::uint64_t(std::uint64_t)> agree,
+                    bool alone = true) {
+  static Nobody nobody;
+  try {
+    const Networks networks(
+        nobody, bell(), 0,
+        {.network = name, .pretended = pretended, .agree = std::move(agree), .seed = 1, .alone = alone, .fail = {}});
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+std::uint64_t same(std::uint64_t word) { return word; }
+std::uint64_t other(std::uint64_t) { return 'o' | 'f' << 8 | 'i' << 16; }
+
+TEST(Choice, LoopbackIsForPretendedNodes) {
+  EXPECT_EQ(refusal("", true, same), "");
+  EXPECT_EQ(refusal("loopback", true, same), "");
+  const std::string said = refusal("loopback", false, same);
+  EXPECT_TRUE(holds(said, "HEDDLE_LLN=loopback is for nodes that are pretended")) << said;
+  EXPECT_TRUE(holds(said, "ucx, ofi")) << said;
+}
+
+// This program lies in a folder without components.
+TEST(Choice, NoNetworkIsSaidWithWhatEachLacks) {
+  const std::string said = refusal("", false, same);
+  EXPECT_TRUE(holds(said, "no network can be loaded; ucx: ")) << said;
+  EXPECT_TRUE(holds(said, "; ofi: ")) << said;
+  EXPECT_TRUE(holds(said, "install libfabric-dev")) << said;
+}
+
+TEST(Choice, RealNetworksAreForProcesses) {
+  EXPECT_TRUE(holds(refusal("", false, same, false), "is for ranks that are processes"));
+}
+
+TEST(Choice, AllRanksTakeTheSame) {
+  std::string why;
+  if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
+  EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same), "");
+  const std::string said = refusal(HEDDLE_TEST_UCX, false, other);
+  EXPECT_TRUE(holds(said, "this node talks over ucx, and another one over ofi; ")) << said;
+  EXPECT_EQ(refusal(HEDDLE_TEST_UCX, true, other), "");  // one machine has one set of networks
+}
+
+}  // namespace
+}  // namespace heddle::lln
