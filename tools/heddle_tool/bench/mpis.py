@@ -28,6 +28,7 @@ class Mpi:
     label: str
     prefix: Path
     extra_env: dict[str, str] = field(default_factory=dict)
+    limit = False  # no MPI, but what bounds them (limits.py)
     peer: bool = True
     abi: bool = False  # offers the standard ABI: libmpi_abi.so.1
     says: str = ""  # how MPI_Get_library_version begins, "" for whatever

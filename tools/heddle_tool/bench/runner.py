@@ -111,7 +111,26 @@ def reason(output: str, errors: str) -> str:
     return ((telling or lines or ["no message"])[0])[:240]
 
 
-def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None) -> Run:
+def run_limit(point: Point, test: Mpi, limit: float) -> Run:
+    """Of a test that is no benchmark program of ours."""
+    command = test.command(point)
+    if command is None:
+        return Run("absent", why=f"{test.label} has nothing like it")
+    busy, mine = processor_seconds()
+    code, output, errors, wall = execute(command, {}, limit)
+    busy_after, mine_after = processor_seconds()
+    others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
+    value = test.value(point, output)
+    if code is None:
+        return Run("hung", wall=wall, others=others, why=f"ended after {limit:.0f} s")
+    if code or value is None:
+        return Run("failed", wall=wall, others=others, why=f"exit code {code}: {reason(output, errors)}")
+    return Run("ok", value, [value], wall, others)
+
+
+def run_once(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds: float | None) -> Run:
+    if mpi.limit:
+        return run_limit(point, mpi, limit)
     command = [*mpi.launch(point.ranks, point.team), str(program)]
     if point.bench.measured_by == "clock":
         return timed_launches(point, mpi, command, limit)
@@ -173,7 +192,7 @@ def settle(longest: float) -> None:
             return
 
 
-def run(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None, patience: int,
+def run(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds: float | None, patience: int,
         lock: Lock, tell=lambda message: None) -> Run:
     """A run on a quiet machine if one of `patience` tries finds it so, else the least disturbed of them. Tells of each retry."""
     best: Run | None = None

@@ -1,0 +1,180 @@
+"""Measuring between nodes: a cluster in a box for the whole campaign, and how each MPI is started on it.
+
+Rank r is on node r / ranks_per_node: the first half of the ranks, which leads in benchmarks of pairs, has its partners on
+other nodes.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import places
+from ..errors import BadInput
+from .mpis import Heddle, IntelMpi, Mpi, Mpich, OpenMpi, peer
+from .suite import Benchmark
+
+LLNS = ("ucx", "ofi")
+LAUNCHERS = ("hydra", "slurm", "prrte")
+BIN = "/run/cluster/bin"  # commands of the cluster
+SSH = f"{BIN}/ssh"  # its stand-in
+MOST = 64
+# Options of `cluster`.
+CONDITIONS = (("delay", "20us", "from node to node"), ("jitter", "5us", "at most so much more"), ("loss", "0.1%%", "of frames"),
+              ("rate", "10gbit", "that a node sends with"), ("rails", "R", "how many there are"))
+PATIENCE = 60  # seconds until the cluster must be there
+# Programs that find each other through shared memory, or use but one rank's.
+ONE_NODE = ("handover", "cores", "polling", "calls", "memory", "computing")
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Where and under which conditions a campaign runs."""
+
+    count: int
+    lln: str = "ucx"
+    launcher: str = "hydra"
+    conditions: dict[str, str] = field(default_factory=dict)  # options of `cluster`, by name
+
+    def options(self) -> list[str]:
+        return [word for key, value in self.conditions.items() for word in (f"--{key}", value)]
+
+    def hosts(self, ranks: int = 0) -> str:
+        """With commas; each with its number of slots if `ranks` says how many there are in all."""
+        slots = f":{ranks // self.count}" if ranks else ""
+        return ",".join(f"node{k}{slots}" for k in range(1, self.count + 1))
+
+    def to_json(self) -> dict:
+        return {"count": self.count, "lln": self.lln, "launcher": self.launcher, "conditions": self.conditions}
+
+
+def said(nodes: dict) -> str:
+    """In a line, of what `to_json` gave."""
+    conditions = "".join(f", {key} {value}" for key, value in nodes["conditions"].items())
+    return f"{nodes['count']} nodes in a box{conditions}, Heddle over {nodes['lln']}, started by {nodes['launcher']}"
+
+
+def suitable(bench: Benchmark) -> None:
+    if bench.source in ONE_NODE:
+        raise BadInput(f"{bench.name} measures what the ranks of one machine share; it does not run with --cluster")
+
+
+def ranks_on(nodes: Nodes, bench: Benchmark, ranks: list[int] | None, per_node: int | None) -> list[int] | None:
+    """The numbers of ranks to measure: as asked, or as many as the benchmark has by default, evenly on the nodes."""
+    suitable(bench)
+    if per_node and ranks:
+        raise BadInput("--ranks and --ranks-per-node say the same twice; leave one out")
+    wanted = [nodes.count * per_node] if per_node else ranks or [max(r, nodes.count) for r in bench.ranks]
+    for r in wanted:
+        if r % nodes.count:
+            raise BadInput(f"{r} ranks of {bench.name} can't be spread evenly over {nodes.count} nodes")
+    return wanted
+
+
+class Cluster:
+    """The cluster of a campaign, from outside; it ends when this process does, or leaves `with`."""
+
+    def __init__(self, nodes: Nodes):
+        self.nodes = nodes
+        self.name = f"bench-{os.getpid()}"
+        self.job: subprocess.Popen | None = None
+
+    @property
+    def command(self) -> str:
+        return str(places.HOME / "cluster")
+
+    def __enter__(self):
+        slurm = ["--slurm"] if self.nodes.launcher == "slurm" else []
+        # It lives until its standard input ends.
+        self.job = subprocess.Popen([self.command, *slurm, *self.nodes.options(), "--name", self.name, str(self.nodes.count),
+                                     "sh", "-c", "echo ready; exec cat >/dev/null"], stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        if self.job.stdout.readline() != "ready\n":
+            _, said = self.job.communicate(timeout=PATIENCE)
+            self.job = None
+            raise BadInput(f"no cluster of {self.nodes.count} nodes can be made: "
+                           f"{(said.strip().splitlines() or ['no message'])[-1].removeprefix('cluster: ')}")
+        return self
+
+    def __exit__(self, *_):
+        if self.job:
+            with contextlib.suppress(BrokenPipeError):
+                self.job.stdin.close()
+            try:
+                self.job.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.job.kill()
+                self.job.wait()
+            self.job.stdout.close()
+            self.job.stderr.close()
+            self.job = None
+
+    def inside(self, command: list[str]) -> list[str]:
+        """The command, on node 1."""
+        return [sys.executable, "-B", self.command, "--name", self.name, "node", "1", *command]
+
+
+def starters(nodes: Nodes, mpis: list[Mpi], tell) -> Path | None:
+    """The prefix of the reference MPI whose launcher starts what has none of its own for nodes."""
+    wanted = {"hydra": "mpich", "prrte": "openmpi"}.get(nodes.launcher)
+    return peer(wanted, tell).prefix if wanted else None
+
+
+class OnNodes(Mpi):
+    """An MPI whose ranks are spread over the nodes of a cluster."""
+
+    def __init__(self, mpi: Mpi, cluster: Cluster, starter: Path | None):
+        super().__init__(mpi.label, mpi.prefix, mpi.extra_env, mpi.peer, mpi.abi, mpi.says, mpi.setting, mpi.thread_runtime)
+        self.mpi, self.cluster, self.nodes = mpi, cluster, cluster.nodes
+        self.starter = starter
+
+    def compiler(self) -> list[str]:
+        return self.mpi.compiler()
+
+    def abi_compiler(self) -> list[str] | None:
+        return self.mpi.abi_compiler()
+
+    def launch(self, ranks: int, threads: int) -> list[str]:
+        return self.cluster.inside(launch(self.mpi, self.nodes, ranks, self.starter))
+
+    def env(self, ranks: int, threads: int) -> dict[str, str]:
+        return self.mpi.env(0, 0) | environment(self.mpi, self.nodes)
+
+    def settings(self, ranks: int, threads: int) -> str:
+        env = [f"{k}={v}" for k, v in self.env(ranks, threads).items() if not v.startswith(str(self.prefix))]
+        command = launch(self.mpi, self.nodes, ranks, self.starter)
+        return " ".join([*env, Path(command[0]).name, *command[1:]])
+
+
+def launch(mpi: Mpi, nodes: Nodes, ranks: int, starter: Path | None) -> list[str]:
+    """The command that starts `ranks` ranks of it, on node 1."""
+    each = str(ranks // nodes.count)
+    if nodes.launcher == "slurm":
+        kind = "pmix" if isinstance(mpi, OpenMpi) else "pmi2"
+        return ["srun", f"--mpi={kind}", f"-N{nodes.count}", f"-n{ranks}", f"--ntasks-per-node={each}"]
+    if isinstance(mpi, OpenMpi) or nodes.launcher == "prrte":
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        # Stock, ranks are bound to a core each, which several nodes here would share.
+        return [str((mpi.prefix if isinstance(mpi, OpenMpi) else starter) / "bin" / "mpiexec"), *root,
+                "--prtemca", "plm_ssh_agent", SSH, "--host", nodes.hosts(ranks), "--bind-to", "none",
+                *[w for key in environment(mpi, nodes) for w in ("-x", key)], "-n", str(ranks)]
+    if isinstance(mpi, IntelMpi):
+        return [str(mpi.prefix / "bin" / "mpiexec.hydra"), "-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", nodes.hosts(),
+                "-ppn", each, "-n", str(ranks)]
+    prefix = mpi.prefix if isinstance(mpi, Mpich) else starter
+    return [str(prefix / "bin" / "mpiexec.hydra"), "-launcher", "ssh", "-launcher-exec", SSH, "-hosts", nodes.hosts(),
+            "-ppn", each, "-n", str(ranks)]
+
+
+def environment(mpi: Mpi, nodes: Nodes) -> dict[str, str]:
+    """What each is told of the network, besides what it has on one machine."""
+    if isinstance(mpi, Heddle):
+        return {"HEDDLE_LLN": nodes.lln}
+    if isinstance(mpi, IntelMpi):
+        return {"FI_PROVIDER": "tcp", "I_MPI_PIN": "0"}
+    if isinstance(mpi, OpenMpi):
+        return {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,sm,self", "OMPI_MCA_btl_tcp_if_include": "10.77.0.0/16",
+                "OMPI_MCA_mpi_yield_when_idle": "1"}
+    return {}
