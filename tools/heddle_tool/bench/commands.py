@@ -191,10 +191,11 @@ def perform_run(args) -> int:
         return carry_out(Campaign(command_line(), plan(args, wanted, found), file))
     if kinds != ["processes"]:
         raise BadInput("--cluster starts ranks as processes; leave out --rank-kind")
-    starters = nodes.starters(where, found, tell)
+    nodes.usable(where, found)
     with nodes.Cluster(where) as cluster:
-        spread = [nodes.OnNodes(m, cluster, starters) for m in found]
-        return carry_out(Campaign(command_line(), plan(args, wanted, [*spread, limits.Limit(cluster)]), file, nodes=where.to_json()))
+        spread = [nodes.OnNodes(m, cluster) for m in found]
+        spread += limits.beside(cluster, wanted, tell)
+        return carry_out(Campaign(command_line(), plan(args, wanted, spread), file, nodes=where.to_json()))
 
 
 def chosen_nodes(args) -> nodes.Nodes | None:

@@ -1,6 +1,7 @@
 """What the network itself does: the network library's own test beside the MPIs, as a contestant that is none of them."""
 
 import re
+import shutil
 from pathlib import Path
 
 from .mpis import Mpi
@@ -27,6 +28,9 @@ class Limit(Mpi):
         self.cluster, self.lln = cluster, cluster.nodes.lln
         super().__init__(TESTS[self.lln], Path("/usr"), peer=False)
 
+    def processor_seconds(self) -> float:
+        return self.cluster.processor_seconds()
+
     def settings(self, ranks: int, threads: int) -> str:
         return self.label
 
@@ -40,6 +44,17 @@ class Limit(Mpi):
 
     def value(self, point: Point, output: str) -> float | None:
         return value_of(self.lln, point, output)
+
+
+def beside(cluster: Cluster, points: list[Point], tell) -> list[Mpi]:
+    """The test, if it is here and can measure one of the points."""
+    test = Limit(cluster)
+    if not any(test.command(p) for p in points):
+        return []
+    if shutil.which(test.label) is None:
+        tell(f"the network's own limit is not measured: {test.label} is not here (Debian: apt-get install {PACKAGES[test.lln]})")
+        return []
+    return [test]
 
 
 def words_of(lln: str, point: Point) -> list[str] | None:

@@ -52,6 +52,10 @@ class Mpi:
     def env(self, ranks: int, threads: int) -> dict[str, str]:
         return {"LD_LIBRARY_PATH": str(self.prefix / "lib")} | self.extra_env
 
+    def processor_seconds(self) -> float:
+        """Of what belongs to a run and is no child of this process."""
+        return 0.0
+
     def settings(self, ranks: int, threads: int) -> str:
         """Launch options and environment, for the record."""
         env = [f"{k}={v}" for k, v in self.env(ranks, threads).items() if not v.startswith(str(self.prefix))]

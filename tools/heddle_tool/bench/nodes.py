@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from .mpis import Heddle, IntelMpi, Mpi, Mpich, OpenMpi, peer
+from .mpis import Heddle, IntelMpi, Mpi, Mpich, OpenMpi
 from .suite import Benchmark
 
 LLNS = ("ucx", "ofi")
@@ -86,9 +86,8 @@ class Cluster:
         return str(places.HOME / "cluster")
 
     def __enter__(self):
-        slurm = ["--slurm"] if self.nodes.launcher == "slurm" else []
         # It lives until its standard input ends.
-        self.job = subprocess.Popen([self.command, *slurm, *self.nodes.options(), "--name", self.name, str(self.nodes.count),
+        self.job = subprocess.Popen([self.command, f"--{self.nodes.launcher}", *self.nodes.options(), "--name", self.name, str(self.nodes.count),
                                      "sh", "-c", "echo ready; exec cat >/dev/null"], stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         if self.job.stdout.readline() != "ready\n":
@@ -111,24 +110,49 @@ class Cluster:
             self.job.stderr.close()
             self.job = None
 
+    def processor_seconds(self) -> float:
+        """Of everything in it: for the system it is no child of ours until it ends."""
+        children: dict[int, list[int]] = {}
+        ticks: dict[int, int] = {}
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdigit():
+                continue
+            with contextlib.suppress(OSError):
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                children.setdefault(int(fields[1]), []).append(int(entry.name))
+                ticks[int(entry.name)] = sum(map(int, fields[11:15]))  # its own and of children that it has waited for
+        found, left = 0, [self.job.pid] if self.job else []
+        while left:
+            pid = left.pop()
+            found += ticks.get(pid, 0)
+            left += children.get(pid, [])
+        return found / os.sysconf("SC_CLK_TCK")
+
     def inside(self, command: list[str]) -> list[str]:
         """The command, on node 1."""
         return [sys.executable, "-B", self.command, "--name", self.name, "node", "1", *command]
 
 
-def starters(nodes: Nodes, mpis: list[Mpi], tell) -> Path | None:
-    """The prefix of the reference MPI whose launcher starts what has none of its own for nodes."""
-    wanted = {"hydra": "mpich", "prrte": "openmpi"}.get(nodes.launcher)
-    return peer(wanted, tell).prefix if wanted else None
+# What a launcher cannot start, and why.
+UNUSABLE = {("slurm", IntelMpi): "needs Slurm's own PMI-2 library, which is not looked for here",
+            ("prrte", IntelMpi): "has no PMIx", ("prrte", Mpich): "has no PMIx as PyPI has it"}
+
+
+def usable(nodes: Nodes, mpis: list[Mpi]) -> None:
+    for mpi in mpis:
+        why = UNUSABLE.get((nodes.launcher, type(mpi)))
+        if why:
+            raise BadInput(f"--launcher {nodes.launcher} can't start {mpi.label}, which {why}; leave it out of --against")
+        if type(mpi) is Mpi:
+            raise BadInput(f"how {mpi.label} is started on nodes is not known; leave out --mpi")
 
 
 class OnNodes(Mpi):
     """An MPI whose ranks are spread over the nodes of a cluster."""
 
-    def __init__(self, mpi: Mpi, cluster: Cluster, starter: Path | None):
+    def __init__(self, mpi: Mpi, cluster: Cluster):
         super().__init__(mpi.label, mpi.prefix, mpi.extra_env, mpi.peer, mpi.abi, mpi.says, mpi.setting, mpi.thread_runtime)
         self.mpi, self.cluster, self.nodes = mpi, cluster, cluster.nodes
-        self.starter = starter
 
     def compiler(self) -> list[str]:
         return self.mpi.compiler()
@@ -137,35 +161,38 @@ class OnNodes(Mpi):
         return self.mpi.abi_compiler()
 
     def launch(self, ranks: int, threads: int) -> list[str]:
-        return self.cluster.inside(launch(self.mpi, self.nodes, ranks, self.starter))
+        return self.cluster.inside(launch(self.mpi, self.nodes, ranks, self.env(ranks, threads)))
 
     def env(self, ranks: int, threads: int) -> dict[str, str]:
         return self.mpi.env(0, 0) | environment(self.mpi, self.nodes)
 
+    def processor_seconds(self) -> float:
+        return self.cluster.processor_seconds()
+
     def settings(self, ranks: int, threads: int) -> str:
         env = [f"{k}={v}" for k, v in self.env(ranks, threads).items() if not v.startswith(str(self.prefix))]
-        command = launch(self.mpi, self.nodes, ranks, self.starter)
+        command = launch(self.mpi, self.nodes, ranks, self.env(ranks, threads))
         return " ".join([*env, Path(command[0]).name, *command[1:]])
 
 
-def launch(mpi: Mpi, nodes: Nodes, ranks: int, starter: Path | None) -> list[str]:
-    """The command that starts `ranks` ranks of it, on node 1."""
+def launch(mpi: Mpi, nodes: Nodes, ranks: int, env: dict[str, str]) -> list[str]:
+    """The command that starts `ranks` ranks of it, on node 1, where `env` is set. Reference MPIs have their own launchers, except
+    under Slurm."""
     each = str(ranks // nodes.count)
     if nodes.launcher == "slurm":
         kind = "pmix" if isinstance(mpi, OpenMpi) else "pmi2"
         return ["srun", f"--mpi={kind}", f"-N{nodes.count}", f"-n{ranks}", f"--ntasks-per-node={each}"]
     if isinstance(mpi, OpenMpi) or nodes.launcher == "prrte":
+        program = str(mpi.prefix / "bin" / "mpiexec") if isinstance(mpi, OpenMpi) else f"{BIN}/prterun"
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
-        # Stock, ranks are bound to a core each, which several nodes here would share.
-        return [str((mpi.prefix if isinstance(mpi, OpenMpi) else starter) / "bin" / "mpiexec"), *root,
-                "--prtemca", "plm_ssh_agent", SSH, "--host", nodes.hosts(ranks), "--bind-to", "none",
-                *[w for key in environment(mpi, nodes) for w in ("-x", key)], "-n", str(ranks)]
+        # The nodes share their cores: two that bind a rank each may bind it to the same one.
+        return [program, *root, "--prtemca", "plm_ssh_agent", SSH, "--host", nodes.hosts(ranks), "--bind-to", "none",
+                *[word for key in env for word in ("-x", key)], "-n", str(ranks)]
     if isinstance(mpi, IntelMpi):
         return [str(mpi.prefix / "bin" / "mpiexec.hydra"), "-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", nodes.hosts(),
                 "-ppn", each, "-n", str(ranks)]
-    prefix = mpi.prefix if isinstance(mpi, Mpich) else starter
-    return [str(prefix / "bin" / "mpiexec.hydra"), "-launcher", "ssh", "-launcher-exec", SSH, "-hosts", nodes.hosts(),
-            "-ppn", each, "-n", str(ranks)]
+    program = str(mpi.prefix / "bin" / "mpiexec.hydra") if isinstance(mpi, Mpich) else f"{BIN}/mpiexec.hydra"
+    return [program, "-launcher", "ssh", "-launcher-exec", SSH, "-hosts", nodes.hosts(), "-ppn", each, "-n", str(ranks)]
 
 
 def environment(mpi: Mpi, nodes: Nodes) -> dict[str, str]:

@@ -47,11 +47,12 @@ class Run:
         return {k: v for k, v in asdict(self).items() if v not in ("", [], {}, None)}
 
 
-def processor_seconds() -> tuple[float, float]:
-    """Busy time of the whole machine, and of this process with its finished children."""
+def processor_seconds(mpi: Mpi | None = None) -> tuple[float, float]:
+    """Busy time of the whole machine, and of this process with its finished children and what else belongs to a run of `mpi`."""
     ticks = [int(x) for x in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     busy = sum(ticks[:3]) + sum(ticks[5:8])  # user, nice, system, irq, softirq, steal
     mine = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    mine += mpi.processor_seconds() if mpi else 0.0
     return busy / os.sysconf("SC_CLK_TCK"), mine
 
 
@@ -116,9 +117,9 @@ def run_limit(point: Point, test: Mpi, limit: float) -> Run:
     command = test.command(point)
     if command is None:
         return Run("absent", why=f"{test.label} has nothing like it")
-    busy, mine = processor_seconds()
+    busy, mine = processor_seconds(test)
     code, output, errors, wall = execute(command, {}, limit)
-    busy_after, mine_after = processor_seconds()
+    busy_after, mine_after = processor_seconds(test)
     others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
     value = test.value(point, output)
     if code is None:
@@ -140,9 +141,9 @@ def run_once(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds
             command += ["--thread-runtime", mpi.thread_runtime]
         if point.bench.source == "memory":
             command += ["--file", f"{scratch}/meeting"]
-        busy, mine = processor_seconds()
+        busy, mine = processor_seconds(mpi)
         code, output, errors, wall = execute(command, mpi.env(point.ranks, point.team), limit)
-        busy_after, mine_after = processor_seconds()
+        busy_after, mine_after = processor_seconds(mpi)
     others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
     if code is None:
         return Run("hung", wall=wall, others=others, why=f"ended after {limit:.0f} s")
@@ -166,7 +167,7 @@ def run_once(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds
 def timed_launches(point: Point, mpi: Mpi, command: list[str], limit: float) -> Run:
     """Wall time of whole launches, in milliseconds."""
     times = []
-    busy, mine = processor_seconds()
+    busy, mine = processor_seconds(mpi)
     began = time.monotonic()
     for _ in range(point.bench.launches):
         code, output, errors, wall = execute([*command, str(point.ranks)], mpi.env(point.ranks, point.team), limit)
@@ -176,7 +177,7 @@ def timed_launches(point: Point, mpi: Mpi, command: list[str], limit: float) -> 
             return Run("failed", wall=wall, why=f"exit code {code}: {reason(output, errors)}")
         times.append(1e3 * wall)
     wall = time.monotonic() - began
-    busy_after, mine_after = processor_seconds()
+    busy_after, mine_after = processor_seconds(mpi)
     others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
     return Run("ok", statistics.median(times), times, wall, others)
 
