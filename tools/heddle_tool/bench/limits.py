@@ -4,6 +4,7 @@ import re
 import shutil
 from pathlib import Path
 
+from ..cluster.command import duration
 from .mpis import Mpi
 from .nodes import BIN, Cluster
 from .suite import Point
@@ -34,9 +35,9 @@ class Limit(Mpi):
     def settings(self, ranks: int, threads: int) -> str:
         return self.label
 
-    def command(self, point: Point) -> list[str] | None:
-        """What measures this point on node 1; None where the test has nothing like it."""
-        words = words_of(self.lln, point)
+    def command(self, point: Point, seconds: float | None = None) -> list[str] | None:
+        """What measures this point on node 1, for about so long; None where the test has nothing like it."""
+        words = words_of(self.lln, point, rounds(point, seconds or point.bench.seconds, self.cluster.nodes.conditions))
         if words is None or point.ranks != 2:
             return None
         client = [*words, "10.77.0.1"]
@@ -57,17 +58,28 @@ def beside(cluster: Cluster, points: list[Point], tell) -> list[Mpi]:
     return [test]
 
 
-def words_of(lln: str, point: Point) -> list[str] | None:
+def rounds(point: Point, seconds: float, conditions: dict[str, str]) -> int:
+    """How many messages take about so long under these conditions, which the tests cannot find out themselves."""
+    size = point.size or 8
+    each = 10e-6 + size / 1e9
+    if "rate" in conditions:
+        number, factor = re.fullmatch(r"([\d.]+)([gmk]?)bit", conditions["rate"]).groups()
+        each += 8 * size / (float(number) * {"g": 1e9, "m": 1e6, "k": 1e3, "": 1.0}[factor])
+    if "delay" in conditions and point.bench.name == "latency":
+        each += duration(conditions["delay"]) / 1e9
+    return max(20, min(20000, round(seconds / (2 * each))))
+
+
+def words_of(lln: str, point: Point, count: int) -> list[str] | None:
     """The test's server; with the server's address behind, its client."""
     if point.team != 1 or point.args or point.bench.name not in ("latency", "bandwidth", "message-rate"):
         return None
     if lln == "ofi":
         # It plays ping-pong only.
-        return ["fi_pingpong", "-e", "rdm", "-p", "'tcp;ofi_rxm'", "-B", str(PORT), "-I", "20000", "-S", str(point.size or 8)] \
+        return ["fi_pingpong", "-e", "rdm", "-p", "'tcp;ofi_rxm'", "-B", str(PORT), "-I", str(count), "-S", str(point.size or 8)] \
             if point.bench.name == "latency" else None
     test = "ucp_am_lat" if point.bench.name == "latency" else "ucp_am_bw"
-    rounds = 20000 if point.size < 65536 else 2000
-    return ["ucx_perftest", "-p", str(PORT), "-t", test, "-s", str(point.size or 8), "-n", str(rounds), "-w", str(rounds // 10)]
+    return ["ucx_perftest", "-p", str(PORT), "-t", test, "-s", str(point.size or 8), "-n", str(count), "-w", str(count // 10)]
 
 
 def value_of(lln: str, point: Point, output: str) -> float | None:

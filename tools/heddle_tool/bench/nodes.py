@@ -6,6 +6,7 @@ other nodes.
 
 import contextlib
 import os
+import select
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -90,12 +91,16 @@ class Cluster:
         self.job = subprocess.Popen([self.command, f"--{self.nodes.launcher}", *self.nodes.options(), "--name", self.name, str(self.nodes.count),
                                      "sh", "-c", "echo ready; exec cat >/dev/null"], stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-        if self.job.stdout.readline() != "ready\n":
-            _, said = self.job.communicate(timeout=PATIENCE)
-            self.job = None
-            raise BadInput(f"no cluster of {self.nodes.count} nodes can be made: "
-                           f"{(said.strip().splitlines() or ['no message'])[-1].removeprefix('cluster: ')}")
-        return self
+        ready, _, _ = select.select([self.job.stdout], [], [], PATIENCE)
+        if ready and self.job.stdout.readline() == "ready\n":
+            return self
+        if not ready:
+            self.__exit__()
+            raise BadInput(f"no cluster of {self.nodes.count} nodes was ready after {PATIENCE} s")
+        _, said = self.job.communicate()
+        self.job = None
+        raise BadInput(f"no cluster of {self.nodes.count} nodes can be made: "
+                       f"{(said.strip().splitlines() or ['no message'])[-1].removeprefix('cluster: ')}")
 
     def __exit__(self, *_):
         if self.job:

@@ -112,9 +112,9 @@ def reason(output: str, errors: str) -> str:
     return ((telling or lines or ["no message"])[0])[:240]
 
 
-def run_limit(point: Point, test: Mpi, limit: float) -> Run:
+def run_limit(point: Point, test: Mpi, limit: float, seconds: float | None) -> Run:
     """Of a test that is no benchmark program of ours."""
-    command = test.command(point)
+    command = test.command(point, seconds)
     if command is None:
         return Run("absent", why=f"{test.label} has nothing like it")
     busy, mine = processor_seconds(test)
@@ -131,7 +131,7 @@ def run_limit(point: Point, test: Mpi, limit: float) -> Run:
 
 def run_once(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds: float | None) -> Run:
     if mpi.limit:
-        return run_limit(point, mpi, limit)
+        return run_limit(point, mpi, limit, seconds)
     command = [*mpi.launch(point.ranks, point.team), str(program)]
     if point.bench.measured_by == "clock":
         return timed_launches(point, mpi, command, limit)
