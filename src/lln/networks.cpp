@@ -72,6 +72,8 @@ Networks::Networks(Directory& directory, node::Doorbell& bell, int rank, Setting
   if (component_ == nullptr) throw std::runtime_error("HEDDLE_LLN=" + settings_.network + ": " + why);
 }
 
+std::string_view Networks::name() const { return component_ == nullptr ? for_pretended_nodes : settings_.network; }
+
 Networks::End Networks::open(int vni) {
   if (component_ == nullptr) return End(new Loopback(directory_, rank_, vni, settings_.seed));
   Why why{};
