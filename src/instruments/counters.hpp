@@ -25,6 +25,8 @@ enum class Count : std::uint8_t {
   // Of a VNI.
   sent,          // messages that left, by whatever protocol; those to the rank itself too
   sent_away,     // of these, to ranks of other nodes
+  bytes_away,    // that went to other nodes, pieces and answers included, headers not
+  connections,   // ways to ranks of other nodes that were opened: each by the first message to it
   deferred,      // of these, were left to an idle core
   uncredited,    // of these, short ones that had no credit to go to another node unasked
   received,      // messages that arrived

@@ -43,6 +43,8 @@ class Networks {
   // The end of one VNI. Throws std::runtime_error: the machine has none left.
   End open(int vni);
   Watch& watch() { return watch_; }
+  // What HEDDLE_LLN calls it.
+  std::string_view name() const;
 
  private:
   void load_first();

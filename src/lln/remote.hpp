@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "instruments/counters.hpp"
 #include "lln/credits.hpp"
 #include "lln/network.hpp"
 #include "lln/networks.hpp"
@@ -21,7 +22,8 @@ namespace heddle::lln {
 
 class Remote {
  public:
-  explicit Remote(Networks::End network) : network_(std::move(network)) {}
+  // `counters` are those of the VNI; they are not used before the first message.
+  Remote(Networks::End network, instruments::Counters& counters) : network_(std::move(network)), counters_(counters) {}
 
   Network& network() const { return *network_; }
   // Any thread, as the network's.
@@ -36,6 +38,11 @@ class Remote {
     const bool ordered = has_order(header.kind);
     const Posted posted = network_->post(peer, {header, ordered ? there.posted : 0, there.credits.owed()}, bytes, fill);
     if (posted != Posted::done) return posted;
+    if (instruments::Cell* cell = counters_.held()) [[unlikely]] {
+      cell->add(instruments::Count::bytes_away, bytes);
+      if (!there.connected) cell->add(instruments::Count::connections);
+    }
+    there.connected = true;
     there.credits.settle();
     if (ordered) ++there.posted;
     if (on_credit) there.credits.consume(bytes);
@@ -79,6 +86,7 @@ class Remote {
   struct Peer {
     std::uint32_t posted = 0;
     std::uint32_t taken = 0;
+    bool connected = false;  // something was posted to it
     Credits credits;
     std::map<std::uint32_t, Early> early;  // by number
   };
@@ -122,6 +130,7 @@ class Remote {
   }
 
   Networks::End network_;
+  instruments::Counters& counters_;
   std::unordered_map<int, Peer> peers_;  // those that were talked to
   std::size_t early_ = 0;
 };

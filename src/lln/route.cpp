@@ -2,10 +2,11 @@
 
 namespace heddle::lln {
 
-Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads)
+Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads,
+             instruments::Counters& counters)
     : node_(node),
       shm_(node, vni, claiming, many_threads ? shm::SlotCount::many : shm::SlotCount::usual),
-      remote_(networks != nullptr ? std::make_unique<Remote>(networks->open(vni)) : nullptr),
+      remote_(networks != nullptr ? std::make_unique<Remote>(networks->open(vni), counters) : nullptr),
       watch_(networks != nullptr ? &networks->watch() : nullptr) {}
 
 void Route::forget_room() {

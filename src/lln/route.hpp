@@ -34,8 +34,9 @@ class Route {
   static constexpr std::size_t eager_bytes = shm::eager_bytes;    // the longest that post() takes to a local peer
 
   // `many_threads`: user-level threads, which come by the thousand. `networks` lead to other nodes; null: there are none. Throws
-  // std::runtime_error of the network.
-  Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads);
+  // std::runtime_error of the network. `counters` are the VNI's.
+  Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads,
+        instruments::Counters& counters);
 
   // Under the VNI's protection. Sends a message whose payload `fill(std::byte*)` writes; to a peer on another node at most
   // remote_eager_bytes(), or it is `busy` for ever, and one that needs credit and has none is not sent.

@@ -36,7 +36,7 @@ void truncate(Request& receive, std::size_t message_bytes) {
 
 Core::Core(Rank& rank, int vni, lln::Claiming claiming)
     : rank_(rank),
-      route_(*rank.node, rank.networks.get(), vni, claiming, threads::user_level_possible()),
+      route_(*rank.node, rank.networks.get(), vni, claiming, threads::user_level_possible(), counters_),
       transfers_(*this, rank.world_rank),
       streams_(*this),
       claims_(rank.node->heap()),

@@ -47,6 +47,8 @@ Figures collect(Rank& rank) {
                   .waiting = safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.wake_up),
                   .never_sleep = safety::never_sleep(rank.machine.policy, rank.engine->model()),
                   .may_sleep = may_sleep(rank.engine->model()),
+                  .nodes = rank.job->nodes(),
+                  .network = std::string(rank.networks ? rank.networks->name() : ""),
                   .asked = {},
                   .vnis = {},
                   .comms = {}};

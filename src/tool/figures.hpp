@@ -29,10 +29,12 @@ struct Figures {
   int rank = 0;
   int ranks = 1;
   std::string model;
-  bool model_was_chosen = false;   // by HEDDLE_MODEL
-  std::string waiting;             // the policy, and what it comes from (safety/wait_policy.hpp)
-  bool never_sleep = false;        // threads that wait, however long
-  bool may_sleep = true;           // if HEDDLE_WAIT=spin tells them to, which not every model can do
+  bool model_was_chosen = false;  // by HEDDLE_MODEL
+  std::string waiting;            // the policy, and what it comes from (safety/wait_policy.hpp)
+  bool never_sleep = false;       // threads that wait, however long
+  bool may_sleep = true;          // if HEDDLE_WAIT=spin tells them to, which not every model can do
+  int nodes = 1;
+  std::string network;             // to other nodes, by its name; empty: there are none
   std::vector<std::string> asked;  // what sessions and communicators asked for: the VNIs and the model of each
   std::vector<VniFigures> vnis;
   std::vector<CommFigures> comms;  // that have been used

@@ -30,6 +30,9 @@ struct CountFigure {
 constexpr std::array vni_counts{
     CountFigure{Count::sent, "messages_sent", "Messages that left"},
     CountFigure{Count::sent_away, "messages_sent_to_other_nodes", "Messages that left for ranks of other nodes"},
+    CountFigure{Count::bytes_away, "bytes_sent_to_other_nodes", "Bytes that left for ranks of other nodes"},
+    CountFigure{Count::connections, "connections_opened",
+                "Connections to ranks of other nodes that were opened, each by the first message to it"},
     CountFigure{Count::deferred, "messages_deferred", "Messages whose submission was left to an idle core"},
     CountFigure{Count::uncredited, "messages_uncredited",
                 "Short messages that were announced to another node first: too many had left that were not received"},

@@ -70,6 +70,14 @@ std::string traffic(const Figures& figures) {
   return table.text();
 }
 
+std::string away(const Figures& figures) {
+  Table table({"VNI", "sent to other nodes", "bytes", "connections"});
+  for (const auto& [index, t] : figures.vnis)
+    table.add({std::to_string(index), number(t[Count::sent_away]), number(t[Count::bytes_away]),
+               number(t[Count::connections])});
+  return table.text();
+}
+
 std::string locks(const Figures& figures) {
   Table table({"VNI", "acquisitions", "contended", "empty acquisitions", "failed try-locks", "combined",
                "per acquisition", "largest"});
@@ -88,9 +96,13 @@ std::string render(const Figures& figures) {
                      ", model " + figures.model +
                      (figures.model_was_chosen ? " (HEDDLE_MODEL asks for it)" : " (the default)") + '\n';
   text += "  waiting: " + figures.waiting + '\n';
+  if (!figures.network.empty())
+    text += "  network: " + figures.network + ", between " + std::to_string(figures.nodes) + " nodes\n";
   for (const std::string& model : figures.asked) text += "  asked for: " + model + '\n';
   if (!figures.comms.empty()) text += communicators(figures);
-  text += times(figures) + traffic(figures) + locks(figures);
+  text += times(figures) + traffic(figures);
+  if (!figures.network.empty()) text += away(figures);
+  text += locks(figures);
   return text + "  advice: " + advice(figures) + '\n';
 }
 

@@ -188,8 +188,11 @@ TYPED_TEST(EveryNetwork, DeliverEachMessageOnceAndUnchanged) {
 
 TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
   constexpr std::uint32_t messages = 3000;
-  Remote sender(std::move(this->ends_[0]));
-  Remote receiver(std::move(this->ends_[1]));
+  instruments::Counters counters[2];
+  Remote sender(std::move(this->ends_[0]), counters[0]);
+  Remote receiver(std::move(this->ends_[1]), counters[1]);
+  instruments::switch_on();
+  std::uint64_t sent_bytes = 0;
   std::uint32_t posted = 0;
   std::uint32_t taken = 0;
   while (taken < messages) {
@@ -198,8 +201,10 @@ TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
       for (std::size_t i = 0; i < bytes; ++i) at[i] = this->byte_of(0, posted, i);
     };
     if (posted < messages &&
-        sender.post(1, {MessageKind::eager, 0, static_cast<int>(posted), 7}, bytes, fill) == Posted::done)
+        sender.post(1, {MessageKind::eager, 0, static_cast<int>(posted), 7}, bytes, fill) == Posted::done) {
       ++posted;
+      sent_bytes += bytes;
+    }
     (void)poll(receiver, [&](int, const Header& header, const std::byte* payload, std::size_t n) {
       ASSERT_EQ(header.tag, static_cast<int>(taken));
       this->expect_message(0, header, payload, n);
@@ -208,13 +213,18 @@ TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
     });
     (void)poll(sender, unexpected);
   }
+  instruments::switch_off();
+  const instruments::Totals sent = counters[0].totals();
+  EXPECT_EQ(sent[instruments::Count::connections], 1);
+  EXPECT_EQ(sent[instruments::Count::bytes_away], sent_bytes);
 }
 
 // A message for which there is no memory is offered again, and nothing is lost or doubled.
 TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
   constexpr std::uint32_t messages = 500;
-  Remote sender(std::move(this->ends_[0]));
-  Remote receiver(std::move(this->ends_[1]));
+  instruments::Counters counters[2];
+  Remote sender(std::move(this->ends_[0]), counters[0]);
+  Remote receiver(std::move(this->ends_[1]), counters[1]);
   std::uint32_t posted = 0;
   std::uint32_t taken = 0;
   while (taken < messages) {
@@ -237,7 +247,8 @@ TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
 // What is sent unasked and not received stays below the window; announcements, answers and data need no credit; and what has been
 // received may be sent again, by either side at once. What the sink refuses returns no credit twice.
 TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
-  Remote ends[] = {Remote(std::move(this->ends_[0])), Remote(std::move(this->ends_[1]))};
+  instruments::Counters counters[2];
+  Remote ends[] = {Remote(std::move(this->ends_[0]), counters[0]), Remote(std::move(this->ends_[1]), counters[1])};
   ASSERT_LE(Credits::cost(this->eager_), Credits::window / 2) << "one message would take most of the window";
   std::uint64_t sent[2] = {};
   std::uint64_t received[2] = {};

@@ -131,10 +131,29 @@ class TheReport(unittest.TestCase):
             for block in blocks(run(2, HEDDLE_WAIT=policy, HEDDLE_MODEL=model).stderr):
                 self.assertRegex(block[1], f"^  waiting: {words}{cost}")
 
+    def test_other_nodes(self) -> None:
+        """In a ring of four ranks on two nodes a rank sends to one, which is on the other node for every second."""
+        found = blocks(run(4, HEDDLE_NODES="2").stderr)
+        for rank, block in enumerate(found):
+            self.check_block(block, rank, 4)
+            self.assertIn("  network: loopback, between 2 nodes", block)
+            vnis = rows(block, "VNI").values()
+            messages, byte_count, connections = (sum(int(v[column]) for v in vnis)
+                                                 for column in ("sent to other nodes", "bytes", "connections"))
+            self.assertGreaterEqual(byte_count, 0)
+            if rank % 2:  # its right neighbour is on the other node
+                self.assertGreaterEqual(messages, THREADS * MESSAGES)
+                self.assertGreaterEqual(connections, 1)
+            else:
+                self.assertLess(messages, THREADS * MESSAGES)
+        for block in blocks(run(2).stderr):
+            self.assertNotIn("network: ", "\n".join(block))
+
     def test_every_column_is_explained(self) -> None:
         """Table by table, in the same order: columns of the report are rows of the guide."""
-        printed = [re.split(r"  +", line.strip()) for line in blocks(run(2).stderr)[0] if re.match(r"  (VNI|communicator) ", line)]
-        self.assertEqual(len(printed), 4)
+        printed = [re.split(r"  +", line.strip()) for line in blocks(run(2, HEDDLE_NODES="2").stderr)[0]
+                   if re.match(r"  (VNI|communicator) ", line)]
+        self.assertEqual(len(printed), 5)
         explained: list[list[str]] = []
         for line in Path(GUIDE).read_text().splitlines():
             if line == "| column | unit | what it is | when it is high |":

@@ -23,11 +23,13 @@ class Builder:
         self.tell = tell
         self.sources = places.benchmark_sources()
         # Heddle's own compiler if it is among them, else that of a peer.
-        ranked = sorted((m for m in mpis if m.abi_compiler()), key=lambda m: m.peer)
+        ranked = sorted((m for m in mpis if not m.limit and m.abi_compiler()), key=lambda m: m.peer)
         self.abi = ranked[0] if ranked else None
         self.built: dict[tuple[str, str], Path] = {}
 
-    def program(self, source: str, mpi: Mpi) -> Path:
+    def program(self, source: str, mpi: Mpi) -> Path | None:
+        if mpi.limit:
+            return None  # it is its own
         maker, compiler = mpi, mpi.compiler()
         if mpi.abi and self.abi:
             maker, compiler = self.abi, self.abi.abi_compiler()

@@ -48,6 +48,9 @@ class Cell:
         found = {p: s.median for p in peers if (s := self.summary(p))}
         return stats.best(found, self.point.bench.better)
 
+    def ratio_to(self, label: str, other: str) -> stats.Summary | None:
+        return stats.paired_ratio(self.values(label), self.values(other))
+
     def ratio(self, label: str, peers: list[str]) -> stats.Summary | None:
         """This contestant over the best peer."""
         other = self.best_peer(peers)
@@ -97,6 +100,7 @@ class Campaign:
     interrupted: bool = False
     commit: str = field(default_factory=lambda: commit())
     machine: dict = field(default_factory=lambda: machine())
+    nodes: dict = field(default_factory=dict)  # where it ran, unless on one machine (Nodes.to_json)
 
     @property
     def labels(self) -> list[str]:
@@ -116,7 +120,11 @@ class Campaign:
 
     @property
     def ours(self) -> list[str]:
-        return [m.label for m in self.plan.mpis if not m.peer]
+        return [m.label for m in self.plan.mpis if not m.peer and not m.limit]
+
+    @property
+    def limits(self) -> list[str]:
+        return [m.label for m in self.plan.mpis if m.limit]
 
     def perform(self, tell, finished=lambda cell: None) -> None:
         """Runs the plan. Ctrl-C ends it; what was measured stays, and is marked as partial."""
@@ -201,7 +209,8 @@ class Campaign:
                                              "best_peer": cell.best_peer(self.peers), "results": found})
         return {"schema": 1, "command": self.command, "started": self.started, "complete": not self.interrupted and
                 len(self.cells) == len(self.plan.points), "commit": self.commit, "machine": self.machine,
-                "contestants": {m.label: {"peer": m.peer} for m in self.plan.mpis}, "cells": cells}
+                "nodes": self.nodes, "cells": cells,
+                "contestants": {m.label: {"peer": m.peer, "limit": m.limit} for m in self.plan.mpis}}
 
 
 def twins(point: Point, mpis: list[Mpi]) -> dict[str, str]:
@@ -209,6 +218,8 @@ def twins(point: Point, mpis: list[Mpi]) -> dict[str, str]:
     first: dict[tuple, str] = {}
     found = {}
     for mpi in mpis:
+        if mpi.limit:
+            continue
         what = (mpi.prefix, mpi.thread_runtime, tuple(mpi.launch(point.ranks, point.team)), tuple(mpi.env(point.ranks, point.team).items()))
         if what in first:
             found[mpi.label] = first[what]
@@ -220,8 +231,11 @@ def load(file: Path) -> Campaign:
     """A campaign from its JSON, for reports."""
     data = json.loads(file.read_text())
     mpis = [Mpi(label, Path(), peer=about["peer"]) for label, about in data["contestants"].items()]
+    for mpi in mpis:
+        mpi.limit = data["contestants"][mpi.label].get("limit", False)
     campaign = Campaign(data["command"], Plan([], mpis), None, started=data["started"],
-                        interrupted=not data["complete"], commit=data["commit"], machine=data["machine"])
+                        interrupted=not data["complete"], commit=data["commit"], machine=data["machine"],
+                        nodes=data.get("nodes", {}))
     known = set(Run.__dataclass_fields__)
 
     def runs(c: dict, which: str) -> dict[str, list[Run]]:

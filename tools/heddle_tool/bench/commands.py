@@ -9,7 +9,7 @@ from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from . import breakdown, build, criteria, html, mpis, table
+from . import breakdown, build, criteria, html, limits, mpis, nodes, table
 from .campaign import Campaign, Plan, load
 from .suite import BENCHMARKS, benchmark, points
 
@@ -109,6 +109,12 @@ def register(sub):
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
     run.add_argument("--thread-runtime", default="pthreads", metavar="NAMES",
                      help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots, qthreads (reference MPIs: pthreads)")
+    run.add_argument("--cluster", metavar="N", help="on N nodes of a cluster in a box (./dev cluster), its network's limit beside")
+    run.add_argument("--ranks-per-node", metavar="R", help="ranks on each of them")
+    run.add_argument("--lln", metavar="NETWORK", help=f"between nodes, of {', '.join(nodes.LLNS)} (default {nodes.LLNS[0]})")
+    run.add_argument("--launcher", metavar="NAME", help=f"of {', '.join(nodes.LAUNCHERS)} (default {nodes.LAUNCHERS[0]})")
+    for condition, form, what in nodes.CONDITIONS:
+        run.add_argument(f"--{condition}", metavar=form, help=f"of the cluster's network: {what}")
     add_contest_options(run)
     run.set_defaults(perform=perform_run)
 
@@ -169,7 +175,9 @@ def perform_run(args) -> int:
     size = sizes(args.sizes) if args.sizes else None
     comms = words(args.comm, "--comm", ("shared", "each")) if args.comm else None
     variables = breakdown.VARIABLES if args.where else ()
-    wanted = [replace(p, variables=variables) for b in chosen for p in points(b, ranks, threads, size, comms)]
+    where = chosen_nodes(args)
+    ranks_of = {b: nodes.ranks_on(where, b, ranks, per_node(args)) if where else ranks for b in chosen}
+    wanted = [replace(p, variables=variables) for b in chosen for p in points(b, ranks_of[b], threads, size, comms)]
     models = words(args.models, "--models") if args.models else list(mpis.MODELS) if args.all_models else []
     kinds = words(args.rank_kind, "--rank-kind", ("processes", "threads"))
     runtimes = words(args.thread_runtime, "--thread-runtime", ("pthreads", *build.RUNTIMES))
@@ -177,9 +185,36 @@ def perform_run(args) -> int:
         raise BadInput("--thread-runtime is for benchmarks that take --threads")
     chosen_settings = settings(args.settings)
     plan(args, wanted, [])  # bad numbers are told before anything is installed
-    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, kinds, runtimes, chosen_settings)),
-                        stem(args, "run").with_suffix(".json"))
-    return carry_out(campaign)
+    found = contestants(args, models, kinds, runtimes, chosen_settings)
+    file = stem(args, "run").with_suffix(".json")
+    if not where:
+        return carry_out(Campaign(command_line(), plan(args, wanted, found), file))
+    if kinds != ["processes"]:
+        raise BadInput("--cluster starts ranks as processes; leave out --rank-kind")
+    nodes.usable(where, found)
+    with nodes.Cluster(where) as cluster:
+        spread = [nodes.OnNodes(m, cluster) for m in found]
+        spread += limits.beside(cluster, wanted, tell)
+        return carry_out(Campaign(command_line(), plan(args, wanted, spread), file, nodes=where.to_json()))
+
+
+def chosen_nodes(args) -> nodes.Nodes | None:
+    """What --cluster and its companions ask for."""
+    conditions = {name: value for name, *_ in nodes.CONDITIONS if (value := getattr(args, name)) is not None}
+    others = [f"--{name}" for name in ("ranks-per-node", "lln", "launcher") if getattr(args, name.replace("-", "_"))]
+    if not args.cluster:
+        if conditions or others:
+            raise BadInput(f"{[*others, *(f'--{c}' for c in conditions)][0]} is of a cluster: say how many nodes with --cluster N")
+        return None
+    lln = words(args.lln or nodes.LLNS[0], "--lln", nodes.LLNS)
+    launcher = words(args.launcher or nodes.LAUNCHERS[0], "--launcher", nodes.LAUNCHERS)
+    if len(lln) > 1 or len(launcher) > 1:
+        raise BadInput("--lln and --launcher take one name")
+    return nodes.Nodes(numbers(args.cluster, "--cluster", 2, nodes.MOST)[0], lln[0], launcher[0], conditions)
+
+
+def per_node(args) -> int | None:
+    return numbers(args.ranks_per_node, "--ranks-per-node", 1, 1024)[0] if args.ranks_per_node else None
 
 
 def carry_out(campaign: Campaign) -> int:

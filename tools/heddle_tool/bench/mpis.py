@@ -28,6 +28,7 @@ class Mpi:
     label: str
     prefix: Path
     extra_env: dict[str, str] = field(default_factory=dict)
+    limit = False  # no MPI, but what bounds them (limits.py)
     peer: bool = True
     abi: bool = False  # offers the standard ABI: libmpi_abi.so.1
     says: str = ""  # how MPI_Get_library_version begins, "" for whatever
@@ -50,6 +51,10 @@ class Mpi:
 
     def env(self, ranks: int, threads: int) -> dict[str, str]:
         return {"LD_LIBRARY_PATH": str(self.prefix / "lib")} | self.extra_env
+
+    def processor_seconds(self) -> float:
+        """Of what belongs to a run and is no child of this process."""
+        return 0.0
 
     def settings(self, ranks: int, threads: int) -> str:
         """Launch options and environment, for the record."""

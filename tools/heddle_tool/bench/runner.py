@@ -47,11 +47,12 @@ class Run:
         return {k: v for k, v in asdict(self).items() if v not in ("", [], {}, None)}
 
 
-def processor_seconds() -> tuple[float, float]:
-    """Busy time of the whole machine, and of this process with its finished children."""
+def processor_seconds(mpi: Mpi | None = None) -> tuple[float, float]:
+    """Busy time of the whole machine, and of this process with its finished children and what else belongs to a run of `mpi`."""
     ticks = [int(x) for x in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     busy = sum(ticks[:3]) + sum(ticks[5:8])  # user, nice, system, irq, softirq, steal
     mine = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    mine += mpi.processor_seconds() if mpi else 0.0
     return busy / os.sysconf("SC_CLK_TCK"), mine
 
 
@@ -111,7 +112,26 @@ def reason(output: str, errors: str) -> str:
     return ((telling or lines or ["no message"])[0])[:240]
 
 
-def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None) -> Run:
+def run_limit(point: Point, test: Mpi, limit: float, seconds: float | None) -> Run:
+    """Of a test that is no benchmark program of ours."""
+    command = test.command(point, seconds)
+    if command is None:
+        return Run("absent", why=f"{test.label} has nothing like it")
+    busy, mine = processor_seconds(test)
+    code, output, errors, wall = execute(command, {}, limit)
+    busy_after, mine_after = processor_seconds(test)
+    others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
+    value = test.value(point, output)
+    if code is None:
+        return Run("hung", wall=wall, others=others, why=f"ended after {limit:.0f} s")
+    if code or value is None:
+        return Run("failed", wall=wall, others=others, why=f"exit code {code}: {reason(output, errors)}")
+    return Run("ok", value, [value], wall, others)
+
+
+def run_once(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds: float | None) -> Run:
+    if mpi.limit:
+        return run_limit(point, mpi, limit, seconds)
     command = [*mpi.launch(point.ranks, point.team), str(program)]
     if point.bench.measured_by == "clock":
         return timed_launches(point, mpi, command, limit)
@@ -121,9 +141,9 @@ def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float
             command += ["--thread-runtime", mpi.thread_runtime]
         if point.bench.source == "memory":
             command += ["--file", f"{scratch}/meeting"]
-        busy, mine = processor_seconds()
+        busy, mine = processor_seconds(mpi)
         code, output, errors, wall = execute(command, mpi.env(point.ranks, point.team), limit)
-        busy_after, mine_after = processor_seconds()
+        busy_after, mine_after = processor_seconds(mpi)
     others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
     if code is None:
         return Run("hung", wall=wall, others=others, why=f"ended after {limit:.0f} s")
@@ -147,7 +167,7 @@ def run_once(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float
 def timed_launches(point: Point, mpi: Mpi, command: list[str], limit: float) -> Run:
     """Wall time of whole launches, in milliseconds."""
     times = []
-    busy, mine = processor_seconds()
+    busy, mine = processor_seconds(mpi)
     began = time.monotonic()
     for _ in range(point.bench.launches):
         code, output, errors, wall = execute([*command, str(point.ranks)], mpi.env(point.ranks, point.team), limit)
@@ -157,7 +177,7 @@ def timed_launches(point: Point, mpi: Mpi, command: list[str], limit: float) -> 
             return Run("failed", wall=wall, why=f"exit code {code}: {reason(output, errors)}")
         times.append(1e3 * wall)
     wall = time.monotonic() - began
-    busy_after, mine_after = processor_seconds()
+    busy_after, mine_after = processor_seconds(mpi)
     others = max(0.0, (busy_after - busy) - (mine_after - mine)) / max(wall, 0.05)
     return Run("ok", statistics.median(times), times, wall, others)
 
@@ -173,7 +193,7 @@ def settle(longest: float) -> None:
             return
 
 
-def run(point: Point, mpi: Mpi, program: Path, limit: float, seconds: float | None, patience: int,
+def run(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds: float | None, patience: int,
         lock: Lock, tell=lambda message: None) -> Run:
     """A run on a quiet machine if one of `patience` tries finds it so, else the least disturbed of them. Tells of each retry."""
     best: Run | None = None

@@ -1,9 +1,9 @@
 """Results as text: on the terminal while they come, and as Markdown for docs/results."""
 
-from . import breakdown
+from . import breakdown, nodes
 from .campaign import Campaign, Cell
 from .runner import QUIET
-from .stats import number
+from .stats import Summary, number
 from .suite import human_size
 
 
@@ -24,20 +24,24 @@ def case(cell: Cell) -> list[str]:
             p.comm if p.bench.threaded and p.threads > 1 else "-", human_size(p.size) if p.size else "-"]
 
 
+def compared(ratio: Summary | None) -> str:
+    return f"{number(ratio.median)} ({number(ratio.low)}..{number(ratio.high)})" if ratio else "-"
+
+
 def rows(campaign: Campaign, cells: list[Cell]) -> tuple[list[str], list[list[str]]]:
     ours, peers = campaign.ours, campaign.peers
     head = ["ranks", "threads", "comm", "size", *campaign.labels]
     compare = bool(peers)
     if compare:
         head += ["best reference"] + [f"{label}/best" for label in ours]
+    head += [f"{label}/{limit}" for limit in campaign.limits for label in ours]
     body = []
     for cell in cells:
         line = case(cell) + [value(cell, label) for label in campaign.labels]
         if compare:
             line.append(cell.best_peer(peers) or "-")
-            for label in ours:
-                ratio = cell.ratio(label, peers)
-                line.append(f"{number(ratio.median)} ({number(ratio.low)}..{number(ratio.high)})" if ratio else "-")
+            line += [compared(cell.ratio(label, peers)) for label in ours]
+        line += [compared(cell.ratio_to(label, limit)) for limit in campaign.limits for label in ours]
         body.append(line)
     return head, body
 
@@ -95,7 +99,8 @@ def footnotes(campaign: Campaign) -> list[str]:
 
 def machine_line(campaign: Campaign) -> str:
     m = campaign.machine
-    return f"{m['cpu']}, {m['cores']} cores, {m['memory_gib']} GiB, Linux {m['kernel']}"
+    machine = f"{m['cpu']}, {m['cores']} cores, {m['memory_gib']} GiB, Linux {m['kernel']}"
+    return f"{machine}, {nodes.said(campaign.nodes)}" if campaign.nodes else machine
 
 
 def report(campaign: Campaign, render=text) -> str:
