@@ -64,7 +64,8 @@ std::string PmiMessage::encode(PmiVersion version) const {
   std::string text;
   for (const auto& [key, value] : words_) {
     if (version == PmiVersion::one) {
-      text += (text.empty() ? "" : " ") + key + '=' + value;
+      if (!text.empty()) text += ' ';
+      text.append(key).append(1, '=').append(value);
       continue;
     }
     text += key + '=';

@@ -108,7 +108,7 @@ bool PmiWireup::begin_two(Problem& problem) {
   rank_ = answer.number("rank").value_or(-1);
   size_ = answer.number("size").value_or(0);
   appnum_ = std::max(0, answer.number("appnum").value_or(0));
-  if (answer.at("pmijobid") != "") space_ = answer.at("pmijobid");
+  if (!answer.at("pmijobid").empty()) space_ = answer.at("pmijobid");
   PmiMessage universe("info-getjobattr");
   universe.add("key", "universeSize");
   if (!ask(universe, "info-getjobattr-response", answer, problem)) return false;
