@@ -111,7 +111,7 @@ class Shell(unittest.TestCase):
         self.assertEqual(self.complete("heddle", "be"), ["bench"])
         self.assertEqual(self.complete("heddle", "bench", "r"), ["report", "run"])
         self.assertIn("message-rate", self.complete("heddle", "bench", "run", "mess"))
-        self.assertEqual(self.complete("heddle", "bench", "run", "latency", "--rank"), ["--rank-kind", "--ranks"])
+        self.assertEqual(self.complete("heddle", "bench", "run", "latency", "--rank"), ["--rank-kind", "--ranks", "--ranks-per-node"])
         self.assertEqual(self.complete("heddle", "bench", "report", "READ"), ["README.md"])
 
     def test_others_have_every_option(self):

@@ -21,7 +21,8 @@ namespace {
 constexpr char nodes_variable[] = "HEDDLE_NODES";
 constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
 constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
-constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
+constexpr int time_of_text = 100;   // milliseconds in which a launcher passes on what we have written, or it is lost
+constexpr int time_of_ranks = 200;  // milliseconds in which ranks end that have been told to
 
 bool read_nodes(Pretended& pretended, Problem& problem) {
   const char* const text = std::getenv(nodes_variable);
@@ -164,7 +165,7 @@ void LaunchedWorld::abort(int code, const char* text) {
   write_line(text);
   member_.send(Frame(FrameKind::end).add(exit_code(code)).add(time_to_be_ended()));
   if (agent_) wait_until([this] { return agent_->has_told_end(); });
-  if (!wireup_->keeps_abort_code()) usleep(time_of_ranks * 1000);
+  usleep((wireup_->keeps_abort_code() ? time_of_text : time_of_ranks) * 1000);
   wireup_->abort(exit_code(code), text);
   _exit(exit_code(code));
 }
