@@ -64,7 +64,7 @@ install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/heddle DESTINATION ${CMAKE_INSTALL_
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/VERSION CONTENT "${PROJECT_VERSION}\n")
 install(FILES ${PROJECT_BINARY_DIR}/VERSION DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/heddle_tool DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools
-        FILES_MATCHING PATTERN "*.py" PATTERN cluster EXCLUDE)  # a cluster in a box belongs to the source tree
+        FILES_MATCHING PATTERN "*.py" PATTERN "cluster/forwarder.cpp")
 install(FILES ${PROJECT_SOURCE_DIR}/examples/demo.c DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/examples)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/bench/ DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/bench
         FILES_MATCHING PATTERN "*.[ch]" PATTERN "threads/*.cpp" PATTERN sync EXCLUDE)

@@ -26,8 +26,8 @@ from pathlib import Path
 NAME = "heddle_mpi"
 SUMMARY = "Heddle, an MPI library built for threads (standard ABI of MPI 5.0): mpicc, mpiexec and the library"
 LICENSES = "share/licenses/heddle"
-# A component for user-level threads shares its runtime's library with the program, so it can't bring one along.
-LEFT_OUT = re.compile(r"lib/heddle/threads-[^/]*\.so|.*\.debug")
+# Components: one for user-level threads shares its runtime's library with the program, and one for a network needs the machine's.
+LEFT_OUT = re.compile(r"lib/heddle/(threads|lln)-[^/]*\.so|.*\.debug")
 # pip writes the environment's own interpreter into the first line of these.
 PYTHON_SCRIPTS = {"bin/heddle"}
 TIME = (2020, 1, 1, 0, 0, 0)  # the same tree makes the same wheel
