@@ -1,8 +1,6 @@
 #include "boot/wake_up.hpp"
 
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +12,8 @@
 #include <memory>
 #include <system_error>
 #include <thread>
+
+#include "threads/signals_blocked.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -73,17 +73,13 @@ void lead(Exchange& exchange) {
 
 // False: there is none. No signal of the program is handled in it.
 bool start_helper(const std::shared_ptr<Exchange>& exchange) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = true;
+  const threads::SignalsBlocked blocked;
   try {
     std::thread([exchange] { help(*exchange); }).detach();
+    return true;
   } catch (const std::system_error&) {
-    started = false;
+    return false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return started;
 }
 
 }  // namespace

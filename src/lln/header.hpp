@@ -24,6 +24,9 @@ enum class MessageKind : std::uint8_t {
 // Whether a message of this kind brings its data unasked: to another node that needs credit.
 constexpr bool needs_credit(MessageKind kind) { return kind < MessageKind::rts; }
 
+// Whether somebody waits for a message of this kind in any case. An answer may be for a request that its sender has given up.
+constexpr bool is_awaited(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
+
 struct Header {
   MessageKind kind;
   std::int32_t source;  // rank in the communicator

@@ -2,7 +2,6 @@
 
 #include <link.h>
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <array>
@@ -17,6 +16,7 @@
 #include "threads/helper.hpp"
 #include "threads/mutex.hpp"
 #include "threads/no_runtime.hpp"
+#include "threads/signals_blocked.hpp"
 #include "threads/thread_ref.hpp"
 
 namespace heddle::threads {
@@ -187,16 +187,8 @@ std::uintptr_t identity() {
 }
 
 std::thread make_helper(std::function<void()> body) {
-  // What a thread blocks is what its creator blocks: a handler may not run there even before its first instruction.
-  struct AllBlocked {
-    sigset_t before;
-    AllBlocked() {
-      sigset_t all;
-      sigfillset(&all);
-      pthread_sigmask(SIG_SETMASK, &all, &before);
-    }
-    ~AllBlocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
-  } const blocked;
+  // What a thread blocks is what its creator blocks, so no handler runs there even before its first instruction.
+  const SignalsBlocked blocked;
   return std::thread([body = std::move(body)] {
     in_kernel = true;
     body();

@@ -1,39 +1,21 @@
 // libfabric as a component that is loaded.
-#include <pthread.h>
-#include <signal.h>
-
 #include <cstdio>
 #include <exception>
 #include <string>
 
 #include "lln/ofi/ofi.hpp"
 #include "lln/ofi/provider.hpp"
+#include "threads/signals_blocked.hpp"
 
 namespace {
 
 using namespace heddle::lln;
 
-// libfabric's threads handle no signal of the program.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 // Over the first provider that works. `why` says what was wrong with the others.
 Network* open(const Surroundings& surroundings, Why& why) {
   std::string tried;
   try {
-    const AllSignalsBlocked blocked;
+    const heddle::threads::SignalsBlocked blocked;  // for the threads of libfabric
     for (ofi::Info& info : ofi::find_providers()) {
       const std::string name = std::string(info->fabric_attr->prov_name) + " on " + info->domain_attr->name;
       try {

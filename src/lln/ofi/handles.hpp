@@ -7,7 +7,6 @@
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
-#include <unistd.h>
 
 #include <memory>
 #include <stdexcept>
@@ -25,21 +24,6 @@ struct Cleanup {
 using Info = std::unique_ptr<fi_info, Cleanup>;
 template <class Object>
 using Handle = std::unique_ptr<Object, Cleanup>;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 // Throws std::runtime_error unless it went well.
 inline void check(long result, const char* call) {

@@ -1,9 +1,6 @@
 #include "lln/ofi/ofi.hpp"
 
-#include <poll.h>
 #include <rdma/fi_eq.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -38,14 +35,6 @@ ofi::Handle<fid_av> make_addresses(fid_domain* domain) {
   fi_av_attr wanted{};
   wanted.type = FI_AV_TABLE;
   return make<fid_av>("fi_av_open", fi_av_open, domain, &wanted);
-}
-
-// Whether its loss means that somebody waits in vain: an answer may be for a request that its sender has given up.
-bool matters(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
-
-bool watch(int events, int fd) {
-  epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
-  return epoll_ctl(events, EPOLL_CTL_ADD, fd, &wanted) == 0;
 }
 
 }  // namespace
@@ -89,12 +78,8 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
       domain_(make<fid_domain>("fi_domain", fi_domain, fabric_.get(), info_.get())),
       completions_(fabric_.get(), domain_.get()),
       addresses_(make_addresses(domain_.get())),
-      endpoint_(make<fid_ep>("fi_endpoint", fi_endpoint, domain_.get(), info_.get())),
-      events_(epoll_create1(EPOLL_CLOEXEC)),
-      left_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (events_.number() < 0 || left_.number() < 0 || !watch(events_.number(), left_.number()) ||
-      (completions_.fd() >= 0 && !watch(events_.number(), completions_.fd())))
-    throw std::runtime_error("no descriptors are left for it");
+      endpoint_(make<fid_ep>("fi_endpoint", fi_endpoint, domain_.get(), info_.get())) {
+  if (completions_.fd() >= 0) readiness_.watch(completions_.fd());
   fid_ep* const endpoint = endpoint_.get();
   ofi::check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
   ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
@@ -271,12 +256,12 @@ Ofi::Peer* Ofi::find_way(int rank, Posted& otherwise, bool message_matters) {
 Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
   if (bytes > eager) return Posted::busy;
   Posted otherwise;
-  Peer* const peer = find_way(rank, otherwise, matters(envelope.header.kind));
+  Peer* const peer = find_way(rank, otherwise, is_awaited(envelope.header.kind));
   if (peer == nullptr) return otherwise;
   Send* const send = take_send(*peer);
   if (send == nullptr) return Posted::busy;
   send->bytes = sizeof send->head + bytes;
-  send->matters = matters(envelope.header.kind);
+  send->matters = is_awaited(envelope.header.kind);
   send->head = {envelope, rank_, 0};
   fill(send->payload);
   start_or_keep(send);
@@ -480,10 +465,10 @@ int Ofi::poll(int most, Sink sink) {
     fail_receiving(std::strerror(ENOMEM));
   }
   must_poll_ = false;
-  if (armed_.load(std::memory_order_relaxed)) {
+  if (readiness_.is_armed()) {
     // Whoever sleeps is told of what has been handed over. Of the rest libfabric must tell again.
     if (handed != 0) {
-      armed_.store(false, std::memory_order_relaxed);
+      readiness_.set_armed(false);
     } else {
       must_poll_ = !completions_.may_sleep();
     }
@@ -496,26 +481,13 @@ int Ofi::poll(int most, Sink sink) {
 void Ofi::say_left() {
   const bool any = must_poll_ || !arrived_.empty() ||
                    std::any_of(waiting_.begin(), waiting_.end(), [this](const Peer* peer) { return has_room(*peer); });
-  if (any == any_left_.load(std::memory_order_relaxed)) return;
-  any_left_.store(any, std::memory_order_relaxed);
-  std::uint64_t count = 1;
-  if (any) {
-    (void)!write(left_.number(), &count, sizeof count);
-  } else {
-    (void)!read(left_.number(), &count, sizeof count);
-  }
-}
-
-bool Ofi::arrived() const {
-  if (any_left_.load(std::memory_order_relaxed) || !armed_.load(std::memory_order_relaxed)) return true;
-  pollfd readable{.fd = events_.number(), .events = POLLIN, .revents = 0};
-  return ::poll(&readable, 1, 0) > 0;
+  readiness_.set_left(any);
 }
 
 // What is there already shows at no descriptor: until a poll has taken it, nothing is armed.
 bool Ofi::arm() {
-  const bool armed = !any_left_.load(std::memory_order_relaxed) && completions_.may_sleep();
-  armed_.store(armed, std::memory_order_relaxed);
+  const bool armed = !readiness_.any_left() && completions_.may_sleep();
+  readiness_.set_armed(armed);
   return armed;
 }
 

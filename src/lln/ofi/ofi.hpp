@@ -26,6 +26,7 @@
 #include "lln/network.hpp"
 #include "lln/ofi/completions.hpp"
 #include "lln/ofi/handles.hpp"
+#include "lln/readiness.hpp"
 
 namespace heddle::lln {
 
@@ -39,13 +40,13 @@ class Ofi final : public Network {
   Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) override;
   int poll(int most, Sink sink) override;
-  bool arrived() const override;
+  bool arrived() const override { return readiness_.arrived(); }
   bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
   void flush() override;
   void want_room(int peer) override;
   void forget_room() override;
   bool arm() override;
-  int wake_fd() const override { return events_.number(); }
+  int wake_fd() const override { return readiness_.fd(); }
   std::int64_t look_again_after() const override;
 
  private:
@@ -117,8 +118,7 @@ class Ofi final : public Network {
   ofi::Completions completions_;
   ofi::Handle<fid_av> addresses_;
   ofi::Handle<fid_ep> endpoint_;
-  ofi::Descriptor events_;  // an epoll instance: see wake_fd()
-  ofi::Descriptor left_;    // an eventfd that can be read while `any_left_`
+  Readiness readiness_;
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> waiting_;  // those where room is wanted
   std::vector<Peer*> keeping_;  // those with sends that libfabric could not take yet
@@ -131,8 +131,6 @@ class Ofi final : public Network {
   std::deque<Arrived> arrived_;
   bool must_poll_ = false;                   // something came when it was armed again
   std::atomic<std::uint32_t> under_way_{0};  // of all peers
-  std::atomic<bool> any_left_{false};        // something has not been handed over, or there is room that is wanted
-  std::atomic<bool> armed_{false};
 };
 
 }  // namespace heddle::lln

@@ -1,9 +1,8 @@
 #include "lln/ucx/handles.hpp"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <cstdlib>
+
+#include "threads/signals_blocked.hpp"
 
 namespace heddle::lln::ucx {
 
@@ -16,21 +15,6 @@ struct Default {
 };
 // Ranks of a node have shared memory of their own. Without memory events (see networks.cpp) a registration cache would go stale.
 constexpr Default defaults[] = {{"UCX_TLS", "TLS", "^sm"}, {"UCX_RCACHE_ENABLE", "RCACHE_ENABLE", "n"}};
-
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 
@@ -55,7 +39,7 @@ Worker make_worker(ucp_context_h context) {
   wanted.thread_mode = UCS_THREAD_MODE_SERIALIZED;
   wanted.events = UCP_WAKEUP_RX | UCP_WAKEUP_TX;
   ucp_worker_h made = nullptr;
-  const AllSignalsBlocked blocked;
+  const threads::SignalsBlocked blocked;
   check(ucp_worker_create(context, &wanted, &made), "ucp_worker_create");
   return Worker(made);
 }

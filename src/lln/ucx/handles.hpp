@@ -3,7 +3,6 @@
 
 #include <ucp/api/ucp.h>
 
-#include <unistd.h>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -17,21 +16,6 @@ struct Cleanup {
 };
 using Context = std::unique_ptr<std::remove_pointer_t<ucp_context_h>, Cleanup>;
 using Worker = std::unique_ptr<std::remove_pointer_t<ucp_worker_h>, Cleanup>;
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 // Throws std::runtime_error unless it went well.
 inline void check(ucs_status_t status, const char* call) {

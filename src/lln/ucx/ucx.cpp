@@ -1,8 +1,5 @@
 #include "lln/ucx/ucx.hpp"
 
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <time.h>
 
 #include <algorithm>
@@ -31,14 +28,6 @@ std::int64_t now() {
   return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
 }
 
-// Whether its loss means that somebody waits in vain: an answer may be for a request that its sender has given up.
-bool matters(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
-
-bool watch(int events, int fd) {
-  epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
-  return epoll_ctl(events, EPOLL_CTL_ADD, fd, &wanted) == 0;
-}
-
 }  // namespace
 
 struct Ucx::Send {
@@ -57,14 +46,10 @@ Ucx::Ucx(const Surroundings& surroundings)
       vni_(surroundings.vni),
       fail_(surroundings.fail),
       context_(ucx::make_context()),
-      worker_(ucx::make_worker(context_.get())),
-      events_(epoll_create1(EPOLL_CLOEXEC)),
-      left_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      worker_(ucx::make_worker(context_.get())) {
   int fd = -1;
   ucx::check(ucp_worker_get_efd(worker_.get(), &fd), "ucp_worker_get_efd");
-  if (events_.number() < 0 || left_.number() < 0 || !watch(events_.number(), fd) ||
-      !watch(events_.number(), left_.number()))
-    throw std::runtime_error("no descriptors are left for it");
+  readiness_.watch(fd);
 
   handle(message_id, on_message);
   handle(long_id, on_long);
@@ -179,7 +164,7 @@ Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
 Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
   if (bytes > what_it_can.eager) return Posted::busy;
   Posted otherwise;
-  Peer* const peer = find_way(rank, otherwise, matters(envelope.header.kind));
+  Peer* const peer = find_way(rank, otherwise, is_awaited(envelope.header.kind));
   if (peer == nullptr) return otherwise;
   Send* const send = take_send();
   if (send == nullptr) return Posted::busy;
@@ -201,7 +186,7 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   }
   give_back(send);
   if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) return Posted::busy;
-  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), matters(envelope.header.kind));
+  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), is_awaited(envelope.header.kind));
   return Posted::done;
 }
 
@@ -252,7 +237,7 @@ void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
   Peer& peer = *send->peer;
   --peer.under_way;
   end.note_under_way(-1);
-  if (status != UCS_OK) end.lose(peer, status, matters(send->head.envelope.header.kind));
+  if (status != UCS_OK) end.lose(peer, status, is_awaited(send->head.envelope.header.kind));
   end.give_back(send);
   ucp_request_free(request);
 }
@@ -401,10 +386,10 @@ int Ucx::poll(int most, Sink sink) {
   const unsigned happened = ucp_worker_progress(worker_.get());
   poll_ = nullptr;
   must_poll_ = false;
-  if (armed_.load(std::memory_order_relaxed)) {
+  if (readiness_.is_armed()) {
     // Whoever sleeps is told of what has been handed over. Of the rest UCX must tell again.
     if (poll.handed != 0) {
-      armed_.store(false, std::memory_order_relaxed);
+      readiness_.set_armed(false);
     } else if (happened != 0) {
       must_poll_ = !arm_worker();
     }
@@ -417,20 +402,7 @@ int Ucx::poll(int most, Sink sink) {
 void Ucx::say_left() {
   const bool any = must_poll_ || !kept_.empty() ||
                    std::any_of(waiting_.begin(), waiting_.end(), [this](const Peer* peer) { return has_room(*peer); });
-  if (any == any_left_.load(std::memory_order_relaxed)) return;
-  any_left_.store(any, std::memory_order_relaxed);
-  std::uint64_t count = 1;
-  if (any) {
-    (void)!write(left_.number(), &count, sizeof count);
-  } else {
-    (void)!read(left_.number(), &count, sizeof count);
-  }
-}
-
-bool Ucx::arrived() const {
-  if (any_left_.load(std::memory_order_relaxed) || !armed_.load(std::memory_order_relaxed)) return true;
-  pollfd readable{.fd = events_.number(), .events = POLLIN, .revents = 0};
-  return ::poll(&readable, 1, 0) > 0;
+  readiness_.set_left(any);
 }
 
 // Before it can be armed UCX must have nothing to do for itself. What it hands over meanwhile is kept. False: there is more to do.
@@ -444,8 +416,8 @@ bool Ucx::arm_worker() {
 bool Ucx::arm() {
   const bool ready = arm_worker();
   say_left();
-  const bool armed = ready && !any_left_.load(std::memory_order_relaxed);
-  armed_.store(armed, std::memory_order_relaxed);
+  const bool armed = ready && !readiness_.any_left();
+  readiness_.set_armed(armed);
   return armed;
 }
 

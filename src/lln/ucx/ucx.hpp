@@ -21,6 +21,7 @@
 #include "lln/component.hpp"
 #include "lln/directory.hpp"
 #include "lln/network.hpp"
+#include "lln/readiness.hpp"
 #include "lln/ucx/handles.hpp"
 
 namespace heddle::lln {
@@ -35,13 +36,13 @@ class Ucx final : public Network {
   Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) override;
   int poll(int most, Sink sink) override;
-  bool arrived() const override;
+  bool arrived() const override { return readiness_.arrived(); }
   bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
   void flush() override;
   void want_room(int peer) override;
   void forget_room() override;
   bool arm() override;
-  int wake_fd() const override { return events_.number(); }
+  int wake_fd() const override { return readiness_.fd(); }
   std::int64_t look_again_after() const override;
 
  private:
@@ -109,8 +110,7 @@ class Ucx final : public Network {
   FunctionRef<void(const char*)> fail_;
   ucx::Context context_;
   ucx::Worker worker_;
-  ucx::Descriptor events_;  // an epoll instance: see wake_fd()
-  ucx::Descriptor left_;    // an eventfd that can be read while `any_left_`
+  Readiness readiness_;
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> waiting_;  // those where room is wanted
   bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
@@ -119,8 +119,6 @@ class Ucx final : public Network {
   Poll* poll_ = nullptr;
   bool must_poll_ = false;                   // it could not be armed again
   std::atomic<std::uint32_t> under_way_{0};  // of all peers
-  std::atomic<bool> any_left_{false};        // something is kept, or there is room that is wanted
-  std::atomic<bool> armed_{false};
 };
 
 }  // namespace heddle::lln
