@@ -83,6 +83,12 @@ class ComposedEngine final : public Engine, private progress::Attended {
     static constinit thread_local FruitlessTests tests;
     tests.count(moved, rank_.machine);
   }
+  bool send_left() override {
+    const auto any_waiting = [this] { return any_of([](const auto& vni) { return vni.any_waiting(); }); };
+    if (!any_waiting()) return false;
+    (void)advance(false);
+    return any_waiting();
+  }
   void poll_once() override {
     if (!something_to_do() && !rank_.pollables->any()) [[likely]]
       return;

@@ -10,6 +10,7 @@
 
 #include "boot/wait_record.hpp"
 #include "engine/vni.hpp"
+#include "lln/watch.hpp"
 #include "object/request.hpp"
 #include "progress/setting.hpp"
 #include "safety/model.hpp"
@@ -20,7 +21,8 @@ struct Rank;
 
 namespace heddle::engine {
 
-class Engine {
+// What messages leave behind to be sent with others is sent by it too (lln/watch.hpp).
+class Engine : public lln::Watch::Sender {
  public:
   explicit Engine(safety::Model model) : model_(std::move(model)) {}
   virtual ~Engine() = default;

@@ -217,7 +217,10 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   if (!agree(rank, model)) return nullptr;
   rank.strategy = model.strategy;
   try {
-    return make_of_parts(rank, model);
+    auto engine = make_of_parts(rank, model);
+    // Without any lock progress is the program's.
+    if (engine && rank.networks && safety::is_safe(model)) rank.networks->watch().begin_reminding(*engine);
+    return engine;
   } catch (const std::system_error& error) {
     (void)fail(
         MPI_ERR_OTHER,

@@ -70,6 +70,8 @@ class Vni {
   // Any thread, unprotected: whether a look would find something; whether sends wait, and how many messages were taken.
   virtual bool something_to_do() const = 0;
   virtual bool any_unsent() const = 0;
+  // The same: whether messages wait to be sent that a poll would send, for room or for company.
+  virtual bool any_waiting() const = 0;
   virtual std::uint32_t taken() const = 0;
   // One attempt to move everything.
   virtual progress::PollResult poll(const PollMode& how) = 0;

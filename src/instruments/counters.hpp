@@ -25,6 +25,7 @@ enum class Count : std::uint8_t {
   // Of a VNI.
   sent,          // messages that left, by whatever protocol; those to the rank itself too
   sent_away,     // of these, to ranks of other nodes
+  packets,       // that went to other nodes, of one message or several, answers and pieces
   bytes_away,    // that went to other nodes, pieces and answers included, headers not
   connections,   // ways to ranks of other nodes that were opened: each by the first message to it
   deferred,      // of these, were left to an idle core

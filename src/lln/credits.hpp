@@ -28,6 +28,8 @@ class Credits {
   void consume(std::size_t bytes) { consumed_ += static_cast<std::uint32_t>(cost(bytes)); }
   void replenish(std::uint32_t credit) { consumed_ -= credit; }
   std::uint32_t consumed() const { return consumed_; }
+  // Several have been sent, after which `left` says what is consumed.
+  void replace_consumed(const Credits& left) { consumed_ = left.consumed_; }
 
   // ---- The receiver's. A message of so many bytes needs no memory any more; what is to be returned; whether that is worth a message of
   // its own; it has been returned.

@@ -17,6 +17,7 @@ enum class MessageKind : std::uint8_t {
   retract,    // to the receiver on another node: the sender cancels this message, if it has not been received
   retracted,  // to the sender: whether that was so (`source` 1) or not
   credit,     // to the sender on another node: what it has sent unasked has been received (credits.hpp)
+  several,    // a packet of messages (packet.hpp)
   left,       // of the network itself: a long message has left the memory that it was posted from (network.hpp)
   landed,     // of the network itself: one has come to where it was to go
 };
@@ -25,7 +26,9 @@ enum class MessageKind : std::uint8_t {
 constexpr bool needs_credit(MessageKind kind) { return kind < MessageKind::rts; }
 
 // Whether somebody waits for a message of this kind in any case. An answer may be for a request that its sender has given up.
-constexpr bool is_awaited(MessageKind kind) { return kind <= MessageKind::cts || kind == MessageKind::data; }
+constexpr bool is_awaited(MessageKind kind) { 
+  return kind <= MessageKind::cts || kind == MessageKind::data || kind == MessageKind::several;
+}
 
 struct Header {
   MessageKind kind;

@@ -152,7 +152,7 @@ void Networks::agree() const {
                            "; install the same networks on all nodes, or set HEDDLE_LLN to one that all of them have");
 }
 
-std::string_view Networks::name() const { return component_ == nullptr ? for_pretended_nodes : settings_.network; }
+std::string_view Networks::name() const { return component_ == nullptr ? for_pretended_nodes : component_->name; }
 
 Networks::End Networks::open(int vni) {
   if (component_ == nullptr) return End(new Loopback(directory_, rank_, vni, settings_.seed));

@@ -43,7 +43,7 @@ class Networks {
   // The end of one VNI. Throws std::runtime_error: the machine has none left.
   End open(int vni);
   Watch& watch() { return watch_; }
-  // What HEDDLE_LLN calls it.
+  // What HEDDLE_LLN calls it, or the component itself where that is a path.
   std::string_view name() const;
 
  private:

@@ -11,12 +11,15 @@
 #include <map>
 #include <new>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "instruments/counters.hpp"
 #include "lln/credits.hpp"
 #include "lln/network.hpp"
 #include "lln/networks.hpp"
+#include "lln/pace.hpp"
+#include "lln/packet.hpp"
 
 namespace heddle::lln {
 
@@ -35,18 +38,31 @@ class Remote {
     Peer& there = peers_[peer];
     const bool on_credit = needs_credit(header.kind);
     if (on_credit && !there.credits.suffice_for(bytes)) return Posted::no_credit;
-    const bool ordered = has_order(header.kind);
-    const Posted posted = network_->post(peer, {header, ordered ? there.posted : 0, there.credits.owed()}, bytes, fill);
-    if (posted != Posted::done) return posted;
-    if (instruments::Cell* cell = counters_.held()) [[unlikely]] {
-      cell->add(instruments::Count::bytes_away, bytes);
-      if (!there.connected) cell->add(instruments::Count::connections);
-    }
-    there.connected = true;
-    there.credits.settle();
-    if (ordered) ++there.posted;
-    if (on_credit) there.credits.consume(bytes);
+    const Posted posted = post_to(peer, there, header, bytes, fill);
+    if (posted == Posted::done && on_credit) there.credits.consume(bytes);
     return posted;
+  }
+
+  // An empty packet to this peer, for post_packet(). Throws std::bad_alloc.
+  Packet& begin_packet(int peer) {
+    packet_.begin(network_->traits().eager, peers_[peer].credits);
+    return packet_;
+  }
+  const Packet& packet() const { return packet_; }
+  // As post, of what that packet holds, more than one message: write(i, std::byte*) writes the payload of message i.
+  template <class Write>
+  Posted post_packet(int peer, Write&& write) {
+    Peer& there = peers_[peer];
+    const auto fill = [&](std::byte* to) { packet_.write(to, write); };
+    const Posted posted =
+        post_to(peer, there, Header{MessageKind::several, 0, 0, 0}, packet_.bytes(), Network::Fill(fill));
+    if (posted == Posted::done) there.credits.replace_consumed(packet_.credits());
+    return posted;
+  }
+  // Whether something was posted to this peer just now, so that more had better go together.
+  bool is_busy(int peer) const {
+    const auto there = peers_.find(peer);
+    return there != peers_.end() && there->second.pace.is_busy();
   }
 
   // A message that needed credit has been received and dropped. If it is time to say so and the network is busy, the next one says it.
@@ -86,12 +102,33 @@ class Remote {
   struct Peer {
     std::uint32_t posted = 0;
     std::uint32_t taken = 0;
-    bool connected = false;  // something was posted to it
+    std::uint32_t parts = 0;  // of a packet whose turn it is: those that have been handed over
+    bool connected = false;   // something was posted to it
     Credits credits;
+    Pace pace;
     std::map<std::uint32_t, Early> early;  // by number
   };
 
-  static bool has_order(MessageKind kind) { return kind <= MessageKind::rts || kind == MessageKind::retract; }
+  static bool has_order(MessageKind kind) {
+    return kind <= MessageKind::rts || kind == MessageKind::retract || kind == MessageKind::several;
+  }
+
+  Posted post_to(int peer, Peer& there, const Header& header, std::size_t bytes, Network::Fill fill) {
+    const bool ordered = has_order(header.kind);
+    const std::uint64_t begin = instruments::ticks();
+    const Posted posted = network_->post(peer, {header, ordered ? there.posted : 0, there.credits.owed()}, bytes, fill);
+    if (posted != Posted::done) return posted;
+    there.pace.posted(begin, instruments::ticks(), cost_);
+    if (instruments::Cell* cell = counters_.held()) [[unlikely]] {
+      cell->add(instruments::Count::packets);
+      cell->add(instruments::Count::bytes_away, bytes);
+      if (!there.connected) cell->add(instruments::Count::connections);
+    }
+    there.connected = true;
+    there.credits.settle();
+    if (ordered) ++there.posted;
+    return posted;
+  }
 
   // How many messages have been handed over: none, if it is early or brings nothing but credit.
   template <class Sink>
@@ -102,12 +139,25 @@ class Remote {
     if (has_order(header.kind) && envelope.sequence != there.taken) {
       keep(there, envelope, payload, bytes);
     } else if (header.kind != MessageKind::credit) {
-      sink(sender, header, payload, bytes);
+      handed = hand_over(sender, there, header, payload, bytes, sink);
       if (has_order(header.kind)) ++there.taken;
-      ++handed;
     }
     there.credits.replenish(envelope.credit);  // last: what the sink refuses comes again
     return handed;
+  }
+  // How many messages. What a packet has handed over before the sink threw is not handed over again.
+  template <class Sink>
+  static int hand_over(int sender, Peer& there, const Header& header, const std::byte* payload, std::size_t bytes,
+                       Sink& sink) {
+    if (header.kind != MessageKind::several) {
+      sink(sender, header, payload, bytes);
+      return 1;
+    }
+    const auto each = [&](const Header& one, const std::byte* data, std::size_t n) { 
+      if (one.kind < MessageKind::credit) sink(sender, one, data, n);
+    };
+    Packet::read(payload, bytes, there.parts, each);
+    return static_cast<int>(std::exchange(there.parts, 0));
   }
   void keep(Peer& there, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
     there.early.try_emplace(envelope.sequence, Early{envelope.header, {payload, payload + bytes}});
@@ -119,11 +169,11 @@ class Remote {
     int handed = 0;
     for (auto& [sender, there] : peers_) {
       for (auto next = there.early.find(there.taken); next != there.early.end(); next = there.early.find(there.taken)) {
-        sink(sender, next->second.header, next->second.payload.data(), next->second.payload.size());
+        const Early& early = next->second;
+        handed += hand_over(sender, there, early.header, early.payload.data(), early.payload.size(), sink);
         there.early.erase(next);
         --early_;
         ++there.taken;
-        ++handed;
       }
     }
     return handed;
@@ -133,6 +183,8 @@ class Remote {
   instruments::Counters& counters_;
   std::unordered_map<int, Peer> peers_;  // those that were talked to
   std::size_t early_ = 0;
+  Packet packet_;
+  PostCost cost_;
 };
 
 }  // namespace heddle::lln

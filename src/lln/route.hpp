@@ -93,6 +93,16 @@ class Route {
     const std::size_t least = remote_->network().traits().longs;
     return least != 0 && bytes >= least;
   }
+  // To a peer on another node, as of Remote: a packet of several messages, and whether some were sent just now.
+  Packet& begin_packet(int peer) { return remote_->begin_packet(peer); }
+  const Packet& packet() const { return remote_->packet(); }
+  template <class Write>
+  Posted post_packet(int peer, Write&& write) {
+    return remote_->post_packet(peer, write);
+  }
+  bool is_busy(int peer) const { return remote_->is_busy(peer); }
+  // Whoever has left something for others to go with: it is sent soon, whatever its thread does.
+  void remind() { watch_->remind(); }
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
     return remote_->network().post_long(peer, landing, memory, ours);
   }

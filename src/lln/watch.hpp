@@ -5,9 +5,12 @@
 // the doorbell. It is asked by each thread that is about to sleep, and else sees nothing: while threads are awake they poll.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "node/node.hpp"
+#include "platform/native.hpp"
+#include "sync/reminder.hpp"
 
 namespace heddle::lln {
 
@@ -23,12 +26,27 @@ class Watch {
   // so many nanoseconds (0: never).
   void arm(int fd, std::int64_t after);
 
+  // What there is left is sent by send(), and it says whether some is left still. It is called for as long as the process lives.
+  struct Sender {
+    virtual bool send_left() = 0;
+
+   protected:
+    ~Sender() = default;
+  };
+  void begin_reminding(Sender& sender) { sender_.store(&sender, std::memory_order_release); }
+  // Any thread, after it has left something: the sender is asked within `soon`.
+  void remind();
+
  private:
   void serve();
+  void remind_again();
 
   node::Doorbell& bell_;
   int events_;  // an epoll instance
   int timer_;
+  int reminding_;  // another
+  sync::Reminder<platform::Native> reminder_;
+  std::atomic<Sender*> sender_{nullptr};
 };
 
 }  // namespace heddle::lln

@@ -40,7 +40,8 @@ Core::Core(Rank& rank, int vni, lln::Claiming claiming)
       transfers_(*this, rank.world_rank),
       streams_(*this),
       claims_(rank.node->heap()),
-      outbox_(rank.world_size, make_strategy(rank.strategy)) {
+      outbox_(rank.world_size, make_strategy(rank.strategy)),
+      collects_(rank.networks && outbox_.collects()) {
   rank_.ledger.enter(vni, counters_);
   end_deferring();
 }
@@ -93,6 +94,8 @@ bool Core::try_send(const SendArgs& args) {
   return post_below(args, [] { return near_below; });
 }
 bool Core::try_isend(const SendArgs& args) {
+  if (collects_ && route_.is_remote(args.peer) && route_.is_busy(args.peer)) [[unlikely]]
+    return false;
   return post_below(args, [this] { return isend_below_; });
 }
 bool Core::inject(const SendArgs& args) {
@@ -136,6 +139,8 @@ void Core::fail(Request& request, Wakeups& wakeups) {
 // An idle core may be taken by anybody at any time, and nobody knows for how long. So a thread of this rank that sleeps until
 // something moves does not depend on one.
 void Core::start_isend(Request& request, Wakeups& wakeups) {
+  if (collects(request.peer)) [[unlikely]]
+    return collect(request, wakeups);
   if (!may_be_deferred(request) || own_bell().anybody_sleeps() || !idle_cores_->available())
     return start_send(request, wakeups);
   OutboxItem& item = outbox_.make();
@@ -168,50 +173,9 @@ void Core::end_deferring() {
   idle_cores_ = nullptr;
 }
 
-// Sends what a request describes, in the form that its size, its mode and the credit at its receiver permit.
-Posted Core::post_request(Request& request, Wakeups& wakeups) {
-  const bool synchronous = request.mode == static_cast<std::uint32_t>(Mode::synchronous);
-  Header header{MessageKind::eager, request.source, request.tag, request.context};
-  const std::size_t bytes = request.capacity;
-  const auto data = [&](std::byte* to) { pack(*request.datatype, request.buffer, request.count, 0, to, bytes); };
-  const bool unasked = bytes + (synchronous ? sizeof(Acknowledged) : 0) <= eager_limit(request.peer);
-  if (unasked && !synchronous) {
-    const Posted posted = route_.post(request.peer, header, bytes, data);
-    if (posted == Posted::done) {
-      (void)left(request.peer);  // first: who waits for the request may take it for another message once it is finished
-      finish(request, wakeups);
-    }
-    if (posted != Posted::no_credit) return posted;
-  }
-  // Kept if there is no room now, for the next attempt. Between nodes no word is shared.
-  if (request.order == node::nowhere && !route_.is_remote(request.peer)) request.order = claims_.make();
-  Posted posted = Posted::no_credit;
-  if (unasked && synchronous) {
-    header.kind = MessageKind::eager_ack;
-    const Acknowledged acknowledged{reinterpret_cast<std::uint64_t>(&request), request.order};
-    posted = route_.post(request.peer, header, bytes + sizeof acknowledged, [&](std::byte* to) {
-      std::memcpy(to, &acknowledged, sizeof acknowledged);
-      data(to + sizeof acknowledged);
-    });
-  }
-  if (posted == Posted::no_credit) {
-    posted = post_rts(request);
-    if (unasked && posted == Posted::done) count_held(counters_, Count::uncredited);
-  }
-  if (posted == Posted::done) (void)left(request.peer);
-  return posted;
-}
-
-Posted Core::post_rts(const Request& request) {
-  Rts rts{request.capacity, reinterpret_cast<std::uint64_t>(&request), 0, request.order};
-  if (!route_.is_remote(request.peer) && is_run(*request.datatype, request.count))
-    rts.address = reinterpret_cast<std::uint64_t>(run_start(*request.datatype, request.buffer));
-  return route_.post(request.peer, {MessageKind::rts, request.source, request.tag, request.context}, sizeof rts,
-                     [&](std::byte* to) { std::memcpy(to, &rts, sizeof rts); });
-}
-
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
-  if (!must_wait(peer)) {
+  const bool busy = collects(peer) && route_.is_busy(peer);
+  if (!busy && !must_wait(peer)) {
     const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
     if (route_.post(peer, header, bytes, fill) == Posted::done) return;
   }
@@ -219,31 +183,13 @@ void Core::send_control(int peer, const Header& header, const void* payload, std
   item.header = header;
   item.bytes = bytes;
   std::memcpy(item.payload, payload, bytes);
-  append(peer, item, wakeups);
+  if (!busy) return append(peer, item, wakeups);
+  if (outbox_.append(peer, item)) route_.remind();
 }
 
 // What has found no room.
 void Core::append(int peer, OutboxItem& item, Wakeups& wakeups) {
   if (outbox_.append(peer, item)) rouse(wakeups);
-}
-
-bool Core::flush_outbox(Wakeups& wakeups) {
-  const bool sent = outbox_.flush([&](int peer, const OutboxItem& item) { return post_item(peer, item, wakeups); });
-  std::uint32_t ended = 0;
-  const bool pieces = streams_.flush(ended, wakeups);
-  outbox_.end_others(ended);
-  return sent || pieces;
-}
-
-// Whether it is out of the way: sent, or a send that has failed.
-bool Core::post_item(int peer, const OutboxItem& item, Wakeups& wakeups) {
-  if (item.request != nullptr) {
-    const Posted posted = post_request(*item.request, wakeups);
-    if (posted == Posted::no_memory) fail(*item.request, wakeups);
-    return posted != Posted::busy;
-  }
-  const auto fill = [&](std::byte* to) { std::memcpy(to, item.payload, item.bytes); };
-  return route_.post(peer, item.header, item.bytes, fill) == Posted::done;
 }
 
 void Core::prepare_to_sleep() {
@@ -350,6 +296,9 @@ bool Core::drain(int most, Wakeups& wakeups) {
     arrive_control(sender, header, payload, bytes, wakeups);
   };
   const int messages = route_.poll(most, sink, remote_sink);
+  // Answers to what has come go together.
+  if (collects_ && messages != 0 && outbox_.any()) [[unlikely]]
+    moved |= flush_outbox(wakeups);
   count_held(counters_, Count::received, static_cast<std::uint64_t>(messages - control));
   count_held(counters_, Count::polls);
   if (messages == 0) count_held(counters_, Count::empty_polls);

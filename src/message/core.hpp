@@ -108,6 +108,8 @@ class Core {
   std::uint32_t taken() const { return route_.taken(); }
   // Any thread, unprotected: whether sends wait, deferred or for room, or in a network for a poll.
   bool any_unsent() const { return outbox_.any() || route_.any_under_way(); }
+  // The same: whether messages wait here that a poll would send.
+  bool any_waiting() const { return outbox_.any(); }
   // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
   void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
   void end_deferring();
@@ -165,8 +167,21 @@ class Core {
   template <class Limit>
   bool inject_below(const SendArgs& args, Limit limit);
   bool flux_below(const SendArgs& args, std::size_t below);
-  lln::Posted post_request(Request& request, Wakeups& wakeups);
-  lln::Posted post_rts(const Request& request);
+  // What a send looks like on its way.
+  struct Form {
+    lln::Header header;
+    std::size_t bytes;
+  };
+  class PeerPackets;
+  static bool is_synchronous(const Request& send);
+  bool goes_unasked(const Request& send) const;
+  static Form form_of(const Request& send, bool unasked);
+  void write(Request& send, lln::MessageKind kind, std::byte* to);
+  void has_left(Request& send, lln::MessageKind kind, Wakeups& wakeups);
+  lln::Posted post_as(Request& send, const Form& form);
+  lln::Posted post_request(Request& send, Wakeups& wakeups);
+  bool collects(int peer) const;
+  void collect(Request& send, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
   bool must_wait(int peer) const { return outbox_.must_wait(peer); }
@@ -203,7 +218,8 @@ class Core {
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
   Shortage shortage_;
-  Outbox outbox_;  // what has been deferred or found no room
+  Outbox outbox_;         // what has been deferred or found no room, or waits for company
+  const bool collects_;  // for networks
 
   // Deferred submission. The limits are those of messages that are sent at once, so that a load is all it costs them.
   std::size_t isend_slot_below_;

@@ -99,7 +99,7 @@ bool Streams::post_whole(Stream& stream) {
          lln::Posted::done;
 }
 
-bool Streams::post_piece(Stream& stream) {
+bool Streams::post_piece(Stream& stream, Wakeups& wakeups) {
   const Request& send = *stream.request;
   const std::size_t n = std::min(core_.route().remote_eager_bytes() - sizeof(Piece), stream.bytes - stream.moved);
   const auto fill = [&](std::byte* to) {
@@ -108,7 +108,13 @@ bool Streams::post_piece(Stream& stream) {
     pack(*send.datatype, send.buffer, send.count, stream.moved, to + sizeof piece, n);
   };
   const Header header{MessageKind::data, 0, 0, 0};
-  if (core_.route().post(stream.peer, header, sizeof(Piece) + n, fill) != lln::Posted::done) return false;
+  if (sizeof(Piece) + n <= sizeof OutboxItem::payload) {
+    std::byte piece[sizeof OutboxItem::payload];
+    fill(piece);
+    core_.send_control(stream.peer, header, piece, sizeof(Piece) + n, wakeups);  // which may have company
+  } else if (core_.route().post(stream.peer, header, sizeof(Piece) + n, fill) != lln::Posted::done) {
+    return false;
+  }
   stream.moved += n;
   return true;
 }
@@ -127,7 +133,7 @@ bool Streams::flush(std::uint32_t& ended, Wakeups& wakeups) {
       ++ended;  // what is left is the network's
       continue;
     }
-    for (int left = pieces_at_a_time; left != 0 && stream.moved < stream.bytes && post_piece(stream); --left)
+    for (int left = pieces_at_a_time; left != 0 && stream.moved < stream.bytes && post_piece(stream, wakeups); --left)
       moved = true;
     if (stream.moved < stream.bytes) {
       link = &stream.next;

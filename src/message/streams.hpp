@@ -66,7 +66,7 @@ class Streams {
 
   Stream& make(Request& request, int peer, std::size_t bytes);
   void retire(Stream& stream);
-  bool post_piece(Stream& stream);
+  bool post_piece(Stream& stream, Wakeups& wakeups);
   bool post_whole(Stream& stream);
 
   Core& core_;

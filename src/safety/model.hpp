@@ -35,7 +35,7 @@ struct Model {
   Submission submission = Submission::wait;
   Waiting waiting = Waiting::adaptive;
   std::string strategy =
-      "direct";  // of the outbox (message/outbox/strategy.hpp); whether there is such a one says its folder
+      "aggregate";  // of the outbox (message/outbox/strategy.hpp); whether there is such a one says its folder
 
   bool same_parts(const Model& other) const {
     return lock == other.lock && submission == other.submission && waiting == other.waiting;

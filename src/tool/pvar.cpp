@@ -30,6 +30,8 @@ struct CountFigure {
 constexpr std::array vni_counts{
     CountFigure{Count::sent, "messages_sent", "Messages that left"},
     CountFigure{Count::sent_away, "messages_sent_to_other_nodes", "Messages that left for ranks of other nodes"},
+    CountFigure{Count::packets, "packets_sent_to_other_nodes",
+                "Packets that left for ranks of other nodes: a message each, or several, or an answer, or a piece"},
     CountFigure{Count::bytes_away, "bytes_sent_to_other_nodes", "Bytes that left for ranks of other nodes"},
     CountFigure{Count::connections, "connections_opened",
                 "Connections to ranks of other nodes that were opened, each by the first message to it"},

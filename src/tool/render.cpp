@@ -71,9 +71,10 @@ std::string traffic(const Figures& figures) {
 }
 
 std::string away(const Figures& figures) {
-  Table table({"VNI", "sent to other nodes", "bytes", "connections"});
+  Table table({"VNI", "sent to other nodes", "packets", "messages per packet", "bytes", "connections"});
   for (const auto& [index, t] : figures.vnis)
-    table.add({std::to_string(index), number(t[Count::sent_away]), number(t[Count::bytes_away]),
+    table.add({std::to_string(index), number(t[Count::sent_away]), number(t[Count::packets]),
+               ratio(t[Count::sent_away], t[Count::packets]), number(t[Count::bytes_away]),
                number(t[Count::connections])});
   return table.text();
 }

@@ -18,6 +18,7 @@
 #include "platform/native.hpp"
 #include "queue_body.hpp"
 #include "queues.hpp"
+#include "reminder_body.hpp"
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
 #include "watch_body.hpp"
@@ -60,6 +61,7 @@ void register_all() {
     add<ElectionBody<Native, typename C::type, max_threads>>("Election", C::name, {1, 2, 3, 8, max_threads}, 4'000);
   });
   add<ErrandBody<Native>>("Doorbell", "errand", {2}, 8'000);
+  add<ReminderBody<Native>>("Doorbell", "reminder", {2, 3, 8}, 8'000);
   add<DoorbellBody<Native, max_threads>>("Doorbell", "sleeper", {2, 3, 8, max_threads}, 8'000);
   add<DoorbellBody<Native, max_threads, true>>("Doorbell", "listener", {2, 3, 8, max_threads}, 8'000);
   add<ConditionBody<Native, max_threads>>("Roles", "condition", {2, 3, 8, max_threads}, 0);

@@ -7,7 +7,10 @@ namespace heddle::message {
 
 class Direct final : public Strategy {
  public:
-  std::uint32_t send(OutboxQueue& queue, Post post, Drop drop) override { return queue.flush(post, drop); }
+  bool collects() const override { return false; }
+  std::uint32_t send(OutboxQueue& queue, Packets& packets, Drop drop) override {
+    return queue.flush([&](const OutboxItem& item) { return packets.post(item, 1); }, drop);
+  }
 };
 
 }  // namespace heddle::message

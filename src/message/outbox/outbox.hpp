@@ -39,15 +39,17 @@ class Outbox {
   void begin_other() { size_.fetch_add(1, std::memory_order_relaxed); }
   void end_others(std::uint32_t n) { size_.fetch_sub(n, std::memory_order_relaxed); }
 
-  // Offers what waits to the network: post(peer, item) as Strategy::Post. Whether anything has left.
+  bool collects() const { return strategy_->collects(); }
+
+  // Offers what waits to the network: send_to(peer, send) calls send(Packets&) of that peer. Whether anything has left.
   template <class F>
-  bool flush(F&& post) {
+  bool flush(F&& send_to) {
     std::uint32_t sent = 0;
     for (Queue** link = &waiting_; *link != nullptr;) {
       Queue& queue = **link;
-      sent += strategy_->send(
-          queue.items, [&](const OutboxItem& item) { return post(queue.peer, item); },
-          [this](OutboxItem& item) { drop(item); });
+      sent += send_to(queue.peer, [&](Packets& packets) {
+        return strategy_->send(queue.items, packets, [this](OutboxItem& item) { drop(item); });
+      });
       if (queue.items.empty()) {
         *link = queue.next;
         queue.listed = false;

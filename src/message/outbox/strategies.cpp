@@ -1,4 +1,5 @@
 // Every strategy, by the name that HEDDLE_MODEL=...,strategy=NAME has for it. Who adds one adds its line.
+#include "message/outbox/aggregate.hpp"
 #include "message/outbox/direct.hpp"
 #include "message/outbox/strategy.hpp"
 
@@ -18,6 +19,7 @@ std::unique_ptr<Strategy> make() {
 
 constexpr Entry strategies[] = {
     {"direct", make<Direct>},
+    {"aggregate", make<Aggregate>},
 };
 
 const Entry* find(std::string_view name) {

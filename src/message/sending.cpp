@@ -1,0 +1,175 @@
+// How a send leaves, alone or with others in a packet: in the form that its size, its mode and the credit at its receiver permit.
+#include <cstring>
+
+#include "message/core.hpp"
+#include "progress/idle_cores.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::message {
+
+using instruments::Count;
+using instruments::count_held;
+using lln::Header;
+using lln::MessageKind;
+using lln::Posted;
+
+namespace {
+
+// From so many bytes on a message is not worth waiting for others: what a packet saves is a fifth of what it costs, and less.
+constexpr std::size_t alone_from = 2048;
+
+// An item's payload, for what is no send.
+void copy_payload(const OutboxItem& item, std::byte* to) { std::memcpy(to, item.payload, item.bytes); }
+
+}  // namespace
+
+bool Core::goes_unasked(const Request& send) const {
+  const std::size_t head = is_synchronous(send) ? sizeof(Acknowledged) : 0;
+  return send.capacity + head <= eager_limit(send.peer);
+}
+
+bool Core::is_synchronous(const Request& send) { return send.mode == static_cast<std::uint32_t>(Mode::synchronous); }
+
+// Unasked, its data with it; or announced (RTS).
+Core::Form Core::form_of(const Request& send, bool unasked) {
+  Form form{{MessageKind::rts, send.source, send.tag, send.context}, sizeof(Rts)};
+  if (!unasked) return form;
+  form.header.kind = is_synchronous(send) ? MessageKind::eager_ack : MessageKind::eager;
+  form.bytes = send.capacity + (is_synchronous(send) ? sizeof(Acknowledged) : 0);
+  return form;
+}
+
+void Core::write(Request& send, MessageKind kind, std::byte* to) {
+  if (kind == MessageKind::rts) {
+    Rts rts{send.capacity, reinterpret_cast<std::uint64_t>(&send), 0, send.order};
+    if (!route_.is_remote(send.peer) && is_run(*send.datatype, send.count))
+      rts.address = reinterpret_cast<std::uint64_t>(run_start(*send.datatype, send.buffer));
+    std::memcpy(to, &rts, sizeof rts);
+    return;
+  }
+  if (kind == MessageKind::eager_ack) {
+    const Acknowledged acknowledged{reinterpret_cast<std::uint64_t>(&send), send.order};
+    std::memcpy(to, &acknowledged, sizeof acknowledged);
+    to += sizeof acknowledged;
+  }
+  pack(*send.datatype, send.buffer, send.count, 0, to, send.capacity);
+}
+
+// In this form it has left. Last: who waits for the request may take it for another message once it is finished.
+void Core::has_left(Request& send, MessageKind kind, Wakeups& wakeups) {
+  if (kind == MessageKind::rts && goes_unasked(send)) count_held(counters_, Count::uncredited);
+  (void)left(send.peer);
+  if (kind == MessageKind::eager) finish(send, wakeups);
+}
+
+Posted Core::post_as(Request& send, const Form& form) {
+  return route_.post(send.peer, form.header, form.bytes, [&](std::byte* to) { write(send, form.header.kind, to); });
+}
+
+Posted Core::post_request(Request& send, Wakeups& wakeups) {
+  const bool unasked = goes_unasked(send);
+  Form form = form_of(send, unasked);
+  // Kept if there is no room now, for the next attempt. Between nodes no word is shared.
+  if (form.header.kind != MessageKind::eager && send.order == node::nowhere && !route_.is_remote(send.peer))
+    send.order = claims_.make();
+  Posted posted = post_as(send, form);
+  if (posted == Posted::no_credit) {
+    form = form_of(send, false);
+    posted = post_as(send, form);
+  }
+  if (posted == Posted::done) has_left(send, form.header.kind, wakeups);
+  return posted;
+}
+
+// ---- what waits
+
+bool Core::collects(int peer) const { return collects_ && route_.is_remote(peer); }
+
+// A send of the program's that goes on, to a rank on another node: it leaves with others if the network has something to do.
+void Core::collect(Request& send, Wakeups& wakeups) {
+  const bool busy = route_.is_busy(send.peer);
+  if (!busy && !must_wait(send.peer)) return start_send(send, wakeups);
+  OutboxItem& item = outbox_.make();
+  item.request = &send;
+  const bool first = outbox_.append(send.peer, item);
+  if (!busy || send.capacity >= alone_from) {
+    (void)flush_outbox(wakeups);
+  } else if (first) {
+    route_.remind();
+  }
+}
+
+// To one peer.
+class Core::PeerPackets final : public Packets {
+ public:
+  PeerPackets(Core& core, int peer, Wakeups& wakeups) : core_(core), peer_(peer), wakeups_(wakeups) {}
+
+  std::size_t fit(const OutboxItem& first) override {
+    if (!core_.route_.is_remote(peer_)) return 1;
+    lln::Packet& packet = core_.route_.begin_packet(peer_);
+    for (const OutboxItem* item = &first; item != nullptr && add(packet, *item);) item = item->next;
+    return packet.size();
+  }
+  bool post(const OutboxItem& first, std::size_t n) override {
+    if (n == 1) return core_.post_item(peer_, first, wakeups_);
+    const OutboxItem* item = &first;
+    const auto write = [&](std::size_t i, std::byte* to) {
+      if (i != 0) item = item->next;
+      if (item->request == nullptr) return copy_payload(*item, to);
+      core_.write(*item->request, kind_in_packet(i), to);
+    };
+    if (core_.route_.post_packet(peer_, write) != Posted::done) return false;
+    item = &first;
+    for (std::size_t i = 0; i < n; ++i) {
+      // First the next: what has left may be given back by who waits for it, the item is ours.
+      if (item->request != nullptr) core_.has_left(*item->request, kind_in_packet(i), wakeups_);
+      item = item->next;
+    }
+    return true;
+  }
+
+ private:
+  using Added = lln::Packet::Added;
+
+  MessageKind kind_in_packet(std::size_t i) const { return core_.route_.packet()[i].header.kind; }
+  bool add(lln::Packet& packet, const OutboxItem& item) {
+    if (item.request == nullptr) return packet.add(item.header, item.bytes) == Added::yes;
+    const Request& send = *item.request;
+    Form form = form_of(send, core_.goes_unasked(send));
+    Added added = packet.add(form.header, form.bytes);
+    if (added == Added::no_credit) {
+      form = form_of(send, false);
+      added = packet.add(form.header, form.bytes);
+    }
+    return added == Added::yes;
+  }
+
+  Core& core_;
+  const int peer_;
+  Wakeups& wakeups_;
+};
+
+bool Core::flush_outbox(Wakeups& wakeups) {
+  const auto send_to = [&](int peer, auto send) {
+    PeerPackets packets(*this, peer, wakeups);
+    return send(packets);
+  };
+  bool sent = outbox_.flush(send_to);
+  std::uint32_t ended = 0;
+  const bool pieces = streams_.flush(ended, wakeups);
+  outbox_.end_others(ended);
+  if (pieces) sent |= outbox_.flush(send_to);  // short ones have been left to go together
+  return sent || pieces;
+}
+
+// Whether it is out of the way: sent, or a send that has failed.
+bool Core::post_item(int peer, const OutboxItem& item, Wakeups& wakeups) {
+  if (item.request != nullptr) {
+    const Posted posted = post_request(*item.request, wakeups);
+    if (posted == Posted::no_memory) fail(*item.request, wakeups);
+    return posted != Posted::busy;
+  }
+  return route_.post(peer, item.header, item.bytes, [&](std::byte* to) { copy_payload(item, to); }) == Posted::done;
+}
+
+}  // namespace heddle::message
