@@ -30,7 +30,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
  public:
   // make_access(core) is the access to one VNI.
   template <class MakeAccess>
-  ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access) : Engine(std::move(model)), rank_(rank) {
+  ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access)
+      : Engine(std::move(model)), rank_(rank), looks_are_cheap_(Waiting::peeks(this->model()) && !rank.networks) {
     for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, make_access);
     rank.machine.waiting = &rank.node->waiting();
     if (rank.job->usable_cores() <= rank.job->machine_ranks()) rank.machine.called_helper = &own_bell().called_another;
@@ -88,6 +89,14 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (!any_waiting()) return false;
     (void)advance(false);
     return any_waiting();
+  }
+  // While the program comes back again and again it looks itself.
+  bool look_around() override {
+    const std::uint32_t by_now = taken();
+    const bool used = by_now != seen_taken_;
+    seen_taken_ = by_now;
+    if (!used) vnis_.front().core().call_helper();
+    return used;
   }
   void poll_once() override {
     if (!something_to_do() && !rank_.pollables->any()) [[likely]]
@@ -159,10 +168,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
   progress::PollResult poll(int home, Urgency urgency, int most = lln::poll_batch) {
     return poll(home, {.urgency = urgency, .peek = Waiting::peeks(model()), .most = most});
   }
-  // The same, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
+  // For a condition, which whatever comes to any VNI may make true.
+  progress::PollResult poll_for_condition(Urgency urgency) {
+    return poll(0, {.urgency = urgency, .peek = Waiting::peeks(model()), .all_alike = Waiting::peeks(model())});
+  }
+  // The same as the first, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
   progress::PollResult poll(int home, const PollMode& how, bool of_program = true) {
     progress::PollResult result = vnis_[static_cast<std::size_t>(home)].poll(how);
-    if (vnis() > 1 && (Waiting::peeks(model()) || polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
+    if (vnis() > 1 && (looks_are_cheap_ || how.all_alike ||
+                       polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
       for (int i = 0; i < vnis(); ++i)
         if (i != home) progress::add(result, vnis_[static_cast<std::size_t>(i)].poll({.most = how.most}));
     if (asked_.any()) [[unlikely]]
@@ -316,8 +330,12 @@ class ComposedEngine final : public Engine, private progress::Attended {
   }
   // A thread of the program has made progress and does so no longer: what it has begun is the helpers' from here on.
   void leave() {
-    if (help_ != nullptr && something_to_do()) [[unlikely]]
+    if (help_ == nullptr) return;
+    if (any_of([](const auto& vni) { return vni.something_left(); })) [[unlikely]] {
       vnis_.front().core().call_helper();
+    } else if (rank_.networks) [[unlikely]] {
+      rank_.networks->watch().remind_to_look();
+    }
   }
 
   lln::Route& route() { return vnis_.front().core().route(); }
@@ -430,7 +448,10 @@ class ComposedEngine final : public Engine, private progress::Attended {
   platform::Native::atomic<std::uint32_t> serving_{0};  // calls of begin_serving() without their end
   std::unique_ptr<progress::IdleCores> help_;
   progress::Setting setting_;  // of the help
+  // Whether a look at a VNI from outside costs next to nothing: at a network it is a system call as a rule.
+  const bool looks_are_cheap_;
   std::atomic<std::uint32_t> polls_{0};
+  std::uint32_t seen_taken_ = 0;  // at the last look_around()
 };
 
 }  // namespace heddle::engine

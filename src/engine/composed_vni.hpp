@@ -103,6 +103,7 @@ class ComposedVni final : public Vni {
   }
 
   bool something_to_do() const override { return core_.something_to_do() || access_.pending(); }
+  bool something_left() const override { return core_.something_left() || access_.pending(); }
   std::uint32_t taken() const override { return core_.taken(); }
   bool any_unsent() const override { return core_.any_unsent(); }
   bool any_waiting() const override { return core_.any_waiting(); }

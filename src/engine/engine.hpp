@@ -21,8 +21,7 @@ struct Rank;
 
 namespace heddle::engine {
 
-// What messages leave behind to be sent with others is sent by it too (lln/watch.hpp).
-class Engine : public lln::Watch::Sender {
+class Engine : public lln::Watch::Attendant {
  public:
   explicit Engine(safety::Model model) : model_(std::move(model)) {}
   virtual ~Engine() = default;

@@ -14,6 +14,7 @@ struct PollMode {
   // What it waits for. If it finds nothing to do, and this is a receive of that VNI, it takes in what was announced where the
   // message will look (matching.hpp), which the message would otherwise wait for.
   const Request* expected = nullptr;
+  bool all_alike = false;  // the other VNIs are looked at each time, not now and then
 };
 
 }  // namespace heddle::engine

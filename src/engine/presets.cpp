@@ -219,7 +219,7 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   try {
     auto engine = make_of_parts(rank, model);
     // Without any lock progress is the program's.
-    if (engine && rank.networks && safety::is_safe(model)) rank.networks->watch().begin_reminding(*engine);
+    if (engine && rank.networks && safety::is_safe(model)) rank.networks->watch().attend(*engine);
     return engine;
   } catch (const std::system_error& error) {
     (void)fail(

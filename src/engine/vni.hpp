@@ -69,6 +69,8 @@ class Vni {
   virtual message::Core& core() = 0;
   // Any thread, unprotected: whether a look would find something; whether sends wait, and how many messages were taken.
   virtual bool something_to_do() const = 0;
+  // The same, but for what may have come by a network since it was last looked at.
+  virtual bool something_left() const = 0;
   virtual bool any_unsent() const = 0;
   // The same: whether messages wait to be sent that a poll would send, for room or for company.
   virtual bool any_waiting() const = 0;

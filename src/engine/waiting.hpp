@@ -295,7 +295,7 @@ struct Adaptive {
   template <class E, class F>
   static bool look_for(E& e, F& holds, Patience& patience) {
     if (holds()) return true;
-    if (e.poll(0, Urgency::attempt).made_progress) patience.reset();
+    if (e.poll_for_condition(Urgency::attempt).made_progress) patience.reset();
     return false;
   }
   template <class E>

@@ -70,6 +70,8 @@ class Route {
   void return_credit(int sender, std::size_t bytes) { remote_->return_credit(sender, bytes); }
   // Any thread, a hint: whether poll() would find something; how many messages it has taken.
   bool arrived() const { return shm_.arrived() || (remote_ && remote_->arrived()); }
+  // Any thread: whether something has arrived from a local peer.
+  bool arrived_here() const { return shm_.arrived(); }
   // Any thread: whether something that was posted leaves only when somebody polls.
   bool any_under_way() const { return remote_ && remote_->any_under_way(); }
   std::uint32_t taken() const { return shm_.taken() + remote_taken_.load(std::memory_order_relaxed); }
@@ -102,7 +104,7 @@ class Route {
   }
   bool is_busy(int peer) const { return remote_->is_busy(peer); }
   // Whoever has left something for others to go with: it is sent soon, whatever its thread does.
-  void remind() { watch_->remind(); }
+  void remind() { watch_->remind_to_send(); }
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
     return remote_->network().post_long(peer, landing, memory, ours);
   }

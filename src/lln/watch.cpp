@@ -15,7 +15,11 @@ namespace heddle::lln {
 
 namespace {
 
-constexpr std::int64_t soon = 50'000;  // nanoseconds; longer than a burst of sends takes to its next wait
+// Nanoseconds. Longer than a burst of sends takes to its next wait; and than a program that talks takes to its next call.
+constexpr std::int64_t soon = 50'000;
+constexpr std::int64_t later = 1'000'000;
+
+int make_timer() { return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); }
 
 bool set(int timer, std::int64_t after) {
   const itimerspec when{.it_interval = {}, .it_value = {after / 1'000'000'000, after % 1'000'000'000}};
@@ -34,10 +38,14 @@ bool watch_once(int events, int fd) {
 Watch::Watch(node::Doorbell& bell)
     : bell_(bell),
       events_(epoll_create1(EPOLL_CLOEXEC)),
-      timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      reminding_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {
-  epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {.fd = reminding_}};
-  if (events_ < 0 || timer_ < 0 || reminding_ < 0 || epoll_ctl(events_, EPOLL_CTL_ADD, reminding_, &wanted) != 0)
+      timer_(make_timer()),
+      sending_{.ask = &Attendant::send_left, .after = soon, .timer = make_timer()},
+      looking_{.ask = &Attendant::look_around, .after = later, .timer = make_timer()} {
+  const auto watch = [&](const Reminding& of) {
+    epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {.fd = of.timer}};
+    return of.timer >= 0 && epoll_ctl(events_, EPOLL_CTL_ADD, of.timer, &wanted) == 0;
+  };
+  if (events_ < 0 || timer_ < 0 || !watch(sending_) || !watch(looking_))
     throw std::runtime_error("no descriptor for what wakes sleeping threads: " + std::string(std::strerror(errno)));
   threads::start_helper([this] { serve(); });
 }
@@ -49,15 +57,15 @@ void Watch::arm(int fd, std::int64_t after) {
   if (!set(timer_, after) || !watch_once(events_, timer_)) bell_.rouse();
 }
 
-// A timer that cannot be set is one that the next send or wait of the program stands in for.
-void Watch::remind() {
-  if (reminder_.ask()) (void)set(reminding_, soon);
+// For a timer that cannot be set the next call of the program stands in.
+void Watch::remind(Reminding& of) {
+  if (of.reminder.ask()) (void)set(of.timer, of.after);
 }
 
-void Watch::remind_again() {
-  reminder_.begin();
-  Sender* const sender = sender_.load(std::memory_order_acquire);
-  if (sender != nullptr && sender->send_left()) remind();
+void Watch::go_off(Reminding& of) {
+  of.reminder.begin();
+  Attendant* const attendant = attendant_.load(std::memory_order_acquire);
+  if (attendant != nullptr && (attendant->*of.ask)()) remind(of);
 }
 
 void Watch::serve() {
@@ -65,8 +73,11 @@ void Watch::serve() {
     epoll_event happened[8];
     bool rings = false;
     for (int i = epoll_wait(events_, happened, 8, -1); i > 0; --i) {
-      if (happened[i - 1].data.fd == reminding_) {
-        remind_again();
+      const int fd = happened[i - 1].data.fd;
+      if (fd == sending_.timer) {
+        go_off(sending_);
+      } else if (fd == looking_.timer) {
+        go_off(looking_);
       } else {
         rings = true;
       }

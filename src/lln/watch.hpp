@@ -26,27 +26,42 @@ class Watch {
   // so many nanoseconds (0: never).
   void arm(int fd, std::int64_t after);
 
-  // What there is left is sent by send(), and it says whether some is left still. It is called for as long as the process lives.
-  struct Sender {
+  // Who looks after a rank's work when a time has passed. Each says whether it is to be asked again. They are called by the helper, for as
+  // long as the process lives.
+  struct Attendant {
+    // Sends what has been left to be sent with others.
     virtual bool send_left() = 0;
+    // The program's threads have left the library, and nobody looks at the network; unless they have come back.
+    virtual bool look_around() = 0;
 
    protected:
-    ~Sender() = default;
+    ~Attendant() = default;
   };
-  void begin_reminding(Sender& sender) { sender_.store(&sender, std::memory_order_release); }
-  // Any thread, after it has left something: the sender is asked within `soon`.
-  void remind();
+  void attend(Attendant& attendant) { attendant_.store(&attendant, std::memory_order_release); }
+  // Any thread, after it has left something to be sent: send_left() is called soon.
+  void remind_to_send() { remind(sending_); }
+  // Any thread, after it has left: look_around() is called some time later.
+  void remind_to_look() { remind(looking_); }
 
  private:
+  using Ask = bool (Attendant::*)();
+  struct Reminding {
+    Ask ask;
+    std::int64_t after;  // nanoseconds
+    int timer;
+    sync::Reminder<platform::Native> reminder{};
+  };
+
+  static void remind(Reminding& of);
+  void go_off(Reminding& of);
   void serve();
-  void remind_again();
 
   node::Doorbell& bell_;
   int events_;  // an epoll instance
   int timer_;
-  int reminding_;  // another
-  sync::Reminder<platform::Native> reminder_;
-  std::atomic<Sender*> sender_{nullptr};
+  Reminding sending_;
+  Reminding looking_;
+  std::atomic<Attendant*> attendant_{nullptr};
 };
 
 }  // namespace heddle::lln

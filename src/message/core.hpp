@@ -105,6 +105,8 @@ class Core {
 
   // Any thread, unprotected: whether drain or the transfers would find something.
   bool something_to_do() const { return route_.arrived() || transfers_.any() || any_unsent(); }
+  // The same, but for what may have come by a network, which is no news to who has just looked.
+  bool something_left() const { return route_.arrived_here() || transfers_.any() || any_unsent(); }
   std::uint32_t taken() const { return route_.taken(); }
   // Any thread, unprotected: whether sends wait, deferred or for room, or in a network for a poll.
   bool any_unsent() const { return outbox_.any() || route_.any_under_way(); }

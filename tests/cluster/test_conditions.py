@@ -1,5 +1,6 @@
 """Delay, jitter, loss and rates take effect. Only lower bounds on times: a busy machine makes everything later."""
 
+import os
 import re
 
 import clusters
@@ -53,6 +54,13 @@ class Conditions(clusters.Case):
     def test_other_rails_too(self):
         said = self.succeed("--delay", "2ms", "--rails", "2", "2", "ping", "-q", "-c", "3", "-i", "0.01", "node2-2")
         self.assertGreaterEqual(fastest(said), 4.0, said)
+
+    def test_cores(self):
+        self.assertEqual(self.succeed("--cores", "1", "2", "nproc").split(), ["1"])
+        ours = set(os.sched_getaffinity(0))
+        if len(ours) > 1:
+            there = [self.succeed("--cores", "1", "2", "cluster", "node", str(node), "sh", "-c", "taskset -cp $$") for node in (1, 2)]
+            self.assertEqual(len({said.split()[-1] for said in there}), 2, there)
 
 
 if __name__ == "__main__":

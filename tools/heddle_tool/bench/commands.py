@@ -114,7 +114,7 @@ def register(sub):
     run.add_argument("--lln", metavar="NETWORK", help=f"between nodes, of {', '.join(nodes.LLNS)} (default {nodes.LLNS[0]})")
     run.add_argument("--launcher", metavar="NAME", help=f"of {', '.join(nodes.LAUNCHERS)} (default {nodes.LAUNCHERS[0]})")
     for condition, form, what in nodes.CONDITIONS:
-        run.add_argument(f"--{condition}", metavar=form, help=f"of the cluster's network: {what}")
+        run.add_argument(f"--{condition}", metavar=form, help=f"of the cluster: {what}")
     add_contest_options(run)
     run.set_defaults(perform=perform_run)
 

@@ -64,6 +64,7 @@ def make_parser() -> Parser:
     parser.add_argument("--loss", type=fraction, default=0.0, metavar="PERCENT", help="of frames, at random: 0.1%%")
     parser.add_argument("--rate", type=rate, metavar="RATE", help="that a node sends with: 10gbit, 100mbit")
     parser.add_argument("--rails", type=int, default=1, metavar="R", help="networks between the nodes (1)")
+    parser.add_argument("--cores", type=int, default=0, metavar="K", help="that each node has, its own while there are enough (all)")
     parser.add_argument("--slurm", action="store_true", help="start Slurm: srun, sbatch")
     parser.add_argument("--prrte", action="store_true", help="offer prterun, from the environment of Open MPI")
     parser.add_argument("--hydra", action="store_true", help="offer mpiexec.hydra, from the environment of MPICH")
@@ -99,6 +100,9 @@ def perform(argv: list[str]) -> int:
         return client.operate(given.name, words)
     if not 1 <= int(words[0]) <= MOST_NODES or not 1 <= given.rails <= 16:
         raise BadInput(f"a cluster has 1 to {MOST_NODES} nodes and 1 to 16 rails")
+    allowed = sorted(os.sched_getaffinity(0))
+    if not 0 <= given.cores <= len(allowed):
+        raise BadInput(f"a node cannot have {given.cores} cores: this machine has {len(allowed)}")
     if os.geteuid() != 0:
         raise kernel.NotHere("a cluster needs root, which makes namespaces, interfaces and mounts")
     cwd = Path.cwd()
@@ -109,7 +113,7 @@ def perform(argv: list[str]) -> int:
     shown = {launcher: mpis.peer(launchers.ENVIRONMENTS[launcher][0], tell).prefix for launcher in asked if asked[launcher]}
     plan = init.Plan(given.name or f"cluster-{os.getpid()}", links,
                      words[1:] or [os.environ.get("SHELL", "/bin/sh")], client.in_foreground(), given.slurm,
-                     forwarder.program(tell) if links.forwarded else None, shown)
+                     forwarder.program(tell) if links.forwarded else None, shown, given.cores)
     return make(plan)
 
 

@@ -27,6 +27,7 @@ class Plan:
     slurm: bool = False
     forwarder: Path | None = None
     shown: dict[str, Path] = field(default_factory=dict)  # launcher: prefix of its environment
+    cores: int = 0  # of a node; 0: all of the machine
 
 
 def main(plan: Plan, maker: socket.socket, outside: socket.socket) -> None:
@@ -73,7 +74,7 @@ class Init:
         launchers.prepare(self.plan.shown)
         inside = wire.listen(wire.CONTROL)
         for number in range(1, self.plan.links.nodes + 1):
-            self.pids[number], self.agents[number] = node.start(number, self.environment)
+            self.pids[number], self.agents[number] = node.start(number, self.environment, self.plan.cores)
         self.network = Network(self.plan.links, self.plan.forwarder)
         self.network.build(list(self.pids.values()))
         if self.plan.slurm:

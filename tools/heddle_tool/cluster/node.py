@@ -12,8 +12,9 @@ IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTIN, signal
 STATE = Path("/run/cluster")
 
 
-def start(number: int, environment: dict[str, str]) -> tuple[int, socket.socket]:
-    """Makes the node; its pid as the caller sees it, and the socket on which it is asked. Its interfaces come later."""
+def start(number: int, environment: dict[str, str], cores: int) -> tuple[int, socket.socket]:
+    """Makes the node; its pid as the caller sees it, and the socket on which it is asked. Its interfaces come later.
+    It has so many of the machine's cores (0: all), the next in turn."""
     ours, its = wire.pair()
     between = os.fork()  # a process can make one pid namespace for its children, so each node takes another process
     if between == 0:
@@ -26,6 +27,9 @@ def start(number: int, environment: dict[str, str]) -> tuple[int, socket.socket]
                 os._exit(0)
             kernel.unshare(kernel.NEWNET | kernel.NEWUTS | kernel.NEWIPC)
             furnish(number)
+            if cores:
+                allowed = sorted(os.sched_getaffinity(0))
+                os.sched_setaffinity(0, {allowed[((number - 1) * cores + i) % len(allowed)] for i in range(cores)})
             wire.send(its, {"ready": True})
             Agent(its, environment).run()
         except BaseException as wrong:  # noqa: BLE001 this process must never return into the caller's code
