@@ -175,8 +175,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // The same as the first, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
   progress::PollResult poll(int home, const PollMode& how, bool of_program = true) {
     progress::PollResult result = vnis_[static_cast<std::size_t>(home)].poll(how);
-    if (vnis() > 1 && (looks_are_cheap_ || how.all_alike ||
-                       polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
+    if (vnis() > 1 &&
+        (looks_are_cheap_ || how.all_alike || polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
       for (int i = 0; i < vnis(); ++i)
         if (i != home) progress::add(result, vnis_[static_cast<std::size_t>(i)].poll({.most = how.most}));
     if (asked_.any()) [[unlikely]]

@@ -26,7 +26,7 @@ enum class MessageKind : std::uint8_t {
 constexpr bool needs_credit(MessageKind kind) { return kind < MessageKind::rts; }
 
 // Whether somebody waits for a message of this kind in any case. An answer may be for a request that its sender has given up.
-constexpr bool is_awaited(MessageKind kind) { 
+constexpr bool is_awaited(MessageKind kind) {
   return kind <= MessageKind::cts || kind == MessageKind::data || kind == MessageKind::several;
 }
 

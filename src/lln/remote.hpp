@@ -153,7 +153,7 @@ class Remote {
       sink(sender, header, payload, bytes);
       return 1;
     }
-    const auto each = [&](const Header& one, const std::byte* data, std::size_t n) { 
+    const auto each = [&](const Header& one, const std::byte* data, std::size_t n) {
       if (one.kind < MessageKind::credit) sink(sender, one, data, n);
     };
     Packet::read(payload, bytes, there.parts, each);

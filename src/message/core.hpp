@@ -220,7 +220,7 @@ class Core {
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
   Shortage shortage_;
-  Outbox outbox_;         // what has been deferred or found no room, or waits for company
+  Outbox outbox_;        // what has been deferred or found no room, or waits for company
   const bool collects_;  // for networks
 
   // Deferred submission. The limits are those of messages that are sent at once, so that a load is all it costs them.

@@ -49,15 +49,16 @@ TEST(Packet, HoldsWhatWasAdded) {
     std::size_t next = 0;
     for (bool over = false; !over;) {
       try {
-        Packet::read(bytes.data(), bytes.size(), taken, [&](const Header& header, const std::byte* data, std::size_t n) {
-          if (random() % 5 == 0) throw std::bad_alloc();
-          ASSERT_LT(next, sizes.size());
-          EXPECT_EQ(header.source, static_cast<int>(next));
-          EXPECT_EQ(header.context, next << 40);
-          ASSERT_EQ(n, sizes[next]);
-          for (std::size_t at = 0; at < n; ++at) ASSERT_EQ(data[at], byte_of(next, at));
-          ++next;
-        });
+        Packet::read(bytes.data(), bytes.size(), taken,
+                     [&](const Header& header, const std::byte* data, std::size_t n) {
+                       if (random() % 5 == 0) throw std::bad_alloc();
+                       ASSERT_LT(next, sizes.size());
+                       EXPECT_EQ(header.source, static_cast<int>(next));
+                       EXPECT_EQ(header.context, next << 40);
+                       ASSERT_EQ(n, sizes[next]);
+                       for (std::size_t at = 0; at < n; ++at) ASSERT_EQ(data[at], byte_of(next, at));
+                       ++next;
+                     });
         over = true;
       } catch (const std::bad_alloc&) {
         ASSERT_EQ(taken, next);
@@ -104,7 +105,8 @@ TEST(Packet, IsReadWithinItsBoundsWhateverItHolds) {
     const std::size_t size = random() % (good.size() + 1);
     const auto bad = std::make_unique<std::byte[]>(size);
     std::copy_n(good.data(), size, bad.get());
-    for (std::size_t i = 0; size != 0 && i < random() % 16; ++i) bad[random() % size] = static_cast<std::byte>(random());
+    for (std::size_t i = 0; size != 0 && i < random() % 16; ++i)
+      bad[random() % size] = static_cast<std::byte>(random());
     std::uint32_t taken = 0;
     Packet::read(bad.get(), size, taken, [&](const Header&, const std::byte* data, std::size_t n) {
       ASSERT_GE(data, bad.get());
