@@ -1,8 +1,9 @@
 /* A threaded MPI program that checks itself and prints what it measured: ./dev demo runs it on two ranks.
+ * The ranks are pairs: one of the first half and one of the second, so that on two nodes each pair has a node between.
  *
  * Each rank starts some threads, and every thread calls MPI as it likes (MPI_THREAD_MULTIPLE):
  *   latency  - each thread plays ping-pong with its partner on the other rank;
- *   rate     - each thread of rank 0 streams windows of nonblocking messages to its partner on rank 1;
+ *   rate     - each thread of a first rank streams windows of nonblocking messages to its partner on the second;
  *   heat     - a metal plate: each thread owns a strip of rows and exchanges its edges with the strips above and below,
  *              some of which belong to another rank; the answer must be the serial one, bit for bit.
  * Every received value is compared with what was to be sent. The exit status is 1 if any differed.
@@ -32,6 +33,10 @@ static void check(int right) {
   if (!right) atomic_fetch_add_explicit(&wrong, 1, memory_order_relaxed);
 }
 
+/* A pair is a rank of the first half, which begins, and one of the second. */
+static int partner(void) { return (rank + ranks / 2) % ranks; }
+static int begins(void) { return rank < ranks / 2; }
+
 /* What one thread is to do in one phase, and what came out. */
 struct worker {
   int thread, threads;
@@ -45,10 +50,10 @@ struct worker {
 static int round_trips(void) { return 200 * scale; }
 
 static void latency(struct worker* me) {
-  const int peer = 1 - rank, tag = me->thread;
+  const int peer = partner(), tag = me->thread;
   for (long i = 0; i < round_trips(); ++i) {
     long sent = i * max_threads + me->thread, got = -1;
-    if (rank == 0) {
+    if (begins()) {
       MPI_Send(&sent, 1, MPI_LONG, peer, tag, MPI_COMM_WORLD);
       MPI_Recv(&got, 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       check(got == -sent);
@@ -64,23 +69,23 @@ static void latency(struct worker* me) {
 static int windows(void) { return 20 * scale; }
 
 static void rate(struct worker* me) {
-  const int peer = 1 - rank, tag = me->thread;
+  const int peer = partner(), tag = me->thread;
   MPI_Request requests[window];
   long values[window];
   for (long w = 0; w < windows(); ++w) {
     for (int i = 0; i < window; ++i) {
       const long value = (w * window + i) * max_threads + me->thread;
-      values[i] = rank == 0 ? value : -1;
-      if (rank == 0)
+      values[i] = begins() ? value : -1;
+      if (begins())
         MPI_Isend(&values[i], 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, &requests[i]);
       else
         MPI_Irecv(&values[i], 1, MPI_LONG, peer, tag, MPI_COMM_WORLD, &requests[i]);
     }
     MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
-    for (int i = 0; rank == 1 && i < window; ++i) check(values[i] == (w * window + i) * max_threads + me->thread);
+    for (int i = 0; !begins() && i < window; ++i) check(values[i] == (w * window + i) * max_threads + me->thread);
   }
   /* The sender's clock stops when the receiver has everything. */
-  if (rank == 0)
+  if (begins())
     MPI_Recv(NULL, 0, MPI_BYTE, peer, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   else
     MPI_Send(NULL, 0, MPI_BYTE, peer, tag, MPI_COMM_WORLD);
@@ -167,7 +172,7 @@ static void* work(void* argument) {
   return NULL;
 }
 
-/* Runs a phase on that many threads of each rank; the time of this rank's slowest thread. */
+/* Runs a phase on that many threads of each rank; the time of the slowest thread of all. */
 static double run(void (*phase)(struct worker*), int threads, float* plate) {
   struct worker workers[max_threads];
   pthread_t ids[max_threads];
@@ -183,6 +188,7 @@ static double run(void (*phase)(struct worker*), int threads, float* plate) {
     if (workers[t].seconds > slowest) slowest = workers[t].seconds;
   }
   pthread_barrier_destroy(&together);
+  MPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   return slowest;
 }
 
@@ -193,7 +199,6 @@ static double measure(void (*phase)(struct worker*), int threads, float* plate) 
   if (most == quick) return trial;
   const double fits = quick * 2.0 / trial;
   scale = fits < quick ? quick : fits < most ? (int)fits : most;
-  MPI_Bcast(&scale, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return run(phase, threads, plate);
 }
 
@@ -236,8 +241,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const int threads = read_options(argc, argv);
-  if (provided != MPI_THREAD_MULTIPLE || ranks != 2) {
-    if (rank == 0) fprintf(stderr, "demo: needs 2 ranks (has %d) and MPI_THREAD_MULTIPLE\n", ranks);
+  if (provided != MPI_THREAD_MULTIPLE || ranks % 2 != 0) {
+    if (rank == 0) fprintf(stderr, "demo: needs an even number of ranks (has %d) and MPI_THREAD_MULTIPLE\n", ranks);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   for (int t = 0; t < threads; ++t) MPI_Comm_dup(MPI_COMM_WORLD, &lane[t]);
@@ -248,7 +253,7 @@ int main(int argc, char** argv) {
     half_trip[i] = measure(latency, counts[i], NULL) * 1e6;
     half_trip[i] /= 2.0 * round_trips();
     messages[i] = 1 / measure(rate, counts[i], NULL) / 1e6;
-    messages[i] *= (double)counts[i] * windows() * window;
+    messages[i] *= (double)counts[i] * windows() * window * ranks / 2;
   }
   const double plate_seconds = run_heat(threads);
 
@@ -263,7 +268,8 @@ int main(int argc, char** argv) {
     printf("\n%s\n%d ranks, MPI_THREAD_MULTIPLE, 8-byte messages\n\n", library, ranks);
     printf("  %-36s %12s %9d threads\n", "", "1 thread", threads);
     printf("  %-36s %9.2f us %14.2f us\n", "latency (half a blocking round trip)", half_trip[0], half_trip[1]);
-    printf("  %-36s %8.2f M/s %13.2f M/s\n", "message rate (window of 64)", messages[0], messages[1]);
+    printf("  %-36s %8.2f M/s %13.2f M/s\n", ranks == 2 ? "message rate (window of 64)" : "message rate of all pairs",
+           messages[0], messages[1]);
     printf("  %-36s %12s %14.0f /s\n\n", "heat, steps with 2 edges a thread", "", steps() / plate_seconds);
     printf("%ld answers checked, %ld wrong\n", all[0], all[1]);
   }

@@ -34,6 +34,8 @@ void write_text(const char* text) {
 
 // Of a job that could not be joined.
 std::unique_ptr<Wireup> wireup_without_world;
+bool said_elsewhere = false;
+constexpr int time_to_say = 500;  // milliseconds in which another rank says why there is no job
 
 }  // namespace
 
@@ -41,7 +43,11 @@ std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem) 
   if (const char* const descriptor = getenv(job_fd_variable)) return MemfdWorld::join(descriptor, problem);
   bool alone = false;
   wireup_without_world = find_launcher(alone, problem);
-  if (wireup_without_world != nullptr) return LaunchedWorld::join(wireup_without_world, problem);
+  if (wireup_without_world != nullptr) {
+    std::unique_ptr<World> joined = LaunchedWorld::join(wireup_without_world, problem);
+    said_elsewhere = problem.said_elsewhere;
+    return joined;
+  }
   return alone ? SingletonWorld::make(singleton_heap_bytes, problem) : nullptr;
 }
 
@@ -50,7 +56,11 @@ void abort(World* world, int code, const char* text) {
   flush_if_free(stderr);
   if (world != nullptr) world->abort(code, text);
   // Others may wait for us where the launcher does not end them.
-  write_line(text);
+  if (said_elsewhere) {
+    usleep(time_to_say * 1000);
+  } else {
+    write_line(text);
+  }
   if (wireup_without_world != nullptr) wireup_without_world->abort(exit_code(code), text);
   _exit(exit_code(code));
 }

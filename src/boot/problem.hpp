@@ -9,6 +9,7 @@ namespace heddle::boot {
 
 struct Problem {
   char text[512] = "";
+  bool said_elsewhere = false;  // another rank of the job knows it, too, and says it
 };
 
 // Says why there is no World; null.

@@ -116,13 +116,23 @@ class ComposedEngine final : public Engine, private progress::Attended {
     help_.reset();
   }
 
-  void flush() override {
-    constexpr std::int64_t limit = 10'000'000'000;
-    const std::int64_t end = platform::Native::now() + limit;
+  bool flush(int& peer) override {
+    constexpr std::int64_t limit = std::int64_t{flush_limit} * 1'000'000'000;
+    std::int64_t end = platform::Native::now() + limit;
     for_each([](auto& vni) { vni.flush(); });
-    while (any_unsent() && platform::Native::now() < end) {
-      if (!poll_fully().made_progress) sched_yield();
+    while (any_unsent()) {
+      if (poll_fully().made_progress) {
+        end = platform::Native::now() + limit;
+        continue;
+      }
+      if (platform::Native::now() >= end) {
+        peer = -1;
+        for_each([&](auto& vni) { peer = std::max(peer, vni.slow_peer()); });
+        return false;
+      }
+      sched_yield();
     }
+    return true;
   }
 
   void begin_serving() override {

@@ -146,6 +146,11 @@ class ComposedVni final : public Vni {
   void flush() override {
     run_surely([&](Wakeups&) { core_.route().flush(); });
   }
+  int slow_peer() override {
+    int peer = -1;
+    run_surely([&](Wakeups&) { peer = core_.slow_peer(); });
+    return peer;
+  }
 
  private:
   using Count = instruments::Count;

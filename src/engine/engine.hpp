@@ -55,8 +55,10 @@ class Engine : public lln::Watch::Attendant {
   virtual void begin_help(const cpu_set_t& cores, const progress::Setting& setting) = 0;
   virtual void end_help() = 0;
 
-  // To other nodes: nobody may poll any longer when this returns. Sends what has been begun, but waits for no peer that does not take it.
-  virtual void flush() = 0;
+  // To other nodes: nobody may poll any longer when this returns. Sends what has been begun. False: for `flush_limit` seconds
+  // nothing of it has moved; `peer` is a rank that it is for, or -1.
+  virtual bool flush(int& peer) = 0;
+  static constexpr int flush_limit = 10;
 
   // Between the two somebody else's progress depends on this rank's, also while the program computes: a thread of the library
   // sleeps on the rank's doorbell and makes progress whenever it rings. They nest. Not for a model without any lock, whose

@@ -85,6 +85,8 @@ class Vni {
   virtual void prepare_to_sleep() = 0;
   // Nobody may poll any longer once any_unsent() holds no more.
   virtual void flush() = 0;
+  // A peer that has not taken what was sent to it; -1: none is known.
+  virtual int slow_peer() = 0;
 
  private:
   int index_;

@@ -32,7 +32,7 @@ struct Component {
   Network* (*open)(const Surroundings&, Why&);
   void (*close)(Network*);
 };
-inline constexpr std::uint32_t component_layout = 1;
+inline constexpr std::uint32_t component_layout = 2;
 
 inline constexpr const char* component_entry = "heddle_network";
 using ComponentEntry = const Component* (*)();

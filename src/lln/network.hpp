@@ -78,6 +78,8 @@ class Network {
   virtual bool arrived() const = 0;
   // Any thread: whether something that was posted has not left, and leaves only when somebody polls.
   virtual bool any_under_way() const = 0;
+  // A world rank for which something is under way; -1: there is none.
+  virtual int slow_peer() const = 0;
 
   // Before a thread sleeps: whoever waits for room at this peer is to be woken when there is some; until all who wait say anew
   // where they do. What is posted meanwhile by others changes nothing.

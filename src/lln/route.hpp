@@ -74,6 +74,8 @@ class Route {
   bool arrived_here() const { return shm_.arrived(); }
   // Any thread: whether something that was posted leaves only when somebody polls.
   bool any_under_way() const { return remote_ && remote_->any_under_way(); }
+  // Under the VNI's protection: a peer for which something is under way; -1: there is none.
+  int slow_peer() const { return remote_ ? remote_->network().slow_peer() : -1; }
   std::uint32_t taken() const { return shm_.taken() + remote_taken_.load(std::memory_order_relaxed); }
 
   // After a store that a local peer who sleeps would want to see.

@@ -112,6 +112,12 @@ class Core {
   bool any_unsent() const { return outbox_.any() || route_.any_under_way(); }
   // The same: whether messages wait here that a poll would send.
   bool any_waiting() const { return outbox_.any(); }
+  // Under the VNI's protection: a peer that has not taken what waits for it; -1: none is known.
+  int slow_peer() const {
+    int peer = route_.slow_peer();
+    outbox_.for_each_peer([&](int one) { peer = one; });
+    return peer;
+  }
   // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
   void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
   void end_deferring();

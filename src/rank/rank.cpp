@@ -123,7 +123,7 @@ static Error begin_help(Rank& rank) {
 
 // Of the words that ranks agree on, behind those of models.
 static constexpr int network_of_ranks = engine::most_asked_models + 1;
-static_assert(network_of_ranks < boot::agreed_words);
+static_assert(network_of_ranks < boot::agreed_words - 1);
 
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
@@ -209,6 +209,18 @@ Error acquire_library(Rank& rank) {
   return success;
 }
 
+// To other nodes. What does not leave would be missed there, so it is the end of the job.
+static void send_rest(Rank& rank) {
+  int peer = -1;
+  if (rank.engine->flush(peer)) return;
+  const std::string who = peer < 0 ? "a rank" : "rank " + std::to_string(rank.job->rank_in_world(peer));
+  const std::string text = "heddle: rank " + std::to_string(rank.job->rank_in_world(rank.job->rank())) +
+                           " cannot finish: for " + std::to_string(engine::Engine::flush_limit) + " s " + who +
+                           " on another node has taken nothing of what was sent to it (its machine or the network does "
+                           "not answer, or its process is stopped); the job ends";
+  boot::abort(rank.job.get(), MPI_ERR_OTHER, text.c_str());
+}
+
 void release_library(Rank& rank) {
   std::lock_guard guard(rank.lifecycle_mutex);
   if (--rank.users != 0) return;
@@ -217,7 +229,7 @@ void release_library(Rank& rank) {
   retire_handles(rank);
   rank.machine.busy.store(false, std::memory_order_relaxed);
   rank.engine->end_help();
-  if (rank.networks) rank.engine->flush();
+  if (rank.networks) send_rest(rank);
   rank.job->leave();
 }
 

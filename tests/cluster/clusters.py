@@ -18,8 +18,8 @@ sys.path.insert(0, str(TREE / "tools"))
 from heddle_tool.bench import mpis  # noqa: E402
 
 
-def cluster(*words: str, **more) -> subprocess.CompletedProcess:
-    return subprocess.run([str(COMMAND), *words], capture_output=True, text=True, timeout=LIMIT, cwd=TREE, **more)
+def cluster(*words: str, limit: int = LIMIT, **more) -> subprocess.CompletedProcess:
+    return subprocess.run([str(COMMAND), *words], capture_output=True, text=True, timeout=limit, cwd=TREE, **more)
 
 
 def start(*words: str, **more) -> subprocess.Popen:

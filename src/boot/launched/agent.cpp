@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "boot/card.hpp"
@@ -18,13 +19,21 @@ constexpr int patience_with_launcher = 400;
 constexpr int patience_with_node = 800;
 constexpr int patience_of_others = 1'500;
 constexpr std::int64_t time_to_tell = 300;
+// Nodes hear from each other so often. One whose agent is stopped, by a debugger say, is sent no more than it can keep.
+constexpr std::int64_t between_beats = 500;
+constexpr int most_unheard = 100;
 
 constexpr int roots_node = 0;
 
 }  // namespace
 
 Agent::Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending)
-    : at_(std::move(gathered)), header_(header), ending_(ending), rank_(rank), is_root_(at_.is_root()) {
+    : at_(std::move(gathered)),
+      header_(header),
+      ending_(ending),
+      rank_(rank),
+      is_root_(at_.is_root()),
+      unheard_(at_.nodes.size() + 1) {
   count_others();
 }
 
@@ -46,6 +55,7 @@ void Agent::run() {
     for (LocalRank& local : at_.locals) read_local(local);
     for (std::size_t node = 1; node < at_.nodes.size(); ++node) read_node(static_cast<int>(node), at_.nodes[node].link);
     read_node(roots_node, at_.root);
+    if (has_other_nodes()) beat();
     count_others();
   }
 }
@@ -60,7 +70,21 @@ void Agent::poll_all() {
   for (const LocalRank& local : at_.locals) add(local.link);
   for (const NodeLink& node : at_.nodes) add(node.link);
   add(at_.root);
-  (void)poll(waiting.data(), waiting.size(), -1);
+  const std::int64_t until_beat = std::clamp<std::int64_t>(next_beat_ - milliseconds_now(), 0, between_beats);
+  (void)poll(waiting.data(), waiting.size(), has_other_nodes() ? static_cast<int>(until_beat) : -1);
+}
+
+void Agent::beat() {
+  const std::int64_t now = milliseconds_now();
+  if (now < next_beat_) return;
+  next_beat_ = now + between_beats;
+  const auto tell = [](Connection& link, int& unheard) {
+    if (!link.is_open() || unheard == most_unheard) return;
+    ++unheard;
+    link.send(Frame(FrameKind::beat));
+  };
+  tell(at_.root, unheard_[roots_node]);
+  for (std::size_t node = 1; node < at_.nodes.size(); ++node) tell(at_.nodes[node].link, unheard_[node]);
 }
 
 void Agent::read_local(LocalRank& local) {
@@ -75,8 +99,11 @@ void Agent::read_node(int node, Connection& link) {
   if (!link.is_open()) return;
   link.flush();
   link.read();
-  while (const std::optional<Frame> frame = link.next()) from_node(node, *frame);
-  if (!link.is_open()) node_is_gone(node);
+  while (const std::optional<Frame> frame = link.next()) {
+    unheard_[static_cast<std::size_t>(node)] = 0;
+    from_node(node, *frame);
+  }
+  if (!link.is_open()) node_is_gone(node, link);
 }
 
 // ---- what ranks of this node want
@@ -199,7 +226,8 @@ void Agent::end_all(const Frame& end, bool tell_root) {
   if (ending_job_) return;
   ending_job_ = true;
   std::vector<Connection*> all;
-  for (LocalRank& local : at_.locals) all.push_back(&local.link);
+  for (LocalRank& local : at_.locals)
+    if (local.rank != rank_) all.push_back(&local.link);
   for (NodeLink& node : at_.nodes) all.push_back(&node.link);
   if (tell_root) all.push_back(&at_.root);
   for (Connection* link : all) link->send(end);
@@ -209,6 +237,9 @@ void Agent::end_all(const Frame& end, bool tell_root) {
     usleep(1000);
     for (Connection* link : all) link->flush();
   }
+  // This process last: it may end as soon as it hears, and the others would take that for the reason.
+  for (LocalRank& local : at_.locals)
+    if (local.rank == rank_) local.link.send(end);
   told_end_.store(true, std::memory_order_release);
 }
 
@@ -220,15 +251,17 @@ void Agent::local_is_gone(const LocalRank& local) {
   lose(text, patience_with_launcher);
 }
 
-void Agent::node_is_gone(int node) {
+void Agent::node_is_gone(int node, const Connection& link) {
   if (ending_job_ || left_.contains(node)) return;
   char text[256];
   const std::int32_t* const first = first_ranks(&header_);
-  std::snprintf(text, sizeof text,
-                "node %d%s%s with %d of the ranks is gone: its connection to %s has ended; the job ends", node,
-                is_root_ ? ", " : "", is_root_ ? at_.nodes[static_cast<std::size_t>(node)].host.c_str() : "",
-                first[node + 1] - first[node], is_root_ ? "rank 0" : "this node");
-  lose(text, is_root_ || at_.node == 1 ? patience_with_node : patience_of_others);
+  std::snprintf(text, sizeof text, "node %d%s%s with %d of the ranks is gone: its connection to %s %s; the job ends",
+                node, is_root_ ? ", " : "", is_root_ ? at_.nodes[static_cast<std::size_t>(node)].host.c_str() : "",
+                first[node + 1] - first[node], is_root_ ? "rank 0" : "this node",
+                link.timed_out() ? "is dead (a cable, or the machine)" : "has ended");
+  if (!is_root_ && at_.node != 1) return lose(text, patience_of_others);
+  // No neighbour knows more of a machine that is silent.
+  lose(text, link.timed_out() ? 0 : patience_with_node);
 }
 
 // The others end with us, and leave it to us to say why.
@@ -249,9 +282,13 @@ void Agent::count_others() {
   if (others_ == 0) fewer_.notify_all();
 }
 
+// Whoever has started this process outlives it, or has been killed: then nobody ends what is left of the job but its
+// processes themselves.
 void Agent::wait_for_others() {
+  const pid_t starter = getppid();
   std::unique_lock lock(mutex_);
-  fewer_.wait(lock, [this] { return others_ == 0; });
+  while (!fewer_.wait_for(lock, std::chrono::seconds(1), [this] { return others_ == 0; }))
+    if (getppid() != starter) return;
 }
 
 }  // namespace heddle::boot

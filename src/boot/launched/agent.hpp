@@ -51,8 +51,10 @@ class Agent {
   void end_all(const Frame& end, bool tell_root);
 
   void local_is_gone(const LocalRank& local);
-  void node_is_gone(int node);
+  void node_is_gone(int node, const Connection& link);
+  void beat();
   void lose(const char* text, int patience);
+  bool has_other_nodes() const { return header_.nodes > 1; }
   void count_others();
 
   // The connection that leads to that node.
@@ -67,6 +69,8 @@ class Agent {
   int rank_;
   bool is_root_;
   bool ending_job_ = false;
+  std::int64_t next_beat_ = 0;                       // when other nodes are to hear from this one again
+  std::vector<int> unheard_;                         // by node: beats sent since something has come from it
   std::set<int> asked_;                              // peers of other nodes whose cards are on their way, or here
   std::map<int, std::vector<Subscription>> wanted_;  // cards of this node's ranks, by rank
   std::set<int> left_;                               // nodes whose agents may close their connections

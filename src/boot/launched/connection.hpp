@@ -40,6 +40,8 @@ class Connection {
   bool is_open() const { return static_cast<bool>(socket_); }
   int fd() const { return socket_.get(); }
   void close() { socket_.reset(); }
+  // Whether it is closed because the other machine did not answer any more.
+  bool timed_out() const { return timed_out_; }
 
   // Reads what has come; the connection is closed if the other end is, or is broken.
   void read();
@@ -61,6 +63,7 @@ class Connection {
  private:
   Descriptor socket_;
   Descriptor passed_;
+  bool timed_out_ = false;
   std::string in_;
   std::string out_;
 };

@@ -37,8 +37,9 @@ enum class FrameKind : std::uint8_t {
   published,  // rank: there is more in its card
   left,       // the first rank of the node has finalized, and may close its connections
   end,        // code, milliseconds until the rank ends by itself: the job ends
+  beat,       // nothing: between nodes now and then, so that the kernel notices where nothing arrives any more
 };
-inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::end);
+inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::beat);
 
 class Frame {
  public:

@@ -11,6 +11,7 @@
 #include "boot/launched/job_text.hpp"
 #include "boot/launched/root.hpp"
 #include "boot/launched/sockets.hpp"
+#include "lln/machine.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -25,7 +26,10 @@ bool fail(Problem& problem, const std::string& text) {
 
 // A frame's text, or that none came.
 bool fail(Problem& problem, const std::optional<Frame>& frame, const char* who) {
-  if (frame && frame->kind() == FrameKind::refused) return fail(problem, frame->fields());
+  if (frame && frame->kind() == FrameKind::refused) {
+    problem.said_elsewhere = true;
+    return fail(problem, frame->fields());
+  }
   return fail(problem, std::string(who) + " does not answer while the job starts (has it ended?)");
 }
 
@@ -58,11 +62,11 @@ class Gathering {
   bool run() {
     if (wireup_.rank() == 0 && !open_root()) return false;
     if (!wireup_.fence(problem_) || !learn()) return false;
-    const bool alike = job_.kind == own_kind();
+    const std::string unlike = how_unlike();
     // Who is unlike comes to the fence all the same, or the others would wait for it.
-    if (alike && !find_agent()) return false;
+    if (unlike.empty() && !find_agent()) return false;
     if (!wireup_.fence(problem_)) return false;
-    if (!alike) return tell_unlike();
+    if (!unlike.empty()) return tell_unlike(unlike);
     if (!result_.is_agent) return true;
     if (!take_locals()) return false;
     if (static_cast<int>(result_.locals.size()) == wireup_.size()) {
@@ -85,6 +89,8 @@ class Gathering {
   bool open_root() {
     job_ = {.kind = own_kind(),
             .host = own_host(),
+            .machine = lln::this_machine(),
+            .nodes = nodes_,
             .secret = {random_word(), random_word()},
             .socket = hexadecimal_name(random_word()),
             .addresses = own_addresses()};
@@ -124,13 +130,24 @@ class Gathering {
     return fail(problem_, "the ranks of a node cannot reach each other: they must run as one user");
   }
 
-  bool tell_unlike() {
-    const std::string text = "rank " + std::to_string(wireup_.rank()) + " on " + own_host() + " is " +
-                             described(own_kind()) + ", and rank 0 on " + job_.host + " is " + described(job_.kind) +
-                             ": all ranks of a job need the same";
+  // Why this rank and rank 0 cannot be of one job; empty: they can.
+  std::string how_unlike() const {
+    const std::string own = "rank " + std::to_string(wireup_.rank()) + " on " + own_host();
+    const std::string other = "rank 0 on " + job_.host;
+    if (job_.kind != own_kind())
+      return own + " is " + described(own_kind()) + ", and " + other + " is " + described(job_.kind) +
+             ": all ranks of a job need the same";
+    const int pretended = std::max(nodes_, job_.nodes);
+    if (pretended > 1 && job_.machine != lln::this_machine())
+      return "HEDDLE_NODES=" + std::to_string(pretended) + " pretends nodes on one machine, but " + own + " and " +
+             other + " are on different ones: unset it, for these nodes are real";
+    return {};
+  }
+
+  bool tell_unlike(const std::string& text) {
     Connection root = connect_to(job_.addresses, job_.port, job_.secret, milliseconds_now() + local_limit);
     root.send(Frame(FrameKind::refused).add(text));
-    (void)root.receive_by(milliseconds_now() + local_limit);  // it has heard it when it answers
+    problem_.said_elsewhere = root.receive_by(milliseconds_now() + local_limit).has_value();
     return fail(problem_, text);
   }
 

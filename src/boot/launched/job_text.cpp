@@ -70,8 +70,8 @@ std::string described(std::string_view kind) {
 
 std::string JobText::encode() const {
   std::string text(format_name);
-  for (const std::string& part :
-       {kind, host, hexadecimal(secret.low), hexadecimal(secret.high), socket, std::to_string(port)})
+  for (const std::string& part : {kind, host, hexadecimal(machine), std::to_string(nodes), hexadecimal(secret.low),
+                                  hexadecimal(secret.high), socket, std::to_string(port)})
     text += between + part;
   text += between;
   bool first = true;
@@ -87,14 +87,15 @@ std::string JobText::encode() const {
 std::optional<JobText> JobText::decode(std::string_view text) {
   const std::vector<std::string> parts = split(text, between);
   JobText job;
-  if (parts.size() != 8 || parts[0] != format_name || !read_number(parts[3], job.secret.low, 16) ||
-      !read_number(parts[4], job.secret.high, 16) || !read_number(parts[6], job.port, 10) || job.port < 0 ||
-      job.port > 65535)
+  if (parts.size() != 10 || parts[0] != format_name || !read_number(parts[3], job.machine, 16) ||
+      !read_number(parts[4], job.nodes, 10) || !read_number(parts[5], job.secret.low, 16) ||
+      !read_number(parts[6], job.secret.high, 16) || !read_number(parts[8], job.port, 10) || job.nodes < 1 ||
+      job.port < 0 || job.port > 65535)
     return std::nullopt;
   job.kind = parts[1];
   job.host = parts[2];
-  job.socket = parts[5];
-  job.addresses = split(parts[7], inside);
+  job.socket = parts[7];
+  job.addresses = split(parts[9], inside);
   return job;
 }
 

@@ -2,6 +2,7 @@
 // printable characters.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@ namespace heddle::boot {
 struct JobText {
   std::string kind;  // version, layout of the segment, machine: what must be the same for all ranks
   std::string host;
+  std::uint64_t machine = 0;  // lln/machine.hpp
+  int nodes = 1;              // that its ranks pretend to be on (HEDDLE_NODES)
   Secret secret;
   std::string socket;  // the name that the first rank of each node listens at
   int port = 0;        // of rank 0; 0: it has no network

@@ -21,6 +21,7 @@ namespace {
 constexpr char nodes_variable[] = "HEDDLE_NODES";
 constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
 constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
+constexpr int time_to_be_first = 300;   // milliseconds in which rank 0's node says who is the first to end the job
 constexpr int time_of_text = 100;   // milliseconds in which a launcher passes on what we have written, or it is lost
 constexpr int time_of_ranks = 200;  // milliseconds in which ranks end that have been told to
 
@@ -55,6 +56,9 @@ int number_in(void* segment, int launcher_rank) {
 }
 
 LaunchedWorld* agents_world = nullptr;
+
+// The last of the words that ranks agree on: 1 and the rank that says why the job ends.
+constexpr int first_to_abort = agreed_words - 1;
 
 template <class Condition>
 void wait_until(Condition&& holds) {
@@ -155,6 +159,14 @@ void LaunchedWorld::linger() {
     world.agent_->wait_for_others();
 }
 
+// Of ranks that end the job at once, for the same reason most often, one says why.
+bool LaunchedWorld::is_first_to_abort() {
+  const std::uint64_t own = static_cast<std::uint64_t>(rank()) + 1;
+  if (header().first_node == 0) return first_proposal(header().agreed[first_to_abort], own) == own;
+  std::uint64_t first = 0;
+  return !member_.agree(first_to_abort, own, first, time_to_be_first) || first == own;
+}
+
 void LaunchedWorld::abort(int code, const char* text) {
   std::int32_t unset = 0;
   if (!record().abort_code.compare_exchange_strong(unset, exit_code(code))) {
@@ -162,7 +174,7 @@ void LaunchedWorld::abort(int code, const char* text) {
   }
   std::snprintf(record().abort_text, sizeof record().abort_text, "%s", text);
   record().state.store(RankState::aborted);
-  write_line(text);
+  if (is_first_to_abort()) write_line(text);
   member_.send(Frame(FrameKind::end).add(exit_code(code)).add(time_to_be_ended()));
   if (agent_) wait_until([this] { return agent_->has_told_end(); });
   usleep((wireup_->keeps_abort_code() ? time_of_text : time_of_ranks) * 1000);

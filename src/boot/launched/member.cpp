@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "boot/join.hpp"
@@ -32,13 +33,15 @@ bool Member::send(const Frame& frame) {
   return link_.is_open();
 }
 
-bool Member::agree(int word, std::uint64_t proposal, std::uint64_t& value) {
-  const std::lock_guard turn(asking_);
+bool Member::agree(int word, std::uint64_t proposal, std::uint64_t& value, int milliseconds) {
+  const std::chrono::milliseconds limit(milliseconds);
+  const std::unique_lock turn(asking_, limit);
+  if (!turn) return false;
   std::unique_lock lock(mutex_);
   if (!link_.is_open()) return false;
   const std::uint64_t before = answers_;
   link_.send(Frame(FrameKind::agree).add(word).add(proposal).add(rank_));
-  if (!answered_.wait_for(lock, std::chrono::seconds(agree_limit), [&] { return answers_ != before; })) return false;
+  if (!answered_.wait_for(lock, limit, [&] { return answers_ != before; })) return false;
   value = value_;
   return true;
 }

@@ -33,22 +33,22 @@ class Member {
 
   // Any thread. False: the agent is gone.
   bool send(const Frame& frame);
-  // Asks for the value of a word, and proposes one if it is not 0. False: there is no answer.
-  bool agree(int word, std::uint64_t proposal, std::uint64_t& value);
+  // Asks for the value of a word, and proposes one if it is not 0. False: there is no answer in time.
+  bool agree(int word, std::uint64_t proposal, std::uint64_t& value, int milliseconds = agree_limit);
 
  private:
   void run();
   void take(const Frame& frame);
   void agent_is_gone();
 
-  static constexpr int agree_limit = 30;  // seconds
+  static constexpr int agree_limit = 30'000;  // milliseconds
 
   JobHeader& header_;
   int rank_;
   int agent_;
   Ending& ending_;
-  std::mutex asking_;  // one asks at a time
-  std::mutex mutex_;   // of what follows
+  std::timed_mutex asking_;  // one asks at a time
+  std::mutex mutex_;         // of what follows
   Connection link_;
   std::condition_variable answered_;
   std::uint64_t answers_ = 0;

@@ -109,7 +109,10 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
 void* receive_node_segment(Connection& agent, int& agent_rank, Problem& problem) {
   const std::optional<Frame> answer = agent.receive_by(milliseconds_now() + segment_limit);
   const Descriptor file = agent.take_descriptor();
-  if (answer && answer->kind() == FrameKind::refused) return refuse(problem, "%s", answer->fields().c_str());
+  if (answer && answer->kind() == FrameKind::refused) {
+    problem.said_elsewhere = true;
+    return refuse(problem, "%s", answer->fields().c_str());
+  }
   if (!answer || answer->kind() != FrameKind::segment || !file)
     return refuse(problem, "the first rank of this node does not answer while the job starts (has it ended?)");
   Fields fields(*answer);

@@ -27,6 +27,7 @@ class Loopback final : public Network {
   int poll(int most, Sink sink) override;
   bool arrived() const override;
   bool any_under_way() const override { return false; }
+  int slow_peer() const override { return -1; }
   void flush() override {}
   void want_room(int peer) override;
   void forget_room() override;

@@ -1,13 +1,10 @@
 #include "lln/ofi/card.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <functional>
 
+#include "lln/machine.hpp"
 #include "lln/ofi/provider.hpp"
 
 namespace heddle::lln::ofi {
@@ -19,15 +16,6 @@ struct Card {
   char provider[48];
   std::uint64_t machine;
 };
-
-// The same for all that reach each other by the loopback interface: one boot of a kernel, one network namespace.
-std::uint64_t this_machine() {
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  struct stat space {};
-  (void)stat("/proc/self/ns/net", &space);
-  return std::hash<std::string>{}(boot)*31 + space.st_ino;
-}
 
 }  // namespace
 

@@ -298,6 +298,12 @@ void Ofi::flush() {
   }
 }
 
+int Ofi::slow_peer() const {
+  for (const auto& [rank, peer] : peers_)
+    if (peer->under_way != 0) return rank;
+  return -1;
+}
+
 bool Ofi::has_room(const Peer& peer) const { return peer.under_way < most_under_way; }
 
 void Ofi::want_room(int rank) {

@@ -42,6 +42,7 @@ class Ofi final : public Network {
   int poll(int most, Sink sink) override;
   bool arrived() const override { return readiness_.arrived(); }
   bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
+  int slow_peer() const override;
   void flush() override;
   void want_room(int peer) override;
   void forget_room() override;

@@ -38,6 +38,7 @@ class Ucx final : public Network {
   int poll(int most, Sink sink) override;
   bool arrived() const override { return readiness_.arrived(); }
   bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
+  int slow_peer() const override;
   void flush() override;
   void want_room(int peer) override;
   void forget_room() override;
@@ -47,6 +48,7 @@ class Ucx final : public Network {
 
  private:
   struct Peer {
+    Ucx* end = nullptr;
     int rank = 0;
     ucp_ep_h endpoint = nullptr;
     int under_way = 0;  // sends that UCX has not completed
