@@ -1,21 +1,25 @@
-// Opening, closing and deleting files, and what can be asked of an open one (MPI 5.0, section 14.2). Reading and writing
-// are not there yet.
+// Opening, closing and deleting files, and what can be asked of an open one (MPI 5.0, section 14.2).
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
 #include <cerrno>
+#include <string_view>
+#include <utility>
 
 #include "binding/impl.hpp"
 #include "coll/internal.hpp"
 #include "comm/split.hpp"
+#include "io/open_file.hpp"
+#include "io/shared_pointer.hpp"
 #include "io/system_error.hpp"
 #include "object/comm.hpp"
 #include "object/file.hpp"
 #include "object/group.hpp"
 #include "object/resolve.hpp"
 #include "object/tables.hpp"
+#include "p2p/p2p.hpp"
 
 namespace heddle {
 
@@ -51,7 +55,7 @@ int open_flags(int amode, bool first) {
 // Opens it on every process, on the first one first. The errno is the largest of all, the same everywhere.
 Error open_everywhere(Comm& comm, const char* filename, int amode, int& descriptor, std::uint64_t& error_number) {
   const auto try_open = [&]() -> std::uint64_t {
-    descriptor = open(filename, open_flags(amode, comm.rank == 0), 0666);
+    descriptor = ::open(filename, open_flags(amode, comm.rank == 0), 0666);
     struct stat status {};
     if (descriptor < 0 || fstat(descriptor, &status) != 0) return static_cast<std::uint64_t>(errno);
     return S_ISDIR(status.st_mode) ? EISDIR : 0;  // which may be opened for reading
@@ -63,11 +67,50 @@ Error open_everywhere(Comm& comm, const char* filename, int amode, int& descript
   return coll::allreduce(comm, error_number, coll::ReductionKind::max);
 }
 
-void destroy(File& file) {
-  if (file.descriptor >= 0) close(file.descriptor);
+// Returns the errno of closing.
+int destroy(File& file) {
+  const int error_number = file.open != nullptr ? file.open->device.close() : 0;
+  delete std::exchange(file.open, nullptr);
   file.comm->owner->tables->files.remove(file);
   retire(*file.comm);
   retire(file);
+  return error_number;
+}
+
+// Who appends begins at the end.
+Error go_to_end(File& file) {
+  std::int64_t size = 0;
+  if (const int error_number = file.open->device.size(size))
+    return io::fail_system("read the size of", file.name.c_str(), error_number);
+  file.open->pointer = size;
+  return file.comm->rank == 0 ? file.open->shared->set(size) : success;
+}
+
+Error open(File& file, const Info* info) {
+  Comm& comm = *file.comm;
+  std::uint64_t error_number = 0;
+  int descriptor = -1;
+  const Error error = open_everywhere(comm, file.name.c_str(), file.amode, descriptor, error_number);
+  file.open = new io::OpenFile(descriptor, info);
+  if (error) return error;
+  if (error_number != 0) return io::fail_system("open", file.name.c_str(), static_cast<int>(error_number));
+  if (Error e = io::SharedPointer::make(comm, file.open->shared)) return e;
+  if (!(file.amode & MPI_MODE_APPEND)) return success;
+  const Error at_end = go_to_end(file);
+  auto worst = static_cast<std::uint64_t>(at_end.code());
+  if (Error e = coll::allreduce(comm, worst, coll::ReductionKind::max)) return e;
+  return at_end || worst == MPI_SUCCESS ? at_end : Error(static_cast<int>(worst));
+}
+
+// Collective: rank 0 does it, and all have its errno.
+template <class Call>
+Error at_first(File& fh, const char* what, Call&& call) {
+  if (fh.amode & MPI_MODE_RDONLY) return fail(MPI_ERR_READ_ONLY, "fh was opened with MPI_MODE_RDONLY");
+  std::uint64_t error_number = 0;
+  if (fh.comm->rank == 0) error_number = static_cast<std::uint64_t>(call());
+  if (Error e = coll::bcast_bytes(*fh.comm, &error_number, sizeof error_number, 0)) return e;
+  if (error_number == 0) return success;
+  return io::fail_system(what, fh.name.c_str(), static_cast<int>(error_number));
 }
 
 }  // namespace
@@ -80,32 +123,33 @@ Error File_open(Comm& comm, const char* filename, int amode, const Info* info, M
   File* file = make_object<File>();
   file->comm = own;
   file->amode = amode;
-  file->name = filename;
+  file->name = std::string_view(filename).starts_with("ufs:") ? filename + 4 : filename;
   own->owner->tables->files.add(*file);
   Errhandler* errhandler = current_rank().tables->file_errhandler.get();
   file->errhandler.set(*errhandler);
   release(*errhandler);
-  std::uint64_t error_number = 0;
-  Error error = open_everywhere(*own, filename, amode, file->descriptor, error_number);
-  if (!error && error_number != 0) error = io::fail_system("open", filename, static_cast<int>(error_number));
-  if (error) return destroy(*file), error;
+  if (Error e = open(*file, info)) return (void)destroy(*file), e;
   *fh = handle_of<MPI_File>(*file);
   return success;
 }
 
 Error File_close(MPI_File* fh) {
   File& file = *object(*fh);
-  if (Error e = coll::barrier(*file.comm)) return e;  // nobody uses the name any more
-  int error_number = 0;
+  const std::atomic<std::uint32_t>& unfinished = file.open->unfinished;
+  p2p::wait_until(*file.comm->owner, boot::Wait{}, [&] { return unfinished.load(std::memory_order_acquire) == 0; });
+  if (Error e = coll::barrier(*file.comm)) return e;  // nobody uses the name any more, nor the shared pointer
+  const Error of_pointer = file.open->shared->end();
+  int unlinking = 0;
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) && file.comm->rank == 0 && unlink(file.name.c_str()) != 0)
-    error_number = errno;
+    unlinking = errno;
   const std::string name = file.name;
   Errhandler* const errhandler = file.errhandler.get();
-  destroy(file);
+  const int closing = destroy(file);
   *fh = MPI_FILE_NULL;
-  if (error_number == 0) return release(*errhandler), success;
+  if (closing == 0 && unlinking == 0 && !of_pointer) return release(*errhandler), success;
   error_detail().errhandler = errhandler;
-  return io::fail_system("delete", name.c_str(), error_number);
+  if (closing != 0) return io::fail_system("write all of", name.c_str(), closing);
+  return unlinking != 0 ? io::fail_system("delete", name.c_str(), unlinking) : of_pointer;
 }
 
 Error File_delete(const char* filename, const Info* info) {
@@ -123,33 +167,36 @@ Error File_get_group(File& fh, MPI_Group* group) {
 }
 
 Error File_get_info(File& fh, MPI_Info* info_used) {
-  *info_used = handle_of<MPI_Info>(*make_info(fh.hints));
+  *info_used = handle_of<MPI_Info>(*make_info(fh.open->hints().entries()));
   return success;
 }
 
-Error File_set_info(File& fh, const Info* info) { return success; }
+Error File_set_info(File& fh, const Info* info) {
+  fh.open->set_hints(info);
+  return success;
+}
 
 Error File_get_size(File& fh, MPI_Offset* size) {
-  struct stat status {};
-  if (fstat(fh.descriptor, &status) != 0) return io::fail_system("read the size of", fh.name.c_str(), errno);
-  *size = status.st_size;
+  if (const int error_number = fh.open->device.size(*size))
+    return io::fail_system("read the size of", fh.name.c_str(), error_number);
   return success;
 }
 
-// Collective: when it returns anywhere, the size is what was asked for.
 Error File_set_size(File& fh, MPI_Offset size) {
-  if (fh.amode & MPI_MODE_RDONLY) return fail(MPI_ERR_READ_ONLY, "fh was opened with MPI_MODE_RDONLY");
-  std::uint64_t error_number = 0;
-  if (fh.comm->rank == 0 && ftruncate(fh.descriptor, size) != 0) error_number = static_cast<std::uint64_t>(errno);
-  if (Error e = coll::bcast_bytes(*fh.comm, &error_number, sizeof error_number, 0)) return e;
-  if (error_number == 0) return success;
-  return io::fail_system("set the size of", fh.name.c_str(), static_cast<int>(error_number));
+  if (size < 0) return fail(MPI_ERR_ARG, "size is %lld", static_cast<long long>(size));
+  return at_first(fh, "set the size of", [&] { return fh.open->device.set_size(size); });
 }
 
-// Collective, also where it fails: the others wait.
+Error File_preallocate(File& fh, MPI_Offset size) {
+  if (size < 0) return fail(MPI_ERR_ARG, "size is %lld", static_cast<long long>(size));
+  return at_first(fh, "allocate", [&] { return size > 0 ? fh.open->device.allocate(size) : 0; });
+}
+
+// Collective, also where it fails: the others wait. What has been written anywhere before is there when it returns.
 Error File_sync(File& fh) {
-  const int error_number = fsync(fh.descriptor) == 0 ? 0 : errno;
+  int error_number = fh.amode & MPI_MODE_RDONLY ? 0 : fh.open->device.flush();
   if (Error e = coll::barrier(*fh.comm)) return e;
+  if (error_number == 0) error_number = fh.open->device.revalidate();
   return error_number == 0 ? success : io::fail_system("sync", fh.name.c_str(), error_number);
 }
 

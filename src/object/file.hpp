@@ -10,17 +10,19 @@
 namespace heddle {
 
 struct Comm;
+namespace io {
+struct OpenFile;
+}
 
 struct File final : Object {
   static constexpr Kind object_kind = Kind::file;
   File() : Object(Kind::file) {}
 
   Comm* comm = nullptr;  // the file's own, with the processes that opened it
-  int descriptor = -1;
+  io::OpenFile* open = nullptr;  // what the folder io keeps; null once it is closed
   int amode = 0;
   std::string name;
   ErrhandlerSlot errhandler;
-  InfoEntries hints;  // that mean something here: none yet
 };
 
 }  // namespace heddle

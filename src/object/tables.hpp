@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct Datatype;
 struct File;
 struct Rank;
 struct Win;
+namespace io {
+class OfRank;
+}
 
 struct ObjectTables {
   explicit ObjectTables(Rank& rank);
@@ -50,6 +54,8 @@ struct ObjectTables {
   OpenObjects<Comm> comms;
   OpenObjects<Win> wins;
   OpenObjects<File> files;
+  std::once_flag io_made;
+  std::shared_ptr<io::OfRank> io;  // io/of_rank.hpp
 
   // Attributes that the program set on a predefined datatype; null if there are none and none shall be made.
   AttributeSet* attributes_of_predefined(const Datatype& datatype, bool make);

@@ -1,0 +1,60 @@
+#include "io/executor.hpp"
+
+#include <system_error>
+
+#include "p2p/p2p.hpp"
+#include "rank/rank.hpp"
+#include "threads/helper.hpp"
+
+namespace heddle::io {
+
+Executor::Executor(Rank& rank) : rank_(rank) {}
+
+Executor::~Executor() {
+  {
+    const std::lock_guard guard(mutex_);
+    ending_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Executor::submit(Job& job) {
+  {
+    const std::lock_guard guard(mutex_);
+    if (idle_ == 0 && threads_.size() < max_threads) {
+      try {
+        threads_.push_back(threads::make_helper([this] { work(); }));
+      } catch (const std::system_error&) {  // those that there are will do
+      }
+    }
+    if (!threads_.empty()) {
+      job.next_ = nullptr;
+      (first_ == nullptr ? first_ : last_->next_) = &job;
+      last_ = &job;
+      wake_.notify_one();
+      return;
+    }
+  }
+  job.run();
+  job.done_.store(true, std::memory_order_release);
+}
+
+void Executor::work() {
+  std::unique_lock guard(mutex_);
+  for (;;) {
+    ++idle_;
+    wake_.wait(guard, [this] { return first_ != nullptr || ending_; });
+    --idle_;
+    if (first_ == nullptr) return;
+    Job& job = *first_;
+    first_ = job.next_;
+    guard.unlock();
+    job.run();
+    job.done_.store(true, std::memory_order_release);
+    p2p::notify(rank_, rank_.world_rank);
+    guard.lock();
+  }
+}
+
+}  // namespace heddle::io

@@ -1,0 +1,30 @@
+// An access that a process makes alone: each run of the file by one system call, or by data sieving (sieve.hpp).
+#pragma once
+
+#include "io/device.hpp"
+#include "io/hints.hpp"
+#include "io/open_file.hpp"
+#include "io/runs.hpp"
+
+namespace heddle::io {
+
+// `bytes` of the view's stream from `position` on, which are the packed stream of `memory`. The representation is native, or
+// `memory` is what has been converted.
+struct Access {
+  OpenFile& file;
+  const View& view;
+  const Hints& hints;
+  bool write;
+  std::int64_t position;
+  Buffer memory;
+  std::size_t bytes;
+};
+
+// The first byte of the file that it touches, and the last one; its bytes are not 0.
+std::int64_t first_of(const Access& access);
+std::int64_t last_of(const Access& access);
+
+// Blocks. Any thread, also one of the library's own.
+Moved move_alone(const Access& access);
+
+}  // namespace heddle::io

@@ -1,0 +1,33 @@
+// A nonblocking operation on a file: what its request holds, and progress looks at until it is done.
+#pragma once
+
+#include <memory>
+
+#include "io/operation.hpp"
+#include "object/request.hpp"
+#include "progress/pollables.hpp"
+
+namespace heddle::io {
+
+class Pending : public progress::Pollable {
+ public:
+  explicit Pending(std::unique_ptr<Operation> operation);
+  virtual ~Pending() = default;
+
+  Operation& operation() const { return *operation_; }
+
+  // Gives it a request of its own, which ends its life.
+  static void attach(std::unique_ptr<Pending> pending, MPI_Request* handle);
+  // From here on progress looks at it. Nobody else may.
+  void launch();
+  bool poll() final;
+
+ private:
+  // One attempt; true when all has been moved, or it has turned out that it cannot be.
+  virtual bool advance() = 0;
+
+  std::unique_ptr<Operation> operation_;
+  Request* request_ = nullptr;
+};
+
+}  // namespace heddle::io
