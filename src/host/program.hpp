@@ -3,7 +3,7 @@
 //
 // Private are, besides those that the user names: the program's own libraries (under its directory, or found through a
 // relative run path), the runtime libraries of languages, whose state the languages give to each process (iostreams,
-// OpenMP's teams and locks, Fortran's units), and every library that needs a private one. All others are shared, libc and
+// OpenMP's teams and locks, Fortran's units and MPI_IN_PLACE), and every library that needs a private one. All others are shared, libc and
 // Heddle among them.
 #pragma once
 
