@@ -11,12 +11,31 @@
 namespace heddle::fortran {
 namespace {
 
-// The 4-byte INTEGER is the one that C's MPI_INTEGER describes.
+// MPI_2INTEGER of wide integers; null where the library cannot make it.
 MPI_Datatype pair_of_integers() {
   static std::atomic<MPI_Datatype> pair = nullptr;
   MPI_Datatype made = pair.load();
   if (!made && MPI_Type_get_value_index(MPI_INTEGER8, MPI_INTEGER8, &made) == MPI_SUCCESS) pair = made;
   return made ? made : MPI_DATATYPE_NULL;
+}
+
+void tell() {
+  MPI_Info told = MPI_INFO_NULL;
+  if (MPI_Abi_get_fortran_info(&told) != MPI_SUCCESS) return;
+  if (told != MPI_INFO_NULL) {
+    MPI_Info_free(&told);
+    return;
+  }
+  MPI_Info sizes = MPI_INFO_NULL;
+  if (MPI_Info_create(&sizes) != MPI_SUCCESS) return;
+  MPI_Info_set(sizes, "mpi_logical_size", "4");
+  MPI_Info_set(sizes, "mpi_integer_size", "4");
+  MPI_Info_set(sizes, "mpi_real_size", "4");
+  MPI_Info_set(sizes, "mpi_double_precision_size", "8");
+  MPI_Abi_set_fortran_info(sizes);
+  MPI_Info_free(&sizes);
+  Fint yes = logical_true, no = logical_false;
+  MPI_Abi_set_fortran_booleans(sizeof(Fint), &yes, &no);
 }
 
 }  // namespace
@@ -31,26 +50,17 @@ MPI_Datatype datatype_of(int number) {
   return type;
 }
 
-void prepare() {
+int started(int code) {
   // With wide integers the library keeps believing in narrow ones, and datatype_of() names what is meant: a library need not
   // be able to change, and a C part of the program may have told it first.
-  if constexpr (wide_integers) return;
-  MPI_Info told = MPI_INFO_NULL;
-  if (MPI_Abi_get_fortran_info(&told) != MPI_SUCCESS) return;
-  if (told != MPI_INFO_NULL) {
-    MPI_Info_free(&told);
-    return;
-  }
-  MPI_Info info = MPI_INFO_NULL;
-  if (MPI_Info_create(&info) != MPI_SUCCESS) return;
-  MPI_Info_set(info, "mpi_logical_size", "4");
-  MPI_Info_set(info, "mpi_integer_size", "4");
-  MPI_Info_set(info, "mpi_real_size", "4");
-  MPI_Info_set(info, "mpi_double_precision_size", "8");
-  MPI_Abi_set_fortran_info(info);
-  MPI_Info_free(&info);
-  Fint yes = logical_true, no = logical_false;
-  MPI_Abi_set_fortran_booleans(sizeof(Fint), &yes, &no);
+  if (code != MPI_SUCCESS || wide_integers) return code;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  if (MPI_Comm_get_errhandler(MPI_COMM_SELF, &handler) != MPI_SUCCESS) return code;
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  tell();
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  MPI_Errhandler_free(&handler);
+  return code;
 }
 
 }  // namespace heddle::fortran

@@ -17,7 +17,7 @@ from . import buffers
 from .arguments import expression, fortran_type, length
 from .procedures import Procedure
 
-_PREPARES = {"MPI_Init", "MPI_Init_thread", "MPI_Session_init"}
+_STARTS = {"MPI_Init", "MPI_Init_thread"}
 _BY_ARGUMENTS = {"MPI_Type_get_contents", "MPI_Type_get_envelope"}  # their large variants have more arguments
 # What a datatype was made with can be asked for in the form in which it was made: the small one wherever it suffices.
 _CONSTRUCTOR = re.compile(r"MPI_Type_(contiguous|vector|indexed|create_\w+)")
@@ -163,11 +163,13 @@ class _Entry:
         ]
         if self.is_function:
             return call_like(f"  return {self.c.name}(", values, ");") + "\n"
-        first = "  prepare();\n" if self.p.name in _PREPARES else ""
+        first = ""
         if self.c is not self.p.c and _CONSTRUCTOR.fullmatch(self.p.name):
             first += self._small_first()
         if "ierror" not in self.arguments:
             return first + call_like(f"  {self.c.name}(", values, ");") + "\n"
+        if self.p.name in _STARTS:
+            return call_like(f"  give(ierror, started({self.c.name}(", values, ")));") + "\n"
         return first + call_like(f"  give(ierror, {self.c.name}(", values, "));") + "\n"
 
     def _small_first(self) -> str:
