@@ -8,17 +8,11 @@ import tomllib
 from pathlib import Path
 
 from generator import coverage, entry, header, interface, standard
+from generator.files import write
 from generator.model import Chapters, Model
 from generator.overrides import Overrides
 
 HERE = Path(__file__).parent
-
-
-def write(path: Path, text: str) -> None:
-    """Leaves a file alone that is right already, so that nothing which includes it is rebuilt."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists() or path.read_text() != text:
-        path.write_text(text)
 
 
 def main() -> None:

@@ -15,6 +15,15 @@ set(VERSION ${PROJECT_VERSION})
 
 function(heddle_wrapper NAME LANGUAGE COMPILER OPTION PACKAGE VARIABLES)
   string(REGEX MATCH "^[^ ]+" HEDDLE_VARIABLE ${VARIABLES})
+  if(LANGUAGE STREQUAL Fortran)
+    file(READ ${PROJECT_SOURCE_DIR}/src/wrappers/fortran_part.in FORTRAN_PART)
+    string(CONFIGURE "${FORTRAN_PART}" FORTRAN_PART @ONLY)
+    set(FORTRAN_DEFAULTS "wide=  # not empty: INTEGER has 8 bytes\n")
+    string(CONCAT FORTRAN_ARGUMENTS
+      "    -i8) wide=yes; set -- \"$@\" -fdefault-integer-8; continue ;;\n"
+      "    -fdefault-integer-8) wide=yes ;;\n"
+      "    -J) value_next=yes ;;\n")
+  endif()
   configure_file(${PROJECT_SOURCE_DIR}/src/wrappers/mpicc.in ${PROJECT_BINARY_DIR}/wrappers/${NAME} @ONLY)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/wrappers/${NAME} DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
@@ -23,6 +32,12 @@ heddle_wrapper(mpicc C cc cc gcc "HEDDLE_CC MPICC_CC MPICH_CC OMPI_CC I_MPI_CC")
 foreach(name mpicxx mpic++)
   heddle_wrapper(${name} C++ c++ cxx g++ "HEDDLE_CXX MPICXX_CXX MPICH_CXX OMPI_CXX I_MPI_CXX")
 endforeach()
+
+if(TARGET mpifort_abi)
+  foreach(name mpifort mpif90 mpif77)
+    heddle_wrapper(${name} Fortran gfortran fc gfortran "HEDDLE_FC MPIFORT_FC MPICH_FC OMPI_FC I_MPI_FC")
+  endforeach()
+endif()
 
 # ---- pkg-config -----------------------------------------------------------------------------------------------------
 # `mpi-c` and `mpi-cxx` are the names that Debian's alternatives and autotools macros ask for.
@@ -37,11 +52,15 @@ endforeach()
 # ---- the library and its header (src/mpiexec installs the launcher) ----------------------------------------------------
 install(FILES ${HEDDLE_GENERATED}/include/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
-add_dependencies(product mpi_abi mpiexec ${modules})
+get_property(fortran_libraries GLOBAL PROPERTY HEDDLE_FORTRAN_LIBRARIES)
+add_dependencies(product mpi_abi mpiexec ${modules} ${fortran_libraries})
 install(TARGETS mpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/heddle)
 
 heddle_strip_installed(mpi_abi ${CMAKE_INSTALL_LIBDIR})
+foreach(target ${fortran_libraries})
+  heddle_strip_installed(${target} ${CMAKE_INSTALL_LIBDIR})
+endforeach()
 heddle_strip_installed(mpiexec ${CMAKE_INSTALL_BINDIR})
 set(beside_the_library heddle_topology ${modules})
 if(TARGET heddle_host)

@@ -11,6 +11,8 @@
 #include "binding/impl.hpp"
 #include "object/info.hpp"
 #include "object/object.hpp"
+#include "object/tables.hpp"
+#include "rank/rank.hpp"
 
 namespace heddle::mpi {
 namespace {
@@ -122,18 +124,20 @@ Error Abi_get_info(MPI_Info* info) {
   return success;
 }
 
-// No Fortran interface is loaded that could have told the sizes of Fortran's types.
 Error Abi_get_fortran_info(MPI_Info* info) {
-  *info = MPI_INFO_NULL;
+  const auto sizes = current_rank().tables->fortran.sizes();
+  *info = sizes ? reinterpret_cast<MPI_Info>(make_info(*sizes)->handle) : MPI_INFO_NULL;
   return success;
 }
-Error Abi_set_fortran_info(const Info*) { return fail(MPI_ERR_ABI, "there is no Fortran interface to configure"); }
-Error Abi_get_fortran_booleans(int, void*, void*, int* is_set) {
-  *is_set = 0;
+Error Abi_set_fortran_info(const Info* info) {
+  return current_rank().tables->fortran.tell(info ? info->entries() : InfoEntries{});
+}
+Error Abi_get_fortran_booleans(int logical_size, void* logical_true, void* logical_false, int* is_set) {
+  *is_set = current_rank().tables->fortran.booleans(logical_size, logical_true, logical_false) ? 1 : 0;
   return success;
 }
-Error Abi_set_fortran_booleans(int, void*, void*) {
-  return fail(MPI_ERR_ABI, "there is no Fortran interface to configure");
+Error Abi_set_fortran_booleans(int logical_size, void* logical_true, void* logical_false) {
+  return current_rank().tables->fortran.tell_booleans(logical_size, logical_true, logical_false);
 }
 
 }  // namespace heddle::mpi

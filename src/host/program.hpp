@@ -3,8 +3,8 @@
 //
 // Private are, besides those that the user names: the program's own libraries (under its directory, or found through a
 // relative run path), the runtime libraries of languages, whose state the languages give to each process (iostreams,
-// OpenMP's teams and locks, Fortran's units), and every library that needs a private one. All others are shared, libc and
-// Heddle among them.
+// OpenMP's teams and locks, Fortran's units, and its MPI_IN_PLACE, which is a variable), and every library that needs a
+// private one. All others are shared, libc and Heddle among them.
 #pragma once
 
 #include <cstddef>

@@ -15,6 +15,7 @@
 #include "object/attribute.hpp"
 #include "object/errhandler.hpp"
 #include "object/error_table.hpp"
+#include "object/fortran_types.hpp"
 #include "object/group.hpp"
 #include "object/info.hpp"
 #include "object/open_objects.hpp"
@@ -51,6 +52,7 @@ struct ObjectTables {
   ErrhandlerSlot file_errhandler;     // of MPI_FILE_NULL: what files inherit
   ErrorTable errors;
   KeyvalTable keyvals;
+  FortranTypes fortran;
   OpenObjects<Comm> comms;
   OpenObjects<Win> wins;
   OpenObjects<File> files;

@@ -25,6 +25,7 @@ LAYERS = [
     ["comm"],
     ["partitioned", "rma", "io", "topo", "tool", "dpm"],
     ["binding"],
+    ["fortran"],
 ]
 # What the binding hands down: the list of the standard's functions, the declarations of what the folders implement, and
 # views of the caller's arrays. Data, no logic.
