@@ -88,8 +88,21 @@ TEST_F(RootTest, LeavesOutWhoDoesNot) {
   finish();
 }
 
-TEST_F(RootTest, IsNotDisturbedByGarbage) {
-  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+// What a stranger may send: noise, noise that looks like lengths, and frames that are almost right.
+std::string packet(std::mt19937& random) {
+  std::string bytes(random() % 200, '\0');
+  for (char& c : bytes) c = static_cast<char>(random() % (random() % 2 == 0 ? 256 : 4));
+  if (random() % 2 == 0) return bytes;
+  bytes.resize(bytes.size() % Frame::longest_of_strangers);
+  bytes = Frame(static_cast<FrameKind>(1 + random() % last_frame_kind), bytes).encode();
+  if (random() % 2 == 0) bytes[random() % bytes.size()] = static_cast<char>(random());
+  return bytes;
+}
+
+TEST_F(RootTest, IsNotDisturbedByAMillionPackets) {
+  constexpr int packets = 1'000'000, of_one = 2'000;
+  int sent = 0, strangers = 0;
+  for (std::uint32_t seed = 0; sent < packets; ++seed, ++strangers) {
     std::mt19937 random(seed);
     const Descriptor stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
@@ -97,9 +110,32 @@ TEST_F(RootTest, IsNotDisturbedByGarbage) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(listener_.port));
     ASSERT_EQ(connect(stranger.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    std::string garbage(random() % 200, '\0');
-    for (char& c : garbage) c = static_cast<char>(random() % (random() % 2 == 0 ? 256 : 4));
-    (void)!send(stranger.get(), garbage.data(), garbage.size(), MSG_NOSIGNAL);
+    // Until it is thrown out, or nobody reads what it sends.
+    for (int i = 0; i < of_one; ++i, ++sent) {
+      const std::string bytes = packet(random);
+      if (send(stranger.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
+    }
+    ++sent;
+  }
+  EXPECT_GT(strangers, packets / of_one);
+  join_node();
+  finish();
+}
+
+// Whoever knows the secret and says nonsense does no harm either.
+TEST_F(RootTest, LeavesOutNodesThatMakeNoSense) {
+  for (std::uint32_t seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    Connection link = connect_to({"127.0.0.1"}, listener_.port, secret_, milliseconds_now() + 10'000);
+    ASSERT_TRUE(link.is_open());
+    Frame frame(FrameKind::node);
+    frame.add(1).add(std::uint32_t{1}).add(1).add("damaged");
+    // Its agent, its number of ranks or its rank: each is the only right one.
+    std::string fields = frame.fields();
+    fields[random() % 12] ^= static_cast<char>(1 + random() % 255);
+    link.send(Frame(FrameKind::node, random() % 4 == 0 ? fields.substr(0, random() % 12) : fields));
+    EXPECT_FALSE(link.receive_by(milliseconds_now() + 10'000));
+    EXPECT_FALSE(link.is_open());
   }
   join_node();
   finish();

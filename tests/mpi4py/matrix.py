@@ -89,6 +89,7 @@ def table(modules: list[str], counts: list[int], cells: dict[tuple[str, int], Ce
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpiexec", required=True)
+    parser.add_argument("--nodes", type=int, default=1, help="of a cluster, which node1, node2, ... are; mpiexec is Hydra's")
     parser.add_argument("--python", required=True)
     parser.add_argument("--tests", type=pathlib.Path, required=True, help="mpi4py's test directory")
     parser.add_argument("--logs", type=pathlib.Path, required=True)
@@ -109,7 +110,11 @@ def main() -> int:
         directory.mkdir(parents=True, exist_ok=True)
         for module in modules:
             log = directory / f"{module}.log"
-            command = [options.mpiexec, "-n", str(n), options.python, "main.py", "--no-builddir"]
+            command = [options.mpiexec]
+            if options.nodes > 1:
+                hosts = ",".join(f"node{k + 1}" for k in range(options.nodes))
+                command += ["-hosts", hosts, "-ppn", str(-(-n // options.nodes))]
+            command += ["-n", str(n), options.python, "main.py", "--no-builddir"]
             command += ["-i", rf"^{module}\.py$", *options.arguments]
             cell = cells[module, n] = run(command, options.tests, log, options.limit)
             note = "" if cell.good else f"  {log}"

@@ -31,7 +31,8 @@ bool read_node(const Frame& frame, int size, NodeLink& node) {
     if (node.ranks.back() < 0 || node.ranks.back() >= size) return false;
   }
   node.host = fields.rest().substr(0, 64);
-  return fields.complete() && !node.ranks.empty();
+  const bool has_agent = std::find(node.ranks.begin(), node.ranks.end(), node.agent) != node.ranks.end();
+  return fields.complete() && has_agent;
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::vector<std::byte> make_card(const fi_info* info, fid_ep* endpoint) {
 
 const void* read_card(const fi_info* info, std::span<const std::byte> card, std::string& why) {
   Card head;
-  if (card.size() <= sizeof head) {
+  if (card.size() <= sizeof head || card.size() - sizeof head < info->src_addrlen) {
     why = "its address is not understood";
     return nullptr;
   }
