@@ -76,6 +76,8 @@ heddle_benchmark(rma-spinning rma 2 --seconds 0.05 --threads 4 --mode spinning -
 heddle_benchmark(calls-static calls 1 --samples 1)
 heddle_benchmark(calls-shared calls 1 --samples 1 --mode shared)
 heddle_benchmark(calls-loaded calls 1 --samples 1 --mode loaded)
+heddle_benchmark(file-write file 3 --seconds 0.05 --scale 4 --size 4000)
+heddle_benchmark(file-read file 2 --seconds 0.05 --scale 4 --size 65536 --mode read)
 heddle_benchmark(bfs bfs 3 --seconds 0.05 --scale 9 --threads 3 --samples 1)
 heddle_benchmark(bfs-blocking bfs 2 --seconds 0.05 --scale 10 --threads 4 --mode blocking --samples 1)
 heddle_benchmark(cg cg 3 --seconds 0.05 --scale 12 --threads 3 --samples 1)

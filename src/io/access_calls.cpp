@@ -1,4 +1,5 @@
-// Reading and writing by one process (MPI 5.0, sections 14.4.2 to 14.4.4): by explicit offsets, individual and shared pointers.
+// Reading and writing by one process (MPI 5.0, sections 14.4.2 to 14.4.4): by explicit offsets, individual and shared
+// pointers.
 #include "binding/impl.hpp"
 #include "io/begin.hpp"
 

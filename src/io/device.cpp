@@ -81,8 +81,8 @@ int Device::allocate(std::int64_t bytes) const {
   }
 }
 
-// The kernel moves at most 2 GiB less a page in one call, and less where a signal, a quota or the end of the space comes between.
-// Only the next call says why.
+// The kernel moves at most 2 GiB less a page in one call, and less where a signal, a quota or the end of the space
+// comes between. Only the next call says why.
 template <class Call>
 Moved Device::move_all(std::int64_t offset, iovec* pieces, std::size_t count, Call&& call) const {
   Moved moved;

@@ -1,4 +1,5 @@
-// A file as the operating system gives it: reading, writing and locking at an offset, until all is done or it cannot be.
+// A file as the operating system gives it: reading, writing and locking at an offset, until all is done or it cannot
+// be.
 #pragma once
 
 #include <sys/uio.h>
@@ -8,8 +9,8 @@
 
 namespace heddle::io {
 
-// What an access has moved, from its beginning on, and the errno that has ended it; 0: nothing did, or a read came to the end of
-// the file.
+// What an access has moved, from its beginning on, and the errno that has ended it; 0: nothing did, or a read came to
+// the end of the file.
 struct Moved {
   std::size_t bytes = 0;
   int error_number = 0;
@@ -25,7 +26,11 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  // `count` pieces of memory, which the call changes, and the file from `offset` on. Interrupted and partial calls go on.
+  int descriptor() const { return descriptor_; }
+  bool is_stream() const { return stream_; }
+
+  // `count` pieces of memory, which the call changes, and the file from `offset` on. Interrupted and partial calls go
+  // on.
   Moved read(std::int64_t offset, iovec* pieces, std::size_t count) const;
   Moved write(std::int64_t offset, iovec* pieces, std::size_t count) const;
   Moved read(std::int64_t offset, void* data, std::size_t bytes) const;

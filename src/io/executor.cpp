@@ -19,7 +19,20 @@ Executor::~Executor() {
   for (std::thread& thread : threads_) thread.join();
 }
 
+bool Executor::submit_to_ring(Job& job) {
+  Transfer* const transfer = job.transfer();
+  if (transfer == nullptr) return false;
+  std::call_once(ring_made_, [this] { ring_ = Ring::make(); });
+  return ring_ != nullptr && ring_->submit(*transfer);
+}
+
+void Executor::finish(Job& job) {
+  job.done_.store(true, std::memory_order_release);
+  p2p::notify(rank_, rank_.world_rank);
+}
+
 void Executor::submit(Job& job) {
+  if (submit_to_ring(job)) return;
   {
     const std::lock_guard guard(mutex_);
     if (idle_ == 0 && threads_.size() < max_threads) {
@@ -51,8 +64,7 @@ void Executor::work() {
     first_ = job.next_;
     guard.unlock();
     job.run();
-    job.done_.store(true, std::memory_order_release);
-    p2p::notify(rank_, rank_.world_rank);
+    finish(job);
     guard.lock();
   }
 }

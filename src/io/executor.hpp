@@ -1,4 +1,5 @@
-// Carries out nonblocking file operations while the program goes on, by a few threads.
+// Carries out nonblocking file operations while the program goes on: what is one part of a file by the kernel's
+// io_uring (ring.hpp), all else, and everything where the kernel refuses a ring, by a few threads.
 #pragma once
 
 #include <atomic>
@@ -7,6 +8,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "io/ring.hpp"
 
 namespace heddle {
 struct Rank;
@@ -18,6 +21,8 @@ namespace heddle::io {
 class Job {
  public:
   virtual void run() = 0;
+  // The same as one transfer, if it is one; its end calls Executor::finish.
+  virtual Transfer* transfer() { return nullptr; }
   bool is_done() const { return done_.load(std::memory_order_acquire); }
 
  protected:
@@ -38,10 +43,13 @@ class Executor {
 
   // Begins it. The rank is notified when it is done. Where the system gives us no thread at all, the caller does it.
   void submit(Job& job);
+  // Of a transfer that has ended.
+  void finish(Job& job);
 
  private:
   static constexpr std::size_t max_threads = 4;
   void work();
+  bool submit_to_ring(Job& job);
 
   Rank& rank_;
   std::mutex mutex_;  // only kernel threads of the library sleep here for long
@@ -51,6 +59,8 @@ class Executor {
   std::size_t idle_ = 0;
   bool ending_ = false;
   std::vector<std::thread> threads_;
+  std::once_flag ring_made_;
+  std::unique_ptr<Ring> ring_;
 };
 
 }  // namespace heddle::io

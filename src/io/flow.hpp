@@ -1,5 +1,5 @@
-// An algorithm that waits for messages and for I/O, written down once: carried out at once by a blocking call, or bit by bit by
-// progress. It is a coroutine that awaits requests, or a job of the executor.
+// An algorithm that waits for messages and for I/O, written down once: carried out at once by a blocking call, or bit
+// by bit by progress. It is a coroutine that awaits requests, or a job of the executor.
 #pragma once
 
 #include <coroutine>

@@ -1,5 +1,5 @@
-// Info hints that mean something on a file (MPI 5.0, section 14.2.8, and those that ROMIO and Open MPI have added). The others are
-// dropped when they are set, so that MPI_File_get_info tells only what is in force.
+// Info hints that mean something on a file (MPI 5.0, section 14.2.8, and those that ROMIO and Open MPI have added). The
+// others are dropped when they are set, so that MPI_File_get_info tells only what is in force.
 #pragma once
 
 #include <cstdint>

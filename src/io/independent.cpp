@@ -39,11 +39,27 @@ std::int64_t last_of(const Access& access) {
   return access.view.offset_of(access.position + static_cast<std::int64_t>(access.bytes) - 1);
 }
 
+bool is_one_part(const Access& access, Transfer& transfer) {
+  constexpr std::size_t most = 64;  // pieces of memory
+  const bool locks = (access.write && access.hints.ds_write == Choice::enable) ||
+                     access.file.atomic_mode.load(std::memory_order_relaxed) || access.file.device.is_stream();
+  if (access.bytes == 0 || locks) return false;
+  Run run;
+  std::size_t bytes = 0;
+  if (access.view.runs(access.position, access.bytes, &run, 1, bytes) != 1 || bytes != access.bytes) return false;
+  transfer.pieces.resize(most);
+  transfer.pieces.resize(MemoryRuns(access.memory, 0).take(access.bytes, transfer.pieces.data(), most, bytes));
+  transfer.write = access.write;
+  transfer.descriptor = access.file.device.descriptor();
+  transfer.offset = run.offset;
+  return bytes == access.bytes;
+}
+
 Moved move_alone(const Access& access) {
   if (access.bytes == 0) return {};
   const bool sieves = is_for_sieving(access);
-  // Who reads, changes and writes back must not undo what others write meanwhile: where the program asks for that, every write is
-  // under a lock.
+  // Who reads, changes and writes back must not undo what others write meanwhile: where the program asks for that,
+  // every write is under a lock.
   const bool modifies = access.write && access.hints.ds_write == Choice::enable;
   const bool exclusive = access.file.atomic_mode.load(std::memory_order_relaxed);
   if (!modifies && !exclusive) return sieves ? sieve_read(access) : move_runs(access);

@@ -4,12 +4,13 @@
 #include "io/device.hpp"
 #include "io/hints.hpp"
 #include "io/open_file.hpp"
+#include "io/ring.hpp"
 #include "io/runs.hpp"
 
 namespace heddle::io {
 
-// `bytes` of the view's stream from `position` on, which are the packed stream of `memory`. The representation is native, or
-// `memory` is what has been converted.
+// `bytes` of the view's stream from `position` on, which are the packed stream of `memory`. The representation is
+// native, or `memory` is what has been converted.
 struct Access {
   OpenFile& file;
   const View& view;
@@ -23,6 +24,9 @@ struct Access {
 // The first byte of the file that it touches, and the last one; its bytes are not 0.
 std::int64_t first_of(const Access& access);
 std::int64_t last_of(const Access& access);
+
+// Whether it is one contiguous part of a file that needs no lock, and then what the kernel has to do.
+bool is_one_part(const Access& access, Transfer& transfer);
 
 // Blocks. Any thread, also one of the library's own.
 Moved move_alone(const Access& access);

@@ -18,7 +18,8 @@ class OfRank {
   void add(std::shared_ptr<const Representation> representation);
   std::shared_ptr<const Representation> find(const std::string& name) const;
 
-  // That all open files of the rank share, as long as one of them uses it. Throws std::system_error if there can be none.
+  // That all open files of the rank share, as long as one of them uses it. Throws std::system_error if there can be
+  // none.
   std::shared_ptr<Executor> executor();
 
  private:

@@ -99,24 +99,36 @@ Error run_alone(Operation& operation, MPI_Status* status) {
 
 namespace {
 
-class Alone final : public Pending, public Job {
+class Alone final : public Pending, public Job, private Transfer {
  public:
-  using Pending::Pending;
+  Alone(std::unique_ptr<Operation> operation, std::shared_ptr<Executor> executor)
+      : Pending(std::move(operation)), executor_(std::move(executor)) {}
+
   void run() override { operation().set_moved(move_alone(operation().access())); }
+  Transfer* transfer() override {
+    if (!is_one_part(operation().access(), *this)) return nullptr;
+    return this;
+  }
+  void submit() { executor_->submit(*this); }
 
  private:
   bool advance() override { return is_done(); }
+  void end() override {
+    operation().set_moved(moved);
+    executor_->finish(*this);
+  }
+
+  const std::shared_ptr<Executor> executor_;
 };
 
 }  // namespace
 
 Error start_alone(std::unique_ptr<Operation> operation, MPI_Request* request) {
-  OpenFile& file = *operation->file().open;
-  auto pending = std::make_unique<Alone>(std::move(operation));
-  const std::shared_ptr<Executor> executor = file.executor();
+  std::shared_ptr<Executor> executor = operation->file().open->executor();
+  auto pending = std::make_unique<Alone>(std::move(operation), std::move(executor));
   Alone& alone = *pending;
   Pending::attach(std::move(pending), request);
-  executor->submit(alone);
+  alone.submit();
   alone.launch();
   return success;
 }

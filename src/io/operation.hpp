@@ -22,7 +22,8 @@ class Operation {
   // Checks the arguments, and how many etypes it is.
   Error prepare();
   std::int64_t etypes() const { return etypes_; }
-  // Where in the view, in etypes. A write converts its data now. An operation that has been refused is empty from here on.
+  // Where in the view, in etypes. A write converts its data now. An operation that has been refused is empty from here
+  // on.
   Error place(std::int64_t offset);
   // What a collective operation does with an error of this process: it takes part with nothing.
   void refuse(Error error);

@@ -1,5 +1,5 @@
-// How numbers are written in a file (MPI 5.0, section 14.5): "native", "internal", "external32", and those that the program
-// registers.
+// How numbers are written in a file (MPI 5.0, section 14.5): "native", "internal", "external32", and those that the
+// program registers.
 #pragma once
 
 #include <mpi.h>

@@ -1,10 +1,10 @@
-// Two-phase collective I/O (del Rosario, Bordawekar and Choudhary, "Improved Parallel I/O via a Two-phase Run-time Access Strategy",
-// 1993; Thakur, Gropp and Lusk, 1999): some members, the aggregators, read and write large parts of the file, and exchange the data
-// with the others by messages.
+// Two-phase collective I/O (del Rosario, Bordawekar and Choudhary, "Improved Parallel I/O via a Two-phase Run-time
+// Access Strategy", 1993; Thakur, Gropp and Lusk, 1999): some members, the aggregators, read and write large parts of
+// the file, and exchange the data with the others by messages.
 //
-// The file is dealt with in rounds. In each an aggregator has one window of it, and windows ascend, so that a member walks through its
-// part once. An aggregator writes what it has been given and nothing else: what lies between is never read and written back,
-// so that it cannot undo what somebody else writes there.
+// The file is dealt with in rounds. In each an aggregator has one window of it, and windows ascend, so that a member
+// walks through its part once. An aggregator writes what it has been given and nothing else: what lies between is never
+// read and written back, so that it cannot undo what somebody else writes there.
 #pragma once
 
 #include <memory>
@@ -60,7 +60,8 @@ class TwoPhase {
     std::size_t used_ = 0;
   };
 
-  // The steps of a round. They leave in soon_ what the next step needs, in requests_ what is to be done at the end of the round.
+  // The steps of a round. They leave in soon_ what the next step needs, in requests_ what is to be done at the end of
+  // the round.
   void find_pieces(const Plan& plan, std::int64_t round);
   void tell_aggregators();
   void send_data();      // members of a write

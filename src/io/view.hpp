@@ -1,6 +1,6 @@
-// What a process sees of a file (MPI 5.0, section 14.3): the bytes that the filetype, repeated from the displacement on, says. One
-// after the other they are the view's stream; positions in it are bytes as the file has them, so in units of the
-// representation's sizes.
+// What a process sees of a file (MPI 5.0, section 14.3): the bytes that the filetype, repeated from the displacement
+// on, says. One after the other they are the view's stream; positions in it are bytes as the file has them, so in units
+// of the representation's sizes.
 #pragma once
 
 #include <cstddef>

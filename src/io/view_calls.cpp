@@ -1,4 +1,5 @@
-// Views and file pointers (MPI 5.0, sections 14.3 and 14.4), sizes of types in the file (14.5.1) and atomicity (14.6.1).
+// Views and file pointers (MPI 5.0, sections 14.3 and 14.4), sizes of types in the file (14.5.1) and atomicity
+// (14.6.1).
 #include <unistd.h>
 
 #include <cstring>

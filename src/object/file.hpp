@@ -18,7 +18,7 @@ struct File final : Object {
   static constexpr Kind object_kind = Kind::file;
   File() : Object(Kind::file) {}
 
-  Comm* comm = nullptr;  // the file's own, with the processes that opened it
+  Comm* comm = nullptr;          // the file's own, with the processes that opened it
   io::OpenFile* open = nullptr;  // what the folder io keeps; null once it is closed
   int amode = 0;
   std::string name;

@@ -1,9 +1,7 @@
 // Functions without an implementation end in the error handler of their object.
 //
 //   unsupported                               handlers of the program's; MPI_ERRORS_RETURN
-//   unsupported comm|file|port|initial        the handler is fatal: the test reads what is said
-#include <unistd.h>
-
+//   unsupported comm|port|initial             the handler is fatal: the test reads what is said
 #include <string>
 
 #include "mpi/check.hpp"
@@ -14,34 +12,21 @@ using test::check;
 using test::class_of;
 using test::equal;
 
-MPI_File open_file(char* path) {
-  close(mkstemp(path));
-  MPI_File file;
-  MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
-  return file;
-}
-
 int spawn(MPI_Comm comm) {
   MPI_Comm children;
   return MPI_Comm_spawn("true", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, comm, &children, MPI_ERRCODES_IGNORE);
 }
 
 MPI_Comm noted_comm = MPI_COMM_NULL;
-MPI_File noted_file = MPI_FILE_NULL;
 int noted_code = MPI_SUCCESS;
 void note_comm(MPI_Comm* comm, int* code, ...) {
   noted_comm = *comm;
   noted_code = *code;
 }
-void note_file(MPI_File* file, int* code, ...) {
-  noted_file = *file;
-  noted_code = *code;
-}
 
 void handlers() {
-  MPI_Errhandler for_comms, for_files;
+  MPI_Errhandler for_comms;
   MPI_Comm_create_errhandler(note_comm, &for_comms);
-  MPI_File_create_errhandler(note_file, &for_files);
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, for_comms);
@@ -50,32 +35,19 @@ void handlers() {
   equal(class_of(noted_code), MPI_ERR_UNSUPPORTED_OPERATION, "its code");
   MPI_Comm_free(&comm);
 
-  char path[] = "/tmp/heddle-unsupported-XXXXXX", byte = 0;
-  MPI_File file = open_file(path);
-  equal(class_of(MPI_File_write(file, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE)), MPI_ERR_UNSUPPORTED_OPERATION,
-        "a file's errors return unless told otherwise");
-  MPI_File_set_errhandler(file, for_files);
-  noted_code = MPI_SUCCESS;
-  equal(class_of(MPI_File_write(file, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE)), MPI_ERR_UNSUPPORTED_OPERATION,
-        "File_write");
-  check(noted_file == file, "the file's handler");
-  equal(class_of(noted_code), MPI_ERR_UNSUPPORTED_OPERATION, "its code");
-  MPI_File_close(&file);
-
   // What is about no object belongs to MPI_COMM_SELF.
   MPI_Comm_set_errhandler(MPI_COMM_SELF, for_comms);
   char port[MPI_MAX_PORT_NAME];
   equal(class_of(MPI_Open_port(MPI_INFO_NULL, port)), MPI_ERR_UNSUPPORTED_OPERATION, "Open_port");
   check(noted_comm == MPI_COMM_SELF, "the handler of MPI_COMM_SELF");
   MPI_Errhandler_free(&for_comms);
-  MPI_Errhandler_free(&for_files);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
-  char path[] = "/tmp/heddle-unsupported-XXXXXX", port[MPI_MAX_PORT_NAME], byte = 0;
+  char port[MPI_MAX_PORT_NAME];
   if (what == "initial") MPI_Open_port(MPI_INFO_NULL, port);
   const test::Session session(&argc, &argv);
   if (what.empty()) {
@@ -87,11 +59,5 @@ int main(int argc, char** argv) {
   MPI_Comm_set_name(comm, "loom");
   if (what == "comm") spawn(comm);
   if (what == "port") MPI_Open_port(MPI_INFO_NULL, port);
-  if (what == "file") {
-    MPI_File file = open_file(path);
-    MPI_File_set_errhandler(file, MPI_ERRORS_ARE_FATAL);
-    unlink(path);
-    MPI_File_write(file, &byte, 1, MPI_BYTE, MPI_STATUS_IGNORE);
-  }
   std::printf("the program goes on\n");
 }

@@ -1,6 +1,6 @@
-// Preloaded: system calls on files whose names begin with "heddle-io-" fail as HEDDLE_TEST_FAULT says: "KIND:N", from the Nth read or
-// write on (counted in each process). Kinds: nospace, io (EIO), quota: every one from there on; interrupted: every second one is EINTR;
-// short: each moves at most 7 bytes, or half of what it could.
+// Preloaded: system calls on files whose names begin with "heddle-io-" fail as HEDDLE_TEST_FAULT says: "KIND:N", from
+// the Nth read or write on (counted in each process). Kinds: nospace, io (EIO), quota: every one from there on;
+// interrupted: every second one is EINTR; short: each moves at most 7 bytes, or half of what it could.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,9 +22,15 @@ static int is_ours(int descriptor) {
   return strstr(name, "heddle-io-") != NULL;
 }
 
+// The program changes the variable between its parts, when no other thread looks; each part counts anew.
 static const char* fault_now(int* number) {
+  static char now[64];
   const char* fault = getenv("HEDDLE_TEST_FAULT");
   if (fault == NULL) return NULL;
+  if (strcmp(fault, now) != 0) {
+    snprintf(now, sizeof now, "%s", fault);
+    atomic_store(&calls, 0);
+  }
   const char* from = strchr(fault, ':');
   *number = atomic_fetch_add(&calls, 1);
   return from != NULL && *number < atoi(from + 1) ? NULL : fault;

@@ -1,5 +1,6 @@
-// Random programs against a model of the file that every rank computes for itself: interleaved views with holes, buffers of any layout,
-// every kind of routine, hints that make rounds many and small. What is random follows from the seed.
+// Random programs against a model of the file that every rank computes for itself: interleaved views with holes,
+// buffers of any layout, every kind of routine, hints that make rounds many and small. What is random follows from the
+// seed.
 //
 //   programs [SEED [PROGRAMS]]
 #include <fcntl.h>

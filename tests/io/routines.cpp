@@ -1,4 +1,5 @@
-// Each routine that reads or writes, with interleaved views: a round of writes, and a round of reads that must find them.
+// Each routine that reads or writes, with interleaved views: a round of writes, and a round of reads that must find
+// them.
 #include <functional>
 #include <numeric>
 #include <vector>

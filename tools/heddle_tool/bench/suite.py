@@ -155,6 +155,9 @@ BENCHMARKS = {b.name: b for b in (
               "put and flush", "us", "lower", any_ranks=True, sizes=(8,), args=("--mode", "latency")),
     Benchmark("rma-spinning", "rma", "the same while as many threads of the partner spin outside the library",
               "put and flush", "us", "lower", any_ranks=True, sizes=(8,), args=("--mode", "spinning")),
+    *(Benchmark(f"file-{mode}", "file", f"collective {mode} of a file of 64 MiB in which the ranks' blocks take turns",
+                mode, "GB/s", "higher", any_ranks=True, threaded=False, sizes=(512, 4096, 65536), args=("--mode", mode))
+      for mode in ("write", "read")),
     Benchmark("call-static", "calls", "call of an empty function of the program (FNbench)",
               "call", "cycles", "lower", ranks=(1,), threaded=False, seconds=0, args=("--mode", "static")),
     Benchmark("call-shared", "calls", "the same in a shared library that the program is linked with",
