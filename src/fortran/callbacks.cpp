@@ -11,7 +11,8 @@ namespace heddle::fortran::calls {
 namespace {
 
 constexpr char too_many[] =
-    "there are more different Fortran procedures for operations or error handlers than the 256 that can be kept; make each "
+    "there are more different Fortran procedures for operations or error handlers than the 256 that can be kept; make "
+    "each "
     "operation or error handler once and use it again";
 
 void operate(Procedure user, void* in, void* inout, Fint length, MPI_Datatype datatype) {
@@ -32,7 +33,8 @@ struct LargeOperation {
   template <std::size_t place>
   static void function(void* in, void* inout, MPI_Count* length, MPI_Datatype* datatype) {
     Fint type = number(*datatype);
-    call(Trampolines<LargeOperation>::procedure(place), static_cast<char*>(in), static_cast<char*>(inout), length, &type);
+    call(Trampolines<LargeOperation>::procedure(place), static_cast<char*>(in), static_cast<char*>(inout), length,
+         &type);
   }
 };
 
@@ -184,13 +186,14 @@ void grequest_start(Procedure query_fn, Procedure free_fn, Procedure cancel_fn, 
 
 void register_datarep(const char* name, Procedure read, Procedure write, Procedure extent, const MPI_Aint* extra_state,
                       Fint* ierror, std::size_t length) {
-  give(ierror, register_rep(MPI_Register_datarep, read_rep, write_rep, name, {read, write, extent, *extra_state}, length));
+  give(ierror,
+       register_rep(MPI_Register_datarep, read_rep, write_rep, name, {read, write, extent, *extra_state}, length));
 }
 
-void register_datarep_c(const char* name, Procedure read, Procedure write, Procedure extent, const MPI_Aint* extra_state,
-                        Fint* ierror, std::size_t length) {
-  give(ierror,
-       register_rep(MPI_Register_datarep_c, read_rep_c, write_rep_c, name, {read, write, extent, *extra_state}, length));
+void register_datarep_c(const char* name, Procedure read, Procedure write, Procedure extent,
+                        const MPI_Aint* extra_state, Fint* ierror, std::size_t length) {
+  give(ierror, register_rep(MPI_Register_datarep_c, read_rep_c, write_rep_c, name, {read, write, extent, *extra_state},
+                            length));
 }
 
 }  // namespace heddle::fortran::calls

@@ -22,8 +22,8 @@ void grequest_start(Procedure query, Procedure release, Procedure cancel, const 
                     Fint* ierror);
 void register_datarep(const char* name, Procedure read, Procedure write, Procedure extent, const MPI_Aint* extra_state,
                       Fint* ierror, std::size_t length);
-void register_datarep_c(const char* name, Procedure read, Procedure write, Procedure extent, const MPI_Aint* extra_state,
-                        Fint* ierror, std::size_t length);
+void register_datarep_c(const char* name, Procedure read, Procedure write, Procedure extent,
+                        const MPI_Aint* extra_state, Fint* ierror, std::size_t length);
 
 // attributes.cpp
 void comm_create_keyval(Procedure copy, Procedure remove, Fint* keyval, const MPI_Aint* extra_state, Fint* ierror);

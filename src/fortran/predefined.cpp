@@ -24,10 +24,10 @@ void mpi_comm_dup_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint* in, MPI_Aint* out, Fint
 
 void mpi_comm_null_delete_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint*, Fint* ierror) { *ierror = MPI_SUCCESS; }
 
-[[gnu::alias("mpi_comm_null_copy_fn_")]] void mpi_type_null_copy_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint*, MPI_Aint*, Fint*,
-                                                                      Fint*);
-[[gnu::alias("mpi_comm_null_copy_fn_")]] void mpi_win_null_copy_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint*, MPI_Aint*, Fint*,
-                                                                     Fint*);
+[[gnu::alias("mpi_comm_null_copy_fn_")]] void mpi_type_null_copy_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint*, MPI_Aint*,
+                                                                     Fint*, Fint*);
+[[gnu::alias("mpi_comm_null_copy_fn_")]] void mpi_win_null_copy_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint*, MPI_Aint*,
+                                                                    Fint*, Fint*);
 [[gnu::alias("mpi_comm_dup_fn_")]] void mpi_type_dup_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint*, MPI_Aint*, Fint*, Fint*);
 [[gnu::alias("mpi_comm_dup_fn_")]] void mpi_win_dup_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint*, MPI_Aint*, Fint*, Fint*);
 [[gnu::alias("mpi_comm_null_delete_fn_")]] void mpi_type_null_delete_fn_(Fint*, Fint*, MPI_Aint*, MPI_Aint*, Fint*);

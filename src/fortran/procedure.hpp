@@ -8,7 +8,7 @@ using Procedure = void (*)();
 // Calls it: Fortran passes everything by reference.
 template <class... Arguments>
 void call(Procedure procedure, Arguments*... arguments) {
-  reinterpret_cast<void (*)(Arguments*...)>(procedure)(arguments...);
+  reinterpret_cast<void (*)(Arguments * ...)>(procedure)(arguments...);
 }
 
 }  // namespace heddle::fortran

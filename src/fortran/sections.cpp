@@ -64,8 +64,7 @@ MPI_Datatype describe(const CFI_cdesc_t& section, int rank, std::ptrdiff_t eleme
 // Whether elements of the type lie one after another without gaps; then `size` is theirs.
 bool is_dense(MPI_Datatype type, MPI_Count& size) {
   MPI_Count lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-  return MPI_Type_size_c(type, &size) == MPI_SUCCESS &&
-         MPI_Type_get_extent_c(type, &lower, &extent) == MPI_SUCCESS &&
+  return MPI_Type_size_c(type, &size) == MPI_SUCCESS && MPI_Type_get_extent_c(type, &lower, &extent) == MPI_SUCCESS &&
          MPI_Type_get_true_extent_c(type, &true_lower, &true_extent) == MPI_SUCCESS && size > 0 && lower == 0 &&
          true_lower == 0 && extent == size && true_extent == size;
 }
@@ -74,7 +73,8 @@ bool is_dense(MPI_Datatype type, MPI_Count& size) {
 MPI_Datatype datatype_for(const CFI_cdesc_t& section, MPI_Count count, MPI_Datatype datatype) {
   MPI_Count size = 0;
   const auto element_size = static_cast<MPI_Count>(section.elem_len);
-  if (!is_dense(datatype, size) || element_size % size != 0 || count * size % element_size != 0) return MPI_DATATYPE_NULL;
+  if (!is_dense(datatype, size) || element_size % size != 0 || count * size % element_size != 0)
+    return MPI_DATATYPE_NULL;
   const MPI_Count elements = count * size / element_size;
   if (elements > elements_of(section)) return MPI_DATATYPE_NULL;
   MPI_Datatype element = MPI_DATATYPE_NULL;

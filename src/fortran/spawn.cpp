@@ -84,8 +84,8 @@ void comm_spawn_multiple(const Fint* count, const char* commands, const char* ar
     arguments.push_back(words.back()->data());
   }
   give(ierror, MPI_Comm_spawn_multiple(programs, pointers.data(), words.empty() ? MPI_ARGVS_NULL : arguments.data(),
-                                       Ints(maxprocs, programs), Handles<MPI_Info>(infos, programs), integer(root), c_comm,
-                                       HandleOut<MPI_Comm>(intercomm), Codes(errcodes, processes)));
+                                       Ints(maxprocs, programs), Handles<MPI_Info>(infos, programs), integer(root),
+                                       c_comm, HandleOut<MPI_Comm>(intercomm), Codes(errcodes, processes)));
 }
 
 }  // namespace heddle::fortran::calls

@@ -7,7 +7,6 @@
 #include "fortran/handles.hpp"
 #include "fortran/integer.hpp"
 
-
 namespace heddle::fortran {
 namespace {
 

@@ -22,9 +22,8 @@ constexpr std::string_view core_libraries[] = {
     "libc.so",      "libm.so",     "libpthread.so", "libdl.so",           "librt.so",   "libutil.so",
     "libresolv.so", "libanl.so",   "libmvec.so",    "libnsl.so",          "libnss_",    "libthread_db.so",
     "ld-linux",     "libgcc_s.so", "libmpi_abi.so", "libBrokenLocale.so", "linux-vdso", "libheddle-host.so"};
-constexpr std::string_view language_runtimes[] = {"libstdc++.so", "libc++.so",   "libc++abi.so",  "libgomp.so",
-                                                  "libomp.so",    "libiomp5.so", "libgfortran.so",
-                                                  "libmpifort_abi"};
+constexpr std::string_view language_runtimes[] = {"libstdc++.so", "libc++.so",   "libc++abi.so",   "libgomp.so",
+                                                  "libomp.so",    "libiomp5.so", "libgfortran.so", "libmpifort_abi"};
 // Runtimes of user-level threads know threads of one program: they can't be copied, and the library would not find a copy.
 constexpr std::string_view thread_runtimes[] = {"libboost_fiber.so", "libabt.so", "libqthread.so"};
 // What an interpreter opens while it runs is shared by all ranks of a process, and would find the state of one of them.

@@ -30,8 +30,8 @@ Error FortranTypes::tell(const InfoEntries& sizes) {
   for (const auto& [key, value] : sizes) {
     for (const Size& size : ours) {
       if (key == size.key && value != size.value) {
-        return fail(MPI_ERR_ABI, "%s is '%.20s'; Heddle's datatypes for Fortran have %s bytes", key.c_str(), value.c_str(),
-                    size.value.data());
+        return fail(MPI_ERR_ABI, "%s is '%.20s'; Heddle's datatypes for Fortran have %s bytes", key.c_str(),
+                    value.c_str(), size.value.data());
       }
     }
   }
