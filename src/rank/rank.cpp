@@ -209,16 +209,24 @@ Error acquire_library(Rank& rank) {
   return success;
 }
 
-// To other nodes. What does not leave would be missed there, so it is the end of the job.
+// To other nodes. What a peer waits for and does not get would be missed there, so it is the end of the job. If only the
+// network has not confirmed all, a peer that has finished may be why.
 static void send_rest(Rank& rank) {
   int peer = -1;
   if (rank.engine->flush(peer)) return;
-  const std::string who = peer < 0 ? "a rank" : "rank " + std::to_string(rank.job->rank_in_world(peer));
-  const std::string text = "heddle: rank " + std::to_string(rank.job->rank_in_world(rank.job->rank())) +
-                           " cannot finish: for " + std::to_string(engine::Engine::flush_limit) + " s " + who +
-                           " on another node has taken nothing of what was sent to it (its machine or the network does "
-                           "not answer, or its process is stopped); the job ends";
-  boot::abort(rank.job.get(), MPI_ERR_OTHER, text.c_str());
+  const int own = rank.job->rank_in_world(rank.job->rank()), limit = engine::Engine::flush_limit;
+  if (peer < 0) {
+    std::fprintf(stderr, "heddle: rank %d has waited %d s for the network to confirm what it has sent, and finishes\n",
+                 own, limit);
+    return;
+  }
+  char text[320];
+  std::snprintf(
+      text, sizeof text,
+      "heddle: rank %d cannot finish: for %d s rank %d on another node has taken nothing of what was sent to it "
+      "(its machine or the network does not answer, or its process is stopped); the job ends",
+      own, limit, rank.job->rank_in_world(peer));
+  boot::abort(rank.job.get(), MPI_ERR_OTHER, text);
 }
 
 void release_library(Rank& rank) {

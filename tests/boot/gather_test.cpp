@@ -99,8 +99,8 @@ std::string packet(std::mt19937& random) {
   return bytes;
 }
 
-TEST_F(RootTest, IsNotDisturbedByAMillionPackets) {
-  constexpr int packets = 1'000'000, of_one = 2'000;
+TEST_F(RootTest, IsNotDisturbedByGarbage) {
+  constexpr int packets = 100'000, of_one = 2'000;
   int sent = 0, strangers = 0;
   for (std::uint32_t seed = 0; sent < packets; ++seed, ++strangers) {
     std::mt19937 random(seed);

@@ -205,6 +205,7 @@ bool Ofi::start(Send* send) {
 void Ofi::start_or_keep(Send* send) {
   Peer& peer = *send->peer;
   ++peer.under_way;
+  peer.awaited += send->matters ? 1 : 0;
   note_under_way(1);
   if (peer.kept == nullptr) {
     if (start(send)) return;
@@ -236,6 +237,7 @@ void Ofi::start_kept() {
 void Ofi::finish(Send* send, const char* failure) {
   Peer& peer = *send->peer;
   --peer.under_way;
+  peer.awaited -= send->matters ? 1 : 0;
   note_under_way(-1);
   if (failure != nullptr) lose(peer, failure, send->matters);
   if (!send->memory.empty()) tell(MessageKind::left, peer.rank, send->name);
@@ -300,7 +302,7 @@ void Ofi::flush() {
 
 int Ofi::slow_peer() const {
   for (const auto& [rank, peer] : peers_)
-    if (peer->under_way != 0) return rank;
+    if (peer->awaited != 0) return rank;
   return -1;
 }
 

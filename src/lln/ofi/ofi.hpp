@@ -64,6 +64,7 @@ class Ofi final : public Network {
     int rank = 0;
     fi_addr_t address = FI_ADDR_NOTAVAIL;
     int under_way = 0;     // sends that libfabric has not completed, and those that are kept
+    int awaited = 0;       // those of them that the peer waits for
     int injected = 0;      // sends since the last that libfabric tells the completion of
     Send* kept = nullptr;  // what libfabric could not take yet, in order
     Send* last_kept = nullptr;

@@ -102,7 +102,7 @@ const Traits& Ucx::traits() const { return what_it_can; }
 // Null: the peer has published no address yet, or there is no memory for it.
 Ucx::Peer* Ucx::connect(int rank) try {
   std::unique_ptr<Peer>& entry = peers_[rank];
-  if (!entry) entry = std::make_unique<Peer>(Peer{.end = this, .rank = rank});
+  if (!entry) entry = std::make_unique<Peer>(Peer{.rank = rank});
   if (entry->endpoint != nullptr || entry->lost) return entry.get();
   const std::span<const std::byte> address = directory_.find(rank, vni_);
   if (address.empty()) return nullptr;
@@ -242,24 +242,17 @@ void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
   ucp_request_free(request);
 }
 
-// What UCX has completed may still be in its buffers.
+// What UCX has completed may still be in its buffers. Of all peers at once: to flush an endpoint takes the peer, which may have finished.
 void Ucx::flush() {
-  for (auto& [rank, peer] : peers_) {
-    if (peer->endpoint == nullptr || peer->lost) continue;
-    ucp_request_param_t how{};
-    how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-    how.cb.send = on_flushed;
-    how.user_data = peer.get();
-    if (!UCS_PTR_IS_PTR(ucp_ep_flush_nbx(peer->endpoint, &how))) continue;
-    ++peer->under_way;
-    note_under_way(1);
-  }
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  how.cb.send = on_flushed;
+  how.user_data = this;
+  if (UCS_PTR_IS_PTR(ucp_worker_flush_nbx(worker_.get(), &how))) note_under_way(1);
 }
 
-void Ucx::on_flushed(void* request, ucs_status_t, void* user_data) {
-  Peer& peer = *static_cast<Peer*>(user_data);
-  --peer.under_way;
-  peer.end->note_under_way(-1);
+void Ucx::on_flushed(void* request, ucs_status_t, void* end) {
+  static_cast<Ucx*>(end)->note_under_way(-1);
   ucp_request_free(request);
 }
 

@@ -48,7 +48,6 @@ class Ucx final : public Network {
 
  private:
   struct Peer {
-    Ucx* end = nullptr;
     int rank = 0;
     ucp_ep_h endpoint = nullptr;
     int under_way = 0;  // sends that UCX has not completed
