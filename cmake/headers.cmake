@@ -16,7 +16,8 @@ endforeach()
 
 if(sources)
   add_library(check_headers OBJECT EXCLUDE_FROM_ALL ${sources})
-  target_include_directories(check_headers PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_include_directories(check_headers PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
+    ${HEDDLE_GENERATED}/fortran ${HEDDLE_GENERATED}/fortran-compiler)
   target_compile_options(check_headers PRIVATE -O0 -g0)
   target_link_libraries(check_headers PRIVATE heddle_mpi_h)
   add_dependencies(check_headers generated)

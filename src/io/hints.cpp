@@ -74,7 +74,7 @@ void Hints::set(const Info* info) {
     } else if (key == "romio_ds_write") {
       (void)parse(value, ds_write);
     } else if (std::ranges::find(told_as_given, key) != std::end(told_as_given)) {
-      std::erase_if(kept_, [&](const auto& entry) { return entry.first == key; });
+      std::erase_if(kept_, [&name = key](const auto& entry) { return entry.first == name; });
       kept_.emplace_back(key, value);
     }
   }

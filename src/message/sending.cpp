@@ -9,7 +9,6 @@ namespace heddle::message {
 
 using instruments::Count;
 using instruments::count_held;
-using lln::Header;
 using lln::MessageKind;
 using lln::Posted;
 
