@@ -2,6 +2,15 @@
 
 namespace heddle::lln {
 
+namespace {
+
+// A network that is busy with itself, with a first connection say, is polled so often without a sleep, and then after so many nanoseconds
+// each time: what it waits for may be another process that needs this core.
+constexpr int most_unarmed = 64;
+constexpr std::int64_t unarmed_sleep = 200'000;
+
+}  // namespace
+
 Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads,
              instruments::Counters& counters)
     : node_(node),
@@ -29,7 +38,10 @@ void Route::arm() {
   if (!remote_) return;
   Network& network = remote_->network();
   if (network.arm()) {
+    unarmed_ = 0;
     watch_->arm(network.wake_fd(), network.look_again_after());
+  } else if (++unarmed_ > most_unarmed) {
+    watch_->arm_timer(unarmed_sleep);
   } else {
     node_.own_bell().rouse();
   }

@@ -131,7 +131,10 @@ class Route {
                         std::memory_order_relaxed);
     // A local sender rings for what it sends; here whoever takes a message does, since the watch may find nothing any more: what it is
     // for may be work of a thread that sleeps.
-    if (any) node_.own_bell().rouse();
+    if (any) {
+      unarmed_ = 0;
+      node_.own_bell().rouse();
+    }
     return messages;
   }
 
@@ -139,6 +142,7 @@ class Route {
   shm::Endpoint shm_;
   std::unique_ptr<Remote> remote_;
   Watch* watch_;
+  int unarmed_ = 0;  // times since something came that it could not be armed
   std::atomic<std::uint32_t> remote_taken_{0};
 };
 

@@ -53,7 +53,10 @@ Watch::Watch(node::Doorbell& bell)
 void Watch::arm(int fd, std::int64_t after) {
   // Who cannot be woken does not sleep: its doorbell has rung.
   if (!watch_once(events_, fd)) bell_.rouse();
-  if (after == 0) return;
+  if (after != 0) arm_timer(after);
+}
+
+void Watch::arm_timer(std::int64_t after) {
   if (!set(timer_, after) || !watch_once(events_, timer_)) bell_.rouse();
 }
 

@@ -25,6 +25,8 @@ class Watch {
   // Any thread, after it has said that it sleeps and before its last look around: the bell rings once when `fd` can be read, or after
   // so many nanoseconds (0: never).
   void arm(int fd, std::int64_t after);
+  // The same without a descriptor.
+  void arm_timer(std::int64_t after);
 
   // Who looks after a rank's work when a time has passed. Each says whether it is to be asked again. They are called by the helper, for as
   // long as the process lives.

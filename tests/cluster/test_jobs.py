@@ -16,7 +16,8 @@ COMPONENTS = Path(os.environ["JOB_COMPONENTS"])  # the folder of the networks
 LAUNCHERS = {
     "pmi2": ("--slurm", "srun --mpi=pmi2 -N2 -n4"),
     "pmix": ("--slurm", "srun --mpi=pmix -N2 -n4"),
-    "prterun": ("--prrte", "prterun --host node1:2,node2:2 -n 4"),
+    # It would bind ranks, which then keep their core busy, to cores that the nodes share.
+    "prterun": ("--prrte", "prterun --bind-to none --host node1:2,node2:2 -n 4"),
     "hydra": ("--hydra", "mpiexec.hydra -hosts node1,node2 -ppn 2 -n 4"),
 }
 ANY = -1  # exit code: prterun's is 0 when it has lost a node
