@@ -33,10 +33,12 @@ class Packet {
 
   static constexpr std::size_t most_parts = 256;
 
-  // An empty one of at most so many bytes, to a rank with so much credit left. Throws std::bad_alloc, the first time.
+  // Throws std::bad_alloc; nothing else does.
+  Packet() { parts_.reserve(most_parts); }
+
+  // An empty one of at most so many bytes, to a rank with so much credit left.
   void begin(std::size_t most, const Credits& credits) {
     parts_.clear();
-    parts_.reserve(most_parts);
     most_ = most;
     bytes_ = 0;
     credits_ = credits;
@@ -69,8 +71,8 @@ class Packet {
       to += sizeof head + padded(parts_[i].bytes);
     }
   }
-  // Hands message number `first` and those behind it to sink(header, payload, bytes), which may throw; it is told first(taken) how
-  // many it has had. What is not a packet ends where it stops being one.
+  // Hands the messages behind the first `taken` to sink(header, payload, bytes), and counts those that it has had in `taken`: it may
+  // throw, and gets the same one next time. What is not a packet ends where it stops being one.
   template <class Sink>
   static void read(const std::byte* from, std::size_t bytes, std::uint32_t& taken, Sink&& sink) {
     for (std::uint32_t i = 0; bytes >= sizeof(PartHead); ++i) {

@@ -43,7 +43,7 @@ class Remote {
     return posted;
   }
 
-  // An empty packet to this peer, for post_packet(). Throws std::bad_alloc.
+  // An empty packet to this peer, for post_packet(). Throws std::bad_alloc, the first time for a peer.
   Packet& begin_packet(int peer) {
     packet_.begin(network_->traits().eager, peers_[peer].credits);
     return packet_;

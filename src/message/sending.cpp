@@ -1,5 +1,6 @@
 // How a send leaves, alone or with others in a packet: in the form that its size, its mode and the credit at its receiver permit.
 #include <cstring>
+#include <new>
 
 #include "message/core.hpp"
 #include "progress/idle_cores.hpp"
@@ -92,10 +93,14 @@ void Core::collect(Request& send, Wakeups& wakeups) {
   item.request = &send;
   const bool first = outbox_.append(send.peer, item);
   if (!busy || send.capacity >= alone_from) {
-    (void)flush_outbox(wakeups);
-  } else if (first) {
-    route_.remind();
+    try {
+      (void)flush_outbox(wakeups);
+    } catch (
+        const std::bad_alloc&) {  // it is on the list, and so has not failed: the next poll says what there is to say
+    }
   }
+  // Also of what the network has no room for now: a thread that sleeps has not asked for any.
+  if (first && must_wait(send.peer)) route_.remind();
 }
 
 // To one peer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "datatype/datatype.hpp"
 #include "message/core.hpp"
@@ -111,10 +112,14 @@ bool Streams::post_piece(Stream& stream, Wakeups& wakeups) {
   if (sizeof(Piece) + n <= sizeof OutboxItem::payload) {
     std::byte piece[sizeof OutboxItem::payload];
     fill(piece);
-    core_.send_control(stream.peer, header, piece, sizeof(Piece) + n, wakeups);  // which may have company
-  } else if (core_.route().post(stream.peer, header, sizeof(Piece) + n, fill) != lln::Posted::done) {
-    return false;
+    try {
+      core_.send_control(stream.peer, header, piece, sizeof(Piece) + n, wakeups);  // which may have company
+      stream.moved += n;
+      return true;
+    } catch (const std::bad_alloc&) {  // there is none for a place on the list: alone it needs none
+    }
   }
+  if (core_.route().post(stream.peer, header, sizeof(Piece) + n, fill) != lln::Posted::done) return false;
   stream.moved += n;
   return true;
 }
