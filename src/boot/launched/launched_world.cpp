@@ -167,6 +167,11 @@ bool LaunchedWorld::is_first_to_abort() {
   return !member_.agree(first_to_abort, own, first, time_to_be_first) || first == own;
 }
 
+// Before the launcher is asked to end the job: to pass on what has been written, or to ranks to end by themselves.
+void LaunchedWorld::leave_time() const {
+  usleep((wireup_->keeps_abort_code() ? time_of_text : time_of_ranks) * 1000);
+}
+
 void LaunchedWorld::abort(int code, const char* text) {
   std::int32_t unset = 0;
   if (!record().abort_code.compare_exchange_strong(unset, exit_code(code))) {
@@ -177,7 +182,7 @@ void LaunchedWorld::abort(int code, const char* text) {
   if (is_first_to_abort()) write_line(text);
   member_.send(Frame(FrameKind::end).add(exit_code(code)).add(time_to_be_ended()));
   if (agent_) wait_until([this] { return agent_->has_told_end(); });
-  usleep((wireup_->keeps_abort_code() ? time_of_text : time_of_ranks) * 1000);
+  leave_time();
   wireup_->abort(exit_code(code), text);
   _exit(exit_code(code));
 }
@@ -194,7 +199,7 @@ void LaunchedWorld::say(const char* text) {
 }
 
 void LaunchedWorld::end() {
-  if (!wireup_->keeps_abort_code()) usleep(time_of_ranks * 1000);
+  leave_time();
   wireup_->abort(1, record().abort_text);
   usleep(time_of_launcher * 1000);
   _exit(1);

@@ -35,6 +35,7 @@ class LaunchedWorld final : public World, public Ending {
   LaunchedWorld(void* segment, std::unique_ptr<Wireup> wireup, Connection agent, int agent_rank);
   void begin(Gathered gathered);
   bool is_first_to_abort();
+  void leave_time() const;
   // At the end of the process.
   static void linger();
 
