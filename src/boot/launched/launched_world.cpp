@@ -168,9 +168,7 @@ bool LaunchedWorld::is_first_to_abort() {
 }
 
 // Before the launcher is asked to end the job: to pass on what has been written, or to ranks to end by themselves.
-void LaunchedWorld::leave_time() const {
-  usleep((wireup_->keeps_abort_code() ? time_of_text : time_of_ranks) * 1000);
-}
+void LaunchedWorld::leave_time() const { usleep((wireup_->keeps_abort_code() ? time_of_text : time_of_ranks) * 1000); }
 
 void LaunchedWorld::abort(int code, const char* text) {
   std::int32_t unset = 0;
