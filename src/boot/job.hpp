@@ -30,7 +30,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 10;                 // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 11;                 // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -138,6 +138,8 @@ struct alignas(64) JobHeader {
   std::int32_t nodes;       // that the ranks are on, or pretend to be (HEDDLE_NODES)
   std::int32_t first_node;  // of those whose memory is here
   std::int32_t renumbered;  // 1: the launcher has dealt ranks out to the nodes in another order than theirs
+  // Who of a node says what became of the others, where several notice: 1 and its rank; 0: nobody has.
+  std::atomic<std::int32_t> teller;
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
 };
 static_assert(sizeof(JobHeader) == 256);

@@ -58,6 +58,7 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
                                        .nodes = nodes,
                                        .first_node = 0,
                                        .renumbered = 0,
+                                       .teller = {},
                                        .agreed = {}};
   for (int node = 0; node <= nodes; ++node)
     boot::first_ranks(segment.header)[node] = boot::even_first_rank(node, nodes, size);

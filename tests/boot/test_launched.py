@@ -92,6 +92,14 @@ class Launched(LauncherTest):
                     self.assertEqual((result.aborted, result.err), (7, "no reason\n"))
                     self.assertLess(result.seconds, END_LIMIT)
 
+    def test_all_abort_at_once(self):
+        # One of them says why, and does before the others end it.
+        for env in ({}, {"HEDDLE_NODES": "2"}, {"HEDDLE_NODES": "4"}, {"HEDDLE_NODES": "2", "SLURM_STEP_ID": "0"}):
+            for _ in range(5):
+                result = self.launch(4, "join", "abort", "7", "no reason", env=env)
+                self.assertEqual((result.aborted, result.err), (7, "no reason\n"), env)
+                self.assertLess(result.seconds, END_LIMIT)
+
     def test_abort_without_the_launcher(self):
         # After a finalization it cannot be asked any more, and Slurm would forget the code: the ranks tell each other.
         for env in ({}, {"SLURM_STEP_ID": "0", "HEDDLE_NODES": "2"}):

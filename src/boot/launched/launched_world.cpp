@@ -21,7 +21,7 @@ namespace {
 constexpr char nodes_variable[] = "HEDDLE_NODES";
 constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
 constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
-constexpr int time_to_be_first = 300;   // milliseconds in which rank 0's node says who is the first to end the job
+constexpr int time_to_be_first = 1000;  // milliseconds in which rank 0's node says who is the first to end the job
 constexpr int time_of_text = 100;   // milliseconds in which a launcher passes on what we have written, or it is lost
 constexpr int time_of_ranks = 200;  // milliseconds in which ranks end that have been told to
 
@@ -177,7 +177,10 @@ void LaunchedWorld::abort(int code, const char* text) {
   }
   std::snprintf(record().abort_text, sizeof record().abort_text, "%s", text);
   record().state.store(RankState::aborted);
-  if (is_first_to_abort()) write_line(text);
+  if (is_first_to_abort())
+    write_line(text);
+  else
+    usleep(time_of_launcher * 1000);  // the first ends us, once it has said why; we would end it before
   member_.send(Frame(FrameKind::end).add(exit_code(code)).add(time_to_be_ended()));
   if (agent_) wait_until([this] { return agent_->has_told_end(); });
   leave_time();
@@ -193,7 +196,11 @@ void LaunchedWorld::say(const char* text) {
     while (true) pause();
   }
   record().state.store(RankState::aborted);
-  write_line((std::string("heddle: ") + text).c_str());
+  std::int32_t nobody = 0;
+  if (header().teller.compare_exchange_strong(nobody, rank() + 1))
+    write_line((std::string("heddle: ") + text).c_str());
+  else
+    usleep(time_of_launcher * 1000);  // whoever has said it ends us
 }
 
 void LaunchedWorld::end() {

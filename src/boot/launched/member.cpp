@@ -13,9 +13,8 @@
 namespace heddle::boot {
 namespace {
 
-// Milliseconds. Those of its own node know best what has become of an agent; one after the other they would say it.
+// Milliseconds. Those of its own node know best what has become of an agent.
 constexpr int patience = 300;
-constexpr int patience_for_each = 20;
 constexpr std::uint32_t longest_time_to_end = 2'000;
 
 }  // namespace
@@ -81,9 +80,7 @@ void Member::agent_is_gone() {
   std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
                 header_.renumbered != 0 ? launcher_ranks(&header_)[agent_] : agent_,
                 rank_records(&header_)[agent_].pid.load());
-  const std::int32_t* const first =
-      std::upper_bound(first_ranks(&header_), first_ranks(&header_) + header_.nodes, rank_) - 1;
-  usleep(static_cast<unsigned>(patience + std::min(20, rank_ - *first) * patience_for_each) * 1000);
+  usleep(patience * 1000);
   ending_.say(text);
   ending_.end();
 }

@@ -17,7 +17,7 @@ namespace heddle::boot {
 class Ending {
  public:
   virtual ~Ending() = default;
-  // Once: a second thread that has something to say is kept from it.
+  // Once in a node: a second thread or rank that has something to say is kept from it.
   virtual void say(const char* text) = 0;
   // Asks the launcher to end the job, and ends this process.
   [[noreturn]] virtual void end() = 0;
