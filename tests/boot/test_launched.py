@@ -97,7 +97,8 @@ class Launched(LauncherTest):
         for env in ({}, {"HEDDLE_NODES": "2"}, {"HEDDLE_NODES": "4"}, {"HEDDLE_NODES": "2", "SLURM_STEP_ID": "0"}):
             for _ in range(5):
                 result = self.launch(4, "join", "abort", "7", "no reason", env=env)
-                self.assertEqual((result.aborted, result.err), (7, "no reason\n"), env)
+                self.assertEqual(result.err, "no reason\n", env)
+                self.assertTrue(result.aborted == 7 or result.codes == [7] * 4, result)
                 self.assertLess(result.seconds, END_LIMIT)
 
     def test_abort_without_the_launcher(self):
