@@ -25,6 +25,23 @@ constexpr int most_unheard = 100;
 
 constexpr int roots_node = 0;
 
+// Whether ranks of this node have been sent what they were to be, and agents of others have read it: they close their end then.
+bool have_heard(const std::vector<Connection*>& locals, const std::vector<Connection*>& nodes) {
+  bool all = true;
+  for (Connection* link : locals) {
+    link->flush();
+    all &= !link->waits_for_room();
+  }
+  for (Connection* link : nodes) {
+    link->flush();
+    if (!link->waits_for_room()) link->end_sending();
+    link->read();
+    while (link->next()) continue;  // it comes too late
+    all &= !link->is_open();
+  }
+  return all;
+}
+
 }  // namespace
 
 Agent::Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending)
@@ -225,18 +242,15 @@ void Agent::take_agreed(const Frame& frame) {
 void Agent::end_all(const Frame& end, bool tell_root) {
   if (ending_job_) return;
   ending_job_ = true;
-  std::vector<Connection*> all;
+  std::vector<Connection*> locals, nodes;
   for (LocalRank& local : at_.locals)
-    if (local.rank != rank_) all.push_back(&local.link);
-  for (NodeLink& node : at_.nodes) all.push_back(&node.link);
-  if (tell_root) all.push_back(&at_.root);
-  for (Connection* link : all) link->send(end);
-  const auto waits = [](const Connection* link) { return link->waits_for_room(); };
-  for (const std::int64_t by = milliseconds_now() + time_to_tell;
-       milliseconds_now() < by && std::any_of(all.begin(), all.end(), waits);) {
+    if (local.rank != rank_) locals.push_back(&local.link);
+  for (NodeLink& node : at_.nodes) nodes.push_back(&node.link);
+  if (tell_root) nodes.push_back(&at_.root);
+  for (Connection* link : locals) link->send(end);
+  for (Connection* link : nodes) link->send(end);
+  for (const std::int64_t by = milliseconds_now() + time_to_tell; !have_heard(locals, nodes) && milliseconds_now() < by;)
     usleep(1000);
-    for (Connection* link : all) link->flush();
-  }
   // This process last: it may end as soon as it hears, and the others would take that for the reason.
   for (LocalRank& local : at_.locals)
     if (local.rank == rank_) local.link.send(end);

@@ -86,6 +86,10 @@ void Connection::flush() {
   }
 }
 
+void Connection::end_sending() {
+  if (is_open()) (void)shutdown(fd(), SHUT_WR);
+}
+
 bool Connection::send_descriptor(const Frame& frame, int passed) {
   const std::string bytes = frame.encode();
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)]{};
