@@ -87,6 +87,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
   bool send_left() override {
     const auto any_waiting = [this] { return any_of([](const auto& vni) { return vni.any_waiting(); }); };
     if (!any_waiting()) return false;
+    // Where one thread does everything it is called; what it cannot send now it has asked for room for when it sleeps again.
+    if (is_served()) {
+      rouse();
+      return false;
+    }
     (void)advance(false);
     return any_waiting();
   }

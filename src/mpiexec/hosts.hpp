@@ -1,4 +1,4 @@
-// Host lists: accepted if they name this machine. No name is looked up; a resolver can take seconds.
+// Lists of hosts. No name is looked up; a resolver can take seconds.
 #pragma once
 
 #include <string>
@@ -6,15 +6,21 @@
 
 namespace heddle::mpiexec {
 
-// How many ranks a list of hosts has room for on this machine.
-struct HostSlots {
-  int slots = 0;  // 0: the list gives no number
+struct Host {
+  std::string name;
+  int slots = 0;  // ranks that it has room for; 0: it was not said
   int limit = 0;  // never more than these; 0: no such limit
 };
 
-// Both throw UsageError at the first host that is another machine, and at a number that is none. A host may carry slots:
-// "node1:4". In a list each mention of a host is a slot.
-HostSlots slots_of_hosts(const std::vector<std::string>& hosts);
-HostSlots slots_of_host_file(const std::string& path);
+bool is_this_machine(const std::string& host);
+bool are_this_machine(const std::vector<Host>& hosts);
+
+// Both throw UsageError at a number that is none. A host may carry slots: "node1:4".
+std::vector<Host> read_hosts(const std::vector<std::string>& list);  // each mention of a host is a slot
+std::vector<Host> read_host_file(const std::string& path);
+
+// Of all together; 0: there is no number.
+int slots_of(const std::vector<Host>& hosts);
+int limit_of(const std::vector<Host>& hosts);
 
 }  // namespace heddle::mpiexec

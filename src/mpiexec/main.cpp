@@ -14,6 +14,8 @@
 #include "boot/cpu_mask.hpp"
 #include "boot/variables.hpp"
 #include "boot/wake_up.hpp"
+#include "mpiexec/hand_over.hpp"
+#include "mpiexec/hosts.hpp"
 #include "mpiexec/launch.hpp"
 #include "mpiexec/open_files.hpp"
 #include "mpiexec/options.hpp"
@@ -96,10 +98,11 @@ Placement find_placement(Options& options, int usable) {
     if (app.ranks == 0) app.ranks = ranks_of_parts(request, machine);
   }
   const int ranks = total_ranks(options);
-  const int slots = options.slots != 0 ? options.slots : usable;
+  const int named = slots_of(options.apps.front().hosts);
+  const int slots = named != 0 ? named : usable;
   if (request.no_oversubscribe && ranks > slots)
     throw UsageError("--nooversubscribe: " + std::to_string(ranks) + " ranks do not fit into " + std::to_string(slots) +
-                     (options.slots != 0 ? " slots of the hosts" : " usable cores") + "; start fewer or leave it out");
+                     (named != 0 ? " slots of the hosts" : " usable cores") + "; start fewer or leave it out");
   Placement placement = place(request, ranks, usable, machine);
   for (std::vector<int>& cpus : placement.cpus) {
     if (cpus.empty() && !request.cpus.empty()) cpus = allowed;
@@ -149,6 +152,10 @@ int run(const std::vector<std::string>& arguments) {
   require_open_files(options);
   name_unknown_variables(options);
   require_programs(options);
+  if (leads_elsewhere(options)) {
+    become(hand_over(options), options);
+    return 0;
+  }
   const Placement placement = find_placement(options, usable);
   require_open_files(options);
   const int ranks = total_ranks(options);

@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "boot/job.hpp"
+#include "mpiexec/hand_over.hpp"
 #include "mpiexec/hosts.hpp"
 #include "mpiexec/words.hpp"
 
@@ -116,16 +117,9 @@ void choose_mapping(Parser& parser, const std::string& text) {
   request.map = Level::automatic;
 }
 
-void choose_hosts(Parser& parser, const std::string& list) {
-  const HostSlots slots = slots_of_hosts(names(parser, list));
-  parser.count.slots = parser.options.slots = slots.slots;
-}
+void choose_hosts(Parser& parser, const std::string& list) { parser.app.hosts = read_hosts(names(parser, list)); }
 
-void choose_host_file(Parser& parser, const std::string& path) {
-  const HostSlots slots = slots_of_host_file(path);
-  parser.count.slots = parser.options.slots = slots.slots;
-  parser.count.limit = slots.limit;
-}
+void choose_host_file(Parser& parser, const std::string& path) { parser.app.hosts = read_host_file(path); }
 
 void choose_output_folder(Parser& parser, const std::string& text) {
   std::vector<std::string> words = split(text, ':');
@@ -189,19 +183,24 @@ void finish_app(Parser& parser) {
   App& app = parser.app;
   const RankCount& count = parser.count;
   if (app.command.empty()) throw UsageError("no program is named; usage: mpiexec -n 4 ./program");
-  const bool by_topology = parser.options.placement.per_part != 0;
+  if (app.hosts.empty()) app.hosts = parser.options.apps.empty() ? allocated_hosts() : parser.options.apps.front().hosts;
+  const bool elsewhere = leads_elsewhere(app.hosts);
+  const int nodes = elsewhere ? machines(app.hosts) : 1;
+  const int slots = slots_of(app.hosts), limit = limit_of(app.hosts);
+  const bool may_be_unknown = parser.options.placement.per_part != 0 || (elsewhere && app.hosts.empty());
   app.ranks = count.given != 0       ? count.given
-              : count.per_node != 0  ? count.per_node
-              : count.suggested != 0 ? count.suggested
-              : by_topology          ? 0
-                                     : std::max(count.slots, 1);
-  if (count.per_node != 0 && app.ranks > count.per_node)
-    throw UsageError(count.per_node_option + " allows " + std::to_string(count.per_node) +
-                     " ranks on a node, and there is this node only, but -n asks for " + std::to_string(app.ranks) +
-                     "; leave one of the two out");
-  if (count.limit != 0 && app.ranks > count.limit)
-    throw UsageError("the file of hosts allows at most " + std::to_string(count.limit) +
-                     " ranks here (max_slots), not " + std::to_string(app.ranks));
+              : count.per_node != 0  ? count.per_node * nodes
+              : count.suggested != 0 ? count.suggested * nodes
+              : may_be_unknown       ? 0
+                                     : std::max(slots, 1);
+  app.per_node = count.per_node != 0 ? count.per_node : count.suggested;
+  if (count.per_node != 0 && app.ranks > count.per_node * nodes)
+    throw UsageError(count.per_node_option + " allows " + std::to_string(count.per_node) + " ranks on a node, and there " +
+                     (nodes == 1 ? "is this node only" : "are " + std::to_string(nodes)) + ", but -n asks for " +
+                     std::to_string(app.ranks) + "; leave one of the two out");
+  if (limit != 0 && app.ranks > limit)
+    throw UsageError("the file of hosts allows at most " + std::to_string(limit) + " ranks " +
+                     (elsewhere ? "" : "here ") + "(max_slots), not " + std::to_string(app.ranks));
   parser.options.apps.push_back(std::move(app));
   parser.app = App{};
   parser.count = RankCount{};

@@ -17,8 +17,6 @@ struct RankCount {
   int per_node = 0;             // -N: as many as this if -n is not there, and never more
   std::string per_node_option;  // the one that said so
   int suggested = 0;            // -ppn: as many as this if -n is not there
-  int slots = 0;                // of the hosts that were named: the same
-  int limit = 0;                // the most that the file of hosts allows
 };
 
 // Where the reading of a command line is.

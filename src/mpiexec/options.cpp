@@ -158,7 +158,8 @@ constexpr Option table[] = {
      "no more ranks than slots: those of the hosts that are named, else the usable cores"},
 
     {"host hosts H", 1, [](Parser& p, Values v) { choose_hosts(p, v[0]); }, "HOST[:N],...",
-     "accepted if it names this machine, for Heddle starts ranks on one machine; without -n there are N ranks"},
+     "where ranks start: other machines are left to srun, prterun or mpiexec.hydra, whichever is there; without -n "
+     "there are N ranks"},
     {"hostfile machinefile f default-hostfile machine", 1, [](Parser& p, Values v) { choose_host_file(p, v[0]); },
      "FILE", "the same for a file of hosts: HOST:N, or HOST slots=N max_slots=M"},
     {"do-not-launch donotlaunch", 0, [](Parser& p, Values) { p.options.start_nothing = true; }, "",
@@ -290,8 +291,8 @@ std::vector<OptionHelp> described_options() {
 void print_help() {
   puts(
       "Usage: mpiexec [options] -n N program [arguments] [: [options] -n N program [arguments]] ...\n"
-      "Starts MPI ranks on this machine. Options are those of MPICH's and Open MPI's mpiexec; one or two dashes\n"
-      "are the same.\n");
+      "Starts MPI ranks on this machine, and on others by the launcher that is there (-host). Options are those of\n"
+      "MPICH's and Open MPI's mpiexec; one or two dashes are the same.\n");
   for (const Option& option : table) {
     std::string left;
     for (const std::string& name : split(option.names, ' ')) left += (left.empty() ? "-" : ", -") + name;

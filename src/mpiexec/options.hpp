@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpiexec/hosts.hpp"
 #include "mpiexec/placement.hpp"
 
 namespace heddle::mpiexec {
@@ -34,7 +35,9 @@ struct EnvironmentPlan {
 
 // One part of `mpiexec A : B : C`.
 struct App {
-  int ranks = 0;                     // 0 while it is not known; see rank_counts.hpp
+  int ranks = 0;                     // 0 while it is not known
+  int per_node = 0;                  // on each of several machines, in blocks; 0: it was not said
+  std::vector<Host> hosts;           // empty: none were named
   std::vector<std::string> command;  // the program and its arguments
   std::string directory;             // empty: ours
   std::string search_path;           // directories that are searched before those of PATH
@@ -73,7 +76,6 @@ struct Options {
   bool verbose = false;
   bool show_help = false;
   bool show_version = false;
-  int slots = 0;               // of the hosts that were named; 0: none named, or without a number
   double timeout_seconds = 0;  // 0: none
   int stdin_rank = 0;
   int universe_size = 0;                       // 0: not given

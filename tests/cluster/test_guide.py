@@ -13,6 +13,8 @@ MANY_RANKS = 180  # seconds, for eight ranks of four threads on as few cores as 
 DEMO = os.environ["JOB_DEMO"]
 GUIDE = (clusters.TREE / "docs" / "guides" / "many-machines.md").read_text()
 SCRIPTS = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", GUIDE, re.DOTALL)
+HANDED_OVER = re.findall(r"^mpiexec -host .*demo.*$", GUIDE, re.MULTILINE)
+MPIEXEC = os.environ["JOB_MPIEXEC"]
 LINES = re.findall(r"^((?:prterun|mpiexec\.hydra) .*demo.*)$", GUIDE, re.MULTILINE)
 
 
@@ -54,6 +56,14 @@ class Guide(clusters.Case):
                     more = " --bind-to none" if ranks // 2 > os.cpu_count() else ""
                     said = self.run_there("--prrte", line.replace("prterun", "prterun" + more))
                 self.is_good(said, ranks)
+
+    def test_mpiexec_hands_over(self):
+        self.assertEqual(len(HANDED_OVER), 1)
+        line = HANDED_OVER[0].replace("mpiexec", MPIEXEC)
+        for option, launcher in (("--prrte", "prterun"), ("--hydra", "mpiexec.hydra")):
+            with self.subTest(launcher):
+                self.is_good(self.run_there(option, f"{line} 2>said; cat said; grep -qF 'left to {launcher}' said"), 2)
+        self.is_good(self.run_there("--slurm", f"salloc -Q -N2 -n4 {MPIEXEC} -N 1 ./demo --quick 2>said; cat said; grep -qF 'left to srun' said"), 2)
 
 
 if __name__ == "__main__":

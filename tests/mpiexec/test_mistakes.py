@@ -88,7 +88,6 @@ class Hosts(MistakeTest):
         self.assertEqual(self.ranks_of("--nooversubscribe", "-n", "1"), 1)
 
     def test_wrong(self):
-        self.refused("-hosts", "localhost,node17", "true", says=["host 'node17' is not this machine", "leave the host out"])
         self.refused("-host", "localhost:many", "true", says="'localhost:many' in a list of hosts: 'many' is not a number of slots")
         self.refused("-f", self.hosts_file("localhost slots=0\n"), "true", says="'0' is not a number of slots")
         self.refused("-f", "/nowhere", "true", says="cannot read the file '/nowhere': No such file")

@@ -95,7 +95,7 @@ LaunchedWorld::LaunchedWorld(void* segment, std::unique_ptr<Wireup> wireup, Conn
     : World(segment, number_in(segment, wireup->rank())),
       wireup_(std::move(wireup)),
       member_(std::move(agent), header(), rank(), agent_rank, *this),
-      asked_(std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(size()))) {}
+      asked_(static_cast<std::size_t>(size())) {}
 
 void LaunchedWorld::begin(Gathered gathered) {
   record().appnum = wireup_->appnum();

@@ -11,6 +11,7 @@
 #include "boot/problem.hpp"
 #include "boot/wireup.hpp"
 #include "boot/world.hpp"
+#include "platform/zeroed_array.hpp"
 
 namespace heddle::boot {
 
@@ -43,7 +44,7 @@ class LaunchedWorld final : public World, public Ending {
   mutable Member member_;
   std::unique_ptr<Agent> agent_;                        // of the node's agent
   std::mutex mutex_;                                    // of our own card
-  mutable std::unique_ptr<std::atomic<bool>[]> asked_;  // by rank: whether its card is on its way
+  platform::ZeroedArray<std::atomic<bool>> asked_;      // by rank: whether its card is on its way
   std::atomic<bool> left_{false};
 };
 

@@ -1,6 +1,7 @@
 #include "boot/launched/root.hpp"
 
 #include <poll.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -20,6 +21,17 @@ struct Guest {
   std::int64_t since;
   bool known = false;  // the secret
 };
+
+// Each other node has a connection to this process, and there are no more nodes than ranks. Programs keep the limit that they have where
+// that is enough.
+void make_room_for_connections(int ranks) {
+  constexpr rlim_t others = 64;
+  const rlim_t wanted = static_cast<rlim_t>(ranks) + others;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+  limit.rlim_cur = std::min(wanted, limit.rlim_max);
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 bool read_node(const Frame& frame, int size, NodeLink& node) {
   Fields fields(frame);
@@ -56,6 +68,7 @@ bool number_ranks(int size, Gathered& gathered) {
 }
 
 bool gather_agents(const Descriptor& listener, const Secret& secret, int size, Gathered& gathered, std::string& why) {
+  make_room_for_connections(size);
   std::vector<Guest> guests;
   std::size_t ranks = gathered.nodes.front().ranks.size();
   int strangers = 0;
