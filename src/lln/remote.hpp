@@ -72,6 +72,14 @@ class Remote {
     if (there.credits.is_due()) (void)post(sender, Header{MessageKind::credit, 0, 0, 0}, 0, [](std::byte*) {});
   }
 
+  // A message that was announced only for want of credit has met its receive at once. The sender gets more with the answer.
+  void widen_credit(int sender) {
+    Credits& credits = peers_[sender].credits;
+    if (!credits.can_widen() || credits.width() > room_to_widen_) return;
+    room_to_widen_ -= credits.width();
+    credits.widen();
+  }
+
   // As Network::poll, to sink(sender, header, payload, bytes), which throws std::bad_alloc where there is no memory for a message. Whether
   // anything came, if only credit, is added to `any`.
   template <class Sink>
@@ -185,6 +193,7 @@ class Remote {
   std::size_t early_ = 0;
   Packet packet_;
   PostCost cost_;
+  std::size_t room_to_widen_ = std::size_t{16} << 20;  // bytes by which all windows together may become wider
 };
 
 }  // namespace heddle::lln

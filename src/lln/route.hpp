@@ -68,6 +68,8 @@ class Route {
   }
   // Under the VNI's protection: a message of another node that needed credit has been received and dropped.
   void return_credit(int sender, std::size_t bytes) { remote_->return_credit(sender, bytes); }
+  // And one that was announced only for want of credit has met its receive.
+  void widen_credit(int sender) { remote_->widen_credit(sender); }
   // Any thread, a hint: whether poll() would find something; how many messages it has taken.
   bool arrived() const { return shm_.arrived() || (remote_ && remote_->arrived()); }
   // Any thread: whether something has arrived from a local peer.

@@ -148,6 +148,7 @@ class Core {
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void arrive_remote(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                      Wakeups& wakeups);
+  bool was_uncredited(const lln::Header& header, const std::byte* payload, std::size_t bytes) const;
   void arrive_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                       Wakeups& wakeups);
   void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);

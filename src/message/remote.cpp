@@ -1,6 +1,7 @@
 // Messages that arrive from other nodes, and the credit of those that were sent unasked (lln/credits.hpp): it is returned when their data have
 // been copied out.
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "message/core.hpp"
@@ -16,6 +17,14 @@ using lln::MessageKind;
 static_assert(sizeof(Unexpected) + 2 * sizeof(std::size_t) <= Credits::per_message,
               "with what malloc adds to a payload");
 
+// Whether it is announced only for want of credit: it is short enough to go unasked.
+bool Core::was_uncredited(const Header& header, const std::byte* payload, std::size_t bytes) const {
+  if (header.kind != MessageKind::rts || bytes < sizeof(Rts)) return false;
+  Rts rts;
+  std::memcpy(&rts, payload, sizeof rts);
+  return rts.bytes <= route_.remote_eager_bytes();
+}
+
 // As arrive(), which knows nothing of credit.
 void Core::arrive_remote(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                          Wakeups& wakeups) {
@@ -28,6 +37,7 @@ void Core::arrive_remote(int sender, const Header& header, const std::byte* payl
     receive->tag = header.tag;
     deliver(*receive, sender, header, payload, bytes, wakeups);
   } else {
+    if (was_uncredited(header, payload, bytes)) route_.widen_credit(sender);
     deliver_rts(*receive, sender, header, payload, bytes, wakeups);
   }
   if (on_credit) route_.return_credit(sender, bytes);

@@ -43,7 +43,24 @@ TEST(Credits, AreReturnedWhenHalfOfTheWindowIsDue) {
   EXPECT_FALSE(receiver.is_due());
 }
 
-// At every moment: what the sender has consumed is on its way, kept, owed, or on its way back.
+TEST(Credits, BecomeMoreWhenTheWindowIsWidened) {
+  Credits sender;
+  Credits receiver;
+  std::int64_t width = Credits::window;
+  for (; receiver.can_widen(); width *= 2) {
+    EXPECT_EQ(receiver.width(), width);
+    receiver.widen();
+    sender.replenish(receiver.owed());
+    receiver.settle();
+  }
+  EXPECT_EQ(width, Credits::widest);
+  std::uint64_t used = 0;
+  for (; sender.suffice_for(0); used += Credits::cost(0)) sender.consume(0);
+  EXPECT_LE(used, Credits::widest);
+  EXPECT_GT(used + Credits::cost(0), Credits::widest);
+}
+
+// At every moment: what the sender has consumed is on its way, kept, owed, or on its way back; or has been given on top.
 TEST(Credits, AreConserved) {
   const unsigned seed = std::random_device{}();
   std::printf("seed %u\n", seed);
@@ -56,6 +73,7 @@ TEST(Credits, AreConserved) {
   std::uint64_t in_return = 0;
   for (int i = 0; i < 200'000; ++i) {
     const std::size_t bytes = random() % 1500;
+    if (random() % 50'000 == 0 && receiver.can_widen()) receiver.widen();
     switch (random() % 4) {
       case 0:
         if (sender.suffice_for(bytes)) {
@@ -83,8 +101,9 @@ TEST(Credits, AreConserved) {
         in_return -= returning.front();
         returning.pop_front();
     }
-    ASSERT_LE(held, Credits::window);
-    ASSERT_EQ(sender.consumed(), held + receiver.owed() + in_return);
+    ASSERT_LE(held, receiver.width());
+    ASSERT_EQ(sender.consumed() + (receiver.width() - Credits::window),
+              static_cast<std::int64_t>(held + receiver.owed() + in_return));
     if (kept.empty() && returning.empty() && !receiver.is_due()) {
       ASSERT_TRUE(sender.suffice_for(Credits::window / 2 - Credits::per_message));
     }

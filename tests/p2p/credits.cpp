@@ -289,6 +289,34 @@ void without_credit(test::Board& board) {
   MPI_Request_free(&partitioned);
 }
 
+// A sender whose messages all find their receive does not run ahead, however many are under way: it gets more credit.
+void who_is_received_gets_more(MPI_T_pvar_session session) {
+  constexpr int under_way = 1000;  // several windows
+  const test::Counter uncredited(session, "vni_messages_uncredited");
+  std::vector<int> values(under_way);
+  std::vector<MPI_Request> requests(under_way);
+  const auto round = [&](int number) {
+    for (int i = 0; i < under_way; ++i) {
+      int& value = values[static_cast<std::size_t>(i)];
+      MPI_Request* const request = &requests[static_cast<std::size_t>(i)];
+      value = test::rank() == 0 ? number + i : -1;
+      if (test::rank() == 0 && i == 0) MPI_Recv(nullptr, 0, MPI_CHAR, 1, special, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (test::rank() == 0) {
+        MPI_Isend(&value, 1, MPI_INT, 1, data, MPI_COMM_WORLD, request);
+      } else {
+        MPI_Irecv(&value, 1, MPI_INT, 0, data, MPI_COMM_WORLD, request);
+      }
+    }
+    if (test::rank() == 1) MPI_Send(nullptr, 0, MPI_CHAR, 0, special, MPI_COMM_WORLD);
+    MPI_Waitall(under_way, requests.data(), MPI_STATUSES_IGNORE);
+    for (int i = 0; i < under_way; ++i) equal(values[static_cast<std::size_t>(i)], number + i, "a message under way");
+  };
+  for (int i = 0; i < 10; ++i) round(i);
+  const unsigned long long before = uncredited.read();
+  for (int i = 0; i < 10; ++i) round(i);
+  check(uncredited.read() - before <= under_way / 100, "messages that are received have no credit");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -304,5 +332,6 @@ int main(int argc, char** argv) {
   blocking_sends_wait(board);
   keep_order(seed);
   without_credit(board);
+  who_is_received_gets_more(session);
   test::ok(MPI_T_pvar_session_free(&session));
 }
