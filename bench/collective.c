@@ -1,9 +1,10 @@
-// collective: one blocking collective over all ranks, in microseconds a call. `--mode barrier|bcast|allreduce|allgather|alltoall`.
+// collective: one blocking collective over all ranks, in microseconds a call. `--mode barrier|bcast|allreduce|allgather|alltoall|
+// reduce-scatter|gather|scatter|scan`.
 //
 // With several threads a rank each thread calls it on a communicator of its own, and the value is the time of
 // one call as one thread sees it. barrier: nobody may leave before the last has entered, shown by the
-// machine-wide clock. The others move `--size` bytes of doubles: the vector of a bcast (from each rank in turn) or a sum, or one
-// block of an allgather or an all-to-all. Some elements are new in each call and checked in each; all are checked before the first.
+// machine-wide clock. The others move `--size` bytes of doubles: the vector of a bcast or a sum, or one block where each rank has one for
+// each other, or one of them has (bcast, gather and scatter: each in turn). Some elements are new in each call and checked in each; all are checked before the first.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,9 @@
 
 enum { MOST_BYTES = 8 << 20 };
 
-typedef enum { BARRIER, BCAST, ALLREDUCE, ALLGATHER, ALLTOALL, MODES } mode;
-static const char* const mode_names[MODES] = {"barrier", "bcast", "allreduce", "allgather", "alltoall"};
+typedef enum { BARRIER, BCAST, ALLREDUCE, ALLGATHER, ALLTOALL, REDUCE_SCATTER, GATHER, SCATTER, SCAN, MODES } mode;
+static const char* const mode_names[MODES] = {"barrier",        "bcast",  "allreduce", "allgather", "alltoall",
+                                              "reduce-scatter", "gather", "scatter",   "scan"};
 
 typedef struct {
   const bench* b;
@@ -22,17 +24,38 @@ typedef struct {
   double **in, **out;  // by thread
 } job;
 
-static int in_blocks(const job* j) { return j->mode == ALLTOALL ? j->b->ranks : 1; }
-static int out_blocks(const job* j) { return j->mode == ALLTOALL || j->mode == ALLGATHER ? j->b->ranks : 1; }
+static int in_blocks(const job* j) {
+  return j->mode == ALLTOALL || j->mode == REDUCE_SCATTER || j->mode == SCATTER ? j->b->ranks : 1;
+}
+static int out_blocks(const job* j) {
+  return j->mode == ALLTOALL || j->mode == ALLGATHER || j->mode == GATHER ? j->b->ranks : 1;
+}
+static bool has_root(const job* j) { return j->mode == BCAST || j->mode == GATHER || j->mode == SCATTER; }
+// Whether this rank gets something.
+static bool receives(const job* j, int root) {
+  if (j->mode == BCAST) return j->b->rank != root;
+  return j->mode != GATHER || j->b->rank == root;
+}
 
 // What rank `from` gives to rank `to` in round i, element k; small integers, so that sums are exact.
 static double given(int from, int to, long i, int k) { return (double)(1 + from + 3 * to + k % 1000 + i % 1000); }
 
 static double wanted(const job* j, int block, int root, long i, int k) {
-  const int ranks = j->b->ranks;
-  if (j->mode == BCAST) return given(root, 0, i, k);
-  if (j->mode == ALLREDUCE) return ranks * given(0, 0, i, k) + ranks * (ranks - 1) / 2;
-  return given(block, j->mode == ALLTOALL ? j->b->rank : 0, i, k);
+  const int ranks = j->b->ranks, rank = j->b->rank;
+  switch (j->mode) {
+    case BCAST:
+      return given(root, 0, i, k);
+    case SCATTER:
+      return given(root, rank, i, k);
+    case ALLREDUCE:
+      return ranks * given(0, 0, i, k) + ranks * (ranks - 1) / 2;
+    case REDUCE_SCATTER:
+      return ranks * given(0, rank, i, k) + ranks * (ranks - 1) / 2;
+    case SCAN:
+      return (rank + 1) * given(0, 0, i, k) + rank * (rank + 1) / 2;
+    default:
+      return given(block, j->mode == ALLTOALL ? rank : 0, i, k);
+  }
 }
 
 // The elements that are new in each round: the first, one in the middle, the last.
@@ -69,6 +92,18 @@ static void call(const job* j, int thread, int root) {
     case ALLTOALL:
       MPI_Alltoall(in, j->count, MPI_DOUBLE, out, j->count, MPI_DOUBLE, comm);
       break;
+    case REDUCE_SCATTER:
+      MPI_Reduce_scatter_block(in, out, j->count, MPI_DOUBLE, MPI_SUM, comm);
+      break;
+    case GATHER:
+      MPI_Gather(in, j->count, MPI_DOUBLE, out, j->count, MPI_DOUBLE, root, comm);
+      break;
+    case SCATTER:
+      MPI_Scatter(in, j->count, MPI_DOUBLE, out, j->count, MPI_DOUBLE, root, comm);
+      break;
+    case SCAN:
+      MPI_Scan(in, out, j->count, MPI_DOUBLE, MPI_SUM, comm);
+      break;
   }
 }
 
@@ -79,10 +114,10 @@ static void rounds_of(void* ctx, int thread, long first, long rounds) {
     return;
   }
   for (long i = first; i < first + rounds; ++i) {
-    const int root = (int)(i % j->b->ranks);
+    const int root = has_root(j) ? (int)(i % j->b->ranks) : 0;
     for (int n = 0; n < 3; ++n) put(j, j->in[thread], i, new_element(j, n));
     call(j, thread, root);
-    if (j->mode == BCAST && j->b->rank == root) continue;
+    if (!receives(j, root)) continue;
     for (int n = 0; n < 3; ++n) expect(j, j->out[thread], root, i, new_element(j, n));
   }
   bench_checked(rounds);
@@ -91,10 +126,10 @@ static void rounds_of(void* ctx, int thread, long first, long rounds) {
 // One call all of whose elements are new and checked, on every thread's communicator.
 static void check_all(const job* j) {
   for (int t = 0; t < j->b->threads; ++t) {
-    for (int root = 0; root < (j->mode == BCAST ? j->b->ranks : 1); ++root) {
+    for (int root = 0; root < (has_root(j) ? j->b->ranks : 1); ++root) {
       for (int k = 0; k < j->count; ++k) put(j, j->in[t], root, k);
       call(j, t, root);
-      if (j->mode == BCAST && j->b->rank == root) continue;
+      if (!receives(j, root)) continue;
       for (int k = 0; k < j->count; ++k) expect(j, j->out[t], root, root, k);
       bench_checked(1);
     }
@@ -129,8 +164,8 @@ int main(int argc, char** argv) {
       (b.threads > 1 && !b.comm_each)) {
     if (!b.rank)
       fprintf(stderr,
-              "collective: --mode barrier|bcast|allreduce|allgather|alltoall, --size 8 to 8388608 in doubles, "
-              "--comm each\n");
+              "collective: --mode barrier|bcast|allreduce|allgather|alltoall|reduce-scatter|gather|scatter|scan, "
+              "--size 8 to 8388608 in doubles, --comm each\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   j.count = (int)(b.size / sizeof(double));

@@ -1,13 +1,14 @@
-"""`heddle bench paper | check | count | plot`."""
+"""`heddle bench paper | sizes | check | count | plot`."""
 
 from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from . import check, curve, instructions, mpis, papers, table
+from . import check, curve, instructions, mpis, papers, sizes, table
 from .campaign import Campaign
-from .commands import (add_contest_options, announce, command_line, contestants, finish, outcome, plan, stem, stored, tell,
+from .commands import (add_contest_options, announce, command_line, contestants, finish, numbers, outcome, plan, stem, stored, tell,
                        words)
+from .commands import sizes as read_sizes
 
 
 def register(parts) -> None:
@@ -19,6 +20,17 @@ def register(parts) -> None:
     paper.add_argument("--markdown", action="store_true", help="print the list as Markdown")
     add_contest_options(paper)
     paper.set_defaults(perform=perform_paper, against="mpich,impi,openmpi", repeats="3")
+
+    sweep = parts.add_parser("sizes", help="patterns by size, ranks and kind of rank beside the reference MPIs: a map of ratios")
+    sweep.add_argument("--patterns", metavar="a,b", help=f"of {', '.join(sizes.PATTERNS)} (default: all)")
+    sweep.add_argument("--ranks", default=",".join(map(str, sizes.RANKS)), metavar="2,4,8")
+    sweep.add_argument("--sizes", default=",".join(map(str, sizes.SIZES)), metavar="8,64k,4m")
+    sweep.add_argument("--rank-kind", default="processes,threads", metavar="KINDS", help="processes, threads or both (default)")
+    sweep.add_argument("--from", dest="file", metavar="JSON", help="show a stored result instead of measuring")
+    sweep.add_argument("--markdown", action="store_true", help="print Markdown tables")
+    sweep.add_argument("--picture", metavar="SVG", help="write the map of the first contestant there")
+    add_contest_options(sweep)
+    sweep.set_defaults(perform=perform_sizes, against="mpich,impi:stock,impi", seconds="0.05")
 
     regress = parts.add_parser("check", help="has something become slower? exit code 1 on a loss of 15%%")
     regress.add_argument("--baseline", metavar="PREFIX", help="compare with the Heddle that is installed there")
@@ -70,6 +82,27 @@ def perform_paper(args) -> int:
 def listing(head: list[str], rows: list[list[str]]) -> str:
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(len(head))]
     return "\n".join("  ".join(w.replace("`", "").ljust(n) for w, n in zip(row, widths)).rstrip() for row in [head, *rows])
+
+
+def perform_sizes(args) -> int:
+    if args.file:
+        campaign = stored(Path(args.file))
+    else:
+        patterns = words(args.patterns, "--patterns", tuple(sizes.PATTERNS)) if args.patterns else list(sizes.PATTERNS)
+        ranks = numbers(args.ranks, "--ranks", 2, 4096)
+        wanted = sizes.points(patterns, ranks, read_sizes(args.sizes))
+        kinds = words(args.rank_kind, "--rank-kind", ("processes", "threads"))
+        plan(args, wanted, [])
+        campaign = Campaign(command_line(), plan(args, wanted, contestants(args, rank_kinds=kinds)), stem(args, "sizes").with_suffix(".json"))
+        campaign.perform(tell, announce(campaign))
+    print(f"\n{sizes.report(campaign, table.markdown if args.markdown else table.text)}")
+    drawn = sizes.maps(campaign)
+    if args.picture and drawn:
+        notes = [f"{table.machine_line(campaign)}, commit {campaign.commit}; medians of {table.most_runs(campaign)} interleaved runs."]
+        Path(args.picture).write_text(sizes.picture(drawn[0], notes) + "\n")
+        print(args.picture)
+    finish(campaign, sizes.fragment(campaign), "Patterns by size: time over that of the fastest reference MPI")
+    return outcome(campaign)
 
 
 def perform_check(args) -> int:
