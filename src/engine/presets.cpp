@@ -211,7 +211,7 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
     (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s%s", wanted.c_str(), why.c_str());
     return nullptr;
   }
-  if (std::size_t bytes = 0; !message::wanted_split(bytes)) return nullptr;
+  if (std::size_t bytes = 0; !message::wanted_split(bytes) || !message::wanted_staged(bytes)) return nullptr;
   model.vnis = vnis_for(rank, model);
   if (!choose_waiting(rank, model)) return nullptr;
   if (!agree(rank, model)) return nullptr;

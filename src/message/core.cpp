@@ -37,7 +37,7 @@ void truncate(Request& receive, std::size_t message_bytes) {
 Core::Core(Rank& rank, int vni, lln::Claiming claiming)
     : rank_(rank),
       route_(*rank.node, rank.networks.get(), vni, claiming, threads::user_level_possible(), counters_),
-      transfers_(*this, rank.world_rank),
+      transfers_(*this, rank.world_rank, rank.machine.crowded),
       streams_(*this),
       claims_(rank.node->heap()),
       outbox_(rank.world_size, make_strategy(rank.strategy)),
@@ -377,12 +377,12 @@ void Core::signal(Waiter& waiter, Wakeups& wakeups) {
 
 void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
   using Role = Transfer::Role;
-  if (transfer.role == Role::read || transfer.role == Role::split_reader) {
+  if (transfer.role != Role::split_writer && transfer.role != Role::packer) {
     const Header fin{MessageKind::fin, 0, 0, 0};
     send_control(transfer.peer, fin, &transfer.sender_request, sizeof transfer.sender_request, wakeups);
   }
-  // The writer of a split copy is only a helper: its request finishes when the reader says so (FIN).
-  if (transfer.role != Role::split_writer) {
+  // The sender is only a helper: its request finishes when the receiver says so (FIN).
+  if (transfer.role != Role::split_writer && transfer.role != Role::packer) {
     forget_claim(*transfer.request);
     finish(*transfer.request, wakeups);
   }

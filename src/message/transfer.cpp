@@ -10,6 +10,7 @@
 #include "datatype/datatype.hpp"
 #include "message/core.hpp"
 #include "object/error.hpp"
+#include "platform/native.hpp"
 #include "rank/rank.hpp"
 #include "rank/settings.hpp"
 
@@ -32,24 +33,35 @@ std::byte* run_of(const Request& request) {
 
 }  // namespace
 
-bool wanted_split(std::size_t& bytes) {
-  const std::string wanted = setting("HEDDLE_SPLIT_COPY");
-  if (wanted.empty()) {
-    bytes = split_bytes;
-    return true;
-  }
+namespace {
+
+// A variable that says from how many bytes on copies are of some kind.
+bool wanted_bytes(const char* variable, std::size_t otherwise, std::size_t& bytes) {
+  const std::string wanted = setting(variable);
+  bytes = otherwise;
+  if (wanted.empty()) return true;
   if (wanted == "never") {
     bytes = std::numeric_limits<std::size_t>::max();
     return true;
   }
   const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), bytes);
   if (error == std::errc() && end == wanted.data() + wanted.size()) return true;
-  (void)fail(MPI_ERR_ARG, "HEDDLE_SPLIT_COPY=%s is neither a number of bytes nor 'never'", wanted.c_str());
+  (void)fail(MPI_ERR_ARG, "%s=%s is neither a number of bytes nor 'never'", variable, wanted.c_str());
   return false;
 }
 
-Transfers::Transfers(Core& core, int world_rank) : core_(core), world_rank_(world_rank) {
-  (void)wanted_split(split_from_);  // the engine has seen that it is well formed
+// Nanoseconds for which one side waits for the other, if that may be there: several times what a chunk takes.
+constexpr std::int64_t patience = 4'000;
+
+}  // namespace
+
+bool wanted_split(std::size_t& bytes) { return wanted_bytes("HEDDLE_SPLIT_COPY", split_bytes, bytes); }
+bool wanted_staged(std::size_t& bytes) { return wanted_bytes("HEDDLE_STAGED_COPY", 0, bytes); }
+
+Transfers::Transfers(Core& core, int world_rank, bool crowded)
+    : core_(core), world_rank_(world_rank), patience_(crowded ? 0 : patience) {
+  (void)wanted_split(split_from_);  // the engine has seen that they are well formed
+  (void)wanted_staged(staged_from_);
 }
 
 Transfers::~Transfers() {
@@ -63,65 +75,83 @@ Transfers::~Transfers() {
 
 void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
   const std::size_t bytes = receive.bytes;
-  if (bytes == 0 || can_read(peer, rts)) {
-    if (bytes != 0 && bytes >= split_from_ && can_split(receive, peer, rts)) {
-      const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
-      if (shared != nowhere) {
-        new (core_.heap().at<Split>(shared)) Split{};
-        Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, bytes);
-        transfer.process = core_.peer_memory().process_of(peer);
-        const bool near = transfer.process == this_process;
-        if (!near) transfer.run = run_of(receive);
-        transfer.sender_request = rts.request;
-        transfer.remote_address = near ? rts.request : rts.address;
-        transfer.shared = shared;
-        const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
-        const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(ours), bytes, shared, Protocol::split};
-        core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
-        start(transfer, wakeups);
-        return;
-      }
-    }
-    Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
-    transfer.sender_request = rts.request;
+  const bool readable = bytes == 0 || can_read(peer, rts);
+  const bool stages = bytes >= staged_from_ && !core_.peer_memory().same_space(peer);
+  if (bytes != 0 && (stages || !readable) && accept_staged(receive, peer, rts, wakeups)) return;
+  if (readable && bytes != 0 && bytes >= split_from_ && can_split(receive, peer, rts) &&
+      accept_split(receive, peer, rts, wakeups))
+    return;
+  Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
+  transfer.sender_request = rts.request;
+  if (readable) {
     transfer.remote_address = rts.address;
     transfer.process = core_.peer_memory().process_of(peer);
-    start(transfer, wakeups);
-    return;
-  }
-  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
-  transfer.shared = core_.heap().allocate(sizeof(Pipe), 2);
-  if (transfer.shared == nowhere) {
-    // Without shared memory for a pipe there is no other way; the sender must not wait for ever.
+  } else {
+    // Without shared memory there is no other way; the sender must not wait for ever.
     receive.error = MPI_ERR_NO_MEM;
     receive.bytes = transfer.bytes = 0;
-    transfer.role = Transfer::Role::read;
-    transfer.sender_request = rts.request;
-    start(transfer, wakeups);
-    return;
   }
-  auto* pipe = core_.heap().at<Pipe>(transfer.shared);
-  pipe->filled.store(0, std::memory_order_relaxed);
-  pipe->emptied.store(0, std::memory_order_relaxed);
+  start(transfer, wakeups);
+}
+
+// False: there is no shared memory.
+bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
+  const node::Offset shared = core_.heap().allocate(sizeof(Stage), 2);
+  if (shared == nowhere) return false;
+  const std::size_t bytes = receive.bytes;
+  new (core_.heap().at<Stage>(shared)) Stage(bytes);
+  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
+  transfer.sender_request = rts.request;
+  transfer.shared = shared;
+  if (is_run(*receive.datatype, receive.count)) transfer.run = run_of(receive);
+  transfer.alone = transfer.run != nullptr && can_read(peer, rts);
+  if (transfer.alone) {
+    transfer.remote_address = rts.address;
+    transfer.process = core_.peer_memory().process_of(peer);
+  }
   count_held(core_.counters(), instruments::Count::staged);
-  const Cts cts{rts.request, 0, bytes, transfer.shared, Protocol::pipe};
+  const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(transfer.run), bytes, shared, Protocol::staged};
   core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
   start(transfer, wakeups);
+  return true;
+}
+
+// The same.
+bool Transfers::accept_split(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
+  const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
+  if (shared == nowhere) return false;
+  new (core_.heap().at<Split>(shared)) Split{};
+  Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, receive.bytes);
+  transfer.process = core_.peer_memory().process_of(peer);
+  const bool near = transfer.process == this_process;
+  if (!near) transfer.run = run_of(receive);
+  transfer.sender_request = rts.request;
+  transfer.remote_address = near ? rts.request : rts.address;
+  transfer.shared = shared;
+  const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
+  const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(ours), receive.bytes, shared, Protocol::split};
+  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
+  start(transfer, wakeups);
+  return true;
 }
 
 void Transfers::cleared(int peer, const Cts& cts, Wakeups& wakeups) {
   reserve();  // or the answer stays where it is
   auto& request = *reinterpret_cast<Request*>(cts.request);
   const bool split = cts.protocol == Protocol::split;
+  boot::PeerMemory& memory = core_.peer_memory();
   core_.heap().join(cts.shared);
-  if (split && !core_.peer_memory().within_reach(peer)) {  // it does without us
+  if (split && !memory.within_reach(peer)) {  // it does without us
     core_.heap().release(cts.shared, sizeof(Split));
     return;
   }
   Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, cts.bytes);
   transfer.remote_address = cts.address;
-  if (split) transfer.process = core_.peer_memory().process_of(peer);
-  if (split && transfer.process != this_process) transfer.run = run_of(request);
+  transfer.alone = !split && cts.address != 0 && is_run(*request.datatype, request.count) && memory.within_reach(peer);
+  if (split || transfer.alone) {
+    transfer.process = memory.process_of(peer);
+    if (transfer.process != this_process) transfer.run = run_of(request);
+  }
   transfer.shared = cts.shared;
   start(transfer, wakeups);
 }
@@ -203,9 +233,9 @@ Transfers::Step Transfers::move(Transfer& transfer) {
     case Transfer::Role::split_writer:
       return share(transfer);
     case Transfer::Role::packer:
-      return pack_chunk(transfer);
+      return fill(transfer);
     case Transfer::Role::unpacker:
-      return unpack_chunk(transfer);
+      return empty(transfer);
   }
   return Step::over;
 }
@@ -286,39 +316,73 @@ Transfers::Step Transfers::share(Transfer& transfer) {
   return Step::moved;
 }
 
-Transfers::Step Transfers::pack_chunk(Transfer& transfer) {
-  Request& request = *transfer.request;
-  auto& pipe = *core_.heap().at<Pipe>(transfer.shared);
+// The sender's part. It touches its request only while it has a chunk: the receiver may have got everything, and FIN be here.
+Transfers::Step Transfers::fill(Transfer& transfer) {
+  auto& stage = *core_.heap().at<Stage>(transfer.shared);
+  std::uint32_t filled = stage.filled.load(std::memory_order_relaxed);
   bool moved = false;
-  while (transfer.position < transfer.bytes) {
-    const std::uint32_t filled = pipe.filled.load(std::memory_order_relaxed);
-    if (filled - pipe.emptied.load(std::memory_order_acquire) == pipe_chunks) return moved ? Step::moved : Step::waits;
-    const std::size_t n = std::min(pipe_chunk, transfer.bytes - transfer.position);
-    pack(*request.datatype, request.buffer, request.count, transfer.position, pipe.chunks[filled % pipe_chunks], n);
-    transfer.position += n;
-    pipe.filled.store(filled + 1, std::memory_order_release);
+  // At most what the ring holds at a time: there may be others.
+  for (std::size_t left = stage.slots(); left != 0; --left) {
+    if (filled - stage.emptied.load(std::memory_order_acquire) == stage.slots()) break;
+    const Split::Chunk chunk = stage.split.claim(transfer.bytes, stage.chunk, true);
+    if (chunk.bytes == 0) return end_staged(transfer);
+    const Request& send = *transfer.request;
+    pack(*send.datatype, send.buffer, send.count, chunk.at, stage.place(filled), chunk.bytes);
+    stage.bytes[stage.slot(filled)] = static_cast<std::uint32_t>(chunk.bytes);
+    stage.filled.store(++filled, std::memory_order_release);
     core_.route().wake(transfer.peer);
     moved = true;
   }
-  core_.heap().release(transfer.shared, sizeof(Pipe));
-  return Step::over;
+  if (!moved && transfer.alone) return take_from_back(transfer, stage);
+  transfer.waits_until = 0;
+  return moved ? Step::moved : Step::waits;
 }
 
-Transfers::Step Transfers::unpack_chunk(Transfer& transfer) {
-  Request& request = *transfer.request;
-  auto& pipe = *core_.heap().at<Pipe>(transfer.shared);
+// The receiver's.
+Transfers::Step Transfers::empty(Transfer& transfer) {
+  auto& stage = *core_.heap().at<Stage>(transfer.shared);
+  const Request& receive = *transfer.request;
+  std::uint32_t emptied = stage.emptied.load(std::memory_order_relaxed);
   bool moved = false;
-  while (transfer.position < transfer.bytes) {
-    const std::uint32_t emptied = pipe.emptied.load(std::memory_order_relaxed);
-    if (pipe.filled.load(std::memory_order_acquire) == emptied) return moved ? Step::moved : Step::waits;
-    const std::size_t n = std::min(pipe_chunk, transfer.bytes - transfer.position);
-    unpack(*request.datatype, request.buffer, request.count, transfer.position, pipe.chunks[emptied % pipe_chunks], n);
+  for (std::size_t left = stage.slots(); left != 0 && stage.filled.load(std::memory_order_acquire) != emptied; --left) {
+    const std::size_t n = stage.bytes[stage.slot(emptied)];
+    unpack(*receive.datatype, receive.buffer, receive.count, emptied * stage.chunk, stage.place(emptied), n);
     transfer.position += n;
-    pipe.emptied.store(emptied + 1, std::memory_order_release);
+    stage.emptied.store(++emptied, std::memory_order_release);
     core_.route().wake(transfer.peer);
     moved = true;
   }
-  core_.heap().release(transfer.shared, sizeof(Pipe));
+  if (transfer.position + stage.split.moved.load(std::memory_order_acquire) == transfer.bytes) {
+    if (stage.split.failed.load(std::memory_order_relaxed) != 0) transfer.request->error = MPI_ERR_OTHER;
+    return end_staged(transfer);
+  }
+  if (!moved && transfer.alone) return take_from_back(transfer, stage);
+  transfer.waits_until = 0;
+  return moved ? Step::moved : Step::waits;
+}
+
+// The other side does nothing.
+Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
+  const std::int64_t now = platform::Native::now();
+  if (transfer.waits_until == 0) transfer.waits_until = now + patience_;
+  if (now < transfer.waits_until) return Step::moved;  // so that nobody sleeps meanwhile
+  const Split::Chunk chunk = stage.split.claim(transfer.bytes, split_chunk, false);
+  if (chunk.bytes == 0) return Step::waits;  // it has the rest in hand
+  const bool reads = transfer.role == Transfer::Role::unpacker;
+  const int error = move_bytes(reads ? Direction::read : Direction::write, transfer.process, transfer.run + chunk.at,
+                               transfer.remote_address + chunk.at, chunk.bytes);
+  if (error != 0) stage.split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
+  if (reads) {
+    transfer.position += chunk.bytes;
+  } else {
+    stage.split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel);
+    core_.route().wake(transfer.peer);
+  }
+  return Step::moved;
+}
+
+Transfers::Step Transfers::end_staged(Transfer& transfer) {
+  core_.heap().release(transfer.shared, sizeof(Stage));
   return Step::over;
 }
 

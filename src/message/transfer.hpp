@@ -3,13 +3,13 @@
 // The sender announces it (RTS: size, and the address if its data are one run). When the RTS has matched, the receiver
 // decides how the data travel and, unless it can do it alone, tells the sender (CTS):
 //
-//   single copy   the receiver reads the sender's memory: with process_vm_readv, or, if the sender is a rank of the same
-//                 process, from layout to layout
-//   split copy    from so many bytes on, if both buffers are runs (between ranks of one process: if one of them is), the two
-//                 sides share the work: one claims chunks from the front, the other from the back, the receiver reads, the
-//                 sender writes; whoever is not there simply claims none (Díaz-Martín 2014, section III)
-//   pipe          through a few chunks of shared memory, one packing while the other unpacks: for layouts of another
-//                 process that are not one run, and where a container forbids process_vm_readv
+//   staged copy   through a ring of chunks in shared memory, one side packing while the other unpacks: between processes, of any
+//                 layout (stage.hpp)
+//   split copy    from so many bytes on, if one of the buffers is a run (between processes, both), the two sides share the work: one
+//                 claims chunks from the front, the other from the back, the receiver reads, the sender writes; whoever is not there
+//                 simply claims none (Díaz-Martín 2014, section III). Between ranks of one process, or where HEDDLE_STAGED_COPY asks for it
+//   single copy   the receiver reads the sender's memory: from layout to layout, if the sender is a rank of the same process, else with
+//                 process_vm_readv
 //
 // Data move outside the VNI's protection. Any thread that makes progress may advance any transfer, one thread each at a
 // time, a bounded piece at a time.
@@ -23,6 +23,7 @@
 #include <mutex>
 
 #include "message/split.hpp"
+#include "message/stage.hpp"
 #include "node/heap.hpp"
 #include "object/request.hpp"
 #include "threads/mutex.hpp"
@@ -48,13 +49,13 @@ struct Acknowledged {     // begins the payload of an eager_ack
   node::Offset claim;
 };
 
-enum class Protocol : std::uint32_t { split, pipe, stream, direct };
+enum class Protocol : std::uint32_t { split, staged, stream, direct };
 
 struct Cts {              // payload of a CTS
   std::uint64_t request;  // the sender's
-  std::uint64_t address;  // split: of the receiver's buffer, within a process of its request; stream, direct: its name
+  std::uint64_t address;  // split, staged: of the receiver's buffer, within a process of its request; stream, direct: its name
   std::uint64_t bytes;    // to be moved, which is less than offered if the receiver has less room
-  node::Offset shared;    // Split or Pipe
+  node::Offset shared;    // Split or Stage
   Protocol protocol;
 };
 
@@ -63,25 +64,18 @@ inline constexpr std::size_t near_eager_bytes = 4 * 1024;
 inline constexpr std::size_t split_bytes = 32 * 1024;  // unless HEDDLE_SPLIT_COPY says otherwise
 inline constexpr std::size_t split_chunk = 128 * 1024;
 inline constexpr std::size_t least_split_chunk = 16 * 1024;
-inline constexpr std::size_t pipe_chunk = 64 * 1024;
-inline constexpr std::uint32_t pipe_chunks = 4;
-
-// Shared state of a pipe: a ring of chunks. The packer counts those that it filled, the unpacker those that it emptied.
-struct Pipe {
-  alignas(64) std::atomic<std::uint32_t> filled;
-  alignas(64) std::atomic<std::uint32_t> emptied;
-  alignas(64) std::byte chunks[pipe_chunks][pipe_chunk];
-};
 
 // One long message of this rank that is on its way, at either end.
 struct Transfer {
-  enum class Role : std::uint8_t { read, split_reader, split_writer, packer, unpacker };
+  enum class Role : std::uint8_t { read, split_reader, split_writer, unpacker, packer };
   Role role;
   Request* request = nullptr;
   int peer = 0;              // world rank
   std::size_t bytes = 0;     // to move
-  std::size_t position = 0;  // moved so far by this side
-  std::byte* run = nullptr;  // split copy between processes: the data at our end
+  std::size_t position = 0;  // unpacker: moved so far, by itself
+  std::int64_t waits_until = 0;  // staged: for the other, before it copies alone; 0: it does not wait
+  bool alone = false;            // staged: it can
+  std::byte* run = nullptr;  // split and staged copy between processes: the data at our end
   std::uint64_t sender_request = 0;
   std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
   pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours
@@ -90,14 +84,16 @@ struct Transfer {
 };
 
 // What HEDDLE_SPLIT_COPY asks for: from how many bytes on copies are split. False, and a sentence in error_detail(), if it is
-// neither a number nor `never`.
+// neither a number nor `never`. And HEDDLE_STAGED_COPY: from how many bytes on copies between processes are staged.
 bool wanted_split(std::size_t& bytes);
+bool wanted_staged(std::size_t& bytes);
 
 class Transfers {
  public:
   enum class Step : std::uint8_t { moved, waits, over };
 
-  Transfers(Core& core, int world_rank);
+  // `crowded`: the machine has more ranks than cores, so that the other side of a transfer is hardly ever at work at the same time.
+  Transfers(Core& core, int world_rank, bool crowded);
   ~Transfers();
 
   // Any thread; a hint.
@@ -130,10 +126,14 @@ class Transfers {
  private:
   Step read_alone(Transfer& transfer);
   Step share(Transfer& transfer);
-  Step pack_chunk(Transfer& transfer);
-  Step unpack_chunk(Transfer& transfer);
+  Step fill(Transfer& transfer);
+  Step empty(Transfer& transfer);
+  Step take_from_back(Transfer& transfer, Stage& stage);
+  Step end_staged(Transfer& transfer);
   bool can_read(int peer, const Rts& rts) const;
   bool can_split(const Request& receive, int peer, const Rts& rts) const;
+  bool accept_staged(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
+  bool accept_split(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
   std::size_t chunk_of(const Transfer& transfer) const;
   int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
   Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);
@@ -141,7 +141,9 @@ class Transfers {
 
   Core& core_;
   const int world_rank_;
+  const std::int64_t patience_;  // nanoseconds, with the other side of a staged copy
   std::size_t split_from_ = split_bytes;
+  std::size_t staged_from_ = 0;
   threads::Mutex mutex_;  // of the queue; held for a few instructions
   Transfer* head_ = nullptr;
   Transfer* tail_ = nullptr;

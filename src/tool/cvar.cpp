@@ -42,6 +42,7 @@ constexpr Cvar text(const boot::Variable& variable, int capacity, int verbosity,
 // Those that are constant are read when the program is started.
 constexpr std::array variables{
     text(boot::variable("HEDDLE_MODEL"), 256, MPI_T_VERBOSITY_TUNER_BASIC, before_start),
+    text(boot::variable("HEDDLE_STAGED_COPY"), 32, MPI_T_VERBOSITY_TUNER_DETAIL, before_start),
     text(boot::variable("HEDDLE_SPLIT_COPY"), 32, MPI_T_VERBOSITY_TUNER_DETAIL, before_start),
     text(boot::variable("HEDDLE_PROGRESS"), 64, MPI_T_VERBOSITY_USER_BASIC, before_start),
     text(boot::variable("HEDDLE_WAIT"), 32, MPI_T_VERBOSITY_USER_BASIC),

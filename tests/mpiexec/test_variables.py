@@ -45,6 +45,7 @@ class Values(LauncherTest):
         self.refuses("HEDDLE_WAIT", "sleepy", "is none of auto, busy, passive, spin and spin:MICROSECONDS")
         self.refuses("HEDDLE_PROGRESS", "on", "'on' is neither idle nor off")
         self.refuses("HEDDLE_PROGRESS", "idle,defer=me", "defer=me is neither tasklet nor direct")
+        self.refuses("HEDDLE_STAGED_COPY", "some", "is neither a number of bytes nor 'never'")
         self.refuses("HEDDLE_SPLIT_COPY", "some", "is neither a number of bytes nor 'never'")
         self.refuses("HEDDLE_THREADS", "threadz", "it takes none, or a list of pthreads", "qthreads and paths of components")
         self.refuses("HEDDLE_INITIAL_ERRHANDLER", "fatal", "none of mpi_errors_are_fatal, mpi_errors_abort and mpi_errors_return")

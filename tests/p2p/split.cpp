@@ -1,6 +1,6 @@
 // Long messages whose copying both sides may share: every pairing of runs and layouts, sizes around the borders of chunks,
-// receives that are too short, and a partner that is late or does not come back before the other side has done it all. The
-// argument, if there is one, becomes HEDDLE_SPLIT_COPY.
+// receives that are too short, and a partner that is late or does not come back before the other side has done it all: of which a
+// staged copy does what does not fit into its ring. The argument, if there is one, becomes HEDDLE_SPLIT_COPY.
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -57,7 +57,7 @@ class Data {
   MPI_Datatype type_;
 };
 
-enum class Late { nobody, sender, receiver, sender_after_start };
+enum class Late { nobody, sender, receiver, sender_after_start, receiver_after_start };
 
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
 
@@ -76,7 +76,11 @@ void exchange(int bytes, bool from_strided, bool to_strided, Late late, int salt
     Data data(bytes, to_strided);
     if (late == Late::receiver) pause();
     MPI_Status status;
-    MPI_Recv(data.memory(), 1, data.type(), 0, 3, MPI_COMM_WORLD, &status);
+    MPI_Request request;
+    if (late == Late::receiver_after_start) MPI_Probe(0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Irecv(data.memory(), 1, data.type(), 0, 3, MPI_COMM_WORLD, &request);
+    if (late == Late::receiver_after_start) pause();
+    MPI_Wait(&request, &status);
     int count = 0;
     MPI_Get_count(&status, MPI_BYTE, &count);
     equal(count, bytes, "bytes received");
@@ -128,7 +132,7 @@ int main(int argc, char** argv) {
   for (const int bytes : sizes)
     for (const bool from_strided : {false, true})
       for (const bool to_strided : {false, true})
-        for (const Late late : {Late::nobody, Late::sender, Late::receiver, Late::sender_after_start})
+        for (const Late late : {Late::nobody, Late::sender, Late::receiver, Late::sender_after_start, Late::receiver_after_start})
           exchange(bytes, from_strided, to_strided, late, ++salt);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (const bool from_strided : {false, true})
