@@ -26,7 +26,12 @@ class Credits {
   // ---- The sender's. Whether a message of so many bytes may be sent unasked; it has been; credit has come back.
   bool suffice_for(std::size_t bytes) const { return bytes < window && consumed_ + cost(bytes) <= window; }
   void consume(std::size_t bytes) { consumed_ += static_cast<std::uint32_t>(cost(bytes)); }
-  void replenish(std::uint32_t credit) { consumed_ -= credit; }
+  // False: more than was consumed.
+  bool replenish(std::uint32_t credit) {
+    if (credit > consumed_) return false;
+    consumed_ -= credit;
+    return true;
+  }
   std::uint32_t consumed() const { return consumed_; }
   // Several have been sent, after which `left` says what is consumed.
   void replace_consumed(const Credits& left) { consumed_ = left.consumed_; }

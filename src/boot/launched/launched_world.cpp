@@ -20,7 +20,6 @@ namespace {
 
 constexpr char nodes_variable[] = "HEDDLE_NODES";
 constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
-constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
 constexpr int time_to_be_first = 1000;  // milliseconds in which rank 0's node says who is the first to end the job
 constexpr int time_of_text = 100;   // milliseconds in which a launcher passes on what we have written, or it is lost
 constexpr int time_of_ranks = 200;  // milliseconds in which ranks end that have been told to
@@ -203,10 +202,10 @@ void LaunchedWorld::say(const char* text) {
     usleep(time_of_launcher * 1000);  // whoever has said it ends us
 }
 
-void LaunchedWorld::end() {
+void LaunchedWorld::end(int milliseconds) {
   leave_time();
   wireup_->abort(1, record().abort_text);
-  usleep(time_of_launcher * 1000);
+  usleep(static_cast<unsigned>(milliseconds) * 1000);
   _exit(1);
 }
 

@@ -10,7 +10,9 @@
 #include <map>
 #include <vector>
 
+#include "lln/component.hpp"
 #include "lln/directory.hpp"
+#include "lln/membership.hpp"
 #include "lln/network.hpp"
 
 namespace heddle::lln {
@@ -18,7 +20,7 @@ namespace heddle::lln {
 class Loopback final : public Network {
  public:
   // The end of one VNI of a rank; it publishes its address. Throws std::runtime_error: there are no sockets.
-  Loopback(Directory& directory, int rank, int vni, std::uint64_t seed);
+  Loopback(const Surroundings& surroundings, std::uint64_t seed);
   ~Loopback() override;
 
   const Traits& traits() const override;
@@ -39,6 +41,7 @@ class Loopback final : public Network {
   // Our socket for one peer: it can be written to when that peer's queue has room.
   struct Peer {
     int socket = -1;
+    std::uint64_t token = 0;
     bool room_wanted = false;
   };
   struct Held {
@@ -55,6 +58,9 @@ class Loopback final : public Network {
   Directory& directory_;
   const int rank_;
   const int vni_;
+  const Membership membership_;
+  FunctionRef<void(const char*)> fail_;
+  FunctionRef<void(const char*)> note_;
   int socket_ = -1;  // where messages arrive
   int events_ = -1;  // an epoll instance: see wake_fd()
   int holds_ = -1;   // an eventfd that can be read while something is held
