@@ -191,7 +191,7 @@ class Core {
   bool goes_unasked(const Request& send) const;
   static Form form_of(const Request& send, bool unasked);
   std::uint64_t name_for_receiver(Request& send);
-  node::Offset claim_of(const Request& send) const;
+  node::Offset claim_for_receiver(const Request& send) const;
   void write(Request& send, lln::MessageKind kind, std::byte* to);
   void has_left(Request& send, lln::MessageKind kind, Wakeups& wakeups);
   lln::Posted post_as(Request& send, const Form& form);

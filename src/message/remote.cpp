@@ -1,5 +1,5 @@
-// Messages that arrive from other nodes, of which nothing is believed but what can be checked, and the credit of those that were sent unasked (lln/credits.hpp): it is returned when their data have
-// been copied out.
+// Messages that arrive from other nodes, of which nothing is believed but what can be checked, and the credit of those that were sent
+// unasked (lln/credits.hpp): it is returned when their data have been copied out.
 #include <algorithm>
 #include <cstdio>
 #include <new>

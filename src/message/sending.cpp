@@ -41,14 +41,14 @@ Core::Form Core::form_of(const Request& send, bool unasked) {
 
 void Core::write(Request& send, MessageKind kind, std::byte* to) {
   if (kind == MessageKind::rts) {
-    Rts rts{send.capacity, name_for_receiver(send), 0, claim_of(send)};
+    Rts rts{send.capacity, name_for_receiver(send), 0, claim_for_receiver(send)};
     if (!route_.is_remote(send.peer) && is_run(*send.datatype, send.count))
       rts.address = reinterpret_cast<std::uint64_t>(run_start(*send.datatype, send.buffer));
     std::memcpy(to, &rts, sizeof rts);
     return;
   }
   if (kind == MessageKind::eager_ack) {
-    const Acknowledged acknowledged{name_for_receiver(send), claim_of(send)};
+    const Acknowledged acknowledged{name_for_receiver(send), claim_for_receiver(send)};
     std::memcpy(to, &acknowledged, sizeof acknowledged);
     to += sizeof acknowledged;
   }
@@ -62,7 +62,7 @@ std::uint64_t Core::name_for_receiver(Request& send) {
   return send.order;
 }
 
-node::Offset Core::claim_of(const Request& send) const {
+node::Offset Core::claim_for_receiver(const Request& send) const {
   return route_.is_remote(send.peer) ? node::nowhere : send.order;
 }
 

@@ -141,19 +141,19 @@ TEST_F(RootTest, LeavesOutNodesThatMakeNoSense) {
   finish();
 }
 
-// An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. What it has said before comes all the
-// same, and only then that it is gone.
+// An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. What it has said before comes all
+// the same, and only then that it is gone.
 TEST(NetworkSockets, TheLastWordComesThoughTheOtherHasNotReadAll) {
   const Listener listener = listen_on_networks();
   ASSERT_NE(listener.port, 0);
   for (int round = 0; round < 200; ++round) {
-    Descriptor socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(listener.port));
-    ASSERT_EQ(connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    Connection leaving(std::move(socket_)), staying;
+    ASSERT_EQ(connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    Connection leaving(std::move(made)), staying;
     while (!staying.is_open()) staying = accept_from_network(listener);
     for (int beat = 0; beat < 1 + round % 20; ++beat) staying.send(Frame(FrameKind::beat));
     leaving.send(Frame(FrameKind::end).add(round).add(0));

@@ -116,7 +116,9 @@ TEST(Packet, IsReadWithinItsBoundsWhateverItHolds) {
       end = static_cast<std::size_t>(data + n - bad.get());
     });
     ASSERT_LE(taken, size / sizeof(PartHead));
-    if (whole) ASSERT_LT(size - end, 8U) << "nothing is left over";
+    if (whole) {
+      ASSERT_LT(size - end, 8U) << "nothing is left over";
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // ones, all of which are as they were sent.
 #include <unistd.h>
 
+#include <cstdio>
 #include <vector>
 
 #include "mpi/check.hpp"
@@ -31,7 +32,10 @@ int main(int argc, char** argv) {
   for (int round = 0; goes_on != 0; ++round) {
     exchange(round, few);
     exchange(round, many);
-    if (round == 0 && rank() == 0) std::puts("talking"), std::fflush(stdout);
+    if (round == 0 && rank() == 0) {
+      std::puts("talking");
+      std::fflush(stdout);
+    }
     goes_on = access(argv[1], F_OK) != 0 ? 1 : 0;
     MPI_Bcast(&goes_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     usleep(1000);

@@ -66,8 +66,11 @@ TEST(Incoming, BelievesNoGarbage) {
                         static_cast<int>(random()), random()};
     if (message::is_whole(header, 2, bytes.get(), size)) {
       ASSERT_TRUE(header.source == 0 || header.source == 1);
-      if (header.kind == MessageKind::rts) ASSERT_EQ(size, sizeof(Rts));
-      if (header.kind == MessageKind::eager_ack) ASSERT_GE(size, sizeof(Acknowledged));
+      if (header.kind == MessageKind::rts) {
+        ASSERT_EQ(size, sizeof(Rts));
+      } else if (header.kind == MessageKind::eager_ack) {
+        ASSERT_GE(size, sizeof(Acknowledged));
+      }
     }
     if (const std::optional<Answer> said = answer_in(header, bytes.get(), size)) {
       ASSERT_NE(said->cts.request, 0U);

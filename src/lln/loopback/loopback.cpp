@@ -135,22 +135,28 @@ std::int64_t Loopback::look_again_after() const { return peers_unknown_ ? millis
 
 // ---- receiving
 
+// First the memory: what has been received is not lost for want of it. As many as may be held at most, whoever sends faster than we look.
 void Loopback::receive() {
-  while (held_.size() < most_held) {
-    const ssize_t bytes = recv(socket_, packet_.data(), packet_.size(), 0);
+  held_.reserve(most_held);
+  for (std::size_t i = 0; i < most_held && held_.size() < most_held; ++i) {
+    incoming_.resize(packet_.size());
+    const ssize_t bytes = recv(socket_, incoming_.data(), incoming_.size(), 0);
     if (bytes < 0) break;
-    PacketHead head{};
-    std::memcpy(&head, packet_.data(), std::min(static_cast<std::size_t>(bytes), sizeof head));
-    if (!membership_.admits(head)) {
-      note_("packets have come that are not of this job (loopback); they were dropped");
-      continue;
-    }
-    if (bytes < static_cast<ssize_t>(sizeof head) || !membership_.makes_sense(head)) {
-      fail_("a packet from another node makes no sense (loopback): a rank of the job is damaged");
-      continue;
-    }
-    held_.push_back({random(most_looks), {packet_.begin(), packet_.begin() + bytes}});
+    incoming_.resize(static_cast<std::size_t>(bytes));
+    if (is_of_job(incoming_)) held_.push_back({random(most_looks), std::exchange(incoming_, {})});
   }
+}
+
+bool Loopback::is_of_job(std::span<const std::byte> packet) {
+  PacketHead head{};
+  std::memcpy(&head, packet.data(), std::min(packet.size(), sizeof head));
+  if (!membership_.admits(head)) {
+    note_("packets have come that are not of this job (loopback); they were dropped");
+    return false;
+  }
+  if (packet.size() >= sizeof head && membership_.makes_sense(head)) return true;
+  fail_("a packet from another node makes no sense (loopback): a rank of the job is damaged");
+  return false;
 }
 
 int Loopback::poll(int most, Sink sink) {

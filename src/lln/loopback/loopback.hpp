@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "lln/component.hpp"
@@ -52,6 +53,7 @@ class Loopback final : public Network {
   bool connect(int peer, Peer& there);
   void watch_room(Peer& there, bool wanted);
   void receive();
+  bool is_of_job(std::span<const std::byte> packet);
   void say_held();
   std::uint32_t random(std::uint32_t below);
 
@@ -68,7 +70,8 @@ class Loopback final : public Network {
   bool peers_unknown_ = false;  // somebody waits for room at one that has published no address yet
   std::vector<Held> held_;      // arrived and not delivered
   std::atomic<bool> any_held_{false};
-  std::vector<std::byte> packet_;
+  std::vector<std::byte> packet_;    // that is being sent
+  std::vector<std::byte> incoming_;  // room for the next one
   std::uint64_t random_;
 };
 

@@ -8,8 +8,8 @@
 // libfabric when it is full and all that it holds has been handed over.
 //
 // A long message is announced by a short one, which names where it is to go; the tag of its data follows from that, for
-// ranks of the job. The receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data from memory to
-// memory.
+// ranks of the job. The receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data
+// from memory to memory.
 #pragma once
 
 #include <atomic>
