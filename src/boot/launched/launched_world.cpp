@@ -13,6 +13,7 @@
 #include "boot/join.hpp"
 #include "boot/launched/gather.hpp"
 #include "boot/launched/node_segment.hpp"
+#include "boot/launched/thread.hpp"
 #include "boot/peer_memory.hpp"
 
 namespace heddle::boot {
@@ -63,6 +64,11 @@ template <class Condition>
 void wait_until(Condition&& holds) {
   const std::int64_t by = milliseconds_now() + time_to_tell;
   while (!holds() && milliseconds_now() < by) usleep(100);
+}
+
+[[noreturn]] void exit_after(int milliseconds) {
+  usleep(static_cast<unsigned>(milliseconds) * 1000);
+  _exit(1);
 }
 
 }  // namespace
@@ -204,9 +210,13 @@ void LaunchedWorld::say(const char* text) {
 
 void LaunchedWorld::end(int milliseconds) {
   leave_time();
+  // A launcher that is cut off from us may leave whoever asks it without an answer.
+  try {
+    start_thread([milliseconds] { exit_after(milliseconds); });
+  } catch (const std::system_error&) {  // then we wait for it
+  }
   wireup_->abort(1, record().abort_text);
-  usleep(static_cast<unsigned>(milliseconds) * 1000);
-  _exit(1);
+  exit_after(milliseconds);
 }
 
 }  // namespace heddle::boot
