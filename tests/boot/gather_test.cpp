@@ -154,7 +154,7 @@ TEST(NetworkSockets, TheLastWordComesThoughTheOtherHasNotReadAll) {
     address.sin_port = htons(static_cast<std::uint16_t>(listener.port));
     ASSERT_EQ(connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     Connection leaving(std::move(made)), staying;
-    while (!staying.is_open()) staying = accept_from_network(listener);
+    while (!staying.is_open()) staying = accept_from_network(listener.socket);
     for (int beat = 0; beat < 1 + round % 20; ++beat) staying.send(Frame(FrameKind::beat));
     leaving.send(Frame(FrameKind::end).add(round).add(0));
     leaving.close();

@@ -74,8 +74,9 @@ TEST(Incoming, BelievesNoGarbage) {
     }
     if (const std::optional<Answer> said = answer_in(header, bytes.get(), size)) {
       ASSERT_NE(said->cts.request, 0U);
-      if (said->what == Answer::What::wanted)
+      if (said->what == Answer::What::wanted) {
         ASSERT_TRUE(said->cts.protocol == Protocol::stream || said->cts.protocol == Protocol::direct);
+      }
     }
   }
 }
