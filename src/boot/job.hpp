@@ -26,11 +26,12 @@
 #include <cstdint>
 
 #include "boot/wait_record.hpp"
+#include "lln/keyed_hash.hpp"
 
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 11;                 // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 12;                 // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -140,6 +141,7 @@ struct alignas(64) JobHeader {
   std::int32_t renumbered;  // 1: the launcher has dealt ranks out to the nodes in another order than theirs
   // Who of a node says what became of the others, where several notice: 1 and its rank; 0: nobody has.
   std::atomic<std::int32_t> teller;
+  lln::Secret secret;  // by which ranks of the job know each other on a network
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
 };
 static_assert(sizeof(JobHeader) == 256);

@@ -28,6 +28,7 @@ class World : public lln::Directory {
   // Ranks of a node have consecutive numbers.
   int nodes() const { return header_->nodes; }
   int node_of(int rank) const;
+  const lln::Secret& secret() const { return header_->secret; }
   bool is_local(int rank) const { return rank >= first_local_ && rank < first_local_ + local_ranks_; }
   int first_local() const { return first_local_; }
   int local_ranks() const { return local_ranks_; }

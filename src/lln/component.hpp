@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lln/keyed_hash.hpp"
+#include "lln/membership.hpp"
 #include "lln/network.hpp"
 
 namespace heddle::lln {
@@ -15,10 +17,13 @@ class Directory;
 // What the end of a network is given. All of it outlives the end.
 struct Surroundings {
   Directory& directory;
-  int rank;
+  Place place;
+  Secret secret;  // of the job
   int vni;
   // Ends the job with this sentence, which says what happened to whom: what was sent is lost and cannot be sent again.
   FunctionRef<void(const char* text)> fail;
+  // Says that packets come which are not of this job. Once is enough.
+  FunctionRef<void(const char* text)> note;
 };
 
 struct Why {
@@ -32,7 +37,7 @@ struct Component {
   Network* (*open)(const Surroundings&, Why&);
   void (*close)(Network*);
 };
-inline constexpr std::uint32_t component_layout = 2;
+inline constexpr std::uint32_t component_layout = 3;
 
 inline constexpr const char* component_entry = "heddle_network";
 using ComponentEntry = const Component* (*)();

@@ -29,9 +29,16 @@ class Credits {
   static constexpr std::uint64_t cost(std::size_t bytes) { return per_message + std::uint64_t{bytes}; }
 
   // ---- The sender's. Whether a message of so many bytes may be sent unasked; it has been; credit has come back.
-  bool suffice_for(std::size_t bytes) const { return bytes < window && consumed_ + static_cast<std::int64_t>(cost(bytes)) <= window; }
+  bool suffice_for(std::size_t bytes) const {
+    return bytes < window && consumed_ + static_cast<std::int64_t>(cost(bytes)) <= window;
+  }
   void consume(std::size_t bytes) { consumed_ += static_cast<std::int64_t>(cost(bytes)); }
-  void replenish(std::uint32_t credit) { consumed_ -= credit; }
+  // False: more than was consumed, and than the window may become wider.
+  bool replenish(std::uint32_t credit) {
+    if (consumed_ - credit < std::int64_t{window} - widest) return false;
+    consumed_ -= credit;
+    return true;
+  }
   std::int64_t consumed() const { return consumed_; }  // negative: the window has become wider
   // Several have been sent, after which `left` says what is consumed.
   void replace_consumed(const Credits& left) { consumed_ = left.consumed_; }

@@ -11,6 +11,7 @@
 
 #include "lln/function_ref.hpp"
 #include "lln/header.hpp"
+#include "lln/names.hpp"
 
 namespace heddle::lln {
 
@@ -35,13 +36,22 @@ struct Traits {
 
 class Network;
 
-// Where a long message is to go. Its address is its name, which the receiver tells the sender; it stays until the message has landed.
+// Where a long message is to go, once it is announced: the receiver tells the sender its name. It stays until the message has landed.
 struct Landing {
-  std::byte* memory = nullptr;
-  std::size_t bytes = 0;
-  int peer = 0;
-  Network* end = nullptr;  // the network's
+  std::byte* memory = nullptr;  // null: nothing may come here
+  std::size_t bytes = 0;        // neither more nor less may
+  int peer = 0;                 // nor from another
+  std::uint64_t name = 0;       // these are the network's
+  Landing* next = nullptr;
+  bool expected = false;  // the message is coming
+  Network* end = nullptr;
+
+  struct Links {
+    static std::uint64_t& name(Landing& landing) { return landing.name; }
+    static Landing*& next(Landing& landing) { return landing.next; }
+  };
 };
+using Landings = Names<Landing, Landing::Links>;
 
 // What travels with a payload.
 struct Envelope {
@@ -62,6 +72,9 @@ class Network {
   Network& operator=(const Network&) = delete;
 
   virtual const Traits& traits() const = 0;
+
+  // Where long messages may go.
+  Landings& landings() { return landings_; }
 
   // Sends a message to a world rank; `fill` writes its payload into the network's own buffer, and is not called if the answer is not
   // `done`.
@@ -92,6 +105,20 @@ class Network {
   virtual int wake_fd() const = 0;
   // Nanoseconds after which a sleeping thread should look in any case; 0: never.
   virtual std::int64_t look_again_after() const = 0;
+
+ protected:
+  // The landing that a long message of so many bytes names. Null: nobody has told this sender that it could go there.
+  Landing* expect(std::uint64_t name, int sender, std::size_t bytes) {
+    Landing* const landing = landings_.find(name);
+    if (landing == nullptr || landing->peer != sender || landing->bytes != bytes || landing->memory == nullptr ||
+        landing->expected)
+      return nullptr;
+    landing->expected = true;
+    return landing;
+  }
+
+ private:
+  Landings landings_;
 };
 
 }  // namespace heddle::lln

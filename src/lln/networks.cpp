@@ -107,8 +107,11 @@ void Networks::Close::operator()(Network* network) const {
   }
 }
 
-Networks::Networks(Directory& directory, node::Doorbell& bell, int rank, Settings settings)
-    : directory_(directory), watch_(bell), rank_(rank), settings_(std::move(settings)) {
+Networks::Networks(Directory& directory, node::Doorbell& bell, const Place& place, Settings settings)
+    : directory_(directory), watch_(bell), place_(place), settings_(std::move(settings)) {
+  note_ = [this](const char* text) {
+    if (!noted_.exchange(true)) settings_.note(text);
+  };
   const bool loopback = settings_.network == for_pretended_nodes;
   if (settings_.pretended && (settings_.network.empty() || loopback)) return;
   if (loopback)
@@ -155,9 +158,10 @@ void Networks::agree() const {
 std::string_view Networks::name() const { return component_ == nullptr ? for_pretended_nodes : component_->name; }
 
 Networks::End Networks::open(int vni) {
-  if (component_ == nullptr) return End(new Loopback(directory_, rank_, vni, settings_.seed));
+  const Surroundings surroundings{directory_, place_, settings_.secret, vni, settings_.fail, note_};
+  if (component_ == nullptr) return End(new Loopback(surroundings, settings_.seed));
   Why why{};
-  Network* const end = component_->open({directory_, rank_, vni, settings_.fail}, why);
+  Network* const end = component_->open(surroundings, why);
   if (end == nullptr) throw std::runtime_error(title_ + ": " + why.text);
   return End(end, {component_});
 }

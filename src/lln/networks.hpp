@@ -1,6 +1,7 @@
 // What a rank has of the network that leads to other nodes: which one that is, and its ends. Who adds a network adds it in networks.cpp.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +30,9 @@ class Networks {
     bool alone;          // in the process: its ranks are processes
     // Ends the job, with a sentence that says why.
     std::function<void(const char*)> fail;
+    // Says what the user should know.
+    std::function<void(const char*)> note;
+    Secret secret;  // of the job
   };
   // Gives an end back to where it comes from.
   struct Close {
@@ -37,8 +41,8 @@ class Networks {
   };
   using End = std::unique_ptr<Network, Close>;
 
-  // Of rank `rank`, whose threads sleep on the doorbell. Throws std::runtime_error: no such network can be had.
-  Networks(Directory& directory, node::Doorbell& bell, int rank, Settings settings);
+  // Of a rank, whose threads sleep on the doorbell. Throws std::runtime_error: no such network can be had.
+  Networks(Directory& directory, node::Doorbell& bell, const Place& place, Settings settings);
 
   // The end of one VNI. Throws std::runtime_error: the machine has none left.
   End open(int vni);
@@ -52,10 +56,12 @@ class Networks {
 
   Directory& directory_;
   Watch watch_;
-  int rank_;
+  Place place_;
   Settings settings_;
-  std::string title_;                     // of the network, in messages
-  const Component* component_ = nullptr;  // null: loopback
+  std::atomic<bool> noted_{false};
+  std::function<void(const char*)> note_;  // once
+  std::string title_;                      // of the network, in messages
+  const Component* component_ = nullptr;   // null: loopback
 };
 
 }  // namespace heddle::lln

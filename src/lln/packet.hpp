@@ -72,19 +72,20 @@ class Packet {
     }
   }
   // Hands the messages behind the first `taken` to sink(header, payload, bytes), and counts those that it has had in `taken`: it may
-  // throw, and gets the same one next time. What is not a packet ends where it stops being one.
+  // throw, and gets the same one next time. False: it is no packet, from where it stops being one.
   template <class Sink>
-  static void read(const std::byte* from, std::size_t bytes, std::uint32_t& taken, Sink&& sink) {
-    for (std::uint32_t i = 0; bytes >= sizeof(PartHead); ++i) {
+  static bool read(const std::byte* from, std::size_t bytes, std::uint32_t& taken, Sink&& sink) {
+    for (std::uint32_t i = 0;; ++i) {
       PartHead head;
+      if (bytes < sizeof head) return false;
       std::memcpy(&head, from, sizeof head);
-      if (head.bytes > bytes - sizeof head) return;
+      if (head.bytes > bytes - sizeof head) return false;
       if (i >= taken) {
         sink(head.header, from + sizeof head, static_cast<std::size_t>(head.bytes));
         ++taken;
       }
       const std::size_t step = sizeof head + padded(static_cast<std::size_t>(head.bytes));
-      if (step >= bytes) return;
+      if (step >= bytes) return true;
       from += step;
       bytes -= step;
     }

@@ -80,7 +80,8 @@ class Remote {
     credits.widen();
   }
 
-  // As Network::poll, to sink(sender, header, payload, bytes), which throws std::bad_alloc where there is no memory for a message. Whether
+  // As Network::poll, to sink(sender, header, payload, bytes), which throws std::bad_alloc where there is no memory for a message. What no
+  // rank of the job would say is handed over as of kind `several`, which no message is that has been taken apart. Whether
   // anything came, if only credit, is added to `any`.
   template <class Sink>
   int poll(int most, Sink&& sink, bool& any) {
@@ -145,12 +146,13 @@ class Remote {
     Peer& there = peers_[sender];
     int handed = 0;
     if (has_order(header.kind) && envelope.sequence != there.taken) {
-      keep(there, envelope, payload, bytes);
+      if (!keep(there, envelope, payload, bytes)) handed = hand_over_nonsense(sender, payload, bytes, sink);
     } else if (header.kind != MessageKind::credit) {
       handed = hand_over(sender, there, header, payload, bytes, sink);
       if (has_order(header.kind)) ++there.taken;
     }
-    there.credits.replenish(envelope.credit);  // last: what the sink refuses comes again
+    // Last: what the sink refuses comes again.
+    if (!there.credits.replenish(envelope.credit)) handed += hand_over_nonsense(sender, payload, bytes, sink);
     return handed;
   }
   // How many messages. What a packet has handed over before the sink threw is not handed over again.
@@ -162,14 +164,27 @@ class Remote {
       return 1;
     }
     const auto each = [&](const Header& one, const std::byte* data, std::size_t n) {
-      if (one.kind < MessageKind::credit) sink(sender, one, data, n);
+      if (one.kind >= MessageKind::credit) return (void)hand_over_nonsense(sender, data, n, sink);
+      sink(sender, one, data, n);
     };
-    Packet::read(payload, bytes, there.parts, each);
+    if (!Packet::read(payload, bytes, there.parts, each)) {
+      (void)hand_over_nonsense(sender, payload, bytes, sink);
+      ++there.parts;
+    }
     return static_cast<int>(std::exchange(there.parts, 0));
   }
-  void keep(Peer& there, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
-    there.early.try_emplace(envelope.sequence, Early{envelope.header, {payload, payload + bytes}});
-    ++early_;
+  template <class Sink>
+  static int hand_over_nonsense(int sender, const std::byte* payload, std::size_t bytes, Sink& sink) {
+    sink(sender, Header{MessageKind::several, 0, 0, 0}, payload, bytes);
+    return 1;
+  }
+  // False: its number has been before.
+  bool keep(Peer& there, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
+    if (static_cast<std::int32_t>(envelope.sequence - there.taken) < 0) return false;
+    const bool is_new =
+        there.early.try_emplace(envelope.sequence, Early{envelope.header, {payload, payload + bytes}}).second;
+    early_ += is_new ? 1 : 0;
+    return is_new;
   }
   // Those whose turn has come. One that finds no memory keeps its place.
   template <class Sink>

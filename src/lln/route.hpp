@@ -109,6 +109,7 @@ class Route {
   bool is_busy(int peer) const { return remote_->is_busy(peer); }
   // Whoever has left something for others to go with: it is sent soon, whatever its thread does.
   void remind() { watch_->remind_to_send(); }
+  Landings& landings() { return remote_->network().landings(); }
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
     return remote_->network().post_long(peer, landing, memory, ours);
   }

@@ -29,7 +29,8 @@ bool Core::withdraw(Request& send, Wakeups& wakeups) {
     return true;
   }
   if (!route_.is_remote(send.peer)) return send.order != node::nowhere && claims_.withdraw(send.order);
-  const auto name = reinterpret_cast<std::uint64_t>(&send);
+  const std::uint64_t name = send.order;
+  if (name == 0) return false;  // its receiver has answered
   send_control(send.peer, lln::Header{lln::MessageKind::retract, 0, 0, 0}, &name, sizeof name, wakeups);
   return false;
 }
@@ -47,16 +48,10 @@ void Core::arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups) {
   send_control(sender, answer, &name, sizeof name, wakeups);
 }
 
-void Core::arrive_retracted(const lln::Header& header, std::uint64_t name, Wakeups& wakeups) {
-  if (header.source == 0) return;  // it has been received, or soon is: the request may be gone
-  Request& send = *reinterpret_cast<Request*>(name);
-  send.cancelled = true;
-  finish(send, wakeups);
-}
-
 // Of a send that is about to be finished: its message has been received, or has never left.
 void Core::forget_claim(Request& request) {
   if (request.receives || request.order == node::nowhere) return;
+  if (route_.is_remote(request.peer)) return sent_.withdraw(request);
   claims_.recycle(request.order);
   request.order = node::nowhere;
 }

@@ -288,12 +288,12 @@ bool Core::drain(int most, Wakeups& wakeups) {
     if (header.kind <= MessageKind::rts) [[likely]]
       return arrive(sender, header, payload, bytes, wakeups);
     ++control;
-    arrive_control(sender, header, payload, bytes, wakeups);
+    arrive_control(sender, header, payload, wakeups);
   };
   const auto remote_sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
     if (header.kind <= MessageKind::rts) return arrive_remote(sender, header, payload, bytes, wakeups);
     ++control;
-    arrive_control(sender, header, payload, bytes, wakeups);
+    arrive_remote_control(sender, header, payload, bytes, wakeups);
   };
   const int messages = route_.poll(most, sink, remote_sink);
   // Answers to what has come go together.
@@ -305,28 +305,19 @@ bool Core::drain(int most, Wakeups& wakeups) {
   return moved || messages != 0;
 }
 
-void Core::arrive_control(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
-                          Wakeups& wakeups) {
+// Of a peer of this node, whose word is trusted: it shares memory with us.
+void Core::arrive_control(int sender, const Header& header, const std::byte* payload, Wakeups& wakeups) {
   if (header.kind == MessageKind::cts) {
     Cts cts;
     std::memcpy(&cts, payload, sizeof cts);
-    if (cts.protocol < Protocol::stream) return transfers_.cleared(sender, cts, wakeups);
-    streams_.cleared(sender, cts);
-    outbox_.begin_other();
-    rouse(wakeups);
-  } else if (header.kind == MessageKind::data) {
-    streams_.arrived(payload, bytes, wakeups);
-  } else {
-    std::uint64_t name;
-    std::memcpy(&name, payload, sizeof name);
-    if (header.kind >= MessageKind::left) return streams_.end(name, wakeups);
-    if (header.kind == MessageKind::retract) return arrive_retract(sender, name, wakeups);
-    if (header.kind == MessageKind::retracted) return arrive_retracted(header, name, wakeups);
-    transfers_.join_chunks();
-    Request& request = *reinterpret_cast<Request*>(name);
-    forget_claim(request);
-    finish(request, wakeups);
+    return transfers_.cleared(sender, cts, wakeups);
   }
+  std::uint64_t name;
+  std::memcpy(&name, payload, sizeof name);
+  transfers_.join_chunks();
+  Request& request = *reinterpret_cast<Request*>(name);
+  forget_claim(request);
+  finish(request, wakeups);
 }
 
 // A message, or the RTS of one, has met its receive.

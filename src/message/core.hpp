@@ -12,8 +12,10 @@
 
 #include "datatype/datatype.hpp"
 #include "instruments/cells.hpp"
+#include "lln/names.hpp"
 #include "lln/route.hpp"
 #include "message/claims.hpp"
+#include "message/incoming.hpp"
 #include "message/matching.hpp"
 #include "message/mode.hpp"
 #include "message/outbox/outbox.hpp"
@@ -148,9 +150,13 @@ class Core {
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void arrive_remote(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                      Wakeups& wakeups);
-  bool was_uncredited(const lln::Header& header, const std::byte* payload, std::size_t bytes) const;
-  void arrive_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
-                      Wakeups& wakeups);
+  bool was_uncredited(const lln::Header& header, const std::byte* payload) const;
+  void arrive_control(int sender, const lln::Header& header, const std::byte* payload, Wakeups& wakeups);
+  void arrive_remote_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
+                             Wakeups& wakeups);
+  bool obey(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  bool take_answer(int sender, const Answer& answer, Wakeups& wakeups);
+  [[noreturn]] void refuse(int sender, const lln::Header& header, std::size_t bytes);
   void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
   void keep_on_credit(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
   void reserve();
@@ -185,6 +191,8 @@ class Core {
   static bool is_synchronous(const Request& send);
   bool goes_unasked(const Request& send) const;
   static Form form_of(const Request& send, bool unasked);
+  std::uint64_t name_for_receiver(Request& send);
+  node::Offset claim_for_receiver(const Request& send) const;
   void write(Request& send, lln::MessageKind kind, std::byte* to);
   void has_left(Request& send, lln::MessageKind kind, Wakeups& wakeups);
   lln::Posted post_as(Request& send, const Form& form);
@@ -207,7 +215,6 @@ class Core {
   bool is_withdrawn(const Unexpected& message);
   bool withdraw(Request& send, Wakeups& wakeups);
   void arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups);
-  void arrive_retracted(const lln::Header& header, std::uint64_t name, Wakeups& wakeups);
   static std::uint64_t name_of_request(const lln::Header& header, const std::byte* payload);
   void forget_claim(Request& request);
 
@@ -224,6 +231,12 @@ class Core {
   Streams streams_;
   Matcher matcher_;
   Claims claims_;
+  // Sends that a receiver on another node has to answer.
+  struct SentLinks {
+    static std::uint64_t& name(Request& send) { return send.order; }
+    static Request*& next(Request& send) { return send.next; }
+  };
+  lln::Names<Request, SentLinks> sent_;
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
   Shortage shortage_;

@@ -1,10 +1,14 @@
-// Messages that arrive from other nodes, and the credit of those that were sent unasked (lln/credits.hpp): it is returned when their data have
-// been copied out.
+// Messages that arrive from other nodes, of which nothing is believed but what can be checked, and the credit of those that were sent
+// unasked (lln/credits.hpp): it is returned when their data have been copied out.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <new>
+#include <optional>
 
+#include "boot/join.hpp"
 #include "message/core.hpp"
+#include "rank/rank.hpp"
 
 namespace heddle::message {
 
@@ -18,8 +22,8 @@ static_assert(sizeof(Unexpected) + 2 * sizeof(std::size_t) <= Credits::per_messa
               "with what malloc adds to a payload");
 
 // Whether it is announced only for want of credit: it is short enough to go unasked.
-bool Core::was_uncredited(const Header& header, const std::byte* payload, std::size_t bytes) const {
-  if (header.kind != MessageKind::rts || bytes < sizeof(Rts)) return false;
+bool Core::was_uncredited(const Header& header, const std::byte* payload) const {
+  if (header.kind != MessageKind::rts) return false;
   Rts rts;
   std::memcpy(&rts, payload, sizeof rts);
   return rts.bytes <= route_.remote_eager_bytes();
@@ -28,6 +32,8 @@ bool Core::was_uncredited(const Header& header, const std::byte* payload, std::s
 // As arrive(), which knows nothing of credit.
 void Core::arrive_remote(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                          Wakeups& wakeups) {
+  if (!is_whole(header, rank_.world_size, payload, bytes)) [[unlikely]]
+    refuse(sender, header, bytes);
   const bool on_credit = lln::needs_credit(header.kind);
   Request* const receive = matcher_.take_receive(header);
   if (receive == nullptr)
@@ -37,10 +43,73 @@ void Core::arrive_remote(int sender, const Header& header, const std::byte* payl
     receive->tag = header.tag;
     deliver(*receive, sender, header, payload, bytes, wakeups);
   } else {
-    if (was_uncredited(header, payload, bytes)) route_.widen_credit(sender);
+    if (was_uncredited(header, payload)) route_.widen_credit(sender);
     deliver_rts(*receive, sender, header, payload, bytes, wakeups);
   }
   if (on_credit) route_.return_credit(sender, bytes);
+}
+
+void Core::arrive_remote_control(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
+                                 Wakeups& wakeups) {
+  if (!obey(sender, header, payload, bytes, wakeups)) refuse(sender, header, bytes);
+}
+
+// False: it makes no sense.
+bool Core::obey(int sender, const Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
+  switch (header.kind) {
+    case MessageKind::left:
+    case MessageKind::landed:  // what the network itself says
+      streams_.end(name_in(payload, bytes), wakeups);
+      return true;
+    case MessageKind::data:
+      return streams_.arrived(sender, payload, bytes, wakeups);
+    case MessageKind::retract: {
+      const std::uint64_t name = name_in(payload, bytes);
+      if (name != 0) arrive_retract(sender, name, wakeups);
+      return name != 0;
+    }
+    case MessageKind::retracted:
+      // Else it has been received, or soon is: the request may be gone.
+      if (header.source == 0) return true;
+      [[fallthrough]];
+    case MessageKind::cts:
+    case MessageKind::fin: {
+      const std::optional<Answer> answer = answer_in(header, payload, bytes);
+      return answer && take_answer(sender, *answer, wakeups);
+    }
+    default:
+      return false;
+  }
+}
+
+// Each send is answered once.
+bool Core::take_answer(int sender, const Answer& answer, Wakeups& wakeups) {
+  Request* const send = sent_.find(answer.cts.request);
+  if (send == nullptr || send->peer != sender) return false;
+  if (answer.what == Answer::What::wanted) {
+    if (answer.cts.bytes > send->capacity) return false;
+    streams_.reserve();  // or the answer stays where it is
+    sent_.withdraw(*send);
+    streams_.cleared(*send, answer.cts);
+    outbox_.begin_other();
+    rouse(wakeups);
+    return true;
+  }
+  sent_.withdraw(*send);
+  send->cancelled = answer.what == Answer::What::withdrawn;
+  finish(*send, wakeups);
+  return true;
+}
+
+// What comes over the network is of ranks of the job, so one of them is damaged, or another program than it says.
+void Core::refuse(int sender, const Header& header, std::size_t bytes) {
+  char text[200];
+  std::snprintf(
+      text, sizeof text,
+      "rank %d has got a message that makes no sense from rank %d on another node (kind %d, %zu bytes): that rank "
+      "is damaged",
+      rank_.world_rank, sender, static_cast<int>(header.kind), bytes);
+  boot::abort(rank_.job.get(), MPI_ERR_OTHER, text);
 }
 
 // The payload lies apart, whatever its size: where one does, drop_unexpected() asks whether credit is to be returned.

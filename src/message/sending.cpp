@@ -41,18 +41,29 @@ Core::Form Core::form_of(const Request& send, bool unasked) {
 
 void Core::write(Request& send, MessageKind kind, std::byte* to) {
   if (kind == MessageKind::rts) {
-    Rts rts{send.capacity, reinterpret_cast<std::uint64_t>(&send), 0, send.order};
+    Rts rts{send.capacity, name_for_receiver(send), 0, claim_for_receiver(send)};
     if (!route_.is_remote(send.peer) && is_run(*send.datatype, send.count))
       rts.address = reinterpret_cast<std::uint64_t>(run_start(*send.datatype, send.buffer));
     std::memcpy(to, &rts, sizeof rts);
     return;
   }
   if (kind == MessageKind::eager_ack) {
-    const Acknowledged acknowledged{reinterpret_cast<std::uint64_t>(&send), send.order};
+    const Acknowledged acknowledged{name_for_receiver(send), claim_for_receiver(send)};
     std::memcpy(to, &acknowledged, sizeof acknowledged);
     to += sizeof acknowledged;
   }
   pack(*send.datatype, send.buffer, send.count, 0, to, send.capacity);
+}
+
+// What the receiver gives back with its answer: within a node an address, to another one a name.
+std::uint64_t Core::name_for_receiver(Request& send) {
+  if (!route_.is_remote(send.peer)) return reinterpret_cast<std::uint64_t>(&send);
+  if (send.order == 0) sent_.announce(send);
+  return send.order;
+}
+
+node::Offset Core::claim_for_receiver(const Request& send) const {
+  return route_.is_remote(send.peer) ? node::nowhere : send.order;
 }
 
 // In this form it has left. Last: who waits for the request may take it for another message once it is finished.

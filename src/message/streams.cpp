@@ -27,7 +27,7 @@ constexpr int pieces_at_a_time = 16;  // of one message, so that none starves th
 
 Streams::~Streams() {
   while (Stream* stream = free_) {
-    free_ = stream->next;
+    free_ = stream->following;
     delete stream;
   }
 }
@@ -39,16 +39,20 @@ void Streams::reserve() {
 Streams::Stream& Streams::make(Request& request, int peer, std::size_t bytes) {
   reserve();
   Stream& stream = *free_;
-  free_ = stream.next;
+  free_ = stream.following;
   stream = Stream{};
   stream.request = &request;
   stream.peer = peer;
   stream.bytes = bytes;
+  core_.route().landings().announce(stream);
   return stream;
 }
 
+Streams::Stream* Streams::find(std::uint64_t name) { return static_cast<Stream*>(core_.route().landings().find(name)); }
+
 void Streams::retire(Stream& stream) {
-  stream.next = free_;
+  core_.route().landings().withdraw(stream);
+  stream.following = free_;
   free_ = &stream;
 }
 
@@ -58,45 +62,52 @@ void Streams::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeup
     return core_.finish(receive, wakeups);
   }
   Stream& stream = make(receive, peer, receive.bytes);
+  stream.inwards = true;
   const bool direct = core_.route().is_long(receive.bytes) && is_run(*receive.datatype, receive.count);
   if (direct) stream.memory = static_cast<std::byte*>(run_start(*receive.datatype, receive.buffer));
-  const Cts cts{rts.request, name_of(stream), receive.bytes, node::nowhere,
-                direct ? Protocol::direct : Protocol::stream};
+  const Cts cts{rts.request, stream.name, receive.bytes, node::nowhere, direct ? Protocol::direct : Protocol::stream};
   core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
 }
 
-void Streams::cleared(int peer, const Cts& cts) {
-  Stream& stream = make(*reinterpret_cast<Request*>(cts.request), peer, cts.bytes);
+void Streams::cleared(Request& send, const Cts& cts) {
+  Stream& stream = make(send, send.peer, cts.bytes);
   stream.receiver = cts.address;
-  stream.direct = cts.protocol == Protocol::direct && is_run(*stream.request->datatype, stream.request->count);
-  stream.next = outwards_;
+  stream.direct = cts.protocol == Protocol::direct && is_run(*send.datatype, send.count);
+  stream.following = outwards_;
   outwards_ = &stream;
 }
 
-void Streams::arrived(const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
+bool Streams::arrived(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
   Piece piece;
+  if (bytes < sizeof piece) return false;
   std::memcpy(&piece, payload, sizeof piece);
-  Stream& stream = named(piece.receiver);
+  Stream* const there = find(piece.receiver);
+  if (there == nullptr || !there->inwards || there->peer != sender || there->expected) return false;
+  Stream& stream = *there;
   Request& receive = *stream.request;
   const std::size_t n = bytes - sizeof piece;
+  if (n > stream.bytes - stream.moved || piece.position > stream.bytes - n) return false;
+  stream.memory = nullptr;  // what comes in pieces does not come as a whole
   unpack(*receive.datatype, receive.buffer, receive.count, piece.position, payload + sizeof piece, n);
   stream.moved += n;
-  if (stream.moved < stream.bytes) return;
+  if (stream.moved < stream.bytes) return true;
   retire(stream);
   core_.finish(receive, wakeups);
+  return true;
 }
 
 void Streams::end(std::uint64_t name, Wakeups& wakeups) {
-  Stream& stream = named(name);
-  Request& request = *stream.request;
-  retire(stream);
+  Stream* const stream = find(name);
+  if (stream == nullptr) return;
+  Request& request = *stream->request;
+  retire(*stream);
   core_.finish(request, wakeups);
 }
 
 bool Streams::post_whole(Stream& stream) {
   const Request& send = *stream.request;
   const auto* const memory = static_cast<const std::byte*>(run_start(*send.datatype, send.buffer));
-  return core_.route().post_long(stream.peer, stream.receiver, {memory, stream.bytes}, name_of(stream)) ==
+  return core_.route().post_long(stream.peer, stream.receiver, {memory, stream.bytes}, stream.name) ==
          lln::Posted::done;
 }
 
@@ -130,10 +141,10 @@ bool Streams::flush(std::uint32_t& ended, Wakeups& wakeups) {
     Stream& stream = **link;
     if (stream.direct) {
       if (!post_whole(stream)) {
-        link = &stream.next;
+        link = &stream.following;
         continue;
       }
-      *link = stream.next;
+      *link = stream.following;
       moved = true;
       ++ended;  // what is left is the network's
       continue;
@@ -141,10 +152,10 @@ bool Streams::flush(std::uint32_t& ended, Wakeups& wakeups) {
     for (int left = pieces_at_a_time; left != 0 && stream.moved < stream.bytes && post_piece(stream, wakeups); --left)
       moved = true;
     if (stream.moved < stream.bytes) {
-      link = &stream.next;
+      link = &stream.following;
       continue;
     }
-    *link = stream.next;
+    *link = stream.following;
     Request& send = *stream.request;
     retire(stream);
     core_.finish(send, wakeups);
@@ -154,7 +165,7 @@ bool Streams::flush(std::uint32_t& ended, Wakeups& wakeups) {
 }
 
 void Streams::want_room() {
-  for (const Stream* stream = outwards_; stream != nullptr; stream = stream->next)
+  for (const Stream* stream = outwards_; stream != nullptr; stream = stream->following)
     core_.route().want_room(stream->peer);
 }
 

@@ -36,10 +36,10 @@ class Streams {
   void reserve();
   // An RTS has matched this receive, which knows how much it will take.
   void accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
-  // The receiver wants the data.
-  void cleared(int peer, const Cts& cts);
-  // A piece has come.
-  void arrived(const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  // The receiver of this send wants so much of its data.
+  void cleared(Request& send, const Cts& cts);
+  // A piece has come. False: it belongs to nothing that this sender was told of.
+  bool arrived(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
 
   // One that goes directly has left, or landed.
   void end(std::uint64_t name, Wakeups& wakeups);
@@ -54,15 +54,13 @@ class Streams {
   struct Stream : lln::Landing {
     Request* request = nullptr;
     std::size_t moved = 0;
+    bool inwards = false;
     std::uint64_t receiver = 0;  // outwards: the peer's name for it
     bool direct = false;         // outwards
-    Stream* next = nullptr;
+    Stream* following = nullptr;
   };
-  // What the other side, or the network, calls it.
-  static std::uint64_t name_of(const Stream& stream) {
-    return reinterpret_cast<std::uint64_t>(static_cast<const lln::Landing*>(&stream));
-  }
-  static Stream& named(std::uint64_t name) { return static_cast<Stream&>(*reinterpret_cast<lln::Landing*>(name)); }
+  // What the other side, or the network, calls it is the name of its landing. Null: nothing has this name.
+  Stream* find(std::uint64_t name);
 
   Stream& make(Request& request, int peer, std::size_t bytes);
   void retire(Stream& stream);

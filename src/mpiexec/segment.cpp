@@ -59,6 +59,7 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
                                        .first_node = 0,
                                        .renumbered = 0,
                                        .teller = {},
+                                       .secret = lln::random_secret(),
                                        .agreed = {}};
   for (int node = 0; node <= nodes; ++node)
     boot::first_ranks(segment.header)[node] = boot::even_first_rank(node, nodes, size);

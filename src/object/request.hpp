@@ -74,7 +74,7 @@ struct Request final : Object {
   Request* next = nullptr;
   Request* prev = nullptr;
   std::uint64_t order = 0;  // posted receives: age, to choose between an exact and a wildcard match;
-      // truncated ones: bytes of the message; 0: never posted, nor matched. Sends: message/claims.hpp
+      // truncated: bytes of the message; 0: never posted, nor matched. Sends: message/claims.hpp; to another node: a name, or 0
 
   void* state = nullptr;  // of the kind: schedule, rendezvous, generalized request
 };

@@ -134,13 +134,17 @@ static Error open_networks(Rank& rank) {
     return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
   const auto agree = [&rank](std::uint64_t proposal) { return rank.job->agree(network_of_ranks, proposal); };
   const auto fail_job = [&rank](const char* text) { boot::abort(rank.job.get(), MPI_ERR_OTHER, text); };
-  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), rank.world_rank,
+  const auto note = [](const char* text) { std::fprintf(stderr, "heddle: %s\n", text); };
+  const lln::Place place{rank.world_rank, rank.world_size, rank.job->first_local(), rank.job->local_ranks()};
+  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), place,
                                                   lln::Networks::Settings{.network = setting("HEDDLE_LLN"),
                                                                           .pretended = rank.job->pretends_nodes(),
                                                                           .agree = agree,
                                                                           .seed = seed,
                                                                           .alone = &rank == &process_rank.rank,
-                                                                          .fail = fail_job});
+                                                                          .fail = fail_job,
+                                                                          .note = note,
+                                                                          .secret = rank.job->secret()});
   return success;
 }
 

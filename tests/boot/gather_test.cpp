@@ -141,6 +141,33 @@ TEST_F(RootTest, LeavesOutNodesThatMakeNoSense) {
   finish();
 }
 
+// An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. What it has said before comes all
+// the same, and only then that it is gone.
+TEST(NetworkSockets, TheLastWordComesThoughTheOtherHasNotReadAll) {
+  const Listener listener = listen_on_networks();
+  ASSERT_NE(listener.port, 0);
+  for (int round = 0; round < 200; ++round) {
+    Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(listener.port));
+    ASSERT_EQ(connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    Connection leaving(std::move(made)), staying;
+    while (!staying.is_open()) staying = accept_from_network(listener.socket);
+    for (int beat = 0; beat < 1 + round % 20; ++beat) staying.send(Frame(FrameKind::beat));
+    leaving.send(Frame(FrameKind::end).add(round).add(0));
+    leaving.close();
+    staying.send(Frame(FrameKind::beat));
+    const std::optional<Frame> last = staying.receive_by(milliseconds_now() + 10'000);
+    ASSERT_TRUE(last) << "round " << round;
+    EXPECT_EQ(last->kind(), FrameKind::end);
+    EXPECT_EQ(Fields(*last).index(), round);
+    EXPECT_FALSE(staying.receive_by(milliseconds_now() + 10'000));
+    EXPECT_FALSE(staying.is_open());
+  }
+}
+
 TEST(LocalSockets, ANameHasOneOwner) {
   const std::string name = "heddle-test-" + std::to_string(random_word());
   EXPECT_FALSE(connect_locally(name).is_open());

@@ -11,9 +11,9 @@
 #include "boot/launched/connection.hpp"
 #include "boot/launched/frame.hpp"
 #include "boot/launched/job_text.hpp"
-#include "boot/launched/keyed_hash.hpp"
 #include "boot/launched/sockets.hpp"
 #include "boot/pmi/message.hpp"
+#include "lln/keyed_hash.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -116,7 +116,7 @@ TEST(KeyedHash, IsThatOfThePaper) {
   const Secret secret{0x0706050403020100, 0x0f0e0d0c0b0a0908};
   std::string text;
   for (char c = 0; c < 15; ++c) text += c;
-  EXPECT_EQ(keyed_hash(secret, text), 0xa129ca6149be45e5u);
+  EXPECT_EQ(lln::keyed_hash(secret, text), 0xa129ca6149be45e5u);
 }
 
 TEST(Card, KeepsEntries) {

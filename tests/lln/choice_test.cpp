@@ -31,9 +31,15 @@ std::string refusal(const std::string& name, bool pretended, std::function<std::
                     bool alone = true) {
   static Nobody nobody;
   try {
-    const Networks networks(
-        nobody, bell(), 0,
-        {.network = name, .pretended = pretended, .agree = std::move(agree), .seed = 1, .alone = alone, .fail = {}});
+    const Networks networks(nobody, bell(), {0, 2, 0, 1},
+                            {.network = name,
+                             .pretended = pretended,
+                             .agree = std::move(agree),
+                             .seed = 1,
+                             .alone = alone,
+                             .fail = {},
+                             .note = {},
+                             .secret = {}});
   } catch (const std::runtime_error& error) {
     return error.what();
   }

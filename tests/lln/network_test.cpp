@@ -27,6 +27,7 @@ namespace heddle::lln {
 namespace {
 
 constexpr int ranks = 3;
+constexpr Secret secret{1, 2};  // of the job
 
 // The directory of ranks that live in this process.
 class Table {
@@ -56,7 +57,7 @@ class Table {
 // Null: it is not there, and why.
 struct OverLoopback {
   static Networks::End open(const Surroundings& at, std::uint64_t seed, std::string&) {
-    return Networks::End(new Loopback(at.directory, at.rank, at.vni, seed));
+    return Networks::End(new Loopback(at, seed));
   }
 };
 template <const char* path>
@@ -85,7 +86,12 @@ class EveryNetwork : public testing::Test {
     if (!ends_[0]) GTEST_SKIP() << why_;
     eager_ = ends_[0]->traits().eager;
   }
-  Networks::End open(Directory& directory, int rank) { return Which::open({directory, rank, 0, fail_}, seed_, why_); }
+  Networks::End open(Directory& directory, int rank) { return open(directory, rank, secret); }
+  Networks::End open(Directory& directory, int rank, const Secret& known) {
+    return Which::open({directory, place_of(rank), known, 0, fail_, note_}, seed_, why_);
+  }
+  // Each is on a node of its own.
+  static Place place_of(int rank) { return {rank, ranks, rank, 1}; }
 
   // The bytes of message `number` from `from`.
   static std::byte byte_of(int from, std::uint32_t number, std::size_t at) {
@@ -140,7 +146,9 @@ class EveryNetwork : public testing::Test {
   std::vector<std::unique_ptr<Table::Of>> directories_;
   std::string why_;
   int failures_ = 0;
+  int notes_ = 0;
   std::function<void(const char*)> fail_ = [this](const char*) { ++failures_; };
+  std::function<void(const char*)> note_ = [this](const char*) { ++notes_; };
   std::vector<Networks::End> ends_;
 };
 
@@ -418,8 +426,12 @@ TYPED_TEST(EveryNetwork, MoveLongMessagesFromMemoryToMemory) {
     std::vector<std::byte> from(bytes);
     for (std::byte& byte : from) byte = static_cast<std::byte>(this->random_());
     std::vector<std::byte> to(bytes);
-    Landing landing{to.data(), bytes, 0};
-    const auto name = reinterpret_cast<std::uint64_t>(&landing);
+    Landing landing;
+    landing.memory = to.data();
+    landing.bytes = bytes;
+    landing.peer = 0;
+    receiver.landings().announce(landing);
+    const std::uint64_t name = landing.name;
     const auto told = [](int other, int expected, const std::byte* payload, std::uint64_t of) {
       std::uint64_t value;
       std::memcpy(&value, payload, sizeof value);
@@ -453,7 +465,121 @@ TYPED_TEST(EveryNetwork, MoveLongMessagesFromMemoryToMemory) {
     }
     EXPECT_EQ(from, to);
     EXPECT_FALSE(sender.any_under_way());
+    receiver.landings().withdraw(landing);
   }
+}
+
+// ---- who belongs, and what may be said
+
+// What a stranger sees of a directory who knows the addresses, but not the secret: sealed with his own.
+class Forged final : public Directory {
+ public:
+  Forged(const Directory& real, const Secret& known) : real_(real), known_(known) {}
+  std::span<const std::byte> find(int peer, int vni) const override {
+    const Place place{peer, ranks, peer, 1};
+    const std::span<const std::byte> address = Membership(secret, place, vni).unseal(peer, real_.find(peer, vni));
+    card_ = Membership(known_, place, vni).seal(address);
+    return card_;
+  }
+  bool publish(int, std::span<const std::byte>) override { return true; }
+
+ private:
+  const Directory& real_;
+  const Secret known_;
+  mutable std::vector<std::byte> card_;
+};
+
+TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
+  constexpr int packets = 30'000;
+  Network& receiver = *this->ends_[1];
+  constexpr Secret other{1, 3};
+  Forged forged(*this->directories_[0], other);
+  const auto stranger = this->open(forged, 0, other);
+  std::vector<std::byte> memory(64 * 1024), taken(64 * 1024);
+  Landing landing;
+  landing.memory = taken.data();
+  landing.bytes = taken.size();
+  receiver.landings().announce(landing);
+  for (int sent = 0; sent < packets;) {
+    const std::size_t bytes = this->random_() % 64;
+    const Envelope envelope{{static_cast<MessageKind>(this->random_()), static_cast<int>(this->random_()),
+                             static_cast<int>(this->random_()), this->random_()},
+                            static_cast<std::uint32_t>(this->random_()),
+                            static_cast<std::uint32_t>(this->random_())};
+    const auto noise = [&](std::byte* to) {
+      for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<std::byte>(this->random_());
+    };
+    if (stranger->post(1, envelope, bytes, noise) == Posted::done) ++sent;
+    (void)stranger->poll(poll_batch, this->any);  // it hears that what was long has left
+    (void)receiver.poll(poll_batch, this->none);
+  }
+  if (stranger->traits().longs != 0)
+    while (stranger->post_long(1, landing.name, memory, 7) != Posted::done) {
+      (void)stranger->poll(poll_batch, this->any);
+      (void)receiver.poll(poll_batch, this->none);
+    }
+  // What is long may never leave: nobody asks for it.
+  for (int i = 0; i < 1000 && stranger->any_under_way(); ++i) {
+    (void)stranger->poll(poll_batch, this->any);
+    (void)receiver.poll(poll_batch, this->none);
+  }
+  EXPECT_GT(this->notes_, 0);
+  EXPECT_EQ(this->failures_, 0);
+  EXPECT_EQ(taken, std::vector<std::byte>(taken.size()));
+  receiver.landings().withdraw(landing);
+  // Those who belong go on.
+  this->meet(*this->ends_[0], receiver);
+}
+
+TYPED_TEST(EveryNetwork, TakeNothingForAPeerWhoseCardIsForged) {
+  constexpr Secret other{1, 3};
+  Forged forged(*this->directories_[0], other);
+  const auto deceived = this->open(forged, 0);
+  for (int i = 0; i < 100; ++i) {
+    (void)this->post(*deceived, 0, 1, 0);
+    (void)this->ends_[1]->poll(poll_batch, this->none);
+  }
+}
+
+// A long message goes where its sender was told that it may, and nowhere else; a rank that says otherwise is the end of the job.
+TYPED_TEST(EveryNetwork, LetNoLongMessageGoWhereItMayNot) {
+  Network& receiver = *this->ends_[1];
+  const std::size_t bytes = receiver.traits().longs;
+  if (bytes == 0) GTEST_SKIP() << "it has no such way";
+  std::vector<std::byte> from(bytes, std::byte{1}), to(bytes);
+  const std::vector<std::byte> untouched = to;
+  const auto refused = [&](const char* what, std::uint64_t name, std::size_t n) {
+    // An end of its own: what nobody asks for may stand in the way of what is sent later.
+    Forged same(*this->directories_[0], secret);
+    const auto sender = this->open(same, 0);
+    const int before = this->failures_;
+    while (sender->post_long(1, name, std::span(from).first(n), 42) != Posted::done) {
+    }
+    for (int i = 0; i < 100'000 && this->failures_ == before; ++i) {
+      (void)sender->poll(poll_batch, this->any);
+      (void)receiver.poll(poll_batch, this->none);
+    }
+    EXPECT_GT(this->failures_, before) << what;
+    EXPECT_EQ(to, untouched) << what;
+  };
+  const auto landing_of = [&](int peer, std::byte* memory) {
+    Landing landing;
+    landing.memory = memory;
+    landing.bytes = bytes;
+    landing.peer = peer;
+    return landing;
+  };
+  refused("nobody has said this name", 12345, bytes);
+  refused("it is an address", reinterpret_cast<std::uint64_t>(to.data()), bytes);
+  Landing others = landing_of(2, to.data()), outwards = landing_of(0, nullptr), right = landing_of(0, to.data());
+  for (Landing* one : {&others, &outwards, &right}) receiver.landings().announce(*one);
+  refused("it is another's", others.name, bytes);
+  refused("it is what we send", outwards.name, bytes);
+  refused("it is too short", right.name, bytes - 1);
+  const std::uint64_t old = right.name;
+  receiver.landings().withdraw(right);
+  receiver.landings().announce(right);
+  refused("it was taken back", old, bytes);
 }
 
 // All that was posted has left when nothing is under way any more after flush(): its sender may end.

@@ -18,6 +18,8 @@ constexpr int patience_with_launcher = 400;
 // If a node's agent is gone, first its neighbours may say so, then the root or else the first of the other nodes.
 constexpr int patience_with_node = 800;
 constexpr int patience_of_others = 1'500;
+// A launcher that a node is cut off from ends nothing there, and elsewhere may wait for that node.
+constexpr int time_of_launcher_cut_off = 300;
 constexpr std::int64_t time_to_tell = 300;
 // Nodes hear from each other so often. One whose agent is stopped, by a debugger say, is sent no more than it can keep.
 constexpr std::int64_t between_beats = 500;
@@ -273,17 +275,18 @@ void Agent::node_is_gone(int node, const Connection& link) {
                 node, is_root_ ? ", " : "", is_root_ ? at_.nodes[static_cast<std::size_t>(node)].host.c_str() : "",
                 first[node + 1] - first[node], is_root_ ? "rank 0" : "this node",
                 link.timed_out() ? "is dead (a cable, or the machine)" : "has ended");
-  if (!is_root_ && at_.node != 1) return lose(text, patience_of_others);
+  const bool is_first = is_root_ || at_.node == 1;
   // No neighbour knows more of a machine that is silent.
-  lose(text, link.timed_out() ? 0 : patience_with_node);
+  if (link.timed_out()) return lose(text, is_first ? 0 : patience_with_node, time_of_launcher_cut_off);
+  lose(text, is_first ? patience_with_node : patience_of_others);
 }
 
 // The others end with us, and leave it to us to say why.
-void Agent::lose(const char* text, int patience) {
+void Agent::lose(const char* text, int patience, int time_of_launcher) {
   usleep(static_cast<unsigned>(patience) * 1000);
   ending_.say(text);
-  end_all(Frame(FrameKind::end).add(1).add(ending_.time_to_be_ended()), true);
-  ending_.end();
+  end_all(Frame(FrameKind::end).add(1).add(std::min(ending_.time_to_be_ended(), time_of_launcher)), true);
+  ending_.end(time_of_launcher);
 }
 
 void Agent::count_others() {

@@ -53,7 +53,7 @@ class Agent {
   void local_is_gone(const LocalRank& local);
   void node_is_gone(int node, const Connection& link);
   void beat();
-  void lose(const char* text, int patience);
+  void lose(const char* text, int patience, int time_of_launcher = Ending::time_of_launcher);
   bool has_other_nodes() const { return header_.nodes > 1; }
   void count_others();
 

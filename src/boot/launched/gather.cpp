@@ -91,7 +91,7 @@ class Gathering {
             .host = own_host(),
             .machine = lln::this_machine(),
             .nodes = nodes_,
-            .secret = {random_word(), random_word()},
+            .secret = lln::random_secret(),
             .socket = hexadecimal_name(random_word()),
             .addresses = own_addresses()};
     network_ = listen_on_networks();
@@ -109,6 +109,7 @@ class Gathering {
     if (!job)
       return fail(problem_, "rank 0 of the job does not run this version of Heddle, or what it says is damaged");
     job_ = *job;
+    result_.secret = job_.secret;
     return true;
   }
 

@@ -16,6 +16,7 @@
 #include "boot/launched/connection.hpp"
 #include "boot/problem.hpp"
 #include "boot/wireup.hpp"
+#include "lln/keyed_hash.hpp"
 
 namespace heddle::boot {
 
@@ -38,7 +39,8 @@ struct Gathered {
   // The launcher's ranks, node by node, which the job numbers in this order. Empty: in theirs. After gather() all other
   // numbers of ranks here are the job's.
   std::vector<int> order;
-  int node = 0;  // of this rank; the root's is 0
+  int node = 0;        // of this rank; the root's is 0
+  lln::Secret secret;  // of the job
   bool is_agent = false;
 
   Connection agent;               // not of the agent: its link to it

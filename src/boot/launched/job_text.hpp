@@ -8,9 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "boot/launched/keyed_hash.hpp"
+#include "lln/keyed_hash.hpp"
 
 namespace heddle::boot {
+
+using lln::Secret;
 
 struct JobText {
   std::string kind;  // version, layout of the segment, machine: what must be the same for all ranks

@@ -13,6 +13,7 @@
 #include "boot/join.hpp"
 #include "boot/launched/gather.hpp"
 #include "boot/launched/node_segment.hpp"
+#include "boot/launched/thread.hpp"
 #include "boot/peer_memory.hpp"
 
 namespace heddle::boot {
@@ -20,7 +21,6 @@ namespace {
 
 constexpr char nodes_variable[] = "HEDDLE_NODES";
 constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
-constexpr int time_of_launcher = 1000;  // milliseconds in which the launcher ends us, if it does
 constexpr int time_to_be_first = 1000;  // milliseconds in which rank 0's node says who is the first to end the job
 constexpr int time_of_text = 100;   // milliseconds in which a launcher passes on what we have written, or it is lost
 constexpr int time_of_ranks = 200;  // milliseconds in which ranks end that have been told to
@@ -64,6 +64,11 @@ template <class Condition>
 void wait_until(Condition&& holds) {
   const std::int64_t by = milliseconds_now() + time_to_tell;
   while (!holds() && milliseconds_now() < by) usleep(100);
+}
+
+[[noreturn]] void exit_after(int milliseconds) {
+  usleep(static_cast<unsigned>(milliseconds) * 1000);
+  _exit(1);
 }
 
 }  // namespace
@@ -203,11 +208,15 @@ void LaunchedWorld::say(const char* text) {
     usleep(time_of_launcher * 1000);  // whoever has said it ends us
 }
 
-void LaunchedWorld::end() {
+void LaunchedWorld::end(int milliseconds) {
   leave_time();
+  // A launcher that is cut off from us may leave whoever asks it without an answer.
+  try {
+    start_thread([milliseconds] { exit_after(milliseconds); });
+  } catch (const std::system_error&) {  // then we wait for it
+  }
   wireup_->abort(1, record().abort_text);
-  usleep(time_of_launcher * 1000);
-  _exit(1);
+  exit_after(milliseconds);
 }
 
 }  // namespace heddle::boot

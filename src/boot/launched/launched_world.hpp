@@ -25,7 +25,7 @@ class LaunchedWorld final : public World, public Ending {
   [[noreturn]] void abort(int code, const char* text) override;
   void leave() override;
   void say(const char* text) override;
-  [[noreturn]] void end() override;
+  [[noreturn]] void end(int milliseconds) override;
   int time_to_be_ended() const override;
 
   // A card of another node's rank is fetched when it is first looked for: until it has come there is no entry.

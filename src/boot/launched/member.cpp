@@ -82,7 +82,7 @@ void Member::agent_is_gone() {
                 rank_records(&header_)[agent_].pid.load());
   usleep(patience * 1000);
   ending_.say(text);
-  ending_.end();
+  ending_.end(Ending::time_of_launcher);
 }
 
 }  // namespace heddle::boot

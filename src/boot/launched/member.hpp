@@ -16,11 +16,13 @@ namespace heddle::boot {
 // notices, too, has then ended us, and has said what there is to say.
 class Ending {
  public:
+  static constexpr int time_of_launcher = 1000;  // milliseconds in which a launcher ends us, if it does
+
   virtual ~Ending() = default;
   // Once in a node: a second thread or rank that has something to say is kept from it.
   virtual void say(const char* text) = 0;
-  // Asks the launcher to end the job, and ends this process.
-  [[noreturn]] virtual void end() = 0;
+  // Asks the launcher to end the job, and ends this process if that has not in so many milliseconds.
+  [[noreturn]] virtual void end(int milliseconds) = 0;
   // Milliseconds after which a rank that is told of the end ends by itself.
   virtual int time_to_be_ended() const = 0;
 };

@@ -88,6 +88,7 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
                                             .first_node = gathered.node,
                                             .renumbered = renumbered ? 1 : 0,
                                             .teller = {},
+                                            .secret = gathered.secret,
                                             .agreed = {}};
   std::copy(gathered.first_ranks.begin(), gathered.first_ranks.end(), first_ranks(header));
   std::copy(gathered.order.begin(), gathered.order.end(), launcher_ranks(header));

@@ -6,9 +6,11 @@
 
 #include "boot/launched/connection.hpp"
 #include "boot/launched/gather.hpp"
-#include "boot/launched/keyed_hash.hpp"
+#include "lln/keyed_hash.hpp"
 
 namespace heddle::boot {
+
+using lln::Secret;
 
 inline constexpr std::int64_t root_limit = 60'000;  // milliseconds until the agents of all nodes have come
 

@@ -8,7 +8,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stddef.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -102,13 +101,6 @@ bool prove(Connection& connection, const Secret& secret, std::int64_t deadline) 
 }
 
 }  // namespace
-
-std::uint64_t random_word() {
-  std::uint64_t word = 0;
-  while (getrandom(&word, sizeof word, 0) != sizeof word) {
-  }
-  return word;
-}
 
 Descriptor listen_locally(const std::string& name) {
   Descriptor made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

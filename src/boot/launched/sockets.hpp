@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "boot/launched/connection.hpp"
-#include "boot/launched/keyed_hash.hpp"
+#include "lln/keyed_hash.hpp"
 
 namespace heddle::boot {
+
+using lln::keyed_hash;
+using lln::random_word;
+using lln::Secret;
 
 // Closed: another process of this node has that name.
 Descriptor listen_locally(const std::string& name);
@@ -33,8 +37,5 @@ Connection accept_from_network(const Descriptor& listener);
 // After accept: asks for the secret. Then the frame with the answer to it: false: the other does not know it.
 std::uint64_t challenge(Connection& stranger);
 bool is_proof(Connection& stranger, const Frame& frame, const Secret& secret, std::uint64_t nonce);
-
-// From the kernel's generator.
-std::uint64_t random_word();
 
 }  // namespace heddle::boot

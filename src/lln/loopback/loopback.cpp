@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -23,11 +24,6 @@ constexpr std::uint32_t refused_in = 8;  // one of so many posts
 constexpr std::uint32_t most_looks = 4;  // that a message is held for
 constexpr std::size_t most_held = 64;    // the others wait in the socket, and their senders behind it
 constexpr std::int64_t millisecond = 1'000'000;
-
-struct Packet {
-  Envelope envelope;
-  std::int32_t sender;
-};
 
 [[noreturn]] void give_up() {
   throw std::runtime_error("no socket for the network: " + std::string(std::strerror(errno)));
@@ -46,15 +42,18 @@ bool watch(int events, int fd, std::uint32_t what) {
 
 }  // namespace
 
-Loopback::Loopback(Directory& directory, int rank, int vni, std::uint64_t seed)
-    : directory_(directory),
-      rank_(rank),
-      vni_(vni),
+Loopback::Loopback(const Surroundings& surroundings, std::uint64_t seed)
+    : directory_(surroundings.directory),
+      rank_(surroundings.place.rank),
+      vni_(surroundings.vni),
+      membership_(surroundings.secret, surroundings.place, vni_),
+      fail_(surroundings.fail),
+      note_(surroundings.note),
       socket_(make_socket()),
       events_(epoll_create1(EPOLL_CLOEXEC)),
       holds_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      packet_(sizeof(Packet) + what_it_can.eager),
-      random_((seed << 40 ^ static_cast<std::uint64_t>(rank) << 8 ^ static_cast<std::uint32_t>(vni)) * 2 + 1) {
+      packet_(sizeof(PacketHead) + what_it_can.eager),
+      random_((seed << 40 ^ static_cast<std::uint64_t>(rank_) << 8 ^ static_cast<std::uint32_t>(vni_)) * 2 + 1) {
   for (int i = 0; i < 8; ++i) (void)random(2);  // away from the seed
   if (events_ < 0 || holds_ < 0 || !watch(events_, socket_, EPOLLIN) || !watch(events_, holds_, EPOLLIN)) give_up();
   // The kernel finds a name that nobody has.
@@ -63,7 +62,7 @@ Loopback::Loopback(Directory& directory, int rank, int vni, std::uint64_t seed)
   if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family) != 0) give_up();
   socklen_t bytes = sizeof address;
   if (getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) give_up();
-  if (!directory.publish(vni, {reinterpret_cast<const std::byte*>(&address), bytes})) {
+  if (!directory_.publish(vni_, membership_.seal({reinterpret_cast<const std::byte*>(&address), bytes}))) {
     errno = ENOSPC;
     give_up();
   }
@@ -81,11 +80,12 @@ const Traits& Loopback::traits() const { return what_it_can; }
 
 // False: the peer has published no address yet, or there are no sockets now.
 bool Loopback::connect(int peer, Peer& there) {
-  const std::span<const std::byte> address = directory_.find(peer, vni_);
+  const std::span<const std::byte> address = membership_.unseal(peer, directory_.find(peer, vni_));
   if (address.empty()) return false;
   const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return false;
   sockaddr_un there_at{};
+  if (address.size() > sizeof there_at) return false;
   std::memcpy(&there_at, address.data(), address.size());
   // A peer that has gone hears nothing any more: what is sent to it is lost with it.
   if (::connect(made, reinterpret_cast<const sockaddr*>(&there_at), static_cast<socklen_t>(address.size())) != 0 &&
@@ -94,6 +94,7 @@ bool Loopback::connect(int peer, Peer& there) {
     return false;
   }
   there.socket = made;
+  there.token = membership_.token_of(peer);
   return watch(events_, made, 0);
 }
 
@@ -101,7 +102,7 @@ Posted Loopback::post(int peer, const Envelope& envelope, std::size_t bytes, Fil
   if (bytes > what_it_can.eager || random(refused_in) == 0) return Posted::busy;
   Peer& there = peers_[peer];
   if (there.socket < 0 && !connect(peer, there)) return Posted::busy;
-  const Packet head{envelope, rank_};
+  const PacketHead head = head_of(envelope, there.token, rank_);
   std::memcpy(packet_.data(), &head, sizeof head);
   fill(packet_.data() + sizeof head);
   if (send(there.socket, packet_.data(), sizeof head + bytes, MSG_NOSIGNAL) < 0 &&
@@ -134,12 +135,28 @@ std::int64_t Loopback::look_again_after() const { return peers_unknown_ ? millis
 
 // ---- receiving
 
+// First the memory: what has been received is not lost for want of it. As many as may be held at most, whoever sends faster than we look.
 void Loopback::receive() {
-  while (held_.size() < most_held) {
-    const ssize_t bytes = recv(socket_, packet_.data(), packet_.size(), 0);
-    if (bytes < static_cast<ssize_t>(sizeof(Packet))) break;
-    held_.push_back({random(most_looks), {packet_.begin(), packet_.begin() + bytes}});
+  held_.reserve(most_held);
+  for (std::size_t i = 0; i < most_held && held_.size() < most_held; ++i) {
+    incoming_.resize(packet_.size());
+    const ssize_t bytes = recv(socket_, incoming_.data(), incoming_.size(), 0);
+    if (bytes < 0) break;
+    incoming_.resize(static_cast<std::size_t>(bytes));
+    if (is_of_job(incoming_)) held_.push_back({random(most_looks), std::exchange(incoming_, {})});
   }
+}
+
+bool Loopback::is_of_job(std::span<const std::byte> packet) {
+  PacketHead head{};
+  std::memcpy(&head, packet.data(), std::min(packet.size(), sizeof head));
+  if (!membership_.admits(head)) {
+    note_("packets have come that are not of this job (loopback); they were dropped");
+    return false;
+  }
+  if (packet.size() >= sizeof head && membership_.makes_sense(head)) return true;
+  fail_("a packet from another node makes no sense (loopback): a rank of the job is damaged");
+  return false;
 }
 
 int Loopback::poll(int most, Sink sink) {
@@ -156,10 +173,10 @@ int Loopback::poll(int most, Sink sink) {
       --held_[i++].looks;
       continue;
     }
-    Packet head;
+    PacketHead head;
     const std::vector<std::byte>& packet = held_[i].packet;
     std::memcpy(&head, packet.data(), sizeof head);
-    if (!sink(head.sender, head.envelope, packet.data() + sizeof head, packet.size() - sizeof head)) break;
+    if (!sink(head.sender, envelope_of(head), packet.data() + sizeof head, packet.size() - sizeof head)) break;
     std::swap(held_[i], held_.back());
     held_.pop_back();
     ++handed;

@@ -8,9 +8,12 @@
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
+#include "lln/component.hpp"
 #include "lln/directory.hpp"
+#include "lln/membership.hpp"
 #include "lln/network.hpp"
 
 namespace heddle::lln {
@@ -18,7 +21,7 @@ namespace heddle::lln {
 class Loopback final : public Network {
  public:
   // The end of one VNI of a rank; it publishes its address. Throws std::runtime_error: there are no sockets.
-  Loopback(Directory& directory, int rank, int vni, std::uint64_t seed);
+  Loopback(const Surroundings& surroundings, std::uint64_t seed);
   ~Loopback() override;
 
   const Traits& traits() const override;
@@ -39,6 +42,7 @@ class Loopback final : public Network {
   // Our socket for one peer: it can be written to when that peer's queue has room.
   struct Peer {
     int socket = -1;
+    std::uint64_t token = 0;
     bool room_wanted = false;
   };
   struct Held {
@@ -49,12 +53,16 @@ class Loopback final : public Network {
   bool connect(int peer, Peer& there);
   void watch_room(Peer& there, bool wanted);
   void receive();
+  bool is_of_job(std::span<const std::byte> packet);
   void say_held();
   std::uint32_t random(std::uint32_t below);
 
   Directory& directory_;
   const int rank_;
   const int vni_;
+  const Membership membership_;
+  FunctionRef<void(const char*)> fail_;
+  FunctionRef<void(const char*)> note_;
   int socket_ = -1;  // where messages arrive
   int events_ = -1;  // an epoll instance: see wake_fd()
   int holds_ = -1;   // an eventfd that can be read while something is held
@@ -62,7 +70,8 @@ class Loopback final : public Network {
   bool peers_unknown_ = false;  // somebody waits for room at one that has published no address yet
   std::vector<Held> held_;      // arrived and not delivered
   std::atomic<bool> any_held_{false};
-  std::vector<std::byte> packet_;
+  std::vector<std::byte> packet_;    // that is being sent
+  std::vector<std::byte> incoming_;  // room for the next one
   std::uint64_t random_;
 };
 

@@ -3,6 +3,7 @@
 #include <rdma/fi_eq.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -23,6 +24,12 @@ constexpr int most_injected = 16;   // in a row to one peer: then libfabric tell
 constexpr std::size_t buffers = 4;  // that messages arrive in
 constexpr std::size_t buffer_bytes = 128 * 1024;
 constexpr std::int64_t millisecond = 1'000'000;
+
+// The payload of a packet that announces a long message.
+struct LongAnnouncement {
+  std::uint64_t landing;
+  std::uint64_t bytes;
+};
 
 template <class Object, class Call, class... Args>
 ofi::Handle<Object> make(const char* name, Call call, Args... args) {
@@ -49,7 +56,7 @@ struct Ofi::Send : Operation {
   std::span<const std::byte> memory;  // of a long message, which is announced by head and payload; or empty
   std::uint64_t landing;
   std::uint64_t name;
-  Packet head;
+  PacketHead head;
   std::byte payload[eager];
 };
 
@@ -67,13 +74,15 @@ struct Ofi::Arrival : Operation {
 
 Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
     : directory_(surroundings.directory),
-      rank_(surroundings.rank),
+      rank_(surroundings.place.rank),
       vni_(surroundings.vni),
+      membership_(surroundings.secret, surroundings.place, vni_),
       fail_(surroundings.fail),
+      note_(surroundings.note),
       info_(std::move(info)),
       traits_{.eager = eager,
               .ordered = true,
-              .longs = info_->tx_attr->inject_size >= sizeof(Packet) + sizeof(std::uint64_t) ? longs : 0},
+              .longs = info_->tx_attr->inject_size >= sizeof(PacketHead) + sizeof(LongAnnouncement) ? longs : 0},
       fabric_(make<fid_fabric>("fi_fabric", fi_fabric, info_->fabric_attr)),
       domain_(make<fid_domain>("fi_domain", fi_domain, fabric_.get(), info_.get())),
       completions_(fabric_.get(), domain_.get()),
@@ -83,7 +92,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   fid_ep* const endpoint = endpoint_.get();
   ofi::check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
   ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-  const std::size_t largest = sizeof(Packet) + eager;
+  const std::size_t largest = sizeof(PacketHead) + eager;
   ofi::check(fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest), "fi_setopt");
   ofi::check(fi_enable(endpoint), "fi_enable");
   for (std::size_t i = 0; i < buffers; ++i) {
@@ -92,7 +101,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
     receive_into(buffers_.back().get());
   }
 
-  if (!directory_.publish(vni_, ofi::make_card(info_.get(), endpoint)))
+  if (!directory_.publish(vni_, membership_.seal(ofi::make_card(info_.get(), endpoint))))
     throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
 }
 
@@ -115,7 +124,7 @@ Ofi::~Ofi() {
 Ofi::Peer* Ofi::connect(int rank) try {
   std::unique_ptr<Peer>& entry = peers_[rank];
   if (!entry) {
-    entry = std::make_unique<Peer>(Peer{.rank = rank});
+    entry = std::make_unique<Peer>(Peer{.rank = rank, .token = membership_.token_of(rank)});
     waiting_.reserve(peers_.size());
     keeping_.reserve(peers_.size());
   }
@@ -123,7 +132,7 @@ Ofi::Peer* Ofi::connect(int rank) try {
   const std::span<const std::byte> card = directory_.find(rank, vni_);
   if (card.empty()) return nullptr;
   std::string why = "fi_av_insert does not take its address";
-  const void* const address = ofi::read_card(info_.get(), card, why);
+  const void* const address = ofi::read_card(info_.get(), membership_.unseal(rank, card), why);
   if (address == nullptr || fi_av_insert(addresses_.get(), address, 1, &entry->address, 0, nullptr) != 1) {
     entry->address = FI_ADDR_NOTAVAIL;
     lose(*entry, why.c_str(), true);
@@ -182,8 +191,8 @@ ssize_t Ofi::try_to_start(Send& send) {
     if (inject) ++peer.injected;
   }
   if (is_long)
-    return fi_tsend(endpoint_.get(), send.memory.data(), send.memory.size(), nullptr, peer.address, send.landing,
-                    &send.context);
+    return fi_tsend(endpoint_.get(), send.memory.data(), send.memory.size(), nullptr, peer.address,
+                    tag_of(send.landing), &send.context);
   return 0;
 }
 
@@ -264,7 +273,7 @@ Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   if (send == nullptr) return Posted::busy;
   send->bytes = sizeof send->head + bytes;
   send->matters = is_awaited(envelope.header.kind);
-  send->head = {envelope, rank_, 0};
+  send->head = head_of(envelope, peer->token, rank_);
   fill(send->payload);
   start_or_keep(send);
   return Posted::done;
@@ -276,13 +285,14 @@ Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   if (peer == nullptr) return otherwise;
   Send* const send = take_send(*peer);
   if (send == nullptr) return Posted::busy;
-  send->bytes = sizeof send->head + sizeof landing;
+  const LongAnnouncement announced{landing, memory.size()};
+  send->bytes = sizeof send->head + sizeof announced;
   send->matters = true;
   send->memory = memory;
   send->landing = landing;
   send->name = ours;
-  send->head = {{}, rank_, 1};
-  std::memcpy(send->payload, &landing, sizeof landing);
+  send->head = head_of_long(peer->token, rank_);
+  std::memcpy(send->payload, &announced, sizeof announced);
   start_or_keep(send);
   return Posted::done;
 }
@@ -348,16 +358,22 @@ void Ofi::receive_into(Operation* operation) {
   } else {
     const auto& arrival = *static_cast<Arrival*>(operation);
     const Landing& landing = *arrival.landing;
-    result = fi_trecv(endpoint_.get(), landing.memory, landing.bytes, nullptr, FI_ADDR_UNSPEC,
-                      reinterpret_cast<std::uint64_t>(&landing), 0, &operation->context);
+    result = fi_trecv(endpoint_.get(), landing.memory, landing.bytes, nullptr, FI_ADDR_UNSPEC, tag_of(landing.name), 0,
+                      &operation->context);
   }
   if (result == 0) return;
   if (result == -FI_EAGAIN) return not_posted_.push_back(operation);
   fail_receiving(fi_strerror(static_cast<int>(-result)));
 }
 
+// Of the data of a long message, in as many bits as the provider compares.
+std::uint64_t Ofi::tag_of(std::uint64_t landing) const {
+  const std::uint64_t format = info_->ep_attr->mem_tag_format;
+  return membership_.tag_of(landing) >> (format == 0 ? 0 : std::countl_zero(format));
+}
+
 // The data of a long message follow its announcement.
-void Ofi::await_landing(std::uint64_t name) {
+void Ofi::await_landing(Landing& landing) {
   if (free_arrival_ == nullptr) {
     arrivals_.push_back(std::make_unique<Arrival>());
     free_arrival_ = arrivals_.back().get();
@@ -366,7 +382,7 @@ void Ofi::await_landing(std::uint64_t name) {
   }
   Arrival* const arrival = free_arrival_;
   free_arrival_ = arrival->next;
-  arrival->landing = reinterpret_cast<Landing*>(name);
+  arrival->landing = &landing;
   receive_into(arrival);
 }
 
@@ -381,31 +397,52 @@ void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
       const Landing* const landing = arrival->landing;
       arrival->next = free_arrival_;
       free_arrival_ = arrival;
-      return tell(MessageKind::landed, landing->peer, reinterpret_cast<std::uint64_t>(landing));
+      if (entry.len != landing->bytes) return fail_receiving("a long message is shorter than was agreed");
+      return tell(MessageKind::landed, landing->peer, landing->name);
     }
   }
 }
 
-// What is shorter than a head comes from flush(), or from a stranger.
+// What is empty comes from flush().
 void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
   ++buffer.not_handed_over;
   if ((entry.flags & FI_MULTI_RECV) != 0) buffer.full = true;
-  Packet head;
-  if (entry.len < sizeof head) return release(buffer);
+  if (entry.len == 0) return release(buffer);
+  PacketHead head{};
   const auto* const data = static_cast<const std::byte*>(entry.buf);
-  std::memcpy(&head, data, sizeof head);
-  const std::byte* const payload = data + sizeof head;
-  const std::size_t bytes = entry.len - sizeof head;
-  if (head.is_announcement == 0 && head.envelope.header.kind < MessageKind::left) {
-    arrived_.push_back({head, &buffer, payload, bytes, 0});
-    return;
+  std::memcpy(&head, data, std::min(entry.len, sizeof head));
+  if (entry.len >= sizeof head && membership_.admits(head)) [[likely]] {
+    const std::byte* const payload = data + sizeof head;
+    const std::size_t bytes = entry.len - sizeof head;
+    if (membership_.makes_sense(head)) [[likely]] {
+      arrived_.push_back({head.sender, envelope_of(head), &buffer, payload, bytes, 0});
+      return;
+    }
+    LongAnnouncement announced;
+    if (membership_.makes_sense_of_long(head) && bytes == sizeof announced) {
+      std::memcpy(&announced, payload, sizeof announced);
+      if (Landing* const landing = expect(announced.landing, head.sender, announced.bytes); landing != nullptr) {
+        await_landing(*landing);
+        return release(buffer);
+      }
+    }
   }
-  std::uint64_t name;
-  if (head.is_announcement != 0 && bytes == sizeof name) {
-    std::memcpy(&name, payload, sizeof name);
-    await_landing(name);
-  }
+  refuse(head);
   release(buffer);
+}
+
+// What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
+void Ofi::refuse(const PacketHead& head) {
+  char text[200];
+  if (!membership_.admits(head)) {
+    std::snprintf(text, sizeof text,
+                  "rank %d has dropped what is not of this job, but has come to its port (libfabric)", rank_);
+    return note_(text);
+  }
+  std::snprintf(text, sizeof text,
+                "rank %d has got a packet that makes no sense, of rank %d on another node (libfabric)", rank_,
+                head.sender);
+  fail_(text);
 }
 
 void Ofi::release(Buffer& buffer) {
@@ -416,9 +453,8 @@ void Ofi::release(Buffer& buffer) {
 
 // What has happened to a long message, as a message.
 void Ofi::tell(MessageKind kind, int other, std::uint64_t name) {
-  const Packet head{
-      {.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0}, other, 0};
-  arrived_.push_back({head, nullptr, nullptr, sizeof name, name});
+  const Envelope envelope{.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0};
+  arrived_.push_back({other, envelope, nullptr, nullptr, sizeof name, name});
 }
 
 void Ofi::take_error() {
@@ -452,7 +488,7 @@ int Ofi::hand_over(int most, Sink& sink) {
   for (; handed < most && !arrived_.empty(); ++handed) {
     const Arrived& next = arrived_.front();
     const auto* const payload = next.buffer != nullptr ? next.payload : reinterpret_cast<const std::byte*>(&next.name);
-    if (!sink(next.head.sender, next.head.envelope, payload, next.bytes)) break;
+    if (!sink(next.sender, next.envelope, payload, next.bytes)) break;
     Buffer* const buffer = next.buffer;
     arrived_.pop_front();
     if (buffer != nullptr) release(*buffer);

@@ -7,9 +7,9 @@
 // Messages arrive in a few large buffers (FI_MULTI_RECV), from where they are handed over. A buffer is given back to
 // libfabric when it is full and all that it holds has been handed over.
 //
-// A long message is announced by a short one, which names where it is to go; that is the tag of its data, too. The
-// receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data from memory to
-// memory.
+// A long message is announced by a short one, which names where it is to go; the tag of its data follows from that, for
+// ranks of the job. The receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data
+// from memory to memory.
 #pragma once
 
 #include <atomic>
@@ -23,6 +23,7 @@
 
 #include "lln/component.hpp"
 #include "lln/directory.hpp"
+#include "lln/membership.hpp"
 #include "lln/network.hpp"
 #include "lln/ofi/completions.hpp"
 #include "lln/ofi/handles.hpp"
@@ -63,6 +64,7 @@ class Ofi final : public Network {
   struct Peer {
     int rank = 0;
     fi_addr_t address = FI_ADDR_NOTAVAIL;
+    std::uint64_t token = 0;
     int under_way = 0;     // sends that libfabric has not completed, and those that are kept
     int awaited = 0;       // those of them that the peer waits for
     int injected = 0;      // sends since the last that libfabric tells the completion of
@@ -71,14 +73,10 @@ class Ofi final : public Network {
     bool room_wanted = false;
     bool lost = false;  // nothing reaches it any more
   };
-  struct Packet {
-    Envelope envelope;
-    std::int32_t sender;
-    std::uint32_t is_announcement;  // of a long message: the payload is the name of its landing
-  };
   // A message to be handed over.
   struct Arrived {
-    Packet head;
+    int sender;
+    Envelope envelope;
     Buffer* buffer;  // where its payload is; null: the payload is `name`
     const std::byte* payload;
     std::size_t bytes;
@@ -97,7 +95,9 @@ class Ofi final : public Network {
   void finish(Send* send, const char* failure);
   void lose(Peer& peer, const char* reason, bool message_lost);
   void receive_into(Operation* operation);
-  void await_landing(std::uint64_t name);
+  std::uint64_t tag_of(std::uint64_t landing) const;
+  void await_landing(Landing& landing);
+  void refuse(const PacketHead& head);
   void read_completions();
   void take_error();
   void fail_receiving(const char* reason);
@@ -112,7 +112,9 @@ class Ofi final : public Network {
   Directory& directory_;
   const int rank_;
   const int vni_;
+  const Membership membership_;
   FunctionRef<void(const char*)> fail_;
+  FunctionRef<void(const char*)> note_;
   ofi::Info info_;
   const Traits traits_;
   ofi::Handle<fid_fabric> fabric_;

@@ -34,17 +34,18 @@ struct Ucx::Send {
   Ucx* end;
   Peer* peer;
   Send* next;
-  Packet head;
-  LongPacket long_head;
+  LongHead head;
   std::uint64_t name;  // of a long message, above
   alignas(16) std::byte payload[what_it_can.eager];
 };
 
 Ucx::Ucx(const Surroundings& surroundings)
     : directory_(surroundings.directory),
-      rank_(surroundings.rank),
+      rank_(surroundings.place.rank),
       vni_(surroundings.vni),
+      membership_(surroundings.secret, surroundings.place, vni_),
       fail_(surroundings.fail),
+      note_(surroundings.note),
       context_(ucx::make_context()),
       worker_(ucx::make_worker(context_.get())) {
   int fd = -1;
@@ -57,7 +58,8 @@ Ucx::Ucx(const Surroundings& surroundings)
   ucp_address_t* address = nullptr;
   std::size_t bytes = 0;
   ucx::check(ucp_worker_get_address(worker_.get(), &address, &bytes), "ucp_worker_get_address");
-  const bool published = directory_.publish(vni_, {reinterpret_cast<const std::byte*>(address), bytes});
+  const bool published =
+      directory_.publish(vni_, membership_.seal({reinterpret_cast<const std::byte*>(address), bytes}));
   ucp_worker_release_address(worker_.get(), address);
   if (!published) throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
 }
@@ -102,10 +104,15 @@ const Traits& Ucx::traits() const { return what_it_can; }
 // Null: the peer has published no address yet, or there is no memory for it.
 Ucx::Peer* Ucx::connect(int rank) try {
   std::unique_ptr<Peer>& entry = peers_[rank];
-  if (!entry) entry = std::make_unique<Peer>(Peer{.rank = rank});
+  if (!entry) entry = std::make_unique<Peer>(Peer{.rank = rank, .token = membership_.token_of(rank)});
   if (entry->endpoint != nullptr || entry->lost) return entry.get();
-  const std::span<const std::byte> address = directory_.find(rank, vni_);
-  if (address.empty()) return nullptr;
+  const std::span<const std::byte> card = directory_.find(rank, vni_);
+  if (card.empty()) return nullptr;
+  const std::span<const std::byte> address = membership_.unseal(rank, card);
+  if (address.empty()) {
+    lose(*entry, UCS_ERR_INVALID_ADDR, true);
+    return entry.get();
+  }
   ucp_ep_params_t wanted{};
   wanted.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
@@ -170,7 +177,7 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   if (send == nullptr) return Posted::busy;
   send->end = this;
   send->peer = peer;
-  send->head = {envelope, rank_};
+  send->head.head = head_of(envelope, peer->token, rank_);
   fill(send->payload);
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
@@ -178,7 +185,7 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   how.cb.send = on_sent;
   how.user_data = send;
   ucs_status_ptr_t const sent =
-      ucp_am_send_nbx(peer->endpoint, message_id, &send->head, sizeof send->head, send->payload, bytes, &how);
+      ucp_am_send_nbx(peer->endpoint, message_id, &send->head, sizeof send->head.head, send->payload, bytes, &how);
   if (UCS_PTR_IS_PTR(sent)) {
     ++peer->under_way;
     note_under_way(1);
@@ -198,15 +205,15 @@ Posted Ucx::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   if (send == nullptr) return Posted::busy;
   send->end = this;
   send->peer = peer;
-  send->long_head = {landing, rank_};
+  send->head = {head_of_long(peer->token, rank_), landing};
   send->name = ours;
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   how.flags = UCP_AM_SEND_FLAG_RNDV;
   how.cb.send = on_left;
   how.user_data = send;
-  ucs_status_ptr_t const sent = ucp_am_send_nbx(peer->endpoint, long_id, &send->long_head, sizeof send->long_head,
-                                                memory.data(), memory.size(), &how);
+  ucs_status_ptr_t const sent =
+      ucp_am_send_nbx(peer->endpoint, long_id, &send->head, sizeof send->head, memory.data(), memory.size(), &how);
   if (UCS_PTR_IS_PTR(sent)) {
     ++peer->under_way;
     note_under_way(1);
@@ -237,7 +244,7 @@ void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
   Peer& peer = *send->peer;
   --peer.under_way;
   end.note_under_way(-1);
-  if (status != UCS_OK) end.lose(peer, status, is_awaited(send->head.envelope.header.kind));
+  if (status != UCS_OK) end.lose(peer, status, is_awaited(send->head.head.kind));
   end.give_back(send);
   ucp_request_free(request);
 }
@@ -298,33 +305,60 @@ std::int64_t Ucx::look_again_after() const { return look_again_ ? millisecond : 
 ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t header_bytes, void* data,
                              std::size_t bytes, const ucp_am_recv_param_t* about) {
   Ucx& end = *static_cast<Ucx*>(user_data);
-  Packet head;
-  if (header_bytes != sizeof head) return UCS_OK;  // of a stranger
+  PacketHead head;
+  if (header_bytes != sizeof head) [[unlikely]]
+    return end.refuse(header, header_bytes);
   std::memcpy(&head, header, sizeof head);
-  if (head.envelope.header.kind >= MessageKind::left) return UCS_OK;  // ours to say
-  if (end.poll_ != nullptr && end.kept_.empty() && end.hand_over(*end.poll_, head, data, bytes)) return UCS_OK;
-  return end.keep(head, data, bytes, (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
+  // By rendezvous no short message comes: `data` is none then.
+  if (!end.membership_.admits(head) || !end.membership_.makes_sense(head) ||
+      (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) [[unlikely]]
+    return end.refuse(header, header_bytes);
+  const Envelope envelope = envelope_of(head);
+  if (end.poll_ != nullptr && end.kept_.empty() && end.hand_over(*end.poll_, head.sender, envelope, data, bytes))
+    return UCS_OK;
+  return end.keep(head.sender, envelope, data, bytes, (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
+}
+
+// What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
+ucs_status_t Ucx::refuse(const void* header, std::size_t header_bytes) {
+  PacketHead head{};
+  if (header_bytes != 0) std::memcpy(&head, header, std::min(header_bytes, sizeof head));
+  char text[200];
+  if (!membership_.admits(head)) {
+    std::snprintf(text, sizeof text, "rank %d has dropped what is not of this job, but has come to its port (UCX)",
+                  rank_);
+    note_(text);
+  } else {
+    std::snprintf(text, sizeof text, "rank %d has got a packet that makes no sense, of rank %d on another node (UCX)",
+                  rank_, head.sender);
+    fail_(text);
+  }
+  return UCS_OK;
 }
 
 ucs_status_t Ucx::on_long(void* user_data, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                           const ucp_am_recv_param_t* about) {
   Ucx& end = *static_cast<Ucx*>(user_data);
-  LongPacket head;
-  if (header_bytes != sizeof head) return UCS_OK;  // of a stranger
-  std::memcpy(&head, header, sizeof head);
-  Landing& landing = *reinterpret_cast<Landing*>(head.landing);
+  LongHead long_head;
+  if (header_bytes != sizeof long_head) return end.refuse(header, header_bytes);
+  std::memcpy(&long_head, header, sizeof long_head);
+  const PacketHead& head = long_head.head;
+  if (!end.membership_.admits(head) || !end.membership_.makes_sense_of_long(head))
+    return end.refuse(header, header_bytes);
+  Landing* const there = end.expect(long_head.landing, head.sender, bytes);
+  if (there == nullptr) return end.refuse(header, header_bytes);
+  Landing& landing = *there;
   landing.end = &end;
   if ((about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
-    std::memcpy(landing.memory, data, std::min(bytes, landing.bytes));
-    end.tell(MessageKind::landed, landing.peer, head.landing);
+    std::memcpy(landing.memory, data, bytes);
+    end.tell(MessageKind::landed, landing.peer, landing.name);
     return UCS_OK;
   }
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   how.cb.recv_am = on_landed;
   how.user_data = &landing;
-  ucs_status_ptr_t const coming =
-      ucp_am_recv_data_nbx(end.worker_.get(), data, landing.memory, std::min(bytes, landing.bytes), &how);
+  ucs_status_ptr_t const coming = ucp_am_recv_data_nbx(end.worker_.get(), data, landing.memory, bytes, &how);
   if (!UCS_PTR_IS_PTR(coming)) end.finish_landing(landing, UCS_PTR_STATUS(coming));
   return UCS_OK;
 }
@@ -338,35 +372,33 @@ void Ucx::on_landed(void* request, ucs_status_t status, std::size_t, void* user_
 void Ucx::finish_landing(const Landing& landing, ucs_status_t status) {
   if (status != UCS_OK)
     if (Peer* const peer = connect(landing.peer); peer != nullptr) lose(*peer, status, true);
-  tell(MessageKind::landed, landing.peer, reinterpret_cast<std::uint64_t>(&landing));
+  tell(MessageKind::landed, landing.peer, landing.name);
 }
 
 // What has happened to a long message, as a message.
 void Ucx::tell(MessageKind kind, int other, std::uint64_t name) {
-  const Packet head{
-      .envelope = {.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0},
-      .sender = other};
-  if (poll_ != nullptr && kept_.empty() && hand_over(*poll_, head, &name, sizeof name)) return;
-  (void)keep(head, &name, sizeof name, false);
+  const Envelope envelope{.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0};
+  if (poll_ != nullptr && kept_.empty() && hand_over(*poll_, other, envelope, &name, sizeof name)) return;
+  (void)keep(other, envelope, &name, sizeof name, false);
 }
 
-bool Ucx::hand_over(Poll& poll, const Packet& head, const void* data, std::size_t bytes) {
+bool Ucx::hand_over(Poll& poll, int sender, const Envelope& envelope, const void* data, std::size_t bytes) {
   if (poll.left == 0 || poll.refused) return false;
-  poll.refused = !poll.sink(head.sender, head.envelope, static_cast<const std::byte*>(data), bytes);
+  poll.refused = !poll.sink(sender, envelope, static_cast<const std::byte*>(data), bytes);
   if (poll.refused) return false;
   --poll.left;
   ++poll.handed;
   return true;
 }
 
-ucs_status_t Ucx::keep(const Packet& head, void* data, std::size_t bytes, bool may_stay) try {
+ucs_status_t Ucx::keep(int sender, const Envelope& envelope, void* data, std::size_t bytes, bool may_stay) try {
   if (may_stay) {
-    kept_.push_back({head, data, bytes, true});
+    kept_.push_back({sender, envelope, data, bytes, true});
     return UCS_INPROGRESS;
   }
   void* const copied = ::operator new(bytes);
   if (bytes != 0) std::memcpy(copied, data, bytes);
-  kept_.push_back({head, copied, bytes, false});
+  kept_.push_back({sender, envelope, copied, bytes, false});
   return UCS_OK;
 } catch (const std::bad_alloc&) {
   fail_("a message from another node was lost: there was no memory for it");
@@ -384,8 +416,10 @@ void Ucx::release(const Kept& message) {
 int Ucx::poll(int most, Sink sink) {
   look_again_ = false;
   Poll poll{sink, most};
-  while (!kept_.empty() && hand_over(poll, kept_.front().head, kept_.front().data, kept_.front().bytes)) {
-    release(kept_.front());
+  while (!kept_.empty()) {
+    const Kept& first = kept_.front();
+    if (!hand_over(poll, first.sender, first.envelope, first.data, first.bytes)) break;
+    release(first);
     kept_.pop_front();
   }
   poll_ = &poll;

@@ -20,6 +20,7 @@
 
 #include "lln/component.hpp"
 #include "lln/directory.hpp"
+#include "lln/membership.hpp"
 #include "lln/network.hpp"
 #include "lln/readiness.hpp"
 #include "lln/ucx/handles.hpp"
@@ -50,23 +51,22 @@ class Ucx final : public Network {
   struct Peer {
     int rank = 0;
     ucp_ep_h endpoint = nullptr;
+    std::uint64_t token = 0;
     int under_way = 0;  // sends that UCX has not completed
     bool room_wanted = false;
     bool lost = false;  // nothing reaches it any more
   };
-  struct Packet {
-    Envelope envelope;
-    std::int32_t sender;
-  };
-  struct LongPacket {
+  // Of a long message.
+  struct LongHead {
+    PacketHead head;
     std::uint64_t landing;
-    std::int32_t sender;
   };
   // What a send reads from until it is complete.
   struct Send;
   // A message that has arrived and not been handed over.
   struct Kept {
-    Packet head;
+    int sender;
+    Envelope envelope;
     void* data;
     std::size_t bytes;
     bool of_ucx;  // the memory is UCX's
@@ -96,10 +96,11 @@ class Ucx final : public Network {
   void give_back(Send* send);
   void note_under_way(int more);
   void finish_landing(const Landing& landing, ucs_status_t status);
+  ucs_status_t refuse(const void* header, std::size_t header_bytes);
   void tell(MessageKind kind, int other, std::uint64_t name);
   void lose(Peer& peer, ucs_status_t status, bool message_lost);
-  bool hand_over(Poll& poll, const Packet& head, const void* data, std::size_t bytes);
-  ucs_status_t keep(const Packet& head, void* data, std::size_t bytes, bool may_stay);
+  bool hand_over(Poll& poll, int sender, const Envelope& envelope, const void* data, std::size_t bytes);
+  ucs_status_t keep(int sender, const Envelope& envelope, void* data, std::size_t bytes, bool may_stay);
   void release(const Kept& message);
   bool has_room(const Peer& peer) const;
   void say_left();
@@ -108,7 +109,9 @@ class Ucx final : public Network {
   Directory& directory_;
   const int rank_;
   const int vni_;
+  const Membership membership_;
   FunctionRef<void(const char*)> fail_;
+  FunctionRef<void(const char*)> note_;
   ucx::Context context_;
   ucx::Worker worker_;
   Readiness readiness_;

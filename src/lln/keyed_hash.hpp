@@ -2,19 +2,30 @@
 // knows the job's secret without saying it.
 #pragma once
 
+#include <sys/random.h>
+
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
-namespace heddle::boot {
+namespace heddle::lln {
 
 struct Secret {
   std::uint64_t low = 0;
   std::uint64_t high = 0;
   bool operator==(const Secret&) const = default;
 };
+
+// Of the kernel, for what nobody shall guess.
+inline std::uint64_t random_word() {
+  std::uint64_t word = 0;
+  while (getrandom(&word, sizeof word, 0) != sizeof word) {
+  }
+  return word;
+}
+inline Secret random_secret() { return {random_word(), random_word()}; }
 
 constexpr std::uint64_t keyed_hash(const Secret& secret, std::string_view text) {
   std::array<std::uint64_t, 4> v{secret.low ^ 0x736f6d6570736575, secret.high ^ 0x646f72616e646f6d,
@@ -50,4 +61,4 @@ constexpr std::uint64_t keyed_hash(const Secret& secret, std::string_view text) 
   return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-}  // namespace heddle::boot
+}  // namespace heddle::lln

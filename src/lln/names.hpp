@@ -1,0 +1,45 @@
+// What this rank has told other nodes the names of: names are looked up here, never followed.
+//
+// A name is a number that is given once. What has been taken back is not found any more, also if its memory serves another by then. It costs
+// no memory: what is named brings its links.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::lln {
+
+// `Links` has name(T&) and next(T&), each a reference to a word of T's; a name of 0 is none.
+template <class T, class Links>
+class Names {
+ public:
+  void announce(T& one) {
+    Links::name(one) = ++last_;
+    T*& first = bucket_of(last_);
+    Links::next(one) = first;
+    first = &one;
+  }
+  // Null: nothing goes by this name, or not any more.
+  T* find(std::uint64_t name) {
+    T* one = bucket_of(name);
+    while (one != nullptr && Links::name(*one) != name) one = Links::next(*one);
+    return one;
+  }
+  void withdraw(T& one) {
+    for (T** at = &bucket_of(Links::name(one)); *at != nullptr; at = &Links::next(**at)) {
+      if (*at != &one) continue;
+      *at = Links::next(one);
+      Links::name(one) = 0;
+      return;
+    }
+  }
+
+ private:
+  T*& bucket_of(std::uint64_t name) { return buckets_[name % buckets_.size()]; }
+
+  std::array<T*, 256> buckets_{};
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace heddle::lln
