@@ -9,8 +9,11 @@ from pathlib import Path
 
 from render import Interface
 
-# Names of the predefined callbacks and of the variables that stand for arguments, which all interfaces have.
+# Functions of Fortran, one for all interfaces.
 _SHARED_FUNCTIONS = {"mpi_wtime_", "mpi_wtick_", "mpi_aint_add_", "mpi_aint_diff_"}
+
+# Their arguments have a type that only modules can have.
+_WITH_TYPES = {"mpi_status_f2f08_", "mpi_status_f082f_"}
 
 
 def table(file: Path) -> dict[str, str]:
@@ -32,8 +35,8 @@ def _is_of(name: str, interface: Interface) -> bool:
         return interface.is_f08 or (name == "mpi_sizeof_f08ts_" and interface.name == "mpi")
     if name in _SHARED_FUNCTIONS:
         return True
-    if name.endswith("_cptr_"):
-        return interface.name == "mpi"
+    if name.endswith("_cptr_") or name in _WITH_TYPES:
+        return interface.name == "mpi"  # in mpi_f08 they have names of their own
     if name.endswith(("_fn_", "_fn_null_", "_fn_null_c_")):
         old = name in {"mpi_null_copy_fn_", "mpi_null_delete_fn_", "mpi_dup_fn_"}
         large = name.endswith("_c_")

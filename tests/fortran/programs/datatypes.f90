@@ -133,6 +133,16 @@ program datatypes
   call check(i == 4, "the tag of a status")
   call MPI_Status_get_error(status, i, e)
   call check(i == MPI_ERR_TAG, "the error of a status")
+
+  ! From where nothing is, by the address.
+  call MPI_Type_free(made, e)
+  call MPI_Get_address(source, extent, e)
+  call MPI_Type_create_hindexed_block(1_@K, 3_@K, [extent], MPI_INTEGER, made, e)
+  call MPI_Type_commit(made, e)
+  target = 0
+  call MPI_F_sync_reg(source)
+  call MPI_Sendrecv(MPI_BOTTOM, 1_@K, made, 0, 1, target, 3_@K, MPI_INTEGER, 0, 1, MPI_COMM_SELF, status, e)
+  call check(sum(target(:3)) == 6, "a message from MPI_BOTTOM")
   call MPI_Type_free(made, e)
   call check(made == MPI_DATATYPE_NULL, "a datatype that was freed")
   call MPI_Type_free(other, e)

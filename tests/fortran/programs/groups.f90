@@ -8,7 +8,7 @@ program groups
   integer :: ranks(2), ranges(3, 1), translated(2)
   character(len=MPI_MAX_PSET_NAME_LEN) :: pset
   character(len=MPI_MAX_OBJECT_NAME) :: name
-  character(len=16), target :: room(512)
+  character(len=16), target, save :: room(512)
   logical :: flag, is_inter
   @Group :: world, first, others, both, none, same
   @Session :: session
