@@ -73,19 +73,8 @@ program messages
   call check(which == MPI_UNDEFINED, "the index of MPI_Waitany when there is nothing to wait for")
   call came("sends that go on")
 
-  ! Persistent ones, started twice, with the other ways to test.
-  call post_init()
-  call MPI_Startall(4, requests, e)
-  call send_init_all()
-  done = 0
-  do while (done < 4)
-    call MPI_Waitsome(4, requests, which, places, statuses, e)
-    call check(which >= 1 .and. which <= 4 .and. minval(places(:which)) >= 1 .and. maxval(places(:which)) <= 4, &
-               "the indices of MPI_Waitsome")
-    done = done + which
-  end do
-  call came("persistent sends")
-  call MPI_Startall(4, requests, e)
+  ! The other ways to test.
+  call post()
   call send_init_all()
   flag = .false.
   do while (.not. flag)
@@ -100,7 +89,20 @@ program messages
   call check(flag .and. @tag(status) == 2, "MPI_Request_get_status")
   call MPI_Testall(4, requests, flag, statuses, e)
   call check(flag .and. @tag(statuses(3)) == 3, "MPI_Testall")
-  call came("persistent sends, tested")
+  call came("sends that were tested for")
+
+  ! Persistent ones.
+  call post_init()
+  call MPI_Startall(4, requests, e)
+  call send_init_all()
+  done = 0
+  do while (done < 4)
+    call MPI_Waitsome(4, requests, which, places, statuses, e)
+    call check(which >= 1 .and. which <= 4 .and. minval(places(:which)) >= 1 .and. maxval(places(:which)) <= 4, &
+               "the indices of MPI_Waitsome")
+    done = done + which
+  end do
+  call came("persistent sends")
   call MPI_Start(requests(1), e)
   call MPI_Start(requests(2), e)
   call MPI_Sendrecv(out(1), n, MPI_INTEGER, right, 1, into(33), 2_@K, MPI_INTEGER, MPI_PROC_NULL, 9, comm, status, e)
@@ -159,7 +161,7 @@ program messages
   call check(all(into(:2) == 10 * rank + [1, 2]), "MPI_Sendrecv_replace")
   call MPI_Isendrecv(out(1), n, MPI_INTEGER, right, 33, into, n, MPI_INTEGER, left, 33, comm, request, e)
   call MPI_Wait(request, status, e)
-  call check(all(into(:2) == 10 * left + [1, 2]) .and. @tag(status) == 33, "MPI_Isendrecv")
+  call check(all(into(:2) == 10 * left + [1, 2]), "MPI_Isendrecv")
   call MPI_Isendrecv_replace(into, n, MPI_INTEGER, left, 34, right, 34, comm, request, e)
   call MPI_Wait(request, status, e)
   call check(all(into(:2) == 10 * rank + [1, 2]), "MPI_Isendrecv_replace")
@@ -222,7 +224,6 @@ contains
   subroutine send_init_all()
     @Request :: sends(4)
     integer :: i
-    into = 0
     call MPI_Barrier(comm, e)
     call MPI_Send_init(out(1), n, MPI_INTEGER, right, 1, comm, sends(1), e)
     call MPI_Bsend_init(out(3), n, MPI_INTEGER, right, 2, comm, sends(2), e)

@@ -113,6 +113,9 @@ program modern
   call MPI_Sendrecv(numbers, 2, MPI_INTEGER, 0, 5, sums, 3, MPI_INTEGER, 0, 5, MPI_COMM_SELF, status)
   call MPI_Status_f082f(status, old)
   call check(old(MPI_SOURCE) == 0 .and. old(MPI_TAG) == 5, "a status as an array")
+  call MPI_Isendrecv(numbers, 2, MPI_INTEGER, 0, 7, sums, 3, MPI_INTEGER, 0, 7, MPI_COMM_SELF, request)
+  call MPI_Wait(request, several(1))
+  call check(several(1)%MPI_TAG == 7, "the status of MPI_Isendrecv")
   old(MPI_TAG) = 6
   call MPI_Status_f2f08(old, several(2))
   call MPI_Get_count(several(2), MPI_INTEGER, i)
