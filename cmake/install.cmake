@@ -23,9 +23,12 @@ function(heddle_wrapper NAME LANGUAGE COMPILER OPTION PACKAGE VARIABLES)
       "    -i8) wide=yes; set -- \"$@\" -fdefault-integer-8; continue ;;\n"
       "    -fdefault-integer-8) wide=yes ;;\n"
       "    -J) value_next=yes ;;\n")
+    set(FORTRAN_USAGE "\n  -i8                          INTEGER and LOGICAL have 8 bytes, as with -fdefault-integer-8")
   endif()
   configure_file(${PROJECT_SOURCE_DIR}/src/wrappers/mpicc.in ${PROJECT_BINARY_DIR}/wrappers/${NAME} @ONLY)
-  install(PROGRAMS ${PROJECT_BINARY_DIR}/wrappers/${NAME} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(TARGET mpifort_abi OR NOT LANGUAGE STREQUAL Fortran)
+    install(PROGRAMS ${PROJECT_BINARY_DIR}/wrappers/${NAME} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
 endfunction()
 
 heddle_wrapper(mpicc C cc cc gcc "HEDDLE_CC MPICC_CC MPICH_CC OMPI_CC I_MPI_CC")
@@ -33,11 +36,9 @@ foreach(name mpicxx mpic++)
   heddle_wrapper(${name} C++ c++ cxx g++ "HEDDLE_CXX MPICXX_CXX MPICH_CXX OMPI_CXX I_MPI_CXX")
 endforeach()
 
-if(TARGET mpifort_abi)
-  foreach(name mpifort mpif90 mpif77)
-    heddle_wrapper(${name} Fortran gfortran fc gfortran "HEDDLE_FC MPIFORT_FC MPICH_FC OMPI_FC I_MPI_FC")
-  endforeach()
-endif()
+foreach(name mpifort mpif90 mpif77)  # made without a Fortran compiler, too: the reference tells of their options
+  heddle_wrapper(${name} Fortran gfortran fc gfortran "HEDDLE_FC MPIFORT_FC MPICH_FC OMPI_FC I_MPI_FC")
+endforeach()
 
 # ---- pkg-config -----------------------------------------------------------------------------------------------------
 # `mpi-c` and `mpi-cxx` are the names that Debian's alternatives and autotools macros ask for.

@@ -358,6 +358,20 @@ class String {
   Array<char> text_;
 };
 
+// Without the blanks at both ends.
+class Word : public String {
+ public:
+  Word(const char* from, std::size_t length) : Word(from, length, leading(from, length)) {}
+
+ private:
+  Word(const char* from, std::size_t length, std::size_t blanks) : String(from + blanks, length - blanks) {}
+  static std::size_t leading(const char* from, std::size_t length) {
+    std::size_t blanks = 0;
+    while (blanks < length && from[blanks] == ' ') ++blanks;
+    return blanks;
+  }
+};
+
 // Filled with blanks. `most`: what C may write, its end included. What C does not write leaves Fortran's variable alone.
 class StringOut {
  public:

@@ -38,7 +38,7 @@ void info_get_string(const Fint* info, const char* key, Fint* buflen, char* valu
                      std::size_t key_length, std::size_t value_length) {
   int found = 0;
   const int code = ask_string(buflen, value, value_length, found, [&](int* length, char* text) {
-    return MPI_Info_get_string(handle<MPI_Info>(*info), String(key, key_length), length, text, &found);
+    return MPI_Info_get_string(handle<MPI_Info>(*info), Word(key, key_length), length, text, &found);
   });
   if (code == MPI_SUCCESS) *flag = found ? logical_true : logical_false;
   give(ierror, code);

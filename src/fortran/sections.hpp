@@ -66,7 +66,6 @@ class Mapped : public Mapping {
 
 inline constexpr char gaps[] =
     "a call that goes on after it returns got an array section with gaps, and its elements and datatype do not fit "
-    "each other, or "
-    "this call cannot take one; pass a contiguous array, or the first element with a derived datatype";
+    "each other, or this call cannot take one; pass a contiguous array, or the first element with a derived datatype";
 
 }  // namespace heddle::fortran

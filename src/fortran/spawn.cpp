@@ -12,7 +12,7 @@ class Words {
  public:
   Words(const char* from, std::size_t length, std::size_t stride) {
     for (;; from += length * stride) {
-      auto word = std::make_unique<String>(from, length);
+      auto word = std::make_unique<Word>(from, length);
       const char* text = *word;
       if (*text == '\0') break;
       words_.push_back(std::move(word));
@@ -23,7 +23,7 @@ class Words {
   char** data() { return pointers_.data(); }
 
  private:
-  std::vector<std::unique_ptr<String>> words_;
+  std::vector<std::unique_ptr<Word>> words_;
   std::vector<char*> pointers_;
 };
 
@@ -59,7 +59,7 @@ void comm_spawn(const char* command, const char* argv, const Fint* maxprocs, con
   const bool here = is_root(root, c_comm);
   std::unique_ptr<Words> words;
   if (here && !is_argv_null(argv)) words = std::make_unique<Words>(argv, argv_length, 1);
-  give(ierror, MPI_Comm_spawn(String(command, here ? command_length : 0), words ? words->data() : MPI_ARGV_NULL,
+  give(ierror, MPI_Comm_spawn(Word(command, here ? command_length : 0), words ? words->data() : MPI_ARGV_NULL,
                               integer(maxprocs), here ? handle<MPI_Info>(*info) : MPI_INFO_NULL, integer(root), c_comm,
                               HandleOut<MPI_Comm>(intercomm), Codes(errcodes, integer(maxprocs))));
 }
@@ -69,13 +69,13 @@ void comm_spawn_multiple(const Fint* count, const char* commands, const char* ar
                          Fint* ierror, std::size_t command_length, std::size_t argv_length) {
   const auto c_comm = handle<MPI_Comm>(*comm);
   const int programs = is_root(root, c_comm) ? integer(count) : 0;
-  std::vector<std::unique_ptr<String>> names;
+  std::vector<std::unique_ptr<Word>> names;
   std::vector<char*> pointers;
   std::vector<std::unique_ptr<Words>> words;
   std::vector<char**> arguments;
   std::ptrdiff_t processes = 0;
   for (int i = 0; i < programs; ++i) {
-    names.push_back(std::make_unique<String>(commands + static_cast<std::size_t>(i) * command_length, command_length));
+    names.push_back(std::make_unique<Word>(commands + static_cast<std::size_t>(i) * command_length, command_length));
     pointers.push_back(*names.back());
     processes += to_int(maxprocs[i]);
     if (is_argvs_null(argvs)) continue;

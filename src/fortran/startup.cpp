@@ -10,9 +10,11 @@
 namespace heddle::fortran {
 namespace {
 
-// MPI_2INTEGER of wide integers; null where the library cannot make it.
+// MPI_2INTEGER of wide integers, once a program has used it.
+std::atomic<MPI_Datatype> pair = nullptr;
+
+// Null where the library cannot make it.
 MPI_Datatype pair_of_integers() {
-  static std::atomic<MPI_Datatype> pair = nullptr;
   MPI_Datatype made = pair.load();
   if (!made && MPI_Type_get_value_index(MPI_INTEGER8, MPI_INTEGER8, &made) == MPI_SUCCESS) pair = made;
   return made ? made : MPI_DATATYPE_NULL;
@@ -47,6 +49,15 @@ MPI_Datatype datatype_of(int number) {
     if (type == MPI_2INTEGER) return pair_of_integers();
   }
   return type;
+}
+
+Fint number(MPI_Datatype type) {
+  if constexpr (wide_integers) {
+    if (type == MPI_INTEGER8) return MPI_Type_toint(MPI_INTEGER);
+    if (type == MPI_LOGICAL8) return MPI_Type_toint(MPI_LOGICAL);
+    if (type != MPI_DATATYPE_NULL && type == pair.load()) return MPI_Type_toint(MPI_2INTEGER);
+  }
+  return MPI_Type_toint(type);
 }
 
 int started(int code) {

@@ -25,6 +25,13 @@ run mpirun --ranks threads -n 2 ./demo --quick | contains ' 0 wrong' || fail "th
 run mpicc "$here/hello.c" -o hello
 run mpiexec --bind-to core -n 1 ./hello >/dev/null || fail "binding, which needs hwloc"
 
+# Fortran, if the tree was built with it: the library and the modules lie in the environment, and are found from there.
+if [[ -e made/tree/bin/mpifort ]]; then
+  run mpifort "$here/../fortran/first.f90" -o first
+  run ldd first | contains -F "$home/lib/libmpifort_abi.so.1" || fail "the library of Fortran: $(run ldd first)"
+  run mpiexec -n 2 ./first | contains -x 'first: right' || fail "a program in Fortran"
+fi
+
 # Libraries that the loader finds for mpiexec, the module that it opens, and the ranks lie in the environment, but for libc.
 for kind in processes threads; do
   rm -rf loaded

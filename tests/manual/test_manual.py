@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The manual pages, the completion and docs/reference.md: up to date, whole, and without a fault that their readers find.
 
-    test_manual.py DESCRIBE MPICC SHARE DOCS
+    test_manual.py DESCRIBE WRAPPERS SHARE DOCS [--without-fortran]
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 import unittest
 from pathlib import Path
 
-DESCRIBE, MPICC, SHARE, DOCS = (Path(word) for word in sys.argv[1:5])
+DESCRIBE, WRAPPERS, SHARE, DOCS = (Path(word) for word in sys.argv[1:5])
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "manual"))
 
 import completion  # noqa: E402
@@ -21,8 +21,9 @@ import man  # noqa: E402
 import reference  # noqa: E402
 import tables  # noqa: E402
 
-FOUND = tables.read(DESCRIBE, MPICC)
-PAGES = ("mpiexec", "mpicc", "heddle")
+FOUND = tables.read(DESCRIBE, WRAPPERS)
+WITH_FORTRAN = "--without-fortran" not in sys.argv
+PAGES = ("mpiexec", "mpicc", "heddle", *(["mpifort"] if WITH_FORTRAN else []))
 
 
 def bold(roff: str) -> set[str]:
@@ -47,7 +48,8 @@ class Pages(unittest.TestCase):
     def test_have_every_option_and_variable(self):
         heddle = [o for leaf in man.leaves(FOUND.heddle) for o in leaf.options] + FOUND.heddle.options
         for page, options, reader in (("mpiexec", FOUND.mpiexec, "library"), ("mpicc", FOUND.wrapper, "compiler"),
-                                      ("heddle", heddle, "tool")):
+                                      ("heddle", heddle, "tool"),
+                                      *([("mpifort", FOUND.fortran_wrapper, "no reader")] if WITH_FORTRAN else [])):
             told = bold(self.roff(page))
             wanted = {n for o in options for n in o.names if n.startswith("-")}
             self.assertGreater(len(wanted), 3)
@@ -55,11 +57,12 @@ class Pages(unittest.TestCase):
             self.assertEqual(wanted - told, set(), page)
 
     def test_no_option_is_without_a_word(self):
-        for option in FOUND.wrapper + FOUND.mpiexec:
+        for option in FOUND.wrapper + FOUND.fortran_wrapper + FOUND.mpiexec:
             self.assertTrue(option.help, option)
 
     def test_other_names_lead_to_them(self):
-        for name, page in (("mpirun", "mpiexec"), ("mpicxx", "mpicc"), ("mpic++", "mpicc")):
+        for name, page in (("mpirun", "mpiexec"), ("mpicxx", "mpicc"), ("mpic++", "mpicc"),
+                           *([("mpif90", "mpifort"), ("mpif77", "mpifort")] if WITH_FORTRAN else [])):
             self.assertEqual(self.roff(name), f".so man1/{page}.1\n")
 
     @unittest.skipUnless(shutil.which("mandoc"), "mandoc is not installed")
@@ -107,6 +110,10 @@ class Shell(unittest.TestCase):
         self.assertEqual(self.complete("mpicc", "-compile"), ["-compile_info"])
         self.assertEqual(self.complete("mpicc", "-c", "READ"), ["README.md"])
 
+    @unittest.skipUnless(WITH_FORTRAN, "there is no Fortran")
+    def test_mpifort(self):
+        self.assertEqual(self.complete("mpifort", "-i"), ["-i8"])
+
     def test_heddle(self):
         self.assertEqual(self.complete("heddle", "be"), ["bench"])
         self.assertEqual(self.complete("heddle", "bench", "r"), ["report", "run"])
@@ -132,4 +139,4 @@ class Shell(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+    unittest.main(argv=sys.argv[:1] + [word for word in sys.argv[5:] if word != "--without-fortran"])

@@ -88,10 +88,14 @@ complete -F _heddle_mpiexec mpiexec mpirun
 """
 
 
-def bash_mpicc(tables: Tables) -> str:
-    names = [n + (o.usage if o.usage == "" else o.usage[0]) for o in tables.wrapper for n in o.names if n.startswith("-")]
-    return f"""# Completion of mpicc, mpicxx and mpic++ for bash. Generated.
-_heddle_mpicc() {{
+C_WRAPPERS = ("mpicc", "mpicxx", "mpic++")
+FORTRAN_WRAPPERS = ("mpifort", "mpif90", "mpif77")
+
+
+def bash_wrapper(programs: tuple[str, ...], options: list[Option]) -> str:
+    names = [n + (o.usage if o.usage == "" else o.usage[0]) for o in options for n in o.names if n.startswith("-")]
+    return f"""# Completion of {", ".join(programs)} for bash. Generated.
+_heddle_{programs[0]}() {{
   local current=${{COMP_WORDS[COMP_CWORD]}}
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '{" ".join(names)}' -- "$current")
@@ -102,7 +106,7 @@ _heddle_mpicc() {{
   fi
   return 0
 }}
-complete -F _heddle_mpicc mpicc mpicxx mpic++
+complete -F _heddle_{programs[0]} {" ".join(programs)}
 """
 
 
@@ -181,9 +185,9 @@ def zsh_mpiexec(tables: Tables) -> str:
     return f"#compdef mpiexec mpirun\n# Generated.\n_arguments -S \\\n  {specs} \\\n  '(-)1:program:_command_names -e' '*::arguments:_normal'\n"
 
 
-def zsh_mpicc(tables: Tables) -> str:
-    names = " ".join(f"'{n}[{zsh_quoted(o.help)}]'" for o in tables.wrapper for n in o.names if n.startswith("-"))
-    return f"#compdef mpicc mpicxx mpic++\n# Generated.\n_arguments {names} '*:file:_files'\n"
+def zsh_wrapper(programs: tuple[str, ...], options: list[Option]) -> str:
+    names = " ".join(f"'{n}[{zsh_quoted(o.help)}]'" for o in options for n in o.names if n.startswith("-"))
+    return f"#compdef {' '.join(programs)}\n# Generated.\n_arguments {names} '*:file:_files'\n"
 
 
 def zsh_heddle(tables: Tables) -> str:
@@ -229,10 +233,10 @@ def fish_mpiexec(tables: Tables) -> str:
     return "\n".join(["# Generated.", *fish_options("mpiexec", tables.mpiexec), "complete -c mpirun -w mpiexec"]) + "\n"
 
 
-def fish_mpicc(tables: Tables) -> str:
-    options = [Option([n], "", o.help) for o in tables.wrapper for n in o.names if n.startswith("-")]
-    return "\n".join(["# Generated.", *fish_options("mpicc", options), "complete -c mpicxx -w mpicc",
-                      "complete -c mpic++ -w mpicc"]) + "\n"
+def fish_wrapper(programs: tuple[str, ...], table: list[Option]) -> str:
+    first, *others = programs
+    options = [Option([n], "", o.help) for o in table for n in o.names if n.startswith("-")]
+    return "\n".join(["# Generated.", *fish_options(first, options), *(f"complete -c {o} -w {first}" for o in others)]) + "\n"
 
 
 def fish_heddle(tables: Tables) -> str:
@@ -252,10 +256,12 @@ def files(tables: Tables) -> dict[str, str]:
     """Path below share -> content. Names are those that each shell looks for."""
     bash, zsh, fish = "bash-completion/completions", "zsh/site-functions", "fish/vendor_completions.d"
     found = {f"{bash}/{name}": bash_mpiexec(tables) for name in ("mpiexec", "mpirun")}
-    found |= {f"{bash}/{name}": bash_mpicc(tables) for name in ("mpicc", "mpicxx", "mpic++")}
+    for programs, options in ((C_WRAPPERS, tables.wrapper), (FORTRAN_WRAPPERS, tables.fortran_wrapper)):
+        found |= {f"{bash}/{name}": bash_wrapper(programs, options) for name in programs}
+        found[f"{zsh}/_{programs[0]}"] = zsh_wrapper(programs, options)
+        found[f"{fish}/{programs[0]}.fish"] = fish_wrapper(programs, options)
     found[f"{bash}/heddle"] = bash_heddle(tables)
-    for name, in_zsh, in_fish in (("mpiexec", zsh_mpiexec, fish_mpiexec), ("mpicc", zsh_mpicc, fish_mpicc),
-                                  ("heddle", zsh_heddle, fish_heddle)):
+    for name, in_zsh, in_fish in (("mpiexec", zsh_mpiexec, fish_mpiexec), ("heddle", zsh_heddle, fish_heddle)):
         found[f"{zsh}/_{name}"] = in_zsh(tables)
         found[f"{fish}/{name}.fish"] = in_fish(tables)
     return found

@@ -115,6 +115,28 @@ def mpicc(tables: Tables) -> str:
     return page(lines)
 
 
+def mpifort(tables: Tables) -> str:
+    lines = header("mpifort mpif90 mpif77", tables.version, "compile and link MPI programs in Fortran")
+    lines += section("SYNOPSIS", f"{bold('mpifort')} [{italic('arguments of the compiler')}]")
+    lines += section("DESCRIPTION",
+                     plain("Calls the Fortran compiler with its arguments and with what finds the modules mpi_f08 and mpi, mpif.h, and the "
+                           "libraries: Fortran's own and, below it, that of the standard ABI, for which LD_LIBRARY_PATH may name "
+                           "another library. The three names are the same. Modules are for compilers that read the format in which "
+                           "they were written; the wrapper says so if there are none for the compiler."))
+    lines += [".SH OPTIONS", *option_items([o for o in tables.fortran_wrapper if o.names[0].startswith("-")]),
+              ".PP", plain("Everything else goes to the compiler as it came. Without -i8 (or -fdefault-integer-8) INTEGER has 4 bytes; "
+                           "with it, compile and link with it.")]
+    lines += [".SH ENVIRONMENT", *items([(bold("HEDDLE_FC"), plain("The Fortran compiler that it calls.")),
+                                         (f"{bold('MPIFORT_FC')}, {bold('MPICH_FC')}, {bold('OMPI_FC')}, {bold('I_MPI_FC')}",
+                                          plain("The same, as other MPIs call it."))])]
+    lines += [".SH EXIT STATUS", plain("That of the compiler; 1 if there are no modules for it; 127 if there is no compiler.")]
+    lines += [".SH EXAMPLES", *example("mpifort -O2 program.f90 -o program", "Compile and link:")[1:],
+              *example("mpifort -i8 program.f90 -o program", "With INTEGERs of 8 bytes:"),
+              *example("mpifort -show program.f90", "What would be run:")]
+    lines += section("SEE ALSO", f"{bold('mpicc')}(1), {bold('mpiexec')}(1)")
+    return page(lines)
+
+
 def heddle(tables: Tables) -> str:
     lines = header("heddle", tables.version, tables.heddle.help)
     lines += [".SH SYNOPSIS"]
@@ -163,4 +185,5 @@ def leaves(command: Command) -> list[Command]:
 def pages(tables: Tables) -> dict[str, str]:
     """Name of the file -> its content."""
     return {"mpiexec.1": mpiexec(tables), "mpirun.1": ".so man1/mpiexec.1\n", "mpicc.1": mpicc(tables),
-            "mpicxx.1": ".so man1/mpicc.1\n", "mpic++.1": ".so man1/mpicc.1\n", "heddle.1": heddle(tables)}
+            "mpicxx.1": ".so man1/mpicc.1\n", "mpic++.1": ".so man1/mpicc.1\n",
+            "mpifort.1": mpifort(tables), "mpif90.1": ".so man1/mpifort.1\n", "mpif77.1": ".so man1/mpifort.1\n", "heddle.1": heddle(tables)}

@@ -36,6 +36,8 @@ def page(tables: Tables) -> str:
              "## mpiexec", "", "One or two dashes are the same, and `--name=value` is `--name value`.", "",
              *option_table(tables.mpiexec),
              "## mpicc, mpicxx, mpic++", "", "Everything else goes to the compiler.", "", *option_table(tables.wrapper),
+             "## mpifort, mpif90, mpif77", "", "Everything else goes to the compiler ([guide](guides/fortran.md)).", "",
+             *option_table(tables.fortran_wrapper),
              "## heddle", "", *option_table(tables.heddle.options)]
     shared = man.shared_options(tables.heddle)
     for command in man.leaves(tables.heddle):

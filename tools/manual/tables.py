@@ -57,6 +57,7 @@ class Tables:
     version: str
     mpiexec: list[Option]
     wrapper: list[Option]
+    fortran_wrapper: list[Option]
     variables: list[Variable]
     heddle: Command
 
@@ -64,22 +65,23 @@ class Tables:
         return [v for v in self.variables if v.reader == reader]
 
 
-def read(describe: Path, wrapper: Path) -> Tables:
-    """`describe` prints the tables of the launcher; `wrapper` is mpicc, whose help lists its options."""
+def read(describe: Path, wrappers: Path) -> Tables:
+    """`describe` prints the tables of the launcher; in `wrappers` lie mpicc and mpifort, whose help lists their options."""
     told = json.loads(subprocess.run([describe], capture_output=True, text=True, check=True).stdout)
-    help_text = subprocess.run(["sh", wrapper, "-help"], capture_output=True, text=True, check=True,
-                               env={"PATH": "/usr/bin:/bin"}).stdout
     sys.path.insert(0, str(TREE / "tools"))
     from heddle_tool import cli, places
 
     return Tables(version=places.version(),
                   mpiexec=[Option(["-" + n for n in o["names"]], o["usage"], o["help"]) for o in told["options"]],
-                  wrapper=wrapper_options(help_text),
+                  wrapper=wrapper_options(wrappers / "mpicc"),
+                  fortran_wrapper=wrapper_options(wrappers / "mpifort"),
                   variables=[Variable(**v) for v in told["variables"]],
                   heddle=command_of(cli.make_parser(), ["heddle"], "measure what an MPI does with threads"))
 
 
-def wrapper_options(text: str) -> list[Option]:
+def wrapper_options(wrapper: Path) -> list[Option]:
+    text = subprocess.run(["sh", wrapper, "-help"], capture_output=True, text=True, check=True,
+                          env={"PATH": "/usr/bin:/bin"}).stdout
     found = []
     for line in text.splitlines():
         row = re.match(r"  (-\S.*?)  +(.*)", line)

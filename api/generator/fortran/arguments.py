@@ -105,7 +105,8 @@ def expression(procedure: Procedure, p: Parameter, passed: str, wide: bool) -> s
         return {"in": f"StatusIn({n})", "out": f"StatusOut({n})", "inout": f"StatusOut({n}, true)"}[p.direction]
     if kind == "STRING":
         if not out:
-            return f"String({n}, {n}_length)"
+            # The blanks around keys and values of an info are stripped on both sides.
+            return f"{'Word' if procedure.name.startswith('MPI_Info_') else 'String'}({n}, {n}_length)"
         most = "integer(valuelen) + 1" if p.length == "valuelen" else p.length
         if most is None:
             most = {"datarep": "MPI_MAX_DATAREP_STRING", "key": "MPI_MAX_INFO_KEY"}[n]

@@ -33,7 +33,7 @@ def is_wanted(procedure: Procedure, wide: bool) -> bool:
     if wide:
         return procedure.name == "MPI_Type_get_contents_c"
     return procedure.name.removesuffix("_c") in _BY_ARGUMENTS or any(
-        re.match(r"INTEGER(, INTENT\(\w+\))? ::", d) for d in procedure.narrowed
+        re.match(r"INTEGER(,[^:]*)? ::", d) for d in procedure.narrowed
     )
 
 

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# mpifort: what it answers, which modules and library it takes, and that it finds itself in a tree that was moved.
+# shellcheck source-path=SCRIPTDIR source=common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+unset MPIFORT_FC MPICH_FC OMPI_FC I_MPI_FC HEDDLE_FC
+mpifort=$prefix/bin/mpifort
+
+modules=$(cd "$prefix/include/heddle" && echo gfortran-mod1[0-9])
+link="-L$prefix/lib -Wl,-rpath,$prefix/lib -Wl,--enable-new-dtags"
+expect "-show" "gfortran -I$prefix/include/heddle/$modules -I$prefix/include a.f90 $link -lmpifort_abi -lmpi_abi" \
+  "$("$mpifort" -show a.f90)"
+expect "-show -i8" \
+  "gfortran -I$prefix/include/heddle/$modules-i8 -I$prefix/include -fdefault-integer-8 a.f90 $link -lmpifort_abi_i8 -lmpi_abi" \
+  "$("$mpifort" -i8 -show a.f90)"
+expect "-showme:libs" "mpifort_abi mpi_abi" "$("$mpifort" -showme:libs)"
+expect "-showme:compile" "-I$prefix/include/heddle/$modules -I$prefix/include" "$("$mpifort" -showme:compile)"
+for variable in MPIFORT_FC MPICH_FC OMPI_FC HEDDLE_FC; do
+  [[ $(env "$variable=other" "$mpifort" -show -c a.f90) == "other "* ]] || fail "$variable"
+done
+[[ $("$mpifort" -fc=other -show -c a.f90) == "other "* ]] || fail "-fc="
+for name in mpif90 mpif77; do
+  expect "$name" "$("$mpifort" -show a.f90)" "$("$prefix/bin/$name" -show a.f90)"
+done
+
+# Compilers that are not there, and that read another format.
+said=$("$mpifort" -fc=no-such-compiler -c a.f90 2>&1) && fail "a compiler that is not there"
+[[ $said == *"there is no Fortran compiler 'no-such-compiler' here"*"apt-get install gfortran"* ]] || fail "no compiler: $said"
+printf '#!/bin/sh\necho 99.1.0\n' >strange
+chmod +x strange
+said=$("$mpifort" -fc=./strange -c a.f90 2>&1) && [[ $modules == gfortran-mod15 ]] && fail "a compiler of another format"
+[[ $modules != gfortran-mod15 || $said == *"there are no modules for './strange' (version 99.1.0); there are: gfortran-"* ]] ||
+  fail "another format: $said"
+
+# Somewhere else, through a link, with a space in the name.
+cp -a "$prefix" "a new home"
+ln -s "a new home/bin/mpifort" elsewhere
+./elsewhere "$here/../fortran/first.f90" -o first
+ldd first | contains -F "$PWD/a new home/lib/libmpifort_abi.so.1" || fail "the library in a tree that was moved: $(ldd first)"
+"./a new home/bin/mpiexec" -n 2 ./first | contains -x 'first: right' || fail "a program of a tree that was moved"
+echo passed
