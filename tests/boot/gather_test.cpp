@@ -2,12 +2,18 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "boot/launched/root.hpp"
 #include "boot/launched/sockets.hpp"
@@ -139,6 +145,58 @@ TEST_F(RootTest, LeavesOutNodesThatMakeNoSense) {
   }
   join_node();
   finish();
+}
+
+// More nodes than the usual limit of descriptors permits. Another process plays their agents; it says how long they have waited and
+// how much they were told.
+TEST(Root, HasRoomForThousandsOfNodes) {
+  constexpr int nodes = 1'500, of_each = 64, size = nodes * of_each;
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  if (limit.rlim_max < 2 * nodes) GTEST_SKIP() << "the limit of descriptors (ulimit -Hn) is " << limit.rlim_max;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, 1024);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const Listener listener = listen_on_networks();
+  ASSERT_NE(listener.port, 0);
+  const Secret secret{random_word(), random_word()};
+  const pid_t others = fork();
+  ASSERT_GE(others, 0);
+  if (others == 0) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    std::vector<Connection> links;
+    for (int node = 1; node < nodes; ++node) {
+      Connection& link = links.emplace_back(connect_to({"127.0.0.1"}, listener.port, secret, milliseconds_now() + 30'000));
+      Frame mine(FrameKind::node);
+      mine.add(node * of_each).add(std::uint32_t{of_each});
+      for (int i = 0; i < of_each; ++i) mine.add(node * of_each + i);
+      link.send(mine.add("node"));
+    }
+    const std::int64_t since = milliseconds_now();
+    bool told = true;
+    std::size_t bytes = 0;
+    for (int node = 1; node < nodes; ++node) {
+      const std::optional<Frame> answer = links[static_cast<std::size_t>(node - 1)].receive_by(milliseconds_now() + 30'000);
+      told &= answer && answer->kind() == FrameKind::nodes && Fields(*answer).index() == node;
+      if (answer) bytes = answer->fields().size();
+    }
+    std::printf("the last of %d nodes has its answer of %zu bytes %lld ms after the last has come\n", nodes, bytes,
+                static_cast<long long>(milliseconds_now() - since));
+    std::fflush(stdout);
+    _exit(told ? 0 : 1);
+  }
+  std::vector<int> own(of_each);
+  std::iota(own.begin(), own.end(), 0);
+  Gathered gathered = nodes_of({own});
+  std::string why;
+  const std::int64_t since = milliseconds_now();
+  EXPECT_TRUE(gather_agents(listener.socket, secret, size, gathered, why)) << why;
+  std::printf("rank 0 has gathered them in %lld ms\n", static_cast<long long>(milliseconds_now() - since));
+  int status = 0;
+  ASSERT_EQ(waitpid(others, &status, 0), others);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(gathered.node_count(), nodes);
+  EXPECT_EQ(gathered.first_ranks.back(), size);
 }
 
 // An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. What it has said before comes all
