@@ -43,7 +43,7 @@ TEST(Incoming, RefusesWhatOnlyAPeerOfTheNodeMaySay) {
   EXPECT_FALSE(is_whole(MessageKind::rts, bytes_of(Rts{100'000, 7, 0, 64}))) << "a word of shared memory";
   EXPECT_FALSE(is_whole(MessageKind::eager_ack, bytes_of(Acknowledged{7, 64})));
   EXPECT_FALSE(answer(MessageKind::cts, bytes_of(Cts{7, 8, 9, 64, Protocol::split})));
-  EXPECT_FALSE(answer(MessageKind::cts, bytes_of(Cts{7, 8, 9, 64, Protocol::pipe})));
+  EXPECT_FALSE(answer(MessageKind::cts, bytes_of(Cts{7, 8, 9, 64, Protocol::staged})));
 }
 
 // From noise, and from messages of which some bytes are others or are not there.
