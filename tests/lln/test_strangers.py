@@ -86,7 +86,7 @@ class Strangers(unittest.TestCase):
             finally:
                 stop.touch()
                 rest, _ = job.communicate(timeout=LIMIT)
-        print(rest)
+                print(rest)
         self.assertEqual(job.returncode, 0, rest)
         self.assertLessEqual(len([line for line in rest.splitlines() if line.startswith("heddle: ")]), 2, rest)
 
