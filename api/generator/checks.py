@@ -100,14 +100,6 @@ class FunctionChecks:
         if self._message_argument:
             self.owner = "comm_"
 
-    @property
-    def owner_handle(self) -> str | None:
-        """The object whose error handler is responsible, looked up; null if the handle is bad."""
-        a = self._owner_argument
-        if not a:
-            return None
-        return f"{a.name} ? object(*{a.name}) : nullptr" if a.parameter.type.endswith("*") else f"object({a.name})"
-
     def statements(self) -> list[Statement]:
         result: list[Statement] = []
         if self._owner_argument:
@@ -214,7 +206,8 @@ class FunctionChecks:
             guard = None
         elif guard:
             found = f"{guard} ? {found} : nullptr"
-        elif a.form is Form.POINTER:
+        # What is guarded matters when it is looked at, and must be there; an info object need never be.
+        if a.form is Form.POINTER and (not guard or a.object_class == "Info"):
             condition += f" && {value} != {NULL_HANDLES[a.object_class]}"
         statements = [*null_statement, Statement(f"{const}{a.object_class}* const {name}_ = {found};")]
         if not self._unchecked(p):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .model import Chapters
-from .overrides import base_name
 from .standard import Standard
 
 _TITLES = {
@@ -34,34 +33,15 @@ _INTRODUCTION = """\
 # What is supported
 
 Generated from `api/supported/` by `cmake --build build/release --target coverage_page`; a test fails when it is out of
-date. The large-count variant of a function (`_c`) is supported when the function is, so each counts once. Calling any
-other function raises `MPI_ERR_UNSUPPORTED_OPERATION` on the error handler of its communicator, window, file or session; if
-that returns, a line on stderr names the function once.
+date. Every function of the standard has an implementation. The large-count variant of a function (`_c`) is one with it,
+so each counts once.
 """
 
 
 def render(standard: Standard, chapters: Chapters) -> str:
-    rows, missing, total, done = [], [], 0, 0
+    rows, total = [], 0
     for chapter in sorted(chapters.names, key=lambda c: _TITLES[c]):
-        functions = [f for f in standard.functions if not f.large and chapters.of(f) == chapter]
-        absent = [base_name(f) for f in functions if not chapters.supports(f)]
-        supported = len(functions) - len(absent)
-        rows.append(f"| {_TITLES[chapter]} | {supported} | {len(functions)} |")
-        total, done = total + len(functions), done + supported
-        if absent:
-            names = ", ".join(f"`MPI_{n}`" for n in absent)
-            version = chapters.planned(next(f for f in functions if not chapters.supports(f)))
-            listed = "all" if supported == 0 else names
-            missing.append(f"- {_TITLES[chapter]} (planned for {version}): {listed}")
-    return "\n".join(
-        [
-            _INTRODUCTION,
-            "| | supported | functions |",
-            "|---|---:|---:|",
-            *rows,
-            f"| **together** | **{done}** | **{total}** |",
-            "",
-            *(["Not yet:", "", *missing] if missing else ["Everything is there."]),
-            "",
-        ]
-    )
+        functions = sum(not f.large and chapters.of(f) == chapter for f in standard.functions)
+        rows.append(f"| {_TITLES[chapter]} | {functions} |")
+        total += functions
+    return "\n".join([_INTRODUCTION, "| | functions |", "|---|---:|", *rows, f"| **together** | **{total}** |", ""])

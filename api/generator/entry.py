@@ -32,25 +32,20 @@ _HEADERS = {"File": "object/file.hpp", "Op": "op/op.hpp", "Session": "object/ses
 
 
 def render(chapter: str, model: Model, chapters: Chapters) -> str:
-    functions = [f for f in model.standard.functions if chapters.of(f) == chapter]
-    supported = [f for f in functions if chapters.supports(f)]
-    parts = [_PREAMBLE.format(chapter=chapter, includes="\n".join(_includes(functions, supported, model)))]
-    parts += [_entry(f, model) if f in supported else _unsupported(f, model, chapters) for f in functions]
+    functions = [f for f in model.standard.functions if chapters.of(f) == chapter and chapters.supports(f)]
+    parts = [_PREAMBLE.format(chapter=chapter, includes="\n".join(_includes(functions, model)))]
+    parts += [_entry(f, model) for f in functions]
     return "\n".join(parts) + _CLOSING
 
 
-def _includes(functions: list[Function], supported: list[Function], model: Model) -> list[str]:
-    headers = {"binding/fortran.hpp", "binding/functions.hpp", "binding/unsupported.hpp"}
-    if any(f.returns_error for f in supported):
+def _includes(functions: list[Function], model: Model) -> list[str]:
+    headers = {"binding/fortran.hpp", "binding/functions.hpp", "binding/impl.hpp"}
+    if any(f.returns_error for f in functions):
         headers.add("binding/call.hpp")
-    if any(f.returns_error and not f.is_tool for f in supported):
+    if any(f.returns_error and not f.is_tool for f in functions):
         headers |= {"binding/call_scope.hpp", "binding/check.hpp", "binding/complain.hpp", "object/resolve.hpp"}
-    if supported:
-        headers.add("binding/impl.hpp")
-    if any(model.overrides.listed("counted", f) for f in supported):
+    if any(model.overrides.listed("counted", f) for f in functions):
         headers.add("coll/schedule.hpp")
-    if len(functions) > len(supported):
-        headers.add("object/resolve.hpp")
     for function in functions:
         for a in model.arguments(function):
             if a.form is not Form.RAW and a.object_class in _HEADERS:
@@ -68,15 +63,6 @@ def _alias(function: Function) -> str:
     last = declaration.rpartition("\n")[2]
     glue = " " if declaration == last and len(last) + len(attribute) + 1 <= WIDTH else "\n    "
     return declaration + glue + attribute
-
-
-def _unsupported(function: Function, model: Model, chapters: Chapters) -> str:
-    """Looks up nothing but the object whose error handler is responsible, if its handle is good."""
-    name = function.name.removeprefix("MPI_")
-    owner = FunctionChecks(function, model).owner_handle or "nullptr"
-    call = f'unsupported(Function::{name}, {owner}, "{chapters.planned(function)}");'
-    body = [f"  return {call}"] if function.returns_error else [f"  {call}", "  return {};"]
-    return "\n".join([_signature(function), *body, "}", _alias(function), ""])
 
 
 def _entry(function: Function, model: Model) -> str:

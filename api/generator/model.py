@@ -90,7 +90,6 @@ class Chapters:
 
     def __init__(self, directory: Path, overrides: Overrides) -> None:
         self._patterns: dict[str, list[str]] = tomllib.loads((directory / "chapters.toml").read_text())["chapter"]
-        self._planned: dict[str, str] = tomllib.loads((directory / "planned.toml").read_text())
         self._overrides = overrides
         self._supported: dict[str, str] = {}  # function -> file that names it
         for path in sorted((directory / "supported").glob("*.txt")):
@@ -114,21 +113,17 @@ class Chapters:
         name = base_name(function)
         return self._overrides.same_as.get(name, name) in self._supported
 
-    def planned(self, function: Function) -> str:
-        """The version in which a function that has no implementation is planned to have one."""
-        return self._planned[self.of(function)]
-
     def check(self, standard: Standard) -> None:
-        """Every supported name is a function and stands in its chapter's file; every other one is planned."""
-        lacking = {self.of(f) for f in standard.functions if not self.supports(f)}
-        if lacking != set(self._planned):
-            raise ValueError(f"planned.toml: lacks, or need not name, {sorted(lacking ^ set(self._planned))}")
+        """Every function has an implementation, and every supported name is a function and stands in its chapter's file."""
         known = {base_name(f): f for f in standard.functions}
         for name, file in self._supported.items():
             if name not in known:
                 raise ValueError(f"supported/{file}.txt: the standard has no MPI_{name}")
             if self.of(known[name]) != file:
                 raise ValueError(f"supported/{file}.txt: MPI_{name} belongs in {self.of(known[name])}.txt")
+        for function in standard.functions:
+            if not self.supports(function):
+                raise ValueError(f"supported/{self.of(function)}.txt: MPI_{base_name(function)} is missing")
 
 
 class Model:

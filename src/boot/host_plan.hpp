@@ -37,7 +37,7 @@ struct HostPlan {
 };
 
 // As bytes and back. Throws std::runtime_error if the text is not a plan.
-std::string to_text(const HostPlan& plan);
+std::string text_of_plan(const HostPlan& plan);
 HostPlan plan_of_text(const std::string& text);
 
 }  // namespace heddle::boot

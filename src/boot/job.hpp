@@ -9,11 +9,16 @@
 //     then         what the launcher calls rank 0, rank 1, ...; only if that is something else
 //     then         RankRecord of rank 0, of rank 1, ...        written by the rank, read by mpiexec
 //     then         Card of rank 0, of rank 1, ...              written by the rank, read by the others
+//     then         Board                                       open ports and published names
 //     heap_offset  the memory of node first_node, ...          boot knows only its place and size
 //
 // Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever
 // makes the segment, before any rank sees it, and never again. A rank that dies leaves its record as it was, and that
 // is the point: mpiexec reads from it how far the rank had come and which call it was in.
+//
+// A job that mpiexec has started on one node has room for ranks that are started later (MPI_Comm_spawn): a rank is one of
+// `capacity`, of which `size` begin with the job, and each group of spawned ranks is the next few numbers and a world,
+// MPI_COMM_WORLD, of its own. A number is not used again.
 //
 // There is a record and a card of every rank of the job. Where a node has a segment of its own the records of other
 // nodes' ranks stay empty, and their cards are copies, which come when somebody asks for them.
@@ -45,6 +50,7 @@ inline constexpr char size_variable[] = "HEDDLE_SIZE";
 // What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also
 // mpiexec's option -initial-errhandler.
 inline constexpr char initial_errhandler_variable[] = "HEDDLE_INITIAL_ERRHANDLER";
+inline constexpr char initial_errhandler_key[] = "mpi_initial_errhandler";
 inline constexpr const char* initial_errhandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
 
 enum class RankState : std::uint32_t {
@@ -98,7 +104,14 @@ struct alignas(64) RankRecord {
   std::atomic<std::uint32_t> threads_without_record;
   std::atomic<std::uint32_t> waits_without_slot;
   std::atomic<std::uint32_t> slots_used;  // slots behind these were never taken
-  char reserved[52];
+  // Of a rank that was spawned, written before it is started: its MPI_COMM_WORLD, the rank that has asked for it (the root
+  // of the call), the context in which that one will greet it, and the number of the call; `world_size` is 0 of all others.
+  std::int32_t world_first;
+  std::int32_t world_size;
+  std::int32_t spawned_by;
+  std::int32_t spawn_number;  // from 1 on
+  std::uint64_t greeting;
+  char reserved[24];
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
   char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];
@@ -123,12 +136,30 @@ struct alignas(64) Card {
 };
 static_assert(sizeof(Card) == card_bytes);
 
+// What the ranks of a job can find each other by, beside their numbers: open ports, and names of ports. Under `locked`,
+// but for reading a port.
+inline constexpr int open_ports = 512;
+inline constexpr int published_names = 256;
+struct PublishedName {
+  static constexpr std::size_t most_service = 255;  // characters
+  static constexpr std::size_t most_port = 1023;    // MPI_MAX_PORT_NAME - 1
+  std::int32_t owner;                               // its rank and 1; 0: the entry is free
+  char service[most_service + 1];
+  char port[most_port + 1];
+};
+struct alignas(64) Board {
+  std::atomic<std::uint32_t> locked;
+  std::atomic<std::uint32_t> ports_used, names_used;  // entries behind these were never taken, and are no memory yet
+  std::atomic<std::uint64_t> ports[open_ports];       // a context of the rank that has opened it; 0: the entry is free
+  PublishedName names[published_names];
+};
+
 struct alignas(64) JobHeader {
   std::uint64_t magic;
   std::uint32_t layout;
-  std::int32_t size;           // ranks of the job
+  std::int32_t size;           // ranks that the job begins with
   std::int32_t launcher;       // pid of mpiexec; 0: there is none
-  std::int32_t local_ranks;    // ranks on this machine
+  std::int32_t local_ranks;    // of them, those on this machine
   std::int32_t usable_cores;   // that all ranks together may use: affinity mask and cgroup quota, at least 1
   std::int32_t universe_size;  // of MPI_UNIVERSE_SIZE, if the user named one; else 0
   std::uint64_t
@@ -142,6 +173,10 @@ struct alignas(64) JobHeader {
   // Who of a node says what became of the others, where several notice: 1 and its rank; 0: nobody has.
   std::atomic<std::int32_t> teller;
   lln::Secret secret;  // by which ranks of the job know each other on a network
+  std::int32_t capacity;              // ranks that there can be, with those that are spawned
+  std::int32_t spare_ranks;           // spawned ones whose channels have memory of their own (node/room.hpp)
+  std::atomic<std::int32_t> spawned;  // ranks that were added, behind `size`
+  std::uint64_t key;  // a random number that tells jobs apart, and mpiexec's socket (launcher_socket.hpp)
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: nobody has said anything yet
 };
 static_assert(sizeof(JobHeader) == 256);
@@ -161,19 +196,25 @@ constexpr std::size_t placement_bytes(int ranks, int nodes, bool renumbered) {
   const std::size_t words = static_cast<std::size_t>(nodes) + 1 + (renumbered ? static_cast<std::size_t>(ranks) : 0);
   return (words * sizeof(std::int32_t) + 63) / 64 * 64;
 }
+// `ranks` that there can be.
 constexpr std::size_t heap_offset(int ranks, int nodes, bool renumbered = false) {
   const std::size_t end = sizeof(JobHeader) + placement_bytes(ranks, nodes, renumbered) +
-                          static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card));
+                          static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card)) + sizeof(Board);
   return (end + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-// `nodes`, `size` and `renumbered` of the header are known.
+// `nodes`, `capacity` and `renumbered` of the header are known.
 inline std::int32_t* first_ranks(JobHeader* header) { return reinterpret_cast<std::int32_t*>(header + 1); }
 inline std::int32_t* launcher_ranks(JobHeader* header) { return first_ranks(header) + header->nodes + 1; }
 inline RankRecord* rank_records(JobHeader* header) {
   return reinterpret_cast<RankRecord*>(reinterpret_cast<std::byte*>(header + 1) +
-                                       placement_bytes(header->size, header->nodes, header->renumbered != 0));
+                                       placement_bytes(header->capacity, header->nodes, header->renumbered != 0));
 }
-inline Card* cards(JobHeader* header) { return reinterpret_cast<Card*>(rank_records(header) + header->size); }
+inline Card* cards(JobHeader* header) { return reinterpret_cast<Card*>(rank_records(header) + header->capacity); }
+inline Board& board(JobHeader* header) { return *reinterpret_cast<Board*>(cards(header) + header->capacity); }
+// How many ranks there have been so far.
+inline int ranks_so_far(const JobHeader& header) {
+  return header.size + header.spawned.load(std::memory_order_acquire);
+}
 
 }  // namespace heddle::boot

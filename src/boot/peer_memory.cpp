@@ -4,13 +4,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <mutex>
+
+#include "boot/random_number.hpp"
 
 namespace heddle::boot {
 
@@ -21,19 +21,6 @@ struct Key {
   std::atomic<std::uint64_t> value;    // 0: this process has none yet
   std::atomic<std::uint64_t> written;  // by others, to find out whether they can
 };
-
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number || number == 0) {
-    // No randomness this early in a boot: what no two processes of a machine share will do.
-    timespec now{};
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    number = (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) *
-                 0x9e3779b97f4a7c15 +
-             reinterpret_cast<std::uintptr_t>(&number);
-  }
-  return number | 1;
-}
 
 Key* make_key_page() {
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -95,8 +82,8 @@ const char* reason_text(int reason, char (&buffer)[128]) {
 
 void PeerMemory::begin(const World& job) {
   job_ = &job;
-  reasons_ = std::make_unique<std::atomic<std::int16_t>[]>(static_cast<std::size_t>(job.size()));
-  for (int rank = 0; rank < job.size(); ++rank) reasons_[static_cast<std::size_t>(rank)] = unknown;
+  reasons_ = std::make_unique<std::atomic<std::int16_t>[]>(static_cast<std::size_t>(job.capacity()));
+  for (int rank = 0; rank < job.capacity(); ++rank) reasons_[static_cast<std::size_t>(rank)] = unknown;
 }
 
 int PeerMemory::reason_out_of_reach(int peer) {

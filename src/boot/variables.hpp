@@ -98,8 +98,9 @@ inline constexpr std::array variables{
 
     Variable{"HEDDLE_JOB_FD", "NUMBER", "", "Descriptor of the job's shared segment", "", Reader::launch},
     Variable{"HEDDLE_LAUNCHER", "NUMBER", "", "Process of mpiexec", "", Reader::launch},
-    Variable{"HEDDLE_RANK", "NUMBER", "", "Rank in MPI_COMM_WORLD", "", Reader::launch},
-    Variable{"HEDDLE_SIZE", "NUMBER", "", "Ranks of the job", "", Reader::launch},
+    Variable{"HEDDLE_RANK", "NUMBER", "",
+             "Rank in MPI_COMM_WORLD; of a process that was spawned, its number in the job", "", Reader::launch},
+    Variable{"HEDDLE_SIZE", "NUMBER", "", "Size of MPI_COMM_WORLD", "", Reader::launch},
     Variable{"HEDDLE_HOST_PLAN", "TEXT", "", "How the ranks of a process that are its threads are started", "",
              Reader::launch},
 };

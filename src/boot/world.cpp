@@ -8,6 +8,9 @@ namespace heddle::boot {
 
 World::World(void* segment, int rank)
     : header_(static_cast<JobHeader*>(segment)), records_(rank_records(header_)), rank_(rank) {
+  const RankRecord& own = records_[rank];
+  size_ = own.world_size != 0 ? own.world_size : header_->size;
+  first_ = own.world_first;
   const int node = node_of(rank);
   first_local_ = first_ranks(header_)[node];
   local_ranks_ = first_ranks(header_)[node + 1] - first_local_;

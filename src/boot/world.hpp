@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "boot/job.hpp"
+#include "boot/problem.hpp"
 #include "lln/directory.hpp"
 
 namespace heddle::boot {
@@ -20,10 +22,16 @@ class World : public lln::Directory {
   World& operator=(const World&) = delete;
 
   int rank() const { return rank_; }
-  int size() const { return header_->size; }
-  // What the launcher calls a rank: its rank in MPI_COMM_WORLD. The same number, unless the launcher has dealt ranks
-  // out to the nodes one by one; a rank of the job is numbered node by node.
-  int rank_in_world(int rank) const { return is_renumbered() ? launcher_ranks(header_)[rank] : rank; }
+  // Of our MPI_COMM_WORLD: all ranks that the job has begun with, or those that were spawned with us.
+  int size() const { return size_; }
+  int first_rank() const { return first_; }
+  // Ranks of the job that there can be, with those that are spawned later: what is numbered by rank has so many entries.
+  int capacity() const { return header_->capacity; }
+  // What the launcher calls a rank: its rank in its MPI_COMM_WORLD. In the world that the job has begun with the same
+  // number, unless the launcher has dealt ranks out to the nodes one by one; a rank of the job is numbered node by node.
+  int rank_in_world(int rank) const {
+    return is_renumbered() ? launcher_ranks(header_)[rank] : rank - records_[rank].world_first;
+  }
   bool is_renumbered() const { return header_->renumbered != 0; }
   // Ranks of a node have consecutive numbers.
   int nodes() const { return header_->nodes; }
@@ -31,7 +39,10 @@ class World : public lln::Directory {
   const lln::Secret& secret() const { return header_->secret; }
   bool is_local(int rank) const { return rank >= first_local_ && rank < first_local_ + local_ranks_; }
   int first_local() const { return first_local_; }
-  int local_ranks() const { return local_ranks_; }
+  int local_ranks() const { return local_ranks_; }  // with those that may be spawned
+  // Of them, those that the job has begun with; and with how many channels are reckoned (node/room.hpp).
+  int first_local_ranks() const { return nodes() == 1 ? header_->size : local_ranks_; }
+  int channel_ranks() const { return first_local_ranks() + header_->spare_ranks; }
 
   // What this rank, or another one of its node, is doing; mpiexec and the crash report read it.
   RankRecord& record() const { return record_of(rank_); }
@@ -41,11 +52,13 @@ class World : public lln::Directory {
   // Where the first node's memory begins in the segment, and behind it that of the others.
   std::byte* memory_of_nodes() const { return reinterpret_cast<std::byte*>(header_) + header_->heap_offset; }
 
-  // What all ranks of this machine may use together, and how many there are.
+  // What all ranks of this machine may use together; how many there were when the job began, and with those that were
+  // spawned so far.
   int usable_cores() const { return header_->usable_cores; }
-  int machine_ranks() const { return header_->local_ranks; }
+  int first_machine_ranks() const { return header_->local_ranks; }
+  int machine_ranks() const { return header_->local_ranks + header_->spawned.load(std::memory_order_relaxed); }
   // Whether the nodes are on one machine and pretended (HEDDLE_NODES).
-  bool pretends_nodes() const { return nodes() > 1 && machine_ranks() == size(); }
+  bool pretends_nodes() const { return nodes() > 1 && first_machine_ranks() == header_->size; }
   std::int64_t wake_up() const { return header_->wake_up; }     // nanoseconds: what it costs to wake a thread
   int universe_size() const { return header_->universe_size; }  // of MPI_UNIVERSE_SIZE; 0: nobody has named one
 
@@ -53,6 +66,14 @@ class World : public lln::Directory {
   // proposal stands. Any thread.
   virtual std::uint64_t agreed(int word) const = 0;
   virtual std::uint64_t agree(int word, std::uint64_t proposal) = 0;
+
+  // A random number that tells this job from others.
+  std::uint64_t key() const { return header_->key; }
+  // Open ports and published names. Null: the ranks are on several nodes that share no memory.
+  Board* board() const { return has_one_segment() ? &boot::board(header_) : nullptr; }
+  // Asks the launcher for something, of the kinds that launcher_socket.hpp lists, and waits for the answer. False: it
+  // can't be asked, and `problem` says why.
+  virtual bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) = 0;
 
   // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that
   // come and go.
@@ -68,9 +89,13 @@ class World : public lln::Directory {
   JobHeader& header() const { return *header_; }
 
  private:
+  bool has_one_segment() const { return nodes() == 1 || header_->launcher != 0; }
+
   JobHeader* header_;
   RankRecord* records_;
   int rank_;
+  int size_;
+  int first_;
   int first_local_;
   int local_ranks_;
   std::span<std::byte> heap_;

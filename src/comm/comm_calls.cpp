@@ -87,7 +87,8 @@ Error Comm_get_info(Comm& comm, MPI_Info* info_used) {
 }
 
 Error Comm_get_parent(MPI_Comm* parent) {
-  *parent = MPI_COMM_NULL;  // no process is started by MPI_Comm_spawn yet
+  const Comm* const ours = current_rank().parent;
+  *parent = ours != nullptr ? handle_of<MPI_Comm>(*ours) : MPI_COMM_NULL;
   return success;
 }
 

@@ -86,6 +86,7 @@ Comm* make_child(Comm& parent, const CommParts& parts) {
 
 Error free_comm(Comm& comm) {
   if (Error e = comm.attributes.remove_all(comm.handle)) return e;
+  if (comm.owner->parent == &comm) comm.owner->parent = nullptr;
   if (comm.buffer) comm.buffer->flush();  // the program may use its memory again
   comm.buffer.reset();
   retire(comm);
@@ -94,10 +95,11 @@ Error free_comm(Comm& comm) {
 
 Comm* make_world(Rank& rank) {
   rank.tables->predefined.appnum = rank.job->record().appnum;
-  // Nothing can be added by spawning yet; the user may have named a size to mpiexec.
+  // The user may have named a size to mpiexec.
   const int universe_size = rank.job->universe_size();
   rank.tables->predefined.universe_size = universe_size > 0 ? universe_size : rank.world_size;
-  return make_predefined(rank, MPI_COMM_WORLD, "MPI_COMM_WORLD", world_context, make_world_group(rank));
+  return make_predefined(rank, MPI_COMM_WORLD, "MPI_COMM_WORLD",
+                         make_context(rank.job->first_rank(), world_context_counter), make_world_group(rank));
 }
 
 Comm* make_self(Rank& rank) {

@@ -199,7 +199,7 @@ bool parse_model(std::string_view text, Model& model, std::string& why) {
 // VNIs are for threads that run at once.
 int vnis_for(const Rank& rank, const Model& model) {
   if (model.vnis != 0) return model.vnis;
-  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->machine_ranks()), 1,
+  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks()), 1,
                     several_vnis);
 }
 

@@ -40,7 +40,7 @@ Core::Core(Rank& rank, int vni, lln::Claiming claiming)
       transfers_(*this, rank.world_rank, rank.machine.crowded),
       streams_(*this),
       claims_(rank.node->heap()),
-      outbox_(rank.world_size, make_strategy(rank.strategy)),
+      outbox_(rank.job->capacity(), make_strategy(rank.strategy)),
       collects_(rank.networks && outbox_.collects()) {
   rank_.ledger.enter(vni, counters_);
   end_deferring();

@@ -149,7 +149,7 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
     }
     // Our own input has the number 0 on both sides, so it must stay there if one of these ranks gets it.
     const bool own_input = std::ranges::find(ends, STDIN_FILENO, &Supervisor::Ends::in) != ends.end();
-    const std::string text = to_text(plan);
+    const std::string text = text_of_plan(plan);
     const int plan_file = make_file("heddle-plan", text.data(), text.size());
     inherited.push_back(plan_file);
     std::vector<std::string> environment = host_environment(hosted, plan_file, count);

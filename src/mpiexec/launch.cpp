@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <exception>
+#include <utility>
 
 #include "boot/cpu_mask.hpp"
 #include "mpiexec/hosting.hpp"
-#include "mpiexec/open_files.hpp"
 #include "mpiexec/program.hpp"
 #include "mpiexec/spawn.hpp"
 #include "mpiexec/words.hpp"
@@ -21,54 +21,34 @@ int total_ranks(const Options& options) {
 
 namespace {
 
-void start_ranks(const Options& options, const Placement& placement, const Segment& segment, Supervisor& supervisor) {
-  const rlimit open_files = raise_open_files();
+std::vector<std::string> environment_for(const App& app, const EnvironmentPlan& all, const Segment& segment,
+                                         int world_size) {
+  std::vector<std::string> environment = environment_of(all, app.environment);
+  set_variable(environment, boot::job_fd_variable, std::to_string(segment.fd));
+  set_variable(environment, boot::launcher_variable, std::to_string(getpid()));
+  set_variable(environment, boot::size_variable, std::to_string(world_size));
+  return environment;
+}
+
+void start_ranks(const Options& options, const Placement& placement, const Segment& segment, const rlimit& open_files,
+                 Supervisor& supervisor) {
   int rank = 0;
+  const int size = segment.header->size;
   for (const App& app : options.apps) {
     const std::string path = find_program(app);
-    std::vector<std::string> words = app.command;
-    const bool plain_script = is_plain_script(path);
-    std::vector<std::string> script_words{"sh", path};
-    script_words.insert(script_words.end(), words.begin() + 1, words.end());
-    const std::vector<char*> arguments = pointers_to(words);
-    const std::vector<char*> script_arguments = pointers_to(script_words);
-
-    std::vector<std::string> environment = environment_of(options.environment, app.environment);
-    set_variable(environment, boot::job_fd_variable, std::to_string(segment.fd));
-    set_variable(environment, boot::launcher_variable, std::to_string(getpid()));
-    set_variable(environment, boot::size_variable, std::to_string(segment.header->size));
     if (options.threads != 0) {
-      const HostedApp hosted{options, app, path, environment, rank};
+      const HostedApp hosted{options, app, path, environment_for(app, options.environment, segment, size), rank};
       if (!launch_hosts(hosted, placement, segment, open_files, supervisor)) return;
       rank += app.ranks;
       continue;
     }
-    set_variable(environment, boot::rank_variable, "");
+    Starter starter(app, path, options.environment, segment, size, open_files);
     for (int i = 0; i < app.ranks; ++i, ++rank) {
-      environment.back() = std::string(boot::rank_variable) + '=' + std::to_string(rank);
-      const std::vector<char*> variables = pointers_to(environment);
-      const boot::CpuMask mask(placement.cpus[static_cast<std::size_t>(rank)]);
-      const Supervisor::Ends ends = supervisor.make_ends(rank);
-      segment.records[rank].state.store(boot::RankState::running);
-      const Spawned child = spawn({.path = path.c_str(),
-                                   .arguments = arguments.data(),
-                                   .script_arguments = plain_script ? script_arguments.data() : nullptr,
-                                   .environment = variables.data(),
-                                   .directory = app.directory.empty() ? nullptr : app.directory.c_str(),
-                                   .cpus = mask.set(),
-                                   .cpus_bytes = mask.bytes(),
-                                   .in = ends.in,
-                                   .out = ends.out,
-                                   .err = ends.err,
-                                   .inherited = {},
-                                   .signal_mask = &supervisor.rank_mask(),
-                                   .default_signals = &supervisor.rank_defaults(),
-                                   .open_files = &open_files});
-      supervisor.started(rank, child.pid, app.command.front(), ends);
-      if (child.error == 0) continue;
-      supervisor.start_failed("cannot " + std::string(child.step) + " of rank " + std::to_string(rank) + " (" + path +
-                                  "): " + why_not_executed(path, child.error),
-                              exit_code_of_start(child.error));
+      int exit_code = 0;
+      const std::string problem =
+          starter.start(rank, placement.cpus[static_cast<std::size_t>(rank)], supervisor, exit_code);
+      if (problem.empty()) continue;
+      supervisor.start_failed(problem, exit_code);
       return;
     }
   }
@@ -76,9 +56,53 @@ void start_ranks(const Options& options, const Placement& placement, const Segme
 
 }  // namespace
 
-void launch(const Options& options, const Placement& placement, const Segment& segment, Supervisor& supervisor) {
+Starter::Starter(const App& app, std::string path, const EnvironmentPlan& environment, const Segment& segment,
+                 int world_size, const rlimit& open_files)
+    : app_(app),
+      path_(std::move(path)),
+      segment_(segment),
+      open_files_(open_files),
+      words_(app.command),
+      script_words_{"sh", path_},
+      environment_(environment_for(app, environment, segment, world_size)),
+      plain_script_(is_plain_script(path_)) {
+  script_words_.insert(script_words_.end(), words_.begin() + 1, words_.end());
+  set_variable(environment_, boot::rank_variable, "");
+}
+
+std::string Starter::start(int rank, const std::vector<int>& cpus, Supervisor& supervisor, int& exit_code) {
+  environment_.back() = std::string(boot::rank_variable) + '=' + std::to_string(rank);
+  const std::vector<char*> arguments = pointers_to(words_);
+  const std::vector<char*> script_arguments = pointers_to(script_words_);
+  const std::vector<char*> variables = pointers_to(environment_);
+  const boot::CpuMask mask(cpus);
+  const Supervisor::Ends ends = supervisor.make_ends(rank);
+  segment_.records[rank].state.store(boot::RankState::running);
+  const Spawned child = spawn({.path = path_.c_str(),
+                               .arguments = arguments.data(),
+                               .script_arguments = plain_script_ ? script_arguments.data() : nullptr,
+                               .environment = variables.data(),
+                               .directory = app_.directory.empty() ? nullptr : app_.directory.c_str(),
+                               .cpus = mask.set(),
+                               .cpus_bytes = mask.bytes(),
+                               .in = ends.in,
+                               .out = ends.out,
+                               .err = ends.err,
+                               .inherited = {},
+                               .signal_mask = &supervisor.rank_mask(),
+                               .default_signals = &supervisor.rank_defaults(),
+                               .open_files = &open_files_});
+  supervisor.started(rank, child.pid, app_.command.front(), ends);
+  if (child.error == 0) return "";
+  exit_code = exit_code_of_start(child.error);
+  return "cannot " + std::string(child.step) + " of rank " + std::to_string(rank) + " (" + path_ +
+         "): " + why_not_executed(path_, child.error);
+}
+
+void launch(const Options& options, const Placement& placement, const Segment& segment, const rlimit& open_files,
+            Supervisor& supervisor) {
   try {
-    start_ranks(options, placement, segment, supervisor);
+    start_ranks(options, placement, segment, open_files, supervisor);
   } catch (const std::exception& problem) {  // the ranks that run already must not be left to themselves
     supervisor.start_failed(problem.what(), 1);
   }

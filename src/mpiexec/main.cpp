@@ -14,6 +14,7 @@
 #include "boot/cpu_mask.hpp"
 #include "boot/variables.hpp"
 #include "boot/wake_up.hpp"
+#include "mpiexec/growth.hpp"
 #include "mpiexec/hand_over.hpp"
 #include "mpiexec/hosts.hpp"
 #include "mpiexec/launch.hpp"
@@ -165,8 +166,11 @@ int run(const std::vector<std::string>& arguments) {
   if (options.report_bindings || options.placement.report) report(placement, usable);
   if (options.start_nothing) return 0;
   const Segment segment = describe_job(options, placement, usable);
+  const rlimit open_files = raise_open_files();
   Supervisor supervisor(options, segment);
-  launch(options, placement, segment, supervisor);
+  Growth growth(options, segment, open_files, supervisor);
+  if (segment.header->capacity > segment.header->size) supervisor.listen(growth);
+  launch(options, placement, segment, open_files, supervisor);
   return supervisor.run();
 }
 

@@ -43,10 +43,9 @@ Sink* OutputFileSet::open_file(const std::string& pattern, int rank) {
   return sink.get();
 }
 
-Sink* OutputFileSet::of(int rank, bool is_stderr) const {
+Sink* OutputFileSet::of(int rank, bool is_stderr) {
   const std::string& pattern = is_stderr ? wanted_.err : wanted_.out;
-  const auto found = pattern.empty() ? files_.end() : files_.find(path_of(pattern, rank));
-  return found != files_.end() ? found->second.get() : nullptr;
+  return pattern.empty() ? nullptr : open_file(pattern, rank);
 }
 
 const std::string* OutputFileSet::drain(int& error) {

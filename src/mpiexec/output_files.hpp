@@ -17,8 +17,9 @@ class OutputFileSet {
   OutputFileSet(const OutputFileSet&) = delete;
   OutputFileSet& operator=(const OutputFileSet&) = delete;
 
-  // Null: this output of the rank goes to no file. Ranks whose file has the same name share it.
-  Sink* of(int rank, bool is_stderr) const;
+  // Null: this output of the rank goes to no file. Ranks whose file has the same name share it. Throws UsageError if that of a
+  // rank which was not among the first ones cannot be made.
+  Sink* of(int rank, bool is_stderr);
   // Drains all, and returns the first that can't be written, with its name; null: all can.
   const std::string* drain(int& error);
   bool waiting() const;  // for a file that is none, a named pipe say, to take more

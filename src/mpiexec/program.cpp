@@ -132,8 +132,8 @@ void require_libraries(const std::string& path, const boot::ElfFile& file, const
          ProgramError::not_found);
 }
 
-void require_program(const std::string& path, const std::vector<std::string>& environment, const Options& options,
-                     int ranks) {
+void require_runnable(const std::string& path, const std::vector<std::string>& environment, int ranks,
+                      bool ranks_are_threads) {
   std::string problem;
   const boot::ElfFile file(path, problem);
   if (!problem.empty()) return;  // it may be executable and not readable
@@ -161,7 +161,7 @@ void require_program(const std::string& path, const std::vector<std::string>& en
                "compile it here",
            ProgramError::not_found);
   require_our_mpi(path, linked_mpi(file, environment), ranks);
-  if (!interpreter.empty()) require_libraries(path, file, environment, options.threads != 0);
+  if (!interpreter.empty()) require_libraries(path, file, environment, ranks_are_threads);
 }
 
 }  // namespace
@@ -191,14 +191,17 @@ std::string find_program(const App& app) {
   throw ProgramError("cannot find the program '" + name + "': " + where, ProgramError::not_found);
 }
 
+std::string require_program(const App& app, const EnvironmentPlan& all, int ranks, bool ranks_are_threads) {
+  const std::string path = find_program(app);
+  require_runnable(path, environment_of(all, app.environment), ranks, ranks_are_threads);
+  if (ranks_are_threads) require_hostable(path);
+  return path;
+}
+
 void require_programs(const Options& options) {
   int ranks = 0;
   for (const App& app : options.apps) ranks += app.ranks;
-  for (const App& app : options.apps) {
-    const std::string path = find_program(app);
-    require_program(path, environment_of(options.environment, app.environment), options, ranks);
-    if (options.threads != 0) require_hostable(path);
-  }
+  for (const App& app : options.apps) (void)require_program(app, options.environment, ranks, options.threads != 0);
 }
 
 bool is_plain_script(const std::string& path) {

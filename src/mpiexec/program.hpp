@@ -14,7 +14,9 @@ std::vector<std::string> environment_of(const EnvironmentPlan& all, const Enviro
 // As a path that means the same from the program's working directory. Throws ProgramError.
 std::string find_program(const App& app);
 
-// Throws ProgramError or UsageError if one of the programs is missing, can't be run here or can't join the job.
+// What find_program finds. Throws ProgramError or UsageError if the program is missing, can't be run here or can't join
+// the job, as processes or as threads; `ranks` of the job.
+std::string require_program(const App& app, const EnvironmentPlan& all, int ranks, bool ranks_are_threads);
 void require_programs(const Options& options);
 
 // Whether the kernel's refusal to execute it (ENOEXEC) means a script without a #! line, as for a shell.

@@ -9,6 +9,7 @@
 #include <new>
 #include <system_error>
 
+#include "boot/random_number.hpp"
 #include "node/room.hpp"
 
 namespace heddle::mpiexec {
@@ -24,8 +25,11 @@ constexpr int lowest_descriptor = 40;
 
 Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes) {
   const int size = static_cast<int>(plan.size());
-  const std::size_t heap = node::heap_bytes(size) + node::window_room();
-  const std::size_t bytes = boot::heap_offset(size, nodes) + static_cast<std::size_t>(nodes) * heap;
+  const bool grows = nodes == 1 && node::has_room_for_spawned();
+  const int capacity = size + (grows ? node::most_spawned : 0);
+  const int spare = grows ? node::spare_ranks : 0;
+  const std::size_t heap = node::heap_bytes(size + spare) + node::window_room();
+  const std::size_t bytes = boot::heap_offset(capacity, nodes) + static_cast<std::size_t>(nodes) * heap;
 
   const int made = memfd_create("heddle-job", MFD_CLOEXEC);
   if (made < 0) fail("cannot make the job's shared segment (memfd_create)");
@@ -40,7 +44,7 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
   if (sized != 0) fail("cannot size the job's shared segment (a limit on file size, ulimit -f?)");
 
   // Only the boot part: the heap is the ranks' own business.
-  void* base = mmap(nullptr, boot::heap_offset(size, nodes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* base = mmap(nullptr, boot::heap_offset(capacity, nodes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) fail("cannot map the job's shared segment");
 
   Segment segment{fd, static_cast<boot::JobHeader*>(base), nullptr};
@@ -51,7 +55,7 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
                                        .local_ranks = size,
                                        .usable_cores = machine.usable_cores,
                                        .universe_size = universe_size,
-                                       .heap_offset = boot::heap_offset(size, nodes),
+                                       .heap_offset = boot::heap_offset(capacity, nodes),
                                        .heap_bytes = heap,
                                        .segment_bytes = bytes,
                                        .wake_up = machine.wake_up,
@@ -60,9 +64,13 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
                                        .renumbered = 0,
                                        .teller = {},
                                        .secret = lln::random_secret(),
+                                       .capacity = capacity,
+                                       .spare_ranks = spare,
+                                       .spawned = {},
+                                       .key = boot::random_number(),
                                        .agreed = {}};
   for (int node = 0; node <= nodes; ++node)
-    boot::first_ranks(segment.header)[node] = boot::even_first_rank(node, nodes, size);
+    boot::first_ranks(segment.header)[node] = boot::even_first_rank(node, nodes, nodes == 1 ? capacity : size);
   segment.records = rank_records(segment.header);
   for (int rank = 0; rank < size; ++rank) {
     boot::RankRecord& record = segment.records[rank];
@@ -73,6 +81,13 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
     record.host = rank;
   }
   return segment;
+}
+
+std::string rank_text(const Segment& segment, int rank) {
+  const boot::RankRecord& record = segment.records[rank];
+  if (record.spawn_number == 0) return "rank " + std::to_string(rank);
+  return "rank " + std::to_string(rank - record.world_first) + " of spawned group " +
+         std::to_string(record.spawn_number);
 }
 
 }  // namespace heddle::mpiexec

@@ -31,4 +31,7 @@ struct MachineFacts {
 // For ranks that are, or pretend to be, on so many nodes. Throws std::system_error.
 Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes);
 
+// "rank 3", or "rank 1 of spawned group 2".
+std::string rank_text(const Segment& segment, int rank);
+
 }  // namespace heddle::mpiexec

@@ -93,11 +93,35 @@ Supervisor::Ends Supervisor::make_ends(int rank) {
     if (file != nullptr) (options_.files.copy ? stream.second : stream.sink) = file;
     stream.prefix = label_text(options_.label, rank, i == 1);
   }
-  return {input_.descriptor_for(rank), ends[0][1], ends[1][1]};
+  return {rank < segment_.header->size ? input_.descriptor_for(rank) : null_, ends[0][1], ends[1][1]};
+}
+
+void Supervisor::expect(int ranks) {
+  if (null_ < 0) null_ = open("/dev/null", O_RDONLY | O_CLOEXEC);  // the input of all that are spawned
+  children_.resize(children_.size() + static_cast<std::size_t>(ranks));
+  streams_.resize(2 * children_.size());
+}
+
+void Supervisor::listen(Answerer& answerer) {
+  try {
+    listener_.emplace(*segment_.header, answerer);
+  } catch (const std::system_error& error) {
+    if (options_.verbose) say(error.what());
+  }
+}
+
+void Supervisor::withdraw(int rank) {
+  Child& child = children_[static_cast<std::size_t>(rank)];
+  if (!child.alive) return;
+  child.withdrawn = true;
+  if (child.pid > 0)
+    kill(-child.pid, SIGKILL);
+  else
+    child.alive = false;
 }
 
 void Supervisor::started(int rank, pid_t pid, const std::string& program, const Ends& ends) {
-  children_[static_cast<std::size_t>(rank)] = {pid, true, program};
+  children_[static_cast<std::size_t>(rank)] = {pid, true, false, program};
   close(ends.out);
   close(ends.err);
   if (options_.verbose) say("started " + who(rank));
@@ -140,6 +164,8 @@ void Supervisor::wait_for_something() {
   if (rest >= 0) wanted.push_back({rest, POLLOUT, 0});
   if (out_.waiting()) wanted.push_back({out_.fd(), POLLOUT, 0});
   if (&err_ != &out_ && err_.waiting()) wanted.push_back({err_.fd(), POLLOUT, 0});
+  const std::size_t first_request = wanted.size();
+  if (listener_) listener_->add_to(wanted);
   const std::size_t first_stream = wanted.size();
   std::vector<Stream*> polled;
   for (Stream& stream : streams_) {
@@ -153,7 +179,7 @@ void Supervisor::wait_for_something() {
   for (std::size_t i = 0; i < polled.size(); ++i) {
     if (wanted[first_stream + i].revents != 0) read_stream(*polled[i]);
   }
-  for (std::size_t i = 1; i < first_stream; ++i) {
+  for (std::size_t i = 1; i < first_request; ++i) {
     if (wanted[i].revents == 0) continue;
     if (wanted[i].fd == terminal)
       input_.read_terminal();
@@ -161,6 +187,7 @@ void Supervisor::wait_for_something() {
       input_.write_rest();
   }
   if (wanted[0].revents != 0) read_signals();
+  if (listener_) listener_->serve(&wanted[first_request]);  // may add streams, so `polled` is no more
 }
 
 int Supervisor::milliseconds_to_next_deadline() const {
@@ -227,7 +254,7 @@ void Supervisor::reap() {
   int status = 0;
   pid_t pid;
   while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-    for (int rank = 0; rank < segment_.header->size; ++rank) {
+    for (int rank = 0; rank < known_ranks(); ++rank) {
       const Child& child = children_[static_cast<std::size_t>(rank)];
       if (!child.alive || child.pid != pid) continue;
       // A rank that is a thread writes down how it ended; its neighbours end with their process.
@@ -257,6 +284,7 @@ void Supervisor::reap() {
 void Supervisor::rank_ended(const End& end) {
   boot::RankRecord& record = segment_.records[end.rank];
   read_rank(end.rank);
+  if (children_[static_cast<std::size_t>(end.rank)].withdrawn) return;
   if (!ended_well(end.status, record)) {
     const std::string process = end.is_own ? "" : shared_process(end.rank);
     const int code = job_exit_code(end.status, record);
@@ -292,7 +320,7 @@ void Supervisor::fail(int rank, int exit_code, const std::string& subject, const
 // A rank under a wrapper script ends long before the wrapper does, and one that is a thread before its process, so they
 // also told us by a signal.
 void Supervisor::look_at_records() {
-  for (int rank = 0; rank < segment_.header->size; ++rank) {
+  for (int rank = 0; rank < known_ranks(); ++rank) {
     const boot::RankRecord& record = segment_.records[rank];
     Child& child = children_[static_cast<std::size_t>(rank)];
     const std::int32_t own = record.end.load();
@@ -322,7 +350,7 @@ void Supervisor::look_for_missing_ranks() {
     return;
   }
   fail(missing, 1, who(missing),
-       "exited without calling MPI_Init, but rank " + std::to_string(inited) + " has called it");
+       "exited without calling MPI_Init, but " + rank_text(segment_, inited) + " has called it");
 }
 
 void Supervisor::time_over() {
@@ -441,8 +469,8 @@ void Supervisor::say(const std::string& sentence) {
 std::string Supervisor::who(int rank) const {
   const Child& child = children_[static_cast<std::size_t>(rank)];
   const int joined = segment_.records[rank].pid.load();
-  return "rank " + std::to_string(rank) + " (pid " + std::to_string(joined > 0 ? joined : child.pid) + ", " +
-         child.program + ')';
+  return rank_text(segment_, rank) + " (pid " + std::to_string(joined > 0 ? joined : child.pid) + ", " + child.program +
+         ')';
 }
 
 // "the process of ranks 0 to 3 (pid 4711, ./app)" if several ranks are threads of this rank's process; else nothing.

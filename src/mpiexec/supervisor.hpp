@@ -13,10 +13,12 @@
 #include <signal.h>
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "mpiexec/input.hpp"
+#include "mpiexec/listener.hpp"
 #include "mpiexec/options.hpp"
 #include "mpiexec/output.hpp"
 #include "mpiexec/output_files.hpp"
@@ -39,6 +41,15 @@ class Supervisor {
   const sigset_t& rank_mask() const { return rank_mask_; }
   const sigset_t& rank_defaults() const { return rank_defaults_; }
 
+  // So many more ranks; makes room for what is known of each.
+  void expect(int ranks);
+  // Of ranks that were to be started with others: it ends and is forgotten.
+  void withdraw(int rank);
+  bool is_running() const { return phase_ == Phase::running; }
+  int living() const;
+  // From here on ranks can ask, if there can be a socket; without one they get an error when they do.
+  void listen(Answerer& answerer);
+
   void started(int rank, pid_t pid, const std::string& program, const Ends& ends);
   void start_failed(const std::string& sentence, int exit_code);  // ends the ranks that were started
 
@@ -49,6 +60,7 @@ class Supervisor {
   struct Child {
     pid_t pid = -1;  // of the rank's process, which may have other ranks for threads
     bool alive = false;
+    bool withdrawn = false;
     std::string program;  // for messages
   };
   struct End {
@@ -81,7 +93,7 @@ class Supervisor {
   void kill_job();
   void signal_job(int signal);
   int rank_of(pid_t pid) const;
-  int living() const;
+  int known_ranks() const { return static_cast<int>(children_.size()); }
   std::string where_threads_are() const;
 
   // Output.
@@ -103,9 +115,10 @@ class Supervisor {
   Sink& err_;  // out_ if both are the same file, so that lines are not torn there either
   OutputFileSet files_;
   Input input_;
+  std::optional<Listener> listener_;
   sigset_t rank_mask_, rank_defaults_;
   int signals_ = -1;  // signalfd
-  int null_ = -1;
+  int null_ = -1;     // /dev/null; -1: not needed yet
 
   Phase phase_ = Phase::running;
   int exit_code_ = 0;

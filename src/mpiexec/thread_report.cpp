@@ -51,7 +51,8 @@ struct Group {
 
 class Report {
  public:
-  explicit Report(const Segment& segment) : segment_(segment), calls_(static_cast<std::size_t>(segment.header->size)) {}
+  explicit Report(const Segment& segment)
+      : segment_(segment), calls_(static_cast<std::size_t>(boot::ranks_so_far(*segment.header))) {}
 
   void look_first(int rank) {
     const boot::RankRecord& record = segment_.records[rank];

@@ -7,7 +7,8 @@ Node::Node(std::byte* heap, std::size_t bytes, const Place& place, std::size_t f
       place_(place),
       bells_(heap_.at<Bell>(heap_.reserved() + sizeof(Census))) {
   platform::Native::fence_fully(true);
-  if (platform::Native::heavy_fence_reaches()) census().reaching.fetch_add(1, std::memory_order_seq_cst);
+  if (platform::Native::heavy_fence_reaches() && !place_.is_spawned())
+    census().reaching.fetch_add(1, std::memory_order_seq_cst);
   agree_on_fences();
 }
 

@@ -29,12 +29,14 @@ struct Place {
   int rank;         // in the job
   int ranks;        // of the job
   int first_local;  // the first of the node's ranks, which have consecutive numbers
-  int local_ranks;  // of the node
+  int local_ranks;  // of the node, with those that may be spawned
+  int first_ranks;  // of them, those that the job has begun with, from first_local on
 
   bool is_local(int peer) const {
     return static_cast<unsigned>(peer) - static_cast<unsigned>(first_local) < static_cast<unsigned>(local_ranks);
   }
   bool is_alone() const { return local_ranks == ranks; }  // the job has one node
+  bool is_spawned() const { return rank >= first_local + first_ranks; }
 };
 
 class Node {
@@ -54,11 +56,17 @@ class Node {
   // Threads of the node's ranks that wait awake (safety/patience.hpp).
   platform::Native::atomic<std::uint32_t>& waiting() { return census().waiting; }
 
-  // Light fences are full ones until all ranks have come and every one has heavy fences that reach them. Called now and then,
-  // where it costs nothing: when a channel appears, before a thread sleeps.
+  // Light fences are full ones until all ranks that the job has begun with have come and every one has heavy fences that reach
+  // them; whoever is spawned later must have such fences then. Called now and then, where it costs nothing: when a channel
+  // appears, before a thread sleeps.
   void agree_on_fences() {
-    if (census().reaching.load(std::memory_order_acquire) == static_cast<std::uint32_t>(place_.local_ranks))
+    if (census().reaching.load(std::memory_order_acquire) == static_cast<std::uint32_t>(place_.first_ranks))
       platform::Native::fence_fully(false);
+  }
+  // Whether a rank without fences that reach the others may no longer come.
+  bool needs_heavy_fences() const {
+    return place_.is_spawned() && !platform::Native::heavy_fence_reaches() &&
+           census().reaching.load(std::memory_order_acquire) == static_cast<std::uint32_t>(place_.first_ranks);
   }
 
  private:
@@ -67,7 +75,7 @@ class Node {
     std::atomic<std::uint32_t> reaching;  // ranks that have come and whose heavy fences reach the others' light ones
   };
   static std::size_t start_bytes(int ranks) { return sizeof(Census) + static_cast<std::size_t>(ranks) * sizeof(Bell); }
-  Census& census() { return *heap_.at<Census>(heap_.reserved()); }
+  Census& census() const { return *heap_.at<Census>(heap_.reserved()); }
 
   Heap heap_;
   Place place_;

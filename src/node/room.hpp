@@ -34,6 +34,19 @@ constexpr std::size_t heap_bytes(int ranks) {
   return bytes_for_channels(ranks) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
 }
 
+// How many ranks may be spawned into a job during its life, and for how many of them the library's own memory is reckoned.
+// None where addresses are scarce.
+inline constexpr int most_spawned = 4096;
+inline constexpr int spare_ranks = 32;
+inline bool has_room_for_spawned() {
+  if (addresses_count()) return false;
+  for (const auto resource : {RLIMIT_AS, RLIMIT_FSIZE}) {
+    rlimit limit{};
+    if (getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) return false;
+  }
+  return true;
+}
+
 // What is set aside beyond that for windows. All memory of the machine, twice since blocks are powers of two; but no more than a fair part of the limits on
 // addresses (ulimit -v) and on the sizes of files (ulimit -f), which the job's segment must keep, too.
 inline std::size_t window_room() {

@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-inline constexpr Context world_context = 0;             // MPI_COMM_WORLD: counter 0 of rank 0
+inline constexpr Context world_context_counter = 0;     // MPI_COMM_WORLD: counter 0 of its first process
 inline constexpr Context self_context_counter = 1;      // MPI_COMM_SELF: counter 1 of its own rank
 inline constexpr Context internal_context_counter = 2;  // the library's own traffic (bootstrap of sessions)
 inline constexpr std::uint32_t first_free_context_counter = 8;
@@ -24,6 +24,9 @@ inline constexpr int context_counter_bits = 36;
 constexpr Context make_context(int world_rank, std::uint64_t counter) {
   return ((static_cast<Context>(world_rank) << context_counter_bits) | counter) * contexts_apart;
 }
+
+// The world rank that has made it.
+constexpr int maker_of(Context context) { return static_cast<int>(context / contexts_apart >> context_counter_bits); }
 
 // A context that was never used in this job before, for a communicator under the job's model of that number.
 inline Context fresh_context(Rank& rank, int asked_model = 0) {

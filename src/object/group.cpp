@@ -38,9 +38,9 @@ Group* make_identity_group(const Rank& rank, int size) {
 }
 
 Group* make_world_group(const Rank& rank) {
-  if (!rank.job->is_renumbered()) return make_identity_group(rank, rank.world_size);
+  if (!rank.job->is_renumbered() && rank.job->first_rank() == 0) return make_identity_group(rank, rank.world_size);
   std::vector<int> world_ranks(static_cast<std::size_t>(rank.world_size));
-  for (int number = 0; number < rank.world_size; ++number)
+  for (int number = rank.job->first_rank(); number < rank.job->first_rank() + rank.world_size; ++number)
     world_ranks[static_cast<std::size_t>(rank.job->rank_in_world(number))] = number;
   return make_group(rank, std::move(world_ranks));
 }

@@ -29,7 +29,7 @@ struct Group final : Object {
 // Makes a group of these processes, named by world rank; the caller owns the reference. It may be empty.
 Group* make_group(const Rank& rank, std::vector<int> world_ranks);
 Group* make_identity_group(const Rank& rank, int size);
-// All processes of the job, in the order of MPI_COMM_WORLD.
+// The processes of MPI_COMM_WORLD.
 Group* make_world_group(const Rank& rank);
 Group* copy_of(const Group& group);
 // A group that was just made comes from a session (which may be null).

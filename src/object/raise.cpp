@@ -156,17 +156,6 @@ int called(Call* call, Handle handle, int code) {
 
 }  // namespace
 
-std::string place_of(Object* owner) {
-  const Rank& rank = current_rank();
-  Responsible responsible{.of_call = true};
-  if (owner && owner->kind == Kind::comm) responsible.comm = static_cast<Comm*>(owner);
-  if (owner && owner->kind == Kind::win) responsible.win = static_cast<Win*>(owner);
-  if (owner && owner->kind == Kind::file) responsible.file = static_cast<File*>(owner);
-  const Place where = place_of(responsible);
-  return where.empty() ? "by rank " + std::to_string(rank.rank_shown()) + " of " + std::to_string(rank.world_size)
-                       : where.c_str();
-}
-
 int handle_error(Function function, Object* owner, int code, const char* sentence) {
   Rank& rank = current_rank();
   const Responsible responsible = responsible_for(rank, function, owner);

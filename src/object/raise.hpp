@@ -1,8 +1,6 @@
 // The end of a call that went wrong: the error handler (MPI 5.0, section 9.3).
 #pragma once
 
-#include <string>
-
 #include "binding/functions.hpp"
 #include "object/error.hpp"
 #include "object/object.hpp"
@@ -18,8 +16,5 @@ int raise(Function function, Object* owner, Error error);
 // The same for an error code of any origin; what MPI_Comm_call_errhandler does too. Returns the code, or what
 // the program's handler has put in its place.
 int handle_error(Function function, Object* owner, int code, const char* sentence);
-
-// Where a call was made, for messages: "on loom (rank 1 of 3)" or "by rank 1 of 3". `owner` as above.
-std::string place_of(Object* owner);
 
 }  // namespace heddle

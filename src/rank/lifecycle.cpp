@@ -6,6 +6,7 @@
 
 #include "binding/impl.hpp"
 #include "boot/join.hpp"
+#include "dpm/parent.hpp"
 #include "engine/engine.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
@@ -29,6 +30,7 @@ Error Init_thread(int*, char***, int required, int* provided) {
   rank.thread_level = rank.engine->thread_level();  // never less: no program needs to pay for asking
   rank.world = make_world(rank);
   rank.self = make_self(rank);
+  if (Error e = dpm::meet_parent(rank)) return e;
   rank.world_phase.store(Phase::active, std::memory_order_release);
   *provided = rank.thread_level;
   return success;

@@ -17,6 +17,7 @@
 
 #include "boot/cores.hpp"
 #include "boot/variables.hpp"
+#include "dpm/board.hpp"
 #include "engine/asked_models.hpp"
 #include "engine/engine.hpp"
 #include "lln/route.hpp"
@@ -161,18 +162,22 @@ static Error bring_up(Rank& rank) {
   rank.peer_memory.begin(job);
   rank.world_rank = job.rank();
   rank.world_size = job.size();
-  rank.node.emplace(job.heap().data(), job.heap().size(),
-                    node::Place{rank.world_rank, rank.world_size, job.first_local(), job.local_ranks()},
-                    lln::bytes_for_networks(rank.world_size), node::bytes_for_channels(job.local_ranks()));
+  rank.node.emplace(
+      job.heap().data(), job.heap().size(),
+      node::Place{rank.world_rank, job.capacity(), job.first_local(), job.local_ranks(), job.first_local_ranks()},
+      lln::bytes_for_networks(job.capacity()), node::bytes_for_channels(job.channel_ranks()));
+  if (rank.node->needs_heavy_fences())
+    return fail(
+        MPI_ERR_OTHER,
+        "this process was spawned, but cannot join: membarrier is refused to it, which the job's other ranks rely on");
   rank.pollables.emplace(rank.node->own_bell());
   const bool bound = job.record().bound != 0;
   rank.machine.cores = static_cast<std::uint32_t>(job.usable_cores());
   rank.machine.own_cores = bound ? static_cast<std::uint32_t>(job.record().cores) : rank.machine.cores;
   if (rank.world_size > 1 && !bound) {
     // Nodes that are pretended share a machine.
-    const bool shared = job.machine_ranks() != job.local_ranks();
     rank.machine.spread = boot::spread;
-    rank.machine.part = shared ? rank.world_rank : rank.world_rank - job.first_local();
+    rank.machine.part = job.pretends_nodes() ? rank.world_rank : rank.world_rank - job.first_local();
     rank.machine.parts = job.machine_ranks();
     boot::spread(rank.machine.part, rank.machine.parts);
   }
@@ -239,6 +244,8 @@ void release_library(Rank& rank) {
   if (rank.world_phase.load(std::memory_order_relaxed) == Phase::before) tool::print_report(tool::take_report(rank));
   rank.phase.store(Phase::after, std::memory_order_release);
   retire_handles(rank);
+  rank.parent = nullptr;
+  dpm::withdraw_all(rank);
   rank.machine.busy.store(false, std::memory_order_relaxed);
   rank.engine->end_help();
   if (rank.networks) send_rest(rank);

@@ -47,6 +47,7 @@ struct Rank {
   // Null unless the world model is active.
   Comm* world = nullptr;
   Comm* self = nullptr;
+  Comm* parent = nullptr;  // of MPI_Comm_get_parent; null: nobody has spawned us, or it was freed
 
   std::atomic<Phase> phase{Phase::before};        // of the library as a whole
   std::atomic<Phase> world_phase{Phase::before};  // of the world model: MPI_Init .. MPI_Finalize
@@ -60,8 +61,8 @@ struct Rank {
   boot::PeerMemory peer_memory;
   std::optional<node::Node> node;           // what it shares with the ranks of its node
   std::unique_ptr<lln::Networks> networks;  // to other nodes; null: there are none
-  int world_rank = 0;                       // position among all processes of the job; also the address for transports
-  int world_size = 1;
+  int world_rank = 0;  // position among all processes of the job, spawned ones too; also the address for transports
+  int world_size = 1;  // of MPI_COMM_WORLD
   // In MPI_COMM_WORLD, as the user knows it: what messages say.
   int rank_shown() const { return job ? job->rank_in_world(world_rank) : world_rank; }
   std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp

@@ -21,6 +21,7 @@ class Pair final : public World {
   explicit Pair(void* segment) : World(segment, 0) {}
   std::uint64_t agreed(int) const override { return 0; }
   std::uint64_t agree(int, std::uint64_t proposal) override { return proposal; }
+  bool ask_launcher(const std::string&, std::string&, Problem&) override { return false; }
   [[noreturn]] void abort(int, const char*) override { std::abort(); }
   std::span<const std::byte> find(int, int) const override { return {}; }
   bool publish(int, std::span<const std::byte>) override { return true; }
@@ -39,7 +40,8 @@ class PeerMemoryTest : public testing::Test {
   void SetUp() override {
     segment_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(segment_, MAP_FAILED);
-    new (segment_) JobHeader{.size = 2, .heap_offset = heap_offset(2, 1), .heap_bytes = heap, .nodes = 1};
+    new (segment_)
+        JobHeader{.size = 2, .heap_offset = heap_offset(2, 1), .heap_bytes = heap, .nodes = 1, .capacity = 2};
     first_ranks(static_cast<JobHeader*>(segment_))[1] = 2;
     job_.emplace(segment_);
     shared_ = new (job_->heap().data()) Stages;

@@ -59,7 +59,7 @@ class Differences(unittest.TestCase):
         self.refused("coll has no code")
 
     def test_a_planned_folder_that_has_code(self):
-        self.add("dpm")
+        self.change("ARCHITECTURE.md", "dynamic processes: spawning, ports and names, connecting", "dynamic processes: planned")
         self.refused("dpm has code")
 
     def test_a_layer_without_a_row(self):

@@ -54,7 +54,7 @@ bool refuse_membarrier() {
 
 // One rank of the job.
 void take_part(Shared& shared, int rank) {
-  Node node(shared.heap, segment, Place{rank, 2, 0, 2}, 0, 0);
+  Node node(shared.heap, segment, Place{rank, 2, 0, 2, 2}, 0, 0);
   shared.joined.fetch_add(1);
   while (shared.joined.load() != 2) platform::Native::yield();
   node.agree_on_fences();

@@ -51,7 +51,7 @@ def network(copy: Copy, libraries: list[str]) -> None:
         copy.clone(f"src/lln/loopback/loopback.{ending}", f"src/lln/mirror/mirror.{ending}",
                    ("Loopback", "Mirror"), ("loopback/loopback", "mirror/mirror"))
     copy.clone("src/lln/ucx/component.cpp", "src/lln/mirror/component.cpp", ("ucx/ucx", "mirror/mirror"), ('"ucx"', '"mirror"'),
-               ("Ucx(surroundings)", "Mirror(surroundings.directory, surroundings.rank, surroundings.vni, 1)"))
+               ("Ucx(surroundings)", "Mirror(surroundings, 1)"))
     component = copy.root / "lln-mirror.so"
     subprocess.run([*copy.compiler, "-fPIC", "-shared", *(copy.root / "src/lln/mirror").glob("*.cpp"), "-o", component], check=True)
     # The networks that HEDDLE_LLN may name, and the tests of every network.

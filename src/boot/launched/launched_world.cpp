@@ -100,7 +100,7 @@ LaunchedWorld::LaunchedWorld(void* segment, std::unique_ptr<Wireup> wireup, Conn
     : World(segment, number_in(segment, wireup->rank())),
       wireup_(std::move(wireup)),
       member_(std::move(agent), header(), rank(), agent_rank, *this),
-      asked_(static_cast<std::size_t>(size())) {}
+      asked_(static_cast<std::size_t>(capacity())) {}
 
 void LaunchedWorld::begin(Gathered gathered) {
   record().appnum = wireup_->appnum();
@@ -174,6 +174,12 @@ bool LaunchedWorld::is_first_to_abort() {
 
 // Before the launcher is asked to end the job: to pass on what has been written, or to ranks to end by themselves.
 void LaunchedWorld::leave_time() const { usleep((wireup_->keeps_abort_code() ? time_of_text : time_of_ranks) * 1000); }
+
+bool LaunchedWorld::ask_launcher(const std::string&, std::string&, Problem& problem) {
+  refuse(problem,
+         "this job was started by another launcher than Heddle's mpiexec, which alone can be asked for them so far");
+  return false;
+}
 
 void LaunchedWorld::abort(int code, const char* text) {
   std::int32_t unset = 0;

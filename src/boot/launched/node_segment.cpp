@@ -12,6 +12,7 @@
 
 #include "boot/cores.hpp"
 #include "boot/job.hpp"
+#include "boot/random_number.hpp"
 #include "boot/wake_up.hpp"
 #include "node/room.hpp"
 
@@ -89,6 +90,10 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
                                             .renumbered = renumbered ? 1 : 0,
                                             .teller = {},
                                             .secret = gathered.secret,
+                                            .capacity = size,
+                                            .spare_ranks = 0,
+                                            .spawned = {},
+                                            .key = random_number(),
                                             .agreed = {}};
   std::copy(gathered.first_ranks.begin(), gathered.first_ranks.end(), first_ranks(header));
   std::copy(gathered.order.begin(), gathered.order.end(), launcher_ranks(header));

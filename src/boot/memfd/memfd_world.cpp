@@ -12,6 +12,7 @@
 
 #include "boot/card.hpp"
 #include "boot/join.hpp"
+#include "boot/launcher_socket.hpp"
 #include "boot/peer_memory.hpp"
 
 namespace heddle::boot {
@@ -88,8 +89,8 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
     return refuse(problem, "mpiexec is of another version of Heddle than this library (segment layout %u, not %u)",
                   header.layout, job_layout);
   }
-  if (rank >= header.size) {
-    return refuse(problem, "%s=%d, but the job has %d ranks", rank_variable, rank, header.size);
+  if (rank >= ranks_so_far(header)) {
+    return refuse(problem, "%s=%d, but the job has %d ranks", rank_variable, rank, ranks_so_far(header));
   }
   void* base = map_segment(fd, header);
   if (base == MAP_FAILED) {
@@ -106,8 +107,8 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
                   owner);
   }
   job.record().pid.store(getpid());
-  if (job.size() > 1) publish_key(job.record());
-  if (job.size() > 1 && !shares_memory_with_host(job)) {
+  if (job.capacity() > 1) publish_key(job.record());
+  if (job.capacity() > 1 && !shares_memory_with_host(job)) {
     return refuse(
         problem,
         "rank %d is a thread of the process of rank %d, but this is another process (a child of fork?), which "
@@ -121,6 +122,16 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
 std::uint64_t MemfdWorld::agreed(int word) const { return header().agreed[word].load(std::memory_order_relaxed); }
 std::uint64_t MemfdWorld::agree(int word, std::uint64_t proposal) {
   return first_proposal(header().agreed[word], proposal);
+}
+
+bool MemfdWorld::ask_launcher(const std::string& request, std::string& answer, Problem& problem) {
+  if (capacity() == header().size) {
+    refuse(problem,
+           "this job has no room for more ranks: it pretends to be on several nodes (HEDDLE_NODES), or addresses are "
+           "scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
+    return false;
+  }
+  return ask({header().launcher, header().key}, request, answer, problem);
 }
 
 // mpiexec writes the text.

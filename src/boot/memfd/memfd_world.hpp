@@ -17,6 +17,7 @@ class MemfdWorld final : public World {
 
   std::uint64_t agreed(int word) const override;
   std::uint64_t agree(int word, std::uint64_t proposal) override;
+  bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) override;
   [[noreturn]] void abort(int code, const char* text) override;
 
   // Each rank has a card in the segment.

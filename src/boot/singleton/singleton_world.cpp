@@ -9,6 +9,7 @@
 #include "boot/card.hpp"
 #include "boot/cores.hpp"
 #include "boot/join.hpp"
+#include "boot/random_number.hpp"
 #include "boot/wake_up.hpp"
 
 namespace heddle::boot {
@@ -25,6 +26,8 @@ std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& pro
   header->size = 1;
   header->local_ranks = 1;
   header->nodes = 1;
+  header->capacity = 1;
+  header->key = random_number();
   header->usable_cores = boot::usable_cores();
   header->wake_up = measure_wake_up();
   header->heap_offset = heap_offset(1, 1);
@@ -41,6 +44,11 @@ std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& pro
 
 std::uint64_t SingletonWorld::agree(int word, std::uint64_t proposal) {
   return first_proposal(agreed_[word], proposal);
+}
+
+bool SingletonWorld::ask_launcher(const std::string&, std::string&, Problem& problem) {
+  refuse(problem, "this program was started without mpiexec, which would start them; start it with mpiexec -n 1");
+  return false;
 }
 
 void SingletonWorld::abort(int code, const char* text) { end_process(code, text); }

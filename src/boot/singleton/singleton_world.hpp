@@ -15,6 +15,7 @@ class SingletonWorld final : public World {
 
   std::uint64_t agreed(int word) const override { return agreed_[word]; }
   std::uint64_t agree(int word, std::uint64_t proposal) override;
+  bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) override;
   [[noreturn]] void abort(int code, const char* text) override;
 
   // There is nobody whose address could be looked up, or who would look up ours.
