@@ -83,8 +83,14 @@ void Growth::grow(const boot::SpawnRequest& request, boot::SpawnAnswer& answer) 
 
 Growth::Program Growth::prepare(const boot::SpawnProgram& wanted, int ranks) const {
   if (wanted.command.empty() || wanted.command.front().empty()) throw std::runtime_error("no program is named");
-  if (!wanted.hosts.empty()) (void)slots_of_hosts(wanted.hosts);
+  const std::vector<Host> hosts = read_hosts(wanted.hosts);
+  for (const Host& host : hosts)
+    if (!is_this_machine(host.name))
+      throw std::runtime_error("host '" + host.name +
+                               "' is not this machine, and processes are spawned on this machine only");
   App app{.ranks = ranks,
+          .per_node = 0,
+          .hosts = hosts,
           .command = wanted.command,
           .directory = wanted.directory,
           .search_path = wanted.search_path,
