@@ -28,7 +28,7 @@ def register(parts) -> None:
     sweep.add_argument("--rank-kind", default="processes,threads", metavar="KINDS", help="processes, threads or both (default)")
     sweep.add_argument("--from", dest="file", metavar="JSON", help="show a stored result instead of measuring")
     sweep.add_argument("--markdown", action="store_true", help="print Markdown tables")
-    sweep.add_argument("--picture", metavar="SVG", help="write the map of the first contestant there")
+    sweep.add_argument("--picture", metavar="SVG", help="write the map of the first candidate there")
     add_contest_options(sweep)
     sweep.set_defaults(perform=perform_sizes, against="mpich,impi:stock,impi", seconds="0.05")
 

@@ -1,6 +1,6 @@
 """`heddle bench sizes`: patterns by size, ranks and kind of rank beside the reference MPIs, as a map of ratios.
 
-A cell of the map is the time of a contestant of ours over that of the fastest reference at the same pattern, size and number of
+A cell of the map is the time of a candidate of ours over that of the fastest reference at the same pattern, size and number of
 ranks: below 1 ours is faster. The method is that of the Intel MPI Benchmarks, the same buffers again and again.
 """
 
@@ -27,7 +27,7 @@ MISSING = ("#f1f5f9", plot.SOFT)
 
 # What is asked of the cells of each kind of rank: at most this ratio, in this share of them.
 BARS = {"processes": ((1.0, 0.95), (1.1, 1.0), (0.8, 0.5)), "threads": ((0.7, 0.75),)}
-HEAD = ["contestant", "at most", "asked in", "found in", "verdict"]
+HEAD = ["candidate", "at most", "asked in", "found in", "verdict"]
 
 
 def points(patterns: list[str], ranks: list[int], sizes: list[int]) -> list[Point]:
@@ -41,7 +41,7 @@ def points(patterns: list[str], ranks: list[int], sizes: list[int]) -> list[Poin
 
 @dataclass
 class Map:
-    """Of one contestant of ours."""
+    """Of one candidate of ours."""
 
     label: str
     sizes: list[int]
