@@ -70,7 +70,9 @@ node::Offset Core::claim_for_receiver(const Request& send) const {
 void Core::has_left(Request& send, MessageKind kind, Wakeups& wakeups) {
   if (kind == MessageKind::rts && goes_unasked(send)) count_held(counters_, Count::uncredited);
   (void)left(send.peer);
-  if (kind == MessageKind::eager) finish(send, wakeups);
+  if (kind != MessageKind::eager) return;
+  forget_claim(send);  // an attempt to announce it, for want of credit, may have given it a name
+  finish(send, wakeups);
 }
 
 Posted Core::post_as(Request& send, const Form& form) {
