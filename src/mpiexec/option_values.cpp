@@ -183,7 +183,8 @@ void finish_app(Parser& parser) {
   App& app = parser.app;
   const RankCount& count = parser.count;
   if (app.command.empty()) throw UsageError("no program is named; usage: mpiexec -n 4 ./program");
-  if (app.hosts.empty()) app.hosts = parser.options.apps.empty() ? allocated_hosts() : parser.options.apps.front().hosts;
+  if (app.hosts.empty())
+    app.hosts = parser.options.apps.empty() ? allocated_hosts() : parser.options.apps.front().hosts;
   const bool elsewhere = leads_elsewhere(app.hosts);
   const int nodes = elsewhere ? machines(app.hosts) : 1;
   const int slots = slots_of(app.hosts), limit = limit_of(app.hosts);
@@ -195,7 +196,8 @@ void finish_app(Parser& parser) {
                                      : std::max(slots, 1);
   app.per_node = count.per_node != 0 ? count.per_node : count.suggested;
   if (count.per_node != 0 && app.ranks > count.per_node * nodes)
-    throw UsageError(count.per_node_option + " allows " + std::to_string(count.per_node) + " ranks on a node, and there " +
+    throw UsageError(count.per_node_option + " allows " + std::to_string(count.per_node) +
+                     " ranks on a node, and there " +
                      (nodes == 1 ? "is this node only" : "are " + std::to_string(nodes)) + ", but -n asks for " +
                      std::to_string(app.ranks) + "; leave one of the two out");
   if (limit != 0 && app.ranks > limit)

@@ -166,7 +166,8 @@ TEST(Root, HasRoomForThousandsOfNodes) {
     setrlimit(RLIMIT_NOFILE, &limit);
     std::vector<Connection> links;
     for (int node = 1; node < nodes; ++node) {
-      Connection& link = links.emplace_back(connect_to({"127.0.0.1"}, listener.port, secret, milliseconds_now() + 30'000));
+      Connection& link =
+          links.emplace_back(connect_to({"127.0.0.1"}, listener.port, secret, milliseconds_now() + 30'000));
       Frame mine(FrameKind::node);
       mine.add(node * of_each).add(std::uint32_t{of_each});
       for (int i = 0; i < of_each; ++i) mine.add(node * of_each + i);
@@ -176,7 +177,8 @@ TEST(Root, HasRoomForThousandsOfNodes) {
     bool told = true;
     std::size_t bytes = 0;
     for (int node = 1; node < nodes; ++node) {
-      const std::optional<Frame> answer = links[static_cast<std::size_t>(node - 1)].receive_by(milliseconds_now() + 30'000);
+      const std::optional<Frame> answer =
+          links[static_cast<std::size_t>(node - 1)].receive_by(milliseconds_now() + 30'000);
       told &= answer && answer->kind() == FrameKind::nodes && Fields(*answer).index() == node;
       if (answer) bytes = answer->fields().size();
     }

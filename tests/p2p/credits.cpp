@@ -17,8 +17,8 @@ using test::equal;
 
 constexpr unsigned long long window = 64 * 1024;  // docs/guides/networks.md
 constexpr int many = 10'000;
-constexpr int some = 1000;     // several windows
-constexpr int few = 100;       // short messages, for which there is credit
+constexpr int some = 1000;  // several windows
+constexpr int few = 100;    // short messages, for which there is credit
 enum Tag { data = 1, nobody, special };
 
 void poll_for(int tag) {

@@ -132,7 +132,8 @@ int main(int argc, char** argv) {
   for (const int bytes : sizes)
     for (const bool from_strided : {false, true})
       for (const bool to_strided : {false, true})
-        for (const Late late : {Late::nobody, Late::sender, Late::receiver, Late::sender_after_start, Late::receiver_after_start})
+        for (const Late late :
+             {Late::nobody, Late::sender, Late::receiver, Late::sender_after_start, Late::receiver_after_start})
           exchange(bytes, from_strided, to_strided, late, ++salt);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (const bool from_strided : {false, true})

@@ -251,7 +251,8 @@ void Agent::end_all(const Frame& end, bool tell_root) {
   if (tell_root) nodes.push_back(&at_.root);
   for (Connection* link : locals) link->send(end);
   for (Connection* link : nodes) link->send(end);
-  for (const std::int64_t by = milliseconds_now() + time_to_tell; !have_heard(locals, nodes) && milliseconds_now() < by;)
+  for (const std::int64_t by = milliseconds_now() + time_to_tell;
+       !have_heard(locals, nodes) && milliseconds_now() < by;)
     usleep(1000);
   // This process last: it may end as soon as it hears, and the others would take that for the reason.
   for (LocalRank& local : at_.locals)

@@ -43,9 +43,9 @@ class LaunchedWorld final : public World, public Ending {
 
   std::unique_ptr<Wireup> wireup_;
   mutable Member member_;
-  std::unique_ptr<Agent> agent_;                        // of the node's agent
-  std::mutex mutex_;                                    // of our own card
-  platform::ZeroedArray<std::atomic<bool>> asked_;      // by rank: whether its card is on its way
+  std::unique_ptr<Agent> agent_;                    // of the node's agent
+  std::mutex mutex_;                                // of our own card
+  platform::ZeroedArray<std::atomic<bool>> asked_;  // by rank: whether its card is on its way
   std::atomic<bool> left_{false};
 };
 
