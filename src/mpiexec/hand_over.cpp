@@ -256,7 +256,7 @@ Command Translation::into_hydra() {
   if (!hosts().empty()) say("-hosts", host_list(per_node() == 0));
   if (per_node() != 0) say("-ppn", std::to_string(per_node()));
   if (const char* const bind = binding("none", "hwthread", "core", "l3cache", "numa", "socket")) say("-bind-to", bind);
-  say("-s", stdin_rank());
+  refuse_if(options_.stdin_rank != 0, "-stdin");  // rank 0 gets it; MPICH's has no word for another
   if (options_.label == Label::rank) say("-l");
   refuse_if(options_.label == Label::stream, "-tag-output");
   refuse_if(options_.merge_stderr, "-merge-stderr-to-stdout");

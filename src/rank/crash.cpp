@@ -124,12 +124,15 @@ void say_who(int signal, const siginfo_t& info) {
   if (has_address(signal, info)) (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
 }
 
+// A number that nobody has been spawned for has an empty record.
+bool is_there(const boot::RankRecord& record) { return record.state.load() != boot::RankState::not_started; }
+
 // Ranks that are threads of this process end with it.
 void say_who_else() {
   const boot::World& job = *current_rank().job;
   const std::int32_t first = job.record().host;
-  int last = first;
-  while (job.is_local(last + 1) && job.record_of(last + 1).host == first) ++last;
+  int last = job.rank();
+  while (job.is_local(last + 1) && is_there(job.record_of(last + 1)) && job.record_of(last + 1).host == first) ++last;
   if (last > first) Line() << "  the process is that of ranks " << first << " to " << last << ", which all end with it";
 }
 

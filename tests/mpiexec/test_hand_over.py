@@ -61,11 +61,11 @@ class HandOver(LauncherTest):
         self.assertFalse({"PWD", "SHLVL"} & self.passed)
 
     def test_hydra(self):
-        self.assertEqual(self.told("-hosts", "far1,far2", "-ppn", "3", "-l", "-s", "none", "-env", "COLOUR", "red", "true", ":", "-n", "1", "false",
+        self.assertEqual(self.told("-hosts", "far1,far2", "-ppn", "3", "-l", "-env", "COLOUR", "red", "true", ":", "-n", "1", "false",
                                    launchers=("mpiexec.hydra",)),
-                         "mpiexec.hydra -hosts far1,far2 -ppn 3 -s none -l -n 6 -env COLOUR red /usr/bin/true : -n 1 /usr/bin/false")
+                         "mpiexec.hydra -hosts far1,far2 -ppn 3 -l -n 6 -env COLOUR red /usr/bin/true : -n 1 /usr/bin/false")
         self.assertEqual(self.told("-host", "far1:2,far2", "true", launchers=("mpiexec.hydra",)),
-                         "mpiexec.hydra -hosts far1:2,far2:1 -s 0 -n 3 /usr/bin/true")
+                         "mpiexec.hydra -hosts far1:2,far2:1 -n 3 /usr/bin/true")
 
     def test_srun_in_an_allocation(self):
         launchers = ("srun", "prterun", "mpiexec.hydra")
@@ -125,6 +125,7 @@ class HandOver(LauncherTest):
     def test_what_has_no_words_there(self):
         for option, words in (("-ranks", ("threads",)), ("-map-by", ("core",)), ("-cpu-set", ("0",)), ("-outfile-pattern", ("out",)), ("-usize", ("3",))):
             self.refused(option, *words, "-host", "far", "true", says=[option if option != "-outfile-pattern" else "-output-filename", "leave"])
+        self.refused("-s", "none", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-stdin means nothing to mpiexec.hydra"])
         self.refused("-tag-output", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-tag-output means nothing to mpiexec.hydra"])
         self.refused("-n", "1", "-host", "far", "true", ":", "-host", "near", "true", says=["each program has hosts of its own"])
         self.refused("true", launchers=("srun",), env=SLURM | {"STAND_IN_MPI": "none"}, says=["neither pmi2 nor pmix"])
