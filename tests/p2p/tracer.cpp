@@ -28,8 +28,8 @@ extern "C" [[gnu::visibility("default")]] int prctl(int option, ...) {
 
 int main(int argc, char** argv) {
   const test::Session session(&argc, &argv);
-  const int expected = test::size() > 1 ? 1 : 0;
-  test::equal(announced, expected, "how often it was said before the first message");
+  // Also of a rank that is alone: others may be spawned.
+  test::equal(announced, 1, "how often it was said before the first message");
 
   const int peer = (test::rank() + 1) % test::size();
   const int previous = (test::rank() + test::size() - 1) % test::size();
@@ -41,5 +41,5 @@ int main(int argc, char** argv) {
   MPI_Win win;
   MPI_Win_create(in.data(), 100'000, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
   MPI_Win_free(&win);
-  test::equal(announced, expected, "how often it was said");
+  test::equal(announced, 1, "how often it was said");
 }
