@@ -16,6 +16,7 @@ namespace {
 // as fit.
 std::vector<int> numbers_that_fit(const std::vector<boot::SpawnProgram>& programs, int room) {
   std::vector<int> numbers;
+  numbers.reserve(programs.size());
   for (const boot::SpawnProgram& program : programs) numbers.push_back(program.ranks);
   long sum = std::accumulate(numbers.begin(), numbers.end(), 0L);
   for (std::size_t i = programs.size(); i-- > 0 && sum > room;) {

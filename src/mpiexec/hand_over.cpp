@@ -243,7 +243,7 @@ Command Translation::into_prterun() {
     if (!app.directory.empty()) say("--wdir", app.directory);
     for (const std::string& one : command_.environment)
       if (is_passed_on(name_of(one))) say("-x", name_of(one));
-    for (const auto& [name, value] : app.environment.set) say("-x", name + '=' + value);
+    for (const auto& [name, value] : app.environment.set) say("-x", std::string(name).append("=").append(value));
     say_app(app);
   }
   return std::move(command_);
@@ -285,7 +285,7 @@ std::vector<Host> one_slot_for_each_line(const char* file) {
 bool is_there(const std::string& program) {
   const char* const path = variable("PATH");
   for (const std::string& folder : split(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", ':'))
-    if (access((folder + '/' + program).c_str(), X_OK) == 0) return true;
+    if (access(std::string(folder).append("/").append(program).c_str(), X_OK) == 0) return true;
   return false;
 }
 
@@ -318,7 +318,7 @@ Command hand_over(const Options& options) {
   std::string other = "the allocation";
   for (const App& app : options.apps)
     for (const Host& host : app.hosts)
-      if (!is_this_machine(host.name)) other = "host '" + host.name + "'";
+      if (!is_this_machine(host.name)) other = std::string("host '").append(host.name).append("'");
   throw UsageError(other +
                    " is more than this machine, and there is nobody who starts ranks elsewhere: no srun in an "
                    "allocation of Slurm (for one "

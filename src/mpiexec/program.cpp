@@ -192,7 +192,7 @@ std::string find_program(const App& app) {
 }
 
 std::string require_program(const App& app, const EnvironmentPlan& all, int ranks, bool ranks_are_threads) {
-  const std::string path = find_program(app);
+  std::string path = find_program(app);
   require_runnable(path, environment_of(all, app.environment), ranks, ranks_are_threads);
   if (ranks_are_threads) require_hostable(path);
   return path;
