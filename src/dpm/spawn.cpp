@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "binding/impl.hpp"
+#include "boot/join.hpp"
 #include "boot/spawn_request.hpp"
 #include "coll/internal.hpp"
 #include "comm/hints.hpp"
@@ -65,6 +66,26 @@ void write_codes(const std::vector<Count>& counts, int* code) {
     for (int n = 0; n < count.wanted; ++n) *code++ = n < count.started ? MPI_SUCCESS : MPI_ERR_SPAWN;
 }
 
+// At the root, from the moment that processes have been started: they wait in MPI_Init for their greeting. If it cannot be sent, for want of
+// memory, nobody else could end that wait.
+class Greeting {
+ public:
+  explicit Greeting(Rank& rank) : rank_(rank) {}
+  ~Greeting() {
+    if (due_)
+      boot::abort(rank_.job.get(), MPI_ERR_SPAWN,
+                  "the spawned processes cannot be told who their parents are: no memory");
+  }
+  Greeting(const Greeting&) = delete;
+  Greeting& operator=(const Greeting&) = delete;
+  void is_due() { due_ = true; }
+  void is_sent() { due_ = false; }
+
+ private:
+  Rank& rank_;
+  bool due_ = false;
+};
+
 // Collective over `comm`. `prepare` is called at the root only: it describes the programs.
 template <class Prepare>
 Error spawn(Comm& comm, int root, Prepare&& prepare, MPI_Comm* intercomm, int* array_of_errcodes) {
@@ -76,6 +97,7 @@ Error spawn(Comm& comm, int root, Prepare&& prepare, MPI_Comm* intercomm, int* a
   const Context greeting = fresh_context(rank);
   Outcome outcome;
   std::vector<Count> counts;
+  Greeting greeted(rank);
   if (is_root) {
     std::vector<boot::SpawnProgram> programs;
     boot::SpawnAnswer answer;
@@ -83,6 +105,7 @@ Error spawn(Comm& comm, int root, Prepare&& prepare, MPI_Comm* intercomm, int* a
     if (!error) error = ask(rank, programs, greeting, answer);
     outcome.error = error.code();
     if (error) std::snprintf(outcome.sentence, sizeof outcome.sentence, "%s", error_detail().text);
+    if (!error) greeted.is_due();
     if (!error)
       for (std::size_t i = 0; i < counts.size(); ++i) counts[i].started = answer.started.at(i);
     outcome.first = answer.first;
@@ -105,7 +128,10 @@ Error spawn(Comm& comm, int root, Prepare&& prepare, MPI_Comm* intercomm, int* a
   Comm* made = nullptr;
   if (Error e = join_groups(comm, root, nullptr, model, met, made)) return e;
   *intercomm = handle_of<MPI_Comm>(*made);
-  return is_root ? dpm::greet_spawned(rank, greeting, outcome.first, *comm.local_group, made->context) : success;
+  if (!is_root) return success;
+  if (Error e = dpm::greet_spawned(rank, greeting, outcome.first, *comm.local_group, made->context)) return e;
+  greeted.is_sent();
+  return success;
 }
 
 }  // namespace

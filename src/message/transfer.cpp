@@ -329,6 +329,7 @@ Transfers::Step Transfers::fill(Transfer& transfer) {
     const Request& send = *transfer.request;
     pack(*send.datatype, send.buffer, send.count, chunk.at, stage.place(filled), chunk.bytes);
     stage.bytes[stage.slot(filled)] = static_cast<std::uint32_t>(chunk.bytes);
+    chunks_.fetch_add(1, std::memory_order_release);
     stage.filled.store(++filled, std::memory_order_release);
     core_.route().wake(transfer.peer);
     moved = true;
@@ -375,6 +376,7 @@ Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
   if (reads) {
     transfer.position += chunk.bytes;
   } else {
+    chunks_.fetch_add(1, std::memory_order_release);
     stage.split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel);
     core_.route().wake(transfer.peer);
   }

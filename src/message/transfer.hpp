@@ -120,7 +120,7 @@ class Transfers {
   // Under protection: the transfer is over and forgotten.
   void retire(Transfer& transfer);
 
-  // Behind every chunk of a split copy that threads of this rank have moved. The peer, who ends the copy, knows of them; but the
+  // Behind every chunk of a split or staged copy that threads of this rank have moved. The peer, who ends the copy, knows of them; but the
   // order went through its process, which the thread sanitizer does not see; here it does.
   void join_chunks() const { (void)chunks_.load(std::memory_order_acquire); }
 

@@ -54,8 +54,7 @@ class Connection {
   void send(const Frame& frame);
   void flush();
   bool waits_for_room() const { return is_open() && !out_.empty(); }
-  // Nothing more will be sent. What was is lost if this end is closed before the other: then what has not been read here resets
-  // the connection.
+  // Nothing more will be sent: the other end sees that when it has read the rest, and closes.
   void end_sending();
 
   // Together with a frame, over a local socket. False: the socket takes none.
