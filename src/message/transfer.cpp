@@ -99,7 +99,8 @@ bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, Wakeup
   const node::Offset shared = core_.heap().allocate(sizeof(Stage), 2);
   if (shared == nowhere) return false;
   const std::size_t bytes = receive.bytes;
-  new (core_.heap().at<Stage>(shared)) Stage(bytes);
+  new (core_.heap().at<Stage>(shared)) Stage(bytes, ring_position_);
+  ring_position_ = (ring_position_ + bytes) % Stage::ring_bytes;
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
   transfer.sender_request = rts.request;
   transfer.shared = shared;

@@ -145,7 +145,8 @@ class Transfers {
   const std::int64_t patience_;  // nanoseconds, with the other side of a staged copy
   std::size_t split_from_ = split_bytes;
   std::size_t staged_from_ = 0;
-  threads::Mutex mutex_;  // of the queue; held for a few instructions
+  std::size_t ring_position_ = 0;  // where the next staged message begins in its ring (stage.hpp)
+  threads::Mutex mutex_;           // of the queue; held for a few instructions
   Transfer* head_ = nullptr;
   Transfer* tail_ = nullptr;
   std::atomic<std::uint32_t> active_{0};
