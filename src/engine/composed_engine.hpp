@@ -324,6 +324,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   progress::Attended& attended() { return *this; }
   bool ready() const override { return something_to_do(); }
+  bool must_ask() const override { return rank_.networks != nullptr; }
   bool any_unsent() const override {
     return any_of([](const auto& vni) { return vni.any_unsent(); });
   }

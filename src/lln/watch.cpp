@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 #include "threads/helper.hpp"
 
@@ -47,7 +48,12 @@ Watch::Watch(node::Doorbell& bell)
   };
   if (events_ < 0 || timer_ < 0 || !watch(sending_) || !watch(looking_))
     throw std::runtime_error("no descriptor for what wakes sleeping threads: " + std::string(std::strerror(errno)));
-  threads::start_helper([this] { serve(); });
+  try {
+    threads::start_helper([this] { serve(); });
+  } catch (const std::system_error& e) {
+    throw std::runtime_error("the thread that wakes sleeping threads for a network can't be had (" +
+                             std::string(e.what()) + "); does a limit forbid it (ulimit -u)?");
+  }
 }
 
 void Watch::arm(int fd, std::int64_t after) {

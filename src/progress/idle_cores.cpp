@@ -65,7 +65,7 @@ void IdleCores::detect() {
     seen_.store(nobody_looks, std::memory_order_relaxed);
     bell_.listen();
     Native::heavy_fence();
-    const bool moved = work_.ready() && send(help_fully);
+    const bool moved = (work_.ready() || work_.must_ask()) && send(help_fully);
     if (!moved && !ending_.load(std::memory_order_acquire)) {
       bell_.await_call(calls);
       seen_.store(long_ago, std::memory_order_relaxed);
@@ -141,7 +141,8 @@ void IdleCores::work_for_detector() {
     const auto order = static_cast<Order>(errand_.await());
     if (order == end) return;
     bool moved = carry_out(order);
-    if (direct_) moved |= stay();
+    // Who looks before both go to sleep does not say that it is awake: what is left from now on must ring.
+    if (direct_ && order == help) moved |= stay();
     // The detector may lose its core before it gets to it.
     listen_unless_used();
     errand_.end(moved, direct_);

@@ -49,7 +49,9 @@ namespace heddle::progress {
 struct Attended {
   // Any thread, without a lock: whether advance() would find something.
   virtual bool ready() const = 0;
-  // The same: whether the program has left sends to be submitted.
+  // Whether what arrives rings the bell only once advance(full) has asked for it: it may come from another node.
+  virtual bool must_ask() const = 0;
+  // Any thread, without a lock: whether the program has left sends to be submitted.
   virtual bool any_unsent() const = 0;
   // Messages that have been taken so far, by whomever.
   virtual std::uint32_t taken() const = 0;

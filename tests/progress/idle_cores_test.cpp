@@ -14,9 +14,11 @@ namespace {
 class Work final : public Attended {
  public:
   bool ready() const override { return left_.load(std::memory_order_relaxed) != 0; }
+  bool must_ask() const override { return must_ask_; }
   bool any_unsent() const override { return ready(); }
   std::uint32_t taken() const override { return 0; }
-  PollResult advance(bool) override {
+  PollResult advance(bool full) override {
+    if (full) asked_.fetch_add(1, std::memory_order_relaxed);
     const int found = left_.exchange(0, std::memory_order_acq_rel);
     done_.fetch_add(found, std::memory_order_acq_rel);
     return {.made_progress = found != 0, .complete = true};
@@ -24,8 +26,12 @@ class Work final : public Attended {
 
   void leave_one() { left_.fetch_add(1, std::memory_order_acq_rel); }
   int done() const { return done_.load(std::memory_order_acquire); }
+  void come_from_elsewhere() { must_ask_ = true; }  // before there are helpers
+  int asked() const { return asked_.load(std::memory_order_relaxed); }
 
  private:
+  bool must_ask_ = false;
+  std::atomic<int> asked_{0};
   std::atomic<int> left_{0};
   std::atomic<int> done_{0};
 };
@@ -81,6 +87,14 @@ TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {
     ASSERT_TRUE(comes([&] { return work_.done() == i; }));
   }
   EXPECT_TRUE(comes([&] { return idle.asleep(); }));
+}
+
+TEST_P(IdleCoresByPath, WhatComesFromElsewhereIsAskedForBeforeTheySleep) {
+  work_.come_from_elsewhere();
+  IdleCores idle(work_, bell_, cores_, GetParam());
+  ASSERT_TRUE(comes([&] { return idle.asleep() && work_.asked() == 1; }));
+  bell_.call();
+  EXPECT_TRUE(comes([&] { return work_.asked() == 2; }));
 }
 
 TEST_P(IdleCoresByPath, EndsWhileItIsAwake) {
