@@ -40,6 +40,18 @@ Attempt allreduce_in_memory(const void* sendbuf, void* recvbuf, MPI_Count count,
   return staged_allreduce(comm, mine, result, op);
 }
 
+Attempt reduce_scatter_in_memory(const void* sendbuf, void* recvbuf, const Slices& slices, const Datatype& type,
+                                 const Op& op, Comm& comm) {
+  if (comm.inter) return {};
+  MPI_Count first = 0, total = 0;
+  for (int i = 0; i < comm.size; ++i) {
+    if (i == comm.rank) first = total;
+    total += slices.count(i);
+  }
+  const BufferView mine = piece(is_in_place(sendbuf) ? recvbuf : sendbuf, total, type);
+  return shared_reduce_scatter(comm, mine, first, piece(recvbuf, slices.count(comm.rank), type), op);
+}
+
 Attempt allgather_in_memory(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, const Blocks& all,
                             Comm& comm) {
   if (comm.inter) return {};
@@ -135,12 +147,16 @@ Error Allreduce(const void* sendbuf, void* recvbuf, MPI_Count count, const Datat
 
 Error Reduce_scatter(const void* sendbuf, void* recvbuf, Counts recvcounts, const Datatype& datatype, const Op& op,
                      Comm& comm) {
-  return run(comm, plan::ReduceScatter{sendbuf, recvbuf, Slices::of(recvcounts), datatype, op});
+  const Slices slices = Slices::of(recvcounts);
+  if (Attempt done = reduce_scatter_in_memory(sendbuf, recvbuf, slices, datatype, op, comm)) return *done;
+  return run(comm, plan::ReduceScatter{sendbuf, recvbuf, slices, datatype, op});
 }
 
 Error Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcount, const Datatype& datatype,
                            const Op& op, Comm& comm) {
-  return run(comm, plan::ReduceScatter{sendbuf, recvbuf, Slices::even(recvcount), datatype, op});
+  const Slices slices = Slices::even(recvcount);
+  if (Attempt done = reduce_scatter_in_memory(sendbuf, recvbuf, slices, datatype, op, comm)) return *done;
+  return run(comm, plan::ReduceScatter{sendbuf, recvbuf, slices, datatype, op});
 }
 
 Error Scan(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op, Comm& comm) {

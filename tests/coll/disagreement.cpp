@@ -19,13 +19,17 @@ int call(const std::string& operation, int count, MPI_Comm comm) {
   if (operation == "bcast") return MPI_Bcast(in.data(), count, MPI_INT, 0, comm);
   if (operation == "reduce") return MPI_Reduce(in.data(), out.data(), count, MPI_INT, MPI_SUM, 0, comm);
   if (operation == "allreduce") return MPI_Allreduce(in.data(), out.data(), count, MPI_INT, MPI_SUM, comm);
+  if (operation == "reduce_scatter") {
+    const std::vector<int> counts(static_cast<std::size_t>(world_size), count);
+    return MPI_Reduce_scatter(in.data(), out.data(), counts.data(), MPI_INT, MPI_SUM, comm);
+  }
   if (operation == "allgather") return MPI_Allgather(in.data(), count, MPI_INT, out.data(), count, MPI_INT, comm);
   if (operation == "alltoall") return MPI_Alltoall(in.data(), count, MPI_INT, out.data(), count, MPI_INT, comm);
   return MPI_Barrier(comm);
 }
 
 void returned() {
-  for (const char* operation : {"allreduce", "allgather", "alltoall"}) {
+  for (const char* operation : {"allreduce", "reduce_scatter", "allgather", "alltoall"}) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);

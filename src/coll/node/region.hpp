@@ -32,7 +32,7 @@ struct Members {
 
 // What a member says that an operation is: all must say the same.
 struct Signature {
-  enum Kind : std::uint8_t { none, barrier, bcast, reduce, allreduce, allgather, alltoall };
+  enum Kind : std::uint8_t { none, barrier, bcast, reduce, allreduce, allgather, alltoall, reduce_scatter };
   Kind kind;
   std::size_t bytes;  // that every member has, or sends to each
 

@@ -203,7 +203,7 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
   const auto is_direct = [&](std::size_t n) { return region->one_process() && choose::direct_bcast(n, comm.size); };
-  if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size)) && !is_direct(bytes)))
+  if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size, region->crowded())) && !is_direct(bytes)))
     return broadcast_by_messages(*region, comm, bytes);
   const Signature signature{Signature::bcast, bytes};
   if (comm.rank == root && is_direct(bytes)) {
@@ -257,6 +257,32 @@ Attempt shared_reduce(Comm& comm, const BufferView& mine, const BufferView& resu
 
 Attempt shared_allreduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op) {
   return reduce(comm, mine, result, op, Signature::allreduce, every_member);
+}
+
+Attempt shared_reduce_scatter(Comm& comm, const BufferView& mine, MPI_Count first, const BufferView& result,
+                              const Op& op) {
+  Region* region = region_for(comm);
+  if (!region) return {};
+  const Signature signature{Signature::reduce_scatter, mine.bytes()};
+  if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
+  const auto unit = static_cast<std::size_t>(mine.type->size);
+  const Parts parts(signature.bytes, unit);
+  if (!parts.fit(choose::shared_reduce_scatter(comm.size, region->crowded())))
+    return by_messages(*region, comm, signature);
+  if (Error e = check_reducible(op, *mine.type)) return e;
+  const std::size_t begin = static_cast<std::size_t>(first) * unit, end = begin + result.bytes();
+  return parts.for_batches([&](std::size_t first_part, std::size_t end_part) {
+    const Round before = region->last_entered();
+    for (std::size_t i = first_part; i < end_part; ++i) {
+      if (!contribute(*region, comm, mine, parts[i], signature, op, [](int) { return true; })) [[unlikely]]
+        return disagree(*region, comm, region->last_entered(), signature);
+    }
+    return collect(*region, comm, before, parts, first_part, end_part, signature, [&](Round e, const Part& part) {
+      const std::size_t from = std::max(begin, part.offset), to = std::min(end, part.offset + part.bytes);
+      if (from < to)
+        get(region->slot(e, comm.size - 1, part.bytes) + (from - part.offset), {from - begin, to - from}, result);
+    });
+  });
 }
 
 Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all) {

@@ -34,6 +34,9 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root);
 // `result` is significant at the root. The two are the same piece for MPI_IN_PLACE.
 Attempt shared_reduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, int root);
 Attempt shared_allreduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op);
+// `result` is elements [first, first + result.count) of the reduced vector; it begins where `mine` does for MPI_IN_PLACE.
+Attempt shared_reduce_scatter(Comm& comm, const BufferView& mine, MPI_Count first, const BufferView& result,
+                              const Op& op);
 // `mine` is this member's block of `all` for MPI_IN_PLACE.
 Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all);
 // Regular blocks. `from` and `to` are the same for MPI_IN_PLACE.
