@@ -34,7 +34,7 @@ struct Variable {
 inline constexpr std::array variables{
     Variable{"HEDDLE_MODEL", "PRESET[,PART=CHOICE...]", "auto",
              "Safety model: what keeps the library correct when many threads enter it; the same for all ranks. "
-             "Parts are vnis, lock, submit and wait",
+             "Parts are vnis, lock, submit, wait and strategy",
              "guides/safety-models.md"},
     Variable{
         "HEDDLE_WAIT", "auto|busy|passive|spin|spin:MICROSECONDS", "auto",

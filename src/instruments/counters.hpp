@@ -26,6 +26,9 @@ enum class Count : std::uint8_t {
   sent,          // messages that left, by whatever protocol; those to the rank itself too
   sent_away,     // of these, to ranks of other nodes
   packets,       // that went to other nodes, of one message or several, answers and pieces
+  alone,         // of these, with one short message, right behind another packet to the same rank
+  waited,        // messages and answers to other nodes that lay in the outbox
+  waited_ticks,  // for how long, added up
   bytes_away,    // that went to other nodes, pieces and answers included, headers not
   connections,   // ways to ranks of other nodes that were opened: each by the first message to it
   deferred,      // of these, were left to an idle core

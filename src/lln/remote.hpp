@@ -127,9 +127,11 @@ class Remote {
     const std::uint64_t begin = instruments::ticks();
     const Posted posted = network_->post(peer, {header, ordered ? there.posted : 0, there.credits.owed()}, bytes, fill);
     if (posted != Posted::done) return posted;
+    const bool is_behind = there.pace.is_busy(begin);
     there.pace.posted(begin, instruments::ticks(), cost_);
     if (instruments::Cell* cell = counters_.held()) [[unlikely]] {
       cell->add(instruments::Count::packets);
+      if (is_behind && header.kind <= MessageKind::rts && bytes < alone_from) cell->add(instruments::Count::alone);
       cell->add(instruments::Count::bytes_away, bytes);
       if (!there.connected) cell->add(instruments::Count::connections);
     }

@@ -83,18 +83,20 @@ def strategy(copy: Copy, libraries: list[str]) -> None:
 using namespace heddle;
 struct OneOnly : message::Packets {
   int posts = 0;
+  std::size_t bytes(const message::OutboxItem&) const override { return 1; }
   std::size_t fit(const message::OutboxItem&) override { return 1; }
   bool post(const message::OutboxItem&, std::size_t n) override { return n == 1 && posts++ == 0; }
+  bool post_piece() override { return false; }
 };
 int main() {
   message::OutboxItem first, second;
-  message::OutboxQueue queue;
-  queue.append(first);
-  queue.append(second);
+  message::OutboxPeer peer;
+  peer.items.append(first);
+  peer.items.append(second);
   OneOnly network;
   const auto strategy = message::make_strategy("plain");
-  const unsigned left = strategy->send(queue, network, [](message::OutboxItem&) {});
-  return message::is_strategy("plain") && left == 1 && network.posts == 2 && !queue.empty() ? 0 : 1;
+  const unsigned left = strategy->send(peer, network, [](message::OutboxItem&) {});
+  return message::is_strategy("plain") && left == 1 && network.posts == 2 && !peer.items.empty() ? 0 : 1;
 }
 """)
     copy.build_and_run(["tests/main.cpp", "src/message/outbox/strategies.cpp"], [])

@@ -1,5 +1,5 @@
-// The test of a backlog by itself: thread 1 leaves two messages, for the first of which there is room; the others send, and take back,
-// what they find. Whoever then sees that nothing is left, without the lock, sees all that was done about them.
+// The test of a backlog by itself: thread 1 leaves two messages, of which the second then goes first, and for one there is room; the
+// others send, and take back, what they find. Whoever then sees that nothing is left, without the lock, sees all that was done about them.
 #pragma once
 
 #include <array>
@@ -32,6 +32,11 @@ class BacklogBody {
       with_lock([this] {
         require<P>(backlog_.append(messages_[0]), "the first is not the first");
         require<P>(!backlog_.append(messages_[1]), "the second is the first");
+      });
+      with_lock([this] {
+        if (backlog_.front() != &messages_[0] || is_gone(messages_[1])) return;
+        backlog_.bring_forward(2, [this](const Message& message) { return &message == &messages_[1]; });
+        require<P>(backlog_.front() == &messages_[1], "what goes first does not");
       });
       for (unsigned look = 0; look != 3; ++look) {
         if (!backlog_.empty()) continue;
@@ -75,6 +80,7 @@ class BacklogBody {
         },
         [](Message&) {});
   }
+  static bool is_gone(const Message& message) { return message.sent.get() || message.taken_back.get(); }
   void take_back(const Message& wanted) {
     (void)backlog_.remove([&](Message& message) {
       if (&message != &wanted) return false;
