@@ -64,7 +64,7 @@ bool Core::obey(int sender, const Header& header, const std::byte* payload, std:
     case MessageKind::data:
       return streams_.arrived(sender, header, payload, bytes, wakeups);
     case MessageKind::more:
-      if (!streams_.heard(sender, payload, bytes)) return false;
+      if (!streams_.heard(sender, header, payload, bytes)) return false;
       rouse(wakeups);
       return true;
     case MessageKind::retract: {

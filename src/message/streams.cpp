@@ -15,14 +15,14 @@ using lln::MessageKind;
 
 namespace {
 
-// Begins the payload of a piece, and is that of an answer.
+// Begins the payload of a piece.
 struct Piece {
   std::uint64_t receiver;  // the receiver's name for the message
-  std::uint64_t position;  // of the data that follow; of what comes behind them
+  std::uint64_t position;  // of the data that follow
 };
 
-// The tag of a piece that wants to be heard of.
-constexpr int shall_be_answered = 1;
+// A piece that wants to be heard of says in its header how many have gone the same way with it, and the answer says it again.
+Header header_of_piece(std::uint32_t counted) { return {MessageKind::data, static_cast<std::int32_t>(counted), 0, 0}; }
 
 }  // namespace
 
@@ -89,9 +89,9 @@ bool Streams::arrived(int sender, const Header& header, const std::byte* payload
   Request& receive = *stream.request;
   const std::size_t n = bytes - sizeof piece;
   if (n > stream.bytes - stream.moved || piece.position > stream.bytes - n) return false;
-  if (header.tag == shall_be_answered) {  // first: what finds no memory for its answer comes again
-    const Piece answer{piece.receiver, piece.position + n};
-    core_.send_control(sender, Header{MessageKind::more, 0, 0, 0}, &answer, sizeof answer, wakeups);
+  if (header.source != 0) {  // first: what finds no memory for its answer comes again
+    const Header answer{MessageKind::more, header.source, header.tag, 0};
+    core_.send_control(sender, answer, &piece.receiver, sizeof piece.receiver, wakeups);
   }
   stream.memory = nullptr;  // what comes in pieces does not come as a whole
   unpack(*receive.datatype, receive.buffer, receive.count, piece.position, payload + sizeof piece, n);
@@ -111,14 +111,14 @@ void Streams::end(std::uint64_t name, Wakeups& wakeups) {
 }
 
 // The message may be over: what is not needed may come late.
-bool Streams::heard(int receiver, const std::byte* payload, std::size_t bytes) {
-  Piece answer;
-  if (bytes != sizeof answer) return false;
-  std::memcpy(&answer, payload, sizeof answer);
+bool Streams::heard(int receiver, const Header& header, const std::byte* payload, std::size_t bytes) {
+  const std::uint64_t name = name_in(payload, bytes);
+  if (name == 0) return false;
   auto* const first = static_cast<Stream*>(core_.outbox().first_long(receiver));
-  if (first == nullptr || first->receiver != answer.receiver) return true;
-  if (answer.position > first->moved) return false;
-  first->heard = std::max<std::size_t>(first->heard, answer.position);
+  if (first == nullptr || first->receiver != name) return true;
+  const auto counted = static_cast<std::uint32_t>(header.source);
+  if (header.tag != 0 || counted > first->sent) return false;
+  first->heard = std::max(first->heard, counted);
   return true;
 }
 
@@ -126,17 +126,16 @@ bool Streams::heard(int receiver, const std::byte* payload, std::size_t bytes) {
 
 std::size_t Streams::piece_bytes() const { return core_.route().remote_eager_bytes() - sizeof(Piece); }
 
-bool Streams::may_go(const Stream& stream, int ahead) const {
-  return ahead == 0 || stream.moved < stream.heard + static_cast<std::size_t>(ahead) * piece_bytes();
+bool Streams::may_go(const Stream& stream, int ahead) {
+  return ahead == 0 || stream.sent < stream.heard + static_cast<std::uint32_t>(ahead);
 }
 
-// Twice in each stretch that may be on its way, up to the last of which there need be no word.
-bool Streams::shall_be_heard(const Stream& stream, std::size_t end, int ahead) const {
-  const std::size_t stretch = static_cast<std::size_t>(ahead) * piece_bytes();
-  return stretch != 0 && stream.asked + stretch < stream.bytes && end - stream.asked >= stretch / 2;
+// Twice while as many go as may be on their way.
+bool Streams::asks(const Stream& stream, int ahead) {
+  return ahead != 0 && stream.sent + 1 - stream.asked >= static_cast<std::uint32_t>(ahead) / 2;
 }
 
-bool Streams::wants_room(const OutboxLong& first, int ahead) const {
+bool Streams::wants_room(const OutboxLong& first, int ahead) {
   const auto& stream = static_cast<const Stream&>(first);
   return stream.direct || may_go(stream, ahead);
 }
@@ -157,22 +156,22 @@ bool Streams::post_piece(Stream& stream, int ahead, Wakeups& wakeups) {
     std::memcpy(to, &piece, sizeof piece);
     pack(*send.datatype, send.buffer, send.count, stream.moved, to + sizeof piece, n);
   };
-  Header header{MessageKind::data, 0, 0, 0};
   if (sizeof(Piece) + n <= sizeof OutboxItem::payload) {
     std::byte piece[sizeof OutboxItem::payload];
     fill(piece);
     try {
-      core_.send_control(stream.peer, header, piece, sizeof(Piece) + n, wakeups);  // which may have company
+      core_.send_control(stream.peer, header_of_piece(0), piece, sizeof(Piece) + n, wakeups);  // it may have company
       stream.moved += n;
       return true;
     } catch (const std::bad_alloc&) {  // there is none for a place on the list: alone it needs none
     }
   }
-  const bool asks = shall_be_heard(stream, stream.moved + n, ahead);
-  if (asks) header.tag = shall_be_answered;
+  const bool asking = asks(stream, ahead);
+  const Header header = header_of_piece(asking ? stream.sent + 1 : 0);
   if (core_.route().post(stream.peer, header, sizeof(Piece) + n, fill) != lln::Posted::done) return false;
   stream.moved += n;
-  if (asks) stream.asked = stream.moved;
+  ++stream.sent;
+  if (asking) stream.asked = stream.sent;
   return true;
 }
 

@@ -43,7 +43,7 @@ class Streams {
   // A piece has come, and wants to be heard of or not. False: it belongs to nothing that this sender was told of.
   bool arrived(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   // A piece has been heard to have come. False: it makes no sense.
-  bool heard(int receiver, const std::byte* payload, std::size_t bytes);
+  bool heard(int receiver, const lln::Header& header, const std::byte* payload, std::size_t bytes);
 
   // One that goes directly has left, or landed.
   void end(std::uint64_t name, Wakeups& wakeups);
@@ -52,7 +52,7 @@ class Streams {
   // none, now.
   bool post_next(int peer, int ahead, Wakeups& wakeups);
   // Whether that one waits for room: and not for word of what is on its way.
-  bool wants_room(const OutboxLong& first, int ahead) const;
+  static bool wants_room(const OutboxLong& first, int ahead);
 
  private:
   // Inwards the landing says where the data go, if they may go there directly.
@@ -63,8 +63,9 @@ class Streams {
     // Outwards:
     std::uint64_t receiver = 0;  // the peer's name for it
     bool direct = false;
-    std::size_t asked = 0;  // up to here pieces want to be heard of
-    std::size_t heard = 0;  // and up to here one has been
+    std::uint32_t sent = 0;   // pieces
+    std::uint32_t asked = 0;  // so many had been when one last wanted to be heard of
+    std::uint32_t heard = 0;  // and when one last was
   };
   // What the other side, or the network, calls it is the name of its landing. Null: nothing has this name.
   Stream* find(std::uint64_t name);
@@ -72,8 +73,8 @@ class Streams {
   Stream& make(Request& request, int peer, std::size_t bytes);
   void retire(Stream& stream);
   std::size_t piece_bytes() const;
-  bool may_go(const Stream& stream, int ahead) const;
-  bool shall_be_heard(const Stream& stream, std::size_t end, int ahead) const;
+  static bool may_go(const Stream& stream, int ahead);
+  static bool asks(const Stream& stream, int ahead);
   bool post_piece(Stream& stream, int ahead, Wakeups& wakeups);
   bool post_whole(const Stream& stream);
 
