@@ -196,7 +196,7 @@ void Core::prepare_to_sleep() {
   route_.forget_room();
   if (outbox_.any()) {
     outbox_.for_each_peer([this](const OutboxPeer& peer) {
-      if (!peer.items.empty() || Streams::wants_room(*peer.longs.first(), outbox_.pieces_ahead()))
+      if (!peer.items.empty() || streams_.wants_room(*peer.longs.first(), outbox_.pieces_ahead()))
         route_.want_room(peer.peer);
     });
   }

@@ -21,8 +21,10 @@ struct Piece {
   std::uint64_t position;  // of the data that follow
 };
 
-// A piece that wants to be heard of says in its header how many have gone the same way with it, and the answer says it again.
-Header header_of_piece(std::uint32_t counted) { return {MessageKind::data, static_cast<std::int32_t>(counted), 0, 0}; }
+// A piece that wants to be heard of says in its header how many have gone over its rail with it, and the answer says it again.
+Header header_of_piece(int rail, std::uint32_t counted) {
+  return {MessageKind::data, static_cast<std::int32_t>(counted), rail, 0};
+}
 
 }  // namespace
 
@@ -116,9 +118,11 @@ bool Streams::heard(int receiver, const Header& header, const std::byte* payload
   if (name == 0) return false;
   auto* const first = static_cast<Stream*>(core_.outbox().first_long(receiver));
   if (first == nullptr || first->receiver != name) return true;
+  if (header.tag < 0 || header.tag >= core_.route().rails()) return false;
+  Lane& lane = first->lanes[static_cast<std::size_t>(header.tag)];
   const auto counted = static_cast<std::uint32_t>(header.source);
-  if (header.tag != 0 || counted > first->sent) return false;
-  first->heard = std::max(first->heard, counted);
+  if (counted > lane.sent) return false;
+  lane.heard = std::max(lane.heard, counted);
   return true;
 }
 
@@ -126,18 +130,40 @@ bool Streams::heard(int receiver, const Header& header, const std::byte* payload
 
 std::size_t Streams::piece_bytes() const { return core_.route().remote_eager_bytes() - sizeof(Piece); }
 
-bool Streams::may_go(const Stream& stream, int ahead) {
-  return ahead == 0 || stream.sent < stream.heard + static_cast<std::uint32_t>(ahead);
+// The rail that has least of it on its way.
+int Streams::emptiest(const Stream& stream) const {
+  const auto end = stream.lanes.begin() + core_.route().rails();
+  return static_cast<int>(std::min_element(stream.lanes.begin(), end,
+                                           [](const Lane& a, const Lane& b) { return a.on_their_way() < b.on_their_way(); }) -
+                          stream.lanes.begin());
 }
 
-// Twice while as many go as may be on their way.
-bool Streams::asks(const Stream& stream, int ahead) {
-  return ahead != 0 && stream.sent + 1 - stream.asked >= static_cast<std::uint32_t>(ahead) / 2;
-}
-
-bool Streams::wants_room(const OutboxLong& first, int ahead) {
+// A rail that only refuses is none that others wait for: room is wanted at all.
+bool Streams::wants_room(const OutboxLong& first, int ahead) const {
   const auto& stream = static_cast<const Stream&>(first);
-  return stream.direct || may_go(stream, ahead);
+  if (stream.direct || ahead == 0) return true;
+  return stream.lanes[static_cast<std::size_t>(emptiest(stream))].on_their_way() < static_cast<std::uint32_t>(ahead);
+}
+
+// Where pieces are counted, each rail has as many on their way as may be: so it gets more of them the faster it takes them there.
+lln::Posted Streams::post_data(Stream& stream, int ahead, std::size_t bytes, lln::Network::Fill fill) {
+  if (ahead == 0)
+    return core_.route().post_over(lln::Remote::any_rail, stream.peer, header_of_piece(0, 0), bytes, fill);
+  const auto most = static_cast<std::uint32_t>(ahead);
+  const int rails = core_.route().rails();
+  const int first = emptiest(stream);
+  for (int i = 0; i < rails; ++i) {
+    const int rail = (first + i) % rails;
+    Lane& lane = stream.lanes[static_cast<std::size_t>(rail)];
+    if (lane.on_their_way() == most) continue;
+    const bool asks = lane.sent + 1 - lane.asked >= most / 2;  // twice in what may be on its way
+    const Header header = header_of_piece(rail, asks ? lane.sent + 1 : 0);
+    if (core_.route().post_over(rail, stream.peer, header, bytes, fill) != lln::Posted::done) continue;
+    ++lane.sent;
+    if (asks) lane.asked = lane.sent;
+    return lln::Posted::done;
+  }
+  return lln::Posted::busy;
 }
 
 bool Streams::post_whole(const Stream& stream) {
@@ -148,7 +174,6 @@ bool Streams::post_whole(const Stream& stream) {
 }
 
 bool Streams::post_piece(Stream& stream, int ahead, Wakeups& wakeups) {
-  if (!may_go(stream, ahead)) return false;
   const Request& send = *stream.request;
   const std::size_t n = std::min(piece_bytes(), stream.bytes - stream.moved);
   const auto fill = [&](std::byte* to) {
@@ -160,18 +185,14 @@ bool Streams::post_piece(Stream& stream, int ahead, Wakeups& wakeups) {
     std::byte piece[sizeof OutboxItem::payload];
     fill(piece);
     try {
-      core_.send_control(stream.peer, header_of_piece(0), piece, sizeof(Piece) + n, wakeups);  // it may have company
+      core_.send_control(stream.peer, header_of_piece(0, 0), piece, sizeof(Piece) + n, wakeups);  // it may have company
       stream.moved += n;
       return true;
     } catch (const std::bad_alloc&) {  // there is none for a place on the list: alone it needs none
     }
   }
-  const bool asking = asks(stream, ahead);
-  const Header header = header_of_piece(asking ? stream.sent + 1 : 0);
-  if (core_.route().post(stream.peer, header, sizeof(Piece) + n, fill) != lln::Posted::done) return false;
+  if (post_data(stream, ahead, sizeof(Piece) + n, fill) != lln::Posted::done) return false;
   stream.moved += n;
-  ++stream.sent;
-  if (asking) stream.asked = stream.sent;
   return true;
 }
 

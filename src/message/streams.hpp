@@ -10,6 +10,7 @@
 // Everything happens under the VNI's protection. What goes outwards waits for its turn in the outbox.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -52,9 +53,17 @@ class Streams {
   // none, now.
   bool post_next(int peer, int ahead, Wakeups& wakeups);
   // Whether that one waits for room: and not for word of what is on its way.
-  static bool wants_room(const OutboxLong& first, int ahead);
+  bool wants_room(const OutboxLong& first, int ahead) const;
 
  private:
+  // What has gone over one rail.
+  struct Lane {
+    std::uint32_t sent = 0;   // pieces
+    std::uint32_t asked = 0;  // so many had been when one last wanted to be heard of
+    std::uint32_t heard = 0;  // and when one last was
+
+    std::uint32_t on_their_way() const { return sent - heard; }
+  };
   // Inwards the landing says where the data go, if they may go there directly.
   struct Stream : lln::Landing, OutboxLong {
     Request* request = nullptr;
@@ -63,9 +72,7 @@ class Streams {
     // Outwards:
     std::uint64_t receiver = 0;  // the peer's name for it
     bool direct = false;
-    std::uint32_t sent = 0;   // pieces
-    std::uint32_t asked = 0;  // so many had been when one last wanted to be heard of
-    std::uint32_t heard = 0;  // and when one last was
+    std::array<Lane, lln::most_rails> lanes;  // by rail
   };
   // What the other side, or the network, calls it is the name of its landing. Null: nothing has this name.
   Stream* find(std::uint64_t name);
@@ -73,8 +80,8 @@ class Streams {
   Stream& make(Request& request, int peer, std::size_t bytes);
   void retire(Stream& stream);
   std::size_t piece_bytes() const;
-  static bool may_go(const Stream& stream, int ahead);
-  static bool asks(const Stream& stream, int ahead);
+  int emptiest(const Stream& stream) const;
+  lln::Posted post_data(Stream& stream, int ahead, std::size_t bytes, lln::Network::Fill fill);
   bool post_piece(Stream& stream, int ahead, Wakeups& wakeups);
   bool post_whole(const Stream& stream);
 

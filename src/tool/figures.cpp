@@ -50,6 +50,7 @@ Figures collect(Rank& rank) {
                   .may_sleep = may_sleep(rank.engine->model()),
                   .nodes = rank.job->nodes(),
                   .network = std::string(rank.networks ? rank.networks->name() : ""),
+                  .rails = rank.networks ? rank.networks->rails() : 1,
                   .strategy = std::string(message::strategy_name(rank.strategies.front())),
                   .asked = {},
                   .vnis = {},

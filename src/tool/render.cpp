@@ -38,6 +38,14 @@ std::string mean_wait(const instruments::Totals& t) {
   return decimal(instruments::seconds(t[Count::waited_ticks]) * 1e6 / static_cast<double>(t[Count::waited]), " us");
 }
 
+std::string by_rail(const Figures& figures, const instruments::Totals& t) {
+  if (figures.rails == 1) return "-";
+  std::string text;
+  for (int rail = 0; rail < figures.rails; ++rail)
+    text += (rail == 0 ? "" : " + ") + number(t[instruments::bytes_by_rail(rail)]);
+  return text;
+}
+
 std::string title(const CommFigures& comm) {
   std::string text = comm.name.empty() ? "(unnamed)" : comm.name;
   if (comm.freed == 0) return text;
@@ -78,11 +86,12 @@ std::string traffic(const Figures& figures) {
 
 std::string away(const Figures& figures) {
   Table table({"VNI", "sent to other nodes", "packets", "messages per packet", "alone", "waited", "in the outbox",
-               "bytes", "connections"});
+               "bytes", "by rail", "connections"});
   for (const auto& [index, t] : figures.vnis)
     table.add({std::to_string(index), number(t[Count::sent_away]), number(t[Count::packets]),
                ratio(t[Count::sent_away], t[Count::packets]), number(t[Count::alone]), number(t[Count::waited]),
                mean_wait(t), number(t[Count::bytes_away]),
+               by_rail(figures, t),
                number(t[Count::connections])});
   return table.text();
 }

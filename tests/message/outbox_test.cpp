@@ -132,13 +132,13 @@ std::vector<std::string> names(int n) {
 }
 
 TEST(Strategies, HaveNumbersAndNames) {
-  for (const std::string& name : names(4)) {
+  for (const std::string& name : names(5)) {
     EXPECT_TRUE(is_strategy(name));
     EXPECT_EQ(strategy_name(strategy_number(name)), name);
   }
   EXPECT_TRUE(is_strategy(default_strategy));
   EXPECT_FALSE(is_strategy("best"));
-  EXPECT_EQ(no_strategy("best"), "strategy=best is none of direct, aggregate, priority, auto");
+  EXPECT_EQ(no_strategy("best"), "strategy=best is none of direct, aggregate, priority, auto, split");
   EXPECT_TRUE(no_strategy("agregate").ends_with("; did you mean aggregate?")) << no_strategy("agregate");
 }
 
@@ -147,7 +147,7 @@ TEST(Strategies, KeepTheOrderOfMPI) {
   const unsigned seed = std::random_device()();
   std::printf("seed %u\n", seed);
   std::mt19937 random(seed);
-  for (const std::string& strategy : names(4)) {
+  for (const std::string& strategy : names(5)) {
     Waiting waiting(strategy);
     std::vector<std::vector<std::string>> sent(6), left(6);
     int number = 0, pieces = 0, pieces_left = 0;
@@ -191,7 +191,7 @@ TEST(Strategies, KeepTheOrderOfMPI) {
 }
 
 TEST(Strategies, LetMessagesGoTogether) {
-  for (const std::string& strategy : names(4)) {
+  for (const std::string& strategy : names(5)) {
     Waiting waiting(strategy);
     for (const char* name : {"a", "b", "c"}) waiting.send(name, short_bytes);
     EXPECT_EQ(waiting.leave(100), strategy == "direct" ? (Left{"a", "b", "c"}) : Left{"abc"});

@@ -64,7 +64,7 @@ class Priority final : public Strategy {
   static void arrange(OutboxQueue& items, const Packets& packets) {
     OutboxItem* const front = items.front();
     if (front == nullptr || front->overtaken == most_passing || !is_long(*front, packets)) return;
-    std::array<const OutboxItem*, most_longs> longs;
+    std::array<const OutboxItem*, most_longs> longs{};
     std::size_t n = 0;
     items.bring_forward(looked_at, [&](const OutboxItem& item) {
       if (n == longs.size() || front->overtaken == most_passing) return false;

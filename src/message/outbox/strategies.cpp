@@ -7,6 +7,7 @@
 #include "message/outbox/auto.hpp"
 #include "message/outbox/direct.hpp"
 #include "message/outbox/priority.hpp"
+#include "message/outbox/split.hpp"
 #include "message/outbox/strategy.hpp"
 
 namespace heddle::message {
@@ -28,6 +29,7 @@ constexpr Entry strategies[] = {
     {"aggregate", make<Aggregate>},
     {"priority", make<Priority>},
     {"auto", make<Auto>},
+    {"split", make<Split>},
 };
 
 const Entry* find(std::string_view name) { return std::ranges::find(strategies, name, &Entry::name); }

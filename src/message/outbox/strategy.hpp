@@ -46,8 +46,8 @@ class Strategy {
   // whether one to this peer does now that it is.
   virtual bool collects() const = 0;
   virtual bool holds(OutboxPeer&) { return collects(); }
-  // How many pieces of a long message may be on their way that have not been heard to have come. 0: any number, and the message goes as a
-  // whole where the network can do that.
+  // How many pieces of a long message may be on their way over each rail that have not been heard to have come. 0: any number, and the
+  // message goes as a whole where the network can do that.
   virtual int pieces_ahead() const { return 0; }
   // The network may take more for the peer whose messages wait here: posts from the front on, in the order of MPI, and drops what has
   // left; how many. Long messages get their turn too. Under the VNI's protection.
