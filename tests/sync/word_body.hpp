@@ -1,0 +1,117 @@
+// The test of a long message that waits for word of what is on its way, and not for room (message/streams.hpp): who sleeps meanwhile
+// has asked for no room, and must be woken once the word is there and there is none. A lost wake-up is a deadlock.
+//
+// Thread 1 begins a message of two pieces, of which one may be on its way, sends a short one, polls once and makes no further call.
+// Thread 0 waits, asleep if need be, for the answer that the peer, thread 2, gives once it has everything; after the first of it the
+// peer says so. Thread 3 is the watch. What `Omitted` names is left out, and the checker must find that.
+#pragma once
+
+#include <mutex>
+
+#include "kit.hpp"
+#include "sync/doorbell.hpp"
+#include "watch_body.hpp"
+
+namespace heddle::test {
+
+template <platform::Platform P, Omitted omitted = Omitted::nothing>
+class WordBody {
+  using order = platform::order;
+  template <class T>
+  using plain = typename P::template plain<T>;
+
+ public:
+  WordBody(unsigned /*threads*/, unsigned /*rounds*/) {}
+
+  void thread(unsigned id) {
+    switch (id) {
+      case 0:
+        while (!answered()) sleep();
+        socket_.end();
+        break;
+      case 1:
+        begin();
+        (void)poll();
+        break;
+      case 2:
+        socket_.receive();  // what was there before
+        socket_.receive();
+        socket_.answer();
+        for (unsigned i = 1; i != packets; ++i) socket_.receive();
+        socket_.answer();
+        break;
+      default:
+        while (socket_.await_event()) bell_.rouse();
+    }
+  }
+
+  void finish() { require<P>(short_waits_.get() == 0 && pieces_.get() == most, "something was left behind"); }
+
+ private:
+  static constexpr unsigned most = 2;            // pieces
+  static constexpr unsigned packets = most + 1;  // and a short message
+
+  bool answered() const { return answered_.load(order::acquire); }
+
+  // What message::Core does of one peer, with the lock held.
+  bool may_go() const { return begun_.get() && pieces_.get() != most && pieces_.get() != heard_.get() + 1; }
+  bool flush() {
+    bool left = false;
+    if (short_waits_.get() != 0 && socket_.post()) {
+      short_waits_.set(0);
+      left = true;
+    }
+    while (may_go() && socket_.post()) {
+      pieces_.set(pieces_.get() + 1);
+      left = true;
+    }
+    return left;
+  }
+
+  void sleep() {
+    bell_.wait_once(
+        [this] {
+          const std::lock_guard guard(lock_);
+          socket_.want_room(false);
+          if (omitted != Omitted::room && (short_waits_.get() != 0 || may_go())) socket_.want_room(true);
+          socket_.arm();
+        },
+        [this] { return poll() || answered(); }, [this](std::uint32_t rings) { bell_.sleep(rings); });
+    (void)poll();
+  }
+  // Whether anything moved.
+  bool poll() {
+    bool left = false, taken = false;
+    {
+      const std::lock_guard guard(lock_);
+      left = flush();
+      taken = socket_.take_answer();
+      if (taken && heard_.get() == 0) {
+        heard_.set(1);
+        (void)flush();
+      } else if (taken) {
+        answered_.store(true, order::release);
+      }
+    }
+    if (taken && omitted != Omitted::taken) bell_.rouse();
+    return left || taken;
+  }
+  void begin() {
+    {
+      const std::lock_guard guard(lock_);
+      begun_.set(true);
+      short_waits_.set(1);
+      (void)flush();
+    }
+    if (omitted != Omitted::append) bell_.rouse();
+  }
+
+  typename P::mutex lock_;
+  sync::Doorbell<P, platform::Scope::process> bell_{};
+  ModelSocket<P> socket_;
+  plain<bool> begun_{false};
+  plain<unsigned> short_waits_{0}, pieces_{0}, heard_{0};
+  typename P::template atomic<bool> answered_{false};
+};
+
+}  // namespace heddle::test
