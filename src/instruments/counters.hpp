@@ -23,13 +23,13 @@ namespace heddle::instruments {
 
 enum class Count : std::uint8_t {
   // Of a VNI.
-  sent,          // messages that left, by whatever protocol; those to the rank itself too
-  sent_away,     // of these, to ranks of other nodes
-  packets,       // that went to other nodes, of one message or several, answers and pieces
-  alone,         // of these, with one short message, right behind another packet to the same rank
-  waited,        // messages and answers to other nodes that lay in the outbox
-  waited_ticks,  // for how long, added up
-  bytes_away,    // that went to other nodes, pieces and answers included, headers not
+  sent,              // messages that left, by whatever protocol; those to the rank itself too
+  sent_away,         // of these, to ranks of other nodes
+  packets,           // that went to other nodes, of one message or several, answers and pieces
+  alone,             // of these, with one short message, right behind another packet to the same rank
+  waited,            // messages and answers to other nodes that lay in the outbox
+  waited_ticks,      // for how long, added up
+  bytes_away,        // that went to other nodes, pieces and answers included, headers not
   bytes_first_rail,  // of these, by the rail that they went over (lln/rails/)
   bytes_second_rail,
   bytes_third_rail,

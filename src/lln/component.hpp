@@ -19,7 +19,7 @@ struct Surroundings {
   Directory& directory;
   Place place;
   Secret secret;  // of the job
-  int vni;  // and, in steps of most_vnis, which rail it is
+  int vni;        // and, in steps of most_vnis, which rail it is
   // Ends the job with this sentence, which says what happened to whom: what was sent is lost and cannot be sent again.
   FunctionRef<void(const char* text)> fail;
   // Says that packets come which are not of this job. Once is enough.

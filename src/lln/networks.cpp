@@ -199,13 +199,9 @@ Networks::End Networks::open(int vni) {
 
 // Its address is published, and its packets are sealed, as those of a VNI of its own.
 Networks::End Networks::open_rail(int vni, std::size_t rail) {
-  const Surroundings surroundings{directory_,
-                                  place_,
-                                  settings_.secret,
-                                  vni + most_vnis * static_cast<int>(rail),
-                                  settings_.fail,
-                                  note_,
-                                  devices_[rail].c_str()};
+  const Surroundings surroundings{
+      directory_,     place_, settings_.secret,      vni + most_vnis * static_cast<int>(rail),
+      settings_.fail, note_,  devices_[rail].c_str()};
   if (component_ == nullptr) return End(new Loopback(surroundings, settings_.seed));
   Why why{};
   Network* const end = component_->open(surroundings, why);

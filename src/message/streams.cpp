@@ -80,8 +80,7 @@ void Streams::cleared(Request& send, const Cts& cts) {
   core_.outbox().append_long(send.peer, stream);
 }
 
-bool Streams::arrived(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
-                      Wakeups& wakeups) {
+bool Streams::arrived(int sender, const Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
   Piece piece;
   if (bytes < sizeof piece) return false;
   std::memcpy(&piece, payload, sizeof piece);
@@ -133,9 +132,10 @@ std::size_t Streams::piece_bytes() const { return core_.route().remote_eager_byt
 // The rail that has least of it on its way.
 int Streams::emptiest(const Stream& stream) const {
   const auto end = stream.lanes.begin() + core_.route().rails();
-  return static_cast<int>(std::min_element(stream.lanes.begin(), end,
-                                           [](const Lane& a, const Lane& b) { return a.on_their_way() < b.on_their_way(); }) -
-                          stream.lanes.begin());
+  return static_cast<int>(
+      std::min_element(stream.lanes.begin(), end,
+                       [](const Lane& a, const Lane& b) { return a.on_their_way() < b.on_their_way(); }) -
+      stream.lanes.begin());
 }
 
 // A rail that only refuses is none that others wait for: room is wanted at all.

@@ -32,13 +32,15 @@ constexpr std::array vni_counts{
     CountFigure{Count::sent_away, "messages_sent_to_other_nodes", "Messages that left for ranks of other nodes"},
     CountFigure{Count::packets, "packets_sent_to_other_nodes",
                 "Packets that left for ranks of other nodes: a message each, or several, or an answer, or a piece"},
-    CountFigure{Count::alone, "packets_of_one_message_behind_another",
-                "Packets for ranks of other nodes with one short message, which left right behind another packet to the "
-                "same rank"},
+    CountFigure{
+        Count::alone, "packets_of_one_message_behind_another",
+        "Packets for ranks of other nodes with one short message, which left right behind another packet to the "
+        "same rank"},
     CountFigure{Count::waited, "messages_waited_in_outbox",
                 "Messages and answers to ranks of other nodes that waited in the outbox"},
     CountFigure{Count::bytes_away, "bytes_sent_to_other_nodes", "Bytes that left for ranks of other nodes"},
-    CountFigure{Count::bytes_first_rail, "bytes_sent_over_rail_0", "Bytes that left for other nodes over their first rail"},
+    CountFigure{Count::bytes_first_rail, "bytes_sent_over_rail_0",
+                "Bytes that left for other nodes over their first rail"},
     CountFigure{Count::bytes_second_rail, "bytes_sent_over_rail_1", "Bytes that left for other nodes over the second"},
     CountFigure{Count::bytes_third_rail, "bytes_sent_over_rail_2", "Bytes that left for other nodes over the third"},
     CountFigure{Count::bytes_fourth_rail, "bytes_sent_over_rail_3", "Bytes that left for other nodes over the fourth"},
@@ -102,12 +104,13 @@ std::vector<Pvar> make_pvars() {
                      .figure = Figure::time,
                      .source = source,
                      .time = what});
-    all.push_back({.name = std::string(prefix) + "time_in_outbox",
-                   .description = text("Seconds that messages and answers to ranks of other nodes waited in the outbox, "
-                                       "added up"),
-                   .figure = Figure::ticks,
-                   .source = source,
-                   .count = Count::waited_ticks});
+    all.push_back(
+        {.name = std::string(prefix) + "time_in_outbox",
+         .description = text("Seconds that messages and answers to ranks of other nodes waited in the outbox, "
+                             "added up"),
+         .figure = Figure::ticks,
+         .source = source,
+         .count = Count::waited_ticks});
     all.push_back({.name = std::string(prefix) + "combined_max",
                    .description = text("Most operations that were done for other threads in one critical section"),
                    .figure = Figure::largest,

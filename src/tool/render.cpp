@@ -90,9 +90,7 @@ std::string away(const Figures& figures) {
   for (const auto& [index, t] : figures.vnis)
     table.add({std::to_string(index), number(t[Count::sent_away]), number(t[Count::packets]),
                ratio(t[Count::sent_away], t[Count::packets]), number(t[Count::alone]), number(t[Count::waited]),
-               mean_wait(t), number(t[Count::bytes_away]),
-               by_rail(figures, t),
-               number(t[Count::connections])});
+               mean_wait(t), number(t[Count::bytes_away]), by_rail(figures, t), number(t[Count::connections])});
   return table.text();
 }
 

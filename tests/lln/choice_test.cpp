@@ -80,9 +80,11 @@ TEST(Choice, RailsAreANumberOrDevices) {
   if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, true, "eth0,eth1"), "");
   for (const char* const text : {",", "eth0,", "a,b,c,d,e"})
-    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, true, text), "is no list of 1 to 4 devices of ucx")) << text;
+    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, true, text), "is no list of 1 to 4 devices of ucx"))
+        << text;
   const auto two = [](std::uint64_t word) { return (word & 0xffffffffffffff) | std::uint64_t{2} << 56; };
-  EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, two), "this node has 1 rails, and another one 2; set HEDDLE_RAILS"));
+  EXPECT_TRUE(
+      holds(refusal(HEDDLE_TEST_UCX, false, two), "this node has 1 rails, and another one 2; set HEDDLE_RAILS"));
 }
 
 TEST(Choice, AllRanksTakeTheSame) {

@@ -73,7 +73,8 @@ class Waiting {
     std::size_t bytes(const OutboxItem& item) const override { return item.bytes; }
     std::size_t fit(const OutboxItem& first) override {
       std::size_t n = 0, sum = 0;
-      for (const OutboxItem* item = &first; item != nullptr && (n == 0 || sum + item->bytes <= 8192); item = item->next) {
+      for (const OutboxItem* item = &first; item != nullptr && (n == 0 || sum + item->bytes <= 8192);
+           item = item->next) {
         sum += item->bytes;
         ++n;
       }

@@ -21,8 +21,8 @@ class Priority final : public Strategy {
  public:
   static constexpr std::size_t long_from = lln::alone_from;  // bytes
   static constexpr int most_pieces = 8;                      // on their way
-  static constexpr std::uint8_t most_passing = 64;  // messages that pass one that is long
-  static constexpr std::uint8_t most_before = 32;   // packets that go before a piece that could go
+  static constexpr std::uint8_t most_passing = 64;           // messages that pass one that is long
+  static constexpr std::uint8_t most_before = 32;            // packets that go before a piece that could go
 
   bool collects() const override { return true; }
   // It is pieces that keep the network busy: nothing short waits for that.
@@ -43,7 +43,7 @@ class Priority final : public Strategy {
   }
 
  private:
-  static constexpr std::size_t looked_at = 64;  // messages, of what waits
+  static constexpr std::size_t looked_at = 64;   // messages, of what waits
   static constexpr std::size_t most_longs = 16;  // among them
 
   static std::uint8_t& before(OutboxPeer& peer) { return peer.memory[0]; }

@@ -25,11 +25,8 @@ std::unique_ptr<Strategy> make() {
 }
 
 constexpr Entry strategies[] = {
-    {"direct", make<Direct>},
-    {"aggregate", make<Aggregate>},
-    {"priority", make<Priority>},
-    {"auto", make<Auto>},
-    {"split", make<Split>},
+    {"direct", make<Direct>}, {"aggregate", make<Aggregate>}, {"priority", make<Priority>},
+    {"auto", make<Auto>},     {"split", make<Split>},
 };
 
 const Entry* find(std::string_view name) { return std::ranges::find(strategies, name, &Entry::name); }
