@@ -81,8 +81,8 @@ class Network {
   // They are those of another network, of which this one is a part.
   void share_landings(Network& whole) { landings_ = whole.landings_; }
 
-  // Sends a message to a world rank; `fill` writes its payload into the network's own buffer, and is not called if the answer is not
-  // `done`.
+  // Sends a message to a world rank; `fill` writes its payload into the network's own buffer. It may have been called in vain: if the answer
+  // is not `done`, it is called again for the next try.
   virtual Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) = 0;
   // Of several networks in one: how many there are; which one has taken the last message; and a post that goes over one of them.
   virtual int rails() const { return 1; }

@@ -141,9 +141,9 @@ class Core::PeerPackets final : public Packets {
       note_waited(since);
       return true;
     }
-    const OutboxItem* item = &first;
+    const OutboxItem* item = nullptr;
     const auto write = [&](std::size_t i, std::byte* to) {
-      if (i != 0) item = item->next;
+      item = i == 0 ? &first : item->next;  // from the first on again, where one rail has refused it
       if (item->request == nullptr) return copy_payload(*item, to);
       core_.write(*item->request, kind_in_packet(i), to);
     };

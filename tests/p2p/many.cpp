@@ -23,7 +23,7 @@ struct Message {
     std::minstd_rand random(seed + static_cast<unsigned>(number) * 2 + static_cast<unsigned>(comm));
     random.discard(2);
     const auto kind = random() % 1000;
-    bytes = lengths[kind == 0 ? 2 : kind < 20 ? 1 : 0];
+    bytes = lengths[kind < 5 ? 2 : kind < 20 ? 1 : 0];
     tag = static_cast<int>(random() % 3);
   }
   void fill(char* data) const {

@@ -49,7 +49,7 @@ Posted Rails::post_over(int rail, int peer, const Envelope& envelope, std::size_
   return rails_[static_cast<std::size_t>(rail)]->post(peer, envelope, bytes, fill);
 }
 
-// In turns: what one is still busy with is none of the others' business.
+// Round-robin: what one is still busy with is none of the others' business.
 Posted Rails::post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
   Posted posted = Posted::busy;
   for (std::size_t i = 0; i < rails_.size() && posted != Posted::done; ++i) {
