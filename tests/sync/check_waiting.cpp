@@ -46,7 +46,6 @@ void enroll_waiting() {
   enroll<WatchBody<Checker, false, Omitted::arming>>("watch/not-armed", 4, 1, true);
   enroll<WatchBody<Checker, true, Omitted::taken>>("watch/taken-unannounced", 4, 1, true);
   enroll<WordBody<Checker>>("word/sleeper", 4, 1);
-  enroll<WordBody<Checker, Omitted::room>>("word/no-room-wanted", 4, 1, true);
   enroll<WordBody<Checker, Omitted::taken>>("word/taken-unannounced", 4, 1, true);
   enroll<WorkBody<Checker, 1>>("work/held", 3, 1);
   enroll<WorkBody<Checker, 2>>("work/held-of-two", 3, 1);

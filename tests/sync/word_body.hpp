@@ -3,7 +3,8 @@
 //
 // Of a message of two pieces one is on its way, and fills the network, and no more may be. Thread 1 sends a short one, polls once and makes
 // no further call. Thread 0 waits, asleep if need be, for the answer that the peer, thread 2, gives once it has everything; when it has
-// the first piece it says so. Thread 3 is the watch. What `Omitted` names is left out, and the checker must find that.
+// the first piece it says so. Thread 3 is the watch. Where who takes a message does not ring
+// (Omitted::taken) the checker must find that.
 #pragma once
 
 #include <mutex>
@@ -70,7 +71,7 @@ class WordBody {
         [this] {
           const std::lock_guard guard(lock_);
           socket_.want_room(false);
-          if (omitted != Omitted::room && (short_waits_.get() || may_go())) socket_.want_room(true);
+          if (short_waits_.get() || may_go()) socket_.want_room(true);
           socket_.arm();
         },
         [this] { return poll() || answered(); }, [this](std::uint32_t rings) { bell_.sleep(rings); });
