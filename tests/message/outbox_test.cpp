@@ -128,6 +128,7 @@ using Left = std::vector<std::string>;
 
 std::vector<std::string> names(int n) {
   std::vector<std::string> all;
+  all.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) all.push_back(std::string(strategy_name(i)));
   return all;
 }
