@@ -15,5 +15,9 @@ set(HEDDLE_WAITING_PRESETS auto global offload)
 # The few that differ most from each other. They stand for all where running every preset would take too long.
 set(HEDDLE_FEW_PRESETS auto global lockq-mtx)
 
+# All strategies of the outbox (src/message/outbox/strategies.cpp) beside the default one, which every other test runs under. One that is
+# added to the library is added here and nowhere else.
+set(HEDDLE_OTHER_STRATEGIES direct priority auto split)
+
 # What a model that sends by fluxes says on a machine that has not what they need (src/lln/shm/stamp.cpp): its tests are skipped there.
 set(HEDDLE_NO_FLUX_HERE "submit=flux needs time-stamp counters that agree on all cores")

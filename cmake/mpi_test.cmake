@@ -67,9 +67,9 @@ function(heddle_mpi_test)
 endfunction()
 
 # Notes heddle_mpi_test's program for runs on nodes that are real (tests/cluster/body.py), a line of a table. What is about memory
-# that ranks share does not apply there, nor what shall end in another way than well.
+# that ranks share does not apply there, nor what is about the network for tests or shall end in another way than well.
 macro(heddle_note_program target)
-  if(NOT T_ONE_NODE AND NOT "${T_PROPERTIES}" MATCHES "PASS_REGULAR_EXPRESSION|WILL_FAIL")
+  if(NOT T_ONE_NODE AND NOT "${T_SETTINGS}" MATCHES "HEDDLE_LLN=loopback" AND NOT "${T_PROPERTIES}" MATCHES "PASS_REGULAR_EXPRESSION|WILL_FAIL")
     list(JOIN T_SETTINGS " " settings)
     list(JOIN T_ARGS " " arguments)
     list(JOIN T_RANKS " " ranks)

@@ -34,7 +34,7 @@ struct Variable {
 inline constexpr std::array variables{
     Variable{"HEDDLE_MODEL", "PRESET[,PART=CHOICE...]", "auto",
              "Safety model: what keeps the library correct when many threads enter it; the same for all ranks. "
-             "Parts are vnis, lock, submit and wait",
+             "Parts are vnis, lock, submit, wait and strategy",
              "guides/safety-models.md"},
     Variable{
         "HEDDLE_WAIT", "auto|busy|passive|spin|spin:MICROSECONDS", "auto",
@@ -84,6 +84,11 @@ inline constexpr std::array variables{
     Variable{"HEDDLE_LLN", "loopback|NAME-OR-PATH",
              "loopback between nodes that are pretended, else the first of ucx and ofi that is there",
              "Network between nodes: loopback, ucx, ofi, or the path of a component", "guides/networks.md"},
+    Variable{
+        "HEDDLE_RAILS", "NUMBER|DEVICE,DEVICE[,DEVICE...]", "one, over any device",
+        "Rails between nodes, at most 4: devices of the network, as UCX_NET_DEVICES names them or fi_info the domains; "
+        "of loopback a number. Long messages are split over all of them with strategy=split",
+        "guides/networks.md", Reader::library, false},
     Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "What that network's accidents follow from", "guides/networks.md"},
 
     Variable{"HEDDLE_CC", "COMMAND", "cc", "C compiler that mpicc calls", "guides/your-program.md", Reader::compiler},

@@ -5,6 +5,7 @@
 #include "engine/engine.hpp"
 #include "engine/presets.hpp"
 #include "lln/header.hpp"
+#include "message/outbox/strategy.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::engine {
@@ -14,11 +15,12 @@ namespace {
 // An entry of the table, in one word, so that it is there as a whole or not at all.
 constexpr std::uint64_t pack(const AskedModel& model) {
   const auto byte = [](auto part, int at) { return static_cast<std::uint64_t>(part) << (8 * at); };
-  return byte(model.first, 0) | byte(model.vnis, 1) | byte(model.lock, 2) | byte(model.submission, 3) | byte(1, 4);
+  return byte(model.first, 0) | byte(model.vnis, 1) | byte(model.lock, 2) | byte(model.submission, 3) | byte(1, 4) |
+         byte(model.strategy, 5);
 }
 constexpr AskedModel unpack(std::uint64_t word) {
   const auto byte = [word](int at) { return static_cast<std::uint8_t>(word >> (8 * at)); };
-  return {byte(0), byte(1), static_cast<safety::Lock>(byte(2)), static_cast<safety::Submission>(byte(3))};
+  return {byte(0), byte(1), static_cast<safety::Lock>(byte(2)), static_cast<safety::Submission>(byte(3)), byte(5)};
 }
 
 // What only a whole rank can have.
@@ -42,8 +44,10 @@ Error refuse(std::string_view value, const std::string& why) {
 }  // namespace
 
 std::string AskedModel::text() const {
-  return "vnis=" + std::to_string(vnis) + ",lock=" + std::string(name_of(lock)) +
-         ",submit=" + std::string(name_of(submission));
+  std::string text = "vnis=" + std::to_string(vnis) + ",lock=" + std::string(name_of(lock)) +
+                     ",submit=" + std::string(name_of(submission));
+  if (strategy != of_rank) text += ",strategy=" + std::string(message::strategy_name(strategy));
+  return text;
 }
 
 Error ask_for_model(Rank& rank, std::string_view text, int& number) {
@@ -51,11 +55,11 @@ Error ask_for_model(Rank& rank, std::string_view text, int& number) {
   safety::Model model;
   std::string why;
   if (!parse_model(value, model, why) || !may_be_asked(model, why)) return refuse(value, why);
-  for (const char* const part : {"wait=", "strategy="})
-    if (value.find(part) != std::string_view::npos)
-      return refuse(value, " can't be asked for: " + std::string(part) + " is the rank's (HEDDLE_MODEL)");
+  if (value.find("wait=") != std::string_view::npos)
+    return refuse(value, " can't be asked for: wait= is the rank's (HEDDLE_MODEL)");
 
-  AskedModel wanted{rank.engine->vnis(), vnis_for(rank, model), model.lock, model.submission};
+  AskedModel wanted{rank.engine->vnis(), vnis_for(rank, model), model.lock, model.submission,
+                    model.strategy.empty() ? AskedModel::of_rank : message::strategy_number(model.strategy)};
   for (number = 1; number <= most_asked_models; ++number) {
     const bool fits = wanted.first + wanted.vnis <= lln::most_vnis;
     const std::uint64_t word = fits ? rank.job->agree(number, pack(wanted)) : rank.job->agreed(number);
@@ -63,7 +67,7 @@ Error ask_for_model(Rank& rank, std::string_view text, int& number) {
       return refuse(value, " finds no room: a rank has at most " + std::to_string(lln::most_vnis) + " VNIs, and " +
                                std::to_string(wanted.first) + " are taken");
     const AskedModel there = unpack(word);
-    if (there.vnis == wanted.vnis && there.lock == wanted.lock && there.submission == wanted.submission) return success;
+    if (there.asks_for_the_same(wanted)) return success;
     wanted.first = there.first + there.vnis;
   }
   return refuse(value, " is one too many: a job may ask for " + std::to_string(most_asked_models) + " models");

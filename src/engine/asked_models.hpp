@@ -3,7 +3,7 @@
 // All members of a communicator must find its messages on the same VNIs, so the models that were asked for are numbered for the
 // job, in a table that every rank sees, and the number is part of the communicator's context. A model in the table has VNIs
 // of its own, behind those of the ranks. How threads wait is the rank's, since a thread may wait for requests of several models:
-// what is asked for is how many VNIs there are and what protects them.
+// what is asked for is how many VNIs there are, what protects them, and the strategy of their outboxes.
 #pragma once
 
 #include <string>
@@ -28,7 +28,12 @@ struct AskedModel {
   int vnis;
   safety::Lock lock;
   safety::Submission submission;
+  int strategy;  // by number (message/outbox/strategy.hpp)
 
+  static constexpr int of_rank = 255;  // none is asked for
+  bool asks_for_the_same(const AskedModel& other) const {
+    return vnis == other.vnis && lock == other.lock && submission == other.submission && strategy == other.strategy;
+  }
   bool carries(int vni) const { return vni >= first && vni < first + vnis; }
   std::string text() const;  // as heddle_model spells it
 };

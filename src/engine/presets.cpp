@@ -184,8 +184,8 @@ bool parse_model(std::string_view text, Model& model, std::string& why) {
     why.insert(0, " can't be composed: ");
     return false;
   }
-  if (!message::is_strategy(model.strategy)) {
-    why = " can't be composed: strategy=" + model.strategy + " is none of " + message::strategy_names();
+  if (!model.strategy.empty() && !message::is_strategy(model.strategy)) {
+    why = " can't be composed: " + message::no_strategy(model.strategy);
     return false;
   }
   if (model.submission == P::flux && !lln::fluxes_are_possible(why)) {
@@ -215,7 +215,8 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   model.vnis = vnis_for(rank, model);
   if (!choose_waiting(rank, model)) return nullptr;
   if (!agree(rank, model)) return nullptr;
-  rank.strategy = model.strategy;
+  rank.strategies.fill(static_cast<std::uint8_t>(
+      message::strategy_number(model.strategy.empty() ? message::default_strategy : model.strategy)));
   try {
     auto engine = make_of_parts(rank, model);
     // Without any lock progress is the program's.
@@ -233,6 +234,8 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
 
 MadeVni make_asked_vni(Rank& rank, int index) {
   const AskedModel model = asked_model_of(rank, index);
+  if (model.strategy != AskedModel::of_rank)
+    rank.strategies[static_cast<std::size_t>(index)] = static_cast<std::uint8_t>(model.strategy);
   for (const Preset& preset : presets)
     if (preset.model.lock == model.lock && preset.model.submission == model.submission)
       return preset.make.vni(rank, index);

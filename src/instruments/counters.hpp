@@ -23,10 +23,17 @@ namespace heddle::instruments {
 
 enum class Count : std::uint8_t {
   // Of a VNI.
-  sent,          // messages that left, by whatever protocol; those to the rank itself too
-  sent_away,     // of these, to ranks of other nodes
-  packets,       // that went to other nodes, of one message or several, answers and pieces
-  bytes_away,    // that went to other nodes, pieces and answers included, headers not
+  sent,              // messages that left, by whatever protocol; those to the rank itself too
+  sent_away,         // of these, to ranks of other nodes
+  packets,           // that went to other nodes, of one message or several, answers and pieces
+  alone,             // of these, with one short message, right behind another packet to the same rank
+  waited,            // messages and answers to other nodes that lay in the outbox
+  waited_ticks,      // for how long, added up
+  bytes_away,        // that went to other nodes, pieces and answers included, headers not
+  bytes_first_rail,  // of these, by the rail that they went over (lln/rails/)
+  bytes_second_rail,
+  bytes_third_rail,
+  bytes_fourth_rail,
   connections,   // ways to ranks of other nodes that were opened: each by the first message to it
   deferred,      // of these, were left to an idle core
   uncredited,    // of these, short ones that had no credit to go to another node unasked
@@ -48,6 +55,7 @@ enum class Count : std::uint8_t {
   receives,
 };
 inline constexpr std::size_t count_kinds = static_cast<std::size_t>(Count::receives) + 1;
+constexpr Count bytes_by_rail(int rail) { return static_cast<Count>(static_cast<int>(Count::bytes_first_rail) + rail); }
 
 // Where the time of a thread in the library goes; no moment counts twice.
 enum class Time : std::uint8_t {

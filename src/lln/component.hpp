@@ -19,11 +19,12 @@ struct Surroundings {
   Directory& directory;
   Place place;
   Secret secret;  // of the job
-  int vni;
+  int vni;        // and, in steps of most_vnis, which rail it is
   // Ends the job with this sentence, which says what happened to whom: what was sent is lost and cannot be sent again.
   FunctionRef<void(const char* text)> fail;
   // Says that packets come which are not of this job. Once is enough.
   FunctionRef<void(const char* text)> note;
+  const char* device;  // that it is to use, as the network calls it; empty: whichever it finds
 };
 
 struct Why {
@@ -37,7 +38,7 @@ struct Component {
   Network* (*open)(const Surroundings&, Why&);
   void (*close)(Network*);
 };
-inline constexpr std::uint32_t component_layout = 3;
+inline constexpr std::uint32_t component_layout = 4;
 
 inline constexpr const char* component_entry = "heddle_network";
 using ComponentEntry = const Component* (*)();

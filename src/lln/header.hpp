@@ -16,6 +16,7 @@ enum class MessageKind : std::uint8_t {
   data,       // to the receiver: a piece of a long message, where the receiver cannot fetch it
   retract,    // to the receiver on another node: the sender cancels this message, if it has not been received
   retracted,  // to the sender: whether that was so (`source` 1) or not
+  more,       // to the sender on another node: so much of a long message has come, and more may be sent
   credit,     // to the sender on another node: what it has sent unasked has been received (credits.hpp)
   several,    // a packet of messages (packet.hpp)
   left,       // of the network itself: a long message has left the memory that it was posted from (network.hpp)

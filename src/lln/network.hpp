@@ -26,6 +26,9 @@ enum class Claiming : std::uint8_t { exclusive, concurrent, by_flux };
 // Messages that one visit takes at most from one peer, so that no peer starves the others.
 inline constexpr int poll_batch = 64;
 
+// Networks that lead to the same peer, of one VNI (rails/rails.hpp).
+inline constexpr int most_rails = 4;
+
 // What a network can do.
 struct Traits {
   std::size_t eager;  // bytes: the longest message that post() takes
@@ -74,11 +77,19 @@ class Network {
   virtual const Traits& traits() const = 0;
 
   // Where long messages may go.
-  Landings& landings() { return landings_; }
+  Landings& landings() { return *landings_; }
+  // They are those of another network, of which this one is a part.
+  void share_landings(Network& whole) { landings_ = whole.landings_; }
 
-  // Sends a message to a world rank; `fill` writes its payload into the network's own buffer, and is not called if the answer is not
-  // `done`.
+  // Sends a message to a world rank; `fill` writes its payload into the network's own buffer. It may have been called in vain: if the answer
+  // is not `done`, it is called again for the next try.
   virtual Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) = 0;
+  // Of several networks in one: how many there are; which one has taken the last message; and a post that goes over one of them.
+  virtual int rails() const { return 1; }
+  virtual int last_rail() const { return 0; }
+  virtual Posted post_over(int, int peer, const Envelope& envelope, std::size_t bytes, Fill fill) {
+    return post(peer, envelope, bytes, fill);
+  }
   // Sends `memory` into the peer's landing of this name, which has room for it. It stays as it is until the sink is handed a message of
   // kind `left` whose payload is `ours`; the peer's is handed `landed` with the landing's name. Both come from the other rank.
   virtual Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) = 0;
@@ -109,7 +120,7 @@ class Network {
  protected:
   // The landing that a long message of so many bytes names. Null: nobody has told this sender that it could go there.
   Landing* expect(std::uint64_t name, int sender, std::size_t bytes) {
-    Landing* const landing = landings_.find(name);
+    Landing* const landing = landings_->find(name);
     if (landing == nullptr || landing->peer != sender || landing->bytes != bytes || landing->memory == nullptr ||
         landing->expected)
       return nullptr;
@@ -118,7 +129,8 @@ class Network {
   }
 
  private:
-  Landings landings_;
+  Landings own_landings_;
+  Landings* landings_ = &own_landings_;
 };
 
 }  // namespace heddle::lln

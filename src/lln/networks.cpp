@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lln/loopback/loopback.hpp"
+#include "lln/rails/rails.hpp"
 #include "threads/component.hpp"
 
 namespace heddle::lln {
@@ -55,15 +56,16 @@ std::string known_names() {
   return names;
 }
 
-// The name of a network as a word that ranks agree on: its first characters.
+// The name of a network as a word that ranks agree on: its first characters, and in the last byte how many rails there are.
+constexpr int rails_at = 56;
 std::uint64_t word_of(std::string_view name) {
   std::uint64_t word = 0;
-  std::memcpy(&word, name.data(), std::min(name.size(), sizeof word));
+  std::memcpy(&word, name.data(), std::min(name.size(), sizeof word - 1));
   return word;
 }
 std::string text_of(std::uint64_t word) {
-  char text[sizeof word + 1] = {};
-  std::memcpy(text, &word, sizeof word);
+  char text[sizeof word] = {};
+  std::memcpy(text, &word, sizeof word - 1);
   return text;
 }
 
@@ -113,7 +115,10 @@ Networks::Networks(Directory& directory, node::Doorbell& bell, const Place& plac
     if (!noted_.exchange(true)) settings_.note(text);
   };
   const bool loopback = settings_.network == for_pretended_nodes;
-  if (settings_.pretended && (settings_.network.empty() || loopback)) return;
+  if (settings_.pretended && (settings_.network.empty() || loopback)) {
+    choose_rails();
+    return;
+  }
   if (loopback)
     throw std::runtime_error(
         "HEDDLE_LLN=loopback is for nodes that are pretended (HEDDLE_NODES), and these are real; unset it, or choose "
@@ -131,7 +136,31 @@ Networks::Networks(Directory& directory, node::Doorbell& bell, const Place& plac
     component_ = load_network(settings_.network, why);
     if (component_ == nullptr) throw std::runtime_error(title_ + ": " + why);
   }
+  choose_rails();
   if (!settings_.pretended) agree();
+}
+
+// Devices of the network, or of the one for tests a number.
+void Networks::choose_rails() {
+  const std::string& text = settings_.rails;
+  if (text.empty()) return;
+  devices_.clear();
+  if (component_ == nullptr) {
+    if (text.size() != 1 || text[0] < '1' || text[0] > '0' + most_rails)
+      throw std::runtime_error("HEDDLE_RAILS=" + text + " is no number of rails from 1 to " +
+                               std::to_string(most_rails));
+    devices_.resize(static_cast<std::size_t>(text[0] - '0'));
+    return;
+  }
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    devices_.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  const bool named = std::ranges::none_of(devices_, &std::string::empty);
+  if (!named || devices_.size() > static_cast<std::size_t>(most_rails))
+    throw std::runtime_error("HEDDLE_RAILS=" + text + " is no list of 1 to " + std::to_string(most_rails) +
+                             " devices of " + component_->name);
 }
 
 void Networks::load_first() {
@@ -148,8 +177,12 @@ void Networks::load_first() {
 
 // Both ends of a message must be of one network.
 void Networks::agree() const {
-  const std::uint64_t ours = word_of(component_->name), all = settings_.agree(ours);
+  const std::uint64_t rails = std::uint64_t{devices_.size()} << rails_at;
+  const std::uint64_t ours = word_of(component_->name) | rails, all = settings_.agree(ours);
   if (all == ours) return;
+  if (text_of(all) == text_of(ours))
+    throw std::runtime_error("this node has " + std::to_string(devices_.size()) + " rails, and another one " +
+                             std::to_string(all >> rails_at) + "; set HEDDLE_RAILS to as many on all nodes");
   throw std::runtime_error("this node talks over " + std::string(component_->name) + ", and another one over " +
                            text_of(all) +
                            "; install the same networks on all nodes, or set HEDDLE_LLN to one that all of them have");
@@ -158,11 +191,24 @@ void Networks::agree() const {
 std::string_view Networks::name() const { return component_ == nullptr ? for_pretended_nodes : component_->name; }
 
 Networks::End Networks::open(int vni) {
-  const Surroundings surroundings{directory_, place_, settings_.secret, vni, settings_.fail, note_};
+  if (devices_.size() == 1) return open_rail(vni, 0);
+  std::vector<End> rails;
+  for (std::size_t rail = 0; rail < devices_.size(); ++rail) rails.push_back(open_rail(vni, rail));
+  return End(new Rails(std::move(rails)));
+}
+
+// Its address is published, and its packets are sealed, as those of a VNI of its own.
+Networks::End Networks::open_rail(int vni, std::size_t rail) {
+  const Surroundings surroundings{
+      directory_,     place_, settings_.secret,      vni + most_vnis * static_cast<int>(rail),
+      settings_.fail, note_,  devices_[rail].c_str()};
   if (component_ == nullptr) return End(new Loopback(surroundings, settings_.seed));
   Why why{};
   Network* const end = component_->open(surroundings, why);
-  if (end == nullptr) throw std::runtime_error(title_ + ": " + why.text);
+  if (end == nullptr) {
+    const std::string device = devices_[rail].empty() ? "" : " over " + devices_[rail];
+    throw std::runtime_error(title_ + device + ": " + why.text);
+  }
   return End(end, {component_});
 }
 

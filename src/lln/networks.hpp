@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lln/component.hpp"
 #include "lln/directory.hpp"
@@ -23,6 +24,7 @@ class Networks {
  public:
   struct Settings {
     std::string network;  // HEDDLE_LLN; empty: the one for nodes that are pretended, or the first that loads
+    std::string rails;    // HEDDLE_RAILS: how many, or the device of each; empty: one, over any
     bool pretended;       // the nodes are on one machine
     // Of nodes that are real: what all ranks hold of a word, which is the first that one of them has proposed.
     std::function<std::uint64_t(std::uint64_t)> agree;
@@ -49,9 +51,12 @@ class Networks {
   Watch& watch() { return watch_; }
   // What HEDDLE_LLN calls it, or the component itself where that is a path.
   std::string_view name() const;
+  int rails() const { return static_cast<int>(devices_.size()); }
 
  private:
   void load_first();
+  void choose_rails();
+  End open_rail(int vni, std::size_t rail);
   void agree() const;
 
   Directory& directory_;
@@ -62,6 +67,7 @@ class Networks {
   std::function<void(const char*)> note_;  // once
   std::string title_;                      // of the network, in messages
   const Component* component_ = nullptr;   // null: loopback
+  std::vector<std::string> devices_{""};   // of each rail; empty: any
 };
 
 }  // namespace heddle::lln

@@ -29,7 +29,8 @@ class Pace {
     cost.note(end - begin);
     free_at_ = end + posts * cost.ticks();
   }
-  bool is_busy() const { return instruments::ticks() < free_at_; }
+  bool is_busy() const { return is_busy(instruments::ticks()); }
+  bool is_busy(std::uint64_t now) const { return now < free_at_; }
 
  private:
   static constexpr std::uint64_t posts = 2;

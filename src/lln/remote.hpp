@@ -28,17 +28,19 @@ class Remote {
   // `counters` are those of the VNI; they are not used before the first message.
   Remote(Networks::End network, instruments::Counters& counters) : network_(std::move(network)), counters_(counters) {}
 
+  static constexpr int any_rail = -1;
+
   Network& network() const { return *network_; }
   // Any thread, as the network's.
   bool arrived() const { return network_->arrived(); }
   bool any_under_way() const { return network_->any_under_way(); }
 
-  // As Network::post, and `no_credit`.
-  Posted post(int peer, const Header& header, std::size_t bytes, Network::Fill fill) {
+  // As Network::post, and `no_credit`; over one rail or any.
+  Posted post(int peer, const Header& header, std::size_t bytes, Network::Fill fill, int rail = any_rail) {
     Peer& there = peers_[peer];
     const bool on_credit = needs_credit(header.kind);
     if (on_credit && !there.credits.suffice_for(bytes)) return Posted::no_credit;
-    const Posted posted = post_to(peer, there, header, bytes, fill);
+    const Posted posted = post_to(peer, there, header, bytes, fill, rail);
     if (posted == Posted::done && on_credit) there.credits.consume(bytes);
     return posted;
   }
@@ -55,7 +57,7 @@ class Remote {
     Peer& there = peers_[peer];
     const auto fill = [&](std::byte* to) { packet_.write(to, write); };
     const Posted posted =
-        post_to(peer, there, Header{MessageKind::several, 0, 0, 0}, packet_.bytes(), Network::Fill(fill));
+        post_to(peer, there, Header{MessageKind::several, 0, 0, 0}, packet_.bytes(), Network::Fill(fill), any_rail);
     if (posted == Posted::done) there.credits.replace_consumed(packet_.credits());
     return posted;
   }
@@ -122,15 +124,20 @@ class Remote {
     return kind <= MessageKind::rts || kind == MessageKind::retract || kind == MessageKind::several;
   }
 
-  Posted post_to(int peer, Peer& there, const Header& header, std::size_t bytes, Network::Fill fill) {
+  Posted post_to(int peer, Peer& there, const Header& header, std::size_t bytes, Network::Fill fill, int rail) {
     const bool ordered = has_order(header.kind);
     const std::uint64_t begin = instruments::ticks();
-    const Posted posted = network_->post(peer, {header, ordered ? there.posted : 0, there.credits.owed()}, bytes, fill);
+    const Envelope envelope{header, ordered ? there.posted : 0, there.credits.owed()};
+    const Posted posted = rail == any_rail ? network_->post(peer, envelope, bytes, fill)
+                                           : network_->post_over(rail, peer, envelope, bytes, fill);
     if (posted != Posted::done) return posted;
+    const bool is_behind = there.pace.is_busy(begin);
     there.pace.posted(begin, instruments::ticks(), cost_);
     if (instruments::Cell* cell = counters_.held()) [[unlikely]] {
       cell->add(instruments::Count::packets);
+      if (is_behind && header.kind <= MessageKind::rts && bytes < alone_from) cell->add(instruments::Count::alone);
       cell->add(instruments::Count::bytes_away, bytes);
+      cell->add(instruments::bytes_by_rail(network_->last_rail()), bytes);
       if (!there.connected) cell->add(instruments::Count::connections);
     }
     there.connected = true;

@@ -109,6 +109,12 @@ class Route {
   bool is_busy(int peer) const { return remote_->is_busy(peer); }
   // Whoever has left something for others to go with: it is sent soon, whatever its thread does.
   void remind() { watch_->remind_to_send(); }
+  // To a peer on another node, at most remote_eager_bytes(): as post(), over one of so many rails.
+  int rails() const { return remote_->network().rails(); }
+  template <class Fill>
+  Posted post_over(int rail, int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    return remote_->post(peer, header, bytes, fill, rail);
+  }
   Landings& landings() { return remote_->network().landings(); }
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
     return remote_->network().post_long(peer, landing, memory, ours);

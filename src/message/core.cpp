@@ -40,7 +40,7 @@ Core::Core(Rank& rank, int vni, lln::Claiming claiming)
       transfers_(*this, rank.world_rank, rank.machine.crowded),
       streams_(*this),
       claims_(rank.node->heap()),
-      outbox_(rank.job->capacity(), make_strategy(rank.strategy)),
+      outbox_(rank.job->capacity(), make_strategy(strategy_name(rank.strategies[static_cast<std::size_t>(vni)]))),
       collects_(rank.networks && outbox_.collects()) {
   rank_.ledger.enter(vni, counters_);
   end_deferring();
@@ -94,7 +94,7 @@ bool Core::try_send(const SendArgs& args) {
   return post_below(args, [] { return near_below; });
 }
 bool Core::try_isend(const SendArgs& args) {
-  if (collects_ && route_.is_remote(args.peer) && route_.is_busy(args.peer)) [[unlikely]]
+  if (collects_ && route_.is_remote(args.peer) && is_held(args.peer)) [[unlikely]]
     return false;
   return post_below(args, [this] { return isend_below_; });
 }
@@ -174,8 +174,8 @@ void Core::end_deferring() {
 }
 
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
-  const bool busy = collects(peer) && route_.is_busy(peer);
-  if (!busy && !must_wait(peer)) {
+  const bool held = collects(peer) && is_held(peer);
+  if (!held && !must_wait(peer)) {
     const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
     if (route_.post(peer, header, bytes, fill) == Posted::done) return;
   }
@@ -183,7 +183,7 @@ void Core::send_control(int peer, const Header& header, const void* payload, std
   item.header = header;
   item.bytes = bytes;
   std::memcpy(item.payload, payload, bytes);
-  if (!busy) return append(peer, item, wakeups);
+  if (!held) return append(peer, item, wakeups);
   if (outbox_.append(peer, item)) route_.remind();
 }
 
@@ -195,8 +195,10 @@ void Core::append(int peer, OutboxItem& item, Wakeups& wakeups) {
 void Core::prepare_to_sleep() {
   route_.forget_room();
   if (outbox_.any()) {
-    outbox_.for_each_peer([this](int peer) { route_.want_room(peer); });
-    streams_.want_room();
+    outbox_.for_each_peer([this](const OutboxPeer& peer) {
+      if (!peer.items.empty() || streams_.wants_room(*peer.longs.first(), outbox_.pieces_ahead()))
+        route_.want_room(peer.peer);
+    });
   }
   route_.arm();
 }

@@ -117,7 +117,7 @@ class Core {
   // Under the VNI's protection: a peer that has not taken what waits for it; -1: none is known.
   int slow_peer() const {
     int peer = route_.slow_peer();
-    outbox_.for_each_peer([&](int one) { peer = one; });
+    outbox_.for_each_peer([&](const OutboxPeer& one) { peer = one.peer; });
     return peer;
   }
   // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
@@ -141,6 +141,7 @@ class Core {
   node::Heap& heap() { return route_.node().heap(); }
   boot::PeerMemory& peer_memory();
   Transfers& transfers() { return transfers_; }
+  Outbox& outbox() { return outbox_; }
   instruments::Counters& counters() { return counters_; }
   std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
 
@@ -198,6 +199,7 @@ class Core {
   lln::Posted post_as(Request& send, const Form& form);
   lln::Posted post_request(Request& send, Wakeups& wakeups);
   bool collects(int peer) const;
+  bool is_held(int peer);
   void collect(Request& send, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
@@ -240,7 +242,7 @@ class Core {
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
   Shortage shortage_;
-  Outbox outbox_;        // what has been deferred or found no room, or waits for company
+  Outbox outbox_;        // what has been deferred or found no room, or waits for company or its turn
   const bool collects_;  // for networks
 
   // Deferred submission. The limits are those of messages that are sent at once, so that a load is all it costs them.

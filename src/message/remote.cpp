@@ -62,7 +62,11 @@ bool Core::obey(int sender, const Header& header, const std::byte* payload, std:
       streams_.end(name_in(payload, bytes), wakeups);
       return true;
     case MessageKind::data:
-      return streams_.arrived(sender, payload, bytes, wakeups);
+      return streams_.arrived(sender, header, payload, bytes, wakeups);
+    case MessageKind::more:
+      if (!streams_.heard(sender, header, payload, bytes)) return false;
+      rouse(wakeups);
+      return true;
     case MessageKind::retract: {
       const std::uint64_t name = name_in(payload, bytes);
       if (name != 0) arrive_retract(sender, name, wakeups);
@@ -91,7 +95,6 @@ bool Core::take_answer(int sender, const Answer& answer, Wakeups& wakeups) {
     streams_.reserve();  // or the answer stays where it is
     sent_.withdraw(*send);
     streams_.cleared(*send, answer.cts);
-    outbox_.begin_other();
     rouse(wakeups);
     return true;
   }

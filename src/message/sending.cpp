@@ -2,6 +2,7 @@
 #include <cstring>
 #include <new>
 
+#include "instruments/ticks.hpp"
 #include "message/core.hpp"
 #include "progress/idle_cores.hpp"
 #include "rank/rank.hpp"
@@ -14,9 +15,6 @@ using lln::MessageKind;
 using lln::Posted;
 
 namespace {
-
-// From so many bytes on a message is not worth waiting for others: what a packet saves is a fifth of what it costs, and less.
-constexpr std::size_t alone_from = 2048;
 
 // An item's payload, for what is no send.
 void copy_payload(const OutboxItem& item, std::byte* to) { std::memcpy(to, item.payload, item.bytes); }
@@ -98,14 +96,17 @@ Posted Core::post_request(Request& send, Wakeups& wakeups) {
 
 bool Core::collects(int peer) const { return collects_ && route_.is_remote(peer); }
 
+// Of a peer on another node, where something may wait for others: whether it does.
+bool Core::is_held(int peer) { return route_.is_busy(peer) && outbox_.holds(peer); }
+
 // A send of the program's that goes on, to a rank on another node: it leaves with others if the network has something to do.
 void Core::collect(Request& send, Wakeups& wakeups) {
-  const bool busy = route_.is_busy(send.peer);
-  if (!busy && !must_wait(send.peer)) return start_send(send, wakeups);
+  const bool held = is_held(send.peer);
+  if (!held && !must_wait(send.peer)) return start_send(send, wakeups);
   OutboxItem& item = outbox_.make();
   item.request = &send;
   const bool first = outbox_.append(send.peer, item);
-  if (!busy || send.capacity >= alone_from) {
+  if (!held || send.capacity >= lln::alone_from) {
     try {
       (void)flush_outbox(wakeups);
     } catch (
@@ -121,6 +122,12 @@ class Core::PeerPackets final : public Packets {
  public:
   PeerPackets(Core& core, int peer, Wakeups& wakeups) : core_(core), peer_(peer), wakeups_(wakeups) {}
 
+  bool any_pieces() const { return any_pieces_; }
+
+  std::size_t bytes(const OutboxItem& item) const override {
+    if (item.request == nullptr) return item.bytes;
+    return form_of(*item.request, core_.goes_unasked(*item.request)).bytes;
+  }
   std::size_t fit(const OutboxItem& first) override {
     if (!core_.route_.is_remote(peer_)) return 1;
     lln::Packet& packet = core_.route_.begin_packet(peer_);
@@ -128,21 +135,32 @@ class Core::PeerPackets final : public Packets {
     return packet.size();
   }
   bool post(const OutboxItem& first, std::size_t n) override {
-    if (n == 1) return core_.post_item(peer_, first, wakeups_);
-    const OutboxItem* item = &first;
+    if (n == 1) {
+      const std::uint64_t since = first.since;
+      if (!core_.post_item(peer_, first, wakeups_)) return false;
+      note_waited(since);
+      return true;
+    }
+    const OutboxItem* item = nullptr;
     const auto write = [&](std::size_t i, std::byte* to) {
-      if (i != 0) item = item->next;
+      item = i == 0 ? &first : item->next;  // from the first on again, where one rail has refused it
       if (item->request == nullptr) return copy_payload(*item, to);
       core_.write(*item->request, kind_in_packet(i), to);
     };
     if (core_.route_.post_packet(peer_, write) != Posted::done) return false;
     item = &first;
     for (std::size_t i = 0; i < n; ++i) {
+      note_waited(item->since);
       // First the next: what has left may be given back by who waits for it, the item is ours.
       if (item->request != nullptr) core_.has_left(*item->request, kind_in_packet(i), wakeups_);
       item = item->next;
     }
     return true;
+  }
+  bool post_piece() override {
+    const bool posted = core_.streams_.post_next(peer_, core_.outbox_.pieces_ahead(), wakeups_);
+    any_pieces_ |= posted;
+    return posted;
   }
 
  private:
@@ -160,23 +178,21 @@ class Core::PeerPackets final : public Packets {
     }
     return added == Added::yes;
   }
+  void note_waited(std::uint64_t since) {
+    instruments::Cell* const cell = since == 0 ? nullptr : core_.counters_.held();
+    if (cell == nullptr || !core_.route_.is_remote(peer_)) return;
+    cell->add(Count::waited);
+    cell->add(Count::waited_ticks, instruments::ticks() - since);
+  }
 
   Core& core_;
   const int peer_;
   Wakeups& wakeups_;
+  bool any_pieces_ = false;
 };
 
 bool Core::flush_outbox(Wakeups& wakeups) {
-  const auto send_to = [&](int peer, auto send) {
-    PeerPackets packets(*this, peer, wakeups);
-    return send(packets);
-  };
-  bool sent = outbox_.flush(send_to);
-  std::uint32_t ended = 0;
-  const bool pieces = streams_.flush(ended, wakeups);
-  outbox_.end_others(ended);
-  if (pieces) sent |= outbox_.flush(send_to);  // short ones have been left to go together
-  return sent || pieces;
+  return outbox_.flush([&](const OutboxPeer& peer) { return PeerPackets(*this, peer.peer, wakeups); });
 }
 
 // Whether it is out of the way: sent, or a send that has failed.

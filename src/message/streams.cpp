@@ -21,13 +21,16 @@ struct Piece {
   std::uint64_t position;  // of the data that follow
 };
 
-constexpr int pieces_at_a_time = 16;  // of one message, so that none starves the others
+// A piece that wants to be heard of says in its header how many have gone over its rail with it, and the answer says it again.
+Header header_of_piece(int rail, std::uint32_t counted) {
+  return {MessageKind::data, static_cast<std::int32_t>(counted), rail, 0};
+}
 
 }  // namespace
 
 Streams::~Streams() {
   while (Stream* stream = free_) {
-    free_ = stream->following;
+    free_ = static_cast<Stream*>(stream->behind);
     delete stream;
   }
 }
@@ -39,7 +42,7 @@ void Streams::reserve() {
 Streams::Stream& Streams::make(Request& request, int peer, std::size_t bytes) {
   reserve();
   Stream& stream = *free_;
-  free_ = stream.following;
+  free_ = static_cast<Stream*>(stream.behind);
   stream = Stream{};
   stream.request = &request;
   stream.peer = peer;
@@ -52,7 +55,7 @@ Streams::Stream* Streams::find(std::uint64_t name) { return static_cast<Stream*>
 
 void Streams::retire(Stream& stream) {
   core_.route().landings().withdraw(stream);
-  stream.following = free_;
+  stream.behind = free_;
   free_ = &stream;
 }
 
@@ -72,12 +75,12 @@ void Streams::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeup
 void Streams::cleared(Request& send, const Cts& cts) {
   Stream& stream = make(send, send.peer, cts.bytes);
   stream.receiver = cts.address;
-  stream.direct = cts.protocol == Protocol::direct && is_run(*send.datatype, send.count);
-  stream.following = outwards_;
-  outwards_ = &stream;
+  stream.direct =
+      cts.protocol == Protocol::direct && is_run(*send.datatype, send.count) && core_.outbox().pieces_ahead() == 0;
+  core_.outbox().append_long(send.peer, stream);
 }
 
-bool Streams::arrived(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
+bool Streams::arrived(int sender, const Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
   Piece piece;
   if (bytes < sizeof piece) return false;
   std::memcpy(&piece, payload, sizeof piece);
@@ -87,6 +90,10 @@ bool Streams::arrived(int sender, const std::byte* payload, std::size_t bytes, W
   Request& receive = *stream.request;
   const std::size_t n = bytes - sizeof piece;
   if (n > stream.bytes - stream.moved || piece.position > stream.bytes - n) return false;
+  if (header.source != 0) {  // first: what finds no memory for its answer comes again
+    const Header answer{MessageKind::more, header.source, header.tag, 0};
+    core_.send_control(sender, answer, &piece.receiver, sizeof piece.receiver, wakeups);
+  }
   stream.memory = nullptr;  // what comes in pieces does not come as a whole
   unpack(*receive.datatype, receive.buffer, receive.count, piece.position, payload + sizeof piece, n);
   stream.moved += n;
@@ -104,69 +111,103 @@ void Streams::end(std::uint64_t name, Wakeups& wakeups) {
   core_.finish(request, wakeups);
 }
 
-bool Streams::post_whole(Stream& stream) {
+// The message may be over: what is not needed may come late.
+bool Streams::heard(int receiver, const Header& header, const std::byte* payload, std::size_t bytes) {
+  const std::uint64_t name = name_in(payload, bytes);
+  if (name == 0) return false;
+  auto* const first = static_cast<Stream*>(core_.outbox().first_long(receiver));
+  if (first == nullptr || first->receiver != name) return true;
+  if (header.tag < 0 || header.tag >= core_.route().rails()) return false;
+  Lane& lane = first->lanes[static_cast<std::size_t>(header.tag)];
+  const auto counted = static_cast<std::uint32_t>(header.source);
+  if (counted > lane.sent) return false;
+  lane.heard = std::max(lane.heard, counted);
+  return true;
+}
+
+// ---- outwards
+
+std::size_t Streams::piece_bytes() const { return core_.route().remote_eager_bytes() - sizeof(Piece); }
+
+// The rail that has least of it on its way.
+int Streams::emptiest(const Stream& stream) const {
+  const auto end = stream.lanes.begin() + core_.route().rails();
+  return static_cast<int>(
+      std::min_element(stream.lanes.begin(), end,
+                       [](const Lane& a, const Lane& b) { return a.on_their_way() < b.on_their_way(); }) -
+      stream.lanes.begin());
+}
+
+// A rail that only refuses is none that others wait for: room is wanted at all.
+bool Streams::wants_room(const OutboxLong& first, int ahead) const {
+  const auto& stream = static_cast<const Stream&>(first);
+  if (stream.direct || ahead == 0) return true;
+  return stream.lanes[static_cast<std::size_t>(emptiest(stream))].on_their_way() < static_cast<std::uint32_t>(ahead);
+}
+
+// Where pieces are counted, each rail has as many on their way as may be: so it gets more of them the faster it takes them there.
+lln::Posted Streams::post_data(Stream& stream, int ahead, std::size_t bytes, lln::Network::Fill fill) {
+  if (ahead == 0)
+    return core_.route().post_over(lln::Remote::any_rail, stream.peer, header_of_piece(0, 0), bytes, fill);
+  const auto most = static_cast<std::uint32_t>(ahead);
+  const int rails = core_.route().rails();
+  const int first = emptiest(stream);
+  for (int i = 0; i < rails; ++i) {
+    const int rail = (first + i) % rails;
+    Lane& lane = stream.lanes[static_cast<std::size_t>(rail)];
+    if (lane.on_their_way() == most) continue;
+    const bool asks = lane.sent + 1 - lane.asked >= most / 2;  // twice in what may be on its way
+    const Header header = header_of_piece(rail, asks ? lane.sent + 1 : 0);
+    if (core_.route().post_over(rail, stream.peer, header, bytes, fill) != lln::Posted::done) continue;
+    ++lane.sent;
+    if (asks) lane.asked = lane.sent;
+    return lln::Posted::done;
+  }
+  return lln::Posted::busy;
+}
+
+bool Streams::post_whole(const Stream& stream) {
   const Request& send = *stream.request;
   const auto* const memory = static_cast<const std::byte*>(run_start(*send.datatype, send.buffer));
   return core_.route().post_long(stream.peer, stream.receiver, {memory, stream.bytes}, stream.name) ==
          lln::Posted::done;
 }
 
-bool Streams::post_piece(Stream& stream, Wakeups& wakeups) {
+bool Streams::post_piece(Stream& stream, int ahead, Wakeups& wakeups) {
   const Request& send = *stream.request;
-  const std::size_t n = std::min(core_.route().remote_eager_bytes() - sizeof(Piece), stream.bytes - stream.moved);
+  const std::size_t n = std::min(piece_bytes(), stream.bytes - stream.moved);
   const auto fill = [&](std::byte* to) {
     const Piece piece{stream.receiver, stream.moved};
     std::memcpy(to, &piece, sizeof piece);
     pack(*send.datatype, send.buffer, send.count, stream.moved, to + sizeof piece, n);
   };
-  const Header header{MessageKind::data, 0, 0, 0};
   if (sizeof(Piece) + n <= sizeof OutboxItem::payload) {
     std::byte piece[sizeof OutboxItem::payload];
     fill(piece);
     try {
-      core_.send_control(stream.peer, header, piece, sizeof(Piece) + n, wakeups);  // which may have company
+      core_.send_control(stream.peer, header_of_piece(0, 0), piece, sizeof(Piece) + n, wakeups);  // it may have company
       stream.moved += n;
       return true;
     } catch (const std::bad_alloc&) {  // there is none for a place on the list: alone it needs none
     }
   }
-  if (core_.route().post(stream.peer, header, sizeof(Piece) + n, fill) != lln::Posted::done) return false;
+  if (post_data(stream, ahead, sizeof(Piece) + n, fill) != lln::Posted::done) return false;
   stream.moved += n;
   return true;
 }
 
-bool Streams::flush(std::uint32_t& ended, Wakeups& wakeups) {
-  bool moved = false;
-  for (Stream** link = &outwards_; *link != nullptr;) {
-    Stream& stream = **link;
-    if (stream.direct) {
-      if (!post_whole(stream)) {
-        link = &stream.following;
-        continue;
-      }
-      *link = stream.following;
-      moved = true;
-      ++ended;  // what is left is the network's
-      continue;
-    }
-    for (int left = pieces_at_a_time; left != 0 && stream.moved < stream.bytes && post_piece(stream, wakeups); --left)
-      moved = true;
-    if (stream.moved < stream.bytes) {
-      link = &stream.following;
-      continue;
-    }
-    *link = stream.following;
-    Request& send = *stream.request;
-    retire(stream);
-    core_.finish(send, wakeups);
-    ++ended;
-  }
-  return moved;
-}
-
-void Streams::want_room() {
-  for (const Stream* stream = outwards_; stream != nullptr; stream = stream->following)
-    core_.route().want_room(stream->peer);
+bool Streams::post_next(int peer, int ahead, Wakeups& wakeups) {
+  OutboxLong* const first = core_.outbox().first_long(peer);
+  if (first == nullptr) return false;
+  auto& stream = static_cast<Stream&>(*first);
+  if (!(stream.direct ? post_whole(stream) : post_piece(stream, ahead, wakeups))) return false;
+  if (!stream.direct && stream.moved < stream.bytes) return true;
+  core_.outbox().end_first_long(peer);
+  if (stream.direct) return true;  // what is left is the network's
+  Request& send = *stream.request;
+  retire(stream);
+  core_.finish(send, wakeups);
+  return true;
 }
 
 }  // namespace heddle::message

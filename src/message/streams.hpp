@@ -5,14 +5,17 @@
 // Where both buffers are contiguous, and the message is long enough for the network to say so, it goes directly from the one to the other
 // (Network::post_long).
 //
-// Everything happens under the VNI's protection. What is under way outwards is work that is left behind: Core counts it as it counts
-// messages that wait for room.
+// A strategy may bound what is on its way: some pieces then say that they want to be heard of, and the receiver answers how far they go.
+//
+// Everything happens under the VNI's protection. What goes outwards waits for its turn in the outbox.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 #include "lln/network.hpp"
+#include "message/outbox/item.hpp"
 #include "object/request.hpp"
 
 namespace heddle {
@@ -38,38 +41,52 @@ class Streams {
   void accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
   // The receiver of this send wants so much of its data.
   void cleared(Request& send, const Cts& cts);
-  // A piece has come. False: it belongs to nothing that this sender was told of.
-  bool arrived(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  // A piece has come, and wants to be heard of or not. False: it belongs to nothing that this sender was told of.
+  bool arrived(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  // A piece has been heard to have come. False: it makes no sense.
+  bool heard(int receiver, const lln::Header& header, const std::byte* payload, std::size_t bytes);
 
   // One that goes directly has left, or landed.
   void end(std::uint64_t name, Wakeups& wakeups);
 
-  // Posts pieces while the network takes them. Whether any has left; adds to `ended` how many messages are out.
-  bool flush(std::uint32_t& ended, Wakeups& wakeups);
-  // Whoever waits for room wants to be woken.
-  void want_room();
+  // Posts the next part of the first long message to a peer, of which at most `ahead` pieces may be on their way (0: any number). False:
+  // none, now.
+  bool post_next(int peer, int ahead, Wakeups& wakeups);
+  // Whether that one waits for room: and not for word of what is on its way.
+  bool wants_room(const OutboxLong& first, int ahead) const;
 
  private:
+  // What has gone over one rail.
+  struct Lane {
+    std::uint32_t sent = 0;   // pieces
+    std::uint32_t asked = 0;  // so many had been when one last wanted to be heard of
+    std::uint32_t heard = 0;  // and when one last was
+
+    std::uint32_t on_their_way() const { return sent - heard; }
+  };
   // Inwards the landing says where the data go, if they may go there directly.
-  struct Stream : lln::Landing {
+  struct Stream : lln::Landing, OutboxLong {
     Request* request = nullptr;
     std::size_t moved = 0;
     bool inwards = false;
-    std::uint64_t receiver = 0;  // outwards: the peer's name for it
-    bool direct = false;         // outwards
-    Stream* following = nullptr;
+    // Outwards:
+    std::uint64_t receiver = 0;  // the peer's name for it
+    bool direct = false;
+    std::array<Lane, lln::most_rails> lanes;  // by rail
   };
   // What the other side, or the network, calls it is the name of its landing. Null: nothing has this name.
   Stream* find(std::uint64_t name);
 
   Stream& make(Request& request, int peer, std::size_t bytes);
   void retire(Stream& stream);
-  bool post_piece(Stream& stream, Wakeups& wakeups);
-  bool post_whole(Stream& stream);
+  std::size_t piece_bytes() const;
+  int emptiest(const Stream& stream) const;
+  lln::Posted post_data(Stream& stream, int ahead, std::size_t bytes, lln::Network::Fill fill);
+  bool post_piece(Stream& stream, int ahead, Wakeups& wakeups);
+  bool post_whole(const Stream& stream);
 
   Core& core_;
-  Stream* outwards_ = nullptr;
-  Stream* free_ = nullptr;
+  Stream* free_ = nullptr;  // linked by `behind`
 };
 
 }  // namespace heddle::message

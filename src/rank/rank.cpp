@@ -139,6 +139,7 @@ static Error open_networks(Rank& rank) {
   const lln::Place place{rank.world_rank, rank.world_size, rank.job->first_local(), rank.job->local_ranks()};
   rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), place,
                                                   lln::Networks::Settings{.network = setting("HEDDLE_LLN"),
+                                                                          .rails = setting("HEDDLE_RAILS"),
                                                                           .pretended = rank.job->pretends_nodes(),
                                                                           .agree = agree,
                                                                           .seed = seed,

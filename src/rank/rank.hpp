@@ -5,6 +5,7 @@
 
 #include <sched.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -68,9 +69,9 @@ struct Rank {
   std::atomic<std::uint64_t> contexts_made{0};    // see object/context.hpp
   std::atomic<std::uint32_t> partitions_made{0};  // see object/tags.hpp
 
-  instruments::Ledger ledger;                    // who counts what: VNIs and communicators
-  std::string strategy;                          // of the outboxes of its VNIs
-  std::unique_ptr<engine::Engine> engine;        // the rank's VNIs, and how its threads wait
+  instruments::Ledger ledger;                             // who counts what: VNIs and communicators
+  std::array<std::uint8_t, lln::most_vnis> strategies{};  // of the outbox of each VNI, by number (message/outbox/)
+  std::unique_ptr<engine::Engine> engine;                 // the rank's VNIs, and how its threads wait
   Request* sent = nullptr;                       // what an MPI_Isend that was complete at once returns; always done
   std::optional<progress::Pollables> pollables;  // schedules of nonblocking collectives
   std::shared_ptr<p2p::SendBuffer> buffer;       // of MPI_Buffer_attach

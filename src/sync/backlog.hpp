@@ -12,6 +12,9 @@
 // the lock.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "platform/platform.hpp"
 
 namespace heddle::sync {
@@ -51,6 +54,38 @@ class Backlog {
       ++sent;
     }
     return sent;
+  }
+
+  // With the lock held: the first; null if there is none.
+  Item* front() const { return head_.load(order::relaxed); }
+
+  // With the lock held: of the first `most` those that goes_first(item) is true for come before the others. Both keep their order, and
+  // whoever looks without the lock sees at no time that there are none.
+  template <class GoesFirst>
+  void bring_forward(std::size_t most, GoesFirst&& goes_first) {
+    struct Chain {
+      Item* first = nullptr;
+      Item* last = nullptr;
+      void append(Item& item) {
+        if (last == nullptr) {
+          first = &item;
+        } else {
+          Links::set_next(*last, &item);
+        }
+        last = &item;
+      }
+    } forward, left;
+    Item* item = head_.load(order::relaxed);
+    for (; item != nullptr && most != 0; --most) {
+      Item* const next = Links::next(*item);
+      (goes_first(*item) ? forward : left).append(*item);
+      item = next;
+    }
+    if (forward.first == nullptr || left.first == nullptr) return;  // as it was
+    Links::set_next(*forward.last, left.first);
+    Links::set_next(*left.last, item);
+    if (item == nullptr) tail_.set(left.last);
+    head_.store(forward.first, order::relaxed);
   }
 
   // With the lock held: takes out the first item that matches(item) says it is; null if there is none.

@@ -18,6 +18,7 @@ constexpr std::uint64_t few_messages = 100;  // sent and received: too few to ju
 constexpr int many_contended = 20;           // percent of the attempts to enter a VNI
 constexpr std::uint64_t many_polls = 1000;   // empty acquisitions for each message received
 constexpr int many_unexpected = 50;          // percent of the messages received
+constexpr int many_alone = 50;               // percent of the packets to other nodes
 constexpr int mostly_waiting = 80;           // percent of the time in the library
 
 int percent(std::uint64_t part, std::uint64_t whole) {
@@ -71,6 +72,18 @@ std::string separate(const Figures& figures, const VniFigures& busy) {
       too_few ? (", and use more VNIs: " + more).c_str() : "");
 }
 
+// The model with another strategy, as HEDDLE_MODEL spells it.
+std::string with_strategy(const std::string& model, const char* strategy) {
+  std::string text;
+  for (std::size_t at = 0; at < model.size();) {
+    const std::size_t end = std::min(model.find(',', at), model.size());
+    const std::string part = model.substr(at, end - at);
+    if (!part.starts_with("strategy=")) text += part + ',';
+    at = end + 1;
+  }
+  return text + "strategy=" + strategy;
+}
+
 }  // namespace
 
 std::string advice(const Figures& figures) {
@@ -86,6 +99,12 @@ std::string advice(const Figures& figures) {
     return text("threads that wait never sleep, and polled %llu times in vain for each message; let them sleep: %s",
                 static_cast<Number>(t[Count::wasted] / received),
                 figures.may_sleep ? "HEDDLE_WAIT=spin" : "HEDDLE_MODEL=auto");
+  if (const int alone = percent(t[Count::alone], t[Count::packets]);
+      figures.strategy == "direct" && alone >= many_alone)
+    return text(
+        "%d%% of the packets to other nodes carried one short message, right behind another; let them go together: "
+        "HEDDLE_MODEL=%s",
+        alone, with_strategy(figures.model, "aggregate").c_str());
   if (const int early = percent(t[Count::unexpected], t[Count::received]); early >= many_unexpected)
     return text(
         "%d%% of the messages came before their receive was posted, and were copied once more; post receives earlier",

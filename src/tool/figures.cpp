@@ -2,6 +2,7 @@
 
 #include "engine/asked_models.hpp"
 #include "engine/engine.hpp"
+#include "message/outbox/strategy.hpp"
 #include "object/comm.hpp"
 #include "rank/rank.hpp"
 #include "rank/settings.hpp"
@@ -49,6 +50,8 @@ Figures collect(Rank& rank) {
                   .may_sleep = may_sleep(rank.engine->model()),
                   .nodes = rank.job->nodes(),
                   .network = std::string(rank.networks ? rank.networks->name() : ""),
+                  .rails = rank.networks ? rank.networks->rails() : 1,
+                  .strategy = std::string(message::strategy_name(rank.strategies.front())),
                   .asked = {},
                   .vnis = {},
                   .comms = {}};

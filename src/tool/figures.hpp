@@ -35,6 +35,8 @@ struct Figures {
   bool may_sleep = true;          // if HEDDLE_WAIT=spin tells them to, which not every model can do
   int nodes = 1;
   std::string network;             // to other nodes, by its name; empty: there are none
+  int rails = 1;                   // of that network
+  std::string strategy;            // of the outboxes, where none was asked for
   std::vector<std::string> asked;  // what sessions and communicators asked for: the VNIs and the model of each
   std::vector<VniFigures> vnis;
   std::vector<CommFigures> comms;  // that have been used

@@ -32,7 +32,18 @@ constexpr std::array vni_counts{
     CountFigure{Count::sent_away, "messages_sent_to_other_nodes", "Messages that left for ranks of other nodes"},
     CountFigure{Count::packets, "packets_sent_to_other_nodes",
                 "Packets that left for ranks of other nodes: a message each, or several, or an answer, or a piece"},
+    CountFigure{
+        Count::alone, "packets_of_one_message_behind_another",
+        "Packets for ranks of other nodes with one short message, which left right behind another packet to the "
+        "same rank"},
+    CountFigure{Count::waited, "messages_waited_in_outbox",
+                "Messages and answers to ranks of other nodes that waited in the outbox"},
     CountFigure{Count::bytes_away, "bytes_sent_to_other_nodes", "Bytes that left for ranks of other nodes"},
+    CountFigure{Count::bytes_first_rail, "bytes_sent_over_rail_0",
+                "Bytes that left for other nodes over their first rail"},
+    CountFigure{Count::bytes_second_rail, "bytes_sent_over_rail_1", "Bytes that left for other nodes over the second"},
+    CountFigure{Count::bytes_third_rail, "bytes_sent_over_rail_2", "Bytes that left for other nodes over the third"},
+    CountFigure{Count::bytes_fourth_rail, "bytes_sent_over_rail_3", "Bytes that left for other nodes over the fourth"},
     CountFigure{Count::connections, "connections_opened",
                 "Connections to ranks of other nodes that were opened, each by the first message to it"},
     CountFigure{Count::deferred, "messages_deferred", "Messages whose submission was left to an idle core"},
@@ -93,6 +104,13 @@ std::vector<Pvar> make_pvars() {
                      .figure = Figure::time,
                      .source = source,
                      .time = what});
+    all.push_back(
+        {.name = std::string(prefix) + "time_in_outbox",
+         .description = text("Seconds that messages and answers to ranks of other nodes waited in the outbox, "
+                             "added up"),
+         .figure = Figure::ticks,
+         .source = source,
+         .count = Count::waited_ticks});
     all.push_back({.name = std::string(prefix) + "combined_max",
                    .description = text("Most operations that were done for other threads in one critical section"),
                    .figure = Figure::largest,
@@ -122,6 +140,7 @@ int Pvar::var_class() const {
     case Figure::count:
       return MPI_T_PVAR_CLASS_COUNTER;
     case Figure::time:
+    case Figure::ticks:
       return MPI_T_PVAR_CLASS_TIMER;
     case Figure::largest:
       return MPI_T_PVAR_CLASS_HIGHWATERMARK;
@@ -169,6 +188,7 @@ bool PvarHandle::look(Rank& rank, std::uint64_t& now) const {
   if (!totals_of(rank, variable_.source, comm_, totals)) return false;
   switch (variable_.figure) {
     case Figure::count:
+    case Figure::ticks:
       now = totals[variable_.count];
       break;
     case Figure::time:

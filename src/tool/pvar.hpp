@@ -18,18 +18,18 @@ struct Rank;
 namespace heddle::tool {
 
 struct Pvar {
-  enum class Figure : std::uint8_t { count, time, largest, threads };
+  enum class Figure : std::uint8_t { count, time, ticks, largest, threads };
   enum class Source : std::uint8_t { all_vnis, vni_of_comm, comm };
 
   std::string name;
   std::string description;
   Figure figure;
   Source source;
-  instruments::Count count{};  // if figure is count
+  instruments::Count count{};  // if figure is count, or ticks that were counted
   instruments::Time time{};    // if figure is time
 
   int var_class() const;
-  bool in_seconds() const { return figure == Figure::time; }
+  bool in_seconds() const { return figure == Figure::time || figure == Figure::ticks; }
   bool bound() const { return source != Source::all_vnis; }
   // How many threads use a communicator is a state of things: there is nothing to start, write or reset.
   bool continuous() const { return figure == Figure::threads; }

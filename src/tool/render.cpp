@@ -32,6 +32,20 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
   return text;
 }
 
+// Of what has waited in the outbox.
+std::string mean_wait(const instruments::Totals& t) {
+  if (t[Count::waited] == 0) return "-";
+  return decimal(instruments::seconds(t[Count::waited_ticks]) * 1e6 / static_cast<double>(t[Count::waited]), " us");
+}
+
+std::string by_rail(const Figures& figures, const instruments::Totals& t) {
+  if (figures.rails == 1) return "-";
+  std::string text;
+  for (int rail = 0; rail < figures.rails; ++rail)
+    text += (rail == 0 ? "" : " + ") + number(t[instruments::bytes_by_rail(rail)]);
+  return text;
+}
+
 std::string title(const CommFigures& comm) {
   std::string text = comm.name.empty() ? "(unnamed)" : comm.name;
   if (comm.freed == 0) return text;
@@ -71,11 +85,12 @@ std::string traffic(const Figures& figures) {
 }
 
 std::string away(const Figures& figures) {
-  Table table({"VNI", "sent to other nodes", "packets", "messages per packet", "bytes", "connections"});
+  Table table({"VNI", "sent to other nodes", "packets", "messages per packet", "alone", "waited", "in the outbox",
+               "bytes", "by rail", "connections"});
   for (const auto& [index, t] : figures.vnis)
     table.add({std::to_string(index), number(t[Count::sent_away]), number(t[Count::packets]),
-               ratio(t[Count::sent_away], t[Count::packets]), number(t[Count::bytes_away]),
-               number(t[Count::connections])});
+               ratio(t[Count::sent_away], t[Count::packets]), number(t[Count::alone]), number(t[Count::waited]),
+               mean_wait(t), number(t[Count::bytes_away]), by_rail(figures, t), number(t[Count::connections])});
   return table.text();
 }
 
@@ -98,7 +113,8 @@ std::string render(const Figures& figures) {
                      (figures.model_was_chosen ? " (HEDDLE_MODEL asks for it)" : " (the default)") + '\n';
   text += "  waiting: " + figures.waiting + '\n';
   if (!figures.network.empty())
-    text += "  network: " + figures.network + ", between " + std::to_string(figures.nodes) + " nodes\n";
+    text += "  network: " + figures.network + ", between " + std::to_string(figures.nodes) + " nodes, strategy " +
+            figures.strategy + '\n';
   for (const std::string& model : figures.asked) text += "  asked for: " + model + '\n';
   if (!figures.comms.empty()) text += communicators(figures);
   text += times(figures) + traffic(figures);

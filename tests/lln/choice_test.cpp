@@ -28,11 +28,12 @@ node::Doorbell& bell() {
 
 // Why there is no network; empty: there is one.
 std::string refusal(const std::string& name, bool pretended, std::function<std::uint64_t(std::uint64_t)> agree,
-                    bool alone = true) {
+                    bool alone = true, const std::string& rails = "") {
   static Nobody nobody;
   try {
     const Networks networks(nobody, bell(), {0, 2, 0, 1},
                             {.network = name,
+                             .rails = rails,
                              .pretended = pretended,
                              .agree = std::move(agree),
                              .seed = 1,
@@ -69,6 +70,21 @@ TEST(Choice, NoNetworkIsSaidWithWhatEachLacks) {
 
 TEST(Choice, RealNetworksAreForProcesses) {
   EXPECT_TRUE(holds(refusal("", false, same, false), "is for ranks that are processes"));
+}
+
+TEST(Choice, RailsAreANumberOrDevices) {
+  EXPECT_EQ(refusal("loopback", true, same, true, "3"), "");
+  for (const char* const text : {"0", "5", "33", "eth0", "1,2"})
+    EXPECT_TRUE(holds(refusal("loopback", true, same, true, text), "is no number of rails from 1 to 4")) << text;
+  std::string why;
+  if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
+  EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, true, "eth0,eth1"), "");
+  for (const char* const text : {",", "eth0,", "a,b,c,d,e"})
+    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, true, text), "is no list of 1 to 4 devices of ucx"))
+        << text;
+  const auto two = [](std::uint64_t word) { return (word & 0xffffffffffffff) | std::uint64_t{2} << 56; };
+  EXPECT_TRUE(
+      holds(refusal(HEDDLE_TEST_UCX, false, two), "this node has 1 rails, and another one 2; set HEDDLE_RAILS"));
 }
 
 TEST(Choice, AllRanksTakeTheSame) {

@@ -21,6 +21,7 @@
 
 #include "lln/loopback/loopback.hpp"
 #include "lln/networks.hpp"
+#include "lln/rails/rails.hpp"
 #include "lln/remote.hpp"
 
 namespace heddle::lln {
@@ -60,6 +61,15 @@ struct OverLoopback {
     return Networks::End(new Loopback(at, seed));
   }
 };
+// Three of them.
+struct OverRails {
+  static Networks::End open(const Surroundings& at, std::uint64_t seed, std::string&) {
+    std::vector<Networks::End> rails;
+    Surroundings rail = at;
+    for (int i = 0; i < 3; ++i, rail.vni += most_vnis) rails.emplace_back(new Loopback(rail, seed + i));
+    return Networks::End(new Rails(std::move(rails)));
+  }
+};
 template <const char* path>
 struct OverComponent {
   static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
@@ -88,7 +98,7 @@ class EveryNetwork : public testing::Test {
   }
   Networks::End open(Directory& directory, int rank) { return open(directory, rank, secret); }
   Networks::End open(Directory& directory, int rank, const Secret& known) {
-    return Which::open({directory, place_of(rank), known, 0, fail_, note_}, seed_, why_);
+    return Which::open({directory, place_of(rank), known, 0, fail_, note_, ""}, seed_, why_);
   }
   // Each is on a node of its own.
   static Place place_of(int rank) { return {rank, ranks, rank, 1}; }
@@ -164,7 +174,7 @@ void unexpected(int, const Header& header, const std::byte*, std::size_t) {
 
 constexpr char ucx[] = HEDDLE_TEST_UCX;
 constexpr char ofi[] = HEDDLE_TEST_OFI;
-using All = testing::Types<OverLoopback, OverComponent<ucx>, OverComponent<ofi>>;
+using All = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;
 TYPED_TEST_SUITE(EveryNetwork, All);
 
 TYPED_TEST(EveryNetwork, DeliverEachMessageOnceAndUnchanged) {

@@ -78,7 +78,7 @@ class Nonsense final : public Network {
       if (random_() % 4 == 0) header.source = static_cast<int>(random_() % 5) - 1;
       if (random_() % 4 == 0) message.envelope.credit = static_cast<std::uint32_t>(random_() % 1000);
     }
-    if (random_() % 3 == 0) header.kind = static_cast<MessageKind>(1 + random_() % 10);
+    if (random_() % 3 == 0) header.kind = static_cast<MessageKind>(1 + random_() % 11);
     // What would be right for all that anybody can see is not sent: messages that the program's receives would get, or that take one back.
     if (header.kind <= MessageKind::rts) header.context ^= std::uint64_t{1} << 60;
     if (header.kind == MessageKind::retract && message.payload.size() == sizeof(std::uint64_t))

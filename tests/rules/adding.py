@@ -58,7 +58,7 @@ def network(copy: Copy, libraries: list[str]) -> None:
     copy.edit("src/lln/networks.cpp", 'Known{"ucx", "libucx-dev"}', 'Known{"ucx", "libucx-dev"}, Known{"mirror", "libmirror-dev"}')
     for name in ("UCX", "OFI"):
         copy.edit("tests/lln/network_test.cpp", f"HEDDLE_TEST_{name}", '"/nowhere"')
-    copy.edit("tests/lln/network_test.cpp", "using All = testing::Types<OverLoopback, OverComponent<ucx>, OverComponent<ofi>>;", """struct OverMirror {
+    copy.edit("tests/lln/network_test.cpp", "using All = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;", """struct OverMirror {
   static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
     static const Component* const component = load_network("%s", why);
     EXPECT_NE(component, nullptr) << why;
@@ -67,7 +67,7 @@ def network(copy: Copy, libraries: list[str]) -> None:
   }
 };
 using All = testing::Types<OverMirror>;""" % component)
-    copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp", "src/lln/networks.cpp", "src/lln/watch.cpp",
+    copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp", "src/lln/networks.cpp", "src/lln/rails/rails.cpp", "src/lln/watch.cpp",
                         "src/threads/component.cpp", "src/threads/selection.cpp", "src/threads/per_thread.cpp", "src/instruments/counters.cpp",
                         "src/instruments/ticks.cpp", "src/platform/hardware.cpp",
                         "src/platform/machine.cpp"], [*libraries, "-lhwloc"])
@@ -83,18 +83,20 @@ def strategy(copy: Copy, libraries: list[str]) -> None:
 using namespace heddle;
 struct OneOnly : message::Packets {
   int posts = 0;
+  std::size_t bytes(const message::OutboxItem&) const override { return 1; }
   std::size_t fit(const message::OutboxItem&) override { return 1; }
   bool post(const message::OutboxItem&, std::size_t n) override { return n == 1 && posts++ == 0; }
+  bool post_piece() override { return false; }
 };
 int main() {
   message::OutboxItem first, second;
-  message::OutboxQueue queue;
-  queue.append(first);
-  queue.append(second);
+  message::OutboxPeer peer;
+  peer.items.append(first);
+  peer.items.append(second);
   OneOnly network;
   const auto strategy = message::make_strategy("plain");
-  const unsigned left = strategy->send(queue, network, [](message::OutboxItem&) {});
-  return message::is_strategy("plain") && left == 1 && network.posts == 2 && !queue.empty() ? 0 : 1;
+  const unsigned left = strategy->send(peer, network, [](message::OutboxItem&) {});
+  return message::is_strategy("plain") && left == 1 && network.posts == 2 && !peer.items.empty() ? 0 : 1;
 }
 """)
     copy.build_and_run(["tests/main.cpp", "src/message/outbox/strategies.cpp"], [])

@@ -1,5 +1,5 @@
-// The test of a backlog by itself: thread 1 leaves two messages, for the first of which there is room; the others send, and take back,
-// what they find. Whoever then sees that nothing is left, without the lock, sees all that was done about them.
+// The test of a backlog by itself: thread 1 leaves two messages, of which the second then goes first, and for one there is room, and one
+// more behind them; the others send, and take back, what they find. Whoever then sees that nothing is left, without the lock, sees all that was done about them.
 #pragma once
 
 #include <array>
@@ -33,6 +33,13 @@ class BacklogBody {
         require<P>(backlog_.append(messages_[0]), "the first is not the first");
         require<P>(!backlog_.append(messages_[1]), "the second is the first");
       });
+      with_lock([this] {
+        if (backlog_.front() == &messages_[0] && !is_gone(messages_[1])) {
+          backlog_.bring_forward(2, [this](const Message& message) { return &message == &messages_[1]; });
+          require<P>(backlog_.front() == &messages_[1], "what goes first does not");
+        }
+        backlog_.append(messages_[3]);
+      });
       for (unsigned look = 0; look != 3; ++look) {
         if (!backlog_.empty()) continue;
         for (const Message* const message : {&messages_[0], &messages_[1]})
@@ -48,7 +55,7 @@ class BacklogBody {
     }
   }
   void finish() {
-    with_lock([this] { send(2); });
+    with_lock([this] { send(3); });
     require<P>(backlog_.empty(), "something is left");
     with_lock([this] {
       require<P>(backlog_.append(messages_[2]), "the first after all others is not the first");
@@ -75,6 +82,7 @@ class BacklogBody {
         },
         [](Message&) {});
   }
+  static bool is_gone(const Message& message) { return message.sent.get() || message.taken_back.get(); }
   void take_back(const Message& wanted) {
     (void)backlog_.remove([&](Message& message) {
       if (&message != &wanted) return false;
@@ -86,7 +94,7 @@ class BacklogBody {
   const unsigned threads_;
   typename P::mutex lock_;
   sync::Backlog<P, Message, Links> backlog_;
-  std::array<Message, 3> messages_;  // the last one comes when all is over
+  std::array<Message, 4> messages_;  // the third comes when all is over
 };
 
 }  // namespace heddle::test

@@ -12,6 +12,7 @@
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
 #include "watch_body.hpp"
+#include "word_body.hpp"
 #include "work_body.hpp"
 
 namespace heddle::test {
@@ -44,6 +45,8 @@ void enroll_waiting() {
   enroll<WatchBody<Checker, false, Omitted::room>>("watch/no-room-wanted", 4, 1, true);
   enroll<WatchBody<Checker, false, Omitted::arming>>("watch/not-armed", 4, 1, true);
   enroll<WatchBody<Checker, true, Omitted::taken>>("watch/taken-unannounced", 4, 1, true);
+  enroll<WordBody<Checker>>("word/sleeper", 4, 1);
+  enroll<WordBody<Checker, Omitted::taken>>("word/taken-unannounced", 4, 1, true);
   enroll<WorkBody<Checker, 1>>("work/held", 3, 1);
   enroll<WorkBody<Checker, 2>>("work/held-of-two", 3, 1);
   enroll<WorkBody<Checker, 1, Put::silently>>("work/put-back-silently", 3, 1, true);

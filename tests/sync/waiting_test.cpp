@@ -22,6 +22,7 @@
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
 #include "watch_body.hpp"
+#include "word_body.hpp"
 #include "work_body.hpp"
 
 namespace heddle::test {
@@ -85,6 +86,10 @@ TEST(Doorbell, Watch) {
     run_on_threads<WatchBody<Native>>(4, 1 + i % 2);
     run_on_threads<WatchBody<Native, true>>(4, 1 + i % 2);
   }
+}
+
+TEST(Doorbell, Word) {
+  for (unsigned i = 0; i != 3'000; ++i) run_on_threads<WordBody<Native>>(4, 1);
 }
 
 TEST(Doorbell, Work) {

@@ -76,6 +76,19 @@ TEST(Advice, LetsThreadsSleepThatNeverDo) {
   EXPECT_TRUE(advice(figures).ends_with("let them sleep: HEDDLE_MODEL=auto")) << advice(figures);
 }
 
+TEST(Advice, LetsMessagesGoTogetherThatGoOneByOne) {
+  Figures figures = busy_world();
+  at(figures.vnis[0].totals, Count::packets) = 1000;
+  at(figures.vnis[0].totals, Count::alone) = 700;
+  figures.strategy = "aggregate";
+  EXPECT_EQ(advice(figures), "none: nothing stands out") << "they went together where they could";
+  figures.strategy = "direct";
+  figures.model = "lockq-mcs,strategy=direct,vnis=2";
+  EXPECT_EQ(advice(figures),
+            "70% of the packets to other nodes carried one short message, right behind another; let them go together: "
+            "HEDDLE_MODEL=lockq-mcs,vnis=2,strategy=aggregate");
+}
+
 TEST(Advice, SeesLateReceives) {
   Figures figures = busy_world();
   at(figures.vnis[0].totals, Count::unexpected) = 950;

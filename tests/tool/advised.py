@@ -92,6 +92,13 @@ class Advice(unittest.TestCase):
         after = run(2, "batches", "early-receives")
         self.halved(before.share("unexpected", of=("received",)), after.share("unexpected", of=("received",)), before.advice)
 
+    def test_short_messages_that_go_one_by_one(self) -> None:
+        before = run(2, "batches", "early-receives", HEDDLE_NODES="2", HEDDLE_MODEL="auto,strategy=direct")
+        self.assertRegex(before.advice, r"^\d+% of the packets to other nodes carried one short message, right behind another")
+        after = run(2, "batches", "early-receives", HEDDLE_NODES="2", **named(before.advice))
+        self.halved(before.counts["packets"], after.counts["packets"], before.advice)
+        self.halved(before.counts["alone"], after.counts["alone"], before.advice)
+
     def test_nobody_is_blamed_who_did_nothing(self) -> None:
         """Under no model and policy, alone or with others."""
         for variables in ({}, {"HEDDLE_MODEL": "mtx"}, {"HEDDLE_MODEL": "clh-usc"}, {"HEDDLE_MODEL": "global"},

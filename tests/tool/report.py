@@ -136,7 +136,7 @@ class TheReport(unittest.TestCase):
         found = blocks(run(4, HEDDLE_NODES="2").stderr)
         for rank, block in enumerate(found):
             self.check_block(block, rank, 4)
-            self.assertIn("  network: loopback, between 2 nodes", block)
+            self.assertIn("  network: loopback, between 2 nodes, strategy aggregate", block)
             vnis = rows(block, "VNI").values()
             messages, byte_count, connections = (sum(int(v[column]) for v in vnis)
                                                  for column in ("sent to other nodes", "bytes", "connections"))

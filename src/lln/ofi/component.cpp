@@ -1,5 +1,6 @@
 // libfabric as a component that is loaded.
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 
@@ -17,6 +18,7 @@ Network* open(const Surroundings& surroundings, Why& why) {
   try {
     const heddle::threads::SignalsBlocked blocked;  // for the threads of libfabric
     for (ofi::Info& info : ofi::find_providers()) {
+      if (*surroundings.device != '\0' && std::strcmp(surroundings.device, info->domain_attr->name) != 0) continue;
       const std::string name = std::string(info->fabric_attr->prov_name) + " on " + info->domain_attr->name;
       try {
         return new Ofi(surroundings, std::move(info));
@@ -27,6 +29,8 @@ Network* open(const Surroundings& surroundings, Why& why) {
   } catch (const std::exception& error) {
     tried = error.what();
   }
+  if (tried.empty() && *surroundings.device != '\0')
+    tried = "no provider has a domain of this name (fi_info -t FI_EP_RDM lists them)";
   std::snprintf(why.text, sizeof why.text, "%s", tried.c_str());
   return nullptr;
 }

@@ -18,12 +18,13 @@ constexpr Default defaults[] = {{"UCX_TLS", "TLS", "^sm"}, {"UCX_RCACHE_ENABLE",
 
 }  // namespace
 
-Context make_context() {
+Context make_context(const char* device) {
   ucp_config_t* read = nullptr;
   check(ucp_config_read(nullptr, nullptr, &read), "ucp_config_read");
   const std::unique_ptr<ucp_config_t, decltype(&ucp_config_release)> config(read, &ucp_config_release);
   for (const Default& ours : defaults)
     if (std::getenv(ours.variable) == nullptr) (void)ucp_config_modify(read, ours.name, ours.value);
+  if (*device != '\0') check(ucp_config_modify(read, "NET_DEVICES", device), "ucp_config_modify");
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
   wanted.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;

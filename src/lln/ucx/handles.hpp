@@ -25,7 +25,8 @@ inline void check(ucs_status_t status, const char* call) {
 }
 
 // With what Heddle wants where the user has set nothing. Throws std::runtime_error.
-Context make_context();
+// `device`: as UCX_NET_DEVICES, which it takes the place of; empty: what that says.
+Context make_context(const char* device);
 // Its thread handles no signal of the program.
 Worker make_worker(ucp_context_h context);
 

@@ -46,7 +46,7 @@ Ucx::Ucx(const Surroundings& surroundings)
       membership_(surroundings.secret, surroundings.place, vni_),
       fail_(surroundings.fail),
       note_(surroundings.note),
-      context_(ucx::make_context()),
+      context_(ucx::make_context(surroundings.device)),
       worker_(ucx::make_worker(context_.get())) {
   int fd = -1;
   ucx::check(ucp_worker_get_efd(worker_.get(), &fd), "ucp_worker_get_efd");

@@ -8,21 +8,14 @@
 
 namespace heddle::message {
 
-class Aggregate final : public Strategy {
+class Aggregate : public Strategy {
  public:
   bool collects() const override { return true; }
-  std::uint32_t send(OutboxQueue& queue, Packets& packets, Drop drop) override {
-    std::size_t left = 0;  // of the packet that has gone
-    const auto goes = [&](const OutboxItem& item) {
-      if (left == 0) {
-        const std::size_t n = packets.fit(item);
-        if (!packets.post(item, n)) return false;
-        left = n;
-      }
-      --left;
-      return true;
-    };
-    return queue.flush(goes, drop);
+  std::uint32_t send(OutboxPeer& peer, Packets& packets, Drop drop) override {
+    const auto together = [&] { return send_together(peer.items, packets, drop, [](std::size_t) {}); };
+    const std::uint32_t sent = together();
+    // The last pieces are short, and have been left to go together.
+    return send_pieces(packets, pieces_at_a_time) ? sent + together() : sent;
   }
 };
 

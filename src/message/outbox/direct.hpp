@@ -8,8 +8,10 @@ namespace heddle::message {
 class Direct final : public Strategy {
  public:
   bool collects() const override { return false; }
-  std::uint32_t send(OutboxQueue& queue, Packets& packets, Drop drop) override {
-    return queue.flush([&](const OutboxItem& item) { return packets.post(item, 1); }, drop);
+  std::uint32_t send(OutboxPeer& peer, Packets& packets, Drop drop) override {
+    const auto alone = [&](const OutboxItem& item) { return packets.post(item, 1); };
+    const std::uint32_t sent = peer.items.flush(alone, drop);
+    return send_pieces(packets, pieces_at_a_time) ? sent + peer.items.flush(alone, drop) : sent;
   }
 };
 

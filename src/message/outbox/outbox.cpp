@@ -1,5 +1,8 @@
 #include "message/outbox/outbox.hpp"
 
+#include "instruments/counters.hpp"
+#include "instruments/ticks.hpp"
+
 namespace heddle::message {
 
 Outbox::~Outbox() {
@@ -17,6 +20,7 @@ OutboxItem& Outbox::make() {
   reserve();
   OutboxItem& item = *std::exchange(free_, free_->next);
   item.request = nullptr;
+  item.overtaken = 0;
   return item;
 }
 
@@ -25,25 +29,40 @@ void Outbox::drop(OutboxItem& item) {
   free_ = &item;
 }
 
-bool Outbox::append(int peer, OutboxItem& item) {
-  Queue& queue = queues_[static_cast<std::size_t>(peer)];
-  const bool first = queue.items.append(item);
-  if (!queue.listed) {
-    queue.peer = peer;
-    queue.listed = true;
-    queue.next = std::exchange(waiting_, &queue);
-  }
+void Outbox::list(OutboxPeer& queue, int peer) {
   size_.fetch_add(1, std::memory_order_relaxed);
+  if (queue.listed) return;
+  queue.peer = peer;
+  queue.listed = true;
+  queue.next = std::exchange(waiting_, &queue);
+}
+
+bool Outbox::append(int peer, OutboxItem& item) {
+  item.since = instruments::counting() ? instruments::ticks() : 0;
+  OutboxPeer& queue = of(peer);
+  const bool first = queue.items.append(item);
+  list(queue, peer);
   return first;
 }
 
 bool Outbox::remove(const Request& send) {
-  OutboxItem* const item = queues_[static_cast<std::size_t>(send.peer)].items.remove(
-      [&](const OutboxItem& waiting) { return waiting.request == &send; });
+  OutboxItem* const item =
+      of(send.peer).items.remove([&](const OutboxItem& waiting) { return waiting.request == &send; });
   if (item == nullptr) return false;
   drop(*item);
   size_.fetch_sub(1, std::memory_order_relaxed);
   return true;
+}
+
+void Outbox::append_long(int peer, OutboxLong& one) {
+  OutboxPeer& queue = of(peer);
+  queue.longs.append(one);
+  list(queue, peer);
+}
+
+void Outbox::end_first_long(int peer) {
+  of(peer).longs.remove_first();
+  size_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace heddle::message

@@ -17,13 +17,13 @@ namespace heddle::message {
 class Outbox {
  public:
   Outbox(int peers, std::unique_ptr<Strategy> strategy)
-      : queues_(static_cast<std::size_t>(peers)), strategy_(std::move(strategy)) {}
+      : peers_(static_cast<std::size_t>(peers)), strategy_(std::move(strategy)) {}
   ~Outbox();
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
   // Any thread: whether later messages to this peer have to wait behind others; whether anything waits.
-  bool must_wait(int peer) const { return !queues_[static_cast<std::size_t>(peer)].items.empty(); }
+  bool must_wait(int peer) const { return !of(peer).items.empty(); }
   bool any() const { return size_.load(std::memory_order_relaxed) != 0; }
 
   // The next make() needs no memory. Throws std::bad_alloc.
@@ -35,49 +35,50 @@ class Outbox {
   // Whether this send waited here.
   bool remove(const Request& send);
 
-  // Other work that is left behind until the network takes it (message/streams.hpp) counts as what waits here.
-  void begin_other() { size_.fetch_add(1, std::memory_order_relaxed); }
-  void end_others(std::uint32_t n) { size_.fetch_sub(n, std::memory_order_relaxed); }
+  // A long message goes to this peer from now on, behind those that do already; the first of them has left.
+  void append_long(int peer, OutboxLong& one);
+  void end_first_long(int peer);
+  OutboxLong* first_long(int peer) const { return of(peer).longs.first(); }
 
   bool collects() const { return strategy_->collects(); }
+  bool holds(int peer) { return strategy_->holds(of(peer)); }
+  int pieces_ahead() const { return strategy_->pieces_ahead(); }
 
-  // Offers what waits to the network: send_to(peer, send) calls send(Packets&) of that peer. Whether anything has left.
-  template <class F>
-  bool flush(F&& send_to) {
-    std::uint32_t sent = 0;
-    for (Queue** link = &waiting_; *link != nullptr;) {
-      Queue& queue = **link;
-      sent += send_to(queue.peer, [&](Packets& packets) {
-        return strategy_->send(queue.items, packets, [this](OutboxItem& item) { drop(item); });
-      });
-      if (queue.items.empty()) {
-        *link = queue.next;
-        queue.listed = false;
+  // Offers what waits to the network: packets_to(OutboxPeer&) makes the Packets of that peer, whose any_pieces() says whether a part of
+  // a long message has gone. Whether anything has left.
+  template <class MakePackets>
+  bool flush(MakePackets&& packets_to) {
+    bool left = false;
+    for (OutboxPeer** link = &waiting_; *link != nullptr;) {
+      OutboxPeer& peer = **link;
+      auto packets = packets_to(peer);
+      left |= strategy_->send(peer, packets, [this](OutboxItem& item) {
+        drop(item);
+        size_.fetch_sub(1, std::memory_order_relaxed);
+      }) != 0;
+      left |= packets.any_pieces();
+      if (peer.items.empty() && peer.longs.empty()) {
+        *link = peer.next;
+        peer.listed = false;
       } else {
-        link = &queue.next;
+        link = &peer.next;
       }
     }
-    size_.fetch_sub(sent, std::memory_order_relaxed);
-    return sent != 0;
+    return left;
   }
   template <class F>
   void for_each_peer(F&& f) const {
-    for (const Queue* queue = waiting_; queue != nullptr; queue = queue->next)
-      if (!queue->items.empty()) f(queue->peer);
+    for (const OutboxPeer* peer = waiting_; peer != nullptr; peer = peer->next)
+      if (!peer->items.empty() || !peer->longs.empty()) f(*peer);
   }
 
  private:
-  struct Queue {
-    OutboxQueue items;
-    Queue* next;  // of those that something waits for
-    int peer;
-    bool listed;
-  };
-
+  OutboxPeer& of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
+  void list(OutboxPeer& queue, int peer);
   void drop(OutboxItem& item);
 
-  platform::ZeroedArray<Queue> queues_;  // by world rank
-  Queue* waiting_ = nullptr;
+  platform::ZeroedArray<OutboxPeer> peers_;  // by world rank
+  OutboxPeer* waiting_ = nullptr;
   std::atomic<std::uint32_t> size_{0};
   OutboxItem* free_ = nullptr;
   std::unique_ptr<Strategy> strategy_;
