@@ -225,7 +225,9 @@ class Builder:
             return
         made.mkdir(parents=True, exist_ok=True)
         harness = [str(self.sources / "f08/io" / name) for name in ("ioharness.defn", "ioharness.tlt")]
-        merge = ["perl", str(self.sources / "maint/testmerge.in"), f"-defn={self.sources}/maint/common.defn", *harness]
+        script = self.home / "testmerge"
+        script.write_text((self.sources / "maint/testmerge.in").read_text().replace("@PERL@", "/usr/bin/perl", 1))
+        merge = ["perl", str(script), f"-defn={self.sources}/maint/common.defn", *harness]
         subprocess.run(merge, cwd=made, check=True, stdout=subprocess.DEVNULL)
         library = [*self.fortran_compiler, "-c", str(self.sources / "util/mtest_f08.f90"), "-o", "fortran.o"]
         if not self.call(library):
