@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds MPICH's own C tests against an installed MPI library and runs them as their test lists say.
+"""Builds MPICH's own tests in C and in Fortran 2008 against an installed MPI library and runs them as their lists say.
 
 The sources are not part of this tree. Fetch them first, into any place:
 
@@ -12,7 +12,7 @@ A test passes as MPICH's runtests has it: exit code 0 and no output but "No Erro
 
 The lines of the lists are run once: what only sets variables of MPICH's (MPIR_CVAR_...) is the same run
 for any other library. Lists of datatypes (testlist.dtp) are made as MPICH's configure makes them. Left out are
-languages other than C, files, dynamic processes, GPUs, MPICH's extensions and its measurements; what is left out of the
+C++, older Fortran (and all Fortran if there is no mpifort), GPUs, MPICH's extensions and its measurements; what is left out of the
 lists that are read is counted.
 
 mpich-failures.txt, beside this program, lists the tests that Heddle fails on purpose, and why. Exits with 1 if another
@@ -28,6 +28,7 @@ import hashlib
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,10 +36,16 @@ import threading
 import time
 from dataclasses import dataclass, field
 
+import cells
+
 FOLDERS = (
-    "attr coll comm datatype errhan group info init mpi_t part pt2pt rma session topo "
-    "errors/attr errors/coll errors/comm errors/datatype errors/group errors/pt2pt errors/rma errors/session "
-    "errors/topo threads/coll threads/comm threads/init threads/mpi_t threads/part threads/pt2pt threads/rma"
+    "attr coll comm datatype errhan group info init io mpi_t part pt2pt rma session spawn topo "
+    "errors/attr errors/coll errors/comm errors/datatype errors/group errors/io errors/pt2pt errors/rma errors/session "
+    "errors/spawn errors/topo threads/coll threads/comm threads/init threads/mpi_t threads/part threads/pt2pt threads/rma"
+).split()
+FORTRAN = (
+    "f08/attr f08/coll f08/comm f08/datatype f08/ext f08/info f08/init f08/io f08/misc f08/profile f08/pt2pt f08/rma f08/spawn "
+    "f08/subarray f08/timer f08/topo errors/f08/io"
 ).split()
 
 # What MPICH's configure finds out on a 64-bit Linux with POSIX threads and no Fortran; tests keep to the standard.
@@ -114,7 +121,7 @@ def listed(sources: pathlib.Path, folder: str, left_out: collections.Counter[str
         path = path.with_suffix(".in")
     tests = []
     for line in path.read_text().splitlines():
-        line = line.split("#")[0].replace("@comm_overlap@", "").strip()
+        line = line.split("#")[0].replace("@comm_overlap@", "").replace("@namepub_tests@", "").strip()
         if line.startswith("@"):
             left_out["left out by MPICH's configure too"] += 1
         elif line and not (sources / folder / line.split()[0]).is_dir():
@@ -148,7 +155,7 @@ def datatype_lists(sources: pathlib.Path) -> list[Test]:
 
 
 def choose(options: argparse.Namespace, left_out: collections.Counter[str]) -> list[Test]:
-    tests = [test for folder in FOLDERS for test in listed(options.sources, folder, left_out)]
+    tests = [test for folder in options.folders for test in listed(options.sources, folder, left_out)]
     tests += datatype_lists(options.sources)
     seen = set()
     chosen = []
@@ -167,13 +174,6 @@ def choose(options: argparse.Namespace, left_out: collections.Counter[str]) -> l
     return chosen
 
 
-def on_purpose() -> list[tuple[re.Pattern[str], str]]:
-    """Patterns of tests that fail and are right to, with the reasons."""
-    lines = pathlib.Path(__file__).with_name("mpich-failures.txt").read_text().splitlines()
-    pairs = [line.split(" :: ", 1) for line in lines if line and not line.startswith("#")]
-    return [(re.compile(pattern.strip()), reason.strip()) for pattern, reason in pairs]
-
-
 # ---- building -------------------------------------------------------------------------------------------------------
 
 
@@ -185,7 +185,8 @@ class Builder:
         self.compiler += [f"-I{self.home}/include", f"-I{self.sources}/include", f"-I{self.sources}/dtpools/include"]
         self.log = self.home / "build.log"
         self.lock = threading.Lock()
-        self.rules = {folder: self.read_rules(folder) for folder in FOLDERS}
+        self.fortran_compiler = [str(options.prefix / "bin/mpifort"), "-O1", "-g", "-w"]
+        self.rules = {folder: self.read_rules(folder) for folder in options.folders}
 
     def read_rules(self, folder: str) -> dict[str, str]:
         text = (self.sources / folder / "Makefile.am").read_text().replace("\\\n", " ")
@@ -217,9 +218,47 @@ class Builder:
                     sys.exit(f"mpich.py: {source} does not compile ({self.log})")
             self.call(["ar", "rcs", f"lib{kind}.a", *objects])
 
+    def fortran_library(self) -> None:
+        """The same for Fortran; and the sources that MPICH's makefiles make: one test for each way to write a file."""
+        made = self.home / "f08/io"
+        if (made / "writeshf90.f90").exists():
+            return
+        made.mkdir(parents=True, exist_ok=True)
+        harness = [str(self.sources / "f08/io" / name) for name in ("ioharness.defn", "ioharness.tlt")]
+        script = self.home / "testmerge"
+        script.write_text((self.sources / "maint/testmerge.in").read_text().replace("@PERL@", "/usr/bin/perl", 1))
+        merge = ["perl", str(script), f"-defn={self.sources}/maint/common.defn", *harness]
+        subprocess.run(merge, cwd=made, check=True, stdout=subprocess.DEVNULL)
+        library = [*self.fortran_compiler, "-c", str(self.sources / "util/mtest_f08.f90"), "-o", "fortran.o"]
+        if not self.call(library):
+            sys.exit(f"mpich.py: {library[-3]} does not compile ({self.log})")
+
+    def fortran_program(self, folder: str, name: str) -> bool:
+        (self.home / folder).mkdir(parents=True, exist_ok=True)
+        output = str(self.home / folder / name)
+        paths = []
+        for file in self.rules[folder].get(f"{name}_SOURCES", f"{name}.f90").split():
+            places = (self.sources / folder, self.home / folder, self.sources / folder.replace("f08", "f77"))
+            paths.append(str(next((place / file for place in places if (place / file).exists()), file)))
+        in_c = [path for path in paths if path.endswith(".c")]
+        compiler = [*self.compiler, f"-I{self.home}/{folder}", "-DF77_NAME_LOWER_USCORE=1"]
+        if len(in_c) == len(paths):
+            return self.call([*compiler, *paths, "libsingle.a", "-o", output, "-lm", "-lpthread"])
+        objects = []
+        for path in in_c:
+            objects.append(str(self.home / folder / f"{name}-{pathlib.Path(path).stem}.o"))
+            if not self.call([*compiler, "-c", path, "-o", objects[-1]]):
+                return False
+        sources = sorted(set(paths) - set(in_c), key=lambda path: pathlib.Path(path).stem == name)  # modules come first
+        modules = self.home / folder / f"{name}-modules"  # two programs have modules of the same name
+        modules.mkdir(exist_ok=True)
+        return self.call([*self.fortran_compiler, f"-J{modules}", *sources, *objects, "fortran.o", "-o", output])
+
     def program(self, folder: str, name: str) -> bool:
         if (self.home / folder / name).exists():
             return True
+        if folder in FORTRAN:
+            return self.fortran_program(folder, name)
         rules = self.rules[folder]
         flags = [word for word in rules.get(f"{name}_CPPFLAGS", "").split() if word.startswith("-D")]
         files = [word for word in rules.get(f"{name}_SOURCES", f"{name}.c").split() if word.endswith(".c")]
@@ -258,11 +297,19 @@ def run(options: argparse.Namespace, test: Test) -> tuple[str, float]:
     if test.folder.startswith("errors/") or test.name.startswith("attrerr"):
         # They ask MPI_COMM_WORLD to return errors; what belongs to no communicator is raised on MPI_COMM_SELF.
         command += ["-initial-errhandler", "mpi_errors_return"]
-    command += ["-n", str(test.ranks), f"./{test.name}", *test.arguments]
+    name = re.sub(r"[^\w.+=-]+", "_", str(test))[:200]
+    directory = options.home / test.folder
+    program = f"./{test.name}"
+    if test.folder.endswith("io"):  # some give their files the same names
+        program = str(directory / test.name)
+        directory = options.home / "scratch" / name
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+    command += ["-n", str(test.ranks), program, *test.arguments]
     start = time.monotonic()
     with subprocess.Popen(
         command,
-        cwd=options.home / test.folder,
+        cwd=directory,
         env={**os.environ, **test.environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -278,14 +325,13 @@ def run(options: argparse.Namespace, test: Test) -> tuple[str, float]:
             os.killpg(job.pid, signal.SIGKILL)
             output = job.communicate()[0].decode(errors="replace")
             wrong = f"mpiexec did not end the job after {limit:.0f} s"
-    name = re.sub(r"[^\w.+=-]+", "_", str(test))[:200]
     (options.logs / f"{name}.log").write_text(" ".join(command) + "\n" + output)
     return wrong, time.monotonic() - start
 
 
 def table(tests: list[Test], unbuilt: set[tuple[str, str]], outcomes: dict[str, str]) -> str:
     rows = [["folder", "programs", "not built", "run", *OUTCOMES]]
-    for folder in (*FOLDERS, "all"):
+    for folder in (*FOLDERS, *FORTRAN, "all"):
         here = [test for test in tests if folder in ("all", test.folder)]
         count = collections.Counter(outcomes[str(test)] for test in here if str(test) in outcomes)
         programs = {(test.folder, test.name) for test in here}
@@ -319,6 +365,7 @@ def main() -> int:
         parser.error(f"{options.sources} is no clone of MPICH")
     built_for = [options.prefix / "include/mpi.h", options.prefix / "bin" / options.mpicc]
     key = hashlib.sha256(b"".join(path.read_bytes() for path in built_for) + str(options.prefix).encode())
+    options.folders = [*FOLDERS, *(FORTRAN if (options.prefix / "bin/mpifort").exists() else ())]
     options.home = options.build.resolve() / key.hexdigest()[:12]
     options.logs = (options.logs or options.home / "logs").resolve()
     options.logs.mkdir(parents=True, exist_ok=True)
@@ -327,7 +374,9 @@ def main() -> int:
     tests = choose(options, left_out)
     builder = Builder(options)
     builder.library()
-    purposes = on_purpose()
+    if options.folders[-1] in FORTRAN:
+        builder.fortran_library()
+    purposes = cells.known(pathlib.Path(__file__).with_name("mpich-failures.txt"))
     outcomes: dict[str, str] = {}
     lines: list[str] = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -339,7 +388,7 @@ def main() -> int:
         for done in concurrent.futures.as_completed(runs):
             test = runs[done]
             wrong, seconds = done.result()
-            reason = next((reason for pattern, reason in purposes if pattern.match(str(test))), "")
+            reason = cells.reason_for(str(test), purposes)
             if wrong:
                 outcome = "fails on purpose" if reason else "failed"
                 expectation = f" (MPICH expects that: {test.expected_to_fail})" if test.expected_to_fail else ""

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs mpi4py's test modules, each for itself and with each number of processes, and prints one table.
+"""Runs mpi4py's tests, each module for itself and with each number of processes, and prints one table.
 
 A module runs alone so that one that hangs costs no more than its own time limit, and hides no other. A cell of the
 table is passed/failed/skipped, counted on the rank where most tests failed; "limit" says that the time was up, "died"
-that the run ended without a result. Exits with 1 unless every module ran at least one test and none failed.
+that the run ended without a result. Below the table stands why tests were skipped. Exits with 1 unless every module ran
+at least one test and none failed.
 """
 
 from __future__ import annotations
@@ -11,23 +12,35 @@ from __future__ import annotations
 import argparse
 import pathlib
 import re
-import signal
-import subprocess
 import sys
-import time
 from dataclasses import dataclass
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "foreign"))
+
+import cells  # noqa: E402
+from cells import Cell  # noqa: E402
 
 RAN = re.compile(r"Ran (\d+) tests? in")
 VERDICT = re.compile(r"(?:^|\s)(?:OK|FAILED)(?: \((.*)\))?$")
 NUMBER = re.compile(r"(\w[\w ]*)=(\d+)")
 BAD = ("failures", "errors", "unexpected successes")
+SKIPPED = re.compile(r"skipped (?:'([^'\n]*)'|\"([^\"\n]*)\")$", re.MULTILINE)
 
 
 @dataclass
-class Cell:
-    text: str
-    good: bool
-    seconds: float = 0.0
+class Row:
+    name: str
+    folder: str  # of mpi4py's sources
+    python: list[str]
+    launched: bool = True  # by mpiexec; the other starts its jobs itself, and one process runs it
+
+
+# What lies in other folders than test/, and is no module for main.py.
+ELSEWHERE = (
+    Row("test_futures", "demo/futures", ["test_futures.py", "-v"]),
+    Row("test_futures-shared", "demo/futures", ["-m", "mpi4py.futures", "test_futures.py", "-v"]),
+    Row("test_run", "demo/test-run", ["test_run.py", "-v"], launched=False),
+)
 
 
 def count(output: str) -> Cell:
@@ -49,41 +62,22 @@ def count(output: str) -> Cell:
     return Cell(f"{max(ran - failed - skipped, 0)}/{failed}/{skipped}", failed == 0 and ran > 0)
 
 
-def run(command: list[str], directory: pathlib.Path, log: pathlib.Path, limit: float) -> Cell:
-    start = time.monotonic()
-    with log.open("wb") as out:
-        job = subprocess.Popen(
-            command, cwd=directory, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
-        )
-        try:
-            status = job.wait(limit)
-        except subprocess.TimeoutExpired:
-            status = None
-            job.send_signal(signal.SIGTERM)  # mpiexec ends its ranks
-            try:
-                job.wait(5)
-            except subprocess.TimeoutExpired:
-                job.kill()
-                job.wait()
-    cell = count(log.read_text(errors="replace"))
-    if status is None:
+def judge(run: cells.Run) -> Cell:
+    cell = count(run.output)
+    if run.status is None:
         cell = Cell("limit", False)
-    elif status != 0 and cell.good:
-        cell = Cell(f"exit {status}", False)
-    cell.seconds = time.monotonic() - start
+    elif run.status != 0 and cell.good:
+        cell = Cell(f"exit {run.status}", False)
+    cell.seconds = run.seconds
     return cell
 
 
-def table(modules: list[str], counts: list[int], cells: dict[tuple[str, int], Cell]) -> str:
-    rows = [["passed/failed/skipped", *(f"{n} proc." for n in counts)]]
-    for module in modules:
-        shown = [cells.get((module, n)) for n in counts]
-        rows.append([module, *(f"{c.text}{'' if c.good else ' !'}" if c else "" for c in shown)])
-    seconds = [sum(cells[m, n].seconds for m in modules if (m, n) in cells) for n in counts]
-    rows.append(["seconds", *(f"{s:.0f}" for s in seconds)])
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip() for row in rows]
-    return "\n".join(lines)
+def skips(reasons: dict[str, dict[str, list[int]]]) -> str:
+    lines = [
+        f"skipped, {reason!r}: " + ", ".join(f"{module} ({' '.join(map(str, n))})" for module, n in modules.items())
+        for reason, modules in sorted(reasons.items())
+    ]
+    return "\n".join(["Reasons, modules, numbers of processes:", *lines]) if lines else "No test was skipped."
 
 
 def main() -> int:
@@ -91,7 +85,7 @@ def main() -> int:
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--nodes", type=int, default=1, help="of a cluster, which node1, node2, ... are; mpiexec is Hydra's")
     parser.add_argument("--python", required=True)
-    parser.add_argument("--tests", type=pathlib.Path, required=True, help="mpi4py's test directory")
+    parser.add_argument("--sources", type=pathlib.Path, required=True, help="mpi4py's")
     parser.add_argument("--logs", type=pathlib.Path, required=True)
     parser.add_argument("--counts", required=True, help='numbers of processes: "1 2 3"')
     parser.add_argument("--modules", required=True, help="regular expression over the names of modules or files")
@@ -100,27 +94,36 @@ def main() -> int:
     options = parser.parse_args()
 
     wanted = re.compile(options.modules)
-    modules = sorted(p.stem for p in options.tests.glob("test_*.py") if wanted.search(p.stem) or wanted.search(p.name))
+    rows = [
+        Row(p.stem, "test", ["main.py", "--no-builddir", "-v", "-i", rf"^{p.stem}\.py$", *options.arguments])
+        for p in sorted((options.sources / "test").glob("test_*.py"))
+    ]
+    rows = [row for row in (*rows, *ELSEWHERE) if wanted.search(row.name) or wanted.search(f"{row.name}.py")]
     counts = [int(n) for n in options.counts.split()]
-    if not modules:
+    if not rows:
         sys.exit(f"matrix.py: no module matches {options.modules}")
-    cells: dict[tuple[str, int], Cell] = {}
+    results: dict[tuple[str, int], Cell] = {}
+    reasons: dict[str, dict[str, list[int]]] = {}
     for n in counts:
-        directory = options.logs / f"n{n}"
-        directory.mkdir(parents=True, exist_ok=True)
-        for module in modules:
-            log = directory / f"{module}.log"
-            command = [options.mpiexec]
+        for row in rows:
+            launch = [options.mpiexec]
             if options.nodes > 1:
                 hosts = ",".join(f"node{k + 1}" for k in range(options.nodes))
-                command += ["-hosts", hosts, "-ppn", str(-(-n // options.nodes))]
-            command += ["-n", str(n), options.python, "main.py", "--no-builddir"]
-            command += ["-i", rf"^{module}\.py$", *options.arguments]
-            cell = cells[module, n] = run(command, options.tests, log, options.limit)
+                launch += ["-hosts", hosts, "-ppn", str(-(-n // options.nodes))]
+            launch += ["-n", str(n)]
+            if not row.launched and (n > 1 or options.nodes > 1):
+                continue
+            log = options.logs / f"n{n}" / f"{row.name}.log"
+            command = [*(launch if row.launched else []), options.python, *row.python]
+            run = cells.run(command, options.sources / row.folder, log, options.limit, {"MPIEXEC": options.mpiexec})
+            cell = results[row.name, n] = judge(run)
+            for reason in sorted({single or double for single, double in SKIPPED.findall(run.output)}):
+                reasons.setdefault(reason, {}).setdefault(row.name, []).append(n)
             note = "" if cell.good else f"  {log}"
-            print(f"{n} processes: {module}: {cell.text}, {cell.seconds:.1f} s{note}", file=sys.stderr, flush=True)
-    print(table(modules, counts, cells))
-    return 0 if all(cell.good for cell in cells.values()) else 1
+            print(f"{n} processes: {row.name}: {cell.text}, {cell.seconds:.1f} s{note}", file=sys.stderr, flush=True)
+    print(cells.table("passed/failed/skipped", [row.name for row in rows], counts, results))
+    print(skips(reasons))
+    return 0 if all(cell.good for cell in results.values()) else 1
 
 
 if __name__ == "__main__":
