@@ -39,6 +39,39 @@ class Outbox {
   void begin_other() { size_.fetch_add(1, std::memory_order_relaxed); }
   void end_others(std::uint32_t n) { size_.fetch_sub(n, std::memory_order_relaxed); }
 
+  // A peer that has failed: drop(item) of all that waits for it, and nothing ever goes to it again, since everybody has to wait. Throws
+  // std::bad_alloc, and then nothing has happened.
+  template <class F>
+  void close(int peer, F&& drop_item) {
+    OutboxItem& last = make();
+    Queue& queue = queues_[static_cast<std::size_t>(peer)];
+    const auto any = [](const OutboxItem&) { return true; };
+    while (OutboxItem* const item = queue.items.remove(any)) {
+      size_.fetch_sub(1, std::memory_order_relaxed);
+      drop_item(*item);
+      drop(*item);
+    }
+    for (Queue** link = &waiting_; *link != nullptr; link = &(*link)->next) {
+      if (*link != &queue) continue;
+      *link = queue.next;
+      queue.listed = false;
+      break;
+    }
+    (void)queue.items.append(last);
+    queue.closed = true;
+  }
+  bool is_closed(int peer) const { return queues_[static_cast<std::size_t>(peer)].closed; }
+  // Drops what keep(item) says no of.
+  template <class F>
+  void sift(F&& keep) {
+    for (Queue* queue = waiting_; queue != nullptr; queue = queue->next) {
+      while (OutboxItem* const item = queue->items.remove([&](const OutboxItem& one) { return !keep(one); })) {
+        size_.fetch_sub(1, std::memory_order_relaxed);
+        drop(*item);
+      }
+    }
+  }
+
   bool collects() const { return strategy_->collects(); }
 
   // Offers what waits to the network: send_to(peer, send) calls send(Packets&) of that peer. Whether anything has left.
@@ -72,6 +105,7 @@ class Outbox {
     Queue* next;  // of those that something waits for
     int peer;
     bool listed;
+    bool closed;
   };
 
   void drop(OutboxItem& item);
