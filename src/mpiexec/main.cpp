@@ -111,8 +111,14 @@ Placement find_placement(Options& options, int usable) {
   return placement;
 }
 
-// What a job that goes on without ranks that fail cannot have.
+// What a job that goes on without ranks that fail cannot have. That it shall is for us to know, and not for its ranks.
 void require_survivable(const Options& options) {
+  std::vector<EnvironmentPlan> plans{options.environment};
+  for (const App& app : options.apps) plans.push_back(app.environment);
+  for (const EnvironmentPlan& plan : plans)
+    for (const auto& [name, value] : plan.set)
+      if (name == boot::fault_tolerance_variable)
+        throw UsageError("the variable " + name + " is for mpiexec itself: use -with-ft " + value);
   if (!options.survive_failures) return;
   const char* const cure = ", and a job that goes on without failed ranks (-with-ft, HEDDLE_FAULT_TOLERANCE) cannot be so yet: ";
   if (options.threads != 0)

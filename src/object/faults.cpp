@@ -18,18 +18,16 @@ Error describe_fault(int error_class) {
   }
 }
 
-Error fault_of(const Comm& comm, int source) {
+Error fault_of_used(const Comm& comm, int source) {
   const CommFaults* const faults = comm.faults.load(std::memory_order_acquire);
-  if (faults == nullptr) return success;
   if (faults->is_revoked()) return describe_fault(MPIX_ERR_REVOKED);
   if (source == MPI_ANY_SOURCE) return faults->is_pending() ? describe_fault(MPIX_ERR_PROC_FAILED_PENDING) : success;
   return comm.owner->faults->is_gone(comm.world_rank(source)) ? describe_fault(MPIX_ERR_PROC_FAILED) : success;
 }
 
-Error fault_of_collective(const Comm& comm) {
+Error fault_of_used(const Comm& comm) {
   const CommFaults* const faults = comm.faults.load(std::memory_order_acquire);
-  if (faults == nullptr || !faults->is_broken()) [[likely]]
-    return success;
+  if (!faults->is_broken()) return success;
   return describe_fault(faults->is_revoked() ? MPIX_ERR_REVOKED : MPIX_ERR_PROC_FAILED);
 }
 

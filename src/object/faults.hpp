@@ -47,9 +47,15 @@ constexpr bool is_fault(int error_class) {
 }
 
 // Why a message from this source of the communicator need not come, with its sentence; success: it may.
-Error fault_of(const Comm& comm, int source);
+Error fault_of_used(const Comm& comm, int source);
+inline Error fault_of(const Comm& comm, int source) {
+  return comm.faults.load(std::memory_order_acquire) == nullptr ? success : fault_of_used(comm, source);
+}
 // Why a collective operation of the communicator cannot be; success: it can.
-Error fault_of_collective(const Comm& comm);
+Error fault_of_used(const Comm& comm);
+inline Error fault_of_collective(const Comm& comm) {
+  return comm.faults.load(std::memory_order_acquire) == nullptr ? success : fault_of_used(comm);
+}
 // An error of this class with its sentence.
 Error describe_fault(int error_class);
 // What a job with failures does not support yet: an error of class MPI_ERR_UNSUPPORTED_OPERATION; else success.

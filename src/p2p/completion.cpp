@@ -332,7 +332,8 @@ Error Request_free(MPI_Request* handle) {
   Request* request = object(*handle);
   if (request == nullptr) return bad_request(*handle, 0);
   if (request->persistent && !request->active) request->done.store(1, std::memory_order_relaxed);
-  (void)is_pending(*request);  // from here on it is like any other that is not done
+  if (request->error == MPIX_ERR_PROC_FAILED_PENDING) [[unlikely]]
+    (void)is_pending(*request);  // from here on it is like any other that is not done
   *handle = MPI_REQUEST_NULL;
   return end(*request);
 }

@@ -71,9 +71,11 @@ Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const D
 Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
            MPI_Status* status) {
   Request& request = begin_recv(comm, plane, buffer, count, datatype, peer, tag);
-  Error error = wait_to_the_end(request);
-  if (error) [[unlikely]]
-    error = explain(request);
+  Error error = wait(request);
+  if (error) [[unlikely]] {
+    error = wait_to_the_end(request);
+    if (error) error = explain(request);
+  }
   if (status != nullptr) set_status(*status, request.source, request.tag, static_cast<MPI_Count>(request.bytes));
   give_back(request);
   return error;

@@ -90,8 +90,10 @@ Error Sendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtyp
   });
   Request* const both[] = {&receive, &send};
   Error error = p2p::wait_all(both, 2);
-  if (error) error = p2p::wait_to_the_end(receive);
-  if (!error) error = Error(send.error);
+  if (error) {
+    error = p2p::wait_to_the_end(receive);
+    if (!error) error = Error(send.error);
+  }
   if (error) error = p2p::explain(receive.error != MPI_SUCCESS ? receive : send);
   if (status != MPI_STATUS_IGNORE)
     set_status(*status, receive.source, receive.tag, static_cast<MPI_Count>(receive.bytes));

@@ -163,10 +163,10 @@ static Error bring_up(Rank& rank) {
   if (!rank.job) return fail(MPI_ERR_OTHER, "%s", problem.text);
   if (alone && rank.job->rank() == 0) name_unknown_variables();
   const boot::World& job = *rank.job;
-  if (!alone && !job.survives_failures() && is_ulfm(setting(boot::fault_tolerance_variable)))
+  if (alone && job.size() > 1 && is_ulfm(setting(boot::fault_tolerance_variable)))
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "%s asks for a job that goes on without failed ranks, which only Heddle's mpiexec on one machine has, and it reads the "
-                "variable from its own environment; unset it, or start the job so",
+                "%s asks for a job that goes on without failed ranks, and another launcher than Heddle's mpiexec has started this one; "
+                "unset it, or start the job by mpiexec -with-ft ulfm on one machine",
                 boot::fault_tolerance_variable);
   rank.peer_memory.begin(job);
   rank.world_rank = job.rank();
