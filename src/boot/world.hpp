@@ -74,9 +74,7 @@ class World : public lln::Directory {
   // Whether the job goes on without ranks that fail (mpiexec --with-ft), and what is known of them.
   bool survives_failures() const { return failures().asked != 0; }
   FailureLog& failures() const { return failure_log(header_); }
-  bool is_gone(int rank) const {
-    return failure_entries(header_)[rank].position.load(std::memory_order_acquire) != 0;
-  }
+  bool is_gone(int rank) const { return failure_entries(header_)[rank].position.load(std::memory_order_acquire) != 0; }
   // In the order in which they failed: the rank, and from 1 on the position of a rank; 0: it has not.
   int failed(std::uint32_t i) const { return failure_entries(header_)[i].rank.load(std::memory_order_relaxed); }
   const FailureEntry* failure_entries_of_ranks() const { return failure_entries(header_); }

@@ -79,7 +79,8 @@ Agreement::Outcome Agreement::decide() const {
     if (!takes_part[static_cast<std::size_t>(m)] && position >= acknowledged &&
         mine_.operation == Contribution::Operation::agree)
       outcome.error = MPIX_ERR_PROC_FAILED;
-    if (i < failures) takes_part[static_cast<std::size_t>(m)] = false;  // a shrink leaves out who was known to have failed
+    if (i < failures)
+      takes_part[static_cast<std::size_t>(m)] = false;  // a shrink leaves out who was known to have failed
     ++position;
   }
   if (mine_.operation == Contribution::Operation::agree) return outcome;

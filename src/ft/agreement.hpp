@@ -15,9 +15,9 @@ class Agreement {
  public:
   struct Outcome {
     int error = MPI_SUCCESS;
-    int flag = 0;                  // of an agree: of all that have contributed
-    std::vector<int> survivors;    // of a shrink: world ranks, in the order of the communicator
-    Context context = 0;           // for them
+    int flag = 0;                // of an agree: of all that have contributed
+    std::vector<int> survivors;  // of a shrink: world ranks, in the order of the communicator
+    Context context = 0;         // for them
   };
 
   // Throws std::bad_alloc where the job's segment has no memory for it.

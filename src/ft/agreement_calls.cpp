@@ -19,7 +19,8 @@ using Operation = ft::Contribution::Operation;
 
 Error error_of(const Agreement::Outcome& outcome) {
   if (outcome.error == MPI_ERR_OTHER)
-    return fail(MPI_ERR_OTHER, "members of the communicator are in MPIX_Comm_agree while others are in MPIX_Comm_shrink");
+    return fail(MPI_ERR_OTHER,
+                "members of the communicator are in MPIX_Comm_agree while others are in MPIX_Comm_shrink");
   return outcome.error == MPI_SUCCESS ? success : describe_fault(outcome.error);
 }
 
@@ -48,7 +49,8 @@ struct Pending final : progress::Pollable {
   bool poll() override {
     if (!agreement.advance()) return false;
     const Agreement::Outcome outcome = agreement.decide();
-    if (newcomm != nullptr) *newcomm = shrunk(agreement.comm(), outcome);  // if there is no memory for it, it is tried again
+    if (newcomm != nullptr)
+      *newcomm = shrunk(agreement.comm(), outcome);  // if there is no memory for it, it is tried again
     if (flag != nullptr) *flag = outcome.flag;
     agreement.conclude();
     request->error = outcome.error;

@@ -31,7 +31,8 @@ Error find(Comm& comm, OfRank*& faults) {
   faults = static_cast<OfRank*>(comm.owner->faults.get());
   if (faults == nullptr)
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "this job ends with any process that fails; start it with mpiexec -with-ft ulfm (Heddle's, on one machine) to go on");
+                "this job ends with any process that fails; start it with mpiexec -with-ft ulfm (Heddle's, on one "
+                "machine) to go on");
   faults->meet(comm);
   return success;
 }
@@ -104,7 +105,8 @@ std::uint32_t OfRank::acknowledge(Comm& comm, std::uint32_t n) {
     const std::lock_guard guard(mutex_);
     learn();
     n = std::min(n, static_cast<std::uint32_t>(record.failed_ranks.size()));
-    if (n <= record.acknowledged.load(std::memory_order_relaxed)) return record.acknowledged.load(std::memory_order_relaxed);
+    if (n <= record.acknowledged.load(std::memory_order_relaxed))
+      return record.acknowledged.load(std::memory_order_relaxed);
     record.acknowledged.store(n, std::memory_order_release);
   }
   sweep();  // receives from anybody go on
@@ -121,11 +123,12 @@ Error OfRank::revoke(Comm& comm) {
   Record& record = record_of(comm);
   SharedComm* const shared = find_or_make_shared(rank_, record.context, record.group);
   if (shared == nullptr)
-    return fail(MPI_ERR_NO_MEM,
-                "there is no memory left in the job's segment to revoke the communicator by, or %d communicators have some",
-                boot::shared_comms);
-  if (shared->revoked.exchange(1, std::memory_order_seq_cst) == 0)
-    rank_.job->failures().trouble.fetch_add(1, std::memory_order_seq_cst);
+    return fail(
+        MPI_ERR_NO_MEM,
+        "there is no memory left in the job's segment to revoke the communicator by, or %d communicators have some",
+        boot::shared_comms);
+  shared->revoked.store(1, std::memory_order_seq_cst);
+  rank_.job->failures().trouble.fetch_add(1, std::memory_order_seq_cst);  // also after another: that one may never come to it
   {
     const std::lock_guard guard(mutex_);
     learn();
@@ -177,7 +180,8 @@ void OfRank::learn() {
     const SharedComm* const shared = find_shared(rank_, record->context);
     if (shared == nullptr || shared->revoked.load(std::memory_order_seq_cst) == 0) continue;
     record->revoked.store(true, std::memory_order_seq_cst);
-    record->comm->vni.store(nullptr, std::memory_order_seq_cst);  // the next operation asks for another (p2p::choose_vni)
+    record->comm->vni.store(nullptr,
+                            std::memory_order_seq_cst);  // the next operation asks for another (p2p::choose_vni)
   }
   for (Record* orphan = orphans_.get(); orphan != nullptr; orphan = orphan->next_orphan.get()) scan(*orphan);
   judge();

@@ -38,8 +38,8 @@ struct Record final : CommFaults {
   Comm* comm;  // null: it is gone, and receives that were begun on it are not
   const Context context;
   Group& group;
-  std::uint32_t scanned = 0;         // failures of the job
-  std::vector<int> failed_ranks;     // world ranks of those that were members, in order
+  std::uint32_t scanned = 0;      // failures of the job
+  std::vector<int> failed_ranks;  // world ranks of those that were members, in order
   std::shared_ptr<Record> next_orphan;
   std::atomic<std::uint32_t> agreements{0};  // that this member has begun
 };
@@ -55,7 +55,7 @@ struct Judgment final : message::Verdicts {
   const Record* find(std::uint64_t context) const;
 
   const boot::World& job;
-  std::vector<int> gone_ranks;                         // in the order of failures
+  std::vector<int> gone_ranks;                        // in the order of failures
   std::vector<std::shared_ptr<const Record>> broken;  // communicators with a member that has failed, or revoked
 };
 

@@ -39,7 +39,8 @@ bool Core::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
     });
   }
   outbox_.sift([&](const OutboxItem& item) {
-    const int error = item.request != nullptr ? verdicts.of_send(item.request->context, item.request->peer) : MPI_SUCCESS;
+    const int error =
+        item.request != nullptr ? verdicts.of_send(item.request->context, item.request->peer) : MPI_SUCCESS;
     if (error != MPI_SUCCESS) end_with(*item.request, error, wakeups);
     return error == MPI_SUCCESS;
   });
@@ -79,7 +80,8 @@ void Core::sweep_receives(const Verdicts& verdicts, Wakeups& wakeups) {
           tell_pending(receive, wakeups);
         } else if (error == MPI_SUCCESS) {
           // The failure has been acknowledged. Who has been told already finds that it is not over (settle).
-          if (receive.done.load(std::memory_order_relaxed) == told_pending) receive.done.store(0, std::memory_order_relaxed);
+          if (receive.done.load(std::memory_order_relaxed) == told_pending)
+            receive.done.store(0, std::memory_order_relaxed);
         } else {
           return error;
         }

@@ -120,9 +120,11 @@ void require_survivable(const Options& options) {
       if (name == boot::fault_tolerance_variable)
         throw UsageError("the variable " + name + " is for mpiexec itself: use -with-ft " + value);
   if (!options.survive_failures) return;
-  const char* const cure = ", and a job that goes on without failed ranks (-with-ft, HEDDLE_FAULT_TOLERANCE) cannot be so yet: ";
+  const char* const cure =
+      ", and a job that goes on without failed ranks (-with-ft, HEDDLE_FAULT_TOLERANCE) cannot be so yet: ";
   if (options.threads != 0)
-    throw UsageError("--ranks threads makes ranks end with their process" + std::string(cure) + "use --ranks processes");
+    throw UsageError("--ranks threads makes ranks end with their process" + std::string(cure) +
+                     "use --ranks processes");
   if (leads_elsewhere(options))
     throw UsageError("the hosts are for another launcher" + std::string(cure) + "run it on this machine");
 }

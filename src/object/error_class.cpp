@@ -114,7 +114,8 @@ const ErrorClass* standard_error_class(int code) {
   const int tool = code - MPI_T_ERR_CANNOT_INIT;
   if (tool >= 0 && tool < static_cast<int>(std::size(tool_classes))) return &tool_classes[tool];
   const int extension = code - MPIX_ERR_PROC_FAILED;
-  if (extension >= 0 && extension < static_cast<int>(std::size(extension_classes))) return &extension_classes[extension];
+  if (extension >= 0 && extension < static_cast<int>(std::size(extension_classes)))
+    return &extension_classes[extension];
   return nullptr;
 }
 

@@ -165,7 +165,8 @@ static Error bring_up(Rank& rank) {
   const boot::World& job = *rank.job;
   if (alone && job.size() > 1 && is_ulfm(setting(boot::fault_tolerance_variable)))
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "%s asks for a job that goes on without failed ranks, and another launcher than Heddle's mpiexec has started this one; "
+                "%s asks for a job that goes on without failed ranks, and another launcher than Heddle's mpiexec has "
+                "started this one; "
                 "unset it, or start the job by mpiexec -with-ft ulfm on one machine",
                 boot::fault_tolerance_variable);
   rank.peer_memory.begin(job);

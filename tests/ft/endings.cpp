@@ -31,8 +31,8 @@ void unsupported() {
   is_class(MPI_Comm_spawn("nothing", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE),
            MPI_ERR_UNSUPPORTED_OPERATION, "MPI_Comm_spawn");
   MPI_File file;
-  is_class(MPI_File_open(MPI_COMM_WORLD, "nothing", MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_ERR_UNSUPPORTED_OPERATION,
-           "MPI_File_open");
+  is_class(MPI_File_open(MPI_COMM_WORLD, "nothing", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+           MPI_ERR_UNSUPPORTED_OPERATION, "MPI_File_open");
 }
 
 void not_asked() {

@@ -51,14 +51,16 @@ void wildcards() {
   int value = -1;
   is_class(MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, world, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED,
            "MPI_Recv from anybody");
-  is_class(MPI_Probe(MPI_ANY_SOURCE, 1, world, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING, "MPI_Probe of anybody");
+  is_class(MPI_Probe(MPI_ANY_SOURCE, 1, world, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING,
+           "MPI_Probe of anybody");
   MPI_Request request;
   succeeds(MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, world, &request), "MPI_Irecv");
   is_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING, "MPI_Wait");
   check(request != MPI_REQUEST_NULL, "the request is pending still");
   int flag = 0;
   int error;
-  while ((error = MPI_Test(&request, &flag, MPI_STATUS_IGNORE)) == MPI_SUCCESS) test::equal(flag, 0, "nothing has come");
+  while ((error = MPI_Test(&request, &flag, MPI_STATUS_IGNORE)) == MPI_SUCCESS)
+    test::equal(flag, 0, "nothing has come");
   is_class(error, MPIX_ERR_PROC_FAILED_PENDING, "MPI_Test");
   check(request != MPI_REQUEST_NULL, "the request is pending still");
 
@@ -93,7 +95,8 @@ void collectives() {
   is_class(MPI_Barrier(world), MPIX_ERR_PROC_FAILED, "MPI_Barrier");
   MPI_Request request;
   const int error = MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, world, &request);
-  is_class(error != MPI_SUCCESS ? error : MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED, "MPI_Iallreduce");
+  is_class(error != MPI_SUCCESS ? error : MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED,
+           "MPI_Iallreduce");
   MPI_Comm copy;
   is_class(MPI_Comm_dup(world, &copy), MPIX_ERR_PROC_FAILED, "MPI_Comm_dup");
 }
@@ -153,8 +156,7 @@ void revocation(MPI_Comm left) {
   succeeds(MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, copy, &pending), "MPI_Irecv");
   std::vector<char> large(1 << 20);
   MPI_Request send;
-  succeeds(MPI_Isend(large.data(), 1 << 20, MPI_CHAR, (rank_in(copy) + 1) % last, 77, copy, &send),
-           "MPI_Isend");
+  succeeds(MPI_Isend(large.data(), 1 << 20, MPI_CHAR, (rank_in(copy) + 1) % last, 77, copy, &send), "MPI_Isend");
   if (last > 1) {
     // A long message may meet the receive from anybody, or be revoked: either is an end.
     if (rank_in(copy) == 0) succeeds(MPIX_Comm_revoke(copy), "MPIX_Comm_revoke");

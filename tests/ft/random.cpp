@@ -75,7 +75,8 @@ bool exchange(MPI_Comm comm, Plan& plan) {
 }
 
 bool collect(MPI_Comm comm, Plan& plan) {
-  const int n = size_of(comm), me = rank_in(comm), kind = plan.some(0, 5), length = plan.length(), root = plan.some(0, n - 1);
+  const int n = size_of(comm), me = rank_in(comm), kind = plan.some(0, 5), length = plan.length(),
+            root = plan.some(0, n - 1);
   std::vector<int> out(static_cast<std::size_t>(length), me + 1), in(out.size() * static_cast<std::size_t>(n), -1);
   const int sum = n * (n + 1) / 2;
   switch (kind) {
@@ -86,11 +87,13 @@ bool collect(MPI_Comm comm, Plan& plan) {
       test::equal(out.back(), root + 1, "what was broadcast");
       return true;
     case 2:
-      if (!went_well(MPI_Allreduce(out.data(), in.data(), length, MPI_INT, MPI_SUM, comm), "MPI_Allreduce")) return false;
+      if (!went_well(MPI_Allreduce(out.data(), in.data(), length, MPI_INT, MPI_SUM, comm), "MPI_Allreduce"))
+        return false;
       test::equal(in[static_cast<std::size_t>(length - 1)], sum, "the sum");
       return true;
     case 3:
-      if (!went_well(MPI_Allgather(out.data(), length, MPI_INT, in.data(), length, MPI_INT, comm), "MPI_Allgather")) return false;
+      if (!went_well(MPI_Allgather(out.data(), length, MPI_INT, in.data(), length, MPI_INT, comm), "MPI_Allgather"))
+        return false;
       test::equal(in.back(), n, "what was gathered");
       return true;
     case 4: {
