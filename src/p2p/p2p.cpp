@@ -147,7 +147,7 @@ bool goes_on_at_its_end(Request& receive) {
 Error wait_to_the_end(Request& receive) {
   Error error = wait(receive);
   while (error.code() == MPIX_ERR_PROC_FAILED_PENDING)
-    [[unlikely]] error = goes_on_at_its_end(receive) ? wait(receive) : Error(receive.error);
+    error = goes_on_at_its_end(receive) ? wait(receive) : Error(receive.error);
   return error;
 }
 
