@@ -33,6 +33,7 @@ def main() -> None:
     files: dict[Path, str] = {}
     if arguments.include:
         files[arguments.include / "mpi.h"] = header.render(mpi, constants)
+        files[arguments.include / "mpi-ext.h"] = header.render_extensions(mpi)
         files[arguments.include / "binding/functions.hpp"] = interface.functions_header(mpi)
         files[arguments.include / "binding/impl.hpp"] = interface.implementation_header(model)
     if arguments.source:

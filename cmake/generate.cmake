@@ -22,6 +22,7 @@ add_custom_command(
   OUTPUT ${HEDDLE_GENERATED}/stamp
   BYPRODUCTS
     ${HEDDLE_GENERATED}/include/mpi.h
+    ${HEDDLE_GENERATED}/include/mpi-ext.h
     ${HEDDLE_GENERATED}/include/binding/functions.hpp
     ${HEDDLE_GENERATED}/include/binding/impl.hpp
     ${HEDDLE_GENERATED}/source/functions.cpp

@@ -40,7 +40,7 @@ so each counts once.
 
 def render(standard: Standard, chapters: Chapters) -> str:
     rows, total = [], 0
-    for chapter in sorted(chapters.names, key=lambda c: _TITLES[c]):
+    for chapter in sorted(_TITLES, key=lambda c: _TITLES[c]):
         functions = sum(not f.large and chapters.of(f) == chapter for f in standard.functions)
         rows.append(f"| {_TITLES[chapter]} | {functions} |")
         total += functions

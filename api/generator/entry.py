@@ -11,7 +11,7 @@ from .text import WIDTH, call_like
 _PREAMBLE = """\
 // Generated: the entry points of chapter {chapter}.
 #include <mpi.h>
-
+{extensions}
 {includes}
 
 #pragma GCC visibility push(default)
@@ -32,8 +32,10 @@ _HEADERS = {"File": "object/file.hpp", "Op": "op/op.hpp", "Session": "object/ses
 
 
 def render(chapter: str, model: Model, chapters: Chapters) -> str:
-    functions = [f for f in model.standard.functions if chapters.of(f) == chapter and chapters.supports(f)]
-    parts = [_PREAMBLE.format(chapter=chapter, includes="\n".join(_includes(functions, model)))]
+    functions = [f for f in model.standard.all_functions if chapters.of(f) == chapter and chapters.supports(f)]
+    extended = any(f in model.standard.extensions for f in functions)
+    extensions = "#include <mpi-ext.h>\n" if extended else ""
+    parts = [_PREAMBLE.format(chapter=chapter, extensions=extensions, includes="\n".join(_includes(functions, model)))]
     parts += [_entry(f, model) for f in functions]
     return "\n".join(parts) + _CLOSING
 

@@ -107,6 +107,35 @@ def _prototypes(standard: Standard, prefix: str) -> list[str]:
     ]
 
 
+_EXTENSIONS = """\
+mpi-ext.h: what Heddle has beyond MPI 5.0, under MPIX_ names.
+
+Generated from api/extensions.toml. Fault tolerance: the functions and error classes are those of the MPI Forum's
+text on user-level failure mitigation and of Open MPI's header of this name; docs/guides/fault-tolerance.md says how a
+program gets it."""
+
+
+def render_extensions(standard: Standard) -> str:
+    """mpi-ext.h."""
+    prototypes = [
+        "\n".join(call_like(f"{f.result} {prefix}{f.name}(", f.arguments, ");") for f in standard.extensions)
+        for prefix in ("", "P")
+    ]
+    parts = [
+        comment(_EXTENSIONS),
+        "#ifndef HEDDLE_MPI_EXT_H\n#define HEDDLE_MPI_EXT_H\n",
+        '#include <mpi.h>\n\n#if defined(__cplusplus)\nextern "C" {\n#endif\n',
+        "/* ---- Error classes ---- */\n",
+        "\n".join(_define(n, str(v)) for n, v in standard.extension_classes.items()) + "\n",
+        "/* ---- Functions ---- */\n",
+        prototypes[0] + "\n",
+        "/* ---- The same under the names of the profiling interface ---- */\n",
+        prototypes[1] + "\n",
+        "#if defined(__cplusplus)\n}\n#endif\n\n#endif",
+    ]
+    return "\n".join(parts) + "\n"
+
+
 def render(standard: Standard, constants: dict[str, Any]) -> str:
     parts = [
         comment(_INTRODUCTION),

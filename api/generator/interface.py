@@ -8,9 +8,9 @@ from .text import WIDTH, call_like
 
 
 def functions_header(standard: Standard) -> str:
-    names = [f.name.removeprefix("MPI_") for f in standard.functions]
+    names = [f.name.removeprefix("MPI_") for f in standard.all_functions]
     return f"""\
-// Generated: every function of the standard has a number.
+// Generated: every function has a number.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ const char* name(Function function);
 
 def functions_source(standard: Standard) -> str:
     """The names are one string and their places in it: a table of pointers would be relocated at every start."""
-    names = ["no MPI function", *(f.name for f in standard.functions)]
+    names = ["no MPI function", *(f.name for f in standard.all_functions)]
     places, end = [], 0
     for name in names:
         places.append(str(end))

@@ -115,13 +115,13 @@ class Chapters:
 
     def check(self, standard: Standard) -> None:
         """Every function has an implementation, and every supported name is a function and stands in its chapter's file."""
-        known = {base_name(f): f for f in standard.functions}
+        known = {base_name(f): f for f in standard.all_functions}
         for name, file in self._supported.items():
             if name not in known:
                 raise ValueError(f"supported/{file}.txt: the standard has no MPI_{name}")
             if self.of(known[name]) != file:
                 raise ValueError(f"supported/{file}.txt: MPI_{name} belongs in {self.of(known[name])}.txt")
-        for function in standard.functions:
+        for function in standard.all_functions:
             if not self.supports(function):
                 raise ValueError(f"supported/{self.of(function)}.txt: MPI_{base_name(function)} is missing")
 
@@ -143,7 +143,7 @@ class Model:
     @cached_property
     def implementations(self) -> list[Implementation]:
         result = {}
-        for function in self.standard.functions:
+        for function in self.standard.all_functions:
             name = self.implementation_name(function)
             own = name == function.name.removeprefix("MPI_") or function.large
             # The large variant comes last and wins: it has every parameter.

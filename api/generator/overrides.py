@@ -33,7 +33,7 @@ class Overrides:
         self._require_matches(path.name, standard)
 
     def _require_matches(self, file: str, standard: Standard) -> None:
-        names = {base_name(f) for f in standard.functions}
+        names = {base_name(f) for f in standard.all_functions}
         patterns = [g.functions for g in self._guards]
         for patterns_of_list in self._lists.values():
             patterns += patterns_of_list

@@ -5,10 +5,15 @@ Reads pympistandard and hides its quirks: what leaves this module is ready to be
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 import pympistandard
+
+_EXTENSIONS = Path(__file__).parents[1] / "extensions.toml"
 
 # What pympistandard 0.2.0 says wrongly or only as LaTeX: (function, parameter) -> C declaration.
 _CORRECTIONS = {
@@ -66,10 +71,16 @@ class Standard:
     functions: tuple[Function, ...]
     callbacks: tuple[Function, ...]
     predefined_callbacks: dict[str, str]  # MPI_COMM_DUP_FN -> MPI_Comm_copy_attr_function
+    extensions: tuple[Function, ...]  # of extensions.toml
+    extension_classes: dict[str, int]  # error classes of its own
+
+    @property
+    def all_functions(self) -> tuple[Function, ...]:
+        return self.functions + self.extensions
 
     @cached_property
     def by_name(self) -> dict[str, Function]:
-        return {f.name: f for f in self.functions}
+        return {f.name: f for f in self.all_functions}
 
 
 def _parameter(owner: str, raw) -> Parameter:
@@ -109,6 +120,17 @@ def _expand(symbol) -> list[Function]:
     return variants
 
 
+def _extension(name: str, parameters: list[list[str]]) -> Function:
+    return Function(
+        name=name,
+        result="int",
+        returns_error=True,
+        parameters=tuple(Parameter(n, kind, direction, c_type, "", None) for n, kind, direction, c_type in parameters),
+        large=False,
+        has_large=False,
+    )
+
+
 def load() -> Standard:
     pympistandard.use_api_version()
     functions = [
@@ -121,8 +143,11 @@ def load() -> Standard:
         predefined[p.express.iso_c.name] = callback
         if any(c.name == callback and c.has_large for c in callbacks):
             predefined[p.express.iso_c.name + "_C"] = callback + "_c"
+    extensions: dict[str, Any] = tomllib.loads(_EXTENSIONS.read_text())
     return Standard(
         functions=tuple(sorted(functions, key=lambda f: f.name.lower())),
         callbacks=tuple(callbacks),
         predefined_callbacks=predefined,
+        extensions=tuple(_extension(name, parameters) for name, parameters in extensions["function"].items()),
+        extension_classes=extensions["error_class"],
     )

@@ -10,6 +10,8 @@
 //     then         RankRecord of rank 0, of rank 1, ...        written by the rank, read by mpiexec
 //     then         Card of rank 0, of rank 1, ...              written by the rank, read by the others
 //     then         Board                                       open ports and published names
+//     then         SharedComms                                 communicators that outlive some of their members
+//     then         FailureLog and its entries                  written by mpiexec, read by all ranks
 //     heap_offset  the memory of node first_node, ...          boot knows only its place and size
 //
 // Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever
@@ -32,11 +34,13 @@
 
 #include "boot/wait_record.hpp"
 #include "lln/keyed_hash.hpp"
+#include "platform/native.hpp"
+#include "sync/robust_lock.hpp"
 
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 12;                 // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 13;                 // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -46,6 +50,9 @@ inline constexpr char job_fd_variable[] = "HEDDLE_JOB_FD";
 inline constexpr char launcher_variable[] = "HEDDLE_LAUNCHER";  // pid of mpiexec: the second way to the segment
 inline constexpr char rank_variable[] = "HEDDLE_RANK";
 inline constexpr char size_variable[] = "HEDDLE_SIZE";
+
+// Whether the job goes on without ranks that fail; read by mpiexec.
+inline constexpr char fault_tolerance_variable[] = "HEDDLE_FAULT_TOLERANCE";
 
 // What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also
 // mpiexec's option -initial-errhandler.
@@ -148,10 +155,37 @@ struct PublishedName {
   char port[most_port + 1];
 };
 struct alignas(64) Board {
-  std::atomic<std::uint32_t> locked;
+  sync::RobustLock<platform::Native> locked;
   std::atomic<std::uint32_t> ports_used, names_used;  // entries behind these were never taken, and are no memory yet
   std::atomic<std::uint64_t> ports[open_ports];       // a context of the rank that has opened it; 0: the entry is free
   PublishedName names[published_names];
+};
+
+// Of a job whose ranks may go on without some of them (mpiexec --with-ft): which ones have failed, in the order in which mpiexec, which
+// has reaped them, says so. Who has acquired that a rank is gone (its position) finds it in the log and sees all that it ever wrote, and it
+// writes no more.
+struct alignas(64) FailureLog {
+  std::int32_t asked;                   // 1: failures do not end the job, and are told here
+  std::atomic<std::uint32_t> failures;  // entries that are complete
+  // Changes with every failure, after it, and with every communicator that is revoked: whoever has seen nothing new here has missed nothing.
+  std::atomic<std::uint32_t> trouble;
+};
+struct FailureEntry {
+  std::atomic<std::int32_t> rank;       // that has failed as the so-manieth
+  std::atomic<std::uint32_t> position;  // of the rank with this number in that order, from 1 on; 0: it has not failed
+};
+
+// Communicators that were revoked, or whose members agree on something, by their contexts. Entries come and go under `locked`; a member
+// reads its own without.
+inline constexpr int shared_comms = 1024;
+struct SharedComm {
+  std::atomic<std::uint64_t> context;  // 0: the entry is free
+  std::atomic<std::uint64_t> block;    // what its members share (ft/shared_comm.hpp): an offset in the node's memory
+};
+struct alignas(64) SharedComms {
+  sync::RobustLock<platform::Native> locked;
+  std::atomic<std::uint32_t> used;  // entries behind these were never taken
+  SharedComm entries[shared_comms];
 };
 
 struct alignas(64) JobHeader {
@@ -199,7 +233,8 @@ constexpr std::size_t placement_bytes(int ranks, int nodes, bool renumbered) {
 // `ranks` that there can be.
 constexpr std::size_t heap_offset(int ranks, int nodes, bool renumbered = false) {
   const std::size_t end = sizeof(JobHeader) + placement_bytes(ranks, nodes, renumbered) +
-                          static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card)) + sizeof(Board);
+                          static_cast<std::size_t>(ranks) * (sizeof(RankRecord) + sizeof(Card) + sizeof(FailureEntry)) +
+                          sizeof(Board) + sizeof(FailureLog) + sizeof(SharedComms);
   return (end + page_bytes - 1) / page_bytes * page_bytes;
 }
 
@@ -212,6 +247,13 @@ inline RankRecord* rank_records(JobHeader* header) {
 }
 inline Card* cards(JobHeader* header) { return reinterpret_cast<Card*>(rank_records(header) + header->capacity); }
 inline Board& board(JobHeader* header) { return *reinterpret_cast<Board*>(cards(header) + header->capacity); }
+inline SharedComms& shared_comms_of(JobHeader* header) { return *reinterpret_cast<SharedComms*>(&board(header) + 1); }
+inline FailureLog& failure_log(JobHeader* header) {
+  return *reinterpret_cast<FailureLog*>(&shared_comms_of(header) + 1);
+}
+inline FailureEntry* failure_entries(JobHeader* header) {
+  return reinterpret_cast<FailureEntry*>(&failure_log(header) + 1);
+}
 // How many ranks there have been so far.
 inline int ranks_so_far(const JobHeader& header) {
   return header.size + header.spawned.load(std::memory_order_acquire);

@@ -67,6 +67,9 @@ inline constexpr std::array variables{
              "Error handler that communicators begin with, also of errors before there is one; mpiexec sets it for its "
              "option -initial-errhandler",
              "guides/your-program.md"},
+    Variable{"HEDDLE_FAULT_TOLERANCE", "ulfm|no", "no",
+             "Whether a job goes on without ranks that fail, as after mpiexec's option -with-ft; read by mpiexec",
+             "guides/fault-tolerance.md"},
     Variable{
         "HEDDLE_SINGLETON", "0|1", "0",
         "Whether a program that another launcher started as one of several starts alone, as a singleton, instead of "

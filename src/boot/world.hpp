@@ -71,6 +71,14 @@ class World : public lln::Directory {
   std::uint64_t key() const { return header_->key; }
   // Open ports and published names. Null: the ranks are on several nodes that share no memory.
   Board* board() const { return has_one_segment() ? &boot::board(header_) : nullptr; }
+  // Whether the job goes on without ranks that fail (mpiexec --with-ft), and what is known of them.
+  bool survives_failures() const { return failures().asked != 0; }
+  FailureLog& failures() const { return failure_log(header_); }
+  bool is_gone(int rank) const { return failure_entries(header_)[rank].position.load(std::memory_order_acquire) != 0; }
+  // In the order in which they failed: the rank, and from 1 on the position of a rank; 0: it has not.
+  int failed(std::uint32_t i) const { return failure_entries(header_)[i].rank.load(std::memory_order_relaxed); }
+  const FailureEntry* failure_entries_of_ranks() const { return failure_entries(header_); }
+  SharedComms& shared_comms() const { return shared_comms_of(header_); }
   // Asks the launcher for something, of the kinds that launcher_socket.hpp lists, and waits for the answer. False: it
   // can't be asked, and `problem` says why.
   virtual bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) = 0;

@@ -62,12 +62,19 @@ Error fail_for_memory(Comm& comm) {
                           : fail(MPI_ERR_NO_MEM, sentence, name, progress::Shortage::seconds);
 }
 
+Error fault_on(Comm& comm, int error_class) {
+  const Error error = describe_fault(error_class);
+  error_detail().comm = &comm;
+  return error;
+}
+
 // A schedule's error is told here and not left in the request, which knows nothing of the message that failed.
 Error finish(Request& request, MPI_Status&) {
   const auto& schedule = *static_cast<Schedule*>(request.state);
   const int error = schedule.error();
   if (error == MPI_SUCCESS) [[likely]]
     return success;
+  if (is_fault(error)) return request.comm->handle != 0 ? fault_on(*request.comm, error) : describe_fault(error);
   if (error == MPI_ERR_NO_MEM && schedule.was_short_of_memory()) return fail_for_memory(*request.comm);
   const char* why =
       error == MPI_ERR_TRUNCATE ? ": it did not fit; do all processes agree on counts and datatypes?" : "";
@@ -266,7 +273,7 @@ void Schedule::persist(Begin&& begin) {
 }
 
 Error Schedule::run() {
-  const auto finish_pending = [this] {
+  const auto finish_pending = [this] {  // of a broken one, too: their buffers are the caller's
     if (pending_.empty()) return;
     if (p2p::wait_all(pending_.data(), pending_.size())) [[unlikely]] {
       for (Request* request : pending_) note(p2p::explain(*request));
@@ -285,6 +292,7 @@ Error Schedule::run() {
         local(step);
         break;
       default: {
+        if (is_broken()) break;
         // A send that is the last before a fence may as well block: it needs no request.
         const bool blocks = step.kind == Step::Kind::send && next_is_fence(i);
         persist([&] { blocks ? send_blocking(step) : start(step); });
@@ -310,7 +318,7 @@ void Schedule::begin_to_fence() {
         local(step);
         break;
       default:
-        attempt([&] { start(step); });
+        if (!is_broken()) attempt([&] { start(step); });
     }
   }
 }

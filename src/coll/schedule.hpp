@@ -22,6 +22,7 @@
 #include "coll/scratch.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
+#include "object/faults.hpp"
 #include "object/request.hpp"
 #include "p2p/p2p.hpp"
 #include "progress/shortage.hpp"
@@ -110,6 +111,9 @@ class Schedule final : public progress::Pollable {
   void local(const Step& step);
   void begin_to_fence();
   bool advance();
+  // A process has failed, or the communicator was revoked: nothing more is begun, as all members learn that by themselves. What they
+  // would get is wrong.
+  bool is_broken() const { return is_fault(error_); }
   void note(Error error) {
     if (error && error_ == MPI_SUCCESS) error_ = error.code();
   }
@@ -146,6 +150,7 @@ class TakenSchedule : public std::unique_ptr<Schedule, GiveScheduleBack> {
 template <class Plan>
 Error run(Comm& comm, Plan&& plan) {
   const TakenSchedule schedule(Schedule::take(comm));
+  if (Error error = fault_of_collective(comm)) return error;
   if (Error error = plan(*schedule)) return error;
   return schedule->run();
 }
@@ -160,6 +165,7 @@ Error submit(TakenSchedule schedule, bool persistent, MPI_Request* out);
 template <class Plan>
 Error start(Comm& comm, MPI_Request* out, Plan&& plan) {
   TakenSchedule schedule(Schedule::take(comm));
+  if (Error error = fault_of_collective(comm)) return error;
   if (Error error = plan(*schedule)) return error;
   if (Error error = schedule->refusal()) return error;
   return submit(std::move(schedule), false, out);

@@ -48,6 +48,8 @@ const Nodes* nodes_of(Comm& comm) {
 Region* region_of(Comm& comm) {
   CommState& state = state_of(comm);
   if (!state.shared) {
+    // Who waits there waits for all members, and a member that fails would be missed for ever.
+    if (comm.owner->faults) return nullptr;
     if (!p2p::is_on_one_node(comm)) return nullptr;
     make_region(comm, state, {comm.rank, comm.size, nullptr});
   }

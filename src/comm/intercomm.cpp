@@ -10,6 +10,7 @@
 #include "comm/join_groups.hpp"
 #include "comm/make_comm.hpp"
 #include "object/context.hpp"
+#include "object/faults.hpp"
 #include "object/resolve.hpp"
 #include "object/tags.hpp"
 
@@ -45,6 +46,7 @@ namespace mpi {
 
 Error Intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int remote_leader, int tag,
                        MPI_Comm* newintercomm) {
+  if (Error e = check_survivable(*local_comm.owner, "an intercommunicator")) return e;
   const auto met = [&](const Group& local, Context offered, Remote& remote) {
     if (!peer_comm) return fail(MPI_ERR_COMM, "peer_comm is MPI_COMM_NULL at the local leader");
     if (remote_leader < 0 || remote_leader >= peer_comm->remote_size)
@@ -64,6 +66,7 @@ Error Intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int 
 Error Intercomm_create_from_groups(Group& local_group, int local_leader, Group* remote_group, int remote_leader,
                                    const char* stringtag, const Info* info, Errhandler& errhandler,
                                    MPI_Comm* newintercomm) {
+  if (Error e = check_survivable(current_rank(), "an intercommunicator")) return e;
   if (Error e = check_stringtag(stringtag)) return e;
   if (!errhandler.fits(Kind::comm)) return fail(MPI_ERR_ERRHANDLER, "errhandler is not one for communicators");
   if (local_group.rank == MPI_UNDEFINED) return fail(MPI_ERR_GROUP, "this process is not in local_group");

@@ -1,7 +1,5 @@
 #include "dpm/board.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "object/context.hpp"
@@ -9,10 +7,10 @@
 
 namespace heddle::dpm {
 
-LockedBoard::LockedBoard(boot::Board& board) : board_(board) {
-  while (board_.locked.exchange(1, std::memory_order_acquire) != 0) sched_yield();
-}
-LockedBoard::~LockedBoard() { board_.locked.store(0, std::memory_order_release); }
+LockedBoard::LockedBoard(boot::Board& board)
+    : board_(board),
+      guard_(board.locked, static_cast<std::uint32_t>(current_rank().world_rank),
+             [](std::uint32_t rank) { return current_rank().job->is_gone(static_cast<int>(rank)); }) {}
 
 boot::Board* board_of(const Rank& rank) {
   boot::Board* const board = rank.job->board();

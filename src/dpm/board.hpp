@@ -14,7 +14,6 @@ namespace heddle::dpm {
 class LockedBoard {
  public:
   explicit LockedBoard(boot::Board& board);
-  ~LockedBoard();
   LockedBoard(const LockedBoard&) = delete;
   LockedBoard& operator=(const LockedBoard&) = delete;
 
@@ -27,6 +26,7 @@ class LockedBoard {
 
  private:
   boot::Board& board_;
+  const sync::RobustGuard<platform::Native> guard_;
 };
 
 // Null, with the sentence of an error of class MPI_ERR_UNSUPPORTED_OPERATION: the ranks are on several nodes that share no

@@ -15,6 +15,7 @@
 #include "dpm/everyone.hpp"
 #include "dpm/port.hpp"
 #include "object/context.hpp"
+#include "object/faults.hpp"
 #include "object/resolve.hpp"
 
 namespace heddle {
@@ -114,6 +115,7 @@ namespace mpi {
 
 // No info key means anything here.
 Error Comm_accept(const char* port_name, const Info*, int root, Comm& comm, MPI_Comm* newcomm) {
+  if (Error e = check_survivable(*comm.owner, "an intercommunicator")) return e;
   const auto accept = [&](Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {
     if (maker_of(port) != rank.world_rank)
       return fail(MPI_ERR_PORT, "port_name is '%.100s', which another process has opened", port_name);
@@ -123,6 +125,7 @@ Error Comm_accept(const char* port_name, const Info*, int root, Comm& comm, MPI_
 }
 
 Error Comm_connect(const char* port_name, const Info*, int root, Comm& comm, MPI_Comm* newcomm) {
+  if (Error e = check_survivable(*comm.owner, "an intercommunicator")) return e;
   const auto connect = [&](Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {
     if (maker_of(port) == rank.world_rank)
       return fail(MPI_ERR_PORT, "port_name is '%.100s', which this process itself has opened", port_name);

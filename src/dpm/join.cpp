@@ -9,6 +9,7 @@
 #include "binding/impl.hpp"
 #include "comm/join_groups.hpp"
 #include "object/context.hpp"
+#include "object/faults.hpp"
 #include "object/resolve.hpp"
 
 namespace heddle::mpi {
@@ -60,6 +61,7 @@ Error swap(int fd, const T& ours, T& theirs) {
 Error Comm_join(int fd, MPI_Comm* intercomm) {
   Rank& rank = current_rank();
   *intercomm = MPI_COMM_NULL;
+  if (Error e = check_survivable(rank, "an intercommunicator")) return e;
   if (rank.self == nullptr) return fail(MPI_ERR_OTHER, "the world model is not initialized, or finalized already");
   const Introduction ours{.job = rank.job->key(), .rank = rank.world_rank};
   Introduction theirs;

@@ -14,6 +14,7 @@
 #include "dpm/parent.hpp"
 #include "dpm/program.hpp"
 #include "object/context.hpp"
+#include "object/faults.hpp"
 #include "object/resolve.hpp"
 
 namespace heddle {
@@ -140,6 +141,7 @@ namespace mpi {
 
 Error Comm_spawn(const char* command, char* argv[], int maxprocs, const Info* info, int root, Comm& comm,
                  MPI_Comm* intercomm, int array_of_errcodes[]) {
+  if (Error e = check_survivable(*comm.owner, "an intercommunicator")) return e;
   const auto prepare = [&](std::vector<boot::SpawnProgram>& programs, std::vector<Count>& counts) {
     counts = {{maxprocs, 0}};
     return dpm::describe_program(command, argv, maxprocs, info, programs.emplace_back());
@@ -150,6 +152,7 @@ Error Comm_spawn(const char* command, char* argv[], int maxprocs, const Info* in
 Error Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_argv[], const int array_of_maxprocs[],
                           const MPI_Info array_of_info[], int root, Comm& comm, MPI_Comm* intercomm,
                           int array_of_errcodes[]) {
+  if (Error e = check_survivable(*comm.owner, "an intercommunicator")) return e;
   const auto prepare = [&](std::vector<boot::SpawnProgram>& programs, std::vector<Count>& counts) {
     for (int i = 0; i < count; ++i) counts.push_back({array_of_maxprocs[i], 0});
     if (array_of_commands == nullptr) return fail(MPI_ERR_ARG, "array_of_commands is a null pointer");

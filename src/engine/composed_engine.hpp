@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "boot/wait_record.hpp"
@@ -14,6 +15,7 @@
 #include "engine/composed_vni.hpp"
 #include "engine/engine.hpp"
 #include "engine/presets.hpp"
+#include "engine/revoked_vni.hpp"
 #include "engine/user_level_waiting.hpp"
 #include "engine/waiting.hpp"
 #include "instruments/span.hpp"
@@ -33,6 +35,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access)
       : Engine(std::move(model)), rank_(rank), looks_are_cheap_(Waiting::peeks(this->model()) && !rank.networks) {
     for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, make_access);
+    revoked_.emplace(vnis_.front());
     rank.machine.waiting = &rank.node->waiting();
     if (rank.job->usable_cores() <= rank.job->machine_ranks()) rank.machine.called_helper = &own_bell().called_another;
   }
@@ -109,6 +112,13 @@ class ComposedEngine final : public Engine, private progress::Attended {
     poll(0, {});
     leave();
   }
+
+  bool sweep(const message::Verdicts& verdicts) override {
+    bool complete = true;
+    for_each([&](auto& vni) { complete &= vni.sweep(verdicts); });
+    return complete;
+  }
+  Vni& revoked_vni() override { return *revoked_; }
 
   void begin_help(const cpu_set_t& cores, const progress::Setting& setting) override {
     if (is_served()) return;  // what submits to a communication thread has its helper already
@@ -456,6 +466,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   Rank& rank_;
   std::deque<ComposedVni<Access>> vnis_;
+  std::optional<RevokedVni> revoked_;  // there from the start
   AskedVnis asked_;
   Roles roles_;
   std::once_flag watch_started_;

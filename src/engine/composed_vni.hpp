@@ -102,6 +102,21 @@ class ComposedVni final : public Vni {
     return done;
   }
 
+  bool sweep(const message::Verdicts& verdicts) override {
+    bool complete = false;
+    try {
+      access_.run([&](Wakeups& wakeups) { complete = core_.sweep(verdicts, wakeups); });
+    } catch (const std::bad_alloc&) {
+      core_.note_shortage();
+    }
+    return complete;
+  }
+  bool settle(Request& receive, bool at_its_end) override {
+    bool goes_on = false;
+    run_surely([&](Wakeups& wakeups) { goes_on = core_.settle(receive, at_its_end, wakeups); });
+    return goes_on;
+  }
+
   bool something_to_do() const override { return core_.something_to_do() || access_.pending(); }
   bool something_left() const override { return core_.something_left() || access_.pending(); }
   std::uint32_t taken() const override { return core_.taken(); }

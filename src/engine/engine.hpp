@@ -49,6 +49,11 @@ class Engine : public lln::Watch::Attendant {
   // For calls that need nothing and progress all the same: takes no lock if nothing is to be done, and never waits for one.
   virtual void poll_once() = 0;
 
+  // What is under way after a failure, or when a communicator was revoked, on every VNI (message/failures.cpp). False: to be done again.
+  virtual bool sweep(const message::Verdicts& verdicts) = 0;
+  // For communicators that were revoked.
+  virtual Vni& revoked_vni() = 0;
+
   // Progress on cores that would idle (progress/idle_cores.hpp), on those of `cores`, and deferred submission if the setting
   // asks for it, from here on, and no longer. Not for a model without any lock. Throws std::system_error if there can be no
   // such threads.

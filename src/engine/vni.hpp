@@ -18,6 +18,7 @@ namespace heddle::message {
 class Core;
 struct SendArgs;
 struct Unexpected;
+class Verdicts;
 }  // namespace heddle::message
 
 namespace heddle::engine {
@@ -61,6 +62,11 @@ class Vni {
   virtual Error complete(Request& request) = 0;
   // The owner gives up an operation that may be under way; true if it was already done (then the owner gives it back).
   virtual bool disown(Request& request) = 0;
+
+  // After a failure (message/failures.cpp): goes through everything; false: to be done again. And a receive of which
+  // MPIX_ERR_PROC_FAILED_PENDING was told (Core::settle).
+  virtual bool sweep(const message::Verdicts& verdicts) = 0;
+  virtual bool settle(Request& receive, bool at_its_end) = 0;
 
   virtual instruments::Counters& counters() = 0;
 

@@ -15,6 +15,7 @@
 #include "io/shared_pointer.hpp"
 #include "io/system_error.hpp"
 #include "object/comm.hpp"
+#include "object/faults.hpp"
 #include "object/file.hpp"
 #include "object/group.hpp"
 #include "object/resolve.hpp"
@@ -118,6 +119,8 @@ Error at_first(File& fh, const char* what, Call&& call) {
 Error File_open(Comm& comm, const char* filename, int amode, const Info* info, MPI_File* fh) {
   if (Error e = check_amode(amode)) return e;
   if (comm.inter) return fail(MPI_ERR_COMM, "comm is an intercommunicator");
+  if (comm.size > 1)
+    if (Error e = check_survivable(*comm.owner, "a file of several processes")) return e;
   Comm* own = nullptr;
   if (Error e = split(comm, 0, comm.rank, own)) return e;
   File* file = make_object<File>();

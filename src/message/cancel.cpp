@@ -8,8 +8,9 @@ namespace heddle::message {
 
 // A send to another node may be taken back later, when its receiver has answered.
 bool Core::cancel(Request& request, Wakeups& wakeups) {
-  if (request.done.load(std::memory_order_relaxed) != 0) return false;
+  if (request.done.load(std::memory_order_relaxed) == 1) return false;
   if (request.receives ? !matcher_.withdraw(request) : !withdraw(request, wakeups)) return false;
+  if (request.receives) request.error = MPI_SUCCESS;  // of one that was told to be pending
   request.cancelled = true;
   finish(request, wakeups);
   return true;
@@ -28,7 +29,11 @@ bool Core::withdraw(Request& send, Wakeups& wakeups) {
     forget_claim(send);
     return true;
   }
-  if (!route_.is_remote(send.peer)) return send.order != node::nowhere && claims_.withdraw(send.order);
+  if (!route_.is_remote(send.peer)) {
+    if (send.order == node::nowhere || !claims_.withdraw(send.order)) return false;
+    announced_.erase(&send);
+    return true;
+  }
   const std::uint64_t name = send.order;
   if (name == 0) return false;  // its receiver has answered
   send_control(send.peer, lln::Header{lln::MessageKind::retract, 0, 0, 0}, &name, sizeof name, wakeups);
@@ -50,7 +55,9 @@ void Core::arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups) {
 
 // Of a send that is about to be finished: its message has been received, or has never left.
 void Core::forget_claim(Request& request) {
-  if (request.receives || request.order == node::nowhere) return;
+  if (request.receives) return;
+  if (!announced_.empty()) announced_.erase(&request);
+  if (request.order == node::nowhere) return;
   if (route_.is_remote(request.peer)) return sent_.withdraw(request);
   claims_.recycle(request.order);
   request.order = node::nowhere;

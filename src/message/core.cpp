@@ -1,5 +1,7 @@
 #include "message/core.hpp"
 
+#include <mpi-ext.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -53,6 +55,8 @@ Core::~Core() {
     delete m;
   }
 }
+
+bool Core::survives_failures() const { return rank_.faults != nullptr; }
 
 boot::PeerMemory& Core::peer_memory() { return rank_.peer_memory; }
 
@@ -123,18 +127,14 @@ void Core::start_send(Request& request, Wakeups& wakeups) {
   const Posted posted = must_wait(request.peer) ? Posted::busy : post_request(request, wakeups);
   if (posted == Posted::done) return;
   if (posted == Posted::no_memory) return fail(request, wakeups);
+  if (outbox_.is_closed(request.peer)) return end_with(request, MPIX_ERR_PROC_FAILED, wakeups);
   OutboxItem& item = outbox_.make();
   item.request = &request;
   append(request.peer, item, wakeups);
 }
 
 // Also of a send that finds no room in the segment for the first channel to the peer.
-void Core::fail(Request& request, Wakeups& wakeups) {
-  request.error = MPI_ERR_NO_MEM;
-  if (request.receives) request.order = 0;
-  forget_claim(request);
-  finish(request, wakeups);
-}
+void Core::fail(Request& request, Wakeups& wakeups) { end_with(request, MPI_ERR_NO_MEM, wakeups); }
 
 // An idle core may be taken by anybody at any time, and nobody knows for how long. So a thread of this rank that sleeps until
 // something moves does not depend on one.
@@ -156,7 +156,7 @@ void Core::start_isend(Request& request, Wakeups& wakeups) {
 // A long message announces itself, which costs no more than to defer it.
 bool Core::may_be_deferred(const Request& request) const {
   return request.capacity >= deferred_from_ && request.capacity <= eager_limit(request.peer) &&
-         request.peer != rank_.world_rank;
+         request.peer != rank_.world_rank && !outbox_.is_closed(request.peer);
 }
 
 void Core::begin_deferring(std::size_t from, progress::IdleCores& idle_cores) {
@@ -174,6 +174,7 @@ void Core::end_deferring() {
 }
 
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
+  if (outbox_.is_closed(peer)) return;  // it has failed
   const bool held = collects(peer) && is_held(peer);
   if (!held && !must_wait(peer)) {
     const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
@@ -309,6 +310,7 @@ bool Core::drain(int most, Wakeups& wakeups) {
 
 // Of a peer of this node, whose word is trusted: it shares memory with us.
 void Core::arrive_control(int sender, const Header& header, const std::byte* payload, Wakeups& wakeups) {
+  if (outbox_.is_closed(sender)) return;  // what it speaks of has ended
   if (header.kind == MessageKind::cts) {
     Cts cts;
     std::memcpy(&cts, payload, sizeof cts);
@@ -326,6 +328,7 @@ void Core::arrive_control(int sender, const Header& header, const std::byte* pay
 void Core::deliver(Request& receive, int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                    Wakeups& wakeups) {
   if (header.kind == MessageKind::rts) {
+    if (outbox_.is_closed(sender)) return end_with(receive, MPIX_ERR_PROC_FAILED, wakeups);
     Rts rts;
     std::memcpy(&rts, payload, sizeof rts);
     if (rts.bytes > receive.capacity) truncate(receive, rts.bytes);

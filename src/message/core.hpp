@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <unordered_set>
+#include <utility>
 
 #include "datatype/datatype.hpp"
 #include "instruments/cells.hpp"
@@ -35,6 +37,8 @@ class IdleCores;
 }
 
 namespace heddle::message {
+
+class Verdicts;
 
 // A send to another rank whose data can be taken at once.
 struct SendArgs {
@@ -90,6 +94,13 @@ class Core {
   // Takes an operation back that has not been matched; whether that succeeded: it is then done and `cancelled`.
   bool cancel(Request& request, Wakeups& wakeups);
 
+  // Goes through all that is under way after a failure, or when a communicator was revoked. False: a thread is at work on a transfer, and
+  // it has to be done again. Throws std::bad_alloc where there is no memory for a message that has come.
+  bool sweep(const Verdicts& verdicts, Wakeups& wakeups);
+  // A receive of which MPIX_ERR_PROC_FAILED_PENDING was told: true if no message has come meanwhile; it is not done then and goes on.
+  // With `at_its_end` it ends with MPIX_ERR_PROC_FAILED instead, unless its message is just coming (true).
+  bool settle(Request& receive, bool at_its_end, Wakeups& wakeups);
+
   // An operation that was begun last found no memory: that is its error. In a handler of std::bad_alloc.
   void fail(Request& request, Wakeups& wakeups);
   // Something that had arrived found none, and waits. Ends the job when that has been so for long.
@@ -140,6 +151,7 @@ class Core {
   lln::Route& route() { return route_; }
   node::Heap& heap() { return route_.node().heap(); }
   boot::PeerMemory& peer_memory();
+  bool survives_failures() const;
   Transfers& transfers() { return transfers_; }
   Outbox& outbox() { return outbox_; }
   instruments::Counters& counters() { return counters_; }
@@ -192,6 +204,7 @@ class Core {
   static bool is_synchronous(const Request& send);
   bool goes_unasked(const Request& send) const;
   static Form form_of(const Request& send, bool unasked);
+  void announce(Request& send);
   std::uint64_t name_for_receiver(Request& send);
   node::Offset claim_for_receiver(const Request& send) const;
   void write(Request& send, lln::MessageKind kind, std::byte* to);
@@ -213,6 +226,11 @@ class Core {
   void drop_payload(const Unexpected& message);
   void start_rts_recv(Request& request, Unexpected& first, Wakeups& wakeups);
   Unexpected* found(Unexpected* message, std::uint64_t context, int source, int tag, bool take);
+  void end_with(Request& request, int error, Wakeups& wakeups);
+  void sweep_sends(const Verdicts& verdicts, bool all, Wakeups& wakeups);
+  void sweep_receives(const Verdicts& verdicts, Wakeups& wakeups);
+  void sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups);
+  void tell_pending(Request& receive, Wakeups& wakeups);
   bool receive(Unexpected& message);
   bool is_withdrawn(const Unexpected& message);
   bool withdraw(Request& send, Wakeups& wakeups);
@@ -239,6 +257,9 @@ class Core {
     static Request*& next(Request& send) { return send.next; }
   };
   lln::Names<Request, SentLinks> sent_;
+  // In a job that survives failures: sends to ranks of this node that their receivers have to confirm.
+  std::unordered_set<Request*> announced_;
+  static constexpr std::uint32_t told_pending = 2;  // of Request::done
   instruments::Counters counters_;
   Unexpected* free_unexpected_ = nullptr;
   Shortage shortage_;

@@ -144,6 +144,16 @@ class Matcher {
     return false;
   }
 
+  // All posted receives: verdict(receive) is an error that one ends with, by end(receive, error), or MPI_SUCCESS.
+  template <class Verdict, class End>
+  void sift(Verdict&& verdict, End&& end) {
+    for (Bin& bin : bins_) {
+      (void)bin.receives.gather();
+      sift(bin.receives.posted, verdict, end);
+    }
+    sift(wild_, verdict, end);
+  }
+
   void add_unexpected(Unexpected& message) {
     Bin& bin = bin_of(message.header);
     message.bin_next = nullptr;
@@ -225,6 +235,17 @@ class Matcher {
       (x.next ? x.next->prev : tail) = x.prev;
     }
   };
+  template <class Verdict, class End>
+  static void sift(List<Request>& list, Verdict& verdict, End& end) {
+    Request* next = nullptr;
+    for (Request* r = list.head; r != nullptr; r = next) {
+      next = r->next;
+      const int error = verdict(*r);
+      if (error == MPI_SUCCESS) continue;
+      list.remove(*r);
+      end(*r, error);
+    }
+  }
   struct Links {
     static Request* next(const Request& request) { return request.next; }
     static void set_next(Request& request, Request* other) { request.next = other; }

@@ -53,6 +53,12 @@ void Core::write(Request& send, MessageKind kind, std::byte* to) {
   pack(*send.datatype, send.buffer, send.count, 0, to, send.capacity);
 }
 
+// It gets the word that it can be taken back by, and is kept in mind where its receiver may fail.
+void Core::announce(Request& send) {
+  if (rank_.faults) announced_.insert(&send);
+  send.order = claims_.make();
+}
+
 // What the receiver gives back with its answer: within a node an address, to another one a name.
 std::uint64_t Core::name_for_receiver(Request& send) {
   if (!route_.is_remote(send.peer)) return reinterpret_cast<std::uint64_t>(&send);
@@ -82,7 +88,7 @@ Posted Core::post_request(Request& send, Wakeups& wakeups) {
   Form form = form_of(send, unasked);
   // Kept if there is no room now, for the next attempt. Between nodes no word is shared.
   if (form.header.kind != MessageKind::eager && send.order == node::nowhere && !route_.is_remote(send.peer))
-    send.order = claims_.make();
+    announce(send);
   Posted posted = post_as(send, form);
   if (posted == Posted::no_credit) {
     form = form_of(send, false);

@@ -1,14 +1,19 @@
 #include "message/transfer.hpp"
 
+#include <errno.h>
+#include <mpi-ext.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "boot/peer_memory.hpp"
 #include "datatype/datatype.hpp"
 #include "message/core.hpp"
+#include "message/verdicts.hpp"
 #include "object/error.hpp"
 #include "platform/native.hpp"
 #include "rank/rank.hpp"
@@ -192,6 +197,44 @@ void Transfers::start(Transfer& transfer, Wakeups& wakeups) {
   core_.rouse(wakeups);  // the caller may go on to something else
 }
 
+// Those that nobody is at work on, as a list.
+Transfer* Transfers::take_abandoned(const Verdicts& verdicts, bool& complete) {
+  std::lock_guard guard(mutex_);
+  std::uint32_t seen = 0;
+  Transfer* abandoned = nullptr;
+  Transfer* const first = std::exchange(head_, nullptr);
+  tail_ = nullptr;
+  Transfer* next = nullptr;
+  for (Transfer* t = first; t != nullptr; t = next) {
+    next = t->next;
+    ++seen;
+    const bool over = t->role == Transfer::Role::read && t->bytes == 0;  // but for telling the peer
+    if (verdicts.is_gone(t->peer) && !over) {
+      t->next = std::exchange(abandoned, t);
+      continue;
+    }
+    t->next = nullptr;
+    (tail_ ? tail_->next : head_) = t;
+    tail_ = t;
+  }
+  complete = seen == count();
+  return abandoned;
+}
+
+// Its share of the memory that was for both.
+void Transfers::leave(const Transfer& transfer) {
+  using Role = Transfer::Role;
+  if (transfer.shared == nowhere) return;
+  const bool split = transfer.role == Role::split_reader || transfer.role == Role::split_writer;
+  core_.heap().release(transfer.shared, split ? sizeof(Split) : sizeof(Stage));
+}
+
+// Of a copy that the kernel has refused: the process may have died just now, before anybody has told us.
+int Transfers::error_of(const Transfer& transfer, int system_error) const {
+  const bool died = system_error == ESRCH && core_.survives_failures() && transfer.process != this_process;
+  return died ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER;
+}
+
 // All that is left of it is what a reader that has nothing more to read does: to tell the peer.
 void Transfers::end_later(Transfer& transfer) {
   transfer.role = Transfer::Role::read;
@@ -261,7 +304,7 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
       if (error == 0) unpack(*request.datatype, request.buffer, request.count, at, piece, n);
     }
   }
-  if (error != 0) request.error = MPI_ERR_OTHER;
+  if (error != 0) request.error = error_of(transfer, error);
   return Step::over;
 }
 
@@ -306,7 +349,8 @@ Transfers::Step Transfers::share(Transfer& transfer) {
   if (chunk.bytes == 0) {
     if (!reader) return leave();
     if (split.moved.load(std::memory_order_acquire) < transfer.bytes) return Step::waits;
-    if (split.failed.load(std::memory_order_relaxed) != 0) transfer.request->error = MPI_ERR_OTHER;
+    if (const auto failed = split.failed.load(std::memory_order_relaxed); failed != 0)
+      transfer.request->error = error_of(transfer, static_cast<int>(failed));
     return leave();
   }
   const int error = move_chunk(transfer, chunk.at, chunk.bytes);
@@ -355,7 +399,8 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
     moved = true;
   }
   if (transfer.position + stage.split.moved.load(std::memory_order_acquire) == transfer.bytes) {
-    if (stage.split.failed.load(std::memory_order_relaxed) != 0) transfer.request->error = MPI_ERR_OTHER;
+    if (const auto failed = stage.split.failed.load(std::memory_order_relaxed); failed != 0)
+      transfer.request->error = error_of(transfer, static_cast<int>(failed));
     return end_staged(transfer);
   }
   if (!moved && transfer.alone) return take_from_back(transfer, stage);

@@ -36,6 +36,7 @@ class Wakeups;
 namespace heddle::message {
 
 class Core;
+class Verdicts;
 
 struct Rts {              // payload of an RTS
   std::uint64_t bytes;    // of the message
@@ -114,6 +115,20 @@ class Transfers {
   // How many there are to go round.
   std::uint32_t count() const { return active_.load(std::memory_order_relaxed); }
 
+  // Under protection: forgets those with peers that have failed, by end(transfer). False: threads are at work on some.
+  template <class End>
+  bool abandon(const Verdicts& verdicts, End&& end) {
+    bool complete = false;
+    Transfer* next = nullptr;
+    for (Transfer* t = take_abandoned(verdicts, complete); t != nullptr; t = next) {
+      next = t->next;
+      end(*t);
+      leave(*t);
+      retire(*t);
+    }
+    return complete;
+  }
+
   // Its end found no memory: the next step says again that it is over.
   void end_later(Transfer& transfer);
 
@@ -131,6 +146,9 @@ class Transfers {
   Step empty(Transfer& transfer);
   Step take_from_back(Transfer& transfer, Stage& stage);
   Step end_staged(Transfer& transfer);
+  Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
+  void leave(const Transfer& transfer);
+  int error_of(const Transfer& transfer, int system_error) const;
   bool can_read(int peer, const Rts& rts) const;
   bool can_split(const Request& receive, int peer, const Rts& rts) const;
   bool accept_staged(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);

@@ -111,6 +111,24 @@ Placement find_placement(Options& options, int usable) {
   return placement;
 }
 
+// What a job that goes on without ranks that fail cannot have. That it shall is for us to know, and not for its ranks.
+void require_survivable(const Options& options) {
+  std::vector<EnvironmentPlan> plans{options.environment};
+  for (const App& app : options.apps) plans.push_back(app.environment);
+  for (const EnvironmentPlan& plan : plans)
+    for (const auto& [name, value] : plan.set)
+      if (name == boot::fault_tolerance_variable)
+        throw UsageError("the variable " + name + " is for mpiexec itself: use -with-ft " + value);
+  if (!options.survive_failures) return;
+  const char* const cure =
+      ", and a job that goes on without failed ranks (-with-ft, HEDDLE_FAULT_TOLERANCE) cannot be so yet: ";
+  if (options.threads != 0)
+    throw UsageError("--ranks threads makes ranks end with their process" + std::string(cure) +
+                     "use --ranks processes");
+  if (leads_elsewhere(options))
+    throw UsageError("the hosts are for another launcher" + std::string(cure) + "run it on this machine");
+}
+
 // HEDDLE_NODES: on how many nodes these ranks pretend to be.
 int pretended_nodes(int ranks) {
   const char* const text = getenv("HEDDLE_NODES");
@@ -135,7 +153,10 @@ Segment describe_job(const Options& options, const Placement& placement, int usa
   }
   const int universe = options.universe_size == universe_of_cores ? usable : options.universe_size;
   const int nodes = pretended_nodes(static_cast<int>(plan.size()));
-  return make_segment(plan, {.usable_cores = usable, .wake_up = boot::measure_wake_up()}, universe, nodes);
+  if (options.survive_failures && nodes > 1)
+    throw UsageError("HEDDLE_NODES pretends several nodes, between which failures cannot be survived yet (-with-ft)");
+  return make_segment(plan, {.usable_cores = usable, .wake_up = boot::measure_wake_up()}, universe, nodes,
+                      !options.survive_failures);
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -153,6 +174,7 @@ int run(const std::vector<std::string>& arguments) {
   require_open_files(options);
   name_unknown_variables(options);
   require_programs(options);
+  require_survivable(options);
   if (leads_elsewhere(options)) {
     become(hand_over(options), options);
     return 0;

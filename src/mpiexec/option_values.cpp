@@ -89,6 +89,16 @@ void choose_ranks(Parser& parser, const std::string& kind) {
   }
 }
 
+// Open MPI has several words for each.
+void choose_fault_tolerance(Parser& parser, const std::string& kind) {
+  if (kind == "ulfm" || kind == "mpi" || kind == "true")
+    parser.options.survive_failures = true;
+  else if (kind == "no" || kind == "none" || kind == "false")
+    parser.options.survive_failures = false;
+  else
+    refuse_value(parser, "ulfm or no", kind);
+}
+
 void choose_universe(Parser& parser, const std::string& size) {
   const int number = whole_number(size);
   if (size == "SYSTEM")

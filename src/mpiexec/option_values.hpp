@@ -40,6 +40,7 @@ void choose_directory(Parser& parser, const std::string& path);
 void choose_stdin(Parser& parser, const std::string& who);
 void choose_errhandler(Parser& parser, const std::string& name);
 void choose_ranks(Parser& parser, const std::string& kind);
+void choose_fault_tolerance(Parser& parser, const std::string& kind);
 void choose_universe(Parser& parser, const std::string& size);
 void choose_per_node(Parser& parser, const std::string& number);
 void choose_mapping(Parser& parser, const std::string& text);

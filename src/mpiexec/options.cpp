@@ -10,6 +10,7 @@
 
 #include <span>
 
+#include "boot/job.hpp"
 #include "mpiexec/ignored_options.hpp"
 #include "mpiexec/option_values.hpp"
 #include "mpiexec/refused_options.hpp"
@@ -69,6 +70,13 @@ constexpr Option table[] = {
     {"initial-errhandler", 1, [](Parser& p, Values v) { choose_errhandler(p, v[0]); },
      "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
      "the error handler that communicators of the program that follows begin with (default: the first)"},
+    {"with-ft", 1, [](Parser& p, Values v) { choose_fault_tolerance(p, v[0]); }, "ulfm|no",
+     "whether the job goes on without ranks that fail, and tells the others (MPIX_ functions of mpi-ext.h); default: "
+     "no"},
+    {"disable-auto-cleanup enable-recovery", 0, [](Parser& p, Values) { p.options.survive_failures = true; }, "",
+     "the same as -with-ft ulfm"},
+    {"enable-auto-cleanup disable-recovery cleanup", 0, [](Parser& p, Values) { p.options.survive_failures = false; },
+     "", "the same as -with-ft no: when a rank fails all are ended, and nothing is left behind"},
     {"timeout", 1, [](Parser& p, Values v) { p.options.timeout_seconds = positive(p, v[0]); }, "SECONDS",
      "end the job after this time, with exit code 124"},
     {"usize", 1, [](Parser& p, Values v) { choose_universe(p, v[0]); }, "N|SYSTEM|INFINITE",
@@ -169,8 +177,6 @@ constexpr Option table[] = {
     {"version V info", 0, [](Parser& p, Values) { p.options.show_version = true; }, "", "print the version"},
     {"help h ?", 0, [](Parser& p, Values) { p.options.show_help = true; }, "", "print this"},
     {"allow-run-as-root", 0, [](Parser&, Values) {}, "", "accepted: any user may start ranks"},
-    {"enable-auto-cleanup disable-recovery cleanup", 0, [](Parser&, Values) {}, "",
-     "accepted: when a rank fails all are ended, and nothing is left behind"},
 };
 
 bool has_name(const Option& option, const std::string& name) {
@@ -276,6 +282,10 @@ Options parse_options(const std::vector<std::string>& arguments) {
   if (const char* timeout = getenv("MPIEXEC_TIMEOUT"); timeout != nullptr && *timeout != '\0') {
     parser.written = "the variable MPIEXEC_TIMEOUT";
     parser.options.timeout_seconds = positive(parser, timeout);
+  }
+  if (const char* kind = getenv(boot::fault_tolerance_variable); kind != nullptr && *kind != '\0') {
+    parser.written = std::string("the variable ") + boot::fault_tolerance_variable;
+    choose_fault_tolerance(parser, kind);
   }
   parse_words(parser, arguments);
   if (!parser.options.show_help && !parser.options.show_version) finish_app(parser);

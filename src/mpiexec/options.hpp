@@ -71,6 +71,7 @@ struct Options {
   bool merge_stderr = false;
   bool report_bindings = false;
   bool no_oversubscribe = false;
+  bool survive_failures = false;  // the job goes on without ranks that fail
   bool start_nothing = false;
   bool quiet = false;
   bool verbose = false;

@@ -23,9 +23,10 @@ constexpr int lowest_descriptor = 40;
 
 }  // namespace
 
-Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes) {
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes,
+                     bool grows) {
   const int size = static_cast<int>(plan.size());
-  const bool grows = nodes == 1 && node::has_room_for_spawned();
+  grows = grows && nodes == 1 && node::has_room_for_spawned();
   const int capacity = size + (grows ? node::most_spawned : 0);
   const int spare = grows ? node::spare_ranks : 0;
   const std::size_t heap = node::heap_bytes(size + spare) + node::window_room();

@@ -28,8 +28,9 @@ struct MachineFacts {
   std::int64_t wake_up;
 };
 
-// For ranks that are, or pretend to be, on so many nodes. Throws std::system_error.
-Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes);
+// For ranks that are, or pretend to be, on so many nodes; with room for ranks that are spawned if it `grows`. Throws std::system_error.
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes,
+                     bool grows);
 
 // "rank 3", or "rank 1 of spawned group 2".
 std::string rank_text(const Segment& segment, int rank);

@@ -28,6 +28,7 @@ constexpr auto sweep_every = 20ms;        // killing a parent brings its childre
 constexpr auto file_retry = 10ms;         // until a file of a rank's output that takes nothing is tried again
 constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
 constexpr auto look_again_every = 200ms;
+constexpr auto tell_again_every = 5ms;  // while what is left of a failed rank has not ended
 
 constexpr int exit_code_of_timeout = 124;
 constexpr int exit_code_of_lost_output = 1;
@@ -76,6 +77,7 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
     ::signal(signal, SIG_IGN);  // we notice by errors instead
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (options.survive_failures) failures_.emplace(segment);
   if (options.timeout_seconds > 0) {
     time_over_at_ = Clock::now() + std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
   }
@@ -147,7 +149,7 @@ int Supervisor::run() {
   if (!no_children_) {
     for (pid_t pid : own_children()) say("process " + std::to_string(pid) + " of the job cannot be ended");
   }
-  return exit_code_;
+  return !decided_ && !ended_well_ ? lost_code_ : exit_code_;  // a job that nobody has survived has failed
 }
 
 bool Supervisor::finished() const {
@@ -191,7 +193,7 @@ void Supervisor::wait_for_something() {
 }
 
 int Supervisor::milliseconds_to_next_deadline() const {
-  Clock::time_point next = std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_});
+  Clock::time_point next = std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_, tell_at_});
   for (const Stream& stream : streams_) {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
@@ -206,6 +208,7 @@ void Supervisor::handle_deadlines() {
   flush_idle_partials();
   if (now >= time_over_at_) time_over();
   if (now >= look_again_at_) look_for_missing_ranks();
+  if (now >= tell_at_) tell_of_failures();
   if (now >= kill_at_) kill_job();
 }
 
@@ -279,6 +282,7 @@ void Supervisor::reap() {
   }));
   for (const End& end : ends) rank_ended(end);
   died_along_ = 0;
+  if (failures_) tell_of_failures();
 }
 
 void Supervisor::rank_ended(const End& end) {
@@ -294,6 +298,7 @@ void Supervisor::rank_ended(const End& end) {
       fail(end.rank, code, process, how_it_ended(end.status));
     return;
   }
+  ended_well_ = true;
   boot::RankState running = boot::RankState::running;
   if (record.state.compare_exchange_strong(running, boot::RankState::exited)) look_for_missing_ranks();
   if (options_.verbose) say(who(end.rank) + " ended");
@@ -302,6 +307,8 @@ void Supervisor::rank_ended(const End& end) {
 // The first failure is the job's; what follows from it, or from our signals, is not news.
 void Supervisor::fail(int rank, int exit_code, const std::string& subject, const std::string& how) {
   const boot::RankRecord& record = segment_.records[rank];
+  if (failures_ && phase_ == Phase::running && record.state.load() != boot::RankState::aborted)
+    return lose(rank, exit_code, subject, how);
   // A rank that has finalized owes the others nothing: they may finish, only the exit code remembers.
   const bool harmless = record.state.load() == boot::RankState::finalized && exit_code < 128;
   if (!decided_) {
@@ -315,6 +322,18 @@ void Supervisor::fail(int rank, int exit_code, const std::string& subject, const
     say(subject + ' ' + how + (harmless ? "" : ending_others(rank)));
   }
   if (!harmless && phase_ == Phase::running) end_job(SIGTERM, failure_grace);
+}
+
+// The job goes on without it. Its exit code is the job's only if nobody comes to a good end.
+void Supervisor::lose(int rank, int exit_code, const std::string& subject, const std::string& how) {
+  const int left = living();
+  say(subject + ' ' + how + (left != 0 ? "; the job goes on with " + count(left, "rank") : ""));
+  if (lost_code_ == 0) lost_code_ = exit_code;
+  failures_->lost(rank, children_[static_cast<std::size_t>(rank)].pid);
+}
+
+void Supervisor::tell_of_failures() {
+  tell_at_ = failures_->tell() ? Clock::now() + tell_again_every : Clock::time_point::max();
 }
 
 // A rank under a wrapper script ends long before the wrapper does, and one that is a thread before its process, so they
@@ -351,6 +370,11 @@ void Supervisor::look_for_missing_ranks() {
   }
   fail(missing, 1, who(missing),
        "exited without calling MPI_Init, but " + rank_text(segment_, inited) + " has called it");
+  if (failures_) {
+    segment_.records[missing].state.store(boot::RankState::finalized);  // that has been told
+    tell_of_failures();
+    look_for_missing_ranks();
+  }
 }
 
 void Supervisor::time_over() {

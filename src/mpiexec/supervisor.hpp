@@ -3,7 +3,8 @@
 // One thread, one poll loop. The job ends in one of these ways, and in each of them every process that it started is
 // gone before mpiexec is:
 //   - all ranks end well;
-//   - a rank dies or fails: the others get SIGTERM, after half a second SIGKILL;
+//   - a rank dies or fails: the others get SIGTERM, after half a second SIGKILL; unless the job goes on without it (-with-ft), and then
+//     the others are told;
 //   - the user interrupts: the ranks get that signal, SIGKILL after a second, or at the second Ctrl-C;
 //   - the time is over: as if a rank had failed.
 // What a rank itself started belongs to its process group and is signalled with it; what left the group is ours to
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "mpiexec/failures.hpp"
 #include "mpiexec/input.hpp"
 #include "mpiexec/listener.hpp"
 #include "mpiexec/options.hpp"
@@ -86,6 +88,8 @@ class Supervisor {
   void look_at_records();
   void look_for_missing_ranks();
   void fail(int rank, int exit_code, const std::string& subject, const std::string& how);
+  void lose(int rank, int exit_code, const std::string& subject, const std::string& how);
+  void tell_of_failures();
   void time_over();
 
   // Ending.
@@ -116,12 +120,15 @@ class Supervisor {
   OutputFileSet files_;
   Input input_;
   std::optional<Listener> listener_;
+  std::optional<Failures> failures_;  // of a job that goes on without ranks that fail
   sigset_t rank_mask_, rank_defaults_;
   int signals_ = -1;  // signalfd
   int null_ = -1;     // /dev/null; -1: not needed yet
 
   Phase phase_ = Phase::running;
   int exit_code_ = 0;
+  int lost_code_ = 0;         // of the first rank without which the job went on
+  bool ended_well_ = false;   // a rank has
   int died_along_ = 0;        // ranks that ended just now because they were threads of a rank's process
   bool decided_ = false;      // exit_code_ is: the first failure counts
   bool output_lost_ = false;  // and that has been told
@@ -130,6 +137,7 @@ class Supervisor {
   Clock::time_point give_up_at_ = Clock::time_point::max();
   Clock::time_point time_over_at_ = Clock::time_point::max();
   Clock::time_point look_again_at_ = Clock::time_point::max();
+  Clock::time_point tell_at_ = Clock::time_point::max();
 };
 
 }  // namespace heddle::mpiexec

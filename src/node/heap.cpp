@@ -1,15 +1,17 @@
 #include "node/heap.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "platform/native.hpp"
+#include "sync/robust_lock.hpp"
+
 namespace heddle::node {
 
-// First page of the heap. Allocation is rare (first message to a peer, a new pipe), so a plain lock does.
+// First page of the heap. Allocation is rare (first message to a peer, a new pipe), so one lock does. What it guards is right after each
+// store of those that are made under it: a rank that dies between two loses a block at most.
 struct Heap::Control {
-  std::atomic<std::uint32_t> locked;
+  sync::RobustLock<platform::Native> locked;
   std::atomic<std::uint64_t> top;  // bytes ever handed out, the reserved ones included; 0 before the first allocation
   std::uint64_t channels;          // of them, those for channels
   Offset free[size_classes];       // each block's first word is the next one's offset
@@ -19,18 +21,7 @@ namespace {
 
 int size_class(std::size_t bytes, std::size_t page) { return bytes <= page ? 0 : std::bit_width((bytes - 1) / page); }
 
-class Guard {
- public:
-  explicit Guard(std::atomic<std::uint32_t>& locked) : locked_(locked) {
-    while (locked_.exchange(1, std::memory_order_acquire) != 0) sched_yield();
-  }
-  ~Guard() { locked_.store(0, std::memory_order_release); }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-
- private:
-  std::atomic<std::uint32_t>& locked_;
-};
+using Guard = sync::RobustGuard<platform::Native>;
 
 }  // namespace
 
@@ -38,7 +29,7 @@ Offset Heap::allocate(std::size_t bytes, int users, Purpose purpose) {
   const int c = size_class(bytes, page);
   if (c >= size_classes) return nowhere;
   Control& heap = control();
-  Guard guard(heap.locked);
+  const Guard guard(heap.locked, survivor_.rank, [this](std::uint32_t rank) { return survivor_.is_gone(rank); });
   Offset block = take_free(c);
   if (block == nowhere) block = take_new(page << c, purpose);
   if (block == nowhere) block = split_larger(c);
@@ -89,7 +80,7 @@ void Heap::put_free(Offset block, int c) {
 
 void Heap::release(Offset block, std::size_t bytes) {
   if (users(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  Guard guard(control().locked);
+  const Guard guard(control().locked, survivor_.rank, [this](std::uint32_t rank) { return survivor_.is_gone(rank); });
   put_free(block, size_class(bytes, page));
 }
 

@@ -14,6 +14,15 @@
 
 namespace heddle::node {
 
+// Who takes a lock in the node's memory, and who of the others is gone for good (sync/robust_lock.hpp).
+struct Survivor {
+  std::uint32_t rank = 0;
+  bool (*gone)(const void* what, std::uint32_t rank) = nullptr;  // null: the job ends with any rank that fails
+  const void* what = nullptr;
+
+  bool is_gone(std::uint32_t other) const { return gone != nullptr && gone(what, other); }
+};
+
 using Offset = std::uint64_t;  // from the heap's start; 0 is nowhere
 inline constexpr Offset nowhere = 0;
 
@@ -25,6 +34,9 @@ class Heap {
   // Purpose::channel alone: the same number for every rank.
   Heap(std::byte* base, std::size_t bytes, std::size_t first, std::size_t for_channels = 0)
       : base_(base), bytes_(bytes), first_free_(reserved() + whole_pages(first)), for_channels_(for_channels) {}
+
+  // From here on: before any memory is asked for.
+  void set_survivor(const Survivor& survivor) { survivor_ = survivor; }
 
   Offset reserved() const { return page + whole_pages(bytes_ / page * sizeof(Users)); }
 
@@ -66,6 +78,7 @@ class Heap {
   std::size_t bytes_ = 0;
   std::size_t first_free_ = page;
   std::size_t for_channels_ = 0;
+  Survivor survivor_;
 };
 
 }  // namespace heddle::node

@@ -24,6 +24,11 @@ struct alignas(2 * platform::cache_line) Bell {
   Doorbell doorbell;
 };
 
+struct alignas(2 * platform::cache_line) Census {
+  platform::Native::atomic<std::uint32_t> waiting;
+  std::atomic<std::uint32_t> reaching;  // ranks that have come and whose heavy fences reach the others' light ones
+};
+
 // Which rank of which node.
 struct Place {
   int rank;         // in the job
@@ -38,6 +43,11 @@ struct Place {
   bool is_alone() const { return local_ranks == ranks; }  // the job has one node
   bool is_spawned() const { return rank >= first_local + first_ranks; }
 };
+
+// Where the doorbells of the ranks lie in a node's memory of so many bytes.
+inline std::size_t offset_of_bells(std::size_t heap_bytes) {
+  return Heap(nullptr, heap_bytes, 0).reserved() + sizeof(Census);
+}
 
 class Node {
  public:
@@ -70,10 +80,6 @@ class Node {
   }
 
  private:
-  struct alignas(2 * platform::cache_line) Census {
-    platform::Native::atomic<std::uint32_t> waiting;
-    std::atomic<std::uint32_t> reaching;  // ranks that have come and whose heavy fences reach the others' light ones
-  };
   static std::size_t start_bytes(int ranks) { return sizeof(Census) + static_cast<std::size_t>(ranks) * sizeof(Bell); }
   Census& census() const { return *heap_.at<Census>(heap_.reserved()); }
 

@@ -20,6 +20,7 @@
 
 namespace heddle {
 
+struct CommFaults;
 struct Rank;
 struct Group;
 struct Topology;
@@ -71,8 +72,9 @@ struct Comm final : Object {
   Comm* local_comm = nullptr;     // intercommunicators only: the local group's own intracommunicator (internal)
   ErrhandlerSlot errhandler;
   AttributeSet attributes;
-  std::shared_ptr<const Topology> topology;           // object/topology.hpp; null if it has none
-  coll::CommState* coll = nullptr;                    // made by coll/ on first use
+  std::shared_ptr<const Topology> topology;  // object/topology.hpp; null if it has none
+  std::atomic<CommFaults*> faults{nullptr};  // object/faults.hpp; null: unused so far, or no failure is survived
+  coll::CommState* coll = nullptr;           // made by coll/ on first use
   std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
   instruments::Counters counters;                     // who used it, and how much
   std::shared_ptr<p2p::SendBuffer> buffer;            // of MPI_Comm_attach_buffer

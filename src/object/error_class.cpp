@@ -1,5 +1,6 @@
 #include "object/error_class.hpp"
 
+#include <mpi-ext.h>
 #include <mpi.h>
 
 #include <cstddef>
@@ -99,12 +100,22 @@ constexpr ErrorClass tool_classes[] = {
 };
 static_assert(std::size(tool_classes) == MPI_T_ERR_PVAR_NO_ATOMIC - MPI_T_ERR_CANNOT_INIT + 1);
 
+constexpr ErrorClass extension_classes[] = {
+    {"MPIX_ERR_PROC_FAILED", "A process of the operation has failed"},
+    {"MPIX_ERR_PROC_FAILED_PENDING", "A process that may have been the sender has failed; the receive is pending"},
+    {"MPIX_ERR_REVOKED", "The communicator was revoked"},
+};
+static_assert(std::size(extension_classes) == MPIX_ERR_REVOKED - MPIX_ERR_PROC_FAILED + 1);
+
 }  // namespace
 
 const ErrorClass* standard_error_class(int code) {
   if (code >= 0 && code < static_cast<int>(std::size(classes))) return &classes[code];
   const int tool = code - MPI_T_ERR_CANNOT_INIT;
   if (tool >= 0 && tool < static_cast<int>(std::size(tool_classes))) return &tool_classes[tool];
+  const int extension = code - MPIX_ERR_PROC_FAILED;
+  if (extension >= 0 && extension < static_cast<int>(std::size(extension_classes)))
+    return &extension_classes[extension];
   return nullptr;
 }
 

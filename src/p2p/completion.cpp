@@ -1,10 +1,13 @@
 // MPI_Wait, MPI_Test and their families, MPI_Request_free, MPI_Request_get_status (MPI 5.0, sections 3.7.3-3.7.6).
+#include <mpi-ext.h>
+
 #include <array>
 #include <memory>
 
 #include "binding/impl.hpp"
 #include "engine/engine.hpp"
 #include "message/request_cache.hpp"
+#include "object/faults.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
 #include "p2p/requests.hpp"
@@ -70,12 +73,18 @@ Error fill_status(Request& request, MPI_Status* status) {
   return finishes ? request.type->finish(request, out) : success;
 }
 
+[[gnu::cold, gnu::noinline]] Error explain_on_comm(const Request& request, int error_class) {
+  const Error error = is_fault(error_class) ? describe_fault(error_class) : explain(request);
+  if (request.comm != nullptr && request.comm->handle != 0) error_detail().comm = request.comm;
+  return error;
+}
+
 // The end of an operation: its status and error, and the request back where it came from.
 [[gnu::always_inline]] inline Error collect(Request& request, MPI_Request* handle, MPI_Status* status) {
   Error error = fill_status(request, status);
   if (request.error != MPI_SUCCESS) [[unlikely]] {
-    error = explain(request);
-    if (request.comm != nullptr && request.comm->handle != 0) error_detail().comm = request.comm;
+    if (is_pending(request)) return explain_on_comm(request, MPIX_ERR_PROC_FAILED_PENDING);  // it goes on
+    error = request.error != MPI_SUCCESS ? explain_on_comm(request, request.error) : fill_status(request, status);
   }
   if (request.persistent) {
     request.active = false;
@@ -262,6 +271,10 @@ Error Testsome(int count, MPI_Request handles[], int* outcount, int indices[], M
 
 Error Request_get_status(Request* request, int* flag, MPI_Status* status) {
   *flag = !is_active(request) || p2p::test(*request);
+  if (*flag && request != nullptr && is_pending(*request)) [[unlikely]] {
+    *flag = 0;
+    return explain_on_comm(*request, MPIX_ERR_PROC_FAILED_PENDING);
+  }
   if (!*flag) return success;
   if (is_active(request)) return fill_status(*request, status);
   set_empty(status);
@@ -319,6 +332,8 @@ Error Request_free(MPI_Request* handle) {
   Request* request = object(*handle);
   if (request == nullptr) return bad_request(*handle, 0);
   if (request->persistent && !request->active) request->done.store(1, std::memory_order_relaxed);
+  if (request->error == MPIX_ERR_PROC_FAILED_PENDING) [[unlikely]]
+    (void)is_pending(*request);  // from here on it is like any other that is not done
   *handle = MPI_REQUEST_NULL;
   return end(*request);
 }

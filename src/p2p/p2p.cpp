@@ -1,11 +1,14 @@
 #include "p2p/p2p.hpp"
 
+#include <mpi-ext.h>
+
 #include <new>
 
 #include "engine/asked_models.hpp"
 #include "engine/engine.hpp"
 #include "engine/vni.hpp"
 #include "message/request_cache.hpp"
+#include "object/faults.hpp"
 #include "object/status.hpp"
 #include "p2p/begin.hpp"
 #include "p2p/requests.hpp"
@@ -69,8 +72,10 @@ Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatyp
            MPI_Status* status) {
   Request& request = begin_recv(comm, plane, buffer, count, datatype, peer, tag);
   Error error = wait(request);
-  if (error) [[unlikely]]
-    error = explain(request);
+  if (error) [[unlikely]] {
+    error = wait_to_the_end(request);
+    if (error) error = explain(request);
+  }
   if (status != nullptr) set_status(*status, request.source, request.tag, static_cast<MPI_Count>(request.bytes));
   give_back(request);
   return error;
@@ -94,6 +99,10 @@ Error explain(const Request& request) {
                         "job's "
                         "shared segment for a first message to its receiver (do windows take it all?)",
                         request.capacity, request.tag);
+    case MPIX_ERR_PROC_FAILED:
+    case MPIX_ERR_PROC_FAILED_PENDING:
+    case MPIX_ERR_REVOKED:
+      return describe_fault(request.error);
     case MPI_ERR_OTHER:
       return fail(MPI_ERR_OTHER, "the memory of the other process could not be read or written");
     default:
@@ -126,6 +135,20 @@ Error wait(Request& request) {
     current_rank().engine->wait(requests, 1, false);
   }
   return Error(request.error);
+}
+
+bool is_pending(Request& receive) {
+  return receive.error == MPIX_ERR_PROC_FAILED_PENDING && protector(current_rank(), receive).settle(receive, false);
+}
+bool goes_on_at_its_end(Request& receive) {
+  return receive.error == MPIX_ERR_PROC_FAILED_PENDING && protector(current_rank(), receive).settle(receive, true);
+}
+
+Error wait_to_the_end(Request& receive) {
+  Error error = wait(receive);
+  while (error.code() == MPIX_ERR_PROC_FAILED_PENDING)
+    error = goes_on_at_its_end(receive) ? wait(receive) : Error(receive.error);
+  return error;
 }
 
 Error wait_all(Request* const* requests, std::size_t n) {
@@ -164,6 +187,10 @@ void complete(Request& request) { (void)protector(current_rank(), request).compl
 
 engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   Rank& rank = *comm.owner;
+  if (rank.faults) {
+    rank.faults->meet(comm);
+    if (comm.faults.load(std::memory_order_acquire)->is_revoked()) return rank.engine->revoked_vni();
+  }
   const auto [first, vnis] = engine::vnis_of_model(rank, comm.asked_model());
   std::uint64_t turn = comm.context / contexts_apart;
   const bool spread = comm.has_promised(promises) && vnis > 1;
@@ -172,7 +199,9 @@ engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
     if (comm.has_promised(promise_no_any_source)) turn += static_cast<std::uint64_t>(source);
   }
   engine::Vni& vni = rank.engine->vni(first + static_cast<int>(turn % static_cast<std::uint64_t>(vnis)));
-  if (!spread) comm.vni.store(&vni, std::memory_order_release);
+  if (!spread) comm.vni.store(&vni, std::memory_order_seq_cst);
+  // Whoever revokes it takes the VNI away after it has said so: one of the two sees the other.
+  if (rank.faults && comm.faults.load(std::memory_order_acquire)->is_revoked()) comm.vni.store(nullptr);
   return vni;
 }
 

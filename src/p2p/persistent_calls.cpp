@@ -1,11 +1,14 @@
 // Persistent point-to-point requests (MPI 5.0, section 3.9): the arguments are kept, and every start makes the same
 // request go round once more.
+#include <mpi-ext.h>
+
 #include <new>
 
 #include "binding/impl.hpp"
 #include "datatype/datatype.hpp"
 #include "engine/vni.hpp"
 #include "instruments/cells.hpp"
+#include "object/faults.hpp"
 #include "object/resolve.hpp"
 #include "p2p/buffer.hpp"
 #include "p2p/requests.hpp"
@@ -49,6 +52,11 @@ Error start(Request& request) {
   retain(*args.datatype);
   request.done.store(0, std::memory_order_relaxed);
   request.order = node::nowhere;
+  if (fault_of_collective(comm).code() == MPIX_ERR_REVOKED) [[unlikely]] {
+    request.error = MPIX_ERR_REVOKED;
+    p2p::complete(request);
+    return success;
+  }
   if (request.receives) {
     count(comm.counters, instruments::Count::receives);
     request.vni->start_recv(request);

@@ -5,6 +5,7 @@
 #include "engine/blocked.hpp"
 #include "engine/engine.hpp"
 #include "instruments/cells.hpp"
+#include "object/faults.hpp"
 #include "object/message.hpp"
 #include "object/resolve.hpp"
 #include "object/status.hpp"
@@ -28,12 +29,14 @@ message::Unexpected* look(Comm& comm, int source, int tag, bool take, engine::Pr
   return message;
 }
 
-message::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, engine::Probed& found) {
+// Null: it need not come, and `why`.
+message::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, engine::Probed& found, Error& why) {
   engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
   message::Unexpected* content = nullptr;
   const auto holds = [&] {
     if (content == nullptr) content = vni.probe(comm.context, source, tag, take, found);  // asked again later
-    return content != nullptr;
+    if (content == nullptr) why = fault_of(comm, source);
+    return content != nullptr || why;
   };
   vni.begin_probing();
   p2p::wait_until(*comm.owner, engine::wait_on(comm, boot::Awaited::probed, source, tag), holds);
@@ -41,34 +44,38 @@ message::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, engi
   return content;
 }
 
-// Looks once, or until a message is there; true if one is. MPI_PROC_NULL always has one, which is nothing.
-bool probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message, MPI_Status* status) {
+// Looks once, or until a message is there; `there` if one is. MPI_PROC_NULL always has one, which is nothing.
+Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message, MPI_Status* status, bool& there) {
+  there = false;
   MPI_Status ignored;
   MPI_Status& out = status != MPI_STATUS_IGNORE ? *status : ignored;
   if (source == MPI_PROC_NULL) {
     set_proc_null_status(out);
     if (message != nullptr) *message = MPI_MESSAGE_NO_PROC;
-    return true;
+    there = true;
+    return success;
   }
   const bool take = message != nullptr;
   engine::Probed found;
   // What has been taken must not be lost for want of memory: the object that holds it is there before.
-  if (take && !blocking && look(comm, source, tag, false, found) == nullptr) return false;
+  if (take && !blocking && look(comm, source, tag, false, found) == nullptr) return fault_of(comm, source);
+  Error why;
   Message* const made = take ? make_object<Message>(comm) : nullptr;
   message::Unexpected* content =
-      blocking ? wait_probe(comm, source, tag, take, found) : look(comm, source, tag, take, found);
-  if (content != nullptr) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
-  if (!take) return content != nullptr;
-  if (content == nullptr) {  // another thread has it
-    retire(*made);
-    return false;
+      blocking ? wait_probe(comm, source, tag, take, found, why) : look(comm, source, tag, take, found);
+  there = content != nullptr;
+  if (there) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
+  if (!there) {  // by now, if another thread has it
+    if (take) retire(*made);
+    return blocking ? why : fault_of(comm, source);
   }
+  if (!take) return success;
   retain(comm);  // the program may free it before it receives
   made->source = found.source;
   made->tag = found.tag;
   made->content = content;
   *message = handle_of<MPI_Message>(*made);
-  return true;
+  return success;
 }
 
 Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* handle) {
@@ -98,21 +105,25 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
 namespace mpi {
 
 Error Iprobe(int source, int tag, Comm& comm, int* flag, MPI_Status* status) {
-  *flag = probe(comm, source, tag, false, nullptr, status);
-  return success;
+  bool there = false;
+  const Error error = probe(comm, source, tag, false, nullptr, status, there);
+  *flag = there;
+  return error;
 }
 Error Probe(int source, int tag, Comm& comm, MPI_Status* status) {
-  probe(comm, source, tag, true, nullptr, status);
-  return success;
+  bool there = false;
+  return probe(comm, source, tag, true, nullptr, status, there);
 }
 Error Improbe(int source, int tag, Comm& comm, int* flag, MPI_Message* message, MPI_Status* status) {
-  *flag = probe(comm, source, tag, false, message, status);
-  if (!*flag) *message = MPI_MESSAGE_NULL;
-  return success;
+  bool there = false;
+  const Error error = probe(comm, source, tag, false, message, status, there);
+  *flag = there;
+  if (!there) *message = MPI_MESSAGE_NULL;
+  return error;
 }
 Error Mprobe(int source, int tag, Comm& comm, MPI_Message* message, MPI_Status* status) {
-  probe(comm, source, tag, true, message, status);
-  return success;
+  bool there = false;
+  return probe(comm, source, tag, true, message, status, there);
 }
 
 Error Imrecv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* message, MPI_Request* request) {

@@ -32,4 +32,11 @@ void give_back_unstarted(Request& request);
 // The error of a request that is done, with its sentence.
 Error explain(const Request& request);
 
+// Of a receive whose error is MPIX_ERR_PROC_FAILED_PENDING: whether it is so still, and the receive goes on; else it is done, with another
+// error or none. A blocking call does not leave it pending: it ends then, with MPIX_ERR_PROC_FAILED; true: not yet, its message is just coming.
+bool is_pending(Request& receive);
+bool goes_on_at_its_end(Request& receive);
+// wait() for a receive of a blocking call.
+Error wait_to_the_end(Request& receive);
+
 }  // namespace heddle::p2p

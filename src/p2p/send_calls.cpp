@@ -9,6 +9,7 @@
 #include "object/resolve.hpp"
 #include "object/status.hpp"
 #include "p2p/begin.hpp"
+#include "p2p/requests.hpp"
 #include "progress/shortage.hpp"
 
 namespace heddle::mpi {
@@ -89,6 +90,10 @@ Error Sendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtyp
   });
   Request* const both[] = {&receive, &send};
   Error error = p2p::wait_all(both, 2);
+  if (error) {
+    error = p2p::wait_to_the_end(receive);
+    if (!error) error = Error(send.error);
+  }
   if (error) error = p2p::explain(receive.error != MPI_SUCCESS ? receive : send);
   if (status != MPI_STATUS_IGNORE)
     set_status(*status, receive.source, receive.tag, static_cast<MPI_Count>(receive.bytes));
@@ -117,6 +122,7 @@ struct Pair final : progress::Pollable {
   bool poll() override {
     if (send->done.load(std::memory_order_acquire) == 0 || receive->done.load(std::memory_order_acquire) == 0)
       return false;
+    if (p2p::goes_on_at_its_end(*receive)) return false;
     whole->error = receive->error != MPI_SUCCESS ? receive->error : send->error;
     p2p::complete(*whole);
     return true;

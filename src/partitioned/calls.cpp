@@ -1,5 +1,6 @@
 // MPI_Psend_init, MPI_Precv_init, MPI_Pready and its variants, MPI_Parrived (MPI 5.0, section 4.2).
 #include "binding/impl.hpp"
+#include "object/faults.hpp"
 #include "object/resolve.hpp"
 #include "p2p/p2p.hpp"
 #include "partitioned/receiver.hpp"
@@ -33,6 +34,7 @@ Error sender_of(const Request& request, Sender*& sender) {
 
 Error Psend_init(const void* buf, int partitions, MPI_Count count, const Datatype& datatype, int dest, int tag,
                  Comm& comm, const Info*, MPI_Request* request) {
+  if (Error e = check_survivable(*comm.owner, "partitioned communication")) return e;
   const partitioned::Arguments arguments{const_cast<void*>(buf), partitions, count, datatype, dest, tag, comm};
   *request = handle_of<MPI_Request>(Operation::make<Sender>(arguments));
   return success;
@@ -40,6 +42,7 @@ Error Psend_init(const void* buf, int partitions, MPI_Count count, const Datatyp
 
 Error Precv_init(void* buf, int partitions, MPI_Count count, const Datatype& datatype, int source, int tag, Comm& comm,
                  const Info*, MPI_Request* request) {
+  if (Error e = check_survivable(*comm.owner, "partitioned communication")) return e;
   *request = handle_of<MPI_Request>(Operation::make<Receiver>({buf, partitions, count, datatype, source, tag, comm}));
   return success;
 }

@@ -64,7 +64,8 @@ PollResult Pollables::poll(bool of_program, Missed missed) {
     const bool calls_user = work->calls_user;  // it may be gone when it has finished
     bool finished = false;
     try {
-      finished = work->poll();
+      finished = missed == Missed::rung_for ? work->poll_before_sleep() : work->poll();
+      if (!finished && work->look_again) result.complete = false;
     } catch (const std::bad_alloc&) {
       result.complete = false;  // it has no memory to go on now
     }

@@ -17,8 +17,11 @@ struct Pollable {
   // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone. It may throw std::bad_alloc
   // for a time that it bounds (shortage.hpp), and is then looked at again.
   virtual bool poll() = 0;
+  // The same by a thread that sleeps if nobody finds anything.
+  virtual bool poll_before_sleep() { return poll(); }
   Pollable* next = nullptr;
   std::uint64_t turn = 0;   // its place in the order of the list
+  bool look_again = false;  // set by a look that has left something out: nobody may sleep on it
   bool calls_user = false;  // functions of the program: only its own threads may look then
 
  protected:

@@ -10,6 +10,7 @@
 #include "engine/engine.hpp"
 #include "object/comm.hpp"
 #include "object/error.hpp"
+#include "object/faults.hpp"
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
 #include "p2p/p2p.hpp"
@@ -52,7 +53,11 @@ Error Finalize() {
   const std::string report = tool::take_report(rank);  // before what follows is counted
   // What this rank still has to say (answers that wait for room, long messages of freed requests) is said while the
   // others are certainly there to hear it.
-  if (Error e = tool::publish_report(rank, report)) return e;
+  if (Error e = tool::publish_report(rank, report)) {
+    if (!is_fault(e.code())) return e;
+    int peer = -1;
+    (void)rank.engine->flush(peer);  // some are not there to hear it; but the others need it
+  }
   rank.world_phase.store(Phase::after, std::memory_order_release);
   free_world(rank);
   release_library(rank);

@@ -20,11 +20,13 @@
 #include "dpm/board.hpp"
 #include "engine/asked_models.hpp"
 #include "engine/engine.hpp"
+#include "ft/begin.hpp"
 #include "lln/route.hpp"
 #include "message/request_cache.hpp"
 #include "message/transfer.hpp"
 #include "node/room.hpp"
 #include "object/error.hpp"
+#include "object/faults.hpp"
 #include "object/tables.hpp"
 #include "p2p/buffer.hpp"
 #include "progress/setting.hpp"
@@ -69,6 +71,8 @@ static Error check_initial_errhandler() {
   return fail(MPI_ERR_ARG, "%s=%.200s, which is none of %s, %s and %s", boot::initial_errhandler_variable,
               chosen.c_str(), known[0], known[1], known[2]);
 }
+
+static bool is_ulfm(const std::string& kind) { return kind == "ulfm" || kind == "mpi" || kind == "true"; }
 
 // Of a job says mpiexec so, once; here of a program that was started without it, or by another launcher.
 static void name_unknown_variables() {
@@ -160,6 +164,12 @@ static Error bring_up(Rank& rank) {
   if (!rank.job) return fail(MPI_ERR_OTHER, "%s", problem.text);
   if (alone && rank.job->rank() == 0) name_unknown_variables();
   const boot::World& job = *rank.job;
+  if (alone && job.size() > 1 && is_ulfm(setting(boot::fault_tolerance_variable)))
+    return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                "%s asks for a job that goes on without failed ranks, and another launcher than Heddle's mpiexec has "
+                "started this one; "
+                "unset it, or start the job by mpiexec -with-ft ulfm on one machine",
+                boot::fault_tolerance_variable);
   rank.peer_memory.begin(job);
   rank.world_rank = job.rank();
   rank.world_size = job.size();
@@ -171,6 +181,12 @@ static Error bring_up(Rank& rank) {
     return fail(
         MPI_ERR_OTHER,
         "this process was spawned, but cannot join: membarrier is refused to it, which the job's other ranks rely on");
+  if (job.survives_failures()) {
+    const auto gone = [](const void* what, std::uint32_t other) {
+      return static_cast<const boot::World*>(what)->is_gone(static_cast<int>(other));
+    };
+    rank.node->heap().set_survivor({static_cast<std::uint32_t>(rank.world_rank), gone, &job});
+  }
   rank.pollables.emplace(rank.node->own_bell());
   const bool bound = job.record().bound != 0;
   rank.machine.cores = static_cast<std::uint32_t>(job.usable_cores());
@@ -200,6 +216,7 @@ static Error bring_up(Rank& rank) {
   if (!rank.engine) return Error(MPI_ERR_ARG);
   rank.sent = &message::take_request();
   rank.sent->done.store(1, std::memory_order_relaxed);
+  if (job.survives_failures()) ft::begin(rank);
   return success;
 }
 

@@ -25,6 +25,7 @@
 namespace heddle {
 
 struct Comm;
+class Faults;
 struct Group;
 struct Request;
 namespace engine {
@@ -75,6 +76,7 @@ struct Rank {
   Request* sent = nullptr;                       // what an MPI_Isend that was complete at once returns; always done
   std::optional<progress::Pollables> pollables;  // schedules of nonblocking collectives
   std::shared_ptr<p2p::SendBuffer> buffer;       // of MPI_Buffer_attach
+  std::unique_ptr<Faults> faults;                // object/faults.hpp; null: the job ends with a rank that fails
   Machine machine;                               // what waiting must know
   cpu_set_t cores;                               // that it was given when it began; empty: unknown
   std::unique_ptr<ObjectTables> tables;          // object/tables.hpp

@@ -12,6 +12,7 @@
 #include "coll/internal.hpp"
 #include "comm/exchange.hpp"
 #include "comm/split.hpp"
+#include "object/faults.hpp"
 #include "object/resolve.hpp"
 #include "object/tables.hpp"
 #include "rma/attachments.hpp"
@@ -229,6 +230,8 @@ Error create_over(Comm& own, const Part& part, const Info* info, MPI_Win* win) {
 }  // namespace
 
 Error create(Comm& comm, const Part& part, const Info* info, MPI_Win* win) {
+  if (comm.size > 1)
+    if (Error e = check_survivable(*comm.owner, "a window of several processes")) return e;
   Comm* own = nullptr;
   if (Error e = split(comm, 0, comm.rank, own)) return e;
   bool reached = p2p::is_on_one_node(comm);

@@ -295,7 +295,7 @@ def is_long_enough(f: Function, p: Parameter) -> bool:
 def chapter_functions(chapter: str) -> list[Function]:
     return [
         f
-        for f in MPI.functions
+        for f in MPI.all_functions
         if CHAPTERS.of(f) == chapter and CHAPTERS.supports(f) and f.returns_error and f.name not in NOT_CALLED
         and not f.is_tool  # these have error codes of their own, and tests of them: tests/tool/errors.cpp
     ]

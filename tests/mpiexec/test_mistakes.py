@@ -98,7 +98,7 @@ class Hosts(MistakeTest):
 class Refused(MistakeTest):
     def test_what_would_change_what_runs(self):
         for option, cure in (("-rankfile", "--cpu-set"), ("--preload-binary", "leave it out"), ("-nolocal", "leave it out"),
-                             ("-skip-launch-node", "leave it out"), ("--enable-recovery", "leave it out"), ("-gdb", "gdb ./program"),
+                             ("-skip-launch-node", "leave it out"), ("--continuous", "with -with-ft ulfm the others can go on"), ("-gdb", "gdb ./program"),
                              ("-gtool", "TOOL ./program"), ("-trace", "LD_PRELOAD"), ("-ilp64", "default integers"),
                              ("-tune", "-x NAME=VALUE"), ("--xml", "--tag-output"), ("-gpus-per-proc", "HEDDLE_RANK"),
                              ("-file", "-configfile FILE"), ("-ckpoint-interval", "no checkpoints"), ("--stop-in-init", "attach to a rank"),

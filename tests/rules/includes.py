@@ -23,7 +23,7 @@ LAYERS = [
     ["p2p"],
     ["coll"],
     ["comm"],
-    ["partitioned", "rma", "io", "topo", "tool", "dpm"],
+    ["partitioned", "rma", "io", "topo", "tool", "dpm", "ft"],
     ["binding"],
     ["fortran"],
 ]

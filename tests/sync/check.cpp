@@ -158,5 +158,6 @@ int main(int argc, char** argv) {
   heddle::test::enroll_queues();
   heddle::test::enroll_waiting();
   heddle::test::enroll_accesses();
+  heddle::test::enroll_survival();
   return heddle::test::run(options);
 }

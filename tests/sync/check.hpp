@@ -8,5 +8,6 @@ void enroll_combining();
 void enroll_queues();
 void enroll_waiting();
 void enroll_accesses();
+void enroll_survival();
 
 }  // namespace heddle::test

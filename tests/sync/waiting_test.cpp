@@ -21,6 +21,7 @@
 #include "reminder_body.hpp"
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
+#include "survival_body.hpp"
 #include "watch_body.hpp"
 #include "word_body.hpp"
 #include "work_body.hpp"
@@ -105,6 +106,20 @@ TEST(Doorbell, BacklogAlone) {
 
 TEST(Access, LeftWork) {
   for (unsigned i = 0; i != 1'000; ++i) run_on_threads<LeftWorkBody<Native>>(3, 3);
+}
+
+TEST(Survival, Lock) {
+  for (unsigned i = 0; i != 1'000; ++i) {
+    run_on_threads<RobustLockBody<Native, Owner::lives>>(3, 3);
+    run_on_threads<RobustLockBody<Native, Owner::dies>>(3, 3);
+  }
+}
+
+TEST(Survival, Agreement) {
+  for (unsigned i = 0; i != 1'000; ++i) {
+    run_on_threads<AgreementBody<Native, Death::before>>(2 + i % 2, 4);
+    run_on_threads<AgreementBody<Native, Death::after>>(2 + i % 2, 4);
+  }
 }
 
 TEST(SlotSets, Stray) {

@@ -126,9 +126,10 @@ std::uint64_t MemfdWorld::agree(int word, std::uint64_t proposal) {
 
 bool MemfdWorld::ask_launcher(const std::string& request, std::string& answer, Problem& problem) {
   if (capacity() == header().size) {
-    refuse(problem,
-           "this job has no room for more ranks: it pretends to be on several nodes (HEDDLE_NODES), or addresses are "
-           "scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
+    refuse(
+        problem,
+        "this job has no room for more ranks: it pretends to be on several nodes (HEDDLE_NODES), or survives failures "
+        "(mpiexec -with-ft), or addresses are scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
     return false;
   }
   return ask({header().launcher, header().key}, request, answer, problem);

@@ -59,6 +59,7 @@ struct alignas(64) OutboxPeer {
   OutboxLongs longs;
   std::array<std::uint8_t, 2> memory{};  // what the strategy remembers of this peer
   bool listed = false;
+  bool closed = false;  // nothing goes there any more
   int peer = 0;
   OutboxPeer* next = nullptr;  // of those that something waits for
 };

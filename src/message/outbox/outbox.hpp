@@ -40,6 +40,39 @@ class Outbox {
   void end_first_long(int peer);
   OutboxLong* first_long(int peer) const { return of(peer).longs.first(); }
 
+  // A peer that has failed: drop(item) of all that waits for it, and nothing ever goes to it again, since everybody has to wait. Throws
+  // std::bad_alloc, and then nothing has happened.
+  template <class F>
+  void close(int peer, F&& drop_item) {
+    OutboxItem& last = make();
+    OutboxPeer& queue = of(peer);
+    const auto any = [](const OutboxItem&) { return true; };
+    while (OutboxItem* const item = queue.items.remove(any)) {
+      size_.fetch_sub(1, std::memory_order_relaxed);
+      drop_item(*item);
+      drop(*item);
+    }
+    for (OutboxPeer** link = &waiting_; *link != nullptr; link = &(*link)->next) {
+      if (*link != &queue) continue;
+      *link = queue.next;
+      queue.listed = false;
+      break;
+    }
+    (void)queue.items.append(last);
+    queue.closed = true;
+  }
+  bool is_closed(int peer) const { return of(peer).closed; }
+  // Drops what keep(item) says no of.
+  template <class F>
+  void sift(F&& keep) {
+    for (OutboxPeer* queue = waiting_; queue != nullptr; queue = queue->next) {
+      while (OutboxItem* const item = queue->items.remove([&](const OutboxItem& one) { return !keep(one); })) {
+        size_.fetch_sub(1, std::memory_order_relaxed);
+        drop(*item);
+      }
+    }
+  }
+
   bool collects() const { return strategy_->collects(); }
   bool holds(int peer) { return strategy_->holds(of(peer)); }
   int pieces_ahead() const { return strategy_->pieces_ahead(); }

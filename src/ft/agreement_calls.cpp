@@ -1,0 +1,132 @@
+// MPIX_Comm_agree and MPIX_Comm_shrink, and their nonblocking kin.
+#include <new>
+
+#include "binding/impl.hpp"
+#include "comm/make_comm.hpp"
+#include "engine/blocked.hpp"
+#include "ft/agreement.hpp"
+#include "message/request_cache.hpp"
+#include "object/resolve.hpp"
+#include "p2p/p2p.hpp"
+#include "p2p/requests.hpp"
+
+namespace heddle::mpi {
+
+namespace {
+
+using ft::Agreement;
+using Operation = ft::Contribution::Operation;
+
+Error error_of(const Agreement::Outcome& outcome) {
+  if (outcome.error == MPI_ERR_OTHER)
+    return fail(MPI_ERR_OTHER,
+                "members of the communicator are in MPIX_Comm_agree while others are in MPIX_Comm_shrink");
+  return outcome.error == MPI_SUCCESS ? success : describe_fault(outcome.error);
+}
+
+Agreement::Outcome wait_for(Agreement& agreement) {
+  const boot::Wait wait = engine::wait_on(agreement.comm(), boot::Awaited::operation);
+  p2p::wait_until(agreement.rank(), wait, [&] { return agreement.advance(); });
+  return agreement.decide();
+}
+
+MPI_Comm shrunk(Comm& comm, const Agreement::Outcome& outcome) {
+  if (outcome.error != MPI_SUCCESS) return MPI_COMM_NULL;
+  Group* const group = make_group(*comm.owner, outcome.survivors);
+  return handle_of<MPI_Comm>(*make_child(comm, {.context = outcome.context, .local_group = group}));
+}
+
+// A request over an agreement.
+struct Pending final : progress::Pollable {
+  Pending(ft::OfRank& faults, Comm& comm, Operation operation, int* in_out, MPI_Comm* out)
+      : agreement(faults, comm, operation, in_out != nullptr ? *in_out : 0), flag(in_out), newcomm(out) {
+    retain(comm);
+  }
+  ~Pending() { release(agreement.comm()); }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+  bool poll() override {
+    if (!agreement.advance()) return false;
+    const Agreement::Outcome outcome = agreement.decide();
+    if (newcomm != nullptr)
+      *newcomm = shrunk(agreement.comm(), outcome);  // if there is no memory for it, it is tried again
+    if (flag != nullptr) *flag = outcome.flag;
+    agreement.conclude();
+    request->error = outcome.error;
+    p2p::complete(*request);
+    return true;
+  }
+
+  Agreement agreement;
+  int* flag;          // of an agree
+  MPI_Comm* newcomm;  // of a shrink
+  Request* request = nullptr;
+};
+
+constexpr RequestType pending_type{
+    .name = "agreement",
+    .start = nullptr,
+    .cancel = nullptr,
+    .finish = nullptr,
+    .destroy =
+        [](Request& request) {
+          delete static_cast<Pending*>(request.state);
+          return success;
+        },
+    .awaited = boot::Awaited::operation,
+};
+
+// Once it has its number among the agreements of the communicator, the others count on it.
+Error start(Comm& comm, Operation operation, int* flag, MPI_Comm* newcomm, MPI_Request* handle) {
+  ft::OfRank* faults = nullptr;
+  if (Error e = ft::find(comm, faults)) return e;
+  Request& request = message::take_request();
+  try {
+    Pending& pending = *new Pending(*faults, comm, operation, flag, newcomm);
+    request.type = &pending_type;
+    request.comm = &comm;
+    request.context = comm.context;
+    request.state = &pending;
+    pending.request = &request;
+    *handle = handle_of<MPI_Request>(request);
+    p2p::start_polling(*comm.owner, pending);
+  } catch (const std::bad_alloc&) {
+    p2p::give_back_unstarted(request);
+    throw;
+  }
+  return success;
+}
+
+}  // namespace
+
+Error MPIX_Comm_agree(Comm& comm, int* flag) {
+  ft::OfRank* faults = nullptr;
+  if (Error e = ft::find(comm, faults)) return e;
+  Agreement agreement(*faults, comm, Operation::agree, *flag);
+  const Agreement::Outcome outcome = wait_for(agreement);
+  *flag = outcome.flag;
+  return error_of(outcome);
+}
+
+Error MPIX_Comm_iagree(Comm& comm, int* flag, MPI_Request* request) {
+  return start(comm, Operation::agree, flag, nullptr, request);
+}
+
+Error MPIX_Comm_shrink(Comm& comm, MPI_Comm* newcomm) {
+  ft::OfRank* faults = nullptr;
+  *newcomm = MPI_COMM_NULL;
+  if (Error e = ft::find(comm, faults)) return e;
+  Agreement agreement(*faults, comm, Operation::shrink, 0);
+  const Agreement::Outcome outcome = wait_for(agreement);
+  if (Error e = error_of(outcome)) return e;
+  *newcomm = shrunk(comm, outcome);
+  return success;
+}
+
+Error MPIX_Comm_ishrink(Comm& comm, MPI_Comm* newcomm, MPI_Request* request) {
+  *newcomm = MPI_COMM_NULL;
+  return start(comm, Operation::shrink, nullptr, newcomm, request);
+}
+
+}  // namespace heddle::mpi

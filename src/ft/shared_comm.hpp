@@ -1,0 +1,56 @@
+// What the members of a communicator share in the node's memory to survive the others: whether it was revoked, and what each has contributed
+// to agreements. Made by the first of them that needs it, found by the communicator's context in a table of the job's segment.
+//
+// A store there is seen by all members or by none, whatever becomes of the one that has made it. The table and the memory are right after
+// each store (sync/robust_lock.hpp), so a member that dies loses a block at most.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "boot/job.hpp"
+#include "node/heap.hpp"
+#include "object/comm.hpp"
+#include "object/group.hpp"
+#include "platform/native.hpp"
+#include "rank/rank.hpp"
+#include "sync/agreement.hpp"
+
+namespace heddle::ft {
+
+// What a member brings to an agreement.
+struct Contribution {
+  enum class Operation : std::uint32_t { agree, shrink };
+  Operation operation;
+  std::int32_t flag;           // of an agree
+  std::uint32_t failures;      // of the job that the member knows of
+  std::uint32_t acknowledged;  // failures of the communicator that it has acknowledged
+  Context context;             // for the communicator that a shrink makes, should this member be its first
+};
+
+struct alignas(platform::cache_line) SharedMember {
+  // Agreements that may be under way at a time.
+  static constexpr std::uint32_t window = 8;
+  sync::AgreementSlot<platform::Native, sizeof(Contribution), window> agreements;
+  platform::Native::atomic<std::uint32_t> left;  // it has freed the communicator
+};
+
+struct alignas(platform::cache_line) SharedComm {
+  platform::Native::atomic<std::uint32_t> revoked;
+  std::uint32_t members;
+  // The members follow, by their rank.
+  SharedMember& member(std::uint32_t m) { return reinterpret_cast<SharedMember*>(this + 1)[m]; }
+
+  static std::size_t bytes(int members) {
+    return sizeof(SharedComm) + static_cast<std::size_t>(members) * sizeof(SharedMember);
+  }
+};
+
+// Of a communicator with this context, of which the caller is a member and has not left; null: there is none.
+SharedComm* find_shared(Rank& rank, Context context);
+// The same, made if there is none; null: there is no memory left, or too many communicators have one.
+SharedComm* find_or_make_shared(Rank& rank, Context context, const Group& group);
+// The caller is a member no longer: what nobody uses any more is given back.
+void leave_shared(Rank& rank, Context context, const Group& group);
+
+}  // namespace heddle::ft

@@ -1,0 +1,126 @@
+// What becomes of operations when processes have failed or a communicator was revoked.
+//
+// A peer that has failed is closed for good: what waits to be sent to it ends, what has come from it may still be received, what would
+// have to come does not. A long message whose receiver lives is taken back by its claim (claims.hpp), as a cancelled one is; if the
+// receiver has taken it, it moves on, whatever became of its communicator.
+#include <mpi-ext.h>
+
+#include "message/core.hpp"
+#include "message/verdicts.hpp"
+#include "node/heap.hpp"
+#include "rank/rank.hpp"
+
+namespace heddle::message {
+
+using lln::MessageKind;
+
+namespace {
+
+// More than a channel has slots, so that one look sees all that a peer has left there.
+constexpr int everything = 2048;
+
+}  // namespace
+
+void Core::end_with(Request& request, int error, Wakeups& wakeups) {
+  request.error = error;
+  if (request.receives) request.order = 0;
+  forget_claim(request);
+  finish(request, wakeups);
+}
+
+bool Core::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
+  bool news = false;
+  for (const int peer : verdicts.gone()) news |= !outbox_.is_closed(peer);
+  if (news) (void)drain(everything, wakeups);
+  for (const int peer : verdicts.gone()) {
+    if (outbox_.is_closed(peer)) continue;
+    outbox_.close(peer, [&](OutboxItem& item) {
+      if (item.request != nullptr) end_with(*item.request, MPIX_ERR_PROC_FAILED, wakeups);
+    });
+  }
+  outbox_.sift([&](const OutboxItem& item) {
+    const int error =
+        item.request != nullptr ? verdicts.of_send(item.request->context, item.request->peer) : MPI_SUCCESS;
+    if (error != MPI_SUCCESS) end_with(*item.request, error, wakeups);
+    return error == MPI_SUCCESS;
+  });
+  const bool complete = transfers_.abandon(verdicts, [&](Transfer& transfer) {
+    using Role = Transfer::Role;
+    if (transfer.role == Role::packer || transfer.role == Role::split_writer) return;  // its send has been announced
+    end_with(*transfer.request, MPIX_ERR_PROC_FAILED, wakeups);
+  });
+  sweep_sends(verdicts, complete, wakeups);
+  sweep_receives(verdicts, wakeups);
+  sweep_unexpected(verdicts, wakeups);
+  return complete;
+}
+
+// Sends that were announced and that their receivers have not confirmed. `all`: no thread is at work on one of them.
+void Core::sweep_sends(const Verdicts& verdicts, bool all, Wakeups& wakeups) {
+  for (auto next = announced_.begin(); next != announced_.end();) {
+    Request& send = **next;
+    ++next;
+    const int error = verdicts.of_send(send.context, send.peer);
+    if (error == MPI_SUCCESS) continue;
+    if (verdicts.is_gone(send.peer)) {
+      if (all) end_with(send, MPIX_ERR_PROC_FAILED, wakeups);
+      continue;
+    }
+    if (send.order == node::nowhere || !claims_.withdraw(send.order)) continue;  // its receiver has it, and lives
+    send.order = node::nowhere;
+    end_with(send, error, wakeups);
+  }
+}
+
+void Core::sweep_receives(const Verdicts& verdicts, Wakeups& wakeups) {
+  matcher_.sift(
+      [&](Request& receive) -> int {
+        const int error = verdicts.of_receive(receive.context, receive.source);
+        if (error == MPIX_ERR_PROC_FAILED_PENDING) {
+          tell_pending(receive, wakeups);
+        } else if (error == MPI_SUCCESS) {
+          // The failure has been acknowledged. Who has been told already finds that it is not over (settle).
+          if (receive.done.load(std::memory_order_relaxed) == told_pending)
+            receive.done.store(0, std::memory_order_relaxed);
+        } else {
+          return error;
+        }
+        return MPI_SUCCESS;
+      },
+      [&](Request& receive, int error) { end_with(receive, error, wakeups); });
+}
+
+void Core::sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups) {
+  const auto is_lost = [&](const Unexpected& m) {
+    if (m.local != nullptr) return verdicts.of_send(m.local->context, m.local->peer) != MPI_SUCCESS;
+    return m.header.kind == MessageKind::rts && verdicts.is_gone(m.sender);
+  };
+  while (Unexpected* const message = matcher_.find_unexpected_if(is_lost)) {
+    Request* const send = message->local;
+    matcher_.remove_unexpected(*message);
+    drop_unexpected(*message);
+    if (send != nullptr) end_with(*send, verdicts.of_send(send->context, send->peer), wakeups);
+  }
+}
+
+// It stays posted, and whoever waits for it goes on as if it were done.
+void Core::tell_pending(Request& receive, Wakeups& wakeups) {
+  if (receive.done.load(std::memory_order_relaxed) != 0) return;
+  receive.error = MPIX_ERR_PROC_FAILED_PENDING;
+  Waiter* const waiter = std::exchange(receive.waiter, nullptr);
+  receive.done.store(told_pending, std::memory_order_release);
+  if (waiter != nullptr) signal(*waiter, wakeups);
+}
+
+bool Core::settle(Request& receive, bool at_its_end, Wakeups& wakeups) {
+  if (receive.done.load(std::memory_order_relaxed) == 1) {  // a message has come after all
+    if (receive.error == MPIX_ERR_PROC_FAILED_PENDING) receive.error = MPI_SUCCESS;
+    return false;
+  }
+  receive.done.store(0, std::memory_order_relaxed);
+  if (!at_its_end || !matcher_.withdraw(receive)) return true;  // a long one is just coming
+  end_with(receive, MPIX_ERR_PROC_FAILED, wakeups);
+  return false;
+}
+
+}  // namespace heddle::message

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Kills one of several processes at a random moment, seed after seed, and wants the others to go on.
+
+Usage: campaign.py MPIEXEC PROGRAM [--seeds N] [--first SEED] [--ranks N] [--limit SECONDS] [--models NAME,...]
+A thousand: tests/ft/campaign.py build/release/src/mpiexec/mpiexec build/release/tests/ft/ft_random --seeds 1000
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mpiexec")
+    parser.add_argument("program")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first", type=int, default=int(time.time()) % 1_000_000 * 1000)
+    parser.add_argument("--ranks", type=int, default=8)
+    parser.add_argument("--limit", type=int, default=30, help="seconds that a run may take")
+    parser.add_argument("--models", default="auto", help="safety models, in turn")
+    arguments = parser.parse_args()
+
+    models = arguments.models.split(",")
+    print(f"seeds {arguments.first} to {arguments.first + arguments.seeds - 1}", flush=True)
+    failed: list[int] = []
+    longest = 0.0
+    for seed in range(arguments.first, arguments.first + arguments.seeds):
+        command = [arguments.mpiexec, "--with-ft", "ulfm", "--timeout", str(arguments.limit), "-n", str(arguments.ranks),
+                   arguments.program, str(seed)]
+        since = time.monotonic()
+        run = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"HEDDLE_MODEL": models[seed % len(models)]})
+        longest = max(longest, time.monotonic() - since)
+        told = f"seed {seed}: {arguments.ranks - 1} of {arguments.ranks} go on" in run.stdout
+        died = f"the job goes on with {arguments.ranks - 1} rank" in run.stderr
+        if run.returncode != 0 or not told or not died:
+            failed.append(seed)
+            print(f"{' '.join(command)} (HEDDLE_MODEL={models[seed % len(models)]}): exit code {run.returncode}\n{run.stdout}{run.stderr}", flush=True)
+    print(f"{arguments.seeds - len(failed)} of {arguments.seeds} runs survived; the longest took {longest:.2f} s")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
