@@ -128,7 +128,8 @@ Error OfRank::revoke(Comm& comm) {
         "there is no memory left in the job's segment to revoke the communicator by, or %d communicators have some",
         boot::shared_comms);
   shared->revoked.store(1, std::memory_order_seq_cst);
-  rank_.job->failures().trouble.fetch_add(1, std::memory_order_seq_cst);  // also after another: that one may never come to it
+  rank_.job->failures().trouble.fetch_add(
+      1, std::memory_order_seq_cst);  // also after another: that one may never come to it
   {
     const std::lock_guard guard(mutex_);
     learn();

@@ -13,7 +13,7 @@ void enroll_survival() {
     enroll<AgreementBody<Checker, Death::before>>("survival/agreement-death-before", threads, 2);
     enroll<AgreementBody<Checker, Death::after>>("survival/agreement-death-after", threads, 2);
   }
-  enroll<AgreementBody<Checker, Death::after, Looks::once>>("survival/agreement-looks-once", 3, 1, true);
+  enroll<AgreementBody<Checker, Death::after, Counting::once>>("survival/agreement-looks-once", 3, 1, true);
 }
 
 }  // namespace heddle::test

@@ -45,12 +45,12 @@ class RobustLockBody {
   typename P::template plain<unsigned> count_{0};
 };
 
-// The last thread dies in its last agreement, before or after it has contributed; the others must all see the same of it. `Looks::once`:
+// The last thread dies in its last agreement, before or after it has contributed; the others must all see the same of it. `Counting::once`:
 // they count what they saw before they learned that it is gone, and the checker must find that two of them see different sets.
 enum class Death { before, after };
-enum class Looks { again, once };
+enum class Counting { again, once };
 
-template <platform::Platform P, Death death, Looks looks = Looks::again>
+template <platform::Platform P, Death death, Counting counting = Counting::again>
 class AgreementBody {
   using order = platform::order;
   static constexpr unsigned most = 3;
@@ -78,7 +78,7 @@ class AgreementBody {
       unsigned seen = 0;
       while (!is_over(agreement, n, gone, seen)) P::yield();
       for (unsigned m = 0; m < threads_; ++m) {
-        const bool counts = looks == Looks::again ? agreement.has_contributed(m, n) : (seen >> m & 1) != 0;
+        const bool counts = counting == Counting::again ? agreement.has_contributed(m, n) : (seen >> m & 1) != 0;
         if (!counts) continue;
         unsigned theirs = 0;
         agreement.read(m, n, &theirs, sizeof theirs);
@@ -100,7 +100,7 @@ class AgreementBody {
   static unsigned value(unsigned id, unsigned n) { return 10 * n + id; }
   template <class Agreement, class Gone>
   bool is_over(const Agreement& agreement, unsigned n, const Gone& gone, unsigned& seen) {
-    if (looks == Looks::again) return agreement.is_over(n, gone);
+    if (counting == Counting::again) return agreement.is_over(n, gone);
     seen = 0;
     for (unsigned m = 0; m < threads_; ++m) {
       if (agreement.has_contributed(m, n))

@@ -49,7 +49,7 @@ void Region::finish(Round e) {
 }
 
 Error Region::disagreement(Round e, const Signature& mine) const {
-  constexpr const char* names[] = {"no collective", "MPI_Barrier",   "MPI_Bcast",   "MPI_Reduce",
+  constexpr const char* names[] = {"no collective", "MPI_Barrier",   "MPI_Bcast",    "MPI_Reduce",
                                    "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter"};
   constexpr const char* advice = "do all processes agree on counts and datatypes?";
   const auto differs = [&](Signature::Kind kind, std::uint64_t bytes) {
