@@ -63,8 +63,8 @@ class Differences(unittest.TestCase):
         self.refused("dpm has code")
 
     def test_a_layer_without_a_row(self):
-        self.change("tests/rules/includes.py", '["coll"]', '["coll", "ft"]')
-        self.refused("ft has no row")
+        self.change("tests/rules/includes.py", '["coll"]', '["coll", "teleport"]')
+        self.refused("teleport has no row")
 
     def test_another_order(self):
         self.change("tests/rules/includes.py", '    ["sync"],\n', "")
