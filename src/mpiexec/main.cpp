@@ -117,8 +117,11 @@ void require_survivable(const Options& options) {
   for (const App& app : options.apps) plans.push_back(app.environment);
   for (const EnvironmentPlan& plan : plans)
     for (const auto& [name, value] : plan.set)
-      if (name == boot::fault_tolerance_variable)
-        throw UsageError("the variable " + name + " is for mpiexec itself: use -with-ft " + value);
+      if (name == boot::fault_tolerance_variable) {
+        std::string sentence = "the variable ";
+        sentence.append(name).append(" is for mpiexec itself: use -with-ft ").append(value);
+        throw UsageError(sentence);
+      }
   if (!options.survive_failures) return;
   const char* const cure =
       ", and a job that goes on without failed ranks (-with-ft, HEDDLE_FAULT_TOLERANCE) cannot be so yet: ";
