@@ -7,8 +7,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "boot/problem.hpp"
+#include "boot/process_set.hpp"
 
 namespace heddle::boot {
 
@@ -39,6 +41,9 @@ class Wireup {
   // Whether the launcher's exit code is then `code`. If not, all ranks end with it by themselves before the launcher is
   // asked.
   virtual bool keeps_abort_code() const { return true; }
+
+  // Those that the launcher knows, with members by its numbers. None: it knows none, or cannot be asked any more.
+  virtual std::vector<ProcessSet> process_sets() { return {}; }
 
   static constexpr std::size_t text_bytes = 1000;
   static constexpr int answer_limit = 30;      // seconds for an answer

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "boot/job.hpp"
 #include "boot/problem.hpp"
+#include "boot/process_set.hpp"
 #include "lln/directory.hpp"
 
 namespace heddle::boot {
@@ -82,6 +84,9 @@ class World : public lln::Directory {
   // Asks the launcher for something, of the kinds that launcher_socket.hpp lists, and waits for the answer. False: it
   // can't be asked, and `problem` says why.
   virtual bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) = 0;
+
+  // Those of the launcher that this rank is a member of.
+  virtual std::vector<ProcessSet> process_sets() { return {}; }
 
   // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that
   // come and go.

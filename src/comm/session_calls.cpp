@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <mutex>
 #include <string_view>
+#include <vector>
 
 #include "binding/impl.hpp"
 #include "comm/hints.hpp"
@@ -27,17 +29,34 @@ namespace mpi {
 
 namespace {
 
-constexpr std::string_view process_sets[] = {"mpi://WORLD", "mpi://SELF"};
+// Of every job; those of the launcher follow.
+constexpr std::string_view own_sets[] = {"mpi://WORLD", "mpi://SELF"};
 constexpr int world_set = 0;
+constexpr int own_set_count = std::size(own_sets);
 constexpr std::string_view level_key = "thread_level";
 
-// Names are URIs, whose scheme and host do not depend on case.
-Error find_process_set(const char* name, int& which) {
-  for (which = 0; which < static_cast<int>(std::size(process_sets)); ++which) {
-    const std::string_view set = process_sets[which];
+// The launcher is asked once for a session, which thus sees the same sets as long as it lasts.
+const std::vector<boot::ProcessSet>& sets_of_launcher(Session& session) {
+  const std::lock_guard guard(session.asking_for_sets);
+  if (!session.sets) session.sets = current_rank().job->process_sets();
+  return *session.sets;
+}
+
+int count_sets(Session& session) { return own_set_count + static_cast<int>(sets_of_launcher(session).size()); }
+
+const boot::ProcessSet& set_of_launcher(Session& session, int which) {
+  return sets_of_launcher(session)[static_cast<std::size_t>(which - own_set_count)];
+}
+
+// Names of the standard are URIs, whose scheme and host do not depend on case; the launcher's are as it says.
+Error find_process_set(Session& session, const char* name, int& which) {
+  for (which = 0; which < own_set_count; ++which) {
+    const std::string_view set = own_sets[which];
     if (strncasecmp(name, set.data(), set.size() + 1) == 0) return success;
   }
-  return fail(MPI_ERR_ARG, "there is no process set '%.200s'", name);
+  for (; which < count_sets(session); ++which)
+    if (set_of_launcher(session, which).name == name) return success;
+  return fail(MPI_ERR_ARG, "there is no process set '%.200s' that this process is a member of", name);
 }
 
 struct ThreadLevel {
@@ -110,15 +129,15 @@ Error Session_get_info(Session& session, MPI_Info* info_used) {
 }
 
 Error Session_get_num_psets(Session& session, const Info* info, int* npset_names) {
-  *npset_names = static_cast<int>(std::size(process_sets));
+  *npset_names = count_sets(session);
   return success;
 }
 
 // `pset_len` counts the terminating null, in and out; 0 asks for the length alone.
 Error Session_get_nth_pset(Session& session, const Info* info, int n, int* pset_len, char* pset_name) {
-  if (n < 0 || n >= static_cast<int>(std::size(process_sets)))
-    return fail(MPI_ERR_ARG, "n is %d, but there are %zu process sets", n, std::size(process_sets));
-  const std::string_view name = process_sets[n];
+  if (n < 0 || n >= count_sets(session))
+    return fail(MPI_ERR_ARG, "n is %d, but there are %d process sets", n, count_sets(session));
+  const std::string_view name = n < own_set_count ? own_sets[n] : set_of_launcher(session, n).name;
   if (*pset_len > 0) {
     if (!pset_name)
       return fail(MPI_ERR_ARG, "pset_name is a null pointer, which it may be only if pset_len is 0 (here: %d)",
@@ -133,17 +152,20 @@ Error Session_get_nth_pset(Session& session, const Info* info, int n, int* pset_
 
 Error Session_get_pset_info(Session& session, const char* pset_name, MPI_Info* info) {
   int which = 0;
-  if (Error e = find_process_set(pset_name, which)) return e;
-  const int size = which == world_set ? current_rank().world_size : 1;
+  if (Error e = find_process_set(session, pset_name, which)) return e;
+  int size = which == world_set ? current_rank().world_size : 1;
+  if (which >= own_set_count) size = static_cast<int>(set_of_launcher(session, which).ranks.size());
   *info = handle_of<MPI_Info>(*make_info({{"mpi_size", std::to_string(size)}}));
   return success;
 }
 
 Error Group_from_session_pset(Session& session, const char* pset_name, MPI_Group* newgroup) {
   int which = 0;
-  if (Error e = find_process_set(pset_name, which)) return e;
+  if (Error e = find_process_set(session, pset_name, which)) return e;
   const Rank& rank = current_rank();
-  Group* group = which == world_set ? make_world_group(rank) : make_group(rank, {rank.world_rank});
+  Group* group = which == world_set      ? make_world_group(rank)
+                 : which < own_set_count ? make_group(rank, {rank.world_rank})
+                                         : make_group(rank, set_of_launcher(session, which).ranks);
   set_session(*group, &session);
   *newgroup = handle_of<MPI_Group>(*group);
   return success;

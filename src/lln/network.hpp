@@ -32,7 +32,7 @@ inline constexpr int most_rails = 4;
 // What a network can do.
 struct Traits {
   std::size_t eager;  // bytes: the longest message that post() takes
-  bool ordered;       // what one rank posts to another arrives in that order
+  bool ordered;       // what one rank posts to another arrives in that order, or is lost for good
   std::size_t
       longs;  // bytes: the shortest message that post_long() is worth its own handshake for; 0: there is no such way
 };

@@ -6,6 +6,7 @@
 // (credits.hpp) travels with whatever goes its way.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -32,7 +33,7 @@ class Remote {
 
   Network& network() const { return *network_; }
   // Any thread, as the network's.
-  bool arrived() const { return network_->arrived(); }
+  bool arrived() const { return early_is_due_.load(std::memory_order_relaxed) || network_->arrived(); }
   bool any_under_way() const { return network_->any_under_way(); }
 
   // As Network::post, and `no_credit`; over one rail or any.
@@ -153,7 +154,9 @@ class Remote {
     Peer& there = peers_[sender];
     int handed = 0;
     if (has_order(header.kind) && envelope.sequence != there.taken) {
-      if (!keep(there, envelope, payload, bytes)) handed = hand_over_nonsense(sender, payload, bytes, sink);
+      // Where nothing comes early, something is missing that would be waited for.
+      if (network_->traits().ordered || !keep(there, envelope, payload, bytes))
+        handed = hand_over_nonsense(sender, payload, bytes, sink);
     } else if (header.kind != MessageKind::credit) {
       handed = hand_over(sender, there, header, payload, bytes, sink);
       if (has_order(header.kind)) ++there.taken;
@@ -193,10 +196,12 @@ class Remote {
     early_ += is_new ? 1 : 0;
     return is_new;
   }
-  // Those whose turn has come. One that finds no memory keeps its place.
+  // Those whose turn has come. One that finds no memory keeps its place, and until it has gone something has arrived: the network knows
+  // nothing of it any more.
   template <class Sink>
   int hand_over_early(Sink&& sink) {
     int handed = 0;
+    early_is_due_.store(true, std::memory_order_relaxed);
     for (auto& [sender, there] : peers_) {
       for (auto next = there.early.find(there.taken); next != there.early.end(); next = there.early.find(there.taken)) {
         const Early& early = next->second;
@@ -206,6 +211,7 @@ class Remote {
         ++there.taken;
       }
     }
+    early_is_due_.store(false, std::memory_order_relaxed);
     return handed;
   }
 
@@ -213,6 +219,7 @@ class Remote {
   instruments::Counters& counters_;
   std::unordered_map<int, Peer> peers_;  // those that were talked to
   std::size_t early_ = 0;
+  std::atomic<bool> early_is_due_{false};
   Packet packet_;
   PostCost cost_;
   std::size_t room_to_widen_ = std::size_t{16} << 20;  // bytes by which all windows together may become wider

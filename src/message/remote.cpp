@@ -110,7 +110,7 @@ void Core::refuse(int sender, const Header& header, std::size_t bytes) {
   std::snprintf(
       text, sizeof text,
       "rank %d has got a message that makes no sense from rank %d on another node (kind %d, %zu bytes): that rank "
-      "is damaged",
+      "is damaged, or a message has been lost",
       rank_.world_rank, sender, static_cast<int>(header.kind), bytes);
   boot::abort(rank_.job.get(), MPI_ERR_OTHER, text);
 }

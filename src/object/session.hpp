@@ -2,10 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "boot/process_set.hpp"
 #include "object/errhandler.hpp"
 #include "object/info.hpp"
 #include "object/object.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle {
 
@@ -21,6 +25,9 @@ struct Session final : Object {
   InfoEntries hints;                        // what MPI_Session_get_info tells
   int asked_model = 0;                      // of communicators that come from it (engine/asked_models.hpp)
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Session_attach_buffer
+  // That the launcher has made, once somebody has asked for process sets.
+  threads::Mutex asking_for_sets;
+  std::optional<std::vector<boot::ProcessSet>> sets;
 };
 
 }  // namespace heddle

@@ -243,9 +243,9 @@ Error create(Comm& comm, const Part& part, const Info* info, MPI_Win* win) {
 }
 
 Error destroy(Win& win) {
+  Comm& comm = win.window->comm;
+  const Error error = coll::barrier(comm);  // nobody uses it any more; without memory for it the window stays as it is
   const std::unique_ptr<Window> window(win.window);
-  Comm& comm = window->comm;
-  const Error error = coll::barrier(comm);  // nobody uses it any more
   release_attachments(*window);
   const bool frees_pages = window->messages || comm.rank == 0;  // of the window's memory
   window->messages.reset();

@@ -7,19 +7,21 @@ import os
 import re
 import shlex
 import time
-import unittest
 from pathlib import Path
 
 import clusters
 
 PROGRAM = os.environ["JOB_PROGRAM"]  # tests/mpiexec/endings.c
+FEW_PEERS = os.environ["JOB_FEW_PEERS"]  # tests/lln/few_peers.cpp
+PROCESS_SETS = os.environ["JOB_PROCESS_SETS"]  # tests/object/process_sets.cpp
 COMPONENTS = Path(os.environ["JOB_COMPONENTS"])  # the folder of the networks
+# The option of a cluster that has it, and how it starts two ranks on each of N nodes.
 LAUNCHERS = {
-    "pmi2": ("--slurm", "srun --mpi=pmi2 -N2 -n4"),
-    "pmix": ("--slurm", "srun --mpi=pmix -N2 -n4"),
+    "pmi2": ("--slurm", "srun --mpi=pmi2 -N{nodes} -n{ranks}"),
+    "pmix": ("--slurm", "srun --mpi=pmix -N{nodes} -n{ranks}"),
     # It would bind ranks, which then keep their core busy, to cores that the nodes share.
-    "prterun": ("--prrte", "prterun --bind-to none --host node1:2,node2:2 -n 4"),
-    "hydra": ("--hydra", "mpiexec.hydra -hosts node1,node2 -ppn 2 -n 4"),
+    "prterun": ("--prrte", "prterun --bind-to none --host {slots} -n {ranks}"),
+    "hydra": ("--hydra", "mpiexec.hydra -hosts {hosts} -ppn 2 -n {ranks}"),
 }
 ANY = -1  # exit code: prterun's is 0 when it has lost a node
 
@@ -28,10 +30,10 @@ SCRIPT = """
 {before}
 {line} {program} {how} >/run/cluster/said 2>&1 &
 job=$!
-until [ "$(grep -c '^rank' /run/cluster/said)" = 4 ] || ! kill -0 $job 2>/dev/null; do sleep 0.05; done
+until [ "$(grep -c '^rank' /run/cluster/said)" = {ranks} ] || ! kill -0 $job 2>/dev/null; do sleep 0.05; done
 begun=$(date +%s%N)
 {happens}
-for node in 1 2; do
+for node in $(seq {nodes}); do
   tries=0
   while cluster node $node pgrep -x mpiexec_endings >/dev/null 2>&1; do
     tries=$((tries + 1))
@@ -47,19 +49,21 @@ cat /run/cluster/said
 """
 
 
-# Ranks of both nodes fail at once, and one is to say why: now and then two do, or the one that should is ended before it has.
-unreliable = unittest.skip("several ranks that fail at once say it twice, or not at all, now and then")
+def launch_line(launcher: str, nodes: int) -> str:
+    names = [f"node{k}" for k in range(1, nodes + 1)]
+    return LAUNCHERS[launcher][1].format(nodes=nodes, ranks=2 * nodes, hosts=",".join(names), slots=",".join(f"{n}:2" for n in names))
 
 
 class Jobs(clusters.Case):
-    def end(self, launcher: str, how: str, happens: str, before: str, then: str) -> tuple[int, str]:
+    def end(self, launcher: str, how: str, happens: str, before: str, then: str, nodes: int) -> tuple[int, str]:
         """The exit code of the launcher, and what it and the ranks have said. `then`: once no rank is left."""
-        option, line = LAUNCHERS[launcher]
+        option = LAUNCHERS[launcher][0]
         if clusters.cluster(option, "1", "true").returncode:
             self.skipTest(f"{launcher} is not there")
-        text = SCRIPT.format(line=line, program=PROGRAM, how=shlex.quote(how), happens=happens, before=before, then=then)
+        text = SCRIPT.format(line=launch_line(launcher, nodes), program=PROGRAM, how=shlex.quote(how), happens=happens, before=before,
+                             then=then, nodes=nodes, ranks=2 * nodes)
         begun = time.monotonic()
-        done = clusters.cluster(option, "2", "sh", "-uc", text)
+        done = clusters.cluster(option, str(nodes), "sh", "-uc", text)
         said = done.stdout + done.stderr
         self.assertEqual(done.returncode, 0, said)
         self.assertNotIn("left on node", said)
@@ -69,10 +73,10 @@ class Jobs(clusters.Case):
         return code, said
 
     def every(self, how: str, happens: str = ":", *, before: str = "", then: str = ":", message: str = "", code: int | None = None,
-              launchers=tuple(LAUNCHERS)) -> None:
+              launchers=tuple(LAUNCHERS), nodes: int = 2) -> None:
         for launcher in launchers:
             with self.subTest(launcher=launcher):
-                ended, said = self.end(launcher, how, happens, before, then)
+                ended, said = self.end(launcher, how, happens, before, then, nodes)
                 if message:
                     self.assertEqual(said.count(message), 1, said)
                 if code is None:
@@ -90,9 +94,20 @@ class Jobs(clusters.Case):
         kill = "cluster node 2 sh -c 'kill -9 $(pgrep -x mpiexec_endings | head -1)'"
         self.every("wait", kill, message="has ended without MPI_Finalize", launchers=("pmi2", "pmix"))
 
+    # srun and prterun, which cannot reach the node either, may wait for it for a minute: they are killed once no rank is left.
+
     def test_pulled_cable(self):
-        """srun and prterun, which cannot reach the node either, may wait for it for a minute."""
         self.every("wait", "cluster link 2 down", then="sleep 1; kill -9 $job", message="is gone")
+
+    def test_pulled_cable_while_messages_flow(self):
+        self.every("talk", "sleep 0.2; cluster link 2 down", then="sleep 1; kill -9 $job", message="is gone")
+
+    def test_pulled_cable_of_the_first_of_three(self):
+        """Rank 0's node is cut off from all, with the launcher; the others do not hear from each other but by it."""
+        self.every("wait", "cluster link 1 down", then="sleep 1; kill -9 $job", message="is gone", nodes=3)
+
+    def test_pulled_cable_of_the_last_of_three(self):
+        self.every("talk", "sleep 0.2; cluster link 3 down", then="sleep 1; kill -9 $job", message="is gone", nodes=3)
 
     def test_killed_node(self):
         self.every("wait", "cluster kill-node 2", message="is gone", launchers=("pmi2", "pmix"))
@@ -108,6 +123,34 @@ class Jobs(clusters.Case):
     def test_killed_launcher(self):
         self.every("wait", "kill -9 $job")
 
+    # ---- what a launcher says
+
+    def test_process_sets(self):
+        """Of PRRTE: one of each part of the command line that has a name."""
+        done = clusters.cluster("--prrte", "2", "prterun", "--bind-to", "none", "--host", "node1:2,node2:2",
+                                "--pset", "ocean", "-n", "1", PROCESS_SETS, "ocean", ":", "--pset", "air", "-n", "3", PROCESS_SETS, "air")
+        if done.returncode == 77:
+            self.skipTest(done.stderr)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(sorted(done.stdout.split("\n")), sorted(["", "ocean: 0", *["air: 1 2 3"] * 3, *["mpi://WORLD: 0 1 2 3"] * 4]))
+
+    # ---- what a job opens
+
+    def test_few_connections(self):
+        """64 ranks, each of which talks to two on other nodes."""
+        hosts = ",".join(f"node{k}" for k in range(1, 5))
+        for network in ("ucx", "ofi"):
+            if not (COMPONENTS / f"lln-{network}.so").exists():
+                continue
+            with self.subTest(network=network):
+                done = clusters.cluster("--hydra", "4", "mpiexec.hydra", "-genv", "HEDDLE_LLN", network, "-hosts", hosts, "-ppn", "16",
+                                        "-n", "64", FEW_PEERS)
+                if done.returncode == 77:
+                    self.skipTest(done.stderr)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("64 ranks: rank 0 talks to 2", done.stdout)
+                print(f"{network}: {done.stdout}", flush=True)
+
     # ---- what a node lacks
 
     def test_full_shared_memory(self):
@@ -118,23 +161,19 @@ class Jobs(clusters.Case):
     def hide(self, *files: str, nodes=(1, 2)) -> str:
         return "; ".join(f"cluster node {node} mount --bind /dev/null {COMPONENTS / file}" for node in nodes for file in files)
 
-    @unreliable
     def test_no_network(self):
         self.every("well", before=self.hide("lln-ucx.so", "lln-ofi.so"), message="no network can be loaded", launchers=("pmi2", "hydra"))
 
-    @unreliable
     def test_one_network_less(self):
         if not (COMPONENTS / "lln-ucx.so").exists() or not (COMPONENTS / "lln-ofi.so").exists():
             self.skipTest("one network is not built")
         self.every("well", before=self.hide("lln-ucx.so"), code=0, launchers=("pmi2",))
         self.every("well", before=self.hide("lln-ucx.so", nodes=(2,)), message="install the same networks on all nodes", launchers=("pmi2", "hydra"))
 
-    @unreliable
     def test_wrong_network(self):
         self.every("well", before="export HEDDLE_LLN=ucxx", message="HEDDLE_LLN=ucxx: there is no network of that name",
                    launchers=("pmi2", "pmix", "hydra"))
 
-    @unreliable
     def test_pretended_nodes(self):
         """HEDDLE_NODES is for one machine."""
         self.every("well", before="export HEDDLE_NODES=2", message="HEDDLE_NODES=2 pretends nodes on one machine",

@@ -19,6 +19,12 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 0;
   }
+  if (strcmp(how, "talk") == 0) { /* across the halves, until something ends it */
+    static char out[100000], in[sizeof out];
+    const int other = (rank + size / 2) % size;
+    for (int bytes = 8;; bytes = 100008 - bytes)
+      MPI_Sendrecv(out, bytes, MPI_CHAR, other, 0, in, bytes, MPI_CHAR, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   if (rank == 1) {
     if (strcmp(how, "segfault") == 0) raise(SIGSEGV);
     if (strcmp(how, "bad buffer") == 0) MPI_Send((void*)8, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);

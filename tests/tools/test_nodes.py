@@ -45,6 +45,12 @@ class Commands(unittest.TestCase):
                          "srun --mpi=pmi2 -N4 -n8 --ntasks-per-node=2")
         self.assertIn("--mpi=pmix", self.command(OpenMpi("openmpi", Path("/o")), "slurm"))
 
+    def test_fewer_ranks_than_nodes(self):
+        ours, theirs = Heddle("heddle", Path("/h")), OpenMpi("openmpi", Path("/o"))
+        self.assertEqual(self.command(ours, "slurm", 2, 4), "srun --mpi=pmi2 -N2 -n2 --ntasks-per-node=1")
+        self.assertIn("-hosts node1,node2 -ppn 1 -n 2", self.command(ours, "hydra", 2, 4))
+        self.assertIn("--host node1:1,node2:1 ", self.command(theirs, "hydra", 2, 4))
+
     def test_prrte(self):
         for mpi, launcher, program in ((OpenMpi("openmpi", Path("/o")), "hydra", "/o/bin/mpiexec"),
                                        (Heddle("heddle", Path("/h")), "prrte", "/run/cluster/bin/prterun")):
@@ -80,6 +86,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual(self.ranks("latency", 4), [4])
         self.assertEqual(self.ranks("latency", 2, per_node=3), [6])
         self.assertEqual(self.ranks("startup", 4, ranks=[4, 64]), [4, 64])
+        self.assertEqual(self.ranks("startup", 4, ranks=[2, 8]), [2, 8])
 
 
 class Refusals(Case):

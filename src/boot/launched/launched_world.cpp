@@ -21,7 +21,7 @@ namespace {
 
 constexpr char nodes_variable[] = "HEDDLE_NODES";
 constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
-constexpr int time_to_be_first = 1000;  // milliseconds in which rank 0's node says who is the first to end the job
+constexpr int time_to_be_first = 3000;  // milliseconds in which rank 0's node says who is the first to end the job
 constexpr int time_of_text = 100;   // milliseconds in which a launcher passes on what we have written, or it is lost
 constexpr int time_of_ranks = 200;  // milliseconds in which ranks end that have been told to
 
@@ -143,6 +143,16 @@ bool LaunchedWorld::publish(int vni, std::span<const std::byte> address) {
   if (!add_entry(cards(&header())[rank()], vni, address)) return false;
   if (nodes() > 1) member_.send(Frame(FrameKind::published));
   return true;
+}
+
+std::vector<ProcessSet> LaunchedWorld::process_sets() {
+  std::vector<ProcessSet> sets = wireup_->process_sets();
+  for (ProcessSet& set : sets)
+    for (int& member : set.ranks) member = number_in(&header(), member);
+  std::erase_if(sets, [&](const ProcessSet& set) {
+    return std::find(set.ranks.begin(), set.ranks.end(), rank()) == set.ranks.end();
+  });
+  return sets;
 }
 
 // ---- ends

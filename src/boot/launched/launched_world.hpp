@@ -23,6 +23,7 @@ class LaunchedWorld final : public World, public Ending {
   std::uint64_t agreed(int word) const override;
   std::uint64_t agree(int word, std::uint64_t proposal) override;
   bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) override;
+  std::vector<ProcessSet> process_sets() override;
   [[noreturn]] void abort(int code, const char* text) override;
   void leave() override;
   void say(const char* text) override;

@@ -37,6 +37,8 @@ bool Member::agree(int word, std::uint64_t proposal, std::uint64_t& value, int m
   const std::unique_lock turn(asking_, limit);
   if (!turn) return false;
   std::unique_lock lock(mutex_);
+  // An agent that has gone may have said that the job ends, and our thread not be there yet.
+  if (!link_.is_open()) take_all();
   if (!link_.is_open()) return false;
   const std::uint64_t before = answers_;
   link_.send(Frame(FrameKind::agree).add(word).add(proposal).add(rank_));
@@ -49,13 +51,17 @@ void Member::run() {
   for (bool open = true; open;) {
     std::unique_lock lock(mutex_);
     link_.read();
-    while (const std::optional<Frame> frame = link_.next()) take(*frame);
+    take_all();
     open = link_.is_open();
     pollfd waiting{.fd = link_.fd(), .events = POLLIN, .revents = 0};
     lock.unlock();
     if (open) (void)poll(&waiting, 1, -1);
   }
   agent_is_gone();
+}
+
+void Member::take_all() {
+  while (const std::optional<Frame> frame = link_.next()) take(*frame);
 }
 
 void Member::take(const Frame& frame) {

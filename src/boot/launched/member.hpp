@@ -40,6 +40,7 @@ class Member {
 
  private:
   void run();
+  void take_all();
   void take(const Frame& frame);
   void agent_is_gone();
 

@@ -12,7 +12,7 @@ namespace heddle::boot {
 namespace {
 
 constexpr std::int64_t stranger_limit = 5'000;  // milliseconds to show that one knows the secret
-constexpr std::int64_t refusal_time = 1'000;    // milliseconds in which all agents come to hear why there is no job
+constexpr std::int64_t refusal_time = 5'000;    // milliseconds in which all others come to hear why there is no job
 
 // Somebody who has connected.
 struct Guest {
@@ -80,9 +80,10 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
       guest.known = is_proof(guest.link, frame, secret, guest.nonce);
       if (!guest.known) guest.link.close();
     } else if (frame.kind() == FrameKind::refused) {
-      // The others who are coming are to hear it, too.
+      // Of a rank by itself. The others who are coming are to hear it, too.
       if (refusal.empty()) deadline = milliseconds_now() + refusal_time;
       refusal = frame.fields();
+      ++ranks;
     } else if (frame.kind() == FrameKind::node && read_node(frame, size, node)) {
       ranks += node.ranks.size();
       node.link = std::move(guest.link);

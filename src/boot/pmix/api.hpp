@@ -22,7 +22,13 @@ struct Process {
   std::uint32_t rank;
 };
 
-enum class Type : std::uint16_t { boolean = 1, string = 3, integer = 6, unsigned32 = 14 };
+enum class Type : std::uint16_t { boolean = 1, string = 3, integer = 6, unsigned32 = 14, process = 22, array = 39 };
+
+struct Array {
+  Type type;
+  std::size_t size;
+  void* elements;
+};
 
 struct Value {
   Type type;
@@ -31,6 +37,7 @@ struct Value {
     char* string;
     int integer;
     std::uint32_t unsigned32;
+    Array* array;
     void* widest[3];  // the largest members are three pointers long
   } data;
 };
@@ -43,6 +50,12 @@ struct Info {
 };
 static_assert(sizeof(Info) == 552);
 
+struct Query {
+  char** keys;  // and a null pointer behind them
+  Info* qualifiers;
+  std::size_t qualifier_count;
+};
+
 using Scope = std::uint8_t;
 inline constexpr Scope global_scope = 3;
 
@@ -52,6 +65,9 @@ inline constexpr char universe_size[] = "pmix.univ.size";
 inline constexpr char appnum[] = "pmix.appnum";
 inline constexpr char collect_data[] = "pmix.collect";
 inline constexpr char time_limit[] = "pmix.timeout";
+inline constexpr char set_names[] = "pmix.qry.psets";  // a text with commas
+inline constexpr char set_members[] = "pmix.qry.pmems";
+inline constexpr char set_name[] = "pmix.pset.nm";
 
 struct Functions {
   Status (*init)(Process*, Info*, std::size_t);
@@ -61,6 +77,7 @@ struct Functions {
   Status (*commit)();
   Status (*fence)(const Process*, std::size_t, const Info*, std::size_t);
   Status (*get)(const Process*, const char*, const Info*, std::size_t, Value**);
+  Status (*query)(Query*, std::size_t, Info**, std::size_t*);
   const char* (*error_string)(Status);
 };
 

@@ -31,7 +31,8 @@ bool load(pmix::Functions& functions, Problem& problem) {
   if (find(library, "PMIx_Init", functions.init) && find(library, "PMIx_Finalize", functions.finalize) &&
       find(library, "PMIx_Abort", functions.abort) && find(library, "PMIx_Put", functions.put) &&
       find(library, "PMIx_Commit", functions.commit) && find(library, "PMIx_Fence", functions.fence) &&
-      find(library, "PMIx_Get", functions.get) && find(library, "PMIx_Error_string", functions.error_string))
+      find(library, "PMIx_Get", functions.get) && find(library, "PMIx_Query_info", functions.query) &&
+      find(library, "PMIx_Error_string", functions.error_string))
     return true;
   refuse(problem, "%s lacks functions of PMIx 4.2", pmix::library);
   return false;
@@ -42,11 +43,48 @@ void copy(char (&to)[n], const char* from) {
   std::strncpy(to, from, n - 1);
 }
 
+void release_content(pmix::Value& value) {
+  if (value.type == pmix::Type::string) std::free(value.data.string);
+  if (value.type == pmix::Type::array && value.data.array != nullptr) {
+    std::free(value.data.array->elements);
+    std::free(value.data.array);
+  }
+}
+
 void release(pmix::Value* value) {
   if (value == nullptr) return;
-  if (value->type == pmix::Type::string) std::free(value->data.string);
+  release_content(*value);
   std::free(value);
 }
+
+// What the launcher answers to one question, while it lives. There may be several answers, or none.
+class Answers {
+ public:
+  Answers(const pmix::Functions& functions, const char* key, pmix::Info* qualifier) {
+    std::string name = key;
+    char* keys[] = {name.data(), nullptr};
+    pmix::Query query{.keys = keys, .qualifiers = qualifier, .qualifier_count = qualifier != nullptr ? 1U : 0U};
+    if (functions.query(&query, 1, &all_, &count_) != pmix::success) count_ = 0;
+  }
+  Answers(const Answers&) = delete;
+  Answers& operator=(const Answers&) = delete;
+  ~Answers() {
+    for (pmix::Info& one : *this) release_content(one.value);
+    std::free(all_);
+  }
+  pmix::Info* begin() { return all_; }
+  pmix::Info* end() { return all_ + count_; }
+  // The one to that key, of that type.
+  const pmix::Value* find(const char* key, pmix::Type type) {
+    for (const pmix::Info& one : *this)
+      if (std::strcmp(one.key, key) == 0 && one.value.type == type) return &one.value;
+    return nullptr;
+  }
+
+ private:
+  pmix::Info* all_ = nullptr;
+  std::size_t count_ = 0;
+};
 
 }  // namespace
 
@@ -134,6 +172,47 @@ void PmixWireup::finalize() {
 void PmixWireup::abort(int code, const char* text) {
   const std::lock_guard guard(mutex_);
   if (open_) (void)pmix_.abort(code, text, nullptr, 0);
+}
+
+// ---- process sets
+
+std::vector<ProcessSet> PmixWireup::process_sets() {
+  const std::lock_guard guard(mutex_);
+  std::vector<ProcessSet> sets;
+  if (!open_) return sets;
+  const std::string names = names_of_sets();
+  for (std::size_t from = 0; from < names.size();) {
+    const std::size_t to = std::min(names.find(',', from), names.size());
+    const std::string name = names.substr(from, to - from);
+    from = to + 1;
+    const bool known = std::any_of(sets.begin(), sets.end(), [&](const ProcessSet& set) { return set.name == name; });
+    if (!name.empty() && !known) sets.push_back({name, members_of(name)});
+  }
+  return sets;
+}
+
+std::string PmixWireup::names_of_sets() {
+  Answers answers(pmix_, pmix::set_names, nullptr);
+  const pmix::Value* const names = answers.find(pmix::set_names, pmix::Type::string);
+  return names != nullptr && names->data.string != nullptr ? names->data.string : "";
+}
+
+// Those of this job.
+std::vector<int> PmixWireup::members_of(std::string set) {
+  pmix::Info which{};
+  copy(which.key, pmix::set_name);
+  which.value.type = pmix::Type::string;
+  which.value.data.string = set.data();
+  Answers answers(pmix_, pmix::set_members, &which);
+  std::vector<int> ranks;
+  const pmix::Value* const value = answers.find(pmix::set_members, pmix::Type::array);
+  if (value == nullptr || value->data.array == nullptr || value->data.array->type != pmix::Type::process) return ranks;
+  const auto* const all = static_cast<const pmix::Process*>(value->data.array->elements);
+  for (std::size_t i = 0; i < value->data.array->size; ++i) {
+    const bool here = std::strcmp(all[i].job, self_.job) == 0 && all[i].rank < static_cast<std::uint32_t>(size_);
+    if (here) ranks.push_back(static_cast<int>(all[i].rank));
+  }
+  return ranks;
 }
 
 }  // namespace heddle::boot

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "boot/pmix/api.hpp"
 #include "boot/wireup.hpp"
@@ -21,6 +22,7 @@ class PmixWireup final : public Wireup {
   bool fence(Problem& problem) override;
   void finalize() override;
   void abort(int code, const char* text) override;
+  std::vector<ProcessSet> process_sets() override;
 
  private:
   explicit PmixWireup(const pmix::Functions& functions) : pmix_(functions) {}
@@ -29,6 +31,8 @@ class PmixWireup final : public Wireup {
   // What the launcher says of the whole job; -1: nothing.
   int number_of_job(const char* key);
   bool check(pmix::Status status, const char* what, Problem& problem) const;
+  std::string names_of_sets();
+  std::vector<int> members_of(std::string set);
 
   pmix::Functions pmix_;
   pmix::Process self_{};

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -78,15 +79,15 @@ const Traits& Loopback::traits() const { return what_it_can; }
 
 // ---- sending
 
-// False: the peer has published no address yet, or there are no sockets now.
+// False: the peer has published no address yet, or there are no sockets now. Throws std::bad_alloc.
 bool Loopback::connect(int peer, Peer& there) {
   const std::span<const std::byte> address = membership_.unseal(peer, directory_.find(peer, vni_));
-  if (address.empty()) return false;
+  sockaddr_un there_at{};
+  if (address.empty() || address.size() > sizeof there_at) return false;
+  std::memcpy(&there_at, address.data(), address.size());
+  there.token = membership_.token_of(peer);
   const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return false;
-  sockaddr_un there_at{};
-  if (address.size() > sizeof there_at) return false;
-  std::memcpy(&there_at, address.data(), address.size());
   // A peer that has gone hears nothing any more: what is sent to it is lost with it.
   if (::connect(made, reinterpret_cast<const sockaddr*>(&there_at), static_cast<socklen_t>(address.size())) != 0 &&
       errno != ECONNREFUSED) {
@@ -94,11 +95,11 @@ bool Loopback::connect(int peer, Peer& there) {
     return false;
   }
   there.socket = made;
-  there.token = membership_.token_of(peer);
   return watch(events_, made, 0);
 }
 
-Posted Loopback::post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) {
+// A first message to a peer needs memory. An answer may be one, and must not fail for want of it.
+Posted Loopback::post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) try {
   if (bytes > what_it_can.eager || random(refused_in) == 0) return Posted::busy;
   Peer& there = peers_[peer];
   if (there.socket < 0 && !connect(peer, there)) return Posted::busy;
@@ -109,6 +110,8 @@ Posted Loopback::post(int peer, const Envelope& envelope, std::size_t bytes, Fil
       (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM || errno == EINTR))
     return Posted::busy;
   return Posted::done;
+} catch (const std::bad_alloc&) {
+  return Posted::busy;
 }
 
 void Loopback::watch_room(Peer& there, bool wanted) {
@@ -118,11 +121,11 @@ void Loopback::watch_room(Peer& there, bool wanted) {
 }
 
 void Loopback::want_room(int peer) {
-  Peer& there = peers_[peer];
-  if (there.socket < 0) {
+  const auto there = peers_.find(peer);
+  if (there == peers_.end() || there->second.socket < 0) {
     peers_unknown_ = true;
-  } else if (!there.room_wanted) {
-    watch_room(there, true);
+  } else if (!there->second.room_wanted) {
+    watch_room(there->second, true);
   }
 }
 

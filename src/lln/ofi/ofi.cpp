@@ -2,8 +2,6 @@
 
 #include <rdma/fi_eq.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -12,24 +10,17 @@
 #include <utility>
 
 #include "lln/ofi/card.hpp"
+#include "lln/ofi/operations.hpp"
 
 namespace heddle::lln {
 
 namespace {
 
-constexpr std::size_t eager = 8192;
 constexpr std::size_t longs = 32 * 1024;
 constexpr int most_under_way = 32;  // of one peer
 constexpr int most_injected = 16;   // in a row to one peer: then libfabric tells when they have left
 constexpr std::size_t buffers = 4;  // that messages arrive in
-constexpr std::size_t buffer_bytes = 128 * 1024;
 constexpr std::int64_t millisecond = 1'000'000;
-
-// The payload of a packet that announces a long message.
-struct LongAnnouncement {
-  std::uint64_t landing;
-  std::uint64_t bytes;
-};
 
 template <class Object, class Call, class... Args>
 ofi::Handle<Object> make(const char* name, Call call, Args... args) {
@@ -46,32 +37,6 @@ ofi::Handle<fid_av> make_addresses(fid_domain* domain) {
 
 }  // namespace
 
-struct Ofi::Send : Operation {
-  Peer* peer;
-  Send* next;
-  std::size_t bytes;  // of head and payload
-  bool has_left;      // what there is of head and payload
-  bool matters;
-  bool may_be_injected;
-  std::span<const std::byte> memory;  // of a long message, which is announced by head and payload; or empty
-  std::uint64_t landing;
-  std::uint64_t name;
-  PacketHead head;
-  std::byte payload[eager];
-};
-
-struct Ofi::Buffer : Operation {
-  int not_handed_over = 0;
-  bool full = false;  // libfabric has given it back
-  alignas(64) std::byte bytes[buffer_bytes];
-};
-
-// A long message that is coming.
-struct Ofi::Arrival : Operation {
-  Landing* landing;
-  Arrival* next;
-};
-
 Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
     : directory_(surroundings.directory),
       rank_(surroundings.place.rank),
@@ -80,9 +45,9 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
       fail_(surroundings.fail),
       note_(surroundings.note),
       info_(std::move(info)),
-      traits_{.eager = eager,
+      traits_{.eager = ofi::eager,
               .ordered = true,
-              .longs = info_->tx_attr->inject_size >= sizeof(PacketHead) + sizeof(LongAnnouncement) ? longs : 0},
+              .longs = info_->tx_attr->inject_size >= sizeof(PacketHead) + sizeof(ofi::LongAnnouncement) ? longs : 0},
       fabric_(make<fid_fabric>("fi_fabric", fi_fabric, info_->fabric_attr)),
       domain_(make<fid_domain>("fi_domain", fi_domain, fabric_.get(), info_.get())),
       completions_(fabric_.get(), domain_.get()),
@@ -92,7 +57,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   fid_ep* const endpoint = endpoint_.get();
   ofi::check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
   ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-  const std::size_t largest = sizeof(PacketHead) + eager;
+  const std::size_t largest = sizeof(PacketHead) + ofi::eager;
   ofi::check(fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest), "fi_setopt");
   ofi::check(fi_enable(endpoint), "fi_enable");
   for (std::size_t i = 0; i < buffers; ++i) {
@@ -265,7 +230,7 @@ Ofi::Peer* Ofi::find_way(int rank, Posted& otherwise, bool message_matters) {
 }
 
 Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
-  if (bytes > eager) return Posted::busy;
+  if (bytes > ofi::eager) return Posted::busy;
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, is_awaited(envelope.header.kind));
   if (peer == nullptr) return otherwise;
@@ -285,7 +250,7 @@ Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   if (peer == nullptr) return otherwise;
   Send* const send = take_send(*peer);
   if (send == nullptr) return Posted::busy;
-  const LongAnnouncement announced{landing, memory.size()};
+  const ofi::LongAnnouncement announced{landing, memory.size()};
   send->bytes = sizeof send->head + sizeof announced;
   send->matters = true;
   send->memory = memory;
@@ -340,199 +305,6 @@ void Ofi::forget_room() {
 // Nothing tells when libfabric takes what it has refused.
 std::int64_t Ofi::look_again_after() const {
   return look_again_ || !keeping_.empty() || !not_posted_.empty() || completions_.fd() < 0 ? millisecond : 0;
-}
-
-// ---- receiving
-
-void Ofi::receive_into(Operation* operation) {
-  ssize_t result;
-  if (operation->kind == Kind::buffer) {
-    auto& buffer = *static_cast<Buffer*>(operation);
-    iovec where{buffer.bytes, sizeof buffer.bytes};
-    fi_msg message{};
-    message.msg_iov = &where;
-    message.iov_count = 1;
-    message.addr = FI_ADDR_UNSPEC;
-    message.context = &buffer.context;
-    result = fi_recvmsg(endpoint_.get(), &message, FI_MULTI_RECV);
-  } else {
-    const auto& arrival = *static_cast<Arrival*>(operation);
-    const Landing& landing = *arrival.landing;
-    result = fi_trecv(endpoint_.get(), landing.memory, landing.bytes, nullptr, FI_ADDR_UNSPEC, tag_of(landing.name), 0,
-                      &operation->context);
-  }
-  if (result == 0) return;
-  if (result == -FI_EAGAIN) return not_posted_.push_back(operation);
-  fail_receiving(fi_strerror(static_cast<int>(-result)));
-}
-
-// Of the data of a long message, in as many bits as the provider compares.
-std::uint64_t Ofi::tag_of(std::uint64_t landing) const {
-  const std::uint64_t format = info_->ep_attr->mem_tag_format;
-  return membership_.tag_of(landing) >> (format == 0 ? 0 : std::countl_zero(format));
-}
-
-// The data of a long message follow its announcement.
-void Ofi::await_landing(Landing& landing) {
-  if (free_arrival_ == nullptr) {
-    arrivals_.push_back(std::make_unique<Arrival>());
-    free_arrival_ = arrivals_.back().get();
-    free_arrival_->kind = Kind::arrival;
-    free_arrival_->next = nullptr;
-  }
-  Arrival* const arrival = free_arrival_;
-  free_arrival_ = arrival->next;
-  arrival->landing = &landing;
-  receive_into(arrival);
-}
-
-void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
-  switch (operation->kind) {
-    case Kind::send:
-      return finish(static_cast<Send*>(operation), nullptr);
-    case Kind::buffer:
-      return take(*static_cast<Buffer*>(operation), entry);
-    case Kind::arrival: {
-      auto* const arrival = static_cast<Arrival*>(operation);
-      const Landing* const landing = arrival->landing;
-      arrival->next = free_arrival_;
-      free_arrival_ = arrival;
-      if (entry.len != landing->bytes) return fail_receiving("a long message is shorter than was agreed");
-      return tell(MessageKind::landed, landing->peer, landing->name);
-    }
-  }
-}
-
-// What is empty comes from flush().
-void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
-  ++buffer.not_handed_over;
-  if ((entry.flags & FI_MULTI_RECV) != 0) buffer.full = true;
-  if (entry.len == 0) return release(buffer);
-  PacketHead head{};
-  const auto* const data = static_cast<const std::byte*>(entry.buf);
-  std::memcpy(&head, data, std::min(entry.len, sizeof head));
-  if (entry.len >= sizeof head && membership_.admits(head)) [[likely]] {
-    const std::byte* const payload = data + sizeof head;
-    const std::size_t bytes = entry.len - sizeof head;
-    if (membership_.makes_sense(head)) [[likely]] {
-      arrived_.push_back({head.sender, envelope_of(head), &buffer, payload, bytes, 0});
-      return;
-    }
-    LongAnnouncement announced;
-    if (membership_.makes_sense_of_long(head) && bytes == sizeof announced) {
-      std::memcpy(&announced, payload, sizeof announced);
-      if (Landing* const landing = expect(announced.landing, head.sender, announced.bytes); landing != nullptr) {
-        await_landing(*landing);
-        return release(buffer);
-      }
-    }
-  }
-  refuse(head);
-  release(buffer);
-}
-
-// What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
-void Ofi::refuse(const PacketHead& head) {
-  char text[200];
-  if (!membership_.admits(head)) {
-    std::snprintf(text, sizeof text,
-                  "rank %d has dropped what is not of this job, but has come to its port (libfabric)", rank_);
-    return note_(text);
-  }
-  std::snprintf(text, sizeof text,
-                "rank %d has got a packet that makes no sense, of rank %d on another node (libfabric)", rank_,
-                head.sender);
-  fail_(text);
-}
-
-void Ofi::release(Buffer& buffer) {
-  if (--buffer.not_handed_over != 0 || !buffer.full) return;
-  buffer.full = false;
-  receive_into(&buffer);
-}
-
-// What has happened to a long message, as a message.
-void Ofi::tell(MessageKind kind, int other, std::uint64_t name) {
-  const Envelope envelope{.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0};
-  arrived_.push_back({other, envelope, nullptr, nullptr, sizeof name, name});
-}
-
-void Ofi::take_error() {
-  fi_cq_err_entry error{};
-  if (fi_cq_readerr(completions_.get(), &error, 0) < 0 || error.err == FI_ECANCELED) return;
-  char detail[192];
-  const char* text = fi_cq_strerror(completions_.get(), error.prov_errno, error.err_data, detail, sizeof detail);
-  if (text == nullptr || *text == '\0') text = fi_strerror(error.err);
-  auto* const operation = static_cast<Operation*>(error.op_context);
-  if (operation != nullptr && operation->kind == Kind::send) return finish(static_cast<Send*>(operation), text);
-  fail_receiving(text);
-}
-
-void Ofi::fail_receiving(const char* reason) {
-  char text[384];
-  std::snprintf(text, sizeof text, "rank %d cannot receive from other nodes any more (libfabric, %s on %s: %s)", rank_,
-                info_->fabric_attr->prov_name, info_->domain_attr->name, reason);
-  fail_(text);
-}
-
-void Ofi::read_completions() {
-  constexpr std::size_t at_once = 32;
-  fi_cq_data_entry entries[at_once];
-  const ssize_t count = fi_cq_read(completions_.get(), entries, at_once);
-  if (count == -FI_EAVAIL) return take_error();
-  for (ssize_t i = 0; i < count; ++i) complete(static_cast<Operation*>(entries[i].op_context), entries[i]);
-}
-
-int Ofi::hand_over(int most, Sink& sink) {
-  int handed = 0;
-  for (; handed < most && !arrived_.empty(); ++handed) {
-    const Arrived& next = arrived_.front();
-    const auto* const payload = next.buffer != nullptr ? next.payload : reinterpret_cast<const std::byte*>(&next.name);
-    if (!sink(next.sender, next.envelope, payload, next.bytes)) break;
-    Buffer* const buffer = next.buffer;
-    arrived_.pop_front();
-    if (buffer != nullptr) release(*buffer);
-  }
-  return handed;
-}
-
-int Ofi::poll(int most, Sink sink) {
-  look_again_ = false;
-  int handed = 0;
-  try {
-    if (!keeping_.empty()) start_kept();
-    if (!not_posted_.empty())
-      for (Operation* const operation : std::exchange(not_posted_, {})) receive_into(operation);
-    read_completions();
-    handed = hand_over(most, sink);
-  } catch (const std::bad_alloc&) {
-    fail_receiving(std::strerror(ENOMEM));
-  }
-  must_poll_ = false;
-  if (readiness_.is_armed()) {
-    // Whoever sleeps is told of what has been handed over. Of the rest libfabric must tell again.
-    if (handed != 0) {
-      readiness_.set_armed(false);
-    } else {
-      must_poll_ = !completions_.may_sleep();
-    }
-  }
-  say_left();
-  return handed;
-}
-
-// What is left behind is work: it keeps threads awake, or wakes them.
-void Ofi::say_left() {
-  const bool any = must_poll_ || !arrived_.empty() ||
-                   std::any_of(waiting_.begin(), waiting_.end(), [this](const Peer* peer) { return has_room(*peer); });
-  readiness_.set_left(any);
-}
-
-// What is there already shows at no descriptor: until a poll has taken it, nothing is armed.
-bool Ofi::arm() {
-  const bool armed = !readiness_.any_left() && completions_.may_sleep();
-  readiness_.set_armed(armed);
-  return armed;
 }
 
 }  // namespace heddle::lln

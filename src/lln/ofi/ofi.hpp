@@ -100,6 +100,8 @@ class Ofi final : public Network {
   void refuse(const PacketHead& head);
   void read_completions();
   void take_error();
+  void take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text);
+  void note_stranger();
   void fail_receiving(const char* reason);
   void complete(Operation* operation, const fi_cq_data_entry& entry);
   void take(Buffer& buffer, const fi_cq_data_entry& entry);

@@ -1,10 +1,10 @@
-"""`heddle bench paper | sizes | check | count | plot`."""
+"""`heddle bench paper | sizes | presets | check | count | plot`."""
 
 from pathlib import Path
 
 from .. import places
 from ..errors import BadInput
-from . import check, curve, instructions, mpis, papers, sizes, table
+from . import check, curve, instructions, mpis, nodes, papers, presets, sizes, table
 from .campaign import Campaign
 from .commands import (add_contest_options, announce, command_line, contestants, finish, numbers, outcome, plan, stem, stored, tell,
                        words)
@@ -31,6 +31,17 @@ def register(parts) -> None:
     sweep.add_argument("--picture", metavar="SVG", help="write the map of the first candidate there")
     add_contest_options(sweep)
     sweep.set_defaults(perform=perform_sizes, against="mpich,impi:stock,impi", seconds="0.05")
+
+    everywhere = parts.add_parser("presets", help="the message rate between nodes under every safety model, over each network: a table")
+    everywhere.add_argument("--cluster", default="2", metavar="N", help="on N nodes of a cluster in a box, a rank on each (default 2)")
+    everywhere.add_argument("--cores", default="1", metavar="K", help="of each node, which are its own while there are enough (default 1)")
+    everywhere.add_argument("--threads", default="8", metavar="1,8", help="threads of a rank (default 8)")
+    everywhere.add_argument("--lln", default=",".join(nodes.LLNS), metavar="NETWORKS", help=f"of {', '.join(nodes.LLNS)} (default: all)")
+    everywhere.add_argument("--launcher", default=nodes.LAUNCHERS[0], metavar="NAME", help=f"of {', '.join(nodes.LAUNCHERS)}")
+    everywhere.add_argument("--from", dest="file", metavar="JSON", help="show a stored result instead of measuring")
+    everywhere.add_argument("--record", action="store_true", help=f"write {presets.PAGE}")
+    add_contest_options(everywhere)
+    everywhere.set_defaults(perform=perform_presets, repeats="3", seconds="0.2", limit="30")
 
     regress = parts.add_parser("check", help="has something become slower? exit code 1 on a loss of 15%%")
     regress.add_argument("--baseline", metavar="PREFIX", help="compare with the Heddle that is installed there")
@@ -103,6 +114,39 @@ def perform_sizes(args) -> int:
         print(args.picture)
     finish(campaign, sizes.fragment(campaign), "Patterns by size: time over that of the fastest reference MPI")
     return outcome(campaign)
+
+
+def perform_presets(args) -> int:
+    if args.file:
+        campaign = stored(Path(args.file))
+    else:
+        campaign = measure_presets(args)
+    print(f"\n{presets.report(campaign)}")
+    finish(campaign, heading="Every safety model between nodes")
+    if args.record:
+        file = (places.source_tree() or Path()) / presets.PAGE
+        file.write_text(presets.page(campaign))
+        print(file)
+    return outcome(campaign)
+
+
+def measure_presets(args) -> Campaign:
+    count = numbers(args.cluster, "--cluster", 2, nodes.MOST)[0]
+    llns = words(args.lln, "--lln", nodes.LLNS)
+    launcher = words(args.launcher, "--launcher", nodes.LAUNCHERS)
+    if len(launcher) > 1:
+        raise BadInput("--launcher takes one name")
+    cores = str(numbers(args.cores, "--cores", 1, 1024)[0])
+    wanted = presets.points(count, numbers(args.threads, "--threads", 1, 1024))
+    plan(args, wanted, [])
+    found = contestants(args, list(mpis.MODELS))
+    where = nodes.Nodes(count, ",".join(llns), launcher[0], {"cores": cores})
+    nodes.usable(where, found)
+    with nodes.Cluster(where) as cluster:
+        campaign = Campaign(command_line(), plan(args, wanted, presets.placed(found, cluster, llns)),
+                            stem(args, "presets").with_suffix(".json"), nodes=where.to_json())
+        campaign.perform(tell, announce(campaign))
+    return campaign
 
 
 def perform_check(args) -> int:

@@ -9,7 +9,7 @@ import os
 import select
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import places
@@ -43,10 +43,14 @@ class Nodes:
     def options(self) -> list[str]:
         return [word for key, value in self.conditions.items() for word in (f"--{key}", value)]
 
-    def hosts(self, ranks: int = 0) -> str:
-        """With commas; each with its number of slots if `ranks` says how many there are in all."""
-        slots = f":{ranks // self.count}" if ranks else ""
-        return ",".join(f"node{k}{slots}" for k in range(1, self.count + 1))
+    def used(self, ranks: int) -> int:
+        """How many nodes so many ranks are on: fewer ranks than nodes have one each."""
+        return min(self.count, ranks)
+
+    def hosts(self, ranks: int, slots: bool = False) -> str:
+        """Of so many ranks, with commas; each with its number of slots if wanted."""
+        count = self.used(ranks)
+        return ",".join(f"node{k}" + (f":{ranks // count}" if slots else "") for k in range(1, count + 1))
 
     def to_json(self) -> dict:
         return {"count": self.count, "lln": self.lln, "launcher": self.launcher, "conditions": self.conditions}
@@ -70,7 +74,7 @@ def ranks_on(nodes: Nodes, bench: Benchmark, ranks: list[int] | None, per_node: 
         raise BadInput("--ranks and --ranks-per-node say the same twice; leave one out")
     wanted = [nodes.count * per_node] if per_node else ranks or [max(r, nodes.count) for r in bench.ranks]
     for r in wanted:
-        if r % nodes.count:
+        if r % nodes.used(r):
             raise BadInput(f"{r} ranks of {bench.name} can't be spread evenly over {nodes.count} nodes")
     return wanted
 
@@ -156,9 +160,12 @@ def usable(nodes: Nodes, mpis: list[Mpi]) -> None:
 class OnNodes(Mpi):
     """An MPI whose ranks are spread over the nodes of a cluster."""
 
-    def __init__(self, mpi: Mpi, cluster: Cluster):
-        super().__init__(mpi.label, mpi.prefix, mpi.extra_env, mpi.peer, mpi.abi, mpi.says, mpi.setting, mpi.thread_runtime)
-        self.mpi, self.cluster, self.nodes = mpi, cluster, cluster.nodes
+    def __init__(self, mpi: Mpi, cluster: Cluster, lln: str = ""):
+        """Over `lln`, which its label then names, if that is not the same for the whole campaign."""
+        label = f"{mpi.label}/{lln}" if lln else mpi.label
+        super().__init__(label, mpi.prefix, mpi.extra_env, mpi.peer, mpi.abi, mpi.says, mpi.setting, mpi.thread_runtime)
+        self.mpi, self.cluster = mpi, cluster
+        self.nodes = replace(cluster.nodes, lln=lln) if lln else cluster.nodes
 
     def compiler(self) -> list[str]:
         return self.mpi.compiler()
@@ -184,21 +191,22 @@ class OnNodes(Mpi):
 def launch(mpi: Mpi, nodes: Nodes, ranks: int, env: dict[str, str]) -> list[str]:
     """The command that starts `ranks` ranks of it, on node 1, where `env` is set. Reference MPIs have their own launchers, except
     under Slurm."""
-    each = str(ranks // nodes.count)
+    count = nodes.used(ranks)
+    each = str(ranks // count)
     if nodes.launcher == "slurm":
         kind = "pmix" if isinstance(mpi, OpenMpi) else "pmi2"
-        return ["srun", f"--mpi={kind}", f"-N{nodes.count}", f"-n{ranks}", f"--ntasks-per-node={each}"]
+        return ["srun", f"--mpi={kind}", f"-N{count}", f"-n{ranks}", f"--ntasks-per-node={each}"]
     if isinstance(mpi, OpenMpi) or nodes.launcher == "prrte":
         program = str(mpi.prefix / "bin" / "mpiexec") if isinstance(mpi, OpenMpi) else f"{BIN}/prterun"
         root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         # The nodes share their cores: two that bind a rank each may bind it to the same one.
-        return [program, *root, "--prtemca", "plm_ssh_agent", SSH, "--host", nodes.hosts(ranks), "--bind-to", "none",
+        return [program, *root, "--prtemca", "plm_ssh_agent", SSH, "--host", nodes.hosts(ranks, slots=True), "--bind-to", "none",
                 *[word for key in env for word in ("-x", key)], "-n", str(ranks)]
     if isinstance(mpi, IntelMpi):
-        return [str(mpi.prefix / "bin" / "mpiexec.hydra"), "-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", nodes.hosts(),
+        return [str(mpi.prefix / "bin" / "mpiexec.hydra"), "-bootstrap", "ssh", "-bootstrap-exec", SSH, "-hosts", nodes.hosts(ranks),
                 "-ppn", each, "-n", str(ranks)]
     program = str(mpi.prefix / "bin" / "mpiexec.hydra") if isinstance(mpi, Mpich) else f"{BIN}/mpiexec.hydra"
-    return [program, "-launcher", "ssh", "-launcher-exec", SSH, "-hosts", nodes.hosts(), "-ppn", each, "-n", str(ranks)]
+    return [program, "-launcher", "ssh", "-launcher-exec", SSH, "-hosts", nodes.hosts(ranks), "-ppn", each, "-n", str(ranks)]
 
 
 def environment(mpi: Mpi, nodes: Nodes) -> dict[str, str]:

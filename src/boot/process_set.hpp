@@ -1,0 +1,14 @@
+// A process set that the launcher has made, by the name that it has given (MPI 5.0, section 11.3.2).
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace heddle::boot {
+
+struct ProcessSet {
+  std::string name;
+  std::vector<int> ranks;  // in the launcher's order
+};
+
+}  // namespace heddle::boot

@@ -1,0 +1,52 @@
+// The operations of libfabric that are under way, with what they need until they are complete.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lln/network.hpp"
+#include "lln/ofi/ofi.hpp"
+
+namespace heddle::lln {
+
+namespace ofi {
+
+inline constexpr std::size_t eager = 8192;
+inline constexpr std::size_t buffer_bytes = 128 * 1024;
+
+// The payload of a packet that announces a long message.
+struct LongAnnouncement {
+  std::uint64_t landing;
+  std::uint64_t bytes;
+};
+
+}  // namespace ofi
+
+struct Ofi::Send : Operation {
+  Peer* peer;
+  Send* next;
+  std::size_t bytes;  // of head and payload
+  bool has_left;      // what there is of head and payload
+  bool matters;
+  bool may_be_injected;
+  std::span<const std::byte> memory;  // of a long message, which is announced by head and payload; or empty
+  std::uint64_t landing;
+  std::uint64_t name;
+  PacketHead head;
+  std::byte payload[ofi::eager];
+};
+
+struct Ofi::Buffer : Operation {
+  int not_handed_over = 0;
+  bool full = false;  // libfabric has given it back
+  alignas(64) std::byte bytes[ofi::buffer_bytes];
+};
+
+// A long message that is coming.
+struct Ofi::Arrival : Operation {
+  Landing* landing;
+  Arrival* next;
+};
+
+}  // namespace heddle::lln
