@@ -31,6 +31,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "boot/wait_record.hpp"
 #include "lln/keyed_hash.hpp"
@@ -53,6 +54,8 @@ inline constexpr char size_variable[] = "HEDDLE_SIZE";
 
 // Whether the job goes on without ranks that fail; read by mpiexec.
 inline constexpr char fault_tolerance_variable[] = "HEDDLE_FAULT_TOLERANCE";
+// Its words, of which Open MPI has several.
+inline bool asks_to_survive(std::string_view word) { return word == "ulfm" || word == "mpi" || word == "true"; }
 
 // What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also
 // mpiexec's option -initial-errhandler.

@@ -79,7 +79,6 @@ class World : public lln::Directory {
   bool is_gone(int rank) const { return failure_entries(header_)[rank].position.load(std::memory_order_acquire) != 0; }
   // In the order in which they failed: the rank, and from 1 on the position of a rank; 0: it has not.
   int failed(std::uint32_t i) const { return failure_entries(header_)[i].rank.load(std::memory_order_relaxed); }
-  const FailureEntry* failure_entries_of_ranks() const { return failure_entries(header_); }
   SharedComms& shared_comms() const { return shared_comms_of(header_); }
   // Asks the launcher for something, of the kinds that launcher_socket.hpp lists, and waits for the answer. False: it
   // can't be asked, and `problem` says why.

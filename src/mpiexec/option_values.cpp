@@ -89,9 +89,8 @@ void choose_ranks(Parser& parser, const std::string& kind) {
   }
 }
 
-// Open MPI has several words for each.
 void choose_fault_tolerance(Parser& parser, const std::string& kind) {
-  if (kind == "ulfm" || kind == "mpi" || kind == "true")
+  if (boot::asks_to_survive(kind))
     parser.options.survive_failures = true;
   else if (kind == "no" || kind == "none" || kind == "false")
     parser.options.survive_failures = false;

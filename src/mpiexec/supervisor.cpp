@@ -21,18 +21,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto failure_grace = 500ms;     // from SIGTERM to SIGKILL
 constexpr auto interrupt_grace = 1000ms;  // a program may want to write down what it has
 constexpr auto last_wait = 800ms;         // after SIGKILL, for what the kernel can't end at once
 constexpr auto sweep_every = 20ms;        // killing a parent brings its children to us
 constexpr auto file_retry = 10ms;         // until a file of a rank's output that takes nothing is tried again
 constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
-constexpr auto look_again_every = 200ms;
-constexpr auto tell_again_every = 5ms;  // while what is left of a failed rank has not ended
 
 constexpr int exit_code_of_timeout = 124;
 constexpr int exit_code_of_lost_output = 1;
-constexpr int mpiexec_itself = -2;  // as a writer of lines
 
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int forwarded_signals[] = {SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
@@ -41,8 +37,6 @@ bool is_ignored(int signal) {
   struct sigaction action;
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
-
-std::string count(int n, const char* noun) { return std::to_string(n) + ' ' + noun + (n == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -143,7 +137,7 @@ int Supervisor::run() {
     wait_for_something();
     handle_deadlines();
     drain_outputs();
-    if (living() == 0 && !no_children_ && phase_ == Phase::running) end_job(SIGTERM, failure_grace);
+    if (living() == 0 && !no_children_ && phase_ == Phase::running) end_job();
     if (no_children_) close_streams_of_nobody();
   }
   if (!no_children_) {
@@ -225,7 +219,7 @@ void Supervisor::handle_signal(int signal) {
   } else if (signal == SIGTSTP) {
     suspend();
   } else if (signal == SIGQUIT) {
-    say("got SIGQUIT, and goes on; " + count(living(), "rank") + ':' + where_threads_are());
+    say("got SIGQUIT, and goes on; " + ranks_text(living()) + ':' + where_threads_are());
   } else if (std::count(std::begin(ending_signals), std::end(ending_signals), signal) != 0) {
     interrupt(signal);
   } else {
@@ -240,7 +234,7 @@ void Supervisor::interrupt(int signal) {
   }
   const bool from_terminal = signal == SIGINT;
   say(std::string("got SIG") + sigabbrev_np(signal) + (from_terminal ? " (Ctrl-C)" : "") + ", ending " +
-      count(living(), "rank") + (from_terminal ? "; once more kills them at once" + where_threads_are() : ""));
+      ranks_text(living()) + (from_terminal ? "; once more kills them at once" + where_threads_are() : ""));
   decided_ = true;
   exit_code_ = 128 + signal;
   end_job(signal, interrupt_grace);
@@ -252,138 +246,18 @@ void Supervisor::suspend() {
   raise(SIGSTOP);
 }
 
-void Supervisor::reap() {
-  std::vector<End> ends;
-  int status = 0;
-  pid_t pid;
-  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-    for (int rank = 0; rank < known_ranks(); ++rank) {
-      const Child& child = children_[static_cast<std::size_t>(rank)];
-      if (!child.alive || child.pid != pid) continue;
-      // A rank that is a thread writes down how it ended; its neighbours end with their process.
-      const std::int32_t own = segment_.records[rank].end.load();
-      ends.push_back({rank, own != 0 ? boot::wait_status(own) : status, own != 0});
-    }
-  }
-  no_children_ = pid < 0 && errno == ECHILD;
-  // Of several ends that we learn of at once, the one that says most about the cause comes first.
-  std::stable_sort(ends.begin(), ends.end(), [&](const End& a, const End& b) {
-    const auto weight = [&](const End& end) {
-      if (segment_.records[end.rank].state.load() == boot::RankState::aborted) return 0;
-      return end.is_own && WIFSIGNALED(end.status) ? 1 : WIFSIGNALED(end.status) ? 2 : 3;
-    };
-    return weight(a) < weight(b);
-  });
-  for (const End& end : ends) children_[static_cast<std::size_t>(end.rank)].alive = false;
-  died_along_ = static_cast<int>(std::count_if(ends.begin(), ends.end(), [&](const End& end) {
-    return !end.is_own && ends.front().is_own &&
-           children_[static_cast<std::size_t>(end.rank)].pid ==
-               children_[static_cast<std::size_t>(ends.front().rank)].pid;
-  }));
-  for (const End& end : ends) rank_ended(end);
-  died_along_ = 0;
-  if (failures_) tell_of_failures();
-}
-
-void Supervisor::rank_ended(const End& end) {
-  boot::RankRecord& record = segment_.records[end.rank];
-  read_rank(end.rank);
-  if (children_[static_cast<std::size_t>(end.rank)].withdrawn) return;
-  if (!ended_well(end.status, record)) {
-    const std::string process = end.is_own ? "" : shared_process(end.rank);
-    const int code = job_exit_code(end.status, record);
-    if (process.empty())
-      fail(end.rank, code, who(end.rank), how_it_ended(end.status, record));
-    else
-      fail(end.rank, code, process, how_it_ended(end.status));
-    return;
-  }
-  ended_well_ = true;
-  boot::RankState running = boot::RankState::running;
-  if (record.state.compare_exchange_strong(running, boot::RankState::exited)) look_for_missing_ranks();
-  if (options_.verbose) say(who(end.rank) + " ended");
-}
-
-// The first failure is the job's; what follows from it, or from our signals, is not news.
-void Supervisor::fail(int rank, int exit_code, const std::string& subject, const std::string& how) {
-  const boot::RankRecord& record = segment_.records[rank];
-  if (failures_ && phase_ == Phase::running && record.state.load() != boot::RankState::aborted)
-    return lose(rank, exit_code, subject, how);
-  // A rank that has finalized owes the others nothing: they may finish, only the exit code remembers.
-  const bool harmless = record.state.load() == boot::RankState::finalized && exit_code < 128;
-  if (!decided_) {
-    decided_ = true;
-    exit_code_ = exit_code;
-    if (record.abort_text[0] != '\0') {
-      const std::string text = record.abort_text;
-      err_.add(mpiexec_itself, "", (text + (text.back() == '\n' ? "" : "\n")).c_str(),
-               text.size() + (text.back() == '\n' ? 0 : 1));
-    }
-    say(subject + ' ' + how + (harmless ? "" : ending_others(rank)));
-  }
-  if (!harmless && phase_ == Phase::running) end_job(SIGTERM, failure_grace);
-}
-
-// The job goes on without it. Its exit code is the job's only if nobody comes to a good end.
-void Supervisor::lose(int rank, int exit_code, const std::string& subject, const std::string& how) {
-  const int left = living();
-  say(subject + ' ' + how + (left != 0 ? "; the job goes on with " + count(left, "rank") : ""));
-  if (lost_code_ == 0) lost_code_ = exit_code;
-  failures_->lost(rank, children_[static_cast<std::size_t>(rank)].pid);
-}
-
-void Supervisor::tell_of_failures() {
-  tell_at_ = failures_->tell() ? Clock::now() + tell_again_every : Clock::time_point::max();
-}
-
-// A rank under a wrapper script ends long before the wrapper does, and one that is a thread before its process, so they
-// also told us by a signal.
-void Supervisor::look_at_records() {
-  for (int rank = 0; rank < known_ranks(); ++rank) {
-    const boot::RankRecord& record = segment_.records[rank];
-    Child& child = children_[static_cast<std::size_t>(rank)];
-    const std::int32_t own = record.end.load();
-    if (!child.alive) continue;
-    if (own != 0 && WIFEXITED(boot::wait_status(own))) {  // if a signal, its process ends with it
-      child.alive = false;
-      rank_ended({rank, boot::wait_status(own), true});
-    } else if (record.state.load() == boot::RankState::aborted) {
-      read_rank(rank);
-      fail(rank, record.abort_code.load(), who(rank), how_it_ended(0, record));
-    }
-  }
-}
-
-// A rank that ended without ever initializing MPI, in a job where others have: they would wait for it for ever.
-void Supervisor::look_for_missing_ranks() {
-  look_again_at_ = Clock::time_point::max();
-  int missing = -1, inited = -1;
-  for (std::size_t rank = 0; rank < children_.size(); ++rank) {
-    const boot::RankState state = segment_.records[rank].state.load();
-    if (state == boot::RankState::exited) missing = static_cast<int>(rank);
-    if (state == boot::RankState::inited) inited = static_cast<int>(rank);
-  }
-  if (missing < 0 || living() == 0 || phase_ != Phase::running) return;
-  if (inited < 0) {
-    look_again_at_ = Clock::now() + look_again_every;
-    return;
-  }
-  fail(missing, 1, who(missing),
-       "exited without calling MPI_Init, but " + rank_text(segment_, inited) + " has called it");
-  if (failures_) {
-    segment_.records[missing].state.store(boot::RankState::finalized);  // that has been told
-    tell_of_failures();
-    look_for_missing_ranks();
-  }
-}
-
 void Supervisor::time_over() {
   time_over_at_ = Clock::time_point::max();
   if (phase_ != Phase::running) return;
   decided_ = true;
   exit_code_ = exit_code_of_timeout;
-  say("the job has not ended in time (--timeout); ending " + count(living(), "rank") + where_threads_are());
-  end_job(SIGTERM, failure_grace);
+  say("the job has not ended in time (--timeout); ending " + ranks_text(living()) + where_threads_are());
+  end_job();
+}
+
+void Supervisor::end_job() {
+  constexpr auto grace = 500ms;  // from SIGTERM to SIGKILL
+  end_job(SIGTERM, grace);
 }
 
 void Supervisor::end_job(int signal, std::chrono::milliseconds grace) {
@@ -460,10 +334,10 @@ void Supervisor::output_lost(const std::string& where, int error) {
                                                                 : "";
     if (!decided_)
       say("cannot write to " + where + ": " + (unread ? "nobody reads it any more" : strerror(error)) + cure +
-          (living() != 0 ? "; ending " + count(living(), "rank") : ""));
+          (living() != 0 ? "; ending " + ranks_text(living()) : ""));
     decided_ = true;
   }
-  if (phase_ == Phase::running && living() != 0) end_job(SIGTERM, failure_grace);
+  if (phase_ == Phase::running && living() != 0) end_job();
 }
 
 void Supervisor::flush_idle_partials() {
@@ -485,10 +359,17 @@ void Supervisor::close_streams_of_nobody() {
 }
 
 void Supervisor::say(const std::string& sentence) {
-  const std::string line = "mpiexec: " + sentence + '\n';
-  err_.add(mpiexec_itself, "", line.data(), line.size());
+  print("mpiexec: " + sentence);
   err_.drain();
 }
+
+void Supervisor::print(std::string text) {
+  constexpr int mpiexec_itself = -2;  // as a writer of lines
+  if (text.back() != '\n') text += '\n';
+  err_.add(mpiexec_itself, "", text.data(), text.size());
+}
+
+std::string Supervisor::ranks_text(int n) { return std::to_string(n) + (n == 1 ? " rank" : " ranks"); }
 
 std::string Supervisor::who(int rank) const {
   const Child& child = children_[static_cast<std::size_t>(rank)];
@@ -512,7 +393,7 @@ std::string Supervisor::shared_process(int rank) const {
 std::string Supervisor::ending_others(int rank) const {
   const int others = died_along_ + living() - (children_[static_cast<std::size_t>(rank)].alive ? 1 : 0);
   if (others == 0) return "";
-  return "; ending the other " + (others == 1 ? std::string("rank") : count(others, "rank"));
+  return "; ending the other " + (others == 1 ? std::string("rank") : ranks_text(others));
 }
 
 }  // namespace heddle::mpiexec

@@ -83,6 +83,8 @@ class Supervisor {
   void handle_signal(int signal);
   void interrupt(int signal);
   void suspend();
+  void time_over();
+  // Ranks that end (rank_ends.cpp).
   void reap();
   void rank_ended(const End& end);
   void look_at_records();
@@ -90,9 +92,9 @@ class Supervisor {
   void fail(int rank, int exit_code, const std::string& subject, const std::string& how);
   void lose(int rank, int exit_code, const std::string& subject, const std::string& how);
   void tell_of_failures();
-  void time_over();
 
   // Ending.
+  void end_job();  // after a failure
   void end_job(int signal, std::chrono::milliseconds grace);
   void kill_job();
   void signal_job(int signal);
@@ -107,6 +109,8 @@ class Supervisor {
   void flush_idle_partials();
   void close_streams_of_nobody();
   void say(const std::string& sentence);
+  void print(std::string text);
+  static std::string ranks_text(int n);
   std::string who(int rank) const;
   std::string shared_process(int rank) const;
   std::string ending_others(int rank) const;

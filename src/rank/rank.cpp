@@ -72,8 +72,6 @@ static Error check_initial_errhandler() {
               chosen.c_str(), known[0], known[1], known[2]);
 }
 
-static bool is_ulfm(const std::string& kind) { return kind == "ulfm" || kind == "mpi" || kind == "true"; }
-
 // Of a job says mpiexec so, once; here of a program that was started without it, or by another launcher.
 static void name_unknown_variables() {
   std::vector<std::string> names;
@@ -164,7 +162,7 @@ static Error bring_up(Rank& rank) {
   if (!rank.job) return fail(MPI_ERR_OTHER, "%s", problem.text);
   if (alone && rank.job->rank() == 0) name_unknown_variables();
   const boot::World& job = *rank.job;
-  if (alone && job.size() > 1 && is_ulfm(setting(boot::fault_tolerance_variable)))
+  if (alone && job.size() > 1 && boot::asks_to_survive(setting(boot::fault_tolerance_variable)))
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
                 "%s asks for a job that goes on without failed ranks, and another launcher than Heddle's mpiexec has "
                 "started this one; "

@@ -1,0 +1,142 @@
+// What follows for a job when its ranks end, well or not.
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "mpiexec/obituary.hpp"
+#include "mpiexec/supervisor.hpp"
+
+namespace heddle::mpiexec {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto look_again_every = 200ms;
+constexpr auto tell_again_every = 5ms;  // while what is left of a failed rank has not ended
+
+}  // namespace
+
+void Supervisor::reap() {
+  std::vector<End> ends;
+  int status = 0;
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    for (int rank = 0; rank < known_ranks(); ++rank) {
+      const Child& child = children_[static_cast<std::size_t>(rank)];
+      if (!child.alive || child.pid != pid) continue;
+      // A rank that is a thread writes down how it ended; its neighbours end with their process.
+      const std::int32_t own = segment_.records[rank].end.load();
+      ends.push_back({rank, own != 0 ? boot::wait_status(own) : status, own != 0});
+    }
+  }
+  no_children_ = pid < 0 && errno == ECHILD;
+  // Of several ends that we learn of at once, the one that says most about the cause comes first.
+  std::stable_sort(ends.begin(), ends.end(), [&](const End& a, const End& b) {
+    const auto weight = [&](const End& end) {
+      if (segment_.records[end.rank].state.load() == boot::RankState::aborted) return 0;
+      return end.is_own && WIFSIGNALED(end.status) ? 1 : WIFSIGNALED(end.status) ? 2 : 3;
+    };
+    return weight(a) < weight(b);
+  });
+  for (const End& end : ends) children_[static_cast<std::size_t>(end.rank)].alive = false;
+  died_along_ = static_cast<int>(std::count_if(ends.begin(), ends.end(), [&](const End& end) {
+    return !end.is_own && ends.front().is_own &&
+           children_[static_cast<std::size_t>(end.rank)].pid ==
+               children_[static_cast<std::size_t>(ends.front().rank)].pid;
+  }));
+  for (const End& end : ends) rank_ended(end);
+  died_along_ = 0;
+  if (failures_) tell_of_failures();
+}
+
+void Supervisor::rank_ended(const End& end) {
+  boot::RankRecord& record = segment_.records[end.rank];
+  read_rank(end.rank);
+  if (children_[static_cast<std::size_t>(end.rank)].withdrawn) return;
+  if (!ended_well(end.status, record)) {
+    const std::string process = end.is_own ? "" : shared_process(end.rank);
+    const int code = job_exit_code(end.status, record);
+    if (process.empty())
+      fail(end.rank, code, who(end.rank), how_it_ended(end.status, record));
+    else
+      fail(end.rank, code, process, how_it_ended(end.status));
+    return;
+  }
+  ended_well_ = true;
+  boot::RankState running = boot::RankState::running;
+  if (record.state.compare_exchange_strong(running, boot::RankState::exited)) look_for_missing_ranks();
+  if (options_.verbose) say(who(end.rank) + " ended");
+}
+
+// The first failure is the job's; what follows from it, or from our signals, is not news.
+void Supervisor::fail(int rank, int exit_code, const std::string& subject, const std::string& how) {
+  const boot::RankRecord& record = segment_.records[rank];
+  if (failures_ && phase_ == Phase::running && record.state.load() != boot::RankState::aborted)
+    return lose(rank, exit_code, subject, how);
+  // A rank that has finalized owes the others nothing: they may finish, only the exit code remembers.
+  const bool harmless = record.state.load() == boot::RankState::finalized && exit_code < 128;
+  if (!decided_) {
+    decided_ = true;
+    exit_code_ = exit_code;
+    if (record.abort_text[0] != '\0') print(record.abort_text);
+    say(subject + ' ' + how + (harmless ? "" : ending_others(rank)));
+  }
+  if (!harmless && phase_ == Phase::running) end_job();
+}
+
+// The job goes on without it. Its exit code is the job's only if nobody comes to a good end.
+void Supervisor::lose(int rank, int exit_code, const std::string& subject, const std::string& how) {
+  const int left = living();
+  say(subject + ' ' + how + (left != 0 ? "; the job goes on with " + ranks_text(left) : ""));
+  if (lost_code_ == 0) lost_code_ = exit_code;
+  failures_->lost(rank, children_[static_cast<std::size_t>(rank)].pid);
+}
+
+void Supervisor::tell_of_failures() {
+  tell_at_ = failures_->tell() ? Clock::now() + tell_again_every : Clock::time_point::max();
+}
+
+// A rank under a wrapper script ends long before the wrapper does, and one that is a thread before its process, so they
+// also told us by a signal.
+void Supervisor::look_at_records() {
+  for (int rank = 0; rank < known_ranks(); ++rank) {
+    const boot::RankRecord& record = segment_.records[rank];
+    Child& child = children_[static_cast<std::size_t>(rank)];
+    const std::int32_t own = record.end.load();
+    if (!child.alive) continue;
+    if (own != 0 && WIFEXITED(boot::wait_status(own))) {  // if a signal, its process ends with it
+      child.alive = false;
+      rank_ended({rank, boot::wait_status(own), true});
+    } else if (record.state.load() == boot::RankState::aborted) {
+      read_rank(rank);
+      fail(rank, record.abort_code.load(), who(rank), how_it_ended(0, record));
+    }
+  }
+}
+
+// A rank that ended without ever initializing MPI, in a job where others have: they would wait for it for ever.
+void Supervisor::look_for_missing_ranks() {
+  look_again_at_ = Clock::time_point::max();
+  int missing = -1, inited = -1;
+  for (std::size_t rank = 0; rank < children_.size(); ++rank) {
+    const boot::RankState state = segment_.records[rank].state.load();
+    if (state == boot::RankState::exited) missing = static_cast<int>(rank);
+    if (state == boot::RankState::inited) inited = static_cast<int>(rank);
+  }
+  if (missing < 0 || living() == 0 || phase_ != Phase::running) return;
+  if (inited < 0) {
+    look_again_at_ = Clock::now() + look_again_every;
+    return;
+  }
+  fail(missing, 1, who(missing),
+       "exited without calling MPI_Init, but " + rank_text(segment_, inited) + " has called it");
+  if (failures_) {
+    segment_.records[missing].state.store(boot::RankState::finalized);  // that has been told
+    tell_of_failures();
+    look_for_missing_ranks();
+  }
+}
+
+}  // namespace heddle::mpiexec
