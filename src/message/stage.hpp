@@ -1,11 +1,12 @@
 // A staged copy: a long message goes through a ring of chunks in shared memory, one side packing while the other unpacks (transfer.hpp).
 //
-// A chunk is read from a cache that both cores reach. A message goes on in the ring where the one before it ended: a line that the reader still has in a
-// cache of its own has to be taken from there before it is written again, which costs more than to fetch one that has left it (64 KiB: 4.1 us
-// where the first 64 KiB of the ring were used again and again, 2.8 all round; a 2-core AMD EPYC VM with 512 KiB of second-level cache).
+// A chunk is read from a cache that both cores reach. A message goes on in the ring where the one before it ended: a line that the reader
+// still has in a cache of its own has to be taken from there before it is written again (`latency --size 1048576`, a ring of 508 KiB: 48 us,
+// and 60 with one of 256 KiB that each message began anew; a 2-core AMD EPYC VM with 512 KiB of second-level cache).
 //
-// Chunks are claimed as of a split copy: the sender takes them from the front, one by one. Who sees nothing happen for a while, since the other computes or has lost its core, takes some from
-// the back, if the kernel lets it, and copies them alone: the receiver reads, the sender writes. So nobody is held up.
+// Chunks are claimed as of a split copy: the sender takes them from the front, one by one. Who sees nothing happen for a while, since the
+// other computes or has lost its core, takes some from the back, if the kernel lets it, and copies them alone: the receiver reads, the
+// sender writes. So nobody is held up.
 //
 // Source: the pipelines of MPI libraries over shared memory (Buntinas, Mercier, Gropp 2006, Nemesis' large messages), and the split copy of
 // Díaz-Martín 2014.

@@ -339,19 +339,15 @@ int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t 
 Transfers::Step Transfers::share(Transfer& transfer) {
   auto& split = *core_.heap().at<Split>(transfer.shared);
   const bool reader = transfer.role == Transfer::Role::split_reader;
-  const auto leave = [&] {
-    core_.heap().release(transfer.shared, sizeof(Split));
-    return Step::over;
-  };
   // The writer touches requests within a process only, while it has a chunk: the reader may have finished everything, and FIN
   // be here.
   const Split::Chunk chunk = split.claim(transfer.bytes, chunk_of(transfer), world_rank_ < transfer.peer);
   if (chunk.bytes == 0) {
-    if (!reader) return leave();
+    if (!reader) return leave_over(transfer);
     if (split.moved.load(std::memory_order_acquire) < transfer.bytes) return Step::waits;
     if (const auto failed = split.failed.load(std::memory_order_relaxed); failed != 0)
       transfer.request->error = error_of(transfer, static_cast<int>(failed));
-    return leave();
+    return leave_over(transfer);
   }
   const int error = move_chunk(transfer, chunk.at, chunk.bytes);
   if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
@@ -370,7 +366,7 @@ Transfers::Step Transfers::fill(Transfer& transfer) {
   for (std::size_t left = stage.slots(); left != 0; --left) {
     if (filled - stage.emptied.load(std::memory_order_acquire) == stage.slots()) break;
     const Split::Chunk chunk = stage.split.claim(transfer.bytes, stage.chunk, true);
-    if (chunk.bytes == 0) return end_staged(transfer);
+    if (chunk.bytes == 0) return leave_over(transfer);
     const Request& send = *transfer.request;
     pack(*send.datatype, send.buffer, send.count, chunk.at, stage.place(filled), chunk.bytes);
     stage.bytes[stage.slot(filled)] = static_cast<std::uint32_t>(chunk.bytes);
@@ -401,7 +397,7 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
   if (transfer.position + stage.split.moved.load(std::memory_order_acquire) == transfer.bytes) {
     if (const auto failed = stage.split.failed.load(std::memory_order_relaxed); failed != 0)
       transfer.request->error = error_of(transfer, static_cast<int>(failed));
-    return end_staged(transfer);
+    return leave_over(transfer);
   }
   if (!moved && transfer.alone) return take_from_back(transfer, stage);
   transfer.waits_until = 0;
@@ -429,8 +425,8 @@ Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
   return Step::moved;
 }
 
-Transfers::Step Transfers::end_staged(Transfer& transfer) {
-  core_.heap().release(transfer.shared, sizeof(Stage));
+Transfers::Step Transfers::leave_over(const Transfer& transfer) {
+  leave(transfer);
   return Step::over;
 }
 

@@ -145,7 +145,7 @@ class Transfers {
   Step fill(Transfer& transfer);
   Step empty(Transfer& transfer);
   Step take_from_back(Transfer& transfer, Stage& stage);
-  Step end_staged(Transfer& transfer);
+  Step leave_over(const Transfer& transfer);
   Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
   void leave(const Transfer& transfer);
   int error_of(const Transfer& transfer, int system_error) const;

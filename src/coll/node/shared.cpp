@@ -229,7 +229,7 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
     }
     return success;
   }
-  // The root decides how much there is, and so the way; what is too much is passed over and reported.
+  // The root decides how much there is, and so the way; what is too much is passed over. Whoever expects another length is told.
   Error error;
   for (std::size_t i = 0; i < parts.count(); ++i) {
     const Round e = region->enter();
@@ -237,13 +237,13 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
       return disagree(*region, comm, e, signature);
     const std::size_t sent = region->slot_set(e).bytes;
     parts = Parts(is_direct(sent) ? 1 : sent, 1);
-    if (sent > bytes) [[unlikely]] {
-      error = fail(MPI_ERR_TRUNCATE, "the root broadcast %zu bytes, but the buffer has room for %zu", sent, bytes);
-    } else if (is_direct(sent)) {
+    if (sent != bytes) [[unlikely]]
+      error = region->disagreement(e, signature);
+    if (is_direct(sent) && sent <= bytes) {
       Shown shown;
       std::memcpy(&shown, region->slot(e, root, sizeof shown), sizeof shown);
       copy(*shown.message, message);
-    } else {
+    } else if (sent <= bytes) {
       get(region->slot(e, root, parts[i].bytes), parts[i], message);
     }
     region->finish(e);
