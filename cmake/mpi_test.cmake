@@ -113,3 +113,15 @@ macro(heddle_add_runs models ranks)
     endforeach()
   endforeach()
 endmacro()
+
+# heddle_endings_test(NAME VARIABLE): ends.cpp of this folder is a program whose job test_ends.py starts and sees end, which finds it by
+# that environment variable. On one node.
+function(heddle_endings_test name variable)
+  string(REPLACE . _ target ${name})
+  add_executable(${target} ends.cpp)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${target} PRIVATE mpi_abi heddle_mpi_h)
+  add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/test_ends.py)
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${HEDDLE_TEST_LIMIT} ENVIRONMENT
+    "HEDDLE_NODES=1;MPIEXEC=$<TARGET_FILE:mpiexec>;BOOT_RANK=$<TARGET_FILE:mpiexec_rank>;BOOT_MPI_PROGRAM=$<TARGET_FILE:mpiexec_endings>;${variable}=$<TARGET_FILE:${target}>")
+endfunction()

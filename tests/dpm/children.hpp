@@ -44,12 +44,6 @@ inline int remote_size(MPI_Comm comm) {
   return n;
 }
 
-inline int rank_in(MPI_Comm comm) {
-  int r;
-  MPI_Comm_rank(comm, &r);
-  return r;
-}
-
 // Both sides of an intercommunicator: everybody sends to everybody, `ints` at a time, and merges; what all have together
 // arrives.
 inline void talk(MPI_Comm inter, int ints, bool high) {

@@ -31,17 +31,6 @@ inline bool is_fault(int error) {
   return c == MPIX_ERR_PROC_FAILED || c == MPIX_ERR_PROC_FAILED_PENDING || c == MPIX_ERR_REVOKED;
 }
 
-inline int rank_in(MPI_Comm comm) {
-  int r;
-  MPI_Comm_rank(comm, &r);
-  return r;
-}
-inline int size_of(MPI_Comm comm) {
-  int n;
-  MPI_Comm_size(comm, &n);
-  return n;
-}
-
 // A group's members as ranks of `comm`.
 inline std::vector<int> ranks_of(MPI_Group group, MPI_Comm comm) {
   int n;

@@ -8,7 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "mpiexec"))
 import launcher
 from launcher import LauncherTest, Result
 
-PROGRAM = os.environ["FT_PROGRAM"]
+PROGRAM = os.environ["FT_ENDS_PROGRAM"]
 FT = ["--with-ft", "ulfm"]
 
 

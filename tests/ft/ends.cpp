@@ -1,4 +1,4 @@
-// A program that ends, or does not, in the way its argument says (test_endings.py).
+// A program that ends, or does not, in the way its argument says (test_ends.py).
 #include <string>
 
 #include "ft/life.hpp"
