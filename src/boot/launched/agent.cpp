@@ -66,9 +66,14 @@ int Agent::node_of(int rank) const {
 }
 
 void Agent::run() {
-  // Who has not lived to get the segment.
+  // Who has not lived to get the segment, and what has come, and gone, together with what made this an agent.
   for (const LocalRank& local : at_.locals)
     if (!local.link.is_open()) local_is_gone(local);
+  if (is_root_)
+    for (std::size_t node = 1; node < at_.nodes.size(); ++node)
+      take_from_node(static_cast<int>(node), at_.nodes[node].link);
+  else
+    take_from_node(roots_node, at_.root);
   while (true) {
     poll_all();
     for (LocalRank& local : at_.locals) read_local(local);
@@ -118,6 +123,11 @@ void Agent::read_node(int node, Connection& link) {
   if (!link.is_open()) return;
   link.flush();
   link.read();
+  take_from_node(node, link);
+}
+
+// A node that is gone may have said something before.
+void Agent::take_from_node(int node, Connection& link) {
   while (const std::optional<Frame> frame = link.next()) {
     unheard_[static_cast<std::size_t>(node)] = 0;
     from_node(node, *frame);

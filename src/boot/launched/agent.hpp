@@ -41,6 +41,7 @@ class Agent {
   void poll_all();
   void read_local(LocalRank& local);
   void read_node(int node, Connection& link);
+  void take_from_node(int node, Connection& link);
 
   void from_local(const LocalRank& local, const Frame& frame);
   void from_node(int node, const Frame& frame);
