@@ -48,7 +48,7 @@ struct Case {
   }
 };
 
-void gather(const Case& t) {
+void test_gather(const Case& t) {
   const bool at_root = t.c.rank == t.root, in_place = t.in_place && at_root;
   const int pairs = pairs_of(t.c.rank, t.first, t.step), n = elements(t.sends, pairs);
   Blocks b = blocks_of(t.c, t.receives, t.first, t.step);
@@ -78,7 +78,7 @@ void gather(const Case& t) {
   all.verify_rest(t.text("gather"));
 }
 
-void scatter(const Case& t) {
+void test_scatter(const Case& t) {
   const bool at_root = t.c.rank == t.root, in_place = t.in_place && at_root;
   const int pairs = pairs_of(t.c.rank, t.first, t.step), n = elements(t.receives, pairs);
   Blocks b = blocks_of(t.c, t.sends, t.first, t.step);
@@ -146,10 +146,10 @@ int main(int argc, char** argv) {
       for (int root = 0; root < c.size; ++root) {
         const int step = 1 + random.below(border_count - 1);
         const bool in_place = random.below(2) == 1;
-        gather({c, pick(), pick(), first, 0, root, in_place});
-        scatter({c, pick(), pick(), first, 0, root, in_place});
-        gather({c, pick(), pick(), first, step, root, !in_place});
-        scatter({c, pick(), pick(), first, step, root, !in_place});
+        test_gather({c, pick(), pick(), first, 0, root, in_place});
+        test_scatter({c, pick(), pick(), first, 0, root, in_place});
+        test_gather({c, pick(), pick(), first, step, root, !in_place});
+        test_scatter({c, pick(), pick(), first, step, root, !in_place});
       }
       others(c, first);
     }
