@@ -110,10 +110,15 @@ void Networks::Close::operator()(Network* network) const {
 }
 
 Networks::Networks(Directory& directory, node::Doorbell& bell, const Place& place, Settings settings)
-    : directory_(directory), watch_(bell), place_(place), settings_(std::move(settings)) {
+    : directory_(directory), place_(place), settings_(std::move(settings)) {
   note_ = [this](const char* text) {
     if (!noted_.exchange(true)) settings_.note(text);
   };
+  choose();
+  watch_.emplace(bell);
+}
+
+void Networks::choose() {
   const bool loopback = settings_.network == for_pretended_nodes;
   if (settings_.pretended && (settings_.network.empty() || loopback)) {
     choose_rails();
