@@ -23,6 +23,7 @@
 #include "mpiexec/placement.hpp"
 #include "mpiexec/program.hpp"
 #include "mpiexec/segment.hpp"
+#include "mpiexec/shared_heap.hpp"
 #include "mpiexec/supervisor.hpp"
 #include "mpiexec/words.hpp"
 
@@ -176,6 +177,7 @@ int run(const std::vector<std::string>& arguments) {
   const int usable = boot::usable_cores();
   require_open_files(options);
   name_unknown_variables(options);
+  if (!leads_elsewhere(options)) add_shared_heap(options);
   require_programs(options);
   require_survivable(options);
   if (leads_elsewhere(options)) {

@@ -99,6 +99,11 @@ std::string number_ranges(std::vector<int> numbers) {
 
 std::string name_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
 
+std::string value_in(const std::vector<std::string>& environment, const std::string& name) {
+  const auto found = std::ranges::find(environment, name, name_of);
+  return found != environment.end() ? found->substr(name.size() + 1) : "";
+}
+
 void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
   std::erase_if(environment, [&](const std::string& entry) { return name_of(entry) == name; });
   environment.push_back(name + '=' + value);

@@ -27,6 +27,7 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
 
 // Lists of assignments as execve takes them: NAME=VALUE.
 std::string name_of(const std::string& assignment);
+std::string value_in(const std::vector<std::string>& environment, const std::string& name);  // empty if it is not there
 void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value);
 
 // Pointers into `words`, with the null at the end that execve wants.

@@ -126,7 +126,7 @@ class HandOver(LauncherTest):
     def test_what_has_no_words_there(self):
         if (pathlib.Path(launcher.MPIEXEC).parent / "heddle-host").exists():  # not in builds with a sanitizer
             self.refused("-ranks", "threads", "-host", "far", "true", says=["-ranks", "leave"])
-        for option, words in (("-map-by", ("core",)), ("-cpu-set", ("0",)), ("-outfile-pattern", ("out",)), ("-usize", ("3",))):
+        for option, words in (("-map-by", ("core",)), ("-cpu-set", ("0",)), ("-outfile-pattern", ("out",)), ("-usize", ("3",)), ("-shared-heap", ())):
             self.refused(option, *words, "-host", "far", "true", says=[option if option != "-outfile-pattern" else "-output-filename", "leave"])
         self.refused("-s", "none", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-stdin means nothing to mpiexec.hydra"])
         self.refused("-tag-output", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-tag-output means nothing to mpiexec.hydra"])
