@@ -126,7 +126,8 @@ struct alignas(64) RankRecord {
   // there. The first page of the file begins with `key`.
   std::atomic<std::uint64_t> heap_address;
   std::int32_t heap_file;
-  char reserved[12];
+  char reserved[4];
+  std::atomic<std::uint64_t> memory_address;  // where its process sees the memory of its node
   char abort_text[abort_text_bytes];  // complete before `state` says aborted
   char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];

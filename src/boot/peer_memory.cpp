@@ -96,6 +96,7 @@ const char* reason_text(int reason, char (&buffer)[128]) {
 
 void PeerMemory::begin(const World& job) {
   job_ = &job;
+  job.record().memory_address.store(reinterpret_cast<std::uint64_t>(job.heap().data()), std::memory_order_relaxed);
   reasons_ = std::make_unique<std::atomic<std::int16_t>[]>(static_cast<std::size_t>(job.capacity()));
   for (int rank = 0; rank < job.capacity(); ++rank) reasons_[static_cast<std::size_t>(rank)] = unknown;
 }

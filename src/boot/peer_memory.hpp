@@ -8,8 +8,8 @@
 //
 // A child of fork has no key: it is another process, though with the same memory.
 //
-// Where a process has placed large blocks of its heap in a file of memory (mpiexec -shared-heap, shared_heap/), the others map that file and move
-// data themselves.
+// What lies in the memory of the node (windows, MPI_Alloc_mem) the others see anyway. Where a process has placed large blocks of its heap in a file of memory
+// (mpiexec -shared-heap, shared_heap/), they map that file. Then they move data themselves.
 //
 // Any thread may ask.
 #pragma once
@@ -60,7 +60,11 @@ class PeerMemory {
   pid_t process_of(int peer) const { return same_space(peer) ? this_process : job_->record_of(peer).process.load(); }
   // Where we see these n bytes of another process's memory; null: only the kernel does. It has joined, and is of this node.
   std::byte* see(int peer, std::uint64_t address, std::size_t n) {
-    const std::uint64_t start = job_->record_of(peer).heap_address.load(std::memory_order_relaxed);
+    const RankRecord& record = job_->record_of(peer);
+    const std::uint64_t into = address - record.memory_address.load(std::memory_order_relaxed);
+    if (const std::span<std::byte> all = job_->heap(); into < all.size() && n <= all.size() - into)
+      return same_space(peer) ? nullptr : all.data() + into;
+    const std::uint64_t start = record.heap_address.load(std::memory_order_relaxed);
     return start == 0 || address < start ? nullptr : see_in_heap(peer, address - start, n);
   }
 

@@ -61,10 +61,32 @@ void blocks_of_every_kind() {
     equal(posix_memalign(&aligned, 1 << 16, bytes), 0, "posix_memalign");
     there_and_back(static_cast<unsigned char*>(aligned), bytes, 4, "posix_memalign");
     free(aligned);
-    void* ours = nullptr;
-    MPI_Alloc_mem(static_cast<MPI_Aint>(bytes), MPI_INFO_NULL, &ours);
-    there_and_back(static_cast<unsigned char*>(ours), bytes, 5, "MPI_Alloc_mem");
-    MPI_Free_mem(ours);
+  }
+}
+
+// That lies in memory that both see, whatever malloc does: messages and windows.
+void allocated_memory() {
+  for (const std::size_t bytes : lengths) {
+    void* memory = nullptr;
+    MPI_Alloc_mem(static_cast<MPI_Aint>(bytes), MPI_INFO_NULL, &memory);
+    auto* const block = static_cast<unsigned char*>(memory);
+    there_and_back(block, bytes, 5, "MPI_Alloc_mem");
+    fill(block, bytes, 11 + test::rank());
+    MPI_Win win;
+    MPI_Win_create(memory, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    std::vector<unsigned char> theirs(bytes);
+    MPI_Win_fence(0, win);
+    MPI_Get(theirs.data(), static_cast<int>(bytes), MPI_BYTE, 1 - test::rank(), 0, static_cast<int>(bytes), MPI_BYTE,
+            win);
+    MPI_Win_fence(0, win);
+    expect(theirs.data(), bytes, 11 + 1 - test::rank(), "got from a window");
+    fill(theirs.data(), bytes, 13 + test::rank());
+    MPI_Put(theirs.data(), static_cast<int>(bytes), MPI_BYTE, 1 - test::rank(), 0, static_cast<int>(bytes), MPI_BYTE,
+            win);
+    MPI_Win_fence(0, win);
+    expect(block, bytes, 13 + 1 - test::rank(), "put into a window");
+    MPI_Win_free(&win);
+    MPI_Free_mem(memory);
   }
 }
 
@@ -121,6 +143,8 @@ int main(int argc, char** argv) {
   test::ok(MPI_T_pvar_session_create(&session));
   {
     const test::Counter staged(session, "vni_messages_staged");
+    allocated_memory();
+    test::holds(staged.read() == 0, "what MPI_Alloc_mem has handed out is seen");
     blocks_of_every_kind();
     test::holds((staged.read() == 0) == seen, "long messages go through shared memory unless their blocks are seen");
   }
