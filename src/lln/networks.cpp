@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lln/loopback/loopback.hpp"
+#include "lln/rails/links.hpp"
 #include "lln/rails/rails.hpp"
 #include "threads/component.hpp"
 
@@ -138,6 +139,7 @@ Networks::Networks(Directory& directory, node::Doorbell& bell, const Place& plac
   }
   choose_rails();
   if (!settings_.pretended) agree();
+  watch_links(devices_, settings_.fail);
 }
 
 // Devices of the network, or of the one for tests a number.
