@@ -74,8 +74,12 @@ macro(heddle_note_program target)
     list(JOIN T_ARGS " " arguments)
     list(JOIN T_RANKS " " ranks)
     list(JOIN T_EXCEPT " " except)
+    set(kinds "processes threads")
+    if(T_PROCESSES_ONLY)
+      set(kinds processes)
+    endif()
     set_property(GLOBAL APPEND_STRING PROPERTY HEDDLE_MPI_PROGRAMS
-      "${T_NAME}\t$<TARGET_FILE:${target}>\t${ranks}\t${T_MODELS}\t${except}\t${T_TIMEOUT}\t${settings}\t${arguments}\n")
+      "${T_NAME}\t$<TARGET_FILE:${target}>\t${ranks}\t${T_MODELS}\t${except}\t${T_TIMEOUT}\t${settings}\t${arguments}\t${kinds}\n")
   endif()
 endmacro()
 

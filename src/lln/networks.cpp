@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lln/loopback/loopback.hpp"
+#include "lln/rails/links.hpp"
 #include "lln/rails/rails.hpp"
 #include "threads/component.hpp"
 
@@ -143,6 +144,7 @@ void Networks::choose() {
   }
   choose_rails();
   if (!settings_.pretended) agree();
+  watch_links(devices_, settings_.fail);
 }
 
 // Devices of the network, or of the one for tests a number.

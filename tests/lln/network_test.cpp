@@ -157,7 +157,11 @@ class EveryNetwork : public testing::Test {
   std::string why_;
   int failures_ = 0;
   int notes_ = 0;
-  std::function<void(const char*)> fail_ = [this](const char*) { ++failures_; };
+  std::string failure_;  // the last one
+  std::function<void(const char*)> fail_ = [this](const char* text) {
+    ++failures_;
+    failure_ = text;
+  };
   std::function<void(const char*)> note_ = [this](const char*) { ++notes_; };
   std::vector<Networks::End> ends_;
 };
@@ -549,6 +553,26 @@ TYPED_TEST(EveryNetwork, TakeNothingForAPeerWhoseCardIsForged) {
     (void)this->post(*deceived, 0, 1, 0);
     (void)this->ends_[1]->poll(poll_batch, this->none);
   }
+}
+
+// Who keeps order sees that something is missing when the next message comes, whatever the messages are about. Here another end of the same
+// rank has sent what is missing.
+TYPED_TEST(EveryNetwork, SayThatAMessageIsMissing) {
+  Network& receiver = *this->ends_[1];
+  if (!receiver.traits().ordered) GTEST_SKIP() << "it keeps no order";
+  Forged same(*this->directories_[0], secret);
+  const auto other = this->open(same, 0);
+  for (int i = 0; i < 3; ++i) this->meet(*this->ends_[0], receiver);
+  EXPECT_EQ(this->failures_, 0);
+  while (this->post(*other, 0, 1, 1) != Posted::done) {
+  }
+  for (int i = 0; i < 100'000 && this->failures_ == 0; ++i) {
+    (void)other->poll(poll_batch, this->none);
+    (void)receiver.poll(poll_batch, this->any);
+  }
+  EXPECT_EQ(this->failures_, 1);
+  EXPECT_NE(this->failure_.find("a message of rank 0 on another node to rank 1 was lost on its way"), std::string::npos)
+      << this->failure_;
 }
 
 // A long message goes where its sender was told that it may, and nowhere else; a rank that says otherwise is the end of the job.
