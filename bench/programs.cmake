@@ -86,6 +86,10 @@ heddle_benchmark(file-read file 2 --seconds 0.05 --scale 4 --size 65536 --mode r
 heddle_benchmark(bfs bfs 3 --seconds 0.05 --scale 9 --threads 3 --samples 1)
 heddle_benchmark(bfs-blocking bfs 2 --seconds 0.05 --scale 10 --threads 4 --mode blocking --samples 1)
 heddle_benchmark(cg cg 3 --seconds 0.05 --scale 12 --threads 3 --samples 1)
+heddle_benchmark(stencil stencil 8 --seconds 0.05 --scale 8 --samples 1)
+foreach(ranks 1 3)  # neighbours that are the same rank, or this one
+  heddle_benchmark(stencil-${ranks} stencil ${ranks} --seconds 0.05 --scale 5 --samples 1)
+endforeach()
 heddle_benchmark(sweep sweep 4 --scale 8 --threads 4 --seconds 0.05)
 heddle_benchmark(pack pack 1)
 

@@ -1,7 +1,7 @@
 """A make-believe MPI: a compiler that writes shell scripts, and a launcher that runs one copy of them.
 
 What a "compiled" program does is decided by the environment variable BEHAVIOUR_<label>: ok (the default), hang, wrong,
-crash, mute, slow, absent, or counts: ok, and tells its performance variables.
+crash, mute, slow, absent, or ok and more: counts tells its performance variables, switches how often it left its core.
 """
 
 import os
@@ -37,6 +37,7 @@ case ${behaviour:-ok} in
   mute) exit 0 ;;
   slow) sleep 0.4 ;;
   counts) told=",\\"variables\\":{\\"vni_messages_received\\":10,\\"vni_polls\\":25,\\"vni_time_poll\\":3,\\"vni_time_wait\\":1}" ;;
+  switches) told=",\\"switches\\":{\\"blocked\\":1.5,\\"other\\":30.25},\\"computing\\":97.5" ;;
   absent) echo "{\\"bench\\":\\"$name\\",\\"mpi\\":\\"Heddle\\",\\"absent\\":\\"no such core\\"}"; exit 0 ;;
 esac
 echo "noise from the launcher"

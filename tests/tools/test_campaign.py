@@ -41,6 +41,14 @@ class Runs(Case):
         self.assertIn("mpiexec -n 2", cell["results"]["a"]["settings"])
         self.assertIn("<svg", self.only("*.html").read_text())
 
+    def test_switches_are_told_where_a_program_counts_them(self):
+        code, out, err = self.heddle("bench", "run", "stencil", "--repeats", "2", *self.pretended, BEHAVIOUR_a="switches")
+        self.assertEqual(code, 0, err)
+        self.assertIn("mpiexec -n 8", self.result()["cells"][0]["results"]["a"]["settings"])
+        self.assertNotIn("--threads", self.journal.read_text())
+        rows = [line.split() for line in out.splitlines() if line.split()[:1] == ["stencil"]]
+        self.assertEqual(rows, [["stencil", "8", "a", "97.5", "31.8", "1.50", "30.2"]])
+
     def test_a_hang_is_ended_and_the_rest_intact(self):
         began = time.monotonic()
         code, out, err = self.heddle("bench", "run", "latency", "message-rate", "--repeats", "2", "--limit", "10",

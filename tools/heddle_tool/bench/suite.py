@@ -181,6 +181,8 @@ BENCHMARKS = {b.name: b for b in (
               args=("--mode", "blocking")),
     Benchmark("cg", "cg", "conjugate gradients on a 27-point stencil, threads swapping their part of the halo (HPCCG)",
               "time of an iteration", "us", "lower", any_ranks=True, threads=(4,)),
+    Benchmark("stencil", "stencil", "a bulk-synchronous stencil in three dimensions: 26 neighbours and an allreduce in each step",
+              "time of a step", "us", "lower", ranks=(8,), any_ranks=True, threaded=False),
     Benchmark("sweep", "sweep", "discrete-ordinates transport sweep, threads sweeping energy groups (SNAP)",
               "time of a sweep", "ms", "lower", any_ranks=True, threads=(4,)),
 )}

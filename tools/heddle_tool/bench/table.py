@@ -1,6 +1,6 @@
 """Results as text: on the terminal while they come, and as Markdown for docs/results."""
 
-from . import breakdown, nodes
+from . import breakdown, nodes, switches
 from .campaign import Campaign, Cell
 from .runner import QUIET
 from .stats import Summary, number
@@ -112,8 +112,10 @@ def report(campaign: Campaign, render=text) -> str:
         heading = title(group[0])
         parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") +
                      render(*rows(campaign, group)))
-    if where := breakdown.rows(campaign):
-        heading = "where the time of all threads went, and how often"
-        parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") + render(breakdown.HEAD, where))
+    more = (("where the time of all threads went, and how often", breakdown.HEAD, breakdown.rows(campaign)),
+            ("what a rank does in a step", switches.HEAD, switches.rows(campaign)))
+    for heading, head, body in more:
+        if body:
+            parts.append((f"### {heading}\n\n" if render is markdown else f"{heading}\n") + render(head, body))
     parts += troubles(campaign) + footnotes(campaign)
     return "\n\n".join(parts)
