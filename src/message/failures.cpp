@@ -50,7 +50,7 @@ bool Core::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
     if (transfer.role == Role::packer || transfer.role == Role::split_writer) return;  // its send has been announced
     end_with(*transfer.request, MPIX_ERR_PROC_FAILED, wakeups);
   });
-  sweep_streams(verdicts, wakeups);
+  if (rank_.networks) sweep_streams(verdicts, wakeups);
   sweep_sends(verdicts, complete, wakeups);
   sweep_receives(verdicts, wakeups);
   sweep_unexpected(verdicts, wakeups);

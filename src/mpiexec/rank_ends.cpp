@@ -97,7 +97,7 @@ void Supervisor::lose(int rank, int exit_code, const std::string& subject, const
   for (const int one : all) children_[static_cast<std::size_t>(one)].lost = true;
   const auto goes_on = [](const Child& child) { return child.alive && !child.lost; };
   const auto left = static_cast<int>(std::count_if(children_.begin(), children_.end(), goes_on));
-  const bool takes_others = !reaped && all.size() > 1;
+  const bool takes_others = all.size() > 1 && subject != shared_process(rank);
   say(subject + ' ' + how + (takes_others ? ", which ends " + shared_process(rank) : "") +
       (left != 0 ? "; the job goes on with " + ranks_text(left) : ""));
   if (lost_code_ == 0) lost_code_ = exit_code;

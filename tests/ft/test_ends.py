@@ -32,7 +32,7 @@ class Endings(LauncherTest):
 
     def test_ranks_of_a_process_die_together(self):
         result = self.ends(*FT, "--ranks", "threads:2", "-n", "5", PROGRAM, "dies", code=0, out="3 go on\n",
-                           says=r"mpiexec: the process of ranks 0 to 1 \(pid \d+, .*\) was killed by signal 9 .*; the job goes on with 3 ranks\n")
+                           says=r"mpiexec: rank 1 .* was killed by signal 9 .*, which ends the process of ranks 0 to 1 \(pid \d+, .*\); the job goes on with 3 ranks\n")
         self.assertEqual(result.err.count("mpiexec: "), 1, result.err)
 
     def test_a_thread_that_exits_takes_its_process_with_it(self):
@@ -74,7 +74,7 @@ class Endings(LauncherTest):
         self.ends("-n", "2", PROGRAM, "dies", code=137, says="ending the other rank")
 
     def test_what_is_refused(self):
-        self.ends(*FT, "-n", "2", PROGRAM, "dies", code=1, says="over HEDDLE_LLN=ucx it would end with them; unset HEDDLE_LLN",
+        self.ends(*FT, "-n", "2", PROGRAM, "dies", code=55, says="over HEDDLE_LLN=ucx it would end with them; unset HEDDLE_LLN",
                   env={"HEDDLE_NODES": "2", "HEDDLE_LLN": "ucx"})
         self.ends("--with-ft", "later", "-n", "2", PROGRAM, code=2, says="--with-ft takes ulfm or no, not 'later'")
         self.ends("-n", "2", "-genv", "HEDDLE_FAULT_TOLERANCE", "ulfm", PROGRAM, code=2, says="use -with-ft ulfm")
