@@ -56,8 +56,7 @@ struct Pending final : progress::Pollable {
   bool poll() override {
     if (!agreement->advance()) return false;
     const Agreement::Outcome outcome = agreement->decide();
-    if (newcomm != nullptr)
-      *newcomm = shrunk(comm, outcome);  // if there is no memory for it, it is tried again
+    if (newcomm != nullptr) *newcomm = shrunk(comm, outcome);  // if there is no memory for it, it is tried again
     if (flag != nullptr) *flag = outcome.flag;
     agreement->conclude();
     request->error = outcome.error;

@@ -93,8 +93,7 @@ Agreement::Outcome NodeAgreement::decide() const {
   for (std::uint32_t i = 0; i < faults_.failures(); ++i) {
     const int m = find(comm_.owner->job->failed(i));
     if (m == MPI_UNDEFINED) continue;
-    if (!takes_part[static_cast<std::size_t>(m)] && position >= acknowledged &&
-        mine_.operation == Operation::agree)
+    if (!takes_part[static_cast<std::size_t>(m)] && position >= acknowledged && mine_.operation == Operation::agree)
       outcome.error = MPIX_ERR_PROC_FAILED;
     if (i < failures)
       takes_part[static_cast<std::size_t>(m)] = false;  // a shrink leaves out who was known to have failed

@@ -20,7 +20,8 @@ namespace {
 constexpr std::uint32_t polls_a_sweep = 64;
 
 constexpr char too_many_comms[] =
-    "heddle: more communicators between nodes were revoked or agreed on than can be kept in mind at a time (4096); free "
+    "heddle: more communicators between nodes were revoked or agreed on than can be kept in mind at a time (4096); "
+    "free "
     "those that are not needed any more";
 
 Plane plane_of(std::uint64_t context) { return static_cast<Plane>(context % planes); }

@@ -42,8 +42,8 @@ struct Record final : CommFaults {
   Group& group;
   const bool spans_nodes;          // some of its members are not of this node
   const std::vector<int> members;  // then: all of them, by their ranks in the job
-  std::uint32_t scanned = 0;      // failures of the job
-  std::vector<int> failed_ranks;  // world ranks of those that were members, in order
+  std::uint32_t scanned = 0;       // failures of the job
+  std::vector<int> failed_ranks;   // world ranks of those that were members, in order
   std::shared_ptr<Record> next_orphan;
   std::atomic<std::uint32_t> agreements{0};  // that this member has begun
   // And of them, if it spans nodes, one after the other (job_agreement.cpp).

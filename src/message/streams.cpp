@@ -113,9 +113,8 @@ void Streams::end(std::uint64_t name, Wakeups& wakeups) {
 
 // Null: there is none left.
 Request* Streams::abandon_one(lln::FunctionRef<bool(const Request&, int)> is_lost) {
-  lln::Landing* const one = core_.route().landings().find_if([&](const lln::Landing& landing) {
-    return is_lost(*static_cast<const Stream&>(landing).request, landing.peer);
-  });
+  lln::Landing* const one = core_.route().landings().find_if(
+      [&](const lln::Landing& landing) { return is_lost(*static_cast<const Stream&>(landing).request, landing.peer); });
   if (one == nullptr) return nullptr;
   auto& stream = static_cast<Stream&>(*one);
   Request* const request = stream.request;

@@ -63,7 +63,7 @@ class Supervisor {
     pid_t pid = -1;  // of the rank's process, which may have other ranks for threads
     bool alive = false;
     bool withdrawn = false;
-    bool lost = false;  // the job goes on without it, and that has been told
+    bool lost = false;    // the job goes on without it, and that has been told
     std::string program;  // for messages
   };
   struct End {
