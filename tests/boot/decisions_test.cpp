@@ -193,7 +193,9 @@ TEST_F(Decided, AnyOrder) {
         const Decision* const there = one.decision(9, n);
         const bool begun = std::any_of(numbers.begin(), numbers.end(), [&](std::uint32_t done) { return done >= n; });
         ASSERT_EQ(there != nullptr, over && begun) << "seed " << seed << ", agreement " << n;
-        if (there != nullptr) ASSERT_EQ(there->flag, flags[n]) << "seed " << seed;
+        if (there != nullptr) {
+          ASSERT_EQ(there->flag, flags[n]) << "seed " << seed;
+        }
       }
     }
   }
