@@ -13,6 +13,7 @@
 //     then         SharedComms                                 communicators that outlive some of their members
 //     then         FailureLog and its entries                  written by mpiexec, read by all ranks
 //     heap_offset  the memory of node first_node, ...          boot knows only its place and size
+//     then         DecidedComms (decided.hpp)                  if mpiexec pretends nodes
 //
 // Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever
 // makes the segment, before any rank sees it, and never again. A rank that dies leaves its record as it was, and that
@@ -41,7 +42,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 14;                 // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 15;                 // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
