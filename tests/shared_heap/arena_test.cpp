@@ -13,7 +13,6 @@
 #include <random>
 #include <vector>
 
-
 namespace heddle::shared_heap {
 namespace {
 
