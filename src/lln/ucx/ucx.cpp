@@ -112,7 +112,7 @@ const Traits& Ucx::traits() const { return what_it_can; }
 // Null: the peer has published no address yet, or there is no memory for it.
 Ucx::Peer* Ucx::connect(int rank) try {
   std::unique_ptr<Peer>& entry = peers_[rank];
-  if (!entry) entry = std::make_unique<Peer>(Peer{.end = this, .rank = rank, .token = membership_.token_of(rank)});
+  if (!entry) entry = std::make_unique<Peer>(Peer{.rank = rank, .token = membership_.token_of(rank)});
   if (entry->endpoint != nullptr || entry->lost) return entry.get();
   const std::span<const std::byte> card = directory_.find(rank, vni_);
   if (card.empty()) return nullptr;
@@ -283,12 +283,8 @@ int Ucx::slow_peer() const {
   return -1;
 }
 
-// A peer that has finished closes its connection too: what was lost says whether that matters. One that does not answer has closed
-// nothing, and what it was sent and has not got is known to nobody.
-void Ucx::on_error(void* user_data, ucp_ep_h, ucs_status_t status) {
-  Peer& peer = *static_cast<Peer*>(user_data);
-  peer.end->lose(peer, status, status == UCS_ERR_ENDPOINT_TIMEOUT || status == UCS_ERR_TIMED_OUT);
-}
+// A peer that has finished closes its connection too, which UCX may call a timeout: what was lost says whether that matters.
+void Ucx::on_error(void* peer, ucp_ep_h, ucs_status_t) { static_cast<Peer*>(peer)->lost = true; }
 
 bool Ucx::has_room(const Peer& peer) const { return peer.under_way < most_under_way; }
 

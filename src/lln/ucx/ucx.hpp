@@ -52,7 +52,6 @@ class Ucx final : public Network {
 
  private:
   struct Peer {
-    Ucx* end = nullptr;
     int rank = 0;
     ucp_ep_h endpoint = nullptr;
     std::uint64_t token = 0;
