@@ -222,10 +222,7 @@ std::vector<std::string> missing_libraries(const boot::ElfFile& program, const s
 }
 
 std::string library_folder() {
-  std::string program(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::string folder = program.substr(0, program.rfind('/') + 1);
+  const std::string folder = own_folder();
   for (const char* place : {HEDDLE_MODULE_FOLDER "/..", "../../lib"}) {
     char* path = realpath((folder + place).c_str(), nullptr);
     std::string real = path != nullptr ? path : "";

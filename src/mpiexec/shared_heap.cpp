@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "mpiexec/words.hpp"
+
 namespace heddle::mpiexec {
 namespace {
 
@@ -11,10 +13,7 @@ constexpr char library[] = "libheddle-shared-heap.so";
 
 // Where it is installed, or was built. Empty: nowhere.
 std::string find_library() {
-  std::string program(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::string folder = program.substr(0, program.rfind('/') + 1);
+  const std::string folder = own_folder();
   for (const char* place : {HEDDLE_MODULE_FOLDER "/", "../../lib/heddle/"})
     if (std::string path = folder + place + library; access(path.c_str(), R_OK) == 0) return path;
   return "";

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -115,6 +116,13 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;
+}
+
+std::string own_folder() {
+  std::string program(4096, '\0');
+  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
+  program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return program.substr(0, program.rfind('/') + 1);
 }
 
 std::string bytes_of_file(const std::string& path, std::size_t most) {

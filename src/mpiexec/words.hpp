@@ -33,6 +33,9 @@ void set_variable(std::vector<std::string>& environment, const std::string& name
 // Pointers into `words`, with the null at the end that execve wants.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
 
+// Where mpiexec is, with a slash at the end: what belongs to it is found from there.
+std::string own_folder();
+
 // All that the file holds, at most `most` bytes of it; nothing if it can't be read.
 std::string bytes_of_file(const std::string& path, std::size_t most = 64 << 20);
 

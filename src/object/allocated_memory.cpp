@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "node/room.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle {
@@ -23,7 +24,9 @@ bool has_neighbours_elsewhere(const Rank& rank) {
 }  // namespace
 
 void* AllocatedMemory::allocate(Rank& rank, std::size_t bytes, std::size_t alignment) {
-  if (bytes >= shared_from && alignment <= page && rank.node && has_neighbours_elsewhere(rank))
+  // Where nothing is set aside for windows, what there is is the library's own.
+  const bool has_room = node::window_room() != 0;
+  if (bytes >= shared_from && alignment <= page && has_room && rank.node && has_neighbours_elsewhere(rank))
     if (void* const memory = share(rank, bytes)) return memory;
   void* memory = nullptr;
   return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;

@@ -3,7 +3,7 @@
 // the next malloc's.
 //
 // A child of fork has a private copy of the file as it is then, page by page when it writes; pages that it has not written show what its
-// parent writes later. Pages of the file are not huge ones where the kernel is told so for shared memory (transparent_hugepage/shmem_enabled).
+// parent writes later. Its pages are huge ones only where the kernel is told so for shared memory (transparent_hugepage/shmem_enabled).
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,12 +30,11 @@ constexpr int first_descriptor = 200;  // those that programs and shells count o
 
 // What dlsym may ask for while it looks for the functions below: it is never given back.
 alignas(64) std::byte spare[16 * 1024];
-std::size_t spare_used = 0;
+std::atomic<std::size_t> spare_used{0};
 
 void* take_spare(std::size_t bytes) {
-  const std::size_t at = spare_used;
-  spare_used += (bytes + 63) / 64 * 64;
-  return spare_used <= sizeof spare ? spare + at : nullptr;
+  const std::size_t all = (bytes + 63) / 64 * 64, at = spare_used.fetch_add(all);
+  return all >= bytes && all <= sizeof spare && at <= sizeof spare - all ? spare + at : nullptr;
 }
 bool is_spare(const void* p) { return p >= spare && p < spare + sizeof spare; }
 
