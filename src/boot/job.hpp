@@ -129,8 +129,8 @@ struct alignas(64) RankRecord {
   std::int32_t heap_file;
   char reserved[4];
   std::atomic<std::uint64_t> memory_address;  // where its process sees the memory of its node
-  char abort_text[abort_text_bytes];  // complete before `state` says aborted
-  char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
+  char abort_text[abort_text_bytes];          // complete before `state` says aborted
+  char padding[64];  // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];
   // User-level threads that are suspended, by the call they are in; as threads/carried.hpp counts them.
   std::atomic<std::uint64_t> suspended[calls_shown];

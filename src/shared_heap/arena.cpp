@@ -70,14 +70,18 @@ void* Arena::allocate(std::size_t bytes, std::size_t alignment, bool& fresh) {
   if (wanted == 0 || wanted + more >= pages_) return nullptr;
   const auto pages = static_cast<Page>(wanted + more);
   Page first = find(pages);
-  fresh = first == none;
+  fresh = false;
   Page found = pages;
   if (first != none) {
     found = tags_[first].pages;
   } else {
-    if (pages > pages_ - unused_) return nullptr;
-    first = unused_;
-    unused_ += pages;
+    // With the free pages that the unused ones begin behind, should there be any.
+    const Page before = unused_ > first_ && tags_[unused_ - 1].free ? tags_[unused_ - 1].pages : 0;
+    if (pages > pages_ - unused_ + before) return nullptr;
+    first = unused_ - before;
+    if (before != 0) take(first);
+    fresh = before == 0;
+    unused_ = first + pages;
   }
   const std::size_t off = (reinterpret_cast<std::uintptr_t>(start_) / page + first) % (more + 1);
   const Page before = off == 0 ? 0 : static_cast<Page>(more + 1 - off);

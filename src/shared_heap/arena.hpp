@@ -1,5 +1,5 @@
-// Blocks of whole pages in one range of addresses: the smallest free run that is large enough, else pages that were never used. Neighbours that
-// are free are one run.
+// Blocks of whole pages in one range of addresses: the smallest free run that is large enough, else pages that were never used, and the free
+// run in front of those. Neighbours that are free are one run.
 //
 // What is known of a run is kept beside the range, at its first and its last page, so that a program that writes beyond a block destroys
 // nothing of this, and a child of fork has a state of its own. None of it comes from malloc, which stands above this.

@@ -72,6 +72,19 @@ TEST_F(ArenaTest, IsFullAndThenWholeAgain) {
   EXPECT_NE(allocate(all.size() * 7 * page), nullptr);
 }
 
+// A free run is a part of what is left, though pages that were never used are what is behind it.
+TEST_F(ArenaTest, AFreeRunGrowsIntoWhatWasNeverUsed) {
+  std::byte* const kept = allocate(page);
+  std::byte* const block = allocate(100 * page);
+  (void)arena_.release(block);
+  bool fresh = true;
+  EXPECT_EQ(arena_.allocate(whole - reserved - page, 1, fresh), block);
+  EXPECT_FALSE(fresh);
+  EXPECT_EQ(arena_.size_of(block), whole - reserved - page);
+  EXPECT_EQ(arena_.release(kept).bytes, page);
+  EXPECT_EQ(arena_.release(block).bytes, whole - reserved);
+}
+
 // Each block is filled with its number, and looked at when it goes.
 TEST_F(ArenaTest, RandomProgram) {
   const char* const given = std::getenv("HEDDLE_TEST_SEED");
