@@ -128,4 +128,7 @@ function(heddle_endings_test name variable)
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/test_ends.py)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${HEDDLE_TEST_LIMIT} ENVIRONMENT
     "HEDDLE_NODES=1;MPIEXEC=$<TARGET_FILE:mpiexec>;BOOT_RANK=$<TARGET_FILE:mpiexec_rank>;BOOT_MPI_PROGRAM=$<TARGET_FILE:mpiexec_endings>;${variable}=$<TARGET_FILE:${target}>")
+  if(TARGET heddle_host)
+    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT BOOT_HOST=1)
+  endif()
 endfunction()

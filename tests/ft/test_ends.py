@@ -3,6 +3,7 @@
 import os
 import pathlib
 import sys
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "mpiexec"))
 import launcher
@@ -30,11 +31,13 @@ class Endings(LauncherTest):
             self.ends(*FT, "-n", "4", PROGRAM, "dies", code=0, out="3 go on\n", says="the job goes on with 3 ranks",
                       env={"HEDDLE_NODES": nodes})
 
+    @unittest.skipUnless("BOOT_HOST" in os.environ, "ranks can't be threads with this sanitizer")
     def test_ranks_of_a_process_die_together(self):
         result = self.ends(*FT, "--ranks", "threads:2", "-n", "5", PROGRAM, "dies", code=0, out="3 go on\n",
                            says=r"mpiexec: rank 1 .* was killed by signal 9 .*, which ends the process of ranks 0 to 1 \(pid \d+, .*\); the job goes on with 3 ranks\n")
         self.assertEqual(result.err.count("mpiexec: "), 1, result.err)
 
+    @unittest.skipUnless("BOOT_HOST" in os.environ, "ranks can't be threads with this sanitizer")
     def test_a_thread_that_exits_takes_its_process_with_it(self):
         result = self.ends(*FT, "--ranks", "threads:2", "-n", "5", PROGRAM, "exits", code=0, out="3 go on\n",
                            says=r"mpiexec: rank 1 .* exited with code 3 without calling MPI_Finalize, which ends the process of ranks 0 to 1 \(.*\); the job goes on with 3 ranks\n")
