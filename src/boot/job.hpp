@@ -13,6 +13,7 @@
 //     then         SharedComms                                 communicators that outlive some of their members
 //     then         FailureLog and its entries                  written by mpiexec, read by all ranks
 //     heap_offset  the memory of node first_node, ...          boot knows only its place and size
+//     then         DecidedComms (decided.hpp)                  if mpiexec pretends nodes
 //
 // Every field that two processes touch while the job runs is a lock-free atomic; the others are written by whoever
 // makes the segment, before any rank sees it, and never again. A rank that dies leaves its record as it was, and that
@@ -41,7 +42,7 @@
 namespace heddle::boot {
 
 inline constexpr std::uint64_t job_magic = 0x6a6f622e68656464;  // "job.hedd"
-inline constexpr std::uint32_t job_layout = 13;                 // grows with every change of what follows
+inline constexpr std::uint32_t job_layout = 15;                 // grows with every change of what follows
 inline constexpr std::size_t page_bytes = 4096;
 
 // The environment of a rank. The library takes `job_fd_variable` out of its environment when it joins, so
@@ -54,6 +55,7 @@ inline constexpr char size_variable[] = "HEDDLE_SIZE";
 
 // Whether the job goes on without ranks that fail; read by mpiexec.
 inline constexpr char fault_tolerance_variable[] = "HEDDLE_FAULT_TOLERANCE";
+inline constexpr char shared_heap_variable[] = "HEDDLE_SHARED_HEAP";
 // Its words, of which Open MPI has several.
 inline bool asks_to_survive(std::string_view word) { return word == "ulfm" || word == "mpi" || word == "true"; }
 
@@ -121,9 +123,14 @@ struct alignas(64) RankRecord {
   std::int32_t spawned_by;
   std::int32_t spawn_number;  // from 1 on
   std::uint64_t greeting;
-  char reserved[24];
-  char abort_text[abort_text_bytes];  // complete before `state` says aborted
-  char padding[64];                   // the threads' lines stay away from the cold text (adjacent-line prefetch)
+  // The large blocks of its process's heap, if others may map them (shared_heap/): where they are there, 0 if they may not, and the file's descriptor
+  // there. The first page of the file begins with `key`.
+  std::atomic<std::uint64_t> heap_address;
+  std::int32_t heap_file;
+  char reserved[4];
+  std::atomic<std::uint64_t> memory_address;  // where its process sees the memory of its node
+  char abort_text[abort_text_bytes];          // complete before `state` says aborted
+  char padding[64];  // the threads' lines stay away from the cold text (adjacent-line prefetch)
   ThreadRecord threads[thread_records];
   // User-level threads that are suspended, by the call they are in; as threads/carried.hpp counts them.
   std::atomic<std::uint64_t> suspended[calls_shown];

@@ -1,5 +1,5 @@
 // The socket on which mpiexec listens to its ranks: a local one without a file, so nothing is left behind. A rank connects,
-// writes a request, shuts its side down, and reads the answer to the end (spawn_request.hpp says what of).
+// writes a request, shuts its side down, and reads the answer to the end (spawn_request.hpp and decisions.hpp say what of).
 #pragma once
 
 #include <sys/socket.h>

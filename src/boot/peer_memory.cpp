@@ -1,16 +1,20 @@
 #include "boot/peer_memory.hpp"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 
 #include "boot/random_number.hpp"
+#include "shared_heap/interface.hpp"
 
 namespace heddle::boot {
 
@@ -56,6 +60,16 @@ int find_reason(const RankRecord& peer) {
   return move_bytes(Direction::write, process, &found, address + offsetof(Key, written), sizeof found);
 }
 
+// Says where the others find the large blocks of this process's heap, if there is a library that has placed them so.
+void publish_heap(RankRecord& record, std::uint64_t key) {
+  auto* const ask = reinterpret_cast<shared_heap::Ask*>(dlsym(RTLD_DEFAULT, shared_heap::ask_name));
+  const shared_heap::Place* const place = ask != nullptr ? ask() : nullptr;
+  if (place == nullptr || place->layout != shared_heap::Place::this_layout) return;
+  std::memcpy(place->start, &key, sizeof key);
+  record.heap_file = place->file;
+  record.heap_address.store(reinterpret_cast<std::uint64_t>(place->start), std::memory_order_relaxed);
+}
+
 }  // namespace
 
 int move_bytes(Direction direction, pid_t process, void* ours, std::uint64_t theirs, std::size_t n) {
@@ -82,6 +96,7 @@ const char* reason_text(int reason, char (&buffer)[128]) {
 
 void PeerMemory::begin(const World& job) {
   job_ = &job;
+  job.record().memory_address.store(reinterpret_cast<std::uint64_t>(job.heap().data()), std::memory_order_relaxed);
   reasons_ = std::make_unique<std::atomic<std::int16_t>[]>(static_cast<std::size_t>(job.capacity()));
   for (int rank = 0; rank < job.capacity(); ++rank) reasons_[static_cast<std::size_t>(rank)] = unknown;
 }
@@ -94,6 +109,39 @@ int PeerMemory::reason_out_of_reach(int peer) {
     known.store(reason, std::memory_order_relaxed);
   }
   return reason;
+}
+
+// Long messages ask, one by one; who sends to many has many heaps.
+std::byte* PeerMemory::see_in_heap(int peer, std::uint64_t offset, std::size_t n) {
+  if (same_space(peer) || reason_out_of_reach(peer) != 0) return nullptr;  // no need; or its number may be a stranger's
+  const std::lock_guard guard(mapping_);
+  const auto [at, is_new] = mapped_.try_emplace(peer);
+  Mapped& heap = at->second;
+  if (is_new) heap = map_heap(peer);
+  return offset < heap.bytes && n <= heap.bytes - offset ? heap.start + offset : nullptr;
+}
+
+// What the descriptor is now; the program may have closed it, and opened something else.
+PeerMemory::Mapped PeerMemory::map_heap(int peer) {
+  const RankRecord& record = job_->record_of(peer);
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", record.process.load(), record.heap_file);
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return {};
+  Mapped heap;
+  struct stat state {};
+  if (fstat(file, &state) == 0 && state.st_size > 0) {
+    void* const start = mmap(nullptr, static_cast<std::size_t>(state.st_size), PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_NORESERVE, file, 0);
+    std::uint64_t key = 0;
+    if (start != MAP_FAILED) std::memcpy(&key, start, sizeof key);
+    if (start != MAP_FAILED && key == record.key.load(std::memory_order_relaxed))
+      heap = {static_cast<std::byte*>(start), static_cast<std::size_t>(state.st_size)};
+    else if (start != MAP_FAILED)
+      munmap(start, static_cast<std::size_t>(state.st_size));
+  }
+  close(file);
+  return heap;
 }
 
 // A pipe looks at the address for us: nothing may be there.
@@ -116,6 +164,7 @@ void publish_key(RankRecord& record) {
   if (key == nullptr) return;
   record.key.store(key->value.load(std::memory_order_relaxed), std::memory_order_relaxed);
   record.key_address.store(reinterpret_cast<std::uint64_t>(key), std::memory_order_relaxed);
+  publish_heap(record, key->value.load(std::memory_order_relaxed));
   // getpid() would name a rank that is a thread by its thread.
   record.process.store(static_cast<std::int32_t>(syscall(SYS_getpid)), std::memory_order_release);
 }

@@ -8,6 +8,9 @@
 //
 // A child of fork has no key: it is another process, though with the same memory.
 //
+// What lies in the memory of the node (windows, MPI_Alloc_mem) the others see anyway. Where a process has placed large blocks of its heap in a file of memory
+// (mpiexec -shared-heap, shared_heap/), they map that file. Then they move data themselves.
+//
 // Any thread may ask.
 #pragma once
 
@@ -17,7 +20,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "boot/world.hpp"
 
@@ -53,12 +58,30 @@ class PeerMemory {
   bool within_reach(int peer) { return same_space(peer) || reason_out_of_reach(peer) == 0; }
   // What to move data by; this_process if that rank lives here. It is within reach.
   pid_t process_of(int peer) const { return same_space(peer) ? this_process : job_->record_of(peer).process.load(); }
+  // Where we see these n bytes of another process's memory; null: only the kernel does. It has joined, and is of this node.
+  std::byte* see(int peer, std::uint64_t address, std::size_t n) {
+    const RankRecord& record = job_->record_of(peer);
+    const std::uint64_t into = address - record.memory_address.load(std::memory_order_relaxed);
+    if (const std::span<std::byte> all = job_->heap(); into < all.size() && n <= all.size() - into)
+      return same_space(peer) ? nullptr : all.data() + into;
+    const std::uint64_t start = record.heap_address.load(std::memory_order_relaxed);
+    return start == 0 || address < start ? nullptr : see_in_heap(peer, address - start, n);
+  }
 
  private:
   static constexpr std::int16_t unknown = -1;
+  struct Mapped {
+    std::byte* start = nullptr;
+    std::size_t bytes = 0;  // 0: it cannot be had
+  };
+
+  std::byte* see_in_heap(int peer, std::uint64_t offset, std::size_t n);
+  Mapped map_heap(int peer);
 
   const World* job_ = nullptr;
   std::unique_ptr<std::atomic<std::int16_t>[]> reasons_;  // by rank
+  std::mutex mapping_;
+  std::map<int, Mapped> mapped_;  // by rank: where we see its heap
 };
 
 // A process says where its key is, and that the others may read it. Once for each of its ranks, which joins.

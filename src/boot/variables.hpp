@@ -70,6 +70,11 @@ inline constexpr std::array variables{
     Variable{"HEDDLE_FAULT_TOLERANCE", "ulfm|no", "no",
              "Whether a job goes on without ranks that fail, as after mpiexec's option -with-ft; read by mpiexec",
              "guides/fault-tolerance.md"},
+    Variable{"HEDDLE_SHARED_HEAP", "0|1", "0",
+             "Whether large blocks of the ranks' memory lie where the others see them, as with mpiexec's option "
+             "-shared-heap; read by "
+             "mpiexec",
+             "guides/shared-heap.md"},
     Variable{
         "HEDDLE_SINGLETON", "0|1", "0",
         "Whether a program that another launcher started as one of several starts alone, as a singleton, instead of "

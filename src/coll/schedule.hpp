@@ -142,6 +142,7 @@ struct GiveScheduleBack {
 };
 class TakenSchedule : public std::unique_ptr<Schedule, GiveScheduleBack> {
  public:
+  TakenSchedule() = default;
   explicit TakenSchedule(Schedule& schedule) : unique_ptr(&schedule) {}
 };
 
@@ -161,13 +162,20 @@ void skip_operation(Comm& comm, bool persistent);
 
 Error submit(TakenSchedule schedule, bool persistent, MPI_Request* out);
 
+// Has its place among the communicator's operations now, and is submitted at any later time, or never.
+template <class Plan>
+Error reserve(Comm& comm, TakenSchedule& schedule, Plan&& plan) {
+  schedule = TakenSchedule(Schedule::take(comm));
+  if (Error error = fault_of_collective(comm)) return error;
+  if (Error error = plan(*schedule)) return error;
+  return schedule->refusal();
+}
+
 // A refusal of these leaves no request behind and sends nothing: the program may do with its buffers what it likes.
 template <class Plan>
 Error start(Comm& comm, MPI_Request* out, Plan&& plan) {
-  TakenSchedule schedule(Schedule::take(comm));
-  if (Error error = fault_of_collective(comm)) return error;
-  if (Error error = plan(*schedule)) return error;
-  if (Error error = schedule->refusal()) return error;
+  TakenSchedule schedule;
+  if (Error error = reserve(comm, schedule, std::forward<Plan>(plan))) return error;
   return submit(std::move(schedule), false, out);
 }
 

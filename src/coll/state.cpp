@@ -64,6 +64,7 @@ Region* region_for(Comm& comm) {
 
 Region* node_region_of(Comm& comm, const Nodes& nodes) {
   CommState& state = state_of(comm);
+  if (comm.owner->faults) return nullptr;  // as of region_of()
   if (!state.shared) make_region(comm, state, {nodes.place, static_cast<int>(nodes.local.size()), nodes.local.data()});
   return state.region ? &*state.region : nullptr;
 }

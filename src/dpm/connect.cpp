@@ -2,9 +2,11 @@
 //
 // A port is a context of the process that has opened it. The root that connects says hello there, whenever it likes, and names a
 // context of its own for the rest; the hello waits among the unexpected messages until the port's owner accepts. A port may be
-// closed meanwhile, so who connects looks at the board while it waits.
+// closed meanwhile, so who connects looks at the board while it waits; and it waits only so long. So it says, once it has the answer or
+// has gone away, which of the two, and who accepts takes the next hello if this one was of somebody who has gone.
 #include <unistd.h>
 
+#include <charconv>
 #include <chrono>
 
 #include "binding/impl.hpp"
@@ -16,6 +18,7 @@
 #include "dpm/port.hpp"
 #include "object/context.hpp"
 #include "object/faults.hpp"
+#include "object/info.hpp"
 #include "object/resolve.hpp"
 
 namespace heddle {
@@ -25,6 +28,8 @@ namespace {
 using dpm::Everyone;
 using Clock = std::chrono::steady_clock;
 
+enum class Presence : char { connected, gone };
+
 struct Hello {
   int size;           // of the group
   Context offered;    // for the intercommunicator
@@ -33,6 +38,9 @@ struct Hello {
 
 // An answer that was given before the port was closed is there by then.
 constexpr std::chrono::milliseconds grace_of_answer{1000};
+// How long a connection waits for an accept, and at most (a century, as it is added to the time of day).
+constexpr std::chrono::seconds limit_by_default{180};
+constexpr std::int64_t longest_limit = 3'000'000'000;
 // Between two looks at whether an accept has come: often at first, then with the core left to others.
 constexpr int looks_awake = 2000;
 constexpr useconds_t between_looks = 200;
@@ -45,36 +53,66 @@ Error swap_ranks(const Everyone& privately, int peer, const Group& local, Remote
                     remote.world_ranks.data(), remote.world_ranks.size() * sizeof(int));
 }
 
-Error accept_one(Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {
-  Hello hello{};
-  MPI_Status status;
-  {
-    const Everyone at_port(rank, port);
-    if (Error e = at_port.recv(MPI_ANY_SOURCE, dpm::tag_hello, &hello, sizeof hello, &status)) return e;
-  }
-  const Everyone privately(rank, hello.privately);
-  const Hello answer{local.size, offered, 0};
-  if (Error e = privately.send(status.MPI_SOURCE, dpm::tag_answer, &answer, sizeof answer)) return e;
-  remote.size = hello.size;
-  remote.offered = hello.offered;
-  return swap_ranks(privately, status.MPI_SOURCE, local, remote);
+// Answers, unless they have gone already.
+Error answer_to(const Everyone& privately, int peer, const Hello& answer, Presence& presence) {
+  Request& told = privately.irecv(peer, dpm::tag_presence, &presence, sizeof presence);
+  Request* const request = &told;
+  Error error = p2p::test(told) ? success : privately.send(peer, dpm::tag_answer, &answer, sizeof answer);
+  if (error) (void)p2p::cancel(told);
+  if (Error e = p2p::wait_all(&request, 1); e && !error) error = e;
+  p2p::give_back(told);
+  return error;
 }
 
-// False: the port was closed before anybody has accepted.
-bool wait_for_answer(Request& answer, const boot::Board& board, Context port) {
+Error accept_one(Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {
+  const Everyone at_port(rank, port);
+  for (;;) {
+    Hello hello{};
+    MPI_Status status;
+    if (Error e = at_port.recv(MPI_ANY_SOURCE, dpm::tag_hello, &hello, sizeof hello, &status)) return e;
+    const Everyone privately(rank, hello.privately);
+    Presence presence{};
+    if (Error e = answer_to(privately, status.MPI_SOURCE, {local.size, offered, 0}, presence)) return e;
+    if (presence == Presence::gone) continue;
+    remote.size = hello.size;
+    remote.offered = hello.offered;
+    return swap_ranks(privately, status.MPI_SOURCE, local, remote);
+  }
+}
+
+// Seconds, by the info key "timeout", which MPICH has too.
+Error limit_of(const Info* info, std::chrono::seconds& limit) {
+  const std::string text = info != nullptr ? info->get("timeout").value_or("") : std::string();
+  limit = limit_by_default;
+  if (text.empty()) return success;
+  std::int64_t seconds = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (problem != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > longest_limit)
+    return fail(MPI_ERR_INFO_VALUE, "info's timeout is '%.100s', which is no number of seconds", text.c_str());
+  limit = std::chrono::seconds(seconds);
+  return success;
+}
+
+enum class Outcome { answered, closed, late };
+
+Outcome wait_for_answer(Request& answer, const boot::Board& board, Context port, std::chrono::seconds limit) {
+  const Clock::time_point begin = Clock::now();
   Clock::time_point closed = Clock::time_point::max();
   for (int looks = 0; !p2p::test(answer); ++looks) {
     if (closed != Clock::time_point::max()) {
-      if (Clock::now() - closed > grace_of_answer && p2p::cancel(answer)) return false;
+      if (Clock::now() - closed > grace_of_answer && p2p::cancel(answer)) return Outcome::closed;
     } else if (!dpm::is_open(board, port)) {
       closed = Clock::now();
+    } else if (Clock::now() - begin > limit && p2p::cancel(answer)) {
+      return Outcome::late;
     }
     if (looks > looks_awake) usleep(between_looks);
   }
-  return true;
+  return Outcome::answered;
 }
 
-Error connect_to(Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {
+Error connect_to(Rank& rank, Context port, const Group& local, Context offered, std::chrono::seconds limit,
+                 Remote& remote) {
   const int owner = maker_of(port);
   const Hello hello{local.size, offered, fresh_context(rank)};
   const Everyone privately(rank, hello.privately);
@@ -84,9 +122,15 @@ Error connect_to(Rank& rank, Context port, const Group& local, Context offered, 
     const Everyone at_port(rank, port);
     if (Error e = at_port.send(owner, dpm::tag_hello, &hello, sizeof hello)) return e;
   }
-  const bool accepted = wait_for_answer(request, *rank.job->board(), port);
+  const Outcome outcome = wait_for_answer(request, *rank.job->board(), port, limit);
   p2p::give_back(request);
-  if (!accepted) return fail(MPI_ERR_PORT, "the port was closed before anybody has accepted the connection");
+  if (outcome == Outcome::closed)
+    return fail(MPI_ERR_PORT, "the port was closed before anybody has accepted the connection");
+  const Presence presence = outcome == Outcome::late ? Presence::gone : Presence::connected;
+  if (Error e = privately.send(owner, dpm::tag_presence, &presence, sizeof presence)) return e;
+  if (outcome == Outcome::late)
+    return fail(MPI_ERR_PORT, "nobody has accepted the connection for %lld seconds (info key timeout)",
+                static_cast<long long>(limit.count()));
   remote.size = answer.size;
   remote.offered = answer.offered;
   return swap_ranks(privately, owner, local, remote);
@@ -113,7 +157,7 @@ Error meet_at(const char* port_name, int root, Comm& comm, MPI_Comm* newcomm, Me
 
 namespace mpi {
 
-// No info key means anything here.
+// No info key means anything where one accepts.
 Error Comm_accept(const char* port_name, const Info*, int root, Comm& comm, MPI_Comm* newcomm) {
   if (Error e = check_survivable(*comm.owner, "an intercommunicator")) return e;
   const auto accept = [&](Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {
@@ -124,12 +168,14 @@ Error Comm_accept(const char* port_name, const Info*, int root, Comm& comm, MPI_
   return meet_at(port_name, root, comm, newcomm, accept);
 }
 
-Error Comm_connect(const char* port_name, const Info*, int root, Comm& comm, MPI_Comm* newcomm) {
+Error Comm_connect(const char* port_name, const Info* info, int root, Comm& comm, MPI_Comm* newcomm) {
   if (Error e = check_survivable(*comm.owner, "an intercommunicator")) return e;
   const auto connect = [&](Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {
     if (maker_of(port) == rank.world_rank)
       return fail(MPI_ERR_PORT, "port_name is '%.100s', which this process itself has opened", port_name);
-    return connect_to(rank, port, local, offered, remote);
+    std::chrono::seconds limit{};
+    if (Error e = limit_of(info, limit)) return e;
+    return connect_to(rank, port, local, offered, limit, remote);
   };
   return meet_at(port_name, root, comm, newcomm, connect);
 }

@@ -38,6 +38,6 @@ class Everyone {
 };
 
 // The tags of what goes over one.
-enum Tag : int { tag_hello, tag_answer, tag_ranks };
+enum Tag : int { tag_hello, tag_answer, tag_ranks, tag_presence };
 
 }  // namespace heddle::dpm

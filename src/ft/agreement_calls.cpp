@@ -1,4 +1,5 @@
 // MPIX_Comm_agree and MPIX_Comm_shrink, and their nonblocking kin.
+#include <memory>
 #include <new>
 
 #include "binding/impl.hpp"
@@ -15,7 +16,7 @@ namespace heddle::mpi {
 namespace {
 
 using ft::Agreement;
-using Operation = ft::Contribution::Operation;
+using Operation = Agreement::Operation;
 
 Error error_of(const Agreement::Outcome& outcome) {
   if (outcome.error == MPI_ERR_OTHER)
@@ -38,27 +39,33 @@ MPI_Comm shrunk(Comm& comm, const Agreement::Outcome& outcome) {
 
 // A request over an agreement.
 struct Pending final : progress::Pollable {
-  Pending(ft::OfRank& faults, Comm& comm, Operation operation, int* in_out, MPI_Comm* out)
-      : agreement(faults, comm, operation, in_out != nullptr ? *in_out : 0), flag(in_out), newcomm(out) {
-    retain(comm);
+  Pending(ft::OfRank& faults, Comm& of, Operation operation, int* in_out, MPI_Comm* out)
+      : agreement(ft::make_agreement(faults, of, operation, in_out != nullptr ? *in_out : 0)),
+        comm(of),
+        flag(in_out),
+        newcomm(out) {
+    retain(of);
   }
-  ~Pending() { release(agreement.comm()); }
+  ~Pending() {
+    agreement.reset();
+    release(comm);
+  }
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
 
   bool poll() override {
-    if (!agreement.advance()) return false;
-    const Agreement::Outcome outcome = agreement.decide();
-    if (newcomm != nullptr)
-      *newcomm = shrunk(agreement.comm(), outcome);  // if there is no memory for it, it is tried again
+    if (!agreement->advance()) return false;
+    const Agreement::Outcome outcome = agreement->decide();
+    if (newcomm != nullptr) *newcomm = shrunk(comm, outcome);  // if there is no memory for it, it is tried again
     if (flag != nullptr) *flag = outcome.flag;
-    agreement.conclude();
+    agreement->conclude();
     request->error = outcome.error;
     p2p::complete(*request);
     return true;
   }
 
-  Agreement agreement;
+  std::unique_ptr<Agreement> agreement;
+  Comm& comm;
   int* flag;          // of an agree
   MPI_Comm* newcomm;  // of a shrink
   Request* request = nullptr;
@@ -103,8 +110,8 @@ Error start(Comm& comm, Operation operation, int* flag, MPI_Comm* newcomm, MPI_R
 Error MPIX_Comm_agree(Comm& comm, int* flag) {
   ft::OfRank* faults = nullptr;
   if (Error e = ft::find(comm, faults)) return e;
-  Agreement agreement(*faults, comm, Operation::agree, *flag);
-  const Agreement::Outcome outcome = wait_for(agreement);
+  const auto agreement = ft::make_agreement(*faults, comm, Operation::agree, *flag);
+  const Agreement::Outcome outcome = wait_for(*agreement);
   *flag = outcome.flag;
   return error_of(outcome);
 }
@@ -117,8 +124,8 @@ Error MPIX_Comm_shrink(Comm& comm, MPI_Comm* newcomm) {
   ft::OfRank* faults = nullptr;
   *newcomm = MPI_COMM_NULL;
   if (Error e = ft::find(comm, faults)) return e;
-  Agreement agreement(*faults, comm, Operation::shrink, 0);
-  const Agreement::Outcome outcome = wait_for(agreement);
+  const auto agreement = ft::make_agreement(*faults, comm, Operation::shrink, 0);
+  const Agreement::Outcome outcome = wait_for(*agreement);
   if (Error e = error_of(outcome)) return e;
   *newcomm = shrunk(comm, outcome);
   return success;

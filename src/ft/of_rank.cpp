@@ -1,10 +1,13 @@
 #include "ft/of_rank.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <mutex>
 #include <new>
+#include <string>
 #include <utility>
 
+#include "boot/join.hpp"
 #include "engine/engine.hpp"
 #include "ft/begin.hpp"
 #include "p2p/p2p.hpp"
@@ -16,10 +19,34 @@ namespace {
 // Polls to one that goes through the posted receives, once there has been a failure.
 constexpr std::uint32_t polls_a_sweep = 64;
 
+constexpr char too_many_comms[] =
+    "heddle: more communicators between nodes were revoked or agreed on than can be kept in mind at a time (4096); "
+    "free "
+    "those that are not needed any more";
+
 Plane plane_of(std::uint64_t context) { return static_cast<Plane>(context % planes); }
 Context base_of(std::uint64_t context) { return context - context % planes; }
 
 }  // namespace
+
+namespace {
+
+std::vector<int> all_of(const Group& group) {
+  std::vector<int> members(static_cast<std::size_t>(group.size));
+  for (int m = 0; m < group.size; ++m) members[static_cast<std::size_t>(m)] = group.world_rank(m);
+  return members;
+}
+
+}  // namespace
+
+Record::Record(Comm& of)
+    : comm(&of),
+      context(of.context),
+      group(*of.local_group),
+      spans_nodes(!p2p::is_on_one_node(of)),
+      members(spans_nodes ? all_of(group) : std::vector<int>()) {
+  retain(group);
+}
 
 void begin(Rank& rank) {
   auto faults = std::make_unique<OfRank>(rank);
@@ -47,8 +74,7 @@ void OfRank::meet(Comm& comm) {
   if (comm.faults.load(std::memory_order_relaxed) != nullptr) return;
   const auto record = std::make_shared<Record>(comm);
   scan(*record);
-  const SharedComm* const shared = find_shared(rank_, record->context);
-  if (shared != nullptr && shared->revoked.load(std::memory_order_seq_cst) != 0) record->revoked.store(true);
+  if (was_revoked(*record)) record->revoked.store(true);
   records_.emplace(&comm, record);
   try {
     if (record->is_broken()) judge();
@@ -84,7 +110,10 @@ void OfRank::leave(Comm& comm) {
   (void)rank_.engine->sweep(receives);
   const std::lock_guard guard(mutex_);
   const auto found = records_.find(&comm);
-  leave_shared(rank_, found->second->context, found->second->group);
+  if (!found->second->spans_nodes)
+    leave_shared(rank_, found->second->context, found->second->group);
+  else if (boot::find_decided(decided_comms(), found->second->context) != nullptr)
+    propose(boot::word_of_leaving(rank_.world_rank, found->second->context));
   found->second->comm = nullptr;
   if (receives.found) {
     found->second->next_orphan = std::move(orphans_);
@@ -121,22 +150,40 @@ bool OfRank::is_revoked(Comm& comm) {
 
 Error OfRank::revoke(Comm& comm) {
   Record& record = record_of(comm);
-  SharedComm* const shared = find_or_make_shared(rank_, record.context, record.group);
-  if (shared == nullptr)
-    return fail(
-        MPI_ERR_NO_MEM,
-        "there is no memory left in the job's segment to revoke the communicator by, or %d communicators have some",
-        boot::shared_comms);
-  shared->revoked.store(1, std::memory_order_seq_cst);
-  rank_.job->failures().trouble.fetch_add(
-      1, std::memory_order_seq_cst);  // also after another: that one may never come to it
-  {
-    const std::lock_guard guard(mutex_);
-    learn();
+  if (record.spans_nodes) {
+    {
+      const std::lock_guard guard(mutex_);
+      if (!record.is_revoked()) take_revocation(record);
+      judge();
+    }
+    propose(boot::proposal_to_revoke(proposer(record)));
+  } else {
+    SharedComm* const shared = find_or_make_shared(rank_, record.context, record.group);
+    if (shared == nullptr)
+      return fail(
+          MPI_ERR_NO_MEM,
+          "there is no memory left in the job's segment to revoke the communicator by, or %d communicators have some",
+          boot::shared_comms);
+    shared->revoked.store(1, std::memory_order_seq_cst);
+    rank_.job->failures().trouble.fetch_add(
+        1, std::memory_order_seq_cst);  // also after another: that one may never come to it
+    {
+      const std::lock_guard guard(mutex_);
+      learn();
+    }
+    notify(record.group);
   }
-  notify(record.group);
   sweep();
   return success;
+}
+
+void OfRank::propose(const boot::Frame& proposal) {
+  boot::Problem problem;
+  std::string answer;
+  if (rank_.job->ask_launcher(proposal.encode(), answer, problem)) return;
+  char text[600];
+  std::snprintf(text, sizeof text, "heddle: members on several nodes cannot agree: %s", problem.text);
+  boot::abort(rank_.job.get(), MPI_ERR_OTHER, text);
 }
 
 void OfRank::notify(const Group& group) {
@@ -175,18 +222,30 @@ void OfRank::sweep() {
 void OfRank::learn() {
   const std::uint32_t trouble = rank_.job->failures().trouble.load(std::memory_order_seq_cst);
   if (trouble == seen_.load(std::memory_order_relaxed)) return;
+  if (rank_.job->nodes() > 1 && decided_comms().overflow.load(std::memory_order_relaxed) != 0)
+    boot::abort(rank_.job.get(), MPI_ERR_NO_MEM, too_many_comms);
   for (const auto& [comm, record] : records_) {
     scan(*record);
-    if (record->is_revoked()) continue;
-    const SharedComm* const shared = find_shared(rank_, record->context);
-    if (shared == nullptr || shared->revoked.load(std::memory_order_seq_cst) == 0) continue;
-    record->revoked.store(true, std::memory_order_seq_cst);
-    record->comm->vni.store(nullptr,
-                            std::memory_order_seq_cst);  // the next operation asks for another (p2p::choose_vni)
+    if (!record->is_revoked() && was_revoked(*record)) take_revocation(*record);
   }
   for (Record* orphan = orphans_.get(); orphan != nullptr; orphan = orphan->next_orphan.get()) scan(*orphan);
   judge();
   seen_.store(trouble, std::memory_order_relaxed);
+}
+
+bool OfRank::was_revoked(const Record& record) const {
+  if (record.spans_nodes) {
+    const boot::DecidedComm* const decided = boot::find_decided(decided_comms(), record.context);
+    return decided != nullptr && decided->revoked.load(std::memory_order_seq_cst) != 0;
+  }
+  const SharedComm* const shared = find_shared(rank_, record.context);
+  return shared != nullptr && shared->revoked.load(std::memory_order_seq_cst) != 0;
+}
+
+void OfRank::take_revocation(Record& record) {
+  record.revoked.store(true, std::memory_order_seq_cst);
+  // The next operation asks for another (p2p::choose_vni).
+  record.comm->vni.store(nullptr, std::memory_order_seq_cst);
 }
 
 void OfRank::scan(Record& record) {

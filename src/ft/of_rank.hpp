@@ -18,6 +18,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "boot/decided.hpp"
+#include "boot/decisions.hpp"
 #include "ft/shared_comm.hpp"
 #include "message/verdicts.hpp"
 #include "object/faults.hpp"
@@ -30,7 +32,7 @@ namespace heddle::ft {
 
 // Of a communicator.
 struct Record final : CommFaults {
-  explicit Record(Comm& of) : comm(&of), context(of.context), group(*of.local_group) { retain(group); }
+  explicit Record(Comm& of);
   ~Record() { release(group); }
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
@@ -38,10 +40,15 @@ struct Record final : CommFaults {
   Comm* comm;  // null: it is gone, and receives that were begun on it are not
   const Context context;
   Group& group;
-  std::uint32_t scanned = 0;      // failures of the job
-  std::vector<int> failed_ranks;  // world ranks of those that were members, in order
+  const bool spans_nodes;          // some of its members are not of this node
+  const std::vector<int> members;  // then: all of them, by their ranks in the job
+  std::uint32_t scanned = 0;       // failures of the job
+  std::vector<int> failed_ranks;   // world ranks of those that were members, in order
   std::shared_ptr<Record> next_orphan;
   std::atomic<std::uint32_t> agreements{0};  // that this member has begun
+  // And of them, if it spans nodes, one after the other (job_agreement.cpp).
+  std::atomic<std::uint32_t> contributed{0};
+  std::atomic<std::uint32_t> concluded{0};
 };
 
 // What follows for operations from what was known at some time. Nobody holds a lock of ours while VNIs go through theirs.
@@ -81,6 +88,16 @@ class OfRank final : public Faults, public progress::Pollable {
   static Record& record_of(const Comm& comm) {
     return static_cast<Record&>(*comm.faults.load(std::memory_order_acquire));
   }
+  // This member, to whoever decides for a communicator that spans nodes; as long as the record lives.
+  boot::Proposer proposer(const Record& record) const { return {rank_.world_rank, record.context, record.members}; }
+  // Returns when it was heard. Any thread.
+  void propose(const boot::Frame& proposal);
+  // What was decided for such communicators.
+  boot::DecidedComms& decided_comms() const {
+    boot::World& job = *rank_.job;
+    return *reinterpret_cast<boot::DecidedComms*>(job.memory_of_nodes() +
+                                                  boot::offset_of_decided(job.nodes(), job.heap().size()));
+  }
   // Wakes the members of a communicator that sleep, this process included, after a store that they would want to see.
   void notify(const Group& group);
   std::uint32_t failures() const { return rank_.job->failures().failures.load(std::memory_order_acquire); }
@@ -91,6 +108,8 @@ class OfRank final : public Faults, public progress::Pollable {
   // Under mutex_.
   void learn();
   void scan(Record& record);
+  bool was_revoked(const Record& record) const;
+  static void take_revocation(Record& record);
   void judge();
 
   Rank& rank_;

@@ -1,5 +1,5 @@
-// What the members of a communicator share in the node's memory to survive the others: whether it was revoked, and what each has contributed
-// to agreements. Made by the first of them that needs it, found by the communicator's context in a table of the job's segment.
+// What the members of a communicator, all of one node, share in its memory to survive the others: whether it was revoked, and what each has
+// contributed to agreements. Made by the first of them that needs it, found by the communicator's context in a table of the job's segment.
 //
 // A store there is seen by all members or by none, whatever becomes of the one that has made it. The table and the memory are right after
 // each store (sync/robust_lock.hpp), so a member that dies loses a block at most.
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "boot/decisions.hpp"
 #include "boot/job.hpp"
 #include "node/heap.hpp"
 #include "object/comm.hpp"
@@ -18,10 +19,9 @@
 
 namespace heddle::ft {
 
-// What a member brings to an agreement.
+// What a member brings to an agreement of members on one node.
 struct Contribution {
-  enum class Operation : std::uint32_t { agree, shrink };
-  Operation operation;
+  boot::Contribution::Operation operation;
   std::int32_t flag;           // of an agree
   std::uint32_t failures;      // of the job that the member knows of
   std::uint32_t acknowledged;  // failures of the communicator that it has acknowledged

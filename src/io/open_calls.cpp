@@ -56,7 +56,9 @@ int open_flags(int amode, bool first) {
 // Opens it on every process, on the first one first. The errno is the largest of all, the same everywhere.
 Error open_everywhere(Comm& comm, const char* filename, int amode, int& descriptor, std::uint64_t& error_number) {
   const auto try_open = [&]() -> std::uint64_t {
-    descriptor = ::open(filename, open_flags(amode, comm.rank == 0), 0666);
+    do {
+      descriptor = ::open(filename, open_flags(amode, comm.rank == 0), 0666);
+    } while (descriptor < 0 && errno == EINTR);
     struct stat status {};
     if (descriptor < 0 || fstat(descriptor, &status) != 0) return static_cast<std::uint64_t>(errno);
     return S_ISDIR(status.st_mode) ? EISDIR : 0;  // which may be opened for reading

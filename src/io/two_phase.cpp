@@ -42,22 +42,33 @@ TwoPhase::TwoPhase(Operation& operation, Executor* executor)
       comm_(*operation.file().comm),
       executor_(executor),
       tag_(static_cast<int>(access_.file.collectives.fetch_add(1, std::memory_order_relaxed) % (1u << 28)) * tags),
+      mine_(describe(access_)),
       parts_(static_cast<std::size_t>(comm_.size)),
-      file_(access_.view, access_.position, access_.bytes) {}
+      file_(access_.view, access_.position, access_.bytes) {
+  parts_[static_cast<std::size_t>(comm_.rank)] = mine_;
+  if (comm_.size == 1) return;
+  const auto reserve = [this](coll::TakenSchedule& schedule, auto&& plan) {
+    const Error error = coll::reserve(comm_, schedule, plan);
+    if (error) schedule.reset();
+    note(error);
+  };
+  reserve(exchange_, coll::plan::Allgather{&mine_, sizeof mine_, &byte_type(),
+                                           coll::Blocks::regular(parts_.data(), sizeof mine_, &byte_type())});
+  reserve(agreement_, coll::plan::Allreduce{MPI_IN_PLACE, &error_number_, 1, *predefined_datatype(MPI_UINT64_T),
+                                            *predefined_op(MPI_MAX)});
+}
+
+void TwoPhase::submit(coll::TakenSchedule& reserved) {
+  if (reserved == nullptr) return;
+  MPI_Request handle = MPI_REQUEST_NULL;
+  note(coll::submit(std::move(reserved), false, &handle));
+  if (handle != MPI_REQUEST_NULL) soon_.push_back(object(handle));
+}
 
 Flow TwoPhase::flow() {
-  const Part mine = describe(access_);
-  if (comm_.size > 1) {
-    MPI_Request handle = MPI_REQUEST_NULL;
-    note(coll::start(comm_, &handle,
-                     coll::plan::Allgather{&mine, sizeof mine, &byte_type(),
-                                           coll::Blocks::regular(parts_.data(), sizeof mine, &byte_type())}));
-    if (handle != MPI_REQUEST_NULL) soon_.push_back(object(handle));
-    co_await soon_;
-    note(settle(soon_));
-  } else {
-    parts_[0] = mine;
-  }
+  submit(exchange_);
+  co_await soon_;
+  note(settle(soon_));
   const Plan plan(comm_, parts_);
   if (!plan.is_two_phase()) {
     Moved moved;
@@ -111,16 +122,12 @@ Flow TwoPhase::flow() {
   }
 
   // Whoever has no part in what failed cannot know that the others' data are not there; so all say it.
-  std::uint64_t worst = std::max<std::uint64_t>(error_number_, failure_ != MPI_SUCCESS ? EIO : 0);
-  MPI_Request handle = MPI_REQUEST_NULL;
-  note(coll::start(
-      comm_, &handle,
-      coll::plan::Allreduce{MPI_IN_PLACE, &worst, 1, *predefined_datatype(MPI_UINT64_T), *predefined_op(MPI_MAX)}));
-  if (handle != MPI_REQUEST_NULL) soon_.push_back(object(handle));
+  if (failure_ != MPI_SUCCESS) error_number_ = std::max<std::uint64_t>(error_number_, EIO);
+  submit(agreement_);
   co_await soon_;
   note(settle(soon_));
   const std::size_t moved = access_.write ? access_.bytes : arrived_;
-  operation_.set_moved({worst == 0 ? moved : 0, static_cast<int>(worst)});
+  operation_.set_moved({error_number_ == 0 ? moved : 0, static_cast<int>(error_number_)});
 }
 
 void TwoPhase::find_pieces(const Plan& plan, std::int64_t round) {

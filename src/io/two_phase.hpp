@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "coll/schedule.hpp"
 #include "io/flow.hpp"
 #include "io/grid.hpp"
 #include "io/operation.hpp"
@@ -20,7 +21,8 @@ namespace heddle::io {
 
 class TwoPhase {
  public:
-  // `executor`: of a nonblocking operation; null: the caller does its I/O itself.
+  // `executor`: of a nonblocking operation; null: the caller does its I/O itself. All members construct theirs in the same order, which
+  // is that of the program's calls. Their flows advance in any.
   TwoPhase(Operation& operation, Executor* executor);
 
   // All of it, from what members tell each other to what the operation has moved. It lives as long as this.
@@ -75,6 +77,7 @@ class TwoPhase {
   void scatter();
   void take_arrived();  // members of a read
 
+  void submit(coll::TakenSchedule& reserved);
   void send(const void* data, std::size_t bytes, int to, int tag);
   Request& receive(void* data, std::size_t bytes, int from, int tag);
   void note(Error error) {
@@ -91,7 +94,10 @@ class TwoPhase {
   Executor* const executor_;
   const int tag_;
 
+  const Part mine_;
   std::vector<Part> parts_;
+  coll::TakenSchedule exchange_;   // of parts_
+  coll::TakenSchedule agreement_;  // on error_number_
   std::vector<Request*> soon_;
   std::vector<Request*> requests_;
   FileRuns file_;

@@ -10,10 +10,18 @@ namespace heddle::io {
 
 namespace {
 
-// Whether the runs of the layout, one after the other and again from the next extent on, never go back.
-bool is_ordered(const Datatype& layout) {
-  if (layout.dense) return true;
+// How the runs of a layout follow each other.
+struct Order {
+  bool decreases = false;  // one begins before the one before it
+  bool overlaps = false;
+  bool repeats_in_order = true;  // also from the next extent on
+};
+
+Order order_of(const Datatype& layout) {
+  Order order;
+  if (layout.dense) return order;
   std::array<iovec, 64> runs;
+  std::uintptr_t start = 0;
   std::uintptr_t end = 0;
   std::uintptr_t first = 0;
   std::size_t bytes = 0;
@@ -23,17 +31,34 @@ bool is_ordered(const Datatype& layout) {
     if (offset == 0) first = reinterpret_cast<std::uintptr_t>(runs[0].iov_base);
     for (std::size_t i = 0; i < n; ++i) {
       const auto at = reinterpret_cast<std::uintptr_t>(runs[i].iov_base);
-      if (at < end) return false;
-      end = at + runs[i].iov_len;
+      order.decreases |= at < start;
+      order.overlaps |= at < end;
+      start = at;
+      end = std::max(end, at + runs[i].iov_len);
     }
   }
-  return first + static_cast<std::uintptr_t>(layout.extent) >= end;
+  order.repeats_in_order = first + static_cast<std::uintptr_t>(layout.extent) >= end;
+  return order;
+}
+
+// What section 14.3 demands of an etype and a filetype. The class of the errors is the one that ROMIO gives them.
+Error check_layout(const char* what, const Datatype& type, const Datatype& layout, const Order& order, bool writable) {
+  const char* fault = nullptr;
+  if (layout.true_lb < 0)
+    fault = "has negative displacements";
+  else if (order.decreases)
+    fault = "has displacements that decrease";
+  else if (order.overlaps && writable)
+    fault = "overlaps itself, which is for files that are only read";
+  if (fault == nullptr) return success;
+  return fail(MPI_ERR_IO, "%s %s %s", what, datatype::label(type), fault);
 }
 
 }  // namespace
 
 Error View::make(std::int64_t displacement, const Datatype& etype, const Datatype& filetype,
-                 std::shared_ptr<const Representation> representation, std::shared_ptr<const View>& made) {
+                 std::shared_ptr<const Representation> representation, bool writable,
+                 std::shared_ptr<const View>& made) {
   const std::shared_ptr<View> view(new View);
   datatype::Reference file_etype;
   std::int64_t filetype_size = 0;
@@ -45,22 +70,25 @@ Error View::make(std::int64_t displacement, const Datatype& etype, const Datatyp
                 datatype::label(filetype), static_cast<long long>(filetype_size),
                 static_cast<long long>(view->etype_size_));
   if (Error e = in_file(*representation, filetype, view->layout_)) return e;
+  if (Error e = in_file(*representation, etype, file_etype)) return e;
+  if (Error e = check_layout("etype", etype, *file_etype, order_of(*file_etype), writable)) return e;
   const Datatype& layout = *view->layout_;
-  if (layout.true_lb < 0 || (layout.size > 0 && layout.extent <= 0))
-    return fail(MPI_ERR_ARG, "filetype %s has negative displacements or an extent that is not positive",
-                datatype::label(filetype));
+  const Order order = order_of(layout);
+  if (Error e = check_layout("filetype", filetype, layout, order, writable)) return e;
+  if (layout.size > 0 && layout.extent <= 0)
+    return fail(MPI_ERR_ARG, "filetype %s has an extent that is not positive", datatype::label(filetype));
   view->displacement_ = displacement;
   view->etype_ = datatype::Reference(etype);
   view->filetype_ = datatype::Reference(filetype);
   view->representation_ = std::move(representation);
-  view->ordered_ = io::is_ordered(layout);
+  view->ordered_ = !order.overlaps && order.repeats_in_order;
   made = view;
   return success;
 }
 
 std::shared_ptr<const View> View::of_bytes() {
   std::shared_ptr<const View> view;
-  (void)make(0, *predefined_datatype(MPI_BYTE), *predefined_datatype(MPI_BYTE), native(), view);
+  (void)make(0, *predefined_datatype(MPI_BYTE), *predefined_datatype(MPI_BYTE), native(), true, view);
   return view;
 }
 

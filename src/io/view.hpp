@@ -22,9 +22,10 @@ struct Run {
 
 class View {
  public:
-  // MPI_ERR_ARG and the like if these make no view. A view does not change any more.
+  // MPI_ERR_ARG and the like if these make no view. A view does not change any more. `writable`: of a file that may be written.
   static Error make(std::int64_t displacement, const Datatype& etype, const Datatype& filetype,
-                    std::shared_ptr<const Representation> representation, std::shared_ptr<const View>& made);
+                    std::shared_ptr<const Representation> representation, bool writable,
+                    std::shared_ptr<const View>& made);
   // What a file begins with: its bytes.
   static std::shared_ptr<const View> of_bytes();
 

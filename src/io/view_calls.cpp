@@ -44,7 +44,7 @@ Error make_view(File& fh, MPI_Offset disp, const Datatype& etype, const Datatype
   auto representation = io::find_representation(datarep);
   if (representation == nullptr)
     return fail(MPI_ERR_UNSUPPORTED_DATAREP, "there is no data representation \"%.100s\"", datarep);
-  return io::View::make(disp, etype, filetype, std::move(representation), view);
+  return io::View::make(disp, etype, filetype, std::move(representation), !(fh.amode & MPI_MODE_RDONLY), view);
 }
 
 // Where a pointer gets by a seek.

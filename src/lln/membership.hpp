@@ -32,17 +32,18 @@ struct PacketHead {
   std::uint32_t credit;
   std::int32_t sender;  // world rank
   MessageKind kind;     // `landed`: the packet announces a long message (Network::post_long), or is one
-  std::uint8_t unused[3];
+  std::uint8_t unused;
+  std::uint16_t number;  // of all that this end has sent to that one, where a network keeps order and counts
 };
 static_assert(sizeof(PacketHead) == 40, "and no holes, which would tell what was in memory before");
 
-inline PacketHead head_of(const Envelope& envelope, std::uint64_t token, int sender) {
+inline PacketHead head_of(const Envelope& envelope, std::uint64_t token, int sender, std::uint16_t number = 0) {
   const Header& header = envelope.header;
   return {token,           header.context, header.source, header.tag, envelope.sequence,
-          envelope.credit, sender,         header.kind,   {}};
+          envelope.credit, sender,         header.kind,   0,          number};
 }
-inline PacketHead head_of_long(std::uint64_t token, int sender) {
-  return head_of({{MessageKind::landed, 0, 0, 0}, 0, 0}, token, sender);
+inline PacketHead head_of_long(std::uint64_t token, int sender, std::uint16_t number = 0) {
+  return head_of({{MessageKind::landed, 0, 0, 0}, 0, 0}, token, sender, number);
 }
 inline Envelope envelope_of(const PacketHead& head) {
   return {{head.kind, head.source, head.tag, head.context}, head.sequence, head.credit};

@@ -26,6 +26,14 @@ class Names {
     while (one != nullptr && Links::name(*one) != name) one = Links::next(*one);
     return one;
   }
+  // One for which holds(one); null: there is none.
+  template <class F>
+  T* find_if(F&& holds) {
+    for (T* one : buckets_)
+      for (; one != nullptr; one = Links::next(*one))
+        if (holds(*one)) return one;
+    return nullptr;
+  }
   void withdraw(T& one) {
     for (T** at = &bucket_of(Links::name(one)); *at != nullptr; at = &Links::next(**at)) {
       if (*at != &one) continue;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lln/loopback/loopback.hpp"
+#include "lln/rails/links.hpp"
 #include "lln/rails/rails.hpp"
 #include "threads/component.hpp"
 
@@ -110,10 +111,15 @@ void Networks::Close::operator()(Network* network) const {
 }
 
 Networks::Networks(Directory& directory, node::Doorbell& bell, const Place& place, Settings settings)
-    : directory_(directory), watch_(bell), place_(place), settings_(std::move(settings)) {
+    : directory_(directory), place_(place), settings_(std::move(settings)) {
   note_ = [this](const char* text) {
     if (!noted_.exchange(true)) settings_.note(text);
   };
+  choose();
+  watch_.emplace(bell);
+}
+
+void Networks::choose() {
   const bool loopback = settings_.network == for_pretended_nodes;
   if (settings_.pretended && (settings_.network.empty() || loopback)) {
     choose_rails();
@@ -138,6 +144,7 @@ Networks::Networks(Directory& directory, node::Doorbell& bell, const Place& plac
   }
   choose_rails();
   if (!settings_.pretended) agree();
+  watch_links(devices_, settings_.fail);
 }
 
 // Devices of the network, or of the one for tests a number.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,19 +49,20 @@ class Networks {
 
   // The end of one VNI. Throws std::runtime_error: the machine has none left.
   End open(int vni);
-  Watch& watch() { return watch_; }
+  Watch& watch() { return *watch_; }
   // What HEDDLE_LLN calls it, or the component itself where that is a path.
   std::string_view name() const;
   int rails() const { return static_cast<int>(devices_.size()); }
 
  private:
+  void choose();
   void load_first();
   void choose_rails();
   End open_rail(int vni, std::size_t rail);
   void agree() const;
 
   Directory& directory_;
-  Watch watch_;
+  std::optional<Watch> watch_;  // once a network is chosen: its helper needs it from then on
   Place place_;
   Settings settings_;
   std::atomic<bool> noted_{false};

@@ -168,6 +168,7 @@ class Core {
   void arrive_remote_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                              Wakeups& wakeups);
   bool obey(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  bool may_be_late() const;
   bool take_answer(int sender, const Answer& answer, Wakeups& wakeups);
   [[noreturn]] void refuse(int sender, const lln::Header& header, std::size_t bytes);
   void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
@@ -205,6 +206,7 @@ class Core {
   bool goes_unasked(const Request& send) const;
   static Form form_of(const Request& send, bool unasked);
   void announce(Request& send);
+  void note_announced(Request& send, lln::MessageKind kind);
   std::uint64_t name_for_receiver(Request& send);
   node::Offset claim_for_receiver(const Request& send) const;
   void write(Request& send, lln::MessageKind kind, std::byte* to);
@@ -228,6 +230,8 @@ class Core {
   Unexpected* found(Unexpected* message, std::uint64_t context, int source, int tag, bool take);
   void end_with(Request& request, int error, Wakeups& wakeups);
   void sweep_sends(const Verdicts& verdicts, bool all, Wakeups& wakeups);
+  void sweep_streams(const Verdicts& verdicts, Wakeups& wakeups);
+  void take_back(Request& send, int error, Wakeups& wakeups);
   void sweep_receives(const Verdicts& verdicts, Wakeups& wakeups);
   void sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups);
   void tell_pending(Request& receive, Wakeups& wakeups);
@@ -257,7 +261,7 @@ class Core {
     static Request*& next(Request& send) { return send.next; }
   };
   lln::Names<Request, SentLinks> sent_;
-  // In a job that survives failures: sends to ranks of this node that their receivers have to confirm.
+  // In a job that survives failures: sends that their receivers have to confirm or, on another node, to answer.
   std::unordered_set<Request*> announced_;
   static constexpr std::uint32_t told_pending = 2;  // of Request::done
   instruments::Counters counters_;

@@ -1,8 +1,8 @@
 // What becomes of operations when processes have failed or a communicator was revoked.
 //
 // A peer that has failed is closed for good: what waits to be sent to it ends, what has come from it may still be received, what would
-// have to come does not. A long message whose receiver lives is taken back by its claim (claims.hpp), as a cancelled one is; if the
-// receiver has taken it, it moves on, whatever became of its communicator.
+// have to come does not. A long message whose receiver lives is taken back as a cancelled one is, within a node by its claim (claims.hpp);
+// if the receiver has taken it there, it moves on, whatever became of its communicator.
 #include <mpi-ext.h>
 
 #include "message/core.hpp"
@@ -34,6 +34,7 @@ bool Core::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
   if (news) (void)drain(everything, wakeups);
   for (const int peer : verdicts.gone()) {
     if (outbox_.is_closed(peer)) continue;
+    while (outbox_.first_long(peer) != nullptr) outbox_.end_first_long(peer);
     outbox_.close(peer, [&](OutboxItem& item) {
       if (item.request != nullptr) end_with(*item.request, MPIX_ERR_PROC_FAILED, wakeups);
     });
@@ -49,6 +50,7 @@ bool Core::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
     if (transfer.role == Role::packer || transfer.role == Role::split_writer) return;  // its send has been announced
     end_with(*transfer.request, MPIX_ERR_PROC_FAILED, wakeups);
   });
+  if (rank_.networks) sweep_streams(verdicts, wakeups);
   sweep_sends(verdicts, complete, wakeups);
   sweep_receives(verdicts, wakeups);
   sweep_unexpected(verdicts, wakeups);
@@ -66,10 +68,35 @@ void Core::sweep_sends(const Verdicts& verdicts, bool all, Wakeups& wakeups) {
       if (all) end_with(send, MPIX_ERR_PROC_FAILED, wakeups);
       continue;
     }
+    if (route_.is_remote(send.peer)) {
+      take_back(send, error, wakeups);
+      continue;
+    }
     if (send.order == node::nowhere || !claims_.withdraw(send.order)) continue;  // its receiver has it, and lives
     send.order = node::nowhere;
     end_with(send, error, wakeups);
   }
+}
+
+// Its receiver, which lives on another node, is told, and not waited for: its answer finds no send any more.
+void Core::take_back(Request& send, int error, Wakeups& wakeups) {
+  if (const std::uint64_t name = send.order; name != 0)
+    send_control(send.peer, lln::Header{MessageKind::retract, 0, 0, 0}, &name, sizeof name, wakeups);
+  end_with(send, error, wakeups);
+}
+
+// Long messages between nodes whose data are on their way. One that comes ends as a receive that has not met its message, since the sender may
+// have taken it back; what still comes of it is dropped. One that goes to a living receiver goes on: it waits for nobody but the network.
+void Core::sweep_streams(const Verdicts& verdicts, Wakeups& wakeups) {
+  int error = MPI_SUCCESS;
+  streams_.abandon(
+      [&](const Request& request, int peer) {
+        error = verdicts.is_gone(peer) ? MPIX_ERR_PROC_FAILED
+                : request.receives     ? verdicts.of_receive(request.context, request.source)
+                                       : MPI_SUCCESS;
+        return error != MPI_SUCCESS;
+      },
+      [&](Request& request) { end_with(request, error, wakeups); });
 }
 
 void Core::sweep_receives(const Verdicts& verdicts, Wakeups& wakeups) {

@@ -51,6 +51,7 @@ void Core::arrive_remote(int sender, const Header& header, const std::byte* payl
 
 void Core::arrive_remote_control(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                                  Wakeups& wakeups) {
+  if (outbox_.is_closed(sender)) return;  // it has failed, and what it speaks of has ended
   if (!obey(sender, header, payload, bytes, wakeups)) refuse(sender, header, bytes);
 }
 
@@ -62,7 +63,7 @@ bool Core::obey(int sender, const Header& header, const std::byte* payload, std:
       streams_.end(name_in(payload, bytes), wakeups);
       return true;
     case MessageKind::data:
-      return streams_.arrived(sender, header, payload, bytes, wakeups);
+      return streams_.arrived(sender, header, payload, bytes, wakeups) || may_be_late();
     case MessageKind::more:
       if (!streams_.heard(sender, header, payload, bytes)) return false;
       rouse(wakeups);
@@ -86,19 +87,23 @@ bool Core::obey(int sender, const Header& header, const std::byte* payload, std:
   }
 }
 
+// Where failures are survived, both ends give a message up, and neither waits until the other knows (failures.cpp).
+bool Core::may_be_late() const { return survives_failures(); }
+
 // Each send is answered once.
 bool Core::take_answer(int sender, const Answer& answer, Wakeups& wakeups) {
   Request* const send = sent_.find(answer.cts.request);
-  if (send == nullptr || send->peer != sender) return false;
+  if (send == nullptr) return may_be_late();
+  if (send->peer != sender) return false;
   if (answer.what == Answer::What::wanted) {
     if (answer.cts.bytes > send->capacity) return false;
     streams_.reserve();  // or the answer stays where it is
-    sent_.withdraw(*send);
+    forget_claim(*send);
     streams_.cleared(*send, answer.cts);
     rouse(wakeups);
     return true;
   }
-  sent_.withdraw(*send);
+  forget_claim(*send);
   send->cancelled = answer.what == Answer::What::withdrawn;
   finish(*send, wakeups);
   return true;

@@ -1,4 +1,6 @@
 // How a send leaves, alone or with others in a packet: in the form that its size, its mode and the credit at its receiver permit.
+#include <mpi-ext.h>
+
 #include <cstring>
 #include <new>
 
@@ -79,7 +81,14 @@ void Core::has_left(Request& send, MessageKind kind, Wakeups& wakeups) {
   finish(send, wakeups);
 }
 
+// To another node: it is kept in mind before it leaves, where there may be no memory for that.
+void Core::note_announced(Request& send, MessageKind kind) {
+  if (rank_.faults && kind != MessageKind::eager && route_.is_remote(send.peer)) [[unlikely]]
+    announced_.insert(&send);
+}
+
 Posted Core::post_as(Request& send, const Form& form) {
+  note_announced(send, form.header.kind);
   return route_.post(send.peer, form.header, form.bytes, [&](std::byte* to) { write(send, form.header.kind, to); });
 }
 
@@ -109,6 +118,7 @@ bool Core::is_held(int peer) { return route_.is_busy(peer) && outbox_.holds(peer
 void Core::collect(Request& send, Wakeups& wakeups) {
   const bool held = is_held(send.peer);
   if (!held && !must_wait(send.peer)) return start_send(send, wakeups);
+  if (outbox_.is_closed(send.peer)) return end_with(send, MPIX_ERR_PROC_FAILED, wakeups);
   OutboxItem& item = outbox_.make();
   item.request = &send;
   const bool first = outbox_.append(send.peer, item);
@@ -175,13 +185,14 @@ class Core::PeerPackets final : public Packets {
   MessageKind kind_in_packet(std::size_t i) const { return core_.route_.packet()[i].header.kind; }
   bool add(lln::Packet& packet, const OutboxItem& item) {
     if (item.request == nullptr) return packet.add(item.header, item.bytes) == Added::yes;
-    const Request& send = *item.request;
+    Request& send = *item.request;
     Form form = form_of(send, core_.goes_unasked(send));
     Added added = packet.add(form.header, form.bytes);
     if (added == Added::no_credit) {
       form = form_of(send, false);
       added = packet.add(form.header, form.bytes);
     }
+    if (added == Added::yes) core_.note_announced(send, form.header.kind);
     return added == Added::yes;
   }
   void note_waited(std::uint64_t since) {

@@ -111,6 +111,17 @@ void Streams::end(std::uint64_t name, Wakeups& wakeups) {
   core_.finish(request, wakeups);
 }
 
+// Null: there is none left.
+Request* Streams::abandon_one(lln::FunctionRef<bool(const Request&, int)> is_lost) {
+  lln::Landing* const one = core_.route().landings().find_if(
+      [&](const lln::Landing& landing) { return is_lost(*static_cast<const Stream&>(landing).request, landing.peer); });
+  if (one == nullptr) return nullptr;
+  auto& stream = static_cast<Stream&>(*one);
+  Request* const request = stream.request;
+  retire(stream);
+  return request;
+}
+
 // The message may be over: what is not needed may come late.
 bool Streams::heard(int receiver, const Header& header, const std::byte* payload, std::size_t bytes) {
   const std::uint64_t name = name_in(payload, bytes);

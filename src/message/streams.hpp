@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "lln/function_ref.hpp"
 #include "lln/network.hpp"
 #include "message/outbox/item.hpp"
 #include "object/request.hpp"
@@ -49,6 +50,12 @@ class Streams {
   // One that goes directly has left, or landed.
   void end(std::uint64_t name, Wakeups& wakeups);
 
+  // Forgets those that is_lost(request, peer) says of, and that are in no outbox, by end(request).
+  template <class IsLost, class End>
+  void abandon(IsLost&& is_lost, End&& end) {
+    while (Request* const request = abandon_one(is_lost)) end(*request);
+  }
+
   // Posts the next part of the first long message to a peer, of which at most `ahead` pieces may be on their way (0: any number). False:
   // none, now.
   bool post_next(int peer, int ahead, Wakeups& wakeups);
@@ -79,6 +86,7 @@ class Streams {
 
   Stream& make(Request& request, int peer, std::size_t bytes);
   void retire(Stream& stream);
+  Request* abandon_one(lln::FunctionRef<bool(const Request&, int)> is_lost);
   std::size_t piece_bytes() const;
   int emptiest(const Stream& stream) const;
   lln::Posted post_data(Stream& stream, int ahead, std::size_t bytes, lln::Network::Fill fill);

@@ -81,16 +81,19 @@ Transfers::~Transfers() {
 void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
   const std::size_t bytes = receive.bytes;
   const bool readable = bytes == 0 || can_read(peer, rts);
-  const bool stages = bytes >= staged_from_ && !core_.peer_memory().same_space(peer);
+  const bool far = !core_.peer_memory().same_space(peer);
+  std::byte* const seen = far && bytes != 0 ? core_.peer_memory().see(peer, rts.address, bytes) : nullptr;
+  const bool stages = bytes >= staged_from_ && far && seen == nullptr;
   if (bytes != 0 && (stages || !readable) && accept_staged(receive, peer, rts, wakeups)) return;
   if (readable && bytes != 0 && bytes >= split_from_ && can_split(receive, peer, rts) &&
-      accept_split(receive, peer, rts, wakeups))
+      accept_split(receive, peer, rts, seen, wakeups))
     return;
   Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
   transfer.sender_request = rts.request;
   if (readable) {
     transfer.remote_address = rts.address;
     transfer.process = core_.peer_memory().process_of(peer);
+    transfer.seen = seen;
   } else {
     // Without shared memory there is no other way; the sender must not wait for ever.
     receive.error = MPI_ERR_NO_MEM;
@@ -123,7 +126,7 @@ bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, Wakeup
 }
 
 // The same.
-bool Transfers::accept_split(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
+bool Transfers::accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, Wakeups& wakeups) {
   const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
   if (shared == nowhere) return false;
   new (core_.heap().at<Split>(shared)) Split{};
@@ -133,6 +136,7 @@ bool Transfers::accept_split(Request& receive, int peer, const Rts& rts, Wakeups
   if (!near) transfer.run = run_of(receive);
   transfer.sender_request = rts.request;
   transfer.remote_address = near ? rts.request : rts.address;
+  transfer.seen = seen;
   transfer.shared = shared;
   const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
   const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(ours), receive.bytes, shared, Protocol::split};
@@ -157,6 +161,7 @@ void Transfers::cleared(int peer, const Cts& cts, Wakeups& wakeups) {
   if (split || transfer.alone) {
     transfer.process = memory.process_of(peer);
     if (transfer.process != this_process) transfer.run = run_of(request);
+    if (split && transfer.process != this_process) transfer.seen = memory.see(peer, cts.address, cts.bytes);
   }
   transfer.shared = cts.shared;
   start(transfer, wakeups);
@@ -292,6 +297,10 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
     copy(*send.datatype, send.buffer, send.count, *request.datatype, request.buffer, request.count);
     return Step::over;
   }
+  if (transfer.seen != nullptr) {
+    unpack(*request.datatype, request.buffer, request.count, 0, transfer.seen, transfer.bytes);
+    return Step::over;
+  }
   int error = 0;
   if (is_run(*request.datatype, request.count)) {
     error = move_bytes(Direction::read, transfer.process, run_of(request), transfer.remote_address, transfer.bytes);
@@ -313,13 +322,17 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
 // are under way each side does well to take other ones, whole, since what two cores write to comes dearer to both.
 std::size_t Transfers::chunk_of(const Transfer& transfer) const {
   if (count() > 1) return split_chunk;
-  const std::size_t parts = transfer.process == this_process ? 4 : 2;
+  const std::size_t parts = transfer.process == this_process || transfer.seen != nullptr ? 4 : 2;
   return std::clamp(transfer.bytes / parts / Split::unit * Split::unit, least_split_chunk, split_chunk);
 }
 
 // Bytes [at, at + n) of the message, from whichever end; 0 or an errno.
 int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t n) {
   const bool reader = transfer.role == Transfer::Role::split_reader;
+  if (transfer.seen != nullptr) {
+    std::memcpy(reader ? transfer.run + at : transfer.seen + at, reader ? transfer.seen + at : transfer.run + at, n);
+    return 0;
+  }
   if (transfer.process != this_process)
     return move_bytes(reader ? Direction::read : Direction::write, transfer.process, transfer.run + at,
                       transfer.remote_address + at, n);

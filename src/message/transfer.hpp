@@ -11,6 +11,9 @@
 //   single copy   the receiver reads the sender's memory: from layout to layout, if the sender is a rank of the same process, else with
 //                 process_vm_readv
 //
+// The memory of another process that is mapped here, too (mpiexec -shared-heap), is read and written like one's own: such messages are copied
+// once, as those of ranks of one process are.
+//
 // Data move outside the VNI's protection. Any thread that makes progress may advance any transfer, one thread each at a
 // time, a bounded piece at a time.
 #pragma once
@@ -78,6 +81,7 @@ struct Transfer {
   std::int64_t waits_until = 0;  // staged: for the other, before it copies alone; 0: it does not wait
   bool alone = false;            // staged: it can
   std::byte* run = nullptr;      // split and staged copy between processes: the data at our end
+  std::byte* seen = nullptr;     // the peer's run, if we see it where it is
   std::uint64_t sender_request = 0;
   std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
   pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours
@@ -152,7 +156,7 @@ class Transfers {
   bool can_read(int peer, const Rts& rts) const;
   bool can_split(const Request& receive, int peer, const Rts& rts) const;
   bool accept_staged(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
-  bool accept_split(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
+  bool accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, Wakeups& wakeups);
   std::size_t chunk_of(const Transfer& transfer) const;
   int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
   Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);

@@ -5,50 +5,80 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <optional>
 #include <system_error>
 
-namespace heddle::mpiexec {
+#include "node/node.hpp"
 
-Failures::Failures(const Segment& segment) : segment_(segment) {
-  boot::JobHeader& job = *segment.header;
-  boot::failure_log(&job).asked = 1;
-  const std::size_t bells = job.heap_offset + node::offset_of_bells(job.heap_bytes);
+namespace heddle::mpiexec {
+namespace {
+
+// A part of the segment.
+std::byte* map(const Segment& segment, std::size_t at, std::size_t bytes) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const std::size_t before = bells % page;
-  const std::size_t bytes = before + static_cast<std::size_t>(job.capacity) * sizeof(node::Bell);
+  const std::size_t before = at % page;
   void* const base =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment.fd, static_cast<off_t>(bells - before));
+      mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment.fd, static_cast<off_t>(at - before));
   if (base == MAP_FAILED)
-    throw std::system_error(errno, std::generic_category(), "cannot map the doorbells of the job's ranks");
-  bells_ = reinterpret_cast<node::Bell*>(static_cast<std::byte*>(base) + before);
+    throw std::system_error(errno, std::generic_category(), "cannot map what the job's ranks are told by");
+  return static_cast<std::byte*>(base) + before;
+}
+
+std::vector<node::Doorbell*> all_bells(const Segment& segment) {
+  const boot::JobHeader& job = *segment.header;
+  std::vector<node::Doorbell*> bells;
+  for (int node = 0; node < job.nodes; ++node) {
+    const std::size_t at =
+        job.heap_offset + static_cast<std::size_t>(node) * job.heap_bytes + node::offset_of_bells(job.heap_bytes);
+    auto* const of_node =
+        reinterpret_cast<node::Bell*>(map(segment, at, static_cast<std::size_t>(job.capacity) * sizeof(node::Bell)));
+    const std::int32_t* const first = boot::first_ranks(segment.header) + node;
+    for (int rank = first[0]; rank < first[1]; ++rank) bells.push_back(&of_node[rank].doorbell);
+  }
+  return bells;
+}
+
+boot::DecidedComms* decided_comms(const Segment& segment) {
+  const boot::JobHeader& job = *segment.header;
+  if (job.nodes == 1) return nullptr;
+  const std::size_t at = job.heap_offset + boot::offset_of_decided(job.nodes, job.heap_bytes);
+  return reinterpret_cast<boot::DecidedComms*>(map(segment, at, sizeof(boot::DecidedComms)));
+}
+
+}  // namespace
+
+Failures::Failures(const Segment& segment)
+    : segment_(segment),
+      news_(*segment.header, decided_comms(segment), all_bells(segment)),
+      decisions_([this](const boot::Frame& news) { news_.take(news); }) {
+  boot::failure_log(segment.header).asked = 1;
 }
 
 // What the rank itself has started goes with it; it must not write on in its name.
-void Failures::lost(int rank, pid_t started) {
+void Failures::lost(int rank, pid_t started, bool reaped) {
   kill(-started, SIGKILL);
   const pid_t joined = segment_.records[rank].pid.load();
   if (joined > 0 && joined != started) kill(joined, SIGKILL);
-  dying_.push_back({rank, joined != started ? joined : 0});
+  const pid_t left = reaped ? 0 : started;
+  dying_.push_back({rank, joined != started ? joined : left});
 }
 
 bool Failures::tell() {
   std::erase_if(dying_, [this](const Dying& one) {
     if (one.process > 0 && (kill(one.process, 0) == 0 || errno != ESRCH)) return false;
-    append(one.rank);
+    decisions_.lose(one.rank);
     return true;
   });
   return !dying_.empty();
 }
 
-void Failures::append(int rank) {
-  boot::FailureLog& log = boot::failure_log(segment_.header);
-  boot::FailureEntry* const entries = boot::failure_entries(segment_.header);
-  const std::uint32_t i = log.failures.load(std::memory_order_relaxed);
-  entries[i].rank.store(rank, std::memory_order_relaxed);
-  log.failures.store(i + 1, std::memory_order_release);
-  entries[rank].position.store(i + 1, std::memory_order_release);  // whoever knows that it is gone finds it in the log
-  log.trouble.fetch_add(1, std::memory_order_seq_cst);
-  for (int other = 0; other < segment_.header->capacity; ++other) bells_[other].doorbell.ring();
+// One frame; what is none, or only a part of one that a rank has died over, is left aside.
+std::string Failures::answer(const std::string& request) {
+  std::string bytes = request;
+  bool broken = false;
+  const std::optional<boot::Frame> proposal = boot::Frame::take(bytes, boot::Frame::longest, broken);
+  if (proposal) decisions_.hear(*proposal);
+  return "heard";
 }
 
 }  // namespace heddle::mpiexec

@@ -1,4 +1,5 @@
-// Tells the ranks of a job that goes on which of them have failed: appends to the job's log of failures and wakes everybody who sleeps.
+// Tells the ranks of a job that goes on without ranks that fail which of them have failed: appends to the job's log of failures and wakes
+// everybody who sleeps. And decides for communicators between nodes (boot/decisions.hpp), as whoever tells of failures must.
 //
 // The log is what all ranks rely on (boot/job.hpp): what stands there is gone for good. So a rank is told of only when its process,
 // which may have been the child of a script that we have started, is no more.
@@ -6,32 +7,41 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
+#include "boot/decisions.hpp"
+#include "boot/news.hpp"
+#include "mpiexec/listener.hpp"
 #include "mpiexec/segment.hpp"
-#include "node/node.hpp"
 
 namespace heddle::mpiexec {
 
-class Failures {
+class Failures final : public Answerer {
  public:
-  // Of a job on one node, before its ranks start. Throws std::system_error.
+  // Of a job, before its ranks start. Throws std::system_error.
   explicit Failures(const Segment& segment);
+  Failures(const Failures&) = delete;
+  Failures& operator=(const Failures&) = delete;
 
-  // The process that we have started for this rank has ended: what is left of the rank is killed, and the others are told when nothing is.
-  void lost(int rank, pid_t started);
+  // The rank has ended, or one whose process is the same; that process, which we have started, has been reaped or not. What is left of it is
+  // killed, and the others are told when nothing is.
+  void lost(int rank, pid_t started, bool reaped);
   // Tells of those that are gone by now; whether some are left that are not.
   bool tell();
+
+  // A rank proposes something.
+  std::string answer(const std::string& request) override;
 
  private:
   struct Dying {
     int rank;
     pid_t process;  // that has joined the job
   };
-  void append(int rank);
 
   const Segment segment_;
-  node::Bell* bells_ = nullptr;  // by rank
+  boot::News news_;
+  boot::Decisions decisions_;
   std::vector<Dying> dying_;
 };
 

@@ -143,6 +143,7 @@ void Translation::begin(const char* program) {
   if (options_.threads != 0)
     throw UsageError(
         "-ranks threads: ranks of one process are started on one machine only; leave the hosts out, or -ranks");
+  refuse_if(options_.shared_heap, "-shared-heap");
   const PlacementRequest& request = options_.placement;
   refuse_if(request.map != Level::automatic || request.width != 1 || request.per_part != 0, "-map-by");
   refuse_if(request.by_location, "-rank-by");

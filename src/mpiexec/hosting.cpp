@@ -22,10 +22,7 @@ namespace {
 
 // Beside mpiexec, as it was built, or where it is installed. Empty: nowhere.
 std::string find_host() {
-  std::string program(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::string folder = program.substr(0, program.rfind('/') + 1);
+  const std::string folder = own_folder();
   for (const char* place : {"", HEDDLE_MODULE_FOLDER "/"})
     if (std::string path = folder + place + boot::host_program; access(path.c_str(), X_OK) == 0) return path;
   return "";

@@ -60,11 +60,6 @@ bool belongs_to_system(std::string_view name) {
   return std::ranges::any_of(all, [&](const char* begin) { return name.starts_with(begin); });
 }
 
-std::string value_in(const std::vector<std::string>& environment, const std::string& name) {
-  const auto found = std::ranges::find(environment, name, name_of);
-  return found != environment.end() ? found->substr(name.size() + 1) : "";
-}
-
 // The loader's list of the system's libraries. Its layout is glibc's, 1.1: a header of 48 bytes that gives the number of
 // entries, entries of 24 bytes with the places of a name and of a path.
 std::vector<std::string> paths_in_cache(std::string_view name) {
@@ -227,10 +222,7 @@ std::vector<std::string> missing_libraries(const boot::ElfFile& program, const s
 }
 
 std::string library_folder() {
-  std::string program(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::string folder = program.substr(0, program.rfind('/') + 1);
+  const std::string folder = own_folder();
   for (const char* place : {HEDDLE_MODULE_FOLDER "/..", "../../lib"}) {
     char* path = realpath((folder + place).c_str(), nullptr);
     std::string real = path != nullptr ? path : "";

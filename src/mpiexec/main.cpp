@@ -23,6 +23,7 @@
 #include "mpiexec/placement.hpp"
 #include "mpiexec/program.hpp"
 #include "mpiexec/segment.hpp"
+#include "mpiexec/shared_heap.hpp"
 #include "mpiexec/supervisor.hpp"
 #include "mpiexec/words.hpp"
 
@@ -125,9 +126,6 @@ void require_survivable(const Options& options) {
   if (!options.survive_failures) return;
   const char* const cure =
       ", and a job that goes on without failed ranks (-with-ft, HEDDLE_FAULT_TOLERANCE) cannot be so yet: ";
-  if (options.threads != 0)
-    throw UsageError("--ranks threads makes ranks end with their process" + std::string(cure) +
-                     "use --ranks processes");
   if (leads_elsewhere(options))
     throw UsageError("the hosts are for another launcher" + std::string(cure) + "run it on this machine");
 }
@@ -156,8 +154,6 @@ Segment describe_job(const Options& options, const Placement& placement, int usa
   }
   const int universe = options.universe_size == universe_of_cores ? usable : options.universe_size;
   const int nodes = pretended_nodes(static_cast<int>(plan.size()));
-  if (options.survive_failures && nodes > 1)
-    throw UsageError("HEDDLE_NODES pretends several nodes, between which failures cannot be survived yet (-with-ft)");
   return make_segment(plan, {.usable_cores = usable, .wake_up = boot::measure_wake_up()}, universe, nodes,
                       !options.survive_failures);
 }
@@ -176,6 +172,7 @@ int run(const std::vector<std::string>& arguments) {
   const int usable = boot::usable_cores();
   require_open_files(options);
   name_unknown_variables(options);
+  if (!leads_elsewhere(options)) add_shared_heap(options);
   require_programs(options);
   require_survivable(options);
   if (leads_elsewhere(options)) {

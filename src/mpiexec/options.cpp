@@ -77,6 +77,10 @@ constexpr Option table[] = {
      "the same as -with-ft ulfm"},
     {"enable-auto-cleanup disable-recovery cleanup", 0, [](Parser& p, Values) { p.options.survive_failures = false; },
      "", "the same as -with-ft no: when a rank fails all are ended, and nothing is left behind"},
+    {"shared-heap", 0, [](Parser& p, Values) { p.options.shared_heap = true; }, "",
+     "large blocks of the ranks' memory (malloc, from 64 KiB on) lie where the others see them, who copy long messages "
+     "once and "
+     "without the kernel; not for programs whose children of fork go on working with such blocks"},
     {"timeout", 1, [](Parser& p, Values v) { p.options.timeout_seconds = positive(p, v[0]); }, "SECONDS",
      "end the job after this time, with exit code 124"},
     {"usize", 1, [](Parser& p, Values v) { choose_universe(p, v[0]); }, "N|SYSTEM|INFINITE",
@@ -286,6 +290,12 @@ Options parse_options(const std::vector<std::string>& arguments) {
   if (const char* kind = getenv(boot::fault_tolerance_variable); kind != nullptr && *kind != '\0') {
     parser.written = std::string("the variable ") + boot::fault_tolerance_variable;
     choose_fault_tolerance(parser, kind);
+  }
+  if (const char* wanted = getenv(boot::shared_heap_variable); wanted != nullptr && *wanted != '\0') {
+    parser.written = std::string("the variable ") + boot::shared_heap_variable;
+    const std::string value = wanted;
+    if (value != "0" && value != "1") refuse_value(parser, "0 or 1", value);
+    parser.options.shared_heap = value == "1";
   }
   parse_words(parser, arguments);
   if (!parser.options.show_help && !parser.options.show_version) finish_app(parser);

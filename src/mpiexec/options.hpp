@@ -31,6 +31,7 @@ struct EnvironmentPlan {
   Inherit inherit = Inherit::unset;
   std::vector<std::string> listed;                       // names
   std::vector<std::pair<std::string, std::string>> set;  // later ones win
+  std::string preload;                                   // a library that comes before all others (LD_PRELOAD)
 };
 
 // One part of `mpiexec A : B : C`.
@@ -72,6 +73,7 @@ struct Options {
   bool report_bindings = false;
   bool no_oversubscribe = false;
   bool survive_failures = false;  // the job goes on without ranks that fail
+  bool shared_heap = false;       // large blocks of the ranks' heaps lie where the others see them
   bool start_nothing = false;
   bool quiet = false;
   bool verbose = false;

@@ -176,6 +176,10 @@ std::vector<std::string> environment_of(const EnvironmentPlan& all, const Enviro
   for (const EnvironmentPlan* plan : {&all, &own}) {
     for (const auto& [name, value] : plan->set) set_variable(environment, name, value);
   }
+  if (!all.preload.empty()) {
+    const std::string others = value_in(environment, "LD_PRELOAD");
+    set_variable(environment, "LD_PRELOAD", all.preload + (others.empty() ? "" : ':' + others));
+  }
   return environment;
 }
 

@@ -54,7 +54,8 @@ void Supervisor::reap() {
 void Supervisor::rank_ended(const End& end) {
   boot::RankRecord& record = segment_.records[end.rank];
   read_rank(end.rank);
-  if (children_[static_cast<std::size_t>(end.rank)].withdrawn) return;
+  const Child& child = children_[static_cast<std::size_t>(end.rank)];
+  if (child.withdrawn || child.lost) return;
   if (!ended_well(end.status, record)) {
     const std::string process = end.is_own ? "" : shared_process(end.rank);
     const int code = job_exit_code(end.status, record);
@@ -73,10 +74,11 @@ void Supervisor::rank_ended(const End& end) {
 // The first failure is the job's; what follows from it, or from our signals, is not news.
 void Supervisor::fail(int rank, int exit_code, const std::string& subject, const std::string& how) {
   const boot::RankRecord& record = segment_.records[rank];
-  if (failures_ && phase_ == Phase::running && record.state.load() != boot::RankState::aborted)
-    return lose(rank, exit_code, subject, how);
   // A rank that has finalized owes the others nothing: they may finish, only the exit code remembers.
   const bool harmless = record.state.load() == boot::RankState::finalized && exit_code < 128;
+  if (failures_ && phase_ == Phase::running && record.state.load() != boot::RankState::aborted &&
+      !(harmless && !shared_process(rank).empty()))
+    return lose(rank, exit_code, subject, how);
   if (!decided_) {
     decided_ = true;
     exit_code_ = exit_code;
@@ -86,12 +88,32 @@ void Supervisor::fail(int rank, int exit_code, const std::string& subject, const
   if (!harmless && phase_ == Phase::running) end_job();
 }
 
-// The job goes on without it. Its exit code is the job's only if nobody comes to a good end.
+// The job goes on without it. Its exit code is the job's only if nobody comes to a good end. A rank that is a thread takes those of its
+// process with it: what they share is no more, or in an unknown state.
 void Supervisor::lose(int rank, int exit_code, const std::string& subject, const std::string& how) {
-  const int left = living();
-  say(subject + ' ' + how + (left != 0 ? "; the job goes on with " + ranks_text(left) : ""));
+  const pid_t process = children_[static_cast<std::size_t>(rank)].pid;
+  const bool reaped = kill(process, 0) != 0 && errno == ESRCH;
+  const std::vector<int> all = ranks_to_lose(rank);
+  for (const int one : all) children_[static_cast<std::size_t>(one)].lost = true;
+  const auto goes_on = [](const Child& child) { return child.alive && !child.lost; };
+  const auto left = static_cast<int>(std::count_if(children_.begin(), children_.end(), goes_on));
+  const bool takes_others = all.size() > 1 && subject != shared_process(rank);
+  say(subject + ' ' + how + (takes_others ? ", which ends " + shared_process(rank) : "") +
+      (left != 0 ? "; the job goes on with " + ranks_text(left) : ""));
   if (lost_code_ == 0) lost_code_ = exit_code;
-  failures_->lost(rank, children_[static_cast<std::size_t>(rank)].pid);
+  for (const int one : all) failures_->lost(one, process, reaped);
+}
+
+// With those of its process that others may still wait for.
+std::vector<int> Supervisor::ranks_to_lose(int rank) const {
+  std::vector<int> all;
+  for (int other = 0; other < known_ranks(); ++other) {
+    const Child& child = children_[static_cast<std::size_t>(other)];
+    const bool owes = segment_.records[other].state.load() != boot::RankState::finalized;
+    if (other == rank || (child.pid == children_[static_cast<std::size_t>(rank)].pid && !child.lost && owes))
+      all.push_back(other);
+  }
+  return all;
 }
 
 void Supervisor::tell_of_failures() {

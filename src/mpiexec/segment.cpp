@@ -9,6 +9,7 @@
 #include <new>
 #include <system_error>
 
+#include "boot/decided.hpp"
 #include "boot/random_number.hpp"
 #include "node/room.hpp"
 
@@ -30,7 +31,8 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
   const int capacity = size + (grows ? node::most_spawned : 0);
   const int spare = grows ? node::spare_ranks : 0;
   const std::size_t heap = node::heap_bytes(size + spare) + node::window_room();
-  const std::size_t bytes = boot::heap_offset(capacity, nodes) + static_cast<std::size_t>(nodes) * heap;
+  const std::size_t bytes = boot::heap_offset(capacity, nodes) + boot::offset_of_decided(nodes, heap) +
+                            (nodes > 1 ? sizeof(boot::DecidedComms) : 0);
 
   const int made = memfd_create("heddle-job", MFD_CLOEXEC);
   if (made < 0) fail("cannot make the job's shared segment (memfd_create)");

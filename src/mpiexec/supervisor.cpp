@@ -72,6 +72,7 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   if (options.survive_failures) failures_.emplace(segment);
+  if (failures_ && segment.header->nodes > 1) listener_.emplace(*segment.header, *failures_);
   if (options.timeout_seconds > 0) {
     time_over_at_ = Clock::now() + std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
   }
@@ -117,7 +118,7 @@ void Supervisor::withdraw(int rank) {
 }
 
 void Supervisor::started(int rank, pid_t pid, const std::string& program, const Ends& ends) {
-  children_[static_cast<std::size_t>(rank)] = {pid, true, false, program};
+  children_[static_cast<std::size_t>(rank)] = {pid, true, false, false, program};
   close(ends.out);
   close(ends.err);
   if (options_.verbose) say("started " + who(rank));

@@ -63,6 +63,7 @@ class Supervisor {
     pid_t pid = -1;  // of the rank's process, which may have other ranks for threads
     bool alive = false;
     bool withdrawn = false;
+    bool lost = false;    // the job goes on without it, and that has been told
     std::string program;  // for messages
   };
   struct End {
@@ -91,6 +92,7 @@ class Supervisor {
   void look_for_missing_ranks();
   void fail(int rank, int exit_code, const std::string& subject, const std::string& how);
   void lose(int rank, int exit_code, const std::string& subject, const std::string& how);
+  std::vector<int> ranks_to_lose(int rank) const;
   void tell_of_failures();
 
   // Ending.

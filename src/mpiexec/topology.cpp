@@ -5,16 +5,15 @@
 
 #include <algorithm>
 
+#include "mpiexec/words.hpp"
+
 namespace heddle::mpiexec {
 namespace {
 
 // Beside mpiexec, as it was built, or where it is installed. Not by a run path: under a sanitizer the caller of dlopen
 // is the sanitizer's library.
 void* open_module() {
-  std::string program(4096, '\0');
-  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
-  program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-  const std::string folder = program.substr(0, program.rfind('/') + 1);
+  const std::string folder = own_folder();
   void* module = nullptr;
   for (const char* place : {"", HEDDLE_MODULE_FOLDER "/"}) {
     const std::string path = folder + place + topology_module;

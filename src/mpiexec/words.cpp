@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -99,6 +100,11 @@ std::string number_ranges(std::vector<int> numbers) {
 
 std::string name_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
 
+std::string value_in(const std::vector<std::string>& environment, const std::string& name) {
+  const auto found = std::ranges::find(environment, name, name_of);
+  return found != environment.end() ? found->substr(name.size() + 1) : "";
+}
+
 void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
   std::erase_if(environment, [&](const std::string& entry) { return name_of(entry) == name; });
   environment.push_back(name + '=' + value);
@@ -110,6 +116,13 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;
+}
+
+std::string own_folder() {
+  std::string program(4096, '\0');
+  const ssize_t length = readlink("/proc/self/exe", program.data(), program.size());
+  program.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
+  return program.substr(0, program.rfind('/') + 1);
 }
 
 std::string bytes_of_file(const std::string& path, std::size_t most) {

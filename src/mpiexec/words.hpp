@@ -27,10 +27,14 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
 
 // Lists of assignments as execve takes them: NAME=VALUE.
 std::string name_of(const std::string& assignment);
+std::string value_in(const std::vector<std::string>& environment, const std::string& name);  // empty if it is not there
 void set_variable(std::vector<std::string>& environment, const std::string& name, const std::string& value);
 
 // Pointers into `words`, with the null at the end that execve wants.
 std::vector<char*> pointers_to(std::vector<std::string>& words);
+
+// Where mpiexec is, with a slash at the end: what belongs to it is found from there.
+std::string own_folder();
 
 // All that the file holds, at most `most` bytes of it; nothing if it can't be read.
 std::string bytes_of_file(const std::string& path, std::size_t most = 64 << 20);

@@ -10,6 +10,7 @@
 #include "binding/impl.hpp"
 #include "object/info.hpp"
 #include "object/resolve.hpp"
+#include "object/tables.hpp"
 #include "platform/hardware.hpp"
 #include "rank/rank.hpp"
 #include "threads/thread_ref.hpp"
@@ -83,15 +84,16 @@ Error Get_hw_resource_info(MPI_Info* hw_info) {
 }
 
 Error Alloc_mem(MPI_Aint size, const Info* info, void* baseptr) {
-  void* memory = nullptr;
-  if (posix_memalign(&memory, wanted_alignment(info), size > 0 ? static_cast<std::size_t>(size) : 1) != 0)
-    return fail(MPI_ERR_NO_MEM, "%lld bytes are not to be had", static_cast<long long>(size));
+  Rank& rank = current_rank();
+  void* const memory =
+      rank.tables->allocated.allocate(rank, size > 0 ? static_cast<std::size_t>(size) : 1, wanted_alignment(info));
+  if (memory == nullptr) return fail(MPI_ERR_NO_MEM, "%lld bytes are not to be had", static_cast<long long>(size));
   *static_cast<void**>(baseptr) = memory;
   return success;
 }
 
 Error Free_mem(void* base) {
-  std::free(base);
+  current_rank().tables->allocated.release(current_rank(), base);
   return success;
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 
+#include "object/allocated_memory.hpp"
 #include "object/attribute.hpp"
 #include "object/errhandler.hpp"
 #include "object/error_table.hpp"
@@ -56,6 +57,7 @@ struct ObjectTables {
   OpenObjects<Comm> comms;
   OpenObjects<Win> wins;
   OpenObjects<File> files;
+  AllocatedMemory allocated;  // by MPI_Alloc_mem
   std::once_flag io_made;
   std::shared_ptr<io::OfRank> io;  // io/of_rank.hpp
 

@@ -130,17 +130,26 @@ static_assert(network_of_ranks < boot::agreed_words - 1);
 
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
+  const std::string network = setting("HEDDLE_LLN");
+  if (rank.job->survives_failures() && !network.empty() && network != "loopback")
+    return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+                "this job shall go on without failed ranks (mpiexec -with-ft, HEDDLE_FAULT_TOLERANCE), but over "
+                "HEDDLE_LLN=%.200s it would end with them; unset HEDDLE_LLN",
+                network.c_str());
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
     return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
   const auto agree = [&rank](std::uint64_t proposal) { return rank.job->agree(network_of_ranks, proposal); };
-  const auto fail_job = [&rank](const char* text) { boot::abort(rank.job.get(), MPI_ERR_OTHER, text); };
+  // What fails once all has been sent and received is nothing to anybody.
+  const auto fail_job = [&rank](const char* text) {
+    if (rank.job->record().state.load() != boot::RankState::finalized) boot::abort(rank.job.get(), MPI_ERR_OTHER, text);
+  };
   const auto note = [](const char* text) { std::fprintf(stderr, "heddle: %s\n", text); };
   const lln::Place place{rank.world_rank, rank.world_size, rank.job->first_local(), rank.job->local_ranks()};
   rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), place,
-                                                  lln::Networks::Settings{.network = setting("HEDDLE_LLN"),
+                                                  lln::Networks::Settings{.network = network,
                                                                           .rails = setting("HEDDLE_RAILS"),
                                                                           .pretended = rank.job->pretends_nodes(),
                                                                           .agree = agree,

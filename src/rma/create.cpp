@@ -102,6 +102,13 @@ Error take_blocks(Comm& comm, std::size_t memory_bytes, Blocks& blocks) {
   return fail(MPI_ERR_NO_MEM, "the job's shared memory has no room for a window of %zu bytes", memory_bytes);
 }
 
+// The memory of a window that a rank within reach has brought: where we see it, or else whose it is.
+void see_or_name(Target& target, Rank& owner, int rank) {
+  const std::byte* const seen = owner.peer_memory.see(rank, target.base, target.size);
+  if (seen != nullptr) target.base = reinterpret_cast<std::uintptr_t>(seen);
+  target.process = seen != nullptr ? boot::this_process : owner.peer_memory.process_of(rank);
+}
+
 std::vector<Target> find_targets(Comm& comm, const std::vector<Description>& parts, int flavor,
                                  const std::vector<std::size_t>& places, const Block& memory) {
   std::vector<Target> targets;
@@ -111,7 +118,7 @@ std::vector<Target> find_targets(Comm& comm, const std::vector<Description>& par
       const auto* block = p2p::shared_memory(*comm.owner).at<std::byte>(memory.offset);
       target.base = reinterpret_cast<std::uintptr_t>(block) + places[r];
     } else {
-      target.process = comm.owner->peer_memory.process_of(comm.world_rank(static_cast<int>(r)));
+      see_or_name(target, *comm.owner, comm.world_rank(static_cast<int>(r)));
     }
     targets.push_back(target);
   }
@@ -143,7 +150,7 @@ Target find_target(Comm& comm, int member, const Description& part, int flavor) 
     target.process = boot::this_process;
   } else if (comm.owner->peer_memory.within_reach(rank)) {
     target.base = part.base;
-    target.process = comm.owner->peer_memory.process_of(rank);
+    see_or_name(target, *comm.owner, rank);
   }
   return target;
 }

@@ -34,7 +34,7 @@ struct Model {
   Lock lock = Lock::futex;
   Submission submission = Submission::wait;
   Waiting waiting = Waiting::adaptive;
-  std::string strategy;  // of the outbox; whether there is such a one says message/outbox/; empty: none is named
+  std::string strategy{};  // of the outbox; whether there is such a one says message/outbox/; empty: none is named
 
   bool same_parts(const Model& other) const {
     return lock == other.lock && submission == other.submission && waiting == other.waiting;

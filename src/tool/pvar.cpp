@@ -54,9 +54,7 @@ constexpr std::array vni_counts{
     CountFigure{Count::buffered, "bytes_buffered",
                 "Bytes of messages from other nodes that were kept since they arrived before their receive was posted"},
     CountFigure{Count::staged, "messages_staged",
-                "Long messages that came through chunks of shared memory: noncontiguous ones of another process, or "
-                "the kernel may "
-                "not copy"},
+                "Long messages of another process that came through chunks of shared memory"},
     CountFigure{Count::polls, "polls", "Looks at the network"},
     CountFigure{Count::empty_polls, "polls_empty", "Looks at the network that found nothing"},
     CountFigure{Count::acquisitions, "lock_acquisitions", "Entries into the critical section"},

@@ -40,8 +40,11 @@ class PeerMemoryTest : public testing::Test {
   void SetUp() override {
     segment_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT_NE(segment_, MAP_FAILED);
-    new (segment_)
-        JobHeader{.size = 2, .heap_offset = heap_offset(2, 1), .heap_bytes = heap, .nodes = 1, .capacity = 2};
+    auto& header = *new (segment_) JobHeader{};
+    header.size = header.capacity = 2;
+    header.heap_offset = heap_offset(2, 1);
+    header.heap_bytes = heap;
+    header.nodes = 1;
     first_ranks(static_cast<JobHeader*>(segment_))[1] = 2;
     job_.emplace(segment_);
     shared_ = new (job_->heap().data()) Stages;

@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
-"""The test body on nodes that are real: the project's MPI test programs, over a network, in one cluster.
+"""The test body between nodes: the project's MPI test programs, over a network, in one cluster, or between nodes that are pretended.
 
     tests/cluster/body.py build/release --network ucx --shapes 2x1,2x2,3x2
+    tests/cluster/body.py build/release --network ofi --strategies all --rails eth0,eth1
+    tests/cluster/body.py build/release --launcher mpiexec --network loopback --strategies all --rails 3
+    tests/cluster/body.py build/release --launcher mpiexec --network loopback --ranks threads
 
-takes the programs that apply from the table that CMake has written (cmake/mpi_test.cmake), and runs each under Hydra or srun, within
-a time limit. Of a run that hangs it shows what its threads are in. Ends with 1 if a run has failed, with 77 where no cluster can be made.
+takes the programs that apply from the table that CMake has written (cmake/mpi_test.cmake), and runs each under Hydra or srun, or under our
+mpiexec with HEDDLE_NODES, within a time limit. Of a run that hangs it shows what its threads are in. Ends with 1 if a run has
+failed, with 77 where no cluster can be made.
 """
 
 import argparse
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -37,6 +42,7 @@ class Program:
     limit: int
     settings: tuple[str, ...]
     arguments: tuple[str, ...]
+    kinds: tuple[str, ...]  # of ranks: processes, threads
 
     def fits(self, nodes: int, ranks: int) -> bool:
         """Whether it is for so many; a program that runs with three numbers of ranks does so with those between."""
@@ -53,9 +59,11 @@ class Run:
     per_node: int
     model: str
     network: str
+    strategy: str
 
     def __str__(self) -> str:
-        return f"{self.network} {self.nodes}x{self.per_node} {self.program.name}" + (f" {self.model}" if self.model else "")
+        return f"{self.network} {self.nodes}x{self.per_node} {self.program.name}" + (f" {self.model}" if self.model else "") \
+            + (f" {self.strategy}" if self.strategy else "")
 
 
 def read_table(file: Path) -> tuple[dict[str, list[str]], list[Program]]:
@@ -65,9 +73,9 @@ def read_table(file: Path) -> tuple[dict[str, list[str]], list[Program]]:
         if len(fields) == 2:
             models[fields[0]] = fields[1].split()
             continue
-        name, path, ranks, which, excepted, limit, settings, arguments = fields
+        name, path, ranks, which, excepted, limit, settings, arguments, kinds = fields
         programs.append(Program(name, path, tuple(map(int, ranks.split())), which, tuple(excepted.split()), int(limit),
-                                tuple(settings.split()), tuple(shlex.split(arguments))))
+                                tuple(settings.split()), tuple(shlex.split(arguments)), tuple(kinds.split())))
     names = {(p.name, p.arguments) for p in programs}
     # Programs that are there once more for nodes that are pretended.
     return models, [p for p in programs if (re.sub(r"\.(three_)?nodes3?$", "", p.name), p.arguments) not in names - {(p.name, p.arguments)}]
@@ -75,6 +83,7 @@ def read_table(file: Path) -> tuple[dict[str, list[str]], list[Program]]:
 
 def choose(given: argparse.Namespace) -> list[Run]:
     models, programs = read_table(Path(given.build) / "tests" / "cluster" / "programs.tsv")
+    strategies = models["strategies"] if given.strategies == "all" else given.strategies.split(",")
     runs = []
     for network in given.network.split(","):
         for shape in given.shapes.split(","):
@@ -82,23 +91,45 @@ def choose(given: argparse.Namespace) -> list[Run]:
             for program in programs:
                 if not re.search(given.only, program.name) or not program.fits(nodes, nodes * per_node):
                     continue
+                # A strategy of a program's own is what it is about.
+                if given.ranks not in program.kinds or (given.strategies and any("strategy=" in s for s in program.settings)):
+                    continue
                 under = [""]
                 if given.models == "all" and program.models == "all" and per_node == 1:
                     under = [m for m in models["all"] if m not in program.excepted]
                 elif given.models != "default" and program.models in ("few", "all"):
                     under = models["few"]
-                runs += [Run(program, nodes, per_node, model, network) for model in under]
+                runs += [Run(program, nodes, per_node, model, network, strategy) for strategy in strategies for model in under]
     return runs
 
 
-# ---- inside the cluster
+# ---- one run
 
-def launch_line(launcher: str, run: Run) -> list[str]:
+def limit_of(given: argparse.Namespace, run: Run) -> int:
+    return given.limit or run.program.limit
+
+
+def launch_line(given: argparse.Namespace, run: Run) -> list[str]:
+    launcher = given.launcher
+    if launcher == "mpiexec":  # it says itself what hangs where
+        return [f"{given.build}/src/mpiexec/mpiexec", "--timeout", str(limit_of(given, run)), "--ranks", given.ranks,
+                "-n", str(run.nodes * run.per_node)]
     hosts = ",".join(f"node{k}" for k in range(1, run.nodes + 1))
     ranks = str(run.nodes * run.per_node)
     if launcher == "hydra":
         return ["mpiexec.hydra", "-hosts", hosts, "-ppn", str(run.per_node), "-n", ranks]
     return ["srun", "--overlap", "-K1", f"-w{hosts}", f"-N{run.nodes}", f"-n{ranks}", f"--mpi={launcher.removeprefix('srun-')}"]
+
+
+def on_nodes(run: Run, script: str) -> str:
+    """What it prints on each of them."""
+    said = ""
+    for node in range(1, run.nodes + 1):
+        try:
+            said += subprocess.run(["cluster", "node", str(node), "sh", "-c", script], capture_output=True, text=True, timeout=60).stdout
+        except subprocess.TimeoutExpired:
+            said += f"node {node} does not answer\n"
+    return said
 
 
 def where_it_hangs(run: Run) -> str:
@@ -107,36 +138,42 @@ def where_it_hangs(run: Run) -> str:
             ' echo "$(hostname), process $p:"; if command -v gdb >/dev/null; then'
             ' gdb -batch -p $p -ex "thread apply all bt 14" 2>/dev/null | grep -E "^(#|Thread)"; else'
             ' for t in /proc/$p/task/*; do echo "  $(cat $t/comm) $(cat $t/wchan)"; done; fi; done')
-    said = ""
-    for node in range(1, run.nodes + 1):
-        said += subprocess.run(["cluster", "node", str(node), "sh", "-c", look], capture_output=True, text=True, timeout=60).stdout
-    return said
+    return on_nodes(run, look)
 
 
 def end(run: Run) -> None:
-    for node in range(1, run.nodes + 1):
-        subprocess.run(["cluster", "node", str(node), "sh", "-c",
-                        f'for p in $(pgrep -f {run.program.path}); do [ "$(readlink /proc/$p/exe)" = {run.program.path} ] && kill -9 $p; done'],
-                       capture_output=True, timeout=60)
+    on_nodes(run, f'for p in $(pgrep -f {run.program.path}); do [ "$(readlink /proc/$p/exe)" = {run.program.path} ] && kill -9 $p; done')
 
 
-def perform(run: Run, launcher: str, limit: int) -> tuple[str, float, str]:
+def settings_of(given: argparse.Namespace, run: Run) -> dict[str, str]:
+    settings = dict(s.split("=", 1) for s in run.program.settings)
+    settings.pop("HEDDLE_NODES", None)
+    if given.launcher == "mpiexec":
+        settings |= {"HEDDLE_NODES": str(run.nodes), "HEDDLE_LOOPBACK_SEED": str(given.seed)}
+    if run.network != "default":
+        settings["HEDDLE_LLN"] = run.network
+    if given.rails:
+        settings["HEDDLE_RAILS"] = given.rails
+    if run.model or run.strategy:
+        model = run.model or settings.get("HEDDLE_MODEL", "auto")
+        settings["HEDDLE_MODEL"] = f"{model},strategy={run.strategy}" if run.strategy else model
+    return settings
+
+
+def perform(given: argparse.Namespace, run: Run) -> tuple[str, float, str]:
     """What became of it (passed, skipped, failed, hangs), its seconds, and what it has said."""
-    environment = {**os.environ, "HEDDLE_LLN": run.network}
-    environment.update(s.split("=", 1) for s in run.program.settings if not s.startswith("HEDDLE_NODES="))
-    if run.network == "default":
-        del environment["HEDDLE_LLN"]
-    if run.model:
-        environment["HEDDLE_MODEL"] = run.model
+    own = given.launcher == "mpiexec"
     begun = time.monotonic()
-    started = subprocess.Popen([*launch_line(launcher, run), run.program.path, *run.program.arguments], env=environment,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    started = subprocess.Popen([*launch_line(given, run), run.program.path, *run.program.arguments],
+                               env=os.environ | settings_of(given, run), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, errors="replace")
     try:
-        said, _ = started.communicate(timeout=limit)
+        said, _ = started.communicate(timeout=limit_of(given, run) + (60 if own else 0))
     except subprocess.TimeoutExpired:
-        where = where_it_hangs(run)
+        where = "" if own else where_it_hangs(run)
         started.terminate()
-        end(run)
+        if not own:
+            end(run)
         try:
             said, _ = started.communicate(timeout=20)
         except subprocess.TimeoutExpired:
@@ -150,7 +187,7 @@ def perform(run: Run, launcher: str, limit: int) -> tuple[str, float, str]:
 def inside(given: argparse.Namespace) -> int:
     count: dict[str, int] = {}
     for run in choose(given):
-        state, seconds, said = perform(run, given.launcher, given.limit or run.program.limit)
+        state, seconds, said = perform(given, run)
         print(f"{state:12} {seconds:6.2f} s  {run}", flush=True)
         if state not in ("passed", "skipped"):
             keep = said.splitlines() if state == "hangs" else said.splitlines()[-SHOWN:]
@@ -163,10 +200,15 @@ def inside(given: argparse.Namespace) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", help="a folder of a build with tests")
-    parser.add_argument("--network", default="ucx", help="ucx, ofi, or default: the one that a job takes; several with commas (ucx)")
+    parser.add_argument("--network", default="ucx", help="ucx, ofi, loopback, or default: the one that a job takes; several with commas (ucx)")
     parser.add_argument("--shapes", default="2x1,2x2,3x2", help="nodes and ranks of each, with commas (2x1,2x2,3x2)")
-    parser.add_argument("--launcher", default="hydra", choices=("hydra", "srun-pmi2", "srun-pmix"))
+    parser.add_argument("--launcher", default="hydra", choices=("hydra", "srun-pmi2", "srun-pmix", "mpiexec"),
+                        help="in a cluster; mpiexec: ours, with nodes that are pretended (hydra)")
+    parser.add_argument("--ranks", default="processes", choices=("processes", "threads"), help="what mpiexec makes of them (processes)")
     parser.add_argument("--models", default="all", choices=("default", "few", "all"), help="of thread tests (all)")
+    parser.add_argument("--strategies", default="", metavar="NAMES", help="of the outbox, with commas, or all but the default one")
+    parser.add_argument("--rails", default="", help="HEDDLE_RAILS; a cluster has as many as it names devices")
+    parser.add_argument("--seed", type=int, default=random.randrange(1, 1 << 30), help="of loopback's accidents (another one each time)")
     parser.add_argument("--only", default="", metavar="REGEX", help="programs whose name it finds")
     parser.add_argument("--core", action="store_true", help="a part that stands for the body")
     parser.add_argument("--limit", type=int, default=0, help="seconds for a run (the program's)")
@@ -179,14 +221,16 @@ def main() -> int:
     if given.list:
         print(*choose(given), sep="\n")
         return 0
-    if given.inside:
+    if given.inside or given.launcher == "mpiexec":
+        print(f"seed {given.seed}", flush=True)
         return inside(given)
     nodes = max(int(shape.split("x")[0]) for shape in given.shapes.split(","))
     launcher = ["--hydra"] if given.launcher == "hydra" else ["--slurm"]
     again = [sys.executable, "-B", __file__, *sys.argv[1:], "--inside"]
     if launcher == ["--slurm"]:
         again = ["salloc", "--quiet", f"-N{nodes}", *again]
-    return subprocess.run([str(TREE / "tools" / "cluster"), *launcher, str(nodes), *again], cwd=TREE).returncode
+    rails = ["--rails", str(len(given.rails.split(",")))] if given.rails else []
+    return subprocess.run([str(TREE / "tools" / "cluster"), *launcher, *rails, str(nodes), *again], cwd=TREE).returncode
 
 
 if __name__ == "__main__":

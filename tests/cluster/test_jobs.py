@@ -55,7 +55,7 @@ def launch_line(launcher: str, nodes: int) -> str:
 
 
 class Jobs(clusters.Case):
-    def end(self, launcher: str, how: str, happens: str, before: str, then: str, nodes: int) -> tuple[int, str]:
+    def end(self, launcher: str, how: str, happens: str, before: str, then: str, nodes: int, rails: int) -> tuple[int, str]:
         """The exit code of the launcher, and what it and the ranks have said. `then`: once no rank is left."""
         option = LAUNCHERS[launcher][0]
         if clusters.cluster(option, "1", "true").returncode:
@@ -63,7 +63,7 @@ class Jobs(clusters.Case):
         text = SCRIPT.format(line=launch_line(launcher, nodes), program=PROGRAM, how=shlex.quote(how), happens=happens, before=before,
                              then=then, nodes=nodes, ranks=2 * nodes)
         begun = time.monotonic()
-        done = clusters.cluster(option, str(nodes), "sh", "-uc", text)
+        done = clusters.cluster(option, "--rails", str(rails), str(nodes), "sh", "-uc", text)
         said = done.stdout + done.stderr
         self.assertEqual(done.returncode, 0, said)
         self.assertNotIn("left on node", said)
@@ -73,10 +73,10 @@ class Jobs(clusters.Case):
         return code, said
 
     def every(self, how: str, happens: str = ":", *, before: str = "", then: str = ":", message: str = "", code: int | None = None,
-              launchers=tuple(LAUNCHERS), nodes: int = 2) -> None:
+              launchers=tuple(LAUNCHERS), nodes: int = 2, rails: int = 1) -> None:
         for launcher in launchers:
             with self.subTest(launcher=launcher):
-                ended, said = self.end(launcher, how, happens, before, then, nodes)
+                ended, said = self.end(launcher, how, happens, before, then, nodes, rails)
                 if message:
                     self.assertEqual(said.count(message), 1, said)
                 if code is None:
@@ -108,6 +108,16 @@ class Jobs(clusters.Case):
 
     def test_pulled_cable_of_the_last_of_three(self):
         self.every("talk", "sleep 0.2; cluster link 3 down", then="sleep 1; kill -9 $job", message="is gone", nodes=3)
+
+    def test_pulled_cable_of_the_second_rail(self):
+        """The agents of the nodes still hear from each other, by the first one."""
+        for network in ("ucx", "ofi"):
+            if not (COMPONENTS / f"lln-{network}.so").exists():
+                continue
+            for how in ("talk", "wait"):
+                self.every(how, "sleep 0.2; cluster link 2 down 2", message="eth1, a rail of HEDDLE_RAILS, has had no link for 2 s",
+                           before=f"export HEDDLE_LLN={network} HEDDLE_RAILS=eth0,eth1 HEDDLE_MODEL=auto,strategy=split",
+                           launchers=("pmi2", "hydra"), rails=2)
 
     def test_killed_node(self):
         self.every("wait", "cluster kill-node 2", message="is gone", launchers=("pmi2", "pmix"))

@@ -1,6 +1,7 @@
 // What can't be spawned, connected or found is an error of the right class that says what helps, on all members alike, and
 // the communicator goes on working.
 #include <climits>
+#include <tuple>
 
 #include "dpm/children.hpp"
 
@@ -101,6 +102,36 @@ void use_ports_of_others() {
   }
 }
 
+// A connection that nobody accepts in time, and then one that is accepted although the first still stands at the port.
+void connect_in_vain() {
+  if (size() < 2) return;
+  char port[MPI_MAX_PORT_NAME] = "";
+  if (rank() == 0) MPI_Open_port(MPI_INFO_NULL, port);
+  MPI_Bcast(port, sizeof port, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Comm made = MPI_COMM_WORLD;
+  if (rank() == 1) {
+    for (const auto& [seconds, error_class, says] :
+         {std::tuple{"0", MPI_ERR_PORT, "nobody has accepted the connection for 0 seconds"},
+          std::tuple{"1", MPI_ERR_PORT, "nobody has accepted the connection for 1 seconds"},
+          std::tuple{"soon", MPI_ERR_INFO_VALUE, "which is no number of seconds"},
+          std::tuple{"-1", MPI_ERR_INFO_VALUE, "which is no number of seconds"}}) {
+      MPI_Info info = info_of("timeout", seconds);
+      fails(MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &made), error_class, says);
+      check(made == MPI_COMM_NULL, "no communicator");
+      MPI_Info_free(&info);
+    }
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() > 1) return;
+  if (rank() == 0)
+    MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made);
+  else
+    MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made);
+  talk(made, 5, rank() == 1);
+  MPI_Comm_disconnect(&made);
+  if (rank() == 0) MPI_Close_port(port);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -110,4 +141,5 @@ int main(int argc, char** argv) {
   spawn_wrongly(argv[0]);
   use_ports_wrongly();
   use_ports_of_others();
+  connect_in_vain();
 }

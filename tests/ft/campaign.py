@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills one of several processes at a random moment, seed after seed, and wants the others to go on.
 
-Usage: campaign.py MPIEXEC PROGRAM [--seeds N] [--first SEED] [--ranks N] [--limit SECONDS] [--models NAME,...]
+Usage: campaign.py MPIEXEC PROGRAM [--seeds N] [--first SEED] [--ranks N] [--limit SECONDS] [--models NAME,...] [--nodes N] [--threads N]
 A thousand: tests/ft/campaign.py build/release/src/mpiexec/mpiexec build/release/tests/ft/ft_random --seeds 1000
 """
 
@@ -23,6 +23,8 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=8)
     parser.add_argument("--limit", type=int, default=30, help="seconds that a run may take")
     parser.add_argument("--models", default="auto", help="safety models, in turn")
+    parser.add_argument("--nodes", type=int, default=1, help="that the ranks pretend to be on")
+    parser.add_argument("--threads", type=int, default=1, help="ranks of a process, which die together")
     arguments = parser.parse_args()
 
     models = arguments.models.split(",")
@@ -31,15 +33,18 @@ def main() -> None:
     longest = 0.0
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         command = [arguments.mpiexec, "--with-ft", "ulfm", "--timeout", str(arguments.limit), "-n", str(arguments.ranks),
-                   arguments.program, str(seed)]
+                   *(["--ranks", f"threads:{arguments.threads}"] if arguments.threads > 1 else []),
+                   arguments.program, str(seed), str(arguments.threads)]
         since = time.monotonic()
-        run = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"HEDDLE_MODEL": models[seed % len(models)]})
+        run = subprocess.run(command, capture_output=True, text=True, 
+                             env=os.environ | {"HEDDLE_MODEL": models[seed % len(models)], "HEDDLE_NODES": str(arguments.nodes)})
         longest = max(longest, time.monotonic() - since)
-        told = f"seed {seed}: {arguments.ranks - 1} of {arguments.ranks} go on" in run.stdout
-        died = f"the job goes on with {arguments.ranks - 1} rank" in run.stderr
+        left = arguments.ranks - arguments.threads
+        told = f"seed {seed}: {left} of {arguments.ranks} go on" in run.stdout
+        died = f"the job goes on with {left} rank" in run.stderr
         if run.returncode != 0 or not told or not died:
             failed.append(seed)
-            print(f"{' '.join(command)} (HEDDLE_MODEL={models[seed % len(models)]}): exit code {run.returncode}\n{run.stdout}{run.stderr}", flush=True)
+            print(f"{' '.join(command)} (HEDDLE_MODEL={models[seed % len(models)]} HEDDLE_NODES={arguments.nodes}): exit code {run.returncode}\n{run.stdout}{run.stderr}", flush=True)
     print(f"{arguments.seeds - len(failed)} of {arguments.seeds} runs survived; the longest took {longest:.2f} s")
     sys.exit(1 if failed else 0)
 

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import sys
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "mpiexec"))
 import launcher
@@ -24,6 +25,23 @@ class Endings(LauncherTest):
         for option in (FT, ["-disable-auto-cleanup"], ["--enable-recovery"]):
             result = self.ends(*option, "-n", "4", PROGRAM, "dies", code=0, out="3 go on\n", says=says)
             self.assertEqual(result.err.count("mpiexec: "), 1, result.err)
+
+    def test_one_of_another_node_is_killed(self):
+        for nodes in ("2", "4"):
+            self.ends(*FT, "-n", "4", PROGRAM, "dies", code=0, out="3 go on\n", says="the job goes on with 3 ranks",
+                      env={"HEDDLE_NODES": nodes})
+
+    @unittest.skipUnless("BOOT_HOST" in os.environ, "ranks can't be threads with this sanitizer")
+    def test_ranks_of_a_process_die_together(self):
+        result = self.ends(*FT, "--ranks", "threads:2", "-n", "5", PROGRAM, "dies", code=0, out="3 go on\n",
+                           says=r"mpiexec: rank 1 .* was killed by signal 9 .*, which ends the process of ranks 0 to 1 \(pid \d+, .*\); the job goes on with 3 ranks\n")
+        self.assertEqual(result.err.count("mpiexec: "), 1, result.err)
+
+    @unittest.skipUnless("BOOT_HOST" in os.environ, "ranks can't be threads with this sanitizer")
+    def test_a_thread_that_exits_takes_its_process_with_it(self):
+        result = self.ends(*FT, "--ranks", "threads:2", "-n", "5", PROGRAM, "exits", code=0, out="3 go on\n",
+                           says=r"mpiexec: rank 1 .* exited with code 3 without calling MPI_Finalize, which ends the process of ranks 0 to 1 \(.*\); the job goes on with 3 ranks\n")
+        self.assertEqual(result.err.count("mpiexec: "), 1, result.err)
 
     def test_the_variable(self):
         self.ends("-n", "3", PROGRAM, "dies", code=0, out="2 go on\n", env={"HEDDLE_FAULT_TOLERANCE": "ulfm"})
@@ -59,8 +77,8 @@ class Endings(LauncherTest):
         self.ends("-n", "2", PROGRAM, "dies", code=137, says="ending the other rank")
 
     def test_what_is_refused(self):
-        self.ends(*FT, "--ranks", "threads", "-n", "2", PROGRAM, code=2, says="--ranks threads .* use --ranks processes")
-        self.ends(*FT, "-n", "2", PROGRAM, code=2, says="HEDDLE_NODES", env={"HEDDLE_NODES": "2"})
+        self.ends(*FT, "-n", "2", PROGRAM, "dies", code=55, says="over HEDDLE_LLN=ucx it would end with them; unset HEDDLE_LLN",
+                  env={"HEDDLE_NODES": "2", "HEDDLE_LLN": "ucx"})
         self.ends("--with-ft", "later", "-n", "2", PROGRAM, code=2, says="--with-ft takes ulfm or no, not 'later'")
         self.ends("-n", "2", "-genv", "HEDDLE_FAULT_TOLERANCE", "ulfm", PROGRAM, code=2, says="use -with-ft ulfm")
 

@@ -1,4 +1,4 @@
-// A file system that fails, by faults.c: nothing is reported as written that is not there, and errors have their
+// A file system that fails, by faults.cpp: nothing is reported as written that is not there, and errors have their
 // classes on every rank that may be concerned. What fails is said by HEDDLE_TEST_FAULT.
 #include <fcntl.h>
 

@@ -59,11 +59,48 @@ void seeks(const std::string& name) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+MPI_Datatype indexed(int first_length, int first, int second) {
+  const int lengths[] = {first_length, 1};
+  const int places[] = {first, second};
+  MPI_Datatype type;
+  MPI_Type_indexed(2, lengths, places, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+// Etypes and filetypes with negative or decreasing displacements, and those that overlap where the file may be written.
+void refuse_layouts(MPI_File file) {
+  for (MPI_Datatype type : {indexed(1, -2, 2), indexed(1, 3, 0), indexed(3, 0, 1)}) {
+    equal(class_of(MPI_File_set_view(file, 0, type, type, "native", MPI_INFO_NULL)), MPI_ERR_IO, "etype");
+    equal(class_of(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL)), MPI_ERR_IO, "filetype");
+    MPI_Type_free(&type);
+  }
+}
+
+// A view that has some bytes of the file twice.
+void read_twice(const std::string& name) {
+  const test::SharedFile kept(name);
+  const int data[] = {10, 11, 12};
+  if (test::rank() == 0) MPI_File_write_at(kept, 0, data, 3, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_sync(kept);
+  MPI_File file;
+  equal(MPI_File_open(MPI_COMM_WORLD, name.c_str(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file), MPI_SUCCESS, "open");
+  MPI_Datatype type = indexed(3, 0, 1);
+  equal(MPI_File_set_view(file, 0, MPI_INT, type, "native", MPI_INFO_NULL), MPI_SUCCESS, "an overlapping view");
+  MPI_Type_free(&type);
+  int found[4] = {};
+  equal(MPI_File_read_at_all(file, 0, found, 4, MPI_INT, MPI_STATUS_IGNORE), MPI_SUCCESS, "read");
+  const int expected[] = {10, 11, 12, 11};
+  for (int i = 0; i < 4; ++i) equal(found[i], expected[i], "what was read");
+  MPI_File_close(&file);
+}
+
 // Etypes that the buffer is no multiple of, views that are none. What collectives refuse, they refuse without a hang.
 void refusals(const std::string& name) {
   const test::SharedFile file(name);
   equal(class_of(MPI_File_set_view(file, -1, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL)), MPI_ERR_ARG, "disp");
   equal(class_of(MPI_File_set_view(file, 0, MPI_INT, MPI_SHORT, "native", MPI_INFO_NULL)), MPI_ERR_ARG, "filetype");
+  refuse_layouts(file);
   equal(MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL), MPI_SUCCESS, "set_view");
   const char data[8] = "1234567";
   equal(class_of(MPI_File_write_at(file, 0, data, 3, MPI_CHAR, MPI_STATUS_IGNORE)), MPI_ERR_IO, "not whole etypes");
@@ -168,6 +205,7 @@ int main(int argc, char** argv) {
   const std::string name = test::file_name_for_all("pointers");
   seeks(name);
   refusals(name);
+  read_twice(name);
   modes(name);
   sequential(name);
   full();

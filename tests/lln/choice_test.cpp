@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lln/networks.hpp"
 
@@ -26,21 +28,22 @@ node::Doorbell& bell() {
   return it;
 }
 
-// Why there is no network; empty: there is one.
+// Why there is no network; empty: there is one. It is kept as long as the helper of its Watch lives, too.
 std::string refusal(const std::string& name, bool pretended, std::function<std::uint64_t(std::uint64_t)> agree,
                     bool alone = true, const std::string& rails = "") {
   static Nobody nobody;
+  static auto& kept = *new std::vector<std::unique_ptr<Networks>>;
   try {
-    const Networks networks(nobody, bell(), {0, 2, 0, 1},
-                            {.network = name,
-                             .rails = rails,
-                             .pretended = pretended,
-                             .agree = std::move(agree),
-                             .seed = 1,
-                             .alone = alone,
-                             .fail = {},
-                             .note = {},
-                             .secret = {}});
+    kept.push_back(std::make_unique<Networks>(nobody, bell(), Place{0, 2, 0, 1},
+                                              Networks::Settings{.network = name,
+                                                                 .rails = rails,
+                                                                 .pretended = pretended,
+                                                                 .agree = std::move(agree),
+                                                                 .seed = 1,
+                                                                 .alone = alone,
+                                                                 .fail = {},
+                                                                 .note = {},
+                                                                 .secret = {}}));
   } catch (const std::runtime_error& error) {
     return error.what();
   }

@@ -151,6 +151,8 @@ class Values(MistakeTest):
         self.refused("-x", "NO_SUCH_VARIABLE_HERE", "true", says=["there is no such variable to pass on", "=VALUE"])
         self.refused("-genv", "=1", "true", says="-genv takes the name of a variable and its value")
         self.refused("-genvlist", "", "true", says="-genvlist takes names that are separated by commas")
+        self.refused("-shared-heap", "-ranks", "threads", "true", says=["-shared-heap: ranks that are threads see each other's memory already"])
+        self.refused("true", env={"HEDDLE_SHARED_HEAP": "always"}, says="the variable HEDDLE_SHARED_HEAP takes 0 or 1, not 'always'")
         self.refused("-configfile", "/nowhere", says="cannot read the file '/nowhere'")
         self.refused("-wdir", "/nowhere", "true", says="-wdir: cannot enter the working directory '/nowhere': No such file or directory")
         self.refused("-wdir", "/etc/passwd", "true", says="-wdir takes a directory, not '/etc/passwd'")

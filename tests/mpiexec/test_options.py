@@ -106,6 +106,16 @@ class Environment(LauncherTest):
         show = ["sh", "-c", "echo $V"]
         self.assertEqual(self.run_job("-env", "V", "1", *show, ":", *show, env={"V": "0"}).lines, ["0", "1"])
 
+    def test_shared_heap(self):
+        if not list(pathlib.Path(launcher.MPIEXEC).parents[2].glob("lib/heddle/libheddle-shared-heap.so")):
+            self.skipTest("the library of -shared-heap is not built")  # with a sanitizer
+        library = r"/libheddle-shared-heap\.so"
+        for options, env in ((("-shared-heap",), {}), ((), {"HEDDLE_SHARED_HEAP": "1"})):
+            self.assertRegex(self.shows(*options, variable="LD_PRELOAD", **env)[0], library + "$")
+        # What the user has preloaded comes behind it.
+        self.assertRegex(self.shows("-shared-heap", "-genv", "LD_PRELOAD", "/lib/x86_64-linux-gnu/libm.so.6", variable="LD_PRELOAD")[0], library + ":/lib/x86_64-linux-gnu/libm.so.6$")
+        self.assertEqual(self.shows(variable="LD_PRELOAD", HEDDLE_SHARED_HEAP="0"), [""])
+
     def test_rank_and_size(self):
         self.assertEqual(self.run_job("-n", "2", "sh", "-c", "echo $HEDDLE_RANK/$HEDDLE_SIZE").lines, ["0/2", "1/2"])
 

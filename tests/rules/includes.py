@@ -9,7 +9,7 @@ import sys
 
 # From the bottom up. A folder may include from its own layer and from lower ones.
 LAYERS = [
-    ["platform"],
+    ["platform", "shared_heap"],
     ["sync"],
     ["threads", "instruments"],
     ["node"],

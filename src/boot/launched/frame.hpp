@@ -38,8 +38,18 @@ enum class FrameKind : std::uint8_t {
   left,       // the first rank of the node has finalized, and may close its connections
   end,        // code, milliseconds until the rank ends by itself: the job ends
   beat,       // nothing: between nodes now and then, so that the kernel notices where nothing arrives any more
+
+  // In a job that goes on without ranks that fail (boot/decisions.hpp). What a rank proposes:
+  contribute,  // rank, context, number, operation, flag, acknowledged, context of a child, and with the first the members
+  revoke,      // rank, context, members
+  leave,       // rank, context: it has freed the communicator
+  // And the news, the same for all nodes:
+  failed,     // rank
+  revoked,    // context
+  decided,    // context, number, verdict, flag, failures, context of a child
+  forgotten,  // context: all members have left
 };
-inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::beat);
+inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::forgotten);
 
 class Frame {
  public:

@@ -34,17 +34,19 @@ bool Member::send(const Frame& frame) {
 
 bool Member::agree(int word, std::uint64_t proposal, std::uint64_t& value, int milliseconds) {
   const std::chrono::milliseconds limit(milliseconds);
-  const std::unique_lock turn(asking_, limit);
-  if (!turn) return false;
   std::unique_lock lock(mutex_);
+  if (!answered_.wait_for(lock, limit, [&] { return !asked_; })) return false;
   // An agent that has gone may have said that the job ends, and our thread not be there yet.
   if (!link_.is_open()) take_all();
   if (!link_.is_open()) return false;
   const std::uint64_t before = answers_;
+  asked_ = word;
   link_.send(Frame(FrameKind::agree).add(word).add(proposal).add(rank_));
-  if (!answered_.wait_for(lock, limit, [&] { return answers_ != before; })) return false;
-  value = value_;
-  return true;
+  const bool answered = answered_.wait_for(lock, limit, [&] { return answers_ != before; });
+  if (answered) value = value_;
+  asked_.reset();
+  answered_.notify_all();
+  return answered;
 }
 
 void Member::run() {
@@ -67,7 +69,7 @@ void Member::take_all() {
 void Member::take(const Frame& frame) {
   Fields fields(frame);
   if (frame.kind() == FrameKind::agreed) {
-    fields.number();
+    if (fields.index() != asked_) return;  // it comes too late for whoever asked
     value_ = fields.long_number();
     ++answers_;
     answered_.notify_all();

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "boot/job.hpp"
 #include "boot/launched/connection.hpp"
@@ -50,10 +51,10 @@ class Member {
   int rank_;
   int agent_;
   Ending& ending_;
-  std::timed_mutex asking_;  // one asks at a time
-  std::mutex mutex_;         // of what follows
+  std::mutex mutex_;  // of what follows
   Connection link_;
-  std::condition_variable answered_;
+  std::optional<int> asked_;          // the word that a thread asks for: one does, at a time
+  std::condition_variable answered_;  // or the next may ask
   std::uint64_t answers_ = 0;
   std::uint64_t value_ = 0;
 };

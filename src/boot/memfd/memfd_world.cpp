@@ -125,7 +125,7 @@ std::uint64_t MemfdWorld::agree(int word, std::uint64_t proposal) {
 }
 
 bool MemfdWorld::ask_launcher(const std::string& request, std::string& answer, Problem& problem) {
-  if (capacity() == header().size) {
+  if (capacity() == header().size && !(survives_failures() && nodes() > 1)) {
     refuse(
         problem,
         "this job has no room for more ranks: it pretends to be on several nodes (HEDDLE_NODES), or survives failures "

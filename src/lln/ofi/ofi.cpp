@@ -85,15 +85,21 @@ Ofi::~Ofi() {
 
 // ---- sending
 
-// Null: the peer has published no address yet, or there is no memory for it.
-Ofi::Peer* Ofi::connect(int rank) try {
+// Throws std::bad_alloc.
+Ofi::Peer& Ofi::peer_of(int rank) {
   std::unique_ptr<Peer>& entry = peers_[rank];
   if (!entry) {
     entry = std::make_unique<Peer>(Peer{.rank = rank, .token = membership_.token_of(rank)});
     waiting_.reserve(peers_.size());
     keeping_.reserve(peers_.size());
   }
-  if (entry->address != FI_ADDR_NOTAVAIL || entry->lost) return entry.get();
+  return *entry;
+}
+
+// Null: the peer has published no address yet, or there is no memory for it.
+Ofi::Peer* Ofi::connect(int rank) try {
+  Peer* const entry = &peer_of(rank);
+  if (entry->address != FI_ADDR_NOTAVAIL || entry->lost) return entry;
   const std::span<const std::byte> card = directory_.find(rank, vni_);
   if (card.empty()) return nullptr;
   std::string why = "fi_av_insert does not take its address";
@@ -102,7 +108,7 @@ Ofi::Peer* Ofi::connect(int rank) try {
     entry->address = FI_ADDR_NOTAVAIL;
     lose(*entry, why.c_str(), true);
   }
-  return entry.get();
+  return entry;
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
@@ -230,6 +236,8 @@ Ofi::Peer* Ofi::find_way(int rank, Posted& otherwise, bool message_matters) {
 }
 
 Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return Posted::busy;
   if (bytes > ofi::eager) return Posted::busy;
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, is_awaited(envelope.header.kind));
@@ -238,13 +246,15 @@ Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   if (send == nullptr) return Posted::busy;
   send->bytes = sizeof send->head + bytes;
   send->matters = is_awaited(envelope.header.kind);
-  send->head = head_of(envelope, peer->token, rank_);
+  send->head = head_of(envelope, peer->token, rank_, peer->sent++);
   fill(send->payload);
   start_or_keep(send);
   return Posted::done;
 }
 
 Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return Posted::busy;
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, true);
   if (peer == nullptr) return otherwise;
@@ -256,7 +266,7 @@ Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   send->memory = memory;
   send->landing = landing;
   send->name = ours;
-  send->head = head_of_long(peer->token, rank_);
+  send->head = head_of_long(peer->token, rank_, peer->sent++);
   std::memcpy(send->payload, &announced, sizeof announced);
   start_or_keep(send);
   return Posted::done;
@@ -264,6 +274,8 @@ Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte
 
 // What has been injected has left when an empty message behind it has.
 void Ofi::flush() {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return;
   for (const auto& [rank, peer] : peers_) {
     if ((peer->injected == 0 && peer->kept == nullptr) || peer->lost) continue;
     Send* const send = take_send(*peer);

@@ -23,6 +23,7 @@
 
 #include "lln/component.hpp"
 #include "lln/directory.hpp"
+#include "lln/library_use.hpp"
 #include "lln/membership.hpp"
 #include "lln/network.hpp"
 #include "lln/ofi/completions.hpp"
@@ -70,6 +71,8 @@ class Ofi final : public Network {
     int injected = 0;      // sends since the last that libfabric tells the completion of
     Send* kept = nullptr;  // what libfabric could not take yet, in order
     Send* last_kept = nullptr;
+    std::uint16_t sent = 0;     // packets, but for empty ones
+    std::uint16_t arrived = 0;  // the same, from there
     bool room_wanted = false;
     bool lost = false;  // nothing reaches it any more
   };
@@ -83,6 +86,7 @@ class Ofi final : public Network {
     std::uint64_t name;
   };
 
+  Peer& peer_of(int rank);
   Peer* connect(int peer);
   Peer* find_way(int rank, Posted& otherwise, bool message_matters);
   Send* take_send(Peer& peer);
@@ -98,6 +102,7 @@ class Ofi final : public Network {
   std::uint64_t tag_of(std::uint64_t landing) const;
   void await_landing(Landing& landing);
   void refuse(const PacketHead& head);
+  void expect_next(const PacketHead& head);
   void read_completions();
   void take_error();
   void take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text);
@@ -137,6 +142,7 @@ class Ofi final : public Network {
   std::deque<Arrived> arrived_;
   bool must_poll_ = false;                   // something came when it was armed again
   std::atomic<std::uint32_t> under_way_{0};  // of all peers
+  LibraryUse use_{[] {}};                    // what libfabric has goes with the process
 };
 
 }  // namespace heddle::lln

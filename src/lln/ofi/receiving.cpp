@@ -84,6 +84,7 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
     const std::byte* const payload = data + sizeof head;
     const std::size_t bytes = entry.len - sizeof head;
     if (membership_.makes_sense(head)) [[likely]] {
+      expect_next(head);
       arrived_.push_back({head.sender, envelope_of(head), &buffer, payload, bytes, 0});
       return;
     }
@@ -91,6 +92,7 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
     if (membership_.makes_sense_of_long(head) && bytes == sizeof announced) {
       std::memcpy(&announced, payload, sizeof announced);
       if (Landing* const landing = expect(announced.landing, head.sender, announced.bytes); landing != nullptr) {
+        expect_next(head);
         await_landing(*landing);
         return release(buffer);
       }
@@ -98,6 +100,19 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
   }
   refuse(head);
   release(buffer);
+}
+
+// What one rank posts to another arrives in that order, so what is missing when the next one comes is lost: its receiver would wait for it,
+// also where several rails make the order of the whole.
+void Ofi::expect_next(const PacketHead& head) {
+  Peer& peer = peer_of(head.sender);
+  if (head.number == peer.arrived++) [[likely]]
+    return;
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "a message of rank %d on another node to rank %d was lost on its way (libfabric, %s on %s)",
+                head.sender, rank_, info_->fabric_attr->prov_name, info_->domain_attr->name);
+  fail_(text);
 }
 
 // What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
@@ -190,6 +205,8 @@ int Ofi::hand_over(int most, Sink& sink) {
 }
 
 int Ofi::poll(int most, Sink sink) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return 0;
   look_again_ = false;
   int handed = 0;
   try {
@@ -223,7 +240,8 @@ void Ofi::say_left() {
 
 // What is there already shows at no descriptor: until a poll has taken it, nothing is armed.
 bool Ofi::arm() {
-  const bool armed = !readiness_.any_left() && completions_.may_sleep();
+  const LibraryUse::Inside inside(use_);
+  const bool armed = !readiness_.any_left() && (!inside || completions_.may_sleep());
   readiness_.set_armed(armed);
   return armed;
 }

@@ -65,8 +65,17 @@ Ucx::Ucx(const Surroundings& surroundings)
   if (!published) throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
 }
 
-// Who wanted everything to arrive has flushed before, so peers are not waited for.
 Ucx::~Ucx() {
+  if (worker_) close();
+  while (Send* send = free_) {
+    free_ = send->next;
+    delete send;
+  }
+}
+
+// Who wanted everything to arrive has flushed before, so peers are not waited for.
+void Ucx::close() {
+  closing_ = true;
   std::vector<ucs_status_ptr_t> closing;
   for (auto& [rank, peer] : peers_) {
     if (peer->endpoint == nullptr) continue;
@@ -82,11 +91,9 @@ Ucx::~Ucx() {
     ucp_request_free(one);
   }
   for (const Kept& message : kept_) release(message);
+  kept_.clear();
   worker_.reset();
-  while (Send* send = free_) {
-    free_ = send->next;
-    delete send;
-  }
+  context_.reset();
 }
 
 void Ucx::handle(unsigned id, ucp_am_recv_callback_t callback) {
@@ -151,7 +158,7 @@ void Ucx::note_under_way(int more) {
 // What is sent to a peer that has gone is lost with it; that is the end of the job if it matters.
 void Ucx::lose(Peer& peer, ucs_status_t status, bool message_lost) {
   peer.lost = true;
-  if (!message_lost) return;
+  if (!message_lost || closing_) return;
   char text[256];
   std::snprintf(text, sizeof text, "rank %d cannot reach rank %d on another node any more (UCX: %s)", rank_, peer.rank,
                 ucs_status_string(status));
@@ -170,6 +177,8 @@ Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
 }
 
 Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return Posted::busy;
   if (bytes > what_it_can.eager) return Posted::busy;
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, is_awaited(envelope.header.kind));
@@ -199,6 +208,8 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
 }
 
 Posted Ucx::post_long(int rank, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return Posted::busy;
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, true);
   if (peer == nullptr) return otherwise;
@@ -252,6 +263,8 @@ void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
 
 // What UCX has completed may still be in its buffers. Of all peers at once: to flush an endpoint takes the peer, which may have finished.
 void Ucx::flush() {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return;
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   how.cb.send = on_flushed;
@@ -270,7 +283,7 @@ int Ucx::slow_peer() const {
   return -1;
 }
 
-// A peer that has finished closes its connection too: what was lost says whether that matters.
+// A peer that has finished closes its connection too, which UCX may call a timeout: what was lost says whether that matters.
 void Ucx::on_error(void* peer, ucp_ep_h, ucs_status_t) { static_cast<Peer*>(peer)->lost = true; }
 
 bool Ucx::has_room(const Peer& peer) const { return peer.under_way < most_under_way; }
@@ -415,6 +428,8 @@ void Ucx::release(const Kept& message) {
 }
 
 int Ucx::poll(int most, Sink sink) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return 0;
   look_again_ = false;
   Poll poll{sink, most};
   while (!kept_.empty()) {
@@ -455,7 +470,8 @@ bool Ucx::arm_worker() {
 
 // What UCX has in hand shows at no descriptor: until a poll has taken it, nothing is armed.
 bool Ucx::arm() {
-  const bool ready = arm_worker();
+  const LibraryUse::Inside inside(use_);
+  const bool ready = !inside || arm_worker();
   say_left();
   const bool armed = ready && !readiness_.any_left();
   readiness_.set_armed(armed);

@@ -5,6 +5,8 @@
 //
 // A long message is one too, by rendezvous: UCX moves it from memory to memory.
 //
+// When the process ends an end is closed (library_use.hpp): UCX has a thread of its own, which must not outlive its destructors.
+//
 // What UCX hands over within a poll goes on at once; what comes at another time, or is refused, is kept until the next poll.
 #pragma once
 
@@ -20,6 +22,7 @@
 
 #include "lln/component.hpp"
 #include "lln/directory.hpp"
+#include "lln/library_use.hpp"
 #include "lln/membership.hpp"
 #include "lln/network.hpp"
 #include "lln/readiness.hpp"
@@ -89,6 +92,7 @@ class Ucx final : public Network {
   static void on_flushed(void* request, ucs_status_t status, void* end);
   static void on_error(void* peer, ucp_ep_h endpoint, ucs_status_t status);
 
+  void close();
   void handle(unsigned id, ucp_am_recv_callback_t callback);
   Peer* connect(int peer);
   Peer* find_way(int rank, Posted& otherwise, bool message_matters);
@@ -117,12 +121,14 @@ class Ucx final : public Network {
   Readiness readiness_;
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> waiting_;  // those where room is wanted
+  bool closing_ = false;        // what fails now matters to nobody
   bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
   Send* free_ = nullptr;
   std::deque<Kept> kept_;
   Poll* poll_ = nullptr;
   bool must_poll_ = false;                   // it could not be armed again
   std::atomic<std::uint32_t> under_way_{0};  // of all peers
+  LibraryUse use_{[this] { close(); }};      // the last: it is gone before anything else is
 };
 
 }  // namespace heddle::lln

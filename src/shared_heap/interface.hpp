@@ -1,0 +1,24 @@
+// What the library that takes large blocks of a program's heap to shared memory (malloc.cpp, preloaded) tells the MPI library of the same
+// process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace heddle::shared_heap {
+
+// One file of memory, mapped here as a whole. Its first page is the MPI library's, which writes there how others recognize it.
+struct Place {
+  static constexpr std::uint32_t this_layout = 1;
+
+  std::uint32_t layout;
+  int file;  // a descriptor of this process
+  std::byte* start;
+  std::size_t bytes;
+};
+
+// `heddle_shared_heap`, an exported function: null if there is no memory that could be shared.
+using Ask = const Place*();
+inline constexpr char ask_name[] = "heddle_shared_heap";
+
+}  // namespace heddle::shared_heap
