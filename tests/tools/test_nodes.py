@@ -5,6 +5,7 @@ import os
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 from make_believe import Case
 from heddle_tool.bench import html, limits, nodes, table
@@ -108,6 +109,10 @@ class Refusals(Case):
                               ("latency --cluster 2 --rank-kind threads", "leave out --rank-kind")):
             with self.subTest(words):
                 self.assertIn(wanted, self.refused(*words.split()))
+
+    def test_an_installed_command_makes_no_cluster(self):
+        with mock.patch.object(nodes.places, "HOME", Path("/nowhere")), self.assertRaisesRegex(nodes.BadInput, "in a clone of Heddle"):
+            nodes.Cluster(nodes.Nodes(2)).__enter__()
 
     def test_who_cannot_be_started(self):
         for launcher, mpi in (("slurm", IntelMpi("impi", Path())), ("prrte", Mpich("mpich", Path())), ("hydra", Mpi("mine", Path()))):

@@ -278,6 +278,8 @@ void Ucx::on_flushed(void* request, ucs_status_t, void* end) {
 }
 
 int Ucx::slow_peer() const {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return -1;
   for (const auto& [rank, peer] : peers_)
     if (peer->under_way != 0) return rank;
   return -1;
@@ -289,6 +291,8 @@ void Ucx::on_error(void* peer, ucp_ep_h, ucs_status_t) { static_cast<Peer*>(peer
 bool Ucx::has_room(const Peer& peer) const { return peer.under_way < most_under_way; }
 
 void Ucx::want_room(int rank) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return;
   const auto there = peers_.find(rank);
   if (there == peers_.end() || (there->second->endpoint == nullptr && !there->second->lost)) {
     look_again_ = true;
@@ -307,6 +311,8 @@ void Ucx::want_room(int rank) {
 }
 
 void Ucx::forget_room() {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return;
   for (Peer* const peer : waiting_) peer->room_wanted = false;
   waiting_.clear();
   say_left();

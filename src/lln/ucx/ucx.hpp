@@ -126,9 +126,9 @@ class Ucx final : public Network {
   Send* free_ = nullptr;
   std::deque<Kept> kept_;
   Poll* poll_ = nullptr;
-  bool must_poll_ = false;                   // it could not be armed again
-  std::atomic<std::uint32_t> under_way_{0};  // of all peers
-  LibraryUse use_{[this] { close(); }};      // the last: it is gone before anything else is
+  bool must_poll_ = false;                       // it could not be armed again
+  std::atomic<std::uint32_t> under_way_{0};      // of all peers
+  mutable LibraryUse use_{[this] { close(); }};  // the last: it is gone before anything else is
 };
 
 }  // namespace heddle::lln

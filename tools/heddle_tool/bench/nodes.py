@@ -92,6 +92,8 @@ class Cluster:
         return str(places.HOME / "cluster")
 
     def __enter__(self):
+        if not os.path.exists(self.command):
+            raise BadInput("a cluster in a box is made in a clone of Heddle; run tools/heddle there, in place of the one that is installed")
         # It lives until its standard input ends.
         self.job = subprocess.Popen([self.command, f"--{self.nodes.launcher}", *self.nodes.options(), "--name", self.name, str(self.nodes.count),
                                      "sh", "-c", "echo ready; exec cat >/dev/null"], stdin=subprocess.PIPE,
