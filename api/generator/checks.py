@@ -125,12 +125,14 @@ class FunctionChecks:
 
     def _counted(self, statement: Statement) -> Statement:
         """A collective that is refused counts as one of its communicator's all the same."""
-        refusal = " return bad_"
-        if not self._overrides.listed("counted", self._function) or f"(self, {self.owner}, " not in statement.text:
+        refused = self._overrides.value("refused", self._function)
+        if not refused and self._overrides.listed("counted", self._function):
+            persistent = "true" if self._function.name.removesuffix("_c").endswith("_init") else "false"
+            refused = f"skip_operation({{comm}}, {persistent})"
+        if not refused or f"(self, {self.owner}, " not in statement.text:
             return statement
-        persistent = "true" if self._function.name.removesuffix("_c").endswith("_init") else "false"
-        skipped = f" return coll::skip_operation(*{self.owner}, {persistent}), bad_"
-        return Statement(statement.text.replace(refusal, skipped), statement.guard)
+        skipped = f" return coll::{refused.format(comm=f'*{self.owner}')}, bad_"
+        return Statement(statement.text.replace(" return bad_", skipped), statement.guard)
 
     @staticmethod
     def _can_own(a: Argument) -> bool:

@@ -48,6 +48,8 @@ def _includes(functions: list[Function], model: Model) -> list[str]:
         headers |= {"binding/call_scope.hpp", "binding/check.hpp", "binding/complain.hpp", "object/resolve.hpp"}
     if any(model.overrides.listed("counted", f) for f in functions):
         headers.add("coll/schedule.hpp")
+    if any(model.overrides.value("refused", f) for f in functions):
+        headers.add("coll/node/shared.hpp")
     for function in functions:
         for a in model.arguments(function):
             if a.form is not Form.RAW and a.object_class in _HEADERS:

@@ -135,7 +135,7 @@ struct MemberProgress {
     std::atomic<std::uint64_t> what;  // the operation's number, and in the low bits its kind
     std::atomic<std::uint64_t> bytes;
   };
-  static constexpr int kind_bits = 3;
+  static constexpr int kind_bits = 4;
 
   alignas(
       64) platform::Native::atomic<std::uint32_t> finished;  // the last operation in which it has nothing left to do

@@ -52,6 +52,39 @@ Attempt reduce_scatter_in_memory(const void* sendbuf, void* recvbuf, const Slice
   return shared_reduce_scatter(comm, mine, first, piece(recvbuf, slices.count(comm.rank), type), op);
 }
 
+Attempt gather_in_memory(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, const Blocks& all,
+                         int root, Comm& comm) {
+  if (comm.inter) return {};
+  const bool in_place = comm.rank == root && is_in_place(sendbuf);
+  return shared_gather(comm, in_place ? none : piece(sendbuf, sendcount, *sendtype), all, root);
+}
+
+Attempt scatter_in_memory(const Blocks& all, void* recvbuf, MPI_Count recvcount, const Datatype* recvtype, int root,
+                          Comm& comm) {
+  if (comm.inter) return {};
+  const bool in_place = comm.rank == root && is_in_place(recvbuf);
+  return shared_scatter(comm, all, in_place ? none : piece(recvbuf, recvcount, *recvtype), root);
+}
+
+Error gather(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, const Blocks& all, int root,
+             Comm& comm) {
+  if (Attempt done = gather_in_memory(sendbuf, sendcount, sendtype, all, root, comm)) return *done;
+  return run(comm, plan::Gather{sendbuf, sendcount, sendtype, all, root});
+}
+
+Error scatter(const Blocks& all, void* recvbuf, MPI_Count recvcount, const Datatype* recvtype, int root, Comm& comm) {
+  if (Attempt done = scatter_in_memory(all, recvbuf, recvcount, recvtype, root, comm)) return *done;
+  return run(comm, plan::Scatter{all, recvbuf, recvcount, recvtype, root});
+}
+
+Error scan(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op, bool inclusive,
+           Comm& comm) {
+  const BufferView result = piece(recvbuf, count, datatype);
+  const BufferView mine = is_in_place(sendbuf) ? result : piece(sendbuf, count, datatype);
+  if (Attempt done = shared_scan(comm, mine, result, op, inclusive)) return *done;
+  return run(comm, plan::Scan{sendbuf, recvbuf, count, datatype, op, inclusive});
+}
+
 Attempt allgather_in_memory(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, const Blocks& all,
                             Comm& comm) {
   if (comm.inter) return {};
@@ -78,24 +111,22 @@ Error Bcast(void* buffer, MPI_Count count, const Datatype& datatype, int root, C
 
 Error Gather(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
              const Datatype* recvtype, int root, Comm& comm) {
-  return run(comm, plan::Gather{sendbuf, sendcount, sendtype, Blocks::regular(recvbuf, recvcount, recvtype), root});
+  return gather(sendbuf, sendcount, sendtype, Blocks::regular(recvbuf, recvcount, recvtype), root, comm);
 }
 
 Error Gatherv(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, Counts recvcounts,
               Counts displs, const Datatype* recvtype, int root, Comm& comm) {
-  return run(comm,
-             plan::Gather{sendbuf, sendcount, sendtype, Blocks::vector(recvbuf, recvcounts, displs, recvtype), root});
+  return gather(sendbuf, sendcount, sendtype, Blocks::vector(recvbuf, recvcounts, displs, recvtype), root, comm);
 }
 
 Error Scatter(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
               const Datatype* recvtype, int root, Comm& comm) {
-  return run(comm, plan::Scatter{Blocks::regular(sendbuf, sendcount, sendtype), recvbuf, recvcount, recvtype, root});
+  return scatter(Blocks::regular(sendbuf, sendcount, sendtype), recvbuf, recvcount, recvtype, root, comm);
 }
 
 Error Scatterv(const void* sendbuf, Counts sendcounts, Counts displs, const Datatype* sendtype, void* recvbuf,
                MPI_Count recvcount, const Datatype* recvtype, int root, Comm& comm) {
-  return run(comm,
-             plan::Scatter{Blocks::vector(sendbuf, sendcounts, displs, sendtype), recvbuf, recvcount, recvtype, root});
+  return scatter(Blocks::vector(sendbuf, sendcounts, displs, sendtype), recvbuf, recvcount, recvtype, root, comm);
 }
 
 Error Allgather(const void* sendbuf, MPI_Count sendcount, const Datatype* sendtype, void* recvbuf, MPI_Count recvcount,
@@ -160,11 +191,11 @@ Error Reduce_scatter_block(const void* sendbuf, void* recvbuf, MPI_Count recvcou
 }
 
 Error Scan(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op, Comm& comm) {
-  return run(comm, plan::Scan{sendbuf, recvbuf, count, datatype, op, true});
+  return scan(sendbuf, recvbuf, count, datatype, op, true, comm);
 }
 
 Error Exscan(const void* sendbuf, void* recvbuf, MPI_Count count, const Datatype& datatype, const Op& op, Comm& comm) {
-  return run(comm, plan::Scan{sendbuf, recvbuf, count, datatype, op, false});
+  return scan(sendbuf, recvbuf, count, datatype, op, false, comm);
 }
 
 Error Neighbor_allgather(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, void* recvbuf,

@@ -30,7 +30,12 @@ constexpr std::size_t shared_reduce_scatter(int size, bool crowded) {
   return crowded ? any_length : (size < 4 ? 8 : 64) * kilobyte;
 }
 constexpr std::size_t shared_allgather(bool crowded) { return crowded ? any_length : 32 * kilobyte; }
+constexpr std::size_t shared_scan(int size, bool crowded) { return shared_reduce(size, crowded); }
 constexpr std::size_t shared_alltoall(bool crowded) { return (crowded ? 128 : 8) * kilobyte; }
+
+// A block of a gather or scatter lies in a slot as long as a message of its length would be eager, that is, copied twice too. A longer one
+// is a message.
+constexpr std::size_t block_in_slot(bool one_process) { return (one_process ? 4 : 16) * kilobyte; }
 
 // Over several nodes leaders carry a collective between them, whatever its length (leaders.hpp): each byte crosses as often as it has
 // to. So what a member does depends on no length that another may see otherwise. Up to so many bytes, one slot of a region, the steps

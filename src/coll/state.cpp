@@ -3,6 +3,7 @@
 #include "boot/job.hpp"
 #include "coll/algorithms.hpp"
 #include "coll/internal.hpp"
+#include "instruments/cells.hpp"
 
 namespace heddle::coll {
 
@@ -56,6 +57,11 @@ Region* region_of(Comm& comm) {
   return state.region && !state.nodes ? &*state.region : nullptr;
 }
 
+Region* region_for(Comm& comm) {
+  (void)instruments::own_cell(comm.counters);  // this thread uses the communicator
+  return comm.inter || comm.size == 1 ? nullptr : region_of(comm);
+}
+
 Region* node_region_of(Comm& comm, const Nodes& nodes) {
   CommState& state = state_of(comm);
   if (comm.owner->faults) return nullptr;  // as of region_of()
@@ -64,6 +70,12 @@ Region* node_region_of(Comm& comm, const Nodes& nodes) {
 }
 
 void leave_region(Comm& comm) { comm.coll->region.reset(); }
+
+[[gnu::cold, gnu::noinline]] Error disagree(Region& region, Comm& comm, Round e, const Signature& mine) {
+  const Error error = region.disagreement(e, mine);
+  leave_region(comm);
+  return error;
+}
 
 void release_state(Comm& comm) {
   CommState* state = comm.coll;

@@ -35,10 +35,14 @@ inline CommState& state_of(Comm& comm) {
 
 // The region of an intracommunicator all of whose members are on one node, or null if it has none. The first call is collective.
 Region* region_of(Comm& comm);
+// The same for an operation that is about to use it: null also where one process is alone, or with an intercommunicator.
+Region* region_for(Comm& comm);
 // The region of the members on this node, where there are several nodes; null if there is none. The first call is collective over the
 // whole communicator.
 Region* node_region_of(Comm& comm, const Nodes& nodes);
 // No operation uses it any more: its members do not agree where they are in it.
 void leave_region(Comm& comm);
+// The error of a member that finds so in round `e`, where it came with `mine`: it goes by messages from then on.
+Error disagree(Region& region, Comm& comm, Round e, const Signature& mine);
 
 }  // namespace heddle::coll

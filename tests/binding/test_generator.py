@@ -149,6 +149,14 @@ class TheChecks(unittest.TestCase):
         self.assertIn("recvtype_ = receives ? object(recvtype) : nullptr;", text)
         self.assertIn("object(participates ? datatype : MPI_BYTE)", source_of("MPI_Bcast"))
 
+    def test_a_refused_collective_does_what_the_others_need(self) -> None:
+        self.assertIn(" return coll::refuse_gather(*comm_), bad_", source_of("MPI_Gatherv_c"))
+        self.assertIn(" return coll::refuse_scatter(*comm_, root), bad_", source_of("MPI_Scatter"))
+        self.assertIn(" return coll::skip_operation(*comm_, false), bad_", source_of("MPI_Igather"))
+        self.assertIn(" return coll::skip_operation(*comm_, true), bad_", source_of("MPI_Scan_init"))
+        for name in ("MPI_Scan", "MPI_Bcast"):
+            self.assertNotIn(" return coll::", source_of(name))
+
     def test_before_initialization(self) -> None:
         self.assertIn("running()", source_of("MPI_Type_contiguous"))
         self.assertNotIn("running()", source_of("MPI_Info_create"))

@@ -166,6 +166,13 @@ int main(int argc, char** argv) {
       large(0, 20011, true);
       large(6, 5003, false);
       large(4, 33333, mode == Mode::blocking);
+      // A part through shared memory is 16 KiB, and four are under way at a time. In pairs of ints whose composition does not commute.
+      for (const int count : {2047, 2048, 2049, 8192, 8193}) {
+        if (mode != Mode::blocking) continue;
+        const Case t{c, mode, operations[6], count, 0, turn++ % 2 == 0};
+        test_scans(t, true);
+        test_scans(t, false);
+      }
     }
   }
   free_communicators(communicators);

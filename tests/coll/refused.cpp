@@ -171,6 +171,33 @@ void refused_leaves(MPI_Comm comm) {
   expect_in_step(comm, "Scatterv");
 }
 
+// In shared memory those who would get a block of a refused process are told. By messages, as between nodes, they would wait for ever.
+void refused_senders(MPI_Comm comm) {
+  MPI_Comm node;
+  int on_node;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &on_node);
+  MPI_Comm_free(&node);
+  if (on_node != world_size) return;
+  Arguments a;
+  const auto n = static_cast<std::size_t>(world_size);
+  const int root = world_size - 1 - refused_rank, count = is_refused() ? -1 : 1;
+  const bool is_root = world_rank == root;
+  expect_class(MPI_Gather(a.in.data(), count, MPI_INT, a.out.data(), 1, MPI_INT, root, comm),
+               is_refused() ? MPI_ERR_COUNT
+               : is_root    ? MPI_ERR_OTHER
+                            : MPI_SUCCESS,
+               "Gather from a refused process");
+  for (std::size_t r = 0; is_root && r < n; ++r)
+    expect(a.out[r] == (static_cast<int>(r) == refused_rank ? -1 : static_cast<int>(r)), "the blocks of the others");
+  expect_in_step(comm, "Gather from a refused process");
+  if (is_refused()) a.counts = a.bad_counts;
+  expect_class(MPI_Scatterv(a.in.data(), a.counts.data(), a.displs.data(), MPI_INT, a.out.data(), 1, MPI_INT,
+                            refused_rank, comm),
+               is_refused() ? MPI_ERR_COUNT : MPI_ERR_OTHER, "Scatterv of a refused root");
+  expect_in_step(comm, "Scatterv of a refused root");
+}
+
 // The own block is given as both source and destination. All else arrives everywhere.
 void aliased(MPI_Comm comm) {
   const int wanted = is_refused() ? MPI_ERR_BUFFER : MPI_SUCCESS;
@@ -230,6 +257,7 @@ int main(int argc, char** argv) {
     refused_roots(comm);
     refused_leaves(comm);
     aliased(comm);
+    refused_senders(comm);
     MPI_Comm_free(&comm);
   }
   return end();

@@ -60,6 +60,7 @@ static void collective(void) {
   if (is("reduce")) MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
   if (is("bcast")) MPI_Bcast(&value, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
   if (is("gather")) MPI_Gather(&value, 1, MPI_INT, (int[8]){0}, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (is("scatter")) MPI_Scatter((int[8]){0}, 1, MPI_INT, &value, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
   if (is("ibarrier")) {
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

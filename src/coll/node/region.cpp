@@ -50,7 +50,8 @@ void Region::finish(Round e) {
 
 Error Region::disagreement(Round e, const Signature& mine) const {
   constexpr const char* names[] = {"no collective", "MPI_Barrier",   "MPI_Bcast",    "MPI_Reduce",
-                                   "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter"};
+                                   "MPI_Allreduce", "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter",
+                                   "MPI_Scan",      "MPI_Exscan",    "MPI_Gather",   "MPI_Scatter"};
   constexpr const char* advice = "do all processes agree on counts and datatypes?";
   const auto differs = [&](Signature::Kind kind, std::uint64_t bytes) {
     return kind != mine.kind || bytes != mine.bytes;
@@ -64,9 +65,9 @@ Error Region::disagreement(Round e, const Signature& mine) const {
     const Member::Note& other = member(m).notes[e % 2];
     const std::uint64_t what = other.what.load(std::memory_order_relaxed);
     const std::uint64_t bytes = other.bytes.load(std::memory_order_relaxed);
-    const auto kind = static_cast<Signature::Kind>(what & ((1 << kind_bits) - 1));
+    const auto kind = static_cast<Signature::Kind>(what & ((1 << Signature::kind_bits) - 1));
     // One that has gone on by more than an operation has left nothing to be told.
-    if (what >> kind_bits != e || !differs(kind, bytes)) continue;
+    if (what >> Signature::kind_bits != e || !differs(kind, bytes)) continue;
     return fail(kind == mine.kind ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER,
                 "rank %d of the communicator is in %s with %llu bytes, rank %d in %s with %zu; %s", members_.in_comm(m),
                 names[kind], static_cast<unsigned long long>(bytes), comm_.rank, names[mine.kind], mine.bytes, advice);

@@ -19,7 +19,8 @@
 
 namespace heddle::coll {
 
-using sync::Round;  // number of an operation
+using sync::Round;                    // number of an operation
+using Member = boot::MemberProgress;  // mpiexec reads it, for messages about hangs
 
 // Who shares a region, by their ranks in the communicator.
 struct Members {
@@ -32,13 +33,28 @@ struct Members {
 
 // What a member says that an operation is: all must say the same.
 struct Signature {
-  enum Kind : std::uint8_t { none, barrier, bcast, reduce, allreduce, allgather, alltoall, reduce_scatter };
+  enum Kind : std::uint8_t {
+    none,
+    barrier,
+    bcast,
+    reduce,
+    allreduce,
+    allgather,
+    alltoall,
+    reduce_scatter,
+    scan,
+    exscan,
+    gather,
+    scatter
+  };
+  static constexpr int kind_bits = Member::kind_bits;
+  static_assert(scatter < 1 << kind_bits);
   Kind kind;
-  std::size_t bytes;  // that every member has, or sends to each
+  std::size_t bytes;  // that every member has, or sends to each; 0 where members may have different lengths
 
   // A number of 48 bits; the sum of the members' tells whether they agree.
   std::uint64_t number() const {
-    std::uint64_t n = (std::uint64_t{bytes} << 3 | kind) * 0x9e3779b97f4a7c15;
+    std::uint64_t n = (std::uint64_t{bytes} << kind_bits | kind) * 0x9e3779b97f4a7c15;
     n ^= n >> 29;
     return n >> 16;
   }
@@ -50,8 +66,6 @@ struct SlotSet : sync::SlotSet<platform::Native> {
   Signature::Kind kind;  // of the operation, written before `open`; none: the members disagree
 };
 static_assert(sizeof(SlotSet) == 128);
-
-using Member = boot::MemberProgress;  // mpiexec reads it, for messages about hangs
 
 struct RegionHead {
   alignas(64) platform::Native::atomic<std::uint32_t> congested;  // members that wait for a slot set to be free
@@ -95,11 +109,10 @@ class Region {
                                : base_ + offset_of_large(members_.size) + i * large_stride;
   }
   // For whoever finds that members disagree.
-  static constexpr int kind_bits = Member::kind_bits;
   void note(Round e, const Signature& signature) {
     Member::Note& mine = member(members_.rank).notes[e % 2];
     mine.bytes.store(signature.bytes, std::memory_order_relaxed);
-    mine.what.store(std::uint64_t{e} << kind_bits | signature.kind, std::memory_order_relaxed);
+    mine.what.store(std::uint64_t{e} << Signature::kind_bits | signature.kind, std::memory_order_relaxed);
   }
   // Counts this member in, its slot being filled; true for the last one, who then knows whether all agree.
   bool arrive(Round e, const Signature& signature) {
@@ -132,10 +145,10 @@ class Region {
     await(boot::Awaited::leader, e, members_.in_comm(leader), [this, e] { return is_open(e); });
     return slot_set(e).kind == kind;
   }
-  // The same for a broadcast, where a member that goes another way does not arrive but strays.
-  [[nodiscard]] bool await_broadcast(Round e, int root) {
+  // The same for what comes from a root, where a member that goes another way does not arrive but strays.
+  [[nodiscard]] bool await_root(Round e, Signature::Kind kind, int root) {
     await(boot::Awaited::root, e, root, [this, e] { return is_open(e) || strayed(e); });
-    return is_open(e) && slot_set(e).kind == Signature::bcast;
+    return is_open(e) && slot_set(e).kind == kind;
   }
   // This member goes another way than the root of a broadcast; whether that one has opened it by now.
   bool stray(Round e) { return rounds_.stray(e); }

@@ -1,5 +1,4 @@
 #include "coll/node/shared.hpp"
-#include "instruments/cells.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -46,11 +45,6 @@ class Parts {
   std::size_t step_;
 };
 
-Region* region_for(Comm& comm) {
-  (void)instruments::own_cell(comm.counters);  // this thread uses the communicator
-  return comm.inter || comm.size == 1 ? nullptr : region_of(comm);
-}
-
 // A piece that is shorter than it should be leaves the rest of the slot as it is.
 void put(const BufferView& p, const Part& part, std::byte* slot) {
   const std::size_t there = p.bytes();
@@ -69,13 +63,6 @@ struct Shown {
 // Each element is `type.size` bytes; slots hold the packed stream, which an operation can only be applied to if that is
 // the datatype's layout.
 bool reducible_packed(const Datatype& type) { return type.dense && type.true_lb == 0 && type.size > 0; }
-
-// The members do not agree what the operation is. Whoever has noticed goes by messages from then on.
-[[gnu::cold, gnu::noinline]] Error disagree(Region& region, Comm& comm, Round e, const Signature& mine) {
-  const Error error = region.disagreement(e, mine);
-  leave_region(comm);
-  return error;
-}
 
 // An operation that is too much for shared memory, or nothing at all: it goes by messages, but its members count
 // themselves in like the others, for one of them may see it otherwise. Nobody waits here; the last to come knows.
@@ -101,8 +88,9 @@ Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
   return {};
 }
 
-// Fills a slot with everyone's operand. The last to come reduces them in rank order, so that the result, which the last
-// slot gets, does not depend on who came when; then it lets those read who wait. False: the members disagree.
+// Fills a slot with everyone's operand. The last to come reduces them in rank order, so that the result does not depend on who came
+// when: each slot gets the reduction up to its member, the last slot that of all. Then it lets those read who wait. False: the members
+// disagree.
 template <class Waits>
 bool contribute(Region& region, Comm& comm, const BufferView& mine, const Part& part, const Signature& signature,
                 const Op& op, Waits&& waits) {
@@ -134,10 +122,10 @@ Error collect(Region& region, Comm& comm, Round before, const Parts& parts, std:
   return success;
 }
 
-// The reduction for those that want its result, who are at least `waits`.
+// The reduction of members up to `last` for those that want their result, who are at least `waits`.
 template <class Waits>
 Error reduce_parts(Region& region, Comm& comm, const BufferView& mine, const BufferView& result, const Parts& parts,
-                   const Signature& signature, const Op& op, Waits&& waits) {
+                   const Signature& signature, const Op& op, int last, Waits&& waits) {
   return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Round before = region.last_entered();
     for (std::size_t i = first; i < end; ++i) {
@@ -146,7 +134,7 @@ Error reduce_parts(Region& region, Comm& comm, const BufferView& mine, const Buf
     }
     if (!waits(comm.rank)) return region.finish(region.last_entered()), success;
     return collect(region, comm, before, parts, first, end, signature,
-                   [&](Round e, const Part& part) { get(region.slot(e, comm.size - 1, part.bytes), part, result); });
+                   [&](Round e, const Part& part) { get(region.slot(e, last, part.bytes), part, result); });
   });
 }
 
@@ -172,7 +160,7 @@ Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, con
   const Parts parts(signature.bytes, static_cast<std::size_t>(mine.type->size));
   if (!parts.fit(choose::shared_reduce(comm.size, region->crowded()))) return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
-  return reduce_parts(*region, comm, mine, result, parts, signature, op,
+  return reduce_parts(*region, comm, mine, result, parts, signature, op, comm.size - 1,
                       [root](int m) { return root == every_member || m == root; });
 }
 
@@ -233,7 +221,7 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
   Error error;
   for (std::size_t i = 0; i < parts.count(); ++i) {
     const Round e = region->enter();
-    if (!region->await_broadcast(e, root)) [[unlikely]]
+    if (!region->await_root(e, signature.kind, root)) [[unlikely]]
       return disagree(*region, comm, e, signature);
     const std::size_t sent = region->slot_set(e).bytes;
     parts = Parts(is_direct(sent) ? 1 : sent, 1);
@@ -283,6 +271,20 @@ Attempt shared_reduce_scatter(Comm& comm, const BufferView& mine, MPI_Count firs
         get(region->slot(e, comm.size - 1, part.bytes) + (from - part.offset), {from - begin, to - from}, result);
     });
   });
+}
+
+// The last to come leaves in each slot the reduction of all operands up to that member's.
+Attempt shared_scan(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, bool inclusive) {
+  Region* region = region_for(comm);
+  if (!region) return {};
+  const Signature signature{inclusive ? Signature::scan : Signature::exscan, mine.bytes()};
+  if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
+  const Parts parts(signature.bytes, static_cast<std::size_t>(mine.type->size));
+  if (!parts.fit(choose::shared_scan(comm.size, region->crowded()))) return by_messages(*region, comm, signature);
+  if (Error e = check_reducible(op, *mine.type)) return e;
+  const auto waits = [](int m) { return m != 0; };  // the first has its result
+  if (comm.rank == 0 && inclusive && mine.data != result.data) copy(mine, result);
+  return reduce_parts(*region, comm, mine, result, parts, signature, op, inclusive ? comm.rank : comm.rank - 1, waits);
 }
 
 Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all) {

@@ -1,4 +1,4 @@
-// Small blocking collectives through memory that all members share: a message is a store that the others see, and
+// Blocking collectives through memory that all members share: a message is a store that the others see, and
 // everyone waits at most once.
 //
 // A communicator's region holds slot sets, used in turn by its operations (rounds); in a slot set every member has a slot.
@@ -9,6 +9,9 @@
 //                does the common work (the reduction) and opens the slot set; who needs the result waits for that.
 //
 // With more ranks than cores that costs about one round of the scheduler, whatever the number of ranks.
+//
+// Gather and scatter take one round whatever the lengths, which not every member knows: a block is in a slot, or the slot says that it
+// comes as a message (blocks.cpp).
 //
 // A slot set is used again only when every member has finished with what was in it, so an operation need not end with a
 // second round of waiting. Members agree on what goes this way because only the operation and its size decide.
@@ -37,6 +40,14 @@ Attempt shared_allreduce(Comm& comm, const BufferView& mine, const BufferView& r
 // `result` is elements [first, first + result.count) of the reduced vector; it begins where `mine` does for MPI_IN_PLACE.
 Attempt shared_reduce_scatter(Comm& comm, const BufferView& mine, MPI_Count first, const BufferView& result,
                               const Op& op);
+// The two are the same piece for MPI_IN_PLACE. `result` stays as it is at the first member of an exclusive scan.
+Attempt shared_scan(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, bool inclusive);
+// `all` is significant at the root; `mine` is `none` there for MPI_IN_PLACE.
+Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int root);
+Attempt shared_scatter(Comm& comm, const Blocks& all, const BufferView& mine, int root);
+// A member whose call is refused for its arguments takes its part all the same, and whoever would get a block of it is told.
+void refuse_gather(Comm& comm);
+void refuse_scatter(Comm& comm, int root);
 // `mine` is this member's block of `all` for MPI_IN_PLACE.
 Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all);
 // Regular blocks. `from` and `to` are the same for MPI_IN_PLACE.
