@@ -1,7 +1,10 @@
 // Collectives that one process is refused, for an argument that only it has wrong: it gets the error, and what follows on the
 // communicator meets the right operations of the others, whose calls were good.
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include "harness.hpp"
 
@@ -171,7 +174,8 @@ void refused_leaves(MPI_Comm comm) {
   expect_in_step(comm, "Scatterv");
 }
 
-// In shared memory those who would get a block of a refused process are told. By messages, as between nodes, they would wait for ever.
+// In shared memory those who would get a block of a refused process are told, also a root that sleeps by then and hears nothing else of it. By
+// messages, as between nodes, they would wait for ever.
 void refused_senders(MPI_Comm comm) {
   MPI_Comm node;
   int on_node;
@@ -183,11 +187,24 @@ void refused_senders(MPI_Comm comm) {
   const auto n = static_cast<std::size_t>(world_size);
   const int root = world_size - 1 - refused_rank, count = is_refused() ? -1 : 1;
   const bool is_root = world_rank == root;
+  int* word = nullptr;  // all see it; to ask it is no call
+  MPI_Win window;
+  MPI_Win_allocate_shared(is_root ? sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, comm, &word, &window);
+  MPI_Aint bytes;
+  int unit;
+  MPI_Win_shared_query(window, root, &bytes, &unit, &word);
+  std::atomic_ref root_is_through(*word);
+  if (is_root) root_is_through = 0;
+  MPI_Barrier(comm);
+  if (is_refused()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   expect_class(MPI_Gather(a.in.data(), count, MPI_INT, a.out.data(), 1, MPI_INT, root, comm),
                is_refused() ? MPI_ERR_COUNT
                : is_root    ? MPI_ERR_OTHER
                             : MPI_SUCCESS,
                "Gather from a refused process");
+  if (is_root) root_is_through = 1;
+  while (is_refused() && root_is_through == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  MPI_Win_free(&window);
   for (std::size_t r = 0; is_root && r < n; ++r)
     expect(a.out[r] == (static_cast<int>(r) == refused_rank ? -1 : static_cast<int>(r)), "the blocks of the others");
   expect_in_step(comm, "Gather from a refused process");

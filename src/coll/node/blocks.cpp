@@ -90,12 +90,12 @@ class OneRound {
 
 constexpr int nobody = -1;  // of the members that is the root, as far as one knows whose call is refused
 
-// Counts this member in. False: it has learned that members disagree. The root alone waits.
+// Counts this member in. False: it has learned that members disagree. The root alone waits; who does not know it wakes everybody.
 bool meet(Region& region, Round e, int rank, int root) {
   if (region.arrive(e, gather_signature)) {
     const bool agreed = region.agreed();
     region.open(e, agreed ? gather_signature.kind : Signature::none,
-                [root, agreed](int m) { return m == root || !agreed; });
+                [root, agreed](int m) { return m == root || root == nobody || !agreed; });
     return agreed;
   }
   return rank != root || region.await_open(e, gather_signature.kind);
