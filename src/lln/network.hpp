@@ -97,6 +97,9 @@ class Network {
   virtual void flush() = 0;
   // Hands what has arrived, at most `most` of each peer, to the sink; how many.
   virtual int poll(int most, Sink sink) = 0;
+  // Whether the last poll has moved some of a long message, of which there is more: nothing was handed over, and yet who waits should
+  // not go to sleep.
+  virtual bool is_moving() const { return false; }
   // Any thread, a hint: whether poll() might find something, or a message that was refused could be posted now. A network that can't
   // know says so, but not after arm() while nothing happens.
   virtual bool arrived() const = 0;

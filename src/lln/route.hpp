@@ -58,12 +58,14 @@ class Route {
   }
 
   // Hands waiting messages, at most `most` of each peer, to sink(sender, header, payload, bytes), or to the other if they come from
-  // another node; their number. Under the VNI's protection.
+  // another node; their number. What moves though nothing is handed over is added to `moved`. Under the VNI's protection.
   template <class Sink, class RemoteSink>
-  int poll(int most, Sink&& sink, RemoteSink&& remote_sink) {
+  int poll(int most, Sink&& sink, RemoteSink&& remote_sink, bool& moved) {
     int messages = shm_.has_fluxes() ? shm_.poll_fluxes(most, sink) : shm_.poll(most, sink);
-    if (remote_) [[unlikely]]
+    if (remote_) [[unlikely]] {
       messages += poll_remote(most, remote_sink);
+      moved |= remote_->network().is_moving();
+    }
     return messages;
   }
   // Under the VNI's protection: a message of another node that needed credit has been received and dropped.

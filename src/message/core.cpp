@@ -298,7 +298,7 @@ bool Core::drain(int most, Wakeups& wakeups) {
     ++control;
     arrive_remote_control(sender, header, payload, bytes, wakeups);
   };
-  const int messages = route_.poll(most, sink, remote_sink);
+  const int messages = route_.poll(most, sink, remote_sink, moved);
   // Answers to what has come go together.
   if (collects_ && messages != 0 && outbox_.any()) [[unlikely]]
     moved |= flush_outbox(wakeups);

@@ -181,11 +181,12 @@ void unaligned(Flavor flavor) {
   Window<char> window(flavor, 64);
   const int target = (rank() + 1) % size();
   const std::int64_t operand = 0x0101010101010101;
-  std::int64_t fetched = -1;
+  std::int64_t before = -1, fetched = -1;  // of two operations under way, whose answers may come in any order
   MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window.win);
-  MPI_Fetch_and_op(&operand, &fetched, MPI_INT64_T, target, window.disp(target, 3), MPI_SUM, window.win);
+  MPI_Fetch_and_op(&operand, &before, MPI_INT64_T, target, window.disp(target, 3), MPI_SUM, window.win);
   MPI_Fetch_and_op(nullptr, &fetched, MPI_INT64_T, target, window.disp(target, 3), MPI_NO_OP, window.win);
   MPI_Win_unlock(target, window.win);
+  equal(before, std::int64_t{0}, name(flavor));
   equal(fetched, operand, name(flavor));
   MPI_Barrier(MPI_COMM_WORLD);
 }

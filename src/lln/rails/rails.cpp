@@ -72,6 +72,10 @@ int Rails::poll(int most, Sink sink) {
   return handed;
 }
 
+bool Rails::is_moving() const {
+  return std::ranges::any_of(rails_, [](const Networks::End& rail) { return rail->is_moving(); });
+}
+
 bool Rails::arrived() const {
   return std::ranges::any_of(rails_, [](const Networks::End& rail) { return rail->arrived(); });
 }

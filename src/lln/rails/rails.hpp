@@ -29,6 +29,7 @@ class Rails final : public Network {
   Posted post_over(int rail, int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) override;
   int poll(int most, Sink sink) override;
+  bool is_moving() const override;
   bool arrived() const override;
   bool any_under_way() const override;
   int slow_peer() const override;

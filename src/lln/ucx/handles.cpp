@@ -1,12 +1,16 @@
 #include "lln/ucx/handles.hpp"
 
+#include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "threads/signals_blocked.hpp"
 
 namespace heddle::lln::ucx {
 
 namespace {
+
+using Config = std::unique_ptr<ucp_config_t, decltype(&ucp_config_release)>;
 
 struct Default {
   const char* variable;
@@ -16,22 +20,61 @@ struct Default {
 // Ranks of a node have shared memory of their own. Without memory events (see networks.cpp) a registration cache would go stale.
 constexpr Default defaults[] = {{"UCX_TLS", "TLS", "^sm"}, {"UCX_RCACHE_ENABLE", "RCACHE_ENABLE", "n"}};
 
-}  // namespace
+// Over TCP, an endpoint with error handling moves long messages through a buffer, a system call for each filling (docs/adr/0045).
+constexpr char buffer_variable[] = "UCX_TCP_RX_SEG_SIZE";
+constexpr char buffer_bytes[] = "512k";
+// What ucp_config_modify calls it: up to UCX 1.16 without the name of the transport.
+const char* buffer_name() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  ucp_get_version(&major, &minor, &release);
+  return major > 1 || minor > 16 ? "TCP_RX_SEG_SIZE" : "RX_SEG_SIZE";
+}
 
-Context make_context(const char* device) {
+Config read_config(const char* device) {
   ucp_config_t* read = nullptr;
   check(ucp_config_read(nullptr, nullptr, &read), "ucp_config_read");
-  const std::unique_ptr<ucp_config_t, decltype(&ucp_config_release)> config(read, &ucp_config_release);
+  Config config(read, &ucp_config_release);
   for (const Default& ours : defaults)
     if (std::getenv(ours.variable) == nullptr) (void)ucp_config_modify(read, ours.name, ours.value);
   if (*device != '\0') check(ucp_config_modify(read, "NET_DEVICES", device), "ucp_config_modify");
+  return config;
+}
+
+Context init(const Config& config) {
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
   wanted.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   wanted.mt_workers_shared = 0;
   ucp_context_h made = nullptr;
-  check(ucp_init(&wanted, read, &made), "ucp_init");
+  check(ucp_init(&wanted, config.get(), &made), "ucp_init");
   return Context(made);
+}
+
+// Whether TCP is among its transports, which it says only in print.
+bool has_tcp(const Context& context) {
+  char* text = nullptr;
+  std::size_t bytes = 0;
+  std::FILE* const stream = open_memstream(&text, &bytes);
+  if (stream == nullptr) return false;
+  ucp_context_print_info(context.get(), stream);
+  (void)std::fclose(stream);
+  const bool found = std::string_view(text, bytes).find(" tcp/") != std::string_view::npos;
+  std::free(text);
+  return found;
+}
+
+}  // namespace
+
+Context make_context(const char* device) {
+  if (std::getenv(buffer_variable) == nullptr) {
+    const Config config = read_config(device);
+    (void)ucp_config_modify(config.get(), buffer_name(), buffer_bytes);
+    if (Context context = init(config); has_tcp(context)) return context;
+    // UCX would warn of a setting that none of its transports knows.
+  }
+  return init(read_config(device));
 }
 
 Worker make_worker(ucp_context_h context) {

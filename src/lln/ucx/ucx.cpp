@@ -92,6 +92,7 @@ void Ucx::close() {
   }
   for (const Kept& message : kept_) release(message);
   kept_.clear();
+  readiness_.set_left(false);  // who sleeps for this end shall not be woken in vain
   worker_.reset();
   context_.reset();
 }
@@ -227,6 +228,7 @@ Posted Ucx::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   ucs_status_ptr_t const sent =
       ucp_am_send_nbx(peer->endpoint, long_id, &send->head, sizeof send->head, memory.data(), memory.size(), &how);
   if (UCS_PTR_IS_PTR(sent)) {
+    ++longs_;
     ++peer->under_way;
     note_under_way(1);
     return Posted::done;
@@ -242,6 +244,7 @@ void Ucx::on_left(void* request, ucs_status_t status, void* user_data) {
   auto* const send = static_cast<Send*>(user_data);
   Ucx& end = *send->end;
   Peer& peer = *send->peer;
+  --end.longs_;
   --peer.under_way;
   end.note_under_way(-1);
   if (status != UCS_OK) end.lose(peer, status, true);
@@ -379,13 +382,19 @@ ucs_status_t Ucx::on_long(void* user_data, const void* header, std::size_t heade
   how.cb.recv_am = on_landed;
   how.user_data = &landing;
   ucs_status_ptr_t const coming = ucp_am_recv_data_nbx(end.worker_.get(), data, landing.memory, bytes, &how);
-  if (!UCS_PTR_IS_PTR(coming)) end.finish_landing(landing, UCS_PTR_STATUS(coming));
+  if (UCS_PTR_IS_PTR(coming)) {
+    ++end.longs_;
+  } else {
+    end.finish_landing(landing, UCS_PTR_STATUS(coming));
+  }
   return UCS_OK;
 }
 
 void Ucx::on_landed(void* request, ucs_status_t status, std::size_t, void* user_data) {
   auto& landing = *static_cast<Landing*>(user_data);
-  static_cast<Ucx*>(landing.end)->finish_landing(landing, status);
+  Ucx& end = *static_cast<Ucx*>(landing.end);
+  --end.longs_;
+  end.finish_landing(landing, status);
   ucp_request_free(request);
 }
 
@@ -446,6 +455,7 @@ int Ucx::poll(int most, Sink sink) {
   }
   poll_ = &poll;
   const unsigned happened = ucp_worker_progress(worker_.get());
+  moving_ = happened != 0 && longs_ != 0;
   poll_ = nullptr;
   must_poll_ = false;
   if (readiness_.is_armed()) {
@@ -477,7 +487,8 @@ bool Ucx::arm_worker() {
 // What UCX has in hand shows at no descriptor: until a poll has taken it, nothing is armed.
 bool Ucx::arm() {
   const LibraryUse::Inside inside(use_);
-  const bool ready = !inside || arm_worker();
+  if (!inside) return true;  // nothing comes any more
+  const bool ready = arm_worker();
   say_left();
   const bool armed = ready && !readiness_.any_left();
   readiness_.set_armed(armed);

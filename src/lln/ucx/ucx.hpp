@@ -40,6 +40,7 @@ class Ucx final : public Network {
   Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) override;
   int poll(int most, Sink sink) override;
+  bool is_moving() const override { return moving_; }
   bool arrived() const override { return readiness_.arrived(); }
   bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
   int slow_peer() const override;
@@ -127,6 +128,8 @@ class Ucx final : public Network {
   std::deque<Kept> kept_;
   Poll* poll_ = nullptr;
   bool must_poll_ = false;                       // it could not be armed again
+  int longs_ = 0;                                // long messages that leave or come
+  bool moving_ = false;                          // something happened in the last poll while there were such
   std::atomic<std::uint32_t> under_way_{0};      // of all peers
   mutable LibraryUse use_{[this] { close(); }};  // the last: it is gone before anything else is
 };
