@@ -67,10 +67,6 @@ Ucx::Ucx(const Surroundings& surroundings)
 
 Ucx::~Ucx() {
   if (worker_) close();
-  while (Send* send = free_) {
-    free_ = send->next;
-    delete send;
-  }
 }
 
 // Who wanted everything to arrive has flushed before, so peers are not waited for.
@@ -139,11 +135,13 @@ Ucx::Peer* Ucx::connect(int rank) try {
   return nullptr;
 }
 
-Ucx::Send* Ucx::take_send() {
-  if (free_ == nullptr) return new (std::nothrow) Send;
+Ucx::Send* Ucx::take_send() try {
+  if (free_ == nullptr) return sends_.emplace_back(std::make_unique_for_overwrite<Send>()).get();
   Send* const send = free_;
   free_ = send->next;
   return send;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 void Ucx::give_back(Send* send) {

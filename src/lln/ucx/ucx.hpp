@@ -117,6 +117,8 @@ class Ucx final : public Network {
   const Membership membership_;
   FunctionRef<void(const char*)> fail_;
   FunctionRef<void(const char*)> note_;
+  std::vector<std::unique_ptr<Send>>
+      sends_;  // all: what a peer never answers UCX does not complete, not even when it ends
   ucx::Context context_;
   ucx::Worker worker_;
   Readiness readiness_;
@@ -124,7 +126,7 @@ class Ucx final : public Network {
   std::vector<Peer*> waiting_;  // those where room is wanted
   bool closing_ = false;        // what fails now matters to nobody
   bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
-  Send* free_ = nullptr;
+  Send* free_ = nullptr;        // of sends_
   std::deque<Kept> kept_;
   Poll* poll_ = nullptr;
   bool must_poll_ = false;                       // it could not be armed again
