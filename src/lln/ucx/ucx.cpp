@@ -442,6 +442,7 @@ void Ucx::release(const Kept& message) {
 
 int Ucx::poll(int most, Sink sink) {
   const LibraryUse::Inside inside(use_);
+  moving_ = false;
   if (!inside) return 0;
   look_again_ = false;
   Poll poll{sink, most};

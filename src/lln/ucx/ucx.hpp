@@ -117,8 +117,8 @@ class Ucx final : public Network {
   const Membership membership_;
   FunctionRef<void(const char*)> fail_;
   FunctionRef<void(const char*)> note_;
-  std::vector<std::unique_ptr<Send>>
-      sends_;  // all: what a peer never answers UCX does not complete, not even when it ends
+  // All of them: what a peer never answers UCX does not complete, not even when it ends.
+  std::vector<std::unique_ptr<Send>> sends_;
   ucx::Context context_;
   ucx::Worker worker_;
   Readiness readiness_;
