@@ -293,6 +293,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void listen_until(F&& holds, Waiter& me) {
     const bool watched = start_watch();
     auto& bell = own_bell();
+    // A watch that is still asleep from its last duty knows nothing of what this thread has left. It is told once: it calls us whenever the
+    // bell rings, and would for every answer of ours to that.
+    bool told = false;
     while (!holds()) {
       if (!watched) {  // nobody would wake it
         (void)poll_fully();
@@ -304,9 +307,12 @@ class ComposedEngine final : public Engine, private progress::Attended {
           [] {}, holds,
           [&](std::uint32_t rings) {
             roles_.listen(me);
-            if (!leaves_nothing_of_program() || bell.rings.load(std::memory_order_acquire) != rings) {
+            if (!leaves_nothing_of_program()) {
+              told = false;
+              roles_.call_listeners();
+            } else if (bell.rings.load(std::memory_order_acquire) != rings) {
               roles_.call_listeners();  // what rang before the caller was a listener may have been heard already
-            } else if (something_to_do()) {
+            } else if (!std::exchange(told, true) && something_to_do()) {
               rouse();  // the watch, which calls us again when it has looked
             }
             const instruments::ExactSpan span(counters(), Time::asleep);

@@ -265,8 +265,7 @@ class ComposedVni final : public Vni {
                                          begin(Start(), static_cast<ComposedVni*>(r.vni)->core_, r, wakeups);
                                        },
                                        &request};
-      // Left in the queue: a thread that sleeps for this rank must know.
-      if (!access_.submit(work)) core_.rouse();
+      access_.submit(work);
     } else {
       begin_alone(start, request);
     }

@@ -364,6 +364,7 @@ struct Checker {
 
   static void light_fence(Place place = Place::current()) { fence(place); }
   static void heavy_fence(Place place = Place::current()) { fence(place); }
+  static void full_fence(Place place = Place::current()) { fence(place); }
   static std::uintptr_t self() { return 64 + thread(); }
   static std::uint32_t thread() { return static_cast<std::uint32_t>(rl::ctx().current_thread()); }
   static std::uint32_t cpu() { return thread(); }

@@ -224,6 +224,7 @@ struct Native {
     // Whatever our own light fences are: others may already know more than we do.
     if (detail::knows_membarrier) detail::membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   }
+  static void full_fence() noexcept { std::atomic_thread_fence(order::seq_cst); }
   // Whether the heavy fences of this process reach the light ones of every process for which this is true as well.
   static bool heavy_fence_reaches() noexcept { return detail::knows_membarrier; }
   // Makes the light fences of this process full ones, or as light as they can be. They may be light if heavy_fence_reaches()

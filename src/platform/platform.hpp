@@ -23,6 +23,7 @@
 //                        platform: cheap where one passes often, dear where one passes rarely (going to sleep, say:
 //                        "I sleep", then "is there a message?", against "here is a message", then "who sleeps?").
 //                        Between two light ones there is no order
+//     full_fence         a whole one of threads that all pass it often
 //     self               a number that no other living thread has, and that is no small one: faster than thread
 //     thread, cpu, numa  who is calling, and where it runs: hints, stale as soon as they are read
 //     place              ask that memory lives on a NUMA node
@@ -90,6 +91,7 @@ void* > &&AtomicCell<typename P::template atomic<bool>, bool>&& requires(
   P::unpark(word, n, Scope::process);
   P::light_fence();
   P::heavy_fence();
+  P::full_fence();
   { P::self() } -> std::same_as<std::uintptr_t>;
   { P::thread() } -> std::same_as<std::uint32_t>;
   { P::cpu() } -> std::same_as<std::uint32_t>;

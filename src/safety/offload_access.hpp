@@ -34,15 +34,15 @@ class OffloadAccess {
   // Makes the calling thread the communication thread.
   void serve() { server_.store(P::self(), order::relaxed); }
 
-  bool submit(const Work& work) {
+  void submit(const Work& work) {
     if (is_server()) {
       Wakeups wakeups;
       work.run(work.what, wakeups);
-      return true;
+      return;
     }
     while (!queue_.enqueue(work)) P::yield();  // the bound is the backpressure
     queued_.fetch_add(1, order::relaxed);
-    return false;
+    state_.rouse();
   }
 
   template <class F>
@@ -63,7 +63,6 @@ class OffloadAccess {
       executed.store(1, order::release);  // the last touch of the caller's frame
     };
     submit(work_of<Wakeups>(call));
-    state_.rouse();
     P::await(executed, order::acquire, [](std::uint32_t done) { return done != 0; });
     if (thrown) std::rethrow_exception(thrown);
   }

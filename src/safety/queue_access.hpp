@@ -9,14 +9,21 @@
 // stops the consumer while a producer is between its two steps: with more threads than cores that is a time slice. When
 // it is full, the thread waits for the lock.
 //
-// Work that was enqueued while the holder made its last look stays until somebody enters next. The paper leans on the
-// completion call that must follow; a thread that sleeps instead of calling must be roused, hence the result of submit.
+// Work that was enqueued while the holder made its last look would stay until somebody enters next. The paper leans on the completion
+// call that must follow; but a send can be what others wait for before that call comes, and a thread that sleeps does not call. So
+// whoever has released the lock looks at the queue once more, and whoever has enqueued tries the lock once more.
+//
+// No work is left behind: of a release and an enqueue, each with a full fence and a look behind it, either the one who released
+// sees the work, or the one who enqueued finds the lock free, or taken by another one who releases it later.
+//
+// Memory orders: the fences order "free" against "is there work?" and "work" against "is it free?". The number of pieces is released with
+// each, and the next fence of who has seen it acquires: a number above zero shows a piece in the queue, at the second look at the latest.
 #pragma once
 
 #include <cstdint>
 
 #include "safety/environment.hpp"
-#include "safety/lock_access.hpp"
+#include "safety/held.hpp"
 #include "safety/work.hpp"
 #include "sync/lock.hpp"
 #include "sync/ticket_queue.hpp"
@@ -41,54 +48,77 @@ class QueueAccess {
 
   // Of a lock that is made of args.
   template <class... Args>
-  explicit QueueAccess(Counters& counters, const Args&... args) : counters_(counters), access_(counters, args...) {}
+  explicit QueueAccess(Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
 
-  // True: the work was executed; false: it is in the queue.
-  bool submit(const Work& work) {
+  // The work is executed, now or by whoever has the lock, before it goes.
+  void submit(const Work& work) {
     const auto mine = [&](Wakeups& wakeups) { work.run(work.what, wakeups); };
-    if (try_run(mine)) return true;
-    if (queue_.enqueue(work)) {
-      queued_.fetch_add(1, order::relaxed);
-      return false;
-    }
-    run(mine);
-    return true;
+    if (try_run(mine)) return;
+    Wakeups wakeups;
+    Node node(&lock_);  // first, since there may be no memory for it
+    if (!queue_.enqueue(work)) return run(mine);
+    queued_.fetch_add(1, order::release);
+    look_again(*node, wakeups);
   }
 
   template <class F>
   void run(F&& f) {
-    access_.run([&](Wakeups& wakeups) {
-      while (!combine(wakeups)) {
-      }
-      f(wakeups);
-    });
+    Wakeups wakeups;
+    Node node(&lock_);
+    const LastLook last(*this, *node, wakeups);
+    Env::acquire(counters_, lock_, *node);
+    run_held(f, *node, wakeups);
   }
 
   template <class F>
   void run_low(F&& f) {
-    access_.run_low([&](Wakeups& wakeups) {
-      while (!combine(wakeups)) {
-      }
-      f(wakeups);
-    });
+    Wakeups wakeups;
+    Node node(&lock_);
+    const LastLook last(*this, *node, wakeups);
+    Env::acquire_low(counters_, lock_, *node);
+    run_held(f, *node, wakeups);
   }
 
   // False also if so much was queued that the caller's turn has not come.
   template <class F>
   bool try_run(F&& f) {
-    bool executed = false;
-    (void)access_.try_run([&](Wakeups& wakeups) {
-      executed = combine(wakeups);
-      if (executed) f(wakeups);
-    });
-    return executed;
+    Wakeups wakeups;
+    Node node(&lock_);
+    if (!Env::try_acquire(counters_, lock_, *node)) return false;
+    const LastLook last(*this, *node, wakeups);
+    const Held<Lock> held(lock_, *node);
+    if (combine(wakeups) == MaxCombine) return false;
+    f(wakeups);
+    return true;
   }
 
-  bool pending() const { return queued_.load(order::relaxed) != 0; }
+  bool pending() const { return queued_.load(order::relaxed) > 0; }
 
  private:
-  // Executes queued work; false if the limit was reached before the queue was empty.
-  bool combine(Wakeups& wakeups) {
+  using Node = typename Env::template NodeFor<typename Lock::node>;
+
+  // When the lock has been released, whatever f has thrown.
+  struct LastLook {
+    LastLook(QueueAccess& of, typename Lock::node& mine, Wakeups& whom) : access(of), node(mine), wakeups(whom) {}
+    ~LastLook() { access.look_again(node, wakeups); }
+    LastLook(const LastLook&) = delete;
+    LastLook& operator=(const LastLook&) = delete;
+
+    QueueAccess& access;
+    typename Lock::node& node;
+    Wakeups& wakeups;
+  };
+
+  template <class F>
+  void run_held(F&& f, typename Lock::node& node, Wakeups& wakeups) {
+    const Held<Lock> held(lock_, node);
+    while (combine(wakeups) == MaxCombine) {
+    }
+    f(wakeups);
+  }
+
+  // Executes queued work until the queue is empty or the limit is reached; how many pieces.
+  std::uint32_t combine(Wakeups& wakeups) {
     Work work;
     std::uint32_t combined = 0;
     while (combined < MaxCombine && queue_.dequeue(work)) {
@@ -97,11 +127,21 @@ class QueueAccess {
       ++combined;
     }
     if (combined != 0) Env::combined(counters_, combined);
-    return combined < MaxCombine;
+    return combined;
+  }
+
+  // After a release, or an enqueue.
+  void look_again(typename Lock::node& node, Wakeups& wakeups) {
+    for (;;) {
+      P::full_fence();
+      if (!pending() || !Env::try_acquire(counters_, lock_, node)) return;
+      const Held<Lock> held(lock_, node);
+      (void)combine(wakeups);
+    }
   }
 
   Counters& counters_;
-  LockAccess<Lock, Env> access_;
+  Lock lock_;
   alignas(platform::cache_line) typename P::template atomic<std::int32_t> queued_{0};  // a hint; short-term negative
   sync::TicketQueue<P, Work, Slots> queue_;
 };

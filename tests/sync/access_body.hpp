@@ -4,8 +4,7 @@
 // alone, that of one thread in order, and before what the same thread runs later. Where there is a communication thread, it is
 // thread 0, which sleeps when nothing is left for it.
 //
-// LeftWorkBody: thread 0 sleeps until a piece of work has been executed that thread 1 may leave in the queue, while thread 2 has the
-// lock now and then. `Left::unannounced`: thread 1 does not say that it has left something, and the checker must find the hang.
+// LeftWorkBody: threads leave work in the queue, while the last one has the lock now and then; when all have gone, nothing is left.
 #pragma once
 
 #include <array>
@@ -185,7 +184,7 @@ class AccessBody {
                                          left.executed.set(left.executed.get() + 1);
                                        },
                                        &mine};
-      if (!access_.submit(work)) state_.rouse();
+      access_.submit(work);
     } else {
       const auto work = [this](Wakeups&) { tick(); };
       access_.run(work);
@@ -226,51 +225,34 @@ class AccessBody {
   typename P::template atomic<std::uint32_t> finished_{0};
 };
 
-template <platform::Platform P, Left left = Left::announced>
+template <platform::Platform P>
 class LeftWorkBody {
   using Access = safety::QueueAccess<sync::TtasLock<P>, Bare<P>, 2, 2>;
   using Wakeups = typename Bare<P>::Wakeups;
   using order = platform::order;
 
  public:
-  LeftWorkBody(unsigned /*threads*/, unsigned rounds) : rounds_(rounds) {}
+  LeftWorkBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {}
 
   void thread(unsigned id) {
-    switch (id) {
-      case 0:
-        while (!advance())
-          bell_.wait_once([] {}, [this] { return advance(); }, [this](std::uint32_t rings) { bell_.sleep(rings); });
-        break;
-      case 1:
-        leave();
-        break;
-      default:
-        for (unsigned round = 0; round != rounds_; ++round) access_.run([](Wakeups&) {});
+    for (unsigned round = 0; round != rounds_; ++round) {
+      if (id == threads_ - 1) {
+        access_.run([](Wakeups&) {});
+      } else {
+        access_.submit({[](void* what, Wakeups&) { static_cast<LeftWorkBody*>(what)->execute(); }, this});
+      }
     }
   }
-  void finish() { require<P>(executed() && !access_.pending(), "work is left"); }
+  void finish() { require<P>(executed_.get() == (threads_ - 1) * rounds_ && !access_.pending(), "work is left"); }
 
  private:
-  bool executed() const { return executed_.load(order::acquire) != 0; }
-  bool advance() {
-    if (access_.pending()) access_.run_low([](Wakeups&) {});
-    return executed();
-  }
-  void leave() {
-    const typename Access::Work work{[](void* what, Wakeups&) {
-                                       LeftWorkBody& body = *static_cast<LeftWorkBody*>(what);
-                                       body.executed_.store(1, order::release);
-                                       body.bell_.rouse();
-                                     },
-                                     this};
-    if (!access_.submit(work) && left == Left::announced) bell_.rouse();
-  }
+  void execute() { executed_.set(executed_.get() + 1); }
 
+  const unsigned threads_;
   const unsigned rounds_;
   typename Bare<P>::Counters counters_;
-  sync::Doorbell<P, platform::Scope::process> bell_{};
   Access access_{counters_};
-  typename P::template atomic<std::uint32_t> executed_{0};
+  typename P::template plain<unsigned> executed_{0};
 };
 
 }  // namespace heddle::test

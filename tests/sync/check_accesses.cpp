@@ -11,8 +11,8 @@ void enroll_accesses() {
     for (const unsigned threads : {2U, 3U})
       enroll<AccessBody<Checker, typename C::type, 3>>("access/" + std::string(C::name), threads, 4 - threads / 3 * 2);
   });
-  enroll<LeftWorkBody<Checker>>("access/left-work", 3, 1);
-  enroll<LeftWorkBody<Checker, Left::unannounced>>("access/left-work-unannounced", 3, 1, true);
+  enroll<LeftWorkBody<Checker>>("access/left-work", 2, 2);
+  enroll<LeftWorkBody<Checker>>("access/left-work-of-several", 3, 1);
 }
 
 }  // namespace heddle::test

@@ -12,6 +12,7 @@
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
 #include "watch_body.hpp"
+#include "watched_rank_body.hpp"
 #include "word_body.hpp"
 #include "work_body.hpp"
 
@@ -63,6 +64,8 @@ void enroll_waiting() {
   enroll<ResignBody<Checker, Steps::program>>("roles/resign-and-called", 3, 1);
   enroll<ResignToBody<Checker>>("roles/resign-to", 3, 1);
   enroll<ListenBody<Checker>>("roles/listen", 3, 1);
+  enroll<ListenBody<Checker>>("roles/listen-after-leaving", 3, 2);
+  enroll<ListenBody<Checker, Left::unannounced>>("roles/listen-unannounced", 3, 2, true);
   enroll<AnnouncementsBody<Checker, 3, 6>>("announcements", 2, 2);
   enroll<AnnouncementsBody<Checker, 3, 6>>("announcements", 3, 1);
   for (const unsigned threads : {2U, 3U}) {

@@ -23,6 +23,7 @@
 #include "slot_sets_body.hpp"
 #include "survival_body.hpp"
 #include "watch_body.hpp"
+#include "watched_rank_body.hpp"
 #include "word_body.hpp"
 #include "work_body.hpp"
 
@@ -135,7 +136,7 @@ TEST(Roles, Resign) {
 }
 
 TEST(Roles, Listen) {
-  for (unsigned i = 0; i != 1'000; ++i) run_on_threads<ListenBody<Native>>(3, 1);
+  for (unsigned i = 0; i != 1'000; ++i) run_on_threads<ListenBody<Native>>(3, 1 + i % 2);
 }
 
 }  // namespace
