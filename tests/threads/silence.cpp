@@ -9,7 +9,7 @@ namespace {
 
 using namespace test;
 
-constexpr int rounds = 2000;
+constexpr int rounds = 1000;
 constexpr int tag = 1;
 constexpr int other_tag = 2;
 constexpr int longest = 20'000;  // ns that several calls take
