@@ -53,16 +53,12 @@ class QueueAccess {
   // The work is executed, now or by whoever has the lock, before it goes.
   void submit(const Work& work) {
     const auto mine = [&](Wakeups& wakeups) { work.run(work.what, wakeups); };
-    if (try_run(mine)) return;
-    Wakeups wakeups;
-    Node node(&lock_);  // first, since there may be no memory for it
-    if (!queue_.enqueue(work)) return run(mine);
-    queued_.fetch_add(1, order::release);
-    look_again(*node, wakeups);
+    if (!try_run(mine)) [[unlikely]]
+      leave(work);
   }
 
   template <class F>
-  void run(F&& f) {
+  [[gnu::always_inline]] void run(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
     const LastLook last(*this, *node, wakeups);
@@ -71,7 +67,7 @@ class QueueAccess {
   }
 
   template <class F>
-  void run_low(F&& f) {
+  [[gnu::always_inline]] void run_low(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
     const LastLook last(*this, *node, wakeups);
@@ -81,7 +77,7 @@ class QueueAccess {
 
   // False also if so much was queued that the caller's turn has not come.
   template <class F>
-  bool try_run(F&& f) {
+  [[gnu::always_inline]] bool try_run(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
     if (!Env::try_acquire(counters_, lock_, *node)) return false;
@@ -100,7 +96,7 @@ class QueueAccess {
   // When the lock has been released, whatever f has thrown.
   struct LastLook {
     LastLook(QueueAccess& of, typename Lock::node& mine, Wakeups& whom) : access(of), node(mine), wakeups(whom) {}
-    ~LastLook() { access.look_again(node, wakeups); }
+    [[gnu::always_inline]] ~LastLook() { access.look_again(node, wakeups); }
     LastLook(const LastLook&) = delete;
     LastLook& operator=(const LastLook&) = delete;
 
@@ -110,7 +106,7 @@ class QueueAccess {
   };
 
   template <class F>
-  void run_held(F&& f, typename Lock::node& node, Wakeups& wakeups) {
+  [[gnu::always_inline]] void run_held(F&& f, typename Lock::node& node, Wakeups& wakeups) {
     const Held<Lock> held(lock_, node);
     while (combine(wakeups) == MaxCombine) {
     }
@@ -130,13 +126,27 @@ class QueueAccess {
     return combined;
   }
 
+  [[gnu::noinline]] void leave(const Work& work) {
+    Wakeups wakeups;
+    Node node(&lock_);  // first, since there may be no memory for it
+    if (!queue_.enqueue(work)) return run([&](Wakeups& whom) { work.run(work.what, whom); });
+    queued_.fetch_add(1, order::release);
+    look_again(*node, wakeups);
+  }
+
   // After a release, or an enqueue.
-  void look_again(typename Lock::node& node, Wakeups& wakeups) {
-    for (;;) {
+  [[gnu::always_inline]] void look_again(typename Lock::node& node, Wakeups& wakeups) {
+    P::full_fence();
+    if (pending()) [[unlikely]]
+      execute_left(node, wakeups);
+  }
+  [[gnu::cold, gnu::noinline]] void execute_left(typename Lock::node& node, Wakeups& wakeups) {
+    while (pending() && Env::try_acquire(counters_, lock_, node)) {
+      {
+        const Held<Lock> held(lock_, node);
+        (void)combine(wakeups);
+      }
       P::full_fence();
-      if (!pending() || !Env::try_acquire(counters_, lock_, node)) return;
-      const Held<Lock> held(lock_, node);
-      (void)combine(wakeups);
     }
   }
 
