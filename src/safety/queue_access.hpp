@@ -14,7 +14,8 @@
 // whoever has released the lock looks at the queue once more, and whoever has enqueued tries the lock once more.
 //
 // No work is left behind: of a release and an enqueue, each with a full fence and a look behind it, either the one who released
-// sees the work, or the one who enqueued finds the lock free, or taken by another one who releases it later.
+// sees the work, or the one who enqueued finds the lock free, or taken by another one who releases it later. A piece that is
+// taken before it is counted hides another one until it is; then its thread looks.
 //
 // Memory orders: the fences order "free" against "is there work?" and "work" against "is it free?". The number of pieces is released with
 // each, and the next fence of who has seen it acquires: a number above zero shows a piece in the queue, at the second look at the latest.
@@ -152,7 +153,7 @@ class QueueAccess {
 
   Counters& counters_;
   Lock lock_;
-  alignas(platform::cache_line) typename P::template atomic<std::int32_t> queued_{0};  // a hint; short-term negative
+  alignas(platform::cache_line) typename P::template atomic<std::int32_t> queued_{0};  // short-term negative
   sync::TicketQueue<P, Work, Slots> queue_;
 };
 

@@ -229,7 +229,6 @@ template <platform::Platform P>
 class LeftWorkBody {
   using Access = safety::QueueAccess<sync::TtasLock<P>, Bare<P>, 2, 2>;
   using Wakeups = typename Bare<P>::Wakeups;
-  using order = platform::order;
 
  public:
   LeftWorkBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {}
