@@ -51,6 +51,38 @@ class Operations(clusters.Case):
             self.assertIn("node 2 has been killed\ntrue: 255", said)
             self.assertIn("alive: 1 3", said)
 
+    def test_a_killed_node_whose_network_namespace_lives_on(self):
+        """The kernel takes a namespace away late, and here never: node 1 holds a socket of node 2."""
+        hold = """import os, socket
+with socket.socket(socket.AF_UNIX) as door:
+    door.bind("/run/cluster/door")
+    door.listen()
+    open("/run/cluster/open", "w").close()
+    visitor, _ = door.accept()
+    held = socket.recv_fds(visitor, 1, 1)
+    open("/run/cluster/held", "w").close()
+    input()"""
+        give = """import socket
+with socket.socket(socket.AF_UNIX) as door, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as given:
+    door.connect("/run/cluster/door")
+    socket.send_fds(door, [b"x"], [given.fileno()])"""
+        for options in ((), ("--delay", "100us"), ("--rails", "2")):
+            said = self.script(*options, "2", text=f"""
+                mkfifo /run/cluster/end
+                python3 -c '{hold}' < /run/cluster/end &
+                exec 9> /run/cluster/end
+                while ! test -e /run/cluster/open; do sleep 0.05; done
+                cluster node 2 python3 -c '{give}'
+                while ! test -e /run/cluster/held; do sleep 0.05; done
+                {REACHES} node2
+                cluster kill-node 2
+                {MISSES} node2 && echo REACHED
+                echo >&9
+                wait
+                echo END""")
+            self.assertNotIn("REACHED", said)
+            self.assertIn("END", said)
+
     def test_node_1_is_killed_with_its_command(self):
         done = clusters.cluster("2", "cluster", "kill-node", "1")
         self.assertEqual(done.returncode, 128 + 9)

@@ -153,8 +153,15 @@ class Init:
                 del self.pids[number]
                 self.agents.pop(number).close()
 
+    def rails(self) -> range:
+        return range(1, self.plan.links.rails + 1)
+
     def kill(self, number: int) -> None:
-        """The first process of the node, and with it the kernel all others. They are gone when it has been reaped."""
+        """The first process of the node, and with it the kernel all others. They are gone when it has been reaped. Its
+        cables are pulled first: the kernel takes a network namespace away some time after its last process, and its
+        interfaces answer until then."""
+        for rail in self.rails():
+            self.network.set_link(number, rail, up=False)
         os.kill(self.pids[number], signal.SIGKILL)
         limit = time.monotonic() + GRACE
         while number in self.pids:
@@ -203,10 +210,9 @@ class Init:
             self.kill(number)
             wire.send(asker, {"ok": None})
         elif asked == "link":
-            every = range(1, self.plan.links.rails + 1)
-            if request["rail"] and request["rail"] not in every:
+            if request["rail"] and request["rail"] not in self.rails():
                 wire.send(asker, {"error": f"there is no rail {request['rail']}: this cluster has {self.plan.links.rails}"})
                 return
-            for rail in [request["rail"]] if request["rail"] else every:
+            for rail in [request["rail"]] if request["rail"] else self.rails():
                 self.network.set_link(number, rail, request["up"])
             wire.send(asker, {"ok": None})
