@@ -225,12 +225,15 @@ def main() -> int:
         print(f"seed {given.seed}", flush=True)
         return inside(given)
     nodes = max(int(shape.split("x")[0]) for shape in given.shapes.split(","))
+    cluster = str(TREE / "tools" / "cluster")
+    if subprocess.run([cluster, "1", "true"], cwd=TREE).returncode == 77:  # nor is a launcher installed for it
+        return 77
     launcher = ["--hydra"] if given.launcher == "hydra" else ["--slurm"]
     again = [sys.executable, "-B", __file__, *sys.argv[1:], "--inside"]
     if launcher == ["--slurm"]:
         again = ["salloc", "--quiet", f"-N{nodes}", *again]
     rails = ["--rails", str(len(given.rails.split(",")))] if given.rails else []
-    return subprocess.run([str(TREE / "tools" / "cluster"), *launcher, *rails, str(nodes), *again], cwd=TREE).returncode
+    return subprocess.run([cluster, *launcher, *rails, str(nodes), *again], cwd=TREE).returncode
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ peer is never handicapped: what is set here was chosen because the peer is faste
 and is written into every result. A peer's other settings can be measured by name, `impi:wait`; `:stock` is how it comes.
 """
 
+import fcntl
 import importlib.util
 import os
 import re
@@ -153,14 +154,8 @@ def peer(label: str, tell) -> Mpi:
     if label not in PEER_NAMES:
         raise BadInput(f"no reference MPI is called {label!r}; there are {', '.join(PEER_NAMES)}")
     name, _, setting = label.partition(":")
-    kind, packages = PEERS[name].kind, PEERS[name].packages
-    prefix = installed(name)
-    if not prefix:
-        prefix = environment(name)
-        tell(f"installing {PEERS[name].title} from PyPI into {prefix}")
-        install(name, prefix, packages)
-        (prefix / READY).touch()
-    return kind(label, prefix, setting=setting)
+    prefix = installed(name) or install_once(name, tell)
+    return PEERS[name].kind(label, prefix, setting=setting)
 
 
 READY = ".ready"  # in an environment of this command's own: it is complete
@@ -180,11 +175,23 @@ def installed(name: str) -> Path | None:
     return own if (own / READY).exists() else None
 
 
+def install_once(name: str, tell) -> Path:
+    """The peer's prefix, where one process installs it however many ask at once."""
+    prefix = environment(name)
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    with prefix.with_name(f"{prefix.name}.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (prefix / READY).exists():
+            tell(f"installing {PEERS[name].title} from PyPI into {prefix}")
+            install(name, prefix, PEERS[name].packages)
+            (prefix / READY).touch()
+    return prefix
+
+
 def install(name: str, prefix: Path, packages: tuple[str, ...]) -> None:
     if importlib.util.find_spec("ensurepip") is None:
         raise BadInput(f"reference MPI {name} can't be installed: this Python has no ensurepip (Debian: apt-get install python3-venv)")
     shutil.rmtree(prefix, ignore_errors=True)
-    prefix.parent.mkdir(parents=True, exist_ok=True)
     for step in ([sys.executable, "-m", "venv", str(prefix)],
                  [str(prefix / "bin" / "python"), "-m", "pip", "install", "--quiet",
                   "--disable-pip-version-check", *packages]):
