@@ -21,7 +21,7 @@ this machine does not allow a cluster.
 In a cluster, or with --name from outside:
   cluster node K COMMAND...      run a command on node K, here
   cluster link K down|up [RAIL]  pull the node's cable, or plug it in
-  cluster kill-node K            the node loses power
+  cluster kill-node K            all its processes end, and then it answers no more
   cluster status
 """
 MOST_NODES = 250

@@ -14,6 +14,7 @@ from . import kernel, launchers, node, slurm, wire
 from .network import Links, Network, hosts
 
 GRACE = 3.0  # seconds between a signal to the command and the end of everything
+LAST_WORDS = 0.2  # seconds in which the connections of a node that was killed are closed, beside what the network takes
 
 
 @dataclass
@@ -153,15 +154,10 @@ class Init:
                 del self.pids[number]
                 self.agents.pop(number).close()
 
-    def rails(self) -> range:
-        return range(1, self.plan.links.rails + 1)
-
     def kill(self, number: int) -> None:
-        """The first process of the node, and with it the kernel all others. They are gone when it has been reaped. Its
-        cables are pulled first: the kernel takes a network namespace away some time after its last process, and its
-        interfaces answer until then."""
-        for rail in self.rails():
-            self.network.set_link(number, rail, up=False)
+        """The first process of the node, and with it the kernel all others, which closes their connections. They are gone
+        when it has been reaped. The node's interfaces are not: a network namespace is taken away some time later, and answers
+        until then. So, after the last words of the connections, its cables are pulled."""
         os.kill(self.pids[number], signal.SIGKILL)
         limit = time.monotonic() + GRACE
         while number in self.pids:
@@ -169,6 +165,8 @@ class Init:
                 raise OSError(f"node {number} has a process that does not end")
             time.sleep(0.001)
             self.reap()
+        time.sleep(LAST_WORDS + 2 * (self.plan.links.delay + self.plan.links.jitter) / 1e9)
+        self.network.cut(number)
 
     # ---- what is asked ----------------------------------------------------------------------------------------------
 
@@ -210,9 +208,10 @@ class Init:
             self.kill(number)
             wire.send(asker, {"ok": None})
         elif asked == "link":
-            if request["rail"] and request["rail"] not in self.rails():
+            every = self.plan.links.every_rail
+            if request["rail"] and request["rail"] not in every:
                 wire.send(asker, {"error": f"there is no rail {request['rail']}: this cluster has {self.plan.links.rails}"})
                 return
-            for rail in [request["rail"]] if request["rail"] else self.rails():
+            for rail in [request["rail"]] if request["rail"] else every:
                 self.network.set_link(number, rail, request["up"])
             wire.send(asker, {"ok": None})

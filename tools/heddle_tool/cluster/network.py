@@ -6,6 +6,7 @@ a node sends.
 """
 
 import os
+import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,10 @@ class Links:
     loss: float = 0.0
 
     @property
+    def every_rail(self) -> range:
+        return range(1, self.rails + 1)
+
+    @property
     def forwarded(self) -> bool:
         return bool(self.delay or self.jitter or self.loss)
 
@@ -38,7 +43,7 @@ def address(node: int, rail: int) -> str:
 def hosts(links: Links) -> str:
     """/etc/hosts: nodeK leads to the first rail, nodeK-2 to the second."""
     lines = ["127.0.0.1 localhost"]
-    for rail in range(1, links.rails + 1):
+    for rail in links.every_rail:
         suffix = "" if rail == 1 else f"-{rail}"
         lines += [f"{address(node, rail)} node{node}{suffix}" for node in range(1, links.nodes + 1)]
     return "\n".join(lines) + "\n"
@@ -61,7 +66,7 @@ class Network:
 
     def build(self, pids: list[int]) -> None:
         """`pids`: the nodes' first processes, node 1 first."""
-        rails = range(1, self.links.rails + 1)
+        rails = self.links.every_rail
         lines = ["link set lo up"]
         if self.links.forwarded:
             self.start_forwarder()
@@ -104,6 +109,22 @@ class Network:
             self.process.stdout.readline()  # it has been done
         else:
             batch("ip", [f"link set {port(node, rail)} {DOWN_AND_UP[up]}"])
+
+    def cut(self, node: int) -> None:
+        """Pulls all cables of a node that has been killed; the kernel may have taken them away, or be about to."""
+        for rail in self.links.every_rail:
+            try:
+                self.set_link(node, rail, up=False)
+            except OSError:
+                if is_there(port(node, rail)):
+                    raise
+
+
+def is_there(interface: str) -> bool:
+    try:
+        return socket.if_nametoindex(interface) != 0
+    except OSError:
+        return False
 
 
 def port(node: int, rail: int) -> str:
