@@ -176,15 +176,18 @@ def installed(name: str) -> Path | None:
 
 
 def install_once(name: str, tell) -> Path:
-    """The peer's prefix, where one process installs it however many ask at once."""
+    """The peer's prefix, where one process installs it however many ask at once: it holds the folder above."""
     prefix = environment(name)
     prefix.parent.mkdir(parents=True, exist_ok=True)
-    with prefix.with_name(f"{prefix.name}.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    folder = os.open(prefix.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
         if not (prefix / READY).exists():
             tell(f"installing {PEERS[name].title} from PyPI into {prefix}")
             install(name, prefix, PEERS[name].packages)
             (prefix / READY).touch()
+    finally:
+        os.close(folder)
     return prefix
 
 
