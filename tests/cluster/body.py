@@ -226,7 +226,7 @@ def main() -> int:
         return inside(given)
     nodes = max(int(shape.split("x")[0]) for shape in given.shapes.split(","))
     cluster = str(TREE / "tools" / "cluster")
-    if subprocess.run([cluster, "1", "true"], cwd=TREE).returncode == 77:  # nor is a launcher installed for it
+    if subprocess.run([cluster, "1", "true"], cwd=TREE).returncode == 77:  # before a launcher is installed in vain
         return 77
     launcher = ["--hydra"] if given.launcher == "hydra" else ["--slurm"]
     again = [sys.executable, "-B", __file__, *sys.argv[1:], "--inside"]

@@ -115,8 +115,8 @@ void freed_sends() {
     MPI_Recv(in.data(), size_of(i), MPI_BYTE, left(), 500 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     expect_message(in, mix(left(), i), "a freed send");
   }
-  // All have been received, so `out` may go. By a message, not a barrier through shared memory: what orders a free behind the last look of
-  // the thread that communicated is then to be seen in this process too, by the thread sanitizer.
+  // All have been received, so `out` may go. A message says so, not a barrier through shared memory: then the thread sanitizer, which sees
+  // one process, sees that `out` is freed after the communication thread has read it.
   MPI_Sendrecv(nullptr, 0, MPI_BYTE, left(), 499, nullptr, 0, MPI_BYTE, right(), 499, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
 }

@@ -16,7 +16,7 @@ ASKERS = 8
 
 class Peers(unittest.TestCase):
     def ask(self, *refusals: bool) -> tuple[list[Path | None], list[Path], list[str]]:
-        """What each asker got (None: a refusal), the installations that were tried, what was told. `refusals`: whether the first attempts
+        """What each asker got (None: a refusal), the installations that were tried, what was told of them. `refusals`: whether the first attempts
         fail."""
         tried: list[Path] = []
         told: list[str] = []
@@ -26,7 +26,9 @@ class Peers(unittest.TestCase):
             tried.append(prefix)
             self.assertFalse(prefix.exists(), "somebody else is at it")
             prefix.mkdir()
-            time.sleep(0.02)
+            end = time.monotonic() + 20
+            while not any(line.startswith("waiting") for line in told) and time.monotonic() < end:
+                time.sleep(0.001)
             if refusals[len(tried) - 1:][:1] == (True,):
                 prefix.rmdir()
                 raise BadInput("no network")
@@ -46,7 +48,8 @@ class Peers(unittest.TestCase):
             for each in askers:
                 each.join()
             self.assertEqual(mpis.installed("mpich"), mpis.environment("mpich"))
-        return got, tried, told
+        self.assertEqual({line.split()[0] for line in told}, {"installing", "waiting"})
+        return got, tried, [line for line in told if line.startswith("installing")]
 
     def test_one_installs_and_the_others_wait(self):
         got, tried, told = self.ask()

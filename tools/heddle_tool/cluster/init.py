@@ -14,7 +14,7 @@ from . import kernel, launchers, node, slurm, wire
 from .network import Links, Network, hosts
 
 GRACE = 3.0  # seconds between a signal to the command and the end of everything
-LAST_WORDS = 0.2  # seconds in which the connections of a node that was killed are closed, beside what the network takes
+CLOSING = 0.2  # seconds in which the connections of a killed node are closed, besides the network's delay
 
 
 @dataclass
@@ -157,7 +157,7 @@ class Init:
     def kill(self, number: int) -> None:
         """The first process of the node, and with it the kernel all others, which closes their connections. They are gone
         when it has been reaped. The node's interfaces are not: a network namespace is taken away some time later, and answers
-        until then. So, after the last words of the connections, its cables are pulled."""
+        until then. So its cables are pulled, once the connections have been closed."""
         os.kill(self.pids[number], signal.SIGKILL)
         limit = time.monotonic() + GRACE
         while number in self.pids:
@@ -165,7 +165,7 @@ class Init:
                 raise OSError(f"node {number} has a process that does not end")
             time.sleep(0.001)
             self.reap()
-        time.sleep(LAST_WORDS + 2 * (self.plan.links.delay + self.plan.links.jitter) / 1e9)
+        time.sleep(CLOSING + 2 * (self.plan.links.delay + self.plan.links.jitter) / 1e9)
         self.network.cut(number)
 
     # ---- what is asked ----------------------------------------------------------------------------------------------
