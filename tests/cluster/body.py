@@ -26,10 +26,9 @@ TREE = Path(__file__).resolve().parents[2]
 NO_FLUX = "submit=flux needs time-stamp counters"
 SHOWN = 30  # last lines of what a failed run has said
 
-# What stands for the body where there is little time: a part of each folder, and the thread tests under models that differ most. object.comm and
-# p2p.credits suppose that all ranks are on one machine.
-CORE = (r"^(p2p\.(modes|threads|farewell|cancel_remote)|coll\.(movement|reduction|crossings|threads)"
-        r"|rma\.(active|passive|accumulate)|partitioned\.exchange|object\.sessions|topo\.graph|threads\.(ordering|random))$")
+# What stands for the body where there is little time: a part of each folder, and the thread tests under models that differ most.
+CORE = (r"^(p2p\.(modes|threads|farewell|cancel_remote|credits)|coll\.(movement|reduction|crossings|threads)"
+        r"|rma\.(active|passive|accumulate)|partitioned\.exchange|object\.(comm|sessions)|topo\.graph|threads\.(ordering|random))$")
 
 
 @dataclass(frozen=True)
