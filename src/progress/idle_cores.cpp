@@ -18,6 +18,7 @@ constexpr std::int64_t fresh = 10'000;          // several looks around
 constexpr std::int64_t yield_alone = 1'500;     // a yield that takes longer has run somebody
 constexpr std::int64_t shortest_rest = 2'000;   // from an order that moved nothing to the next, doubled each time
 constexpr std::int64_t longest_rest = 50'000;
+constexpr std::int64_t used_gap = 10'000;  // a look takes a line from the program, for 0.1 to 0.3 us
 
 constexpr std::uint32_t poll_gap = 4;          // pauses between two looks
 constexpr std::uint32_t grace_pause = 20;      // pauses in which the program may take itself what has been seen
@@ -26,7 +27,11 @@ constexpr std::uint32_t polls_per_yield = 16;  // of a worker that stays
 }  // namespace
 
 IdleCores::IdleCores(Attended& work, sync::Doorbell<platform::Native>& bell, const cpu_set_t& cores, Deferral deferral)
-    : work_(work), bell_(bell), cores_(cores), direct_(deferral == Deferral::direct) {
+    : work_(work),
+      bell_(bell),
+      cores_(cores),
+      direct_(deferral == Deferral::direct),
+      used_gap_(deferral == Deferral::none ? used_gap : 0) {  // what is left to idle cores does not wait
   try {
     worker_ = threads::make_helper([this] { work_for_detector(); });
     detector_ = threads::make_helper([this] { detect(); });
@@ -90,14 +95,20 @@ bool IdleCores::poll_around(Keep&& keep, Act&& act) {
   std::int64_t now = Native::now();
   std::int64_t moved = now;
   std::int64_t not_before = 0;
+  std::int64_t look_at = 0;
   std::int64_t rest = shortest_rest;
   std::uint32_t taken = work_.taken();
   for (; now - moved < idle_timeout && !ending_.load(std::memory_order_relaxed); now = Native::now()) {
     if (!keep()) break;
     seen_.store(now, std::memory_order_relaxed);
+    if (now < look_at) {
+      Native::pause(poll_gap);
+      continue;
+    }
     if (const std::uint32_t by_now = work_.taken(); by_now != taken) {
       taken = by_now;
       moved = now;
+      look_at = now + used_gap_;
       used_.store(now, std::memory_order_relaxed);
       bell_.listen_no_more();
       continue;

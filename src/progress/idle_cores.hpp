@@ -13,7 +13,8 @@
 // Both sleep unless there is something to look after. The rank's doorbell calls the detector: whoever sends to this rank while
 // no thread of the program sleeps for it, and the program itself when it starts something long and goes on. Called, the detector
 // looks around until nothing has moved for `idle_timeout`, and then sleeps again. While the program takes its messages
-// itself it does not listen at all, so programs that are always in the library neither call it nor pay for it.
+// itself it does not listen at all, and seldom looks whether that is still so: programs that are always in the library do not call it,
+// and keep the cache lines in which they count what they take.
 //
 // Deferred submission (section 4.2): a nonblocking send is put on the list of its peer, as one is that finds its channel full,
 // and an idle core submits it to the network, or the next wait or test of the program does. It gets there by one of two paths:
@@ -99,6 +100,7 @@ class IdleCores {
   sync::Doorbell<platform::Native>& bell_;
   const cpu_set_t cores_;
   const bool direct_;
+  const std::int64_t used_gap_;  // ns from one look to the next at a program that takes its messages itself
   std::atomic<bool> ending_{false};
   std::atomic<std::int64_t> used_{0};   // when the program was last seen to take messages itself
   std::atomic<std::int64_t> asked_{0};  // when it was last about to send

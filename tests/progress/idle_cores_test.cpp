@@ -16,7 +16,10 @@ class Work final : public Attended {
   bool ready() const override { return left_.load(std::memory_order_relaxed) != 0; }
   bool must_ask() const override { return must_ask_; }
   bool any_unsent() const override { return ready(); }
-  std::uint32_t taken() const override { return 0; }
+  std::uint32_t taken() const override {
+    looks_.fetch_add(1, std::memory_order_relaxed);
+    return is_taken_.load(std::memory_order_relaxed) ? taken_.fetch_add(1, std::memory_order_relaxed) : 0;
+  }
   PollResult advance(bool full) override {
     if (full) asked_.fetch_add(1, std::memory_order_relaxed);
     const int found = left_.exchange(0, std::memory_order_acq_rel);
@@ -27,6 +30,9 @@ class Work final : public Attended {
   void leave_one() { left_.fetch_add(1, std::memory_order_acq_rel); }
   int done() const { return done_.load(std::memory_order_acquire); }
   void come_from_elsewhere() { must_ask_ = true; }  // before there are helpers
+  // The program has taken a message whenever somebody looks.
+  void take_always() { is_taken_.store(true, std::memory_order_relaxed); }
+  std::int64_t looks() const { return looks_.load(std::memory_order_relaxed); }
   int asked() const { return asked_.load(std::memory_order_relaxed); }
 
  private:
@@ -34,6 +40,9 @@ class Work final : public Attended {
   std::atomic<int> asked_{0};
   std::atomic<int> left_{0};
   std::atomic<int> done_{0};
+  std::atomic<bool> is_taken_{false};
+  mutable std::atomic<std::uint32_t> taken_{1};
+  mutable std::atomic<std::int64_t> looks_{0};
 };
 
 // The core of this thread idles between two looks.
@@ -102,6 +111,25 @@ TEST_P(IdleCoresByPath, EndsWhileItIsAwake) {
   EXPECT_TRUE(comes([&] { return idle.available(); }));
 }
 
+using IdleCoresOfBusyProgram = IdleCoresByPath;
+
+// They look once in 10 us, not all the time, and do not listen.
+TEST_P(IdleCoresOfBusyProgram, HasItsCountersToItself) {
+  work_.take_always();
+  IdleCores idle(work_, bell_, cores_, GetParam());
+  ASSERT_TRUE(comes([&] { return listens(); }));
+  bell_.call();
+  ASSERT_TRUE(comes([&] { return work_.looks() > 10; }));
+  const std::int64_t begin = platform::Native::now();
+  const std::int64_t looks = work_.looks();
+  ASSERT_TRUE(comes([&] { return work_.looks() > looks + 100; }));
+  const std::int64_t seen = work_.looks() - looks;
+  EXPECT_LE(seen, 2 * (platform::Native::now() - begin) / 10'000 + 10);
+  EXPECT_FALSE(listens());
+}
+
+INSTANTIATE_TEST_SUITE_P(Default, IdleCoresOfBusyProgram, testing::Values(Deferral::none),
+                         [](const auto&) { return "undeferred"; });
 INSTANTIATE_TEST_SUITE_P(Paths, IdleCoresByPath, testing::Values(Deferral::tasklet, Deferral::direct),
                          [](const auto& info) { return info.param == Deferral::direct ? "direct" : "tasklet"; });
 
