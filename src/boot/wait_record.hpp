@@ -129,7 +129,8 @@ class alignas(64) ContextName {
 };
 static_assert(sizeof(ContextName) == 64);
 
-// How far a member of a communicator has come with its collectives over shared memory (coll/node/region.hpp). In the heap.
+// How far a member of a communicator has come with its collectives over shared memory, and where its deposits are
+// (coll/node/region.hpp). In the heap.
 struct MemberProgress {
   struct Note {
     std::atomic<std::uint64_t> what;  // the operation's number, and in the low bits its kind
@@ -139,8 +140,10 @@ struct MemberProgress {
 
   alignas(
       64) platform::Native::atomic<std::uint32_t> finished;  // the last operation in which it has nothing left to do
-  Note notes[2];      // what it claimed the last two operations to be; not of barriers
-  std::int32_t rank;  // in the communicator
+  platform::Native::atomic<std::uint32_t> filled;  // the last one in which it has said that its deposit can be read
+  Note notes[2];                                   // what it claimed the last two operations to be; not of barriers
+  std::int32_t rank;                               // in the communicator
+  std::atomic<std::uint64_t> deposits;             // their offset in the heap; 0: there are none
 };
 static_assert(sizeof(MemberProgress) == 64);
 

@@ -36,6 +36,13 @@ constexpr std::size_t shared_alltoall(bool crowded) { return (crowded ? 128 : 8)
 // A block of a gather or scatter lies in a slot as long as a message of its length would be eager, that is, copied twice too. A longer one
 // is a message.
 constexpr std::size_t block_in_slot(bool one_process) { return (one_process ? 4 : 16) * kilobyte; }
+// With more ranks than cores, where whoever waits for the other side of a message waits for a process that is not running, it lies in a
+// deposit instead, so that its sender goes on. Between ranks of one process a message is one copy, so that deposits pay for less.
+constexpr std::size_t gather_in_deposit(bool one_process, bool crowded) {
+  return crowded ? (one_process ? 64 : 256) * kilobyte : 0;
+}
+// All blocks of a scatter are copied by its root alone, while receivers of messages would share that out.
+constexpr std::size_t scatter_in_deposit(bool crowded) { return crowded ? 64 * kilobyte : 0; }
 
 // Over several nodes leaders carry a collective between them, whatever its length (leaders.hpp): each byte crosses as often as it has
 // to. So what a member does depends on no length that another may see otherwise. Up to so many bytes, one slot of a region, the steps

@@ -83,7 +83,7 @@ void release_state(Comm& comm) {
   comm.coll = nullptr;
   if (state->block != node::nowhere) {
     const int members = state->nodes ? static_cast<int>(state->nodes->local.size()) : comm.size;
-    p2p::shared_memory(*comm.owner).release(state->block, Region::bytes_for(members));
+    Region::release(p2p::shared_memory(*comm.owner), state->block, members);
   }
   delete state;
 }

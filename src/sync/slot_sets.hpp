@@ -11,8 +11,9 @@
 //     else await that member.is_open(round); ... read what the last one has made ...
 //     if (member.finish(round)) ... tell the others: somebody waits for a set
 //
-// One member alone may also fill its slot and open (a broadcast). A member may have several rounds under way, at most `Sets`, before it
-// finishes the last of them, which finishes all.
+// One member alone may also fill its slot and open (a broadcast). Members that fill() before they arrive let a reader that waits for all
+// read their slots as they come. A member may have several rounds under way, at most `Sets`, before it finishes the last of them, which
+// finishes all.
 //
 // Invariants: `open` is the round whose outcome is there to be read; `finished` of a member is the last round in which it has nothing
 // left to do; nobody enters round r before everyone has finished round r - Sets. `arrived` is 0 between two uses.
@@ -21,8 +22,9 @@
 // No wake-up is lost: who waits for a set says so before it looks again behind a heavy fence (Doorbell::wait_once), finish() looks
 // for that behind a light fence after it has said that it is over.
 //
-// Memory orders: arrive is acq_rel, so that the last one acquires from all before it; open releases, is_open acquires. `finished`
-// is released, and acquired by enter: the set is handed back with it; against `waiting` it is ordered by the fences. `arrived` is
+// Memory orders: arrive is acq_rel, so that the last one acquires from all before it; open releases, is_open acquires; fill releases,
+// is_filled acquires. `finished` is released, and acquired by enter: the set is handed back with it; against `waiting` it is ordered by
+// the fences. `arrived` is
 // cleared relaxed: finish() releases it for the next use. A mark of who strays is acquired with what was before it, and ordered against
 // `open` at the one who makes it alone: so both miss each other less often, and the checker does not miss those two orders.
 #pragma once
@@ -45,7 +47,7 @@ struct SlotSet {
   typename P::template atomic<Round> strayed;  // the round (of a broadcast) in which a member went another way
 };
 
-// One member's view. Shared has set(round), a SlotSet; finished(member) and waiting(), an atomic<uint32_t> each.
+// One member's view. Shared has set(round), a SlotSet; finished(member), filled(member) and waiting(), an atomic<uint32_t> each.
 template <platform::Platform P, std::uint32_t Sets, class Shared>
 class SlotSetMember {
   using order = platform::order;
@@ -77,6 +79,13 @@ class SlotSetMember {
   }
   // After arrive() has told this member that it is the last.
   bool agreed() const { return agreed_; }
+
+  // This member has filled its slot, for a reader who does not wait for all. Before arrive().
+  void fill(Round round) { shared_.filled(rank_).store(round, order::release); }
+  // Of a round that the reader has not finished, so that nobody is further ahead than there are sets.
+  bool is_filled(Round round, std::uint32_t member) const {
+    return shared_.filled(member).load(order::acquire) - round < Sets;
+  }
 
   void open(Round round) { shared_.set(round).open.store(round, order::release); }
   bool is_open(Round round) const { return shared_.set(round).open.load(order::acquire) == round; }

@@ -1,6 +1,8 @@
-// Gather and scatter with blocks on both sides of every border: what lies beside its label, in a slot of its own, or comes as a message.
+// Gather and scatter with blocks on both sides of every border: what lies beside its label, in a slot of its own, in a deposit, or comes as
+// a message.
 // Every root, in place, layouts on both sides, and vector variants whose blocks differ so that each is on another side; in turns with
-// other operations that use the same memory, and many at once, so that ranks run ahead of the root.
+// other operations that use the same memory, and many at once, so that ranks run ahead of the root. With the argument `full` the node has
+// no memory for deposits; nor for long messages with layouts, so that there are none.
 #include "harness.hpp"
 
 using namespace test;
@@ -8,9 +10,11 @@ using namespace test;
 namespace {
 
 // Of blocks, in pairs of ints: around 240 bytes (beside the label), 4 KiB (a slot, between ranks of one process) and 16 KiB (between
-// processes).
-constexpr int lengths[] = {0, 1, 29, 30, 31, 511, 512, 513, 2047, 2048, 2049, 5001};
+// processes); then around 64 and 256 KiB (a deposit), and several MiB.
+constexpr int lengths[] = {0,    1,    29,   30,   31,   511,   512,   513,   2047,  2048,
+                           2049, 5001, 8191, 8192, 8193, 32767, 32768, 32769, 300001};
 constexpr int border_count = sizeof lengths / sizeof *lengths;
+constexpr int first_long = 12;  // from there on one root each is enough
 
 int elements(const Type& type, int pairs) { return pairs * 2 / type.ints(); }
 
@@ -19,8 +23,10 @@ struct Blocks {
   int total = 0;
 };
 
-// Block r has lengths[(first + r * step) % border_count] pairs.
-int pairs_of(int r, int first, int step) { return lengths[(first + r * step) % border_count]; }
+// Of block r; long ones are together with short ones, but only where the first is long, as they take their time.
+int pairs_of(int r, int first, int step) {
+  return lengths[(first + r * step) % (first < first_long ? first_long : border_count)];
+}
 
 Blocks blocks_of(const Communicator& c, const Type& type, int first, int step) {
   Blocks b;
@@ -120,6 +126,47 @@ void run_ahead(const Communicator& c) {
   }
 }
 
+// The same with blocks for deposits, of other lengths each time, whose first and last bytes are looked at. Who has sent is not held up, and
+// no block is overwritten before it is read.
+void run_ahead_with_long_blocks(const Communicator& c) {
+  constexpr int most = 8200, least = 4000;
+  const auto n = [](int i) { return most - i * 97 % (most - least); };
+  std::vector<int> mine(most), all(static_cast<std::size_t>(c.size) * most);
+  const auto holds = [&](int r, int i, int what) {
+    const int* block = all.data() + static_cast<std::ptrdiff_t>(r) * n(i);
+    return block[0] == what && block[n(i) - 1] == what;
+  };
+  for (int i = 0; i < 60; ++i) {
+    const int root = i < 30 ? i / 10 % c.size : i % c.size;
+    std::fill(mine.begin(), mine.end(), c.rank + i);
+    MPI_Gather(mine.data(), n(i), MPI_INT, all.data(), n(i), MPI_INT, root, c.comm);
+    for (int r = 0; c.rank == root && r < c.size; ++r) expect(holds(r, i, r + i), "a long gather of many");
+    if (i % 4 == 3) {
+      for (int r = 0; r < c.size; ++r) std::fill_n(all.begin() + static_cast<std::ptrdiff_t>(r) * n(i), n(i), r * i);
+      MPI_Scatter(all.data(), n(i), MPI_INT, mine.data(), n(i), MPI_INT, root, c.comm);
+      expect(mine[0] == c.rank * i && mine[static_cast<std::size_t>(n(i)) - 1] == c.rank * i, "a long scatter of many");
+    }
+    if (i % 11 == 10) MPI_Barrier(c.comm);
+  }
+}
+
+// All memory of the node that is left, in windows of this process alone; the larger pieces first.
+std::vector<MPI_Win> take_all() {
+  std::vector<MPI_Win> out;
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  for (MPI_Aint bytes = MPI_Aint{1} << 34; bytes >= 4096;) {
+    void* memory;
+    MPI_Win window;
+    if (MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, MPI_COMM_SELF, static_cast<void*>(&memory), &window) ==
+        MPI_SUCCESS) {
+      out.push_back(window);
+    } else {
+      bytes /= 2;
+    }
+  }
+  return out;
+}
+
 // Another operation in the same memory, and one of messages: all are in step.
 void others(const Communicator& c, int i) {
   int x = c.rank + i, sum = 0;
@@ -138,12 +185,20 @@ int main(int argc, char** argv) {
   Random random(seed);
   std::vector<Type> types = all_types();
   std::vector<Communicator> communicators = all_communicators();
+  std::vector<MPI_Win> windows;
+  const bool full = argc > 2 && std::string(argv[2]) == "full";
+  if (full) {
+    for (const Communicator& c : communicators) MPI_Barrier(c.comm);  // they have their memory
+    if (world_rank == 0) windows = take_all();
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
   const auto pick = [&]() -> const Type& {
-    return types[static_cast<std::size_t>(random.below(static_cast<int>(types.size())))];
+    return types[full ? 0 : static_cast<std::size_t>(random.below(static_cast<int>(types.size())))];
   };
   for (const Communicator& c : communicators) {
     for (int first = 0; first < border_count; ++first) {
-      for (int root = 0; root < c.size; ++root) {
+      const bool is_long = first >= first_long;
+      for (int root = is_long ? first % c.size : 0; root < c.size; root += is_long ? c.size : 1) {
         const int step = 1 + random.below(border_count - 1);
         const bool in_place = random.below(2) == 1;
         test_gather({c, pick(), pick(), first, 0, root, in_place});
@@ -154,7 +209,9 @@ int main(int argc, char** argv) {
       others(c, first);
     }
     run_ahead(c);
+    run_ahead_with_long_blocks(c);
   }
+  for (MPI_Win& window : windows) MPI_Win_free(&window);
   free_communicators(communicators);
   for (Type& type : types)
     if (type.handle != MPI_INT) MPI_Type_free(&type.handle);

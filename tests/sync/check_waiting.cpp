@@ -71,9 +71,11 @@ void enroll_waiting() {
   for (const unsigned threads : {2U, 3U}) {
     enroll<ReduceBody<Checker, 3>>("slot-sets/reduce", threads, 4);
     enroll<BroadcastBody<Checker, 3>>("slot-sets/broadcast", threads, 4);
+    enroll<GatherBody<Checker, 3>>("slot-sets/gather", threads, 4);
   }
   enroll<StrayBody<Checker>>("slot-sets/stray", 2, 1);
   enroll<BroadcastBody<Checker, 3, platform::Scope::process, Told::nobody>>("slot-sets/untold", 2, 4, true);
+  enroll<GatherBody<Checker, 3, platform::Scope::process, Filled::too_early>>("slot-sets/filled-too-early", 2, 4, true);
 }
 
 }  // namespace heddle::test

@@ -3,6 +3,9 @@
 // ReduceBody: everyone fills its slot; the last to come adds them up, and all read the sum. In every second round there are two rounds
 // under way. BroadcastBody: the last thread fills its slot and goes on, until the sets are used up, since it waits for nobody else; the others
 // read. `Told::nobody`: who finishes a set that somebody waits for does not say so, and the checker must find the hang.
+//
+// GatherBody: all but the last thread fill their slots and go on, until the sets are used up; that one reads each slot as it is filled, and
+// the rest when all have come. `Filled::too_early`: a member says that its slot is filled before it is, and the checker must find the race.
 #pragma once
 
 #include <array>
@@ -24,6 +27,7 @@ class SlotSetGroup {
     SlotSetGroup* group;
     sync::SlotSet<P>& set(sync::Round round) const { return group->sets_[round % Sets]; }
     atomic<std::uint32_t>& finished(unsigned member) const { return group->finished_[member]; }
+    atomic<std::uint32_t>& filled(unsigned member) const { return group->filled_[member]; }
     atomic<std::uint32_t>& waiting() const { return group->waiting_; }
   };
   using Member = sync::SlotSetMember<P, Sets, View>;
@@ -42,6 +46,7 @@ class SlotSetGroup {
  private:
   std::array<sync::SlotSet<P>, Sets> sets_{};
   std::array<atomic<std::uint32_t>, MaxThreads> finished_{};
+  std::array<atomic<std::uint32_t>, MaxThreads> filled_{};
   atomic<std::uint32_t> waiting_{0};
   std::array<sync::Doorbell<P, where>, MaxThreads> bells_{};
 };
@@ -145,6 +150,65 @@ class BroadcastBody {
   const unsigned rounds_;
   Group group_;
   std::array<plain<unsigned>, sets> slots_;
+  std::array<plain<unsigned>, MaxThreads> done_;
+};
+
+enum class Filled { in_time, too_early };
+
+template <platform::Platform P, unsigned MaxThreads, platform::Scope where = platform::Scope::process,
+          Filled filled = Filled::in_time>
+class GatherBody {
+  static constexpr unsigned sets = 2;
+  using Group = SlotSetGroup<P, MaxThreads, sets, where>;
+  using Member = typename Group::Member;
+  template <class T>
+  using plain = typename P::template plain<T>;
+
+ public:
+  GatherBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {}
+
+  void thread(unsigned id) {
+    Member me({&group_}, threads_, id);
+    const unsigned root = threads_ - 1;
+    for (unsigned i = 0; i != rounds_; ++i) {
+      const sync::Round round = me.enter([&](auto&& holds) { group_.await(id, holds); });
+      if (id != root) {
+        if (filled == Filled::too_early) me.fill(round);
+        slots_[round % sets][id].set(round);
+        if (filled == Filled::in_time) me.fill(round);
+      }
+      if (me.arrive(round, 7)) {
+        me.open(round);
+        group_.tell(threads_, id);
+      } else if (id == root) {
+        for (unsigned m = 0; m != root; ++m)
+          if (me.is_filled(round, m)) read(round, m);
+        group_.await(id, [&] { return me.is_open(round); });
+      }
+      if (id == root) {
+        for (unsigned m = 0; m != root; ++m) {
+          require<P>(me.is_filled(round, m), "all have come, and one has not filled its slot");
+          read(round, m);
+        }
+      }
+      if (me.finish(round)) group_.tell(threads_, id);
+    }
+    done_[id].set(1);
+  }
+  void finish() {
+    for (unsigned id = 0; id != threads_; ++id) require<P>(done_[id].get() == 1, "a member has not come back");
+    require<P>(group_.nobody_waits(), "somebody waits for a set");
+  }
+
+ private:
+  void read(sync::Round round, unsigned member) {
+    require<P>(slots_[round % sets][member].get() == round, "a slot of another round");
+  }
+
+  const unsigned threads_;
+  const unsigned rounds_;
+  Group group_;
+  std::array<std::array<plain<unsigned>, MaxThreads>, sets> slots_;
   std::array<plain<unsigned>, MaxThreads> done_;
 };
 

@@ -76,6 +76,7 @@ void register_all() {
   add<PatienceBody<Native>>("Patience", "ticking", {1, 2, 3, 8, max_threads}, 800);
   add<ReduceBody<Native, max_threads>>("SlotSets", "reduce", {1, 2, 3, 8, max_threads}, 4'000);
   add<BroadcastBody<Native, max_threads>>("SlotSets", "broadcast", {2, 3, 8, max_threads}, 4'000);
+  add<GatherBody<Native, max_threads>>("SlotSets", "gather", {2, 3, 8, max_threads}, 4'000);
   add<AnnouncementsBody<Native, max_threads, 8'000>>("Announcements", "treiber", {1, 2, 3, 8, max_threads}, 8'000);
 }
 

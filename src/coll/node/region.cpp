@@ -34,6 +34,29 @@ void Region::prepare(std::byte* base, const Members& members) {
   }
 }
 
+void Region::release(node::Heap& heap, node::Offset block, int members) {
+  const Shared shared{heap.at<std::byte>(block)};
+  auto& gone = reinterpret_cast<RegionHead*>(shared.base)->gone;
+  // The last to go acquires from the others what they have read in deposits, and where these are.
+  if (gone.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(members)) {
+    for (std::uint32_t m = 0; m < static_cast<std::uint32_t>(members); ++m)
+      if (const node::Offset deposits = shared.member(m).deposits.load(std::memory_order_relaxed))
+        heap.release(deposits, deposits_bytes);
+  }
+  heap.release(block, bytes_for(members));
+}
+
+void Region::make_deposits(int m) {
+  if (out_of_memory_) return;
+  node::Heap& heap = p2p::shared_memory(*comm_.owner);
+  const node::Offset made = heap.allocate(deposits_bytes);
+  out_of_memory_ = made == node::nowhere;
+  node::Offset there = node::nowhere;
+  // Its member and the root of a scatter may make it at the same time.
+  if (!out_of_memory_ && !member(m).deposits.compare_exchange_strong(there, made, std::memory_order_acq_rel))
+    heap.release(made, deposits_bytes);
+}
+
 bool Region::await_readers(Round e) {
   const auto await_members = [&](const auto& finished) { await(boot::Awaited::members, e, -1, finished); };
   rounds_.await_finished(e, await_members, [&] { return strayed(e); });

@@ -69,6 +69,7 @@ static_assert(sizeof(SlotSet) == 128);
 
 struct RegionHead {
   alignas(64) platform::Native::atomic<std::uint32_t> congested;  // members that wait for a slot set to be free
+  platform::Native::atomic<std::uint32_t> gone;                   // members that have released the region
 };
 
 // One member's view of a region.
@@ -78,12 +79,17 @@ class Region {
   // Slots for messages of a few lines lie together; the pages of larger ones are only there if used.
   static constexpr std::size_t small_slot = 256;
   static constexpr std::size_t large_slot = 16384;
+  // What is longer and for one other member alone may lie in a deposit, of which every member has one a slot set, made when it is first
+  // needed.
+  static constexpr std::size_t deposit_bytes = 262144;
 
   static std::size_t bytes_for(int members) {
     return offset_of_large(members) + slot_sets * static_cast<std::size_t>(members) * large_stride;
   }
   // By one member, before the others attach.
   static void prepare(std::byte* base, const Members& members);
+  // By each of the members, whatever they have done with it: the last one releases their deposits.
+  static void release(node::Heap& heap, node::Offset block, int members);
 
   // `members`' ranks stay where they are.
   Region(Comm& comm, const Members& members, std::byte* base, bool crowded);
@@ -108,6 +114,19 @@ class Region {
     return bytes <= small_slot ? base_ + offset_of_small(members_.size) + i * small_slot
                                : base_ + offset_of_large(members_.size) + i * large_stride;
   }
+  // A member's deposit of the round, or null: it has none.
+  std::byte* deposit(Round e, int m) const {
+    const node::Offset deposits = member(m).deposits.load(std::memory_order_acquire);
+    return deposits == node::nowhere
+               ? nullptr
+               : p2p::shared_memory(*comm_.owner).at<std::byte>(deposits) + e % slot_sets * deposit_bytes;
+  }
+  // For whoever fills it: makes it first, or null where there is no memory.
+  std::byte* make_deposit(Round e, int m) {
+    if (std::byte* there = deposit(e, m)) return there;
+    make_deposits(m);
+    return deposit(e, m);
+  }
   // For whoever finds that members disagree.
   void note(Round e, const Signature& signature) {
     Member::Note& mine = member(members_.rank).notes[e % 2];
@@ -119,6 +138,9 @@ class Region {
     if (signature.kind != Signature::barrier) note(e, signature);
     return rounds_.arrive(e, signature.number());
   }
+  // For one that reads this member's slot and deposit before all have come.
+  void fill(Round e) { rounds_.fill(e); }
+  bool is_filled(Round e, int m) const { return rounds_.is_filled(e, static_cast<std::uint32_t>(m)); }
   // After arrive() has told this member that it is the last.
   bool agreed() const { return rounds_.agreed(); }
   // Another member's signature that differs, as "rank 1 came with ..."; what is there of it.
@@ -139,6 +161,15 @@ class Region {
   [[nodiscard]] bool await_open(Round e, Signature::Kind kind) {
     await(boot::Awaited::members, e, -1, [this, e] { return is_open(e); });
     return slot_set(e).kind == kind;
+  }
+  // The same, and does `work()` while there is some; the core is given away in between, and for good when there has been none for a while.
+  template <class Work>
+  [[nodiscard]] bool await_open(Round e, Signature::Kind kind, Work&& work) {
+    for (int i = 0; i < turns && !is_open(e); ++i) {
+      if (work()) i = 0;
+      platform::Native::yield();
+    }
+    return await_open(e, kind);
   }
   // The same, where what comes is the leader's, who speaks for the node (coll/leaders.hpp).
   [[nodiscard]] bool await_leader(Round e, Signature::Kind kind, int leader) {
@@ -165,6 +196,7 @@ class Region {
  private:
   // Slots a few lines more than a power of two apart, so that they do not all fall into the same sets of the cache.
   static constexpr std::size_t large_stride = large_slot + 192;
+  static constexpr std::size_t deposits_bytes = slot_sets * deposit_bytes;
   static std::size_t offset_of_small(int members) {
     return sizeof(RegionHead) + slot_sets * sizeof(SlotSet) + static_cast<std::size_t>(members) * sizeof(Member);
   }
@@ -181,9 +213,11 @@ class Region {
       return reinterpret_cast<Member*>(base + sizeof(RegionHead) + slot_sets * sizeof(SlotSet))[m];
     }
     auto& finished(std::uint32_t m) const { return member(m).finished; }
+    auto& filled(std::uint32_t m) const { return member(m).filled; }
     auto& waiting() const { return reinterpret_cast<RegionHead*>(base)->congested; }
   };
 
+  void make_deposits(int m);
   Member& member(int m) const { return shared_.member(static_cast<std::uint32_t>(m)); }
   void notify(int m) const { p2p::notify(*comm_.owner, comm_.world_rank(members_.in_comm(m))); }
   static constexpr int turns = 16;
@@ -212,6 +246,7 @@ class Region {
   Members members_;
   bool crowded_;
   bool one_process_;
+  bool out_of_memory_ = false;  // for deposits; this member does not ask again
   Shared shared_;
   sync::SlotSetMember<platform::Native, slot_sets, Shared> rounds_;
 };

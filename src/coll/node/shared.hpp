@@ -11,7 +11,7 @@
 // With more ranks than cores that costs about one round of the scheduler, whatever the number of ranks.
 //
 // Gather and scatter take one round whatever the lengths, which not every member knows: a block is in a slot, or the slot says that it
-// comes as a message (blocks.cpp).
+// lies in a deposit or comes as a message (blocks.cpp).
 //
 // A slot set is used again only when every member has finished with what was in it, so an operation need not end with a
 // second round of waiting. Members agree on what goes this way because only the operation and its size decide.
