@@ -71,24 +71,25 @@ bool suits(const WaitPolicy& policy, const Model& model, std::string& why) {
   return false;
 }
 
-std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up) {
+std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up, Reach reach) {
   if (policy.kind == Kind::passive) return 0;
   if (policy.spin != 0) return policy.spin;
-  return std::clamp(wake_ups_awake * wake_up, shortest_awake, longest_awake);
+  const std::int64_t on_one_node = std::clamp(wake_ups_awake * wake_up, shortest_awake, longest_awake);
+  return reach == Reach::several_nodes ? between_nodes * on_one_node : on_one_node;
 }
 
 bool never_sleep(const WaitPolicy& policy, const Model& model) {
   return policy.kind == Kind::busy || (policy.kind == Kind::model && polls_by_itself(model));
 }
 
-std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t wake_up) {
+std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t awake, std::int64_t wake_up) {
   std::string text(name_of(policy.kind));
   if (never_sleep(policy, model)) {
     text += " (never asleep";
   } else if (policy.kind == Kind::passive) {
     text += " (asleep after one look";
   } else {
-    text += " (awake for " + microseconds(awake_time(policy, wake_up));
+    text += " (awake for " + microseconds(awake);
   }
   return text + "; a wake-up costs " + microseconds(wake_up) + " here)";
 }

@@ -41,6 +41,9 @@ bool parse_wait_policy(std::string_view text, WaitPolicy& policy, std::string& w
 // False, and why, in the same way: this model can't wait so.
 bool suits(const WaitPolicy& policy, const Model& model, std::string& why);
 
+// Where the ranks of the job are.
+enum class Reach : bool { one_node, several_nodes };
+
 // Nanoseconds to stay awake where a wake-up costs `wake_up` nanoseconds; 0: none.
 //
 // Of the cost of a wake-up it is a multiple. Who waits for a thread that must be woken itself waits a wake-up and more;
@@ -48,13 +51,17 @@ bool suits(const WaitPolicy& policy, const Model& model, std::string& why);
 // each way for ever after. Bounded on both sides, for the sake of jobs that start while the machine is loaded: a
 // wake-up on a core that is not idle is cheaper than those that come when the load has gone, and behind a queue it is
 // mostly the queue that is measured.
-std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up);
+//
+// Between nodes it is a multiple of that: who sleeps is woken by a thread that sleeps on the network's descriptor, so by two wake-ups, and an
+// answer takes the time of two networks' stacks beside those of the threads that wait for these cores.
+std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up, Reach reach);
 
 inline constexpr std::int64_t wake_ups_awake = 4;
 inline constexpr std::int64_t shortest_awake = 80'000;  // nanoseconds
 inline constexpr std::int64_t longest_awake = 200'000;
+inline constexpr std::int64_t between_nodes = 5;  // times as long
 
 // For a person: "auto (awake for 160 us; a wake-up costs 40 us here)".
-std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t wake_up);
+std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t awake, std::int64_t wake_up);
 
 }  // namespace heddle::safety

@@ -41,20 +41,21 @@ bool may_sleep(const safety::Model& model) {
 }  // namespace
 
 Figures collect(Rank& rank) {
-  Figures figures{.rank = rank.rank_shown(),
-                  .ranks = rank.world_size,
-                  .model = rank.engine->model().name,
-                  .model_was_chosen = !setting("HEDDLE_MODEL").empty(),
-                  .waiting = safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.wake_up),
-                  .never_sleep = safety::never_sleep(rank.machine.policy, rank.engine->model()),
-                  .may_sleep = may_sleep(rank.engine->model()),
-                  .nodes = rank.job->nodes(),
-                  .network = std::string(rank.networks ? rank.networks->name() : ""),
-                  .rails = rank.networks ? rank.networks->rails() : 1,
-                  .strategy = std::string(message::strategy_name(rank.strategies.front())),
-                  .asked = {},
-                  .vnis = {},
-                  .comms = {}};
+  Figures figures{
+      .rank = rank.rank_shown(),
+      .ranks = rank.world_size,
+      .model = rank.engine->model().name,
+      .model_was_chosen = !setting("HEDDLE_MODEL").empty(),
+      .waiting = safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.awake, rank.machine.wake_up),
+      .never_sleep = safety::never_sleep(rank.machine.policy, rank.engine->model()),
+      .may_sleep = may_sleep(rank.engine->model()),
+      .nodes = rank.job->nodes(),
+      .network = std::string(rank.networks ? rank.networks->name() : ""),
+      .rails = rank.networks ? rank.networks->rails() : 1,
+      .strategy = std::string(message::strategy_name(rank.strategies.front())),
+      .asked = {},
+      .vnis = {},
+      .comms = {}};
   rank.ledger.for_each_vni([&](int index, const Counters& vni) {
     if (index >= rank.engine->vnis())
       figures.asked.push_back("VNI " + std::to_string(index) + ": " + engine::asked_model_of(rank, index).text());

@@ -57,16 +57,23 @@ TEST(WaitPolicy, ATimeIsAWholeNumberWithinBounds) {
 }
 
 TEST(WaitPolicy, TheTimeFollowsFromTheCostOfAWakeUp) {
-  EXPECT_EQ(awake_time(parsed("auto"), 30 * us), wake_ups_awake * 30 * us);
-  EXPECT_EQ(awake_time(parsed("spin"), 30 * us), wake_ups_awake * 30 * us);
-  EXPECT_EQ(awake_time(parsed("spin"), 1), shortest_awake);
-  EXPECT_EQ(awake_time(parsed("spin"), 4'000 * us), longest_awake);
+  EXPECT_EQ(awake_time(parsed("auto"), 30 * us, Reach::one_node), wake_ups_awake * 30 * us);
+  EXPECT_EQ(awake_time(parsed("spin"), 30 * us, Reach::one_node), wake_ups_awake * 30 * us);
+  EXPECT_EQ(awake_time(parsed("spin"), 1, Reach::one_node), shortest_awake);
+  EXPECT_EQ(awake_time(parsed("spin"), 4'000 * us, Reach::one_node), longest_awake);
+}
+
+TEST(WaitPolicy, BetweenNodesItIsLonger) {
+  EXPECT_EQ(awake_time(parsed("auto"), 30 * us, Reach::several_nodes), between_nodes * wake_ups_awake * 30 * us);
+  EXPECT_EQ(awake_time(parsed("auto"), 4'000 * us, Reach::several_nodes), between_nodes * longest_awake);
+  EXPECT_EQ(awake_time(parsed("spin:5"), 30 * us, Reach::several_nodes), 5 * us);
+  EXPECT_EQ(awake_time(parsed("passive"), 30 * us, Reach::several_nodes), 0);
 }
 
 TEST(WaitPolicy, ATimeThatWasAskedForIsNotBounded) {
-  EXPECT_EQ(awake_time(parsed("spin:5"), 30 * us), 5 * us);
-  EXPECT_EQ(awake_time(parsed("spin:5000"), 30 * us), 5'000 * us);
-  EXPECT_EQ(awake_time(parsed("passive"), 30 * us), 0);
+  EXPECT_EQ(awake_time(parsed("spin:5"), 30 * us, Reach::one_node), 5 * us);
+  EXPECT_EQ(awake_time(parsed("spin:5000"), 30 * us, Reach::one_node), 5'000 * us);
+  EXPECT_EQ(awake_time(parsed("passive"), 30 * us, Reach::one_node), 0);
 }
 
 TEST(WaitPolicy, SleepIsForThoseWhoAskForIt) {
@@ -97,11 +104,12 @@ TEST(WaitPolicy, IsDescribedWithWhatItComesFrom) {
   Model ours, theirs;
   ours.waiting = Waiting::adaptive;
   theirs.waiting = Waiting::contend;
-  EXPECT_EQ(describe(parsed("auto"), ours, 30'400), "auto (awake for 122 us; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("auto"), theirs, 30'400), "auto (never asleep; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("spin:5"), theirs, 30'400), "spin (awake for 5 us; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("busy"), ours, 30'400), "busy (never asleep; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("passive"), ours, 30'400), "passive (asleep after one look; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("auto"), ours, 121'600, 30'400), "auto (awake for 122 us; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("auto"), theirs, 121'600, 30'400), "auto (never asleep; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("spin:5"), theirs, 5 * us, 30'400), "spin (awake for 5 us; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("busy"), ours, 121'600, 30'400), "busy (never asleep; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("passive"), ours, 0, 30'400),
+            "passive (asleep after one look; a wake-up costs 30 us here)");
 }
 
 }  // namespace
