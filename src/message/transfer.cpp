@@ -213,7 +213,7 @@ Transfer* Transfers::take_abandoned(const Verdicts& verdicts, bool& complete) {
   for (Transfer* t = first; t != nullptr; t = next) {
     next = t->next;
     ++seen;
-    const bool over = t->role == Transfer::Role::read && t->bytes == 0;  // but for telling the peer
+    const bool over = t->over || (t->role == Transfer::Role::read && t->bytes == 0);  // but for telling the peer
     if (verdicts.is_gone(t->peer) && !over) {
       t->next = std::exchange(abandoned, t);
       continue;
@@ -240,10 +240,8 @@ int Transfers::error_of(const Transfer& transfer, int system_error) const {
   return died ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER;
 }
 
-// All that is left of it is what a reader that has nothing more to read does: to tell the peer.
 void Transfers::end_later(Transfer& transfer) {
-  transfer.role = Transfer::Role::read;
-  transfer.bytes = 0;
+  transfer.over = true;
   put_back(transfer);
 }
 
@@ -275,6 +273,8 @@ void Transfers::put_back(Transfer& transfer) {
 // ---- moving data, outside the protection
 
 Transfers::Step Transfers::move(Transfer& transfer) {
+  if (transfer.over) [[unlikely]]
+    return Step::over;
   switch (transfer.role) {
     case Transfer::Role::read:
       return read_alone(transfer);

@@ -80,6 +80,7 @@ struct Transfer {
   std::size_t position = 0;      // unpacker: moved so far, by itself
   std::int64_t waits_until = 0;  // staged: for the other, before it copies alone; 0: it does not wait
   bool alone = false;            // staged: it can
+  bool over = false;             // and only to be concluded: there was no memory for that
   std::byte* run = nullptr;      // split and staged copy between processes: the data at our end
   std::byte* seen = nullptr;     // the peer's run, if we see it where it is
   std::uint64_t sender_request = 0;
@@ -133,7 +134,7 @@ class Transfers {
     return complete;
   }
 
-  // Its end found no memory: the next step says again that it is over.
+  // What its last step has said could not be concluded for want of memory: the next step says so again.
   void end_later(Transfer& transfer);
 
   // Under protection: the transfer is over and forgotten.

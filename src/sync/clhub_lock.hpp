@@ -38,10 +38,9 @@ class BiasedLock {
 
   void lock(node& mine) {
     if (bias_.try_lock(nothing_)) return;
-    low_.hold_back();
+    const typename LowClass<P>::HeldBack held_back(low_);
     high_.lock(mine.high);
     bias_.lock(nothing_);
-    low_.let_go();
     high_.unlock(mine.high);
   }
 

@@ -47,9 +47,17 @@ class LowClass {
     queue_.unlock(mine);
   }
 
-  // The low class stays back from when a high caller comes to wait until it has gone through.
-  void hold_back() { wanted_.fetch_add(1, order::relaxed); }
-  void let_go() { wanted_.fetch_sub(1, order::relaxed); }
+  // The low class stays back from when a high caller comes to wait until it has gone through, or has found no memory for its node.
+  class HeldBack {
+   public:
+    explicit HeldBack(LowClass& low) : low_(low) { low_.wanted_.fetch_add(1, order::relaxed); }
+    ~HeldBack() { low_.wanted_.fetch_sub(1, order::relaxed); }
+    HeldBack(const HeldBack&) = delete;
+    HeldBack& operator=(const HeldBack&) = delete;
+
+   private:
+    LowClass& low_;
+  };
 
  private:
   ClhQueue<P> queue_;
@@ -69,9 +77,8 @@ class PClhLock {
     mine.high = true;
     high_.lock(mine.handle, [this] {
       if (door_.try_lock(nothing_)) return;
-      low_.hold_back();
+      const typename LowClass<P>::HeldBack held_back(low_);
       door_.lock(nothing_);
-      low_.let_go();
     });
   }
 

@@ -53,6 +53,9 @@ class SlotSetMember {
   using order = platform::order;
 
  public:
+  // Rounds come round, so what marks one is replaced before its number comes again: after so many rounds, in each set.
+  static constexpr Round marks_last = Round{1} << 24;
+
   SlotSetMember(const Shared& shared, std::uint32_t members, std::uint32_t rank)
       : shared_(shared), members_(members), rank_(rank) {}
 
@@ -63,6 +66,8 @@ class SlotSetMember {
     const Round previous = round_ - Sets;  // what the set was used for last
     if (!reached(known_finished_, previous)) [[unlikely]]
       await_finished(previous, await, [] { return false; });
+    if (round_ % marks_last < Sets) [[unlikely]]
+      renew_marks(previous);
     return round_;
   }
   Round last_entered() const { return round_; }
@@ -120,6 +125,15 @@ class SlotSetMember {
   void all_seen_in(Round round) { known_finished_ = round - 1; }
 
  private:
+  // Entering a set that everybody has finished `previous` in. Somebody may have gone another way in the new round already.
+  void renew_marks(Round previous) {
+    const auto is_old = [previous](Round mark) { return reached(previous, mark + marks_last); };
+    auto& filled = shared_.filled(rank_);
+    if (is_old(filled.load(order::relaxed))) filled.store(previous, order::relaxed);
+    auto& strayed = shared_.set(round_).strayed;
+    Round mark = strayed.load(order::relaxed);
+    if (is_old(mark)) (void)strayed.compare_exchange(mark, previous, order::relaxed, order::relaxed);
+  }
   Round slowest() const {
     Round least = shared_.finished(0).load(order::acquire);
     for (std::uint32_t m = 1; m < members_; ++m) {

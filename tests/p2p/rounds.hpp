@@ -1,6 +1,7 @@
 // A scenario that two ranks play again and again, while in each round another allocation of a victim fails (running_out.cpp).
 #pragma once
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -98,6 +99,20 @@ inline long play(const char* name, int victim, const std::function<void(Round&)>
 // The same by a thread that has called nothing before: what a thread needs once, it needs then.
 inline std::function<void(Round&)> by_new_thread(const std::function<void(Round&)>& scenario) {
   return [scenario](Round& round) { std::thread([&] { scenario(round); }).join(); };
+}
+
+// And while another thread is in the library again and again: what is needed only where two meet is then needed anywhere.
+inline std::function<void(Round&)> by_new_thread_beside_another(const std::function<void(Round&)>& scenario) {
+  return [scenario](Round& round) {
+    std::atomic<bool> over = false;
+    std::thread other([&] {
+      int flag;
+      while (!over) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, quiet, &flag, MPI_STATUS_IGNORE);
+    });
+    by_new_thread(scenario)(round);
+    over = true;
+    other.join();
+  };
 }
 
 }  // namespace test

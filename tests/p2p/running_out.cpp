@@ -369,6 +369,8 @@ int main(int argc, char** argv) {
            by_new_thread([&](Round& round) { exchange(round, 0, Send::ssend, Recv::probed, m, 3); }));
       both("sends and receives in one of a new thread",
            by_new_thread([&](Round& round) { send_and_receive(round, Combined::isendrecv, m, 3); }));
+      both("sends of a new thread beside another",
+           by_new_thread_beside_another([&](Round& round) { exchange(round, 0, Send::isend, Recv::posted, m, 3); }));
     }
   for (const int victim : {0, 1}) {
     failures += play("a communicator", victim, use_communicator);

@@ -128,6 +128,34 @@ TEST(SlotSets, Stray) {
   for (unsigned i = 0; i != 1'000; ++i) run_on_threads<StrayBody<Native>>(2, 1);
 }
 
+// The numbers of rounds come round: by then no mark is left of when they were used last.
+TEST(SlotSets, OldMarksAreReplaced) {
+  using Group = SlotSetGroup<Native, 1, 2, platform::Scope::process>;
+  Group group;
+  const Group::View shared{&group};
+  Group::Member me(shared, 1, 0);
+  const auto play = [&](sync::Round rounds) {
+    for (; rounds != 0; --rounds) {
+      const sync::Round round = me.enter([](auto&&) {});
+      me.open(round);
+      (void)me.finish(round);
+    }
+  };
+  for (sync::Round i = 1; i <= 2; ++i) {
+    const sync::Round round = me.enter([](auto&&) {});
+    me.fill(round);
+    me.stray(round);
+    EXPECT_TRUE(me.is_filled(round, 0));
+    EXPECT_TRUE(me.strayed(round));
+    (void)me.finish(round);
+  }
+  play(2 * Group::Member::marks_last + 2);
+  const auto age = [&](auto& mark) { return me.last_entered() - mark.load(platform::order::relaxed); };
+  EXPECT_LE(age(shared.filled(0)), Group::Member::marks_last);
+  for (const sync::Round set : {sync::Round{0}, sync::Round{1}})
+    EXPECT_LE(age(shared.set(set).strayed), Group::Member::marks_last);
+}
+
 TEST(Roles, Resign) {
   for (unsigned i = 0; i != 1'000; ++i) {
     run_on_threads<ResignBody<Native, Steps::anybody>>(3, 1);
