@@ -127,8 +127,9 @@ class FunctionChecks:
         """A collective that is refused counts as one of its communicator's all the same."""
         refused = self._overrides.value("refused", self._function)
         if not refused and self._overrides.listed("counted", self._function):
-            persistent = "true" if self._function.name.removesuffix("_c").endswith("_init") else "false"
-            refused = f"skip_operation({{comm}}, {persistent})"
+            name = self._function.name.removesuffix("_c")
+            manner = "persistent" if name.endswith("_init") else "nonblocking" if name.startswith("MPI_I") else "blocking"
+            refused = f"skip_operation({{comm}}, coll::Manner::{manner})"
         if not refused or f"(self, {self.owner}, " not in statement.text:
             return statement
         skipped = f" return coll::{refused.format(comm=f'*{self.owner}')}, bad_"

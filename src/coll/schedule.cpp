@@ -17,19 +17,27 @@ namespace heddle::coll {
 
 namespace {
 
-// Tags count through 2^24 operations. Those of persistent collectives live long, so they have a range and a count of their own.
-constexpr std::uint32_t sequences = 1u << 24;
+// Tags count through so many operations of a manner, each of which has a range and a count of its own: blocking and nonblocking ones do not
+// match (MPI 5.0, section 6.12), and where members call one of each in different orders both meet their like; persistent ones live long.
+constexpr std::uint32_t sequences = 1u << 23;  // of blocking ones, and of nonblocking ones
+constexpr std::uint32_t persistent_sequences = 1u << 24;
+constexpr std::uint32_t first_persistent = 2 * sequences;
 
 int tag_of(std::uint32_t n) { return static_cast<int>(n * Schedule::lanes); }
 
-std::uint32_t count_operation(Comm& comm) {
+// The place of the next operation among all.
+std::uint32_t count_operation(Comm& comm, Manner manner) {
   (void)instruments::own_cell(comm.counters);  // this thread uses the communicator
-  return comm.collective_sequence.fetch_add(1, std::memory_order_relaxed) % sequences;
-}
-
-std::uint32_t count_persistent(Comm& comm) {
-  (void)instruments::own_cell(comm.counters);
-  return state_of(comm).persistent_made++ % sequences;
+  const auto next = [](auto& count) { return count.fetch_add(1, std::memory_order_relaxed) % sequences; };
+  switch (manner) {
+    case Manner::blocking:
+      return next(comm.blocking_collectives);
+    case Manner::nonblocking:
+      return sequences + next(comm.nonblocking_collectives);
+    case Manner::persistent:
+      break;
+  }
+  return first_persistent + state_of(comm).persistent_made++ % persistent_sequences;
 }
 
 // False: an operation has it that was made 2^24 operations ago and not freed.
@@ -44,7 +52,7 @@ void let_tag_go(Channel& channel) {
   channel.held = false;
   CommState& state = state_of(*channel.comm);
   std::lock_guard guard(state.mutex);
-  state.persistent_alive.erase(static_cast<std::uint32_t>(channel.tag) / Schedule::lanes - sequences);
+  state.persistent_alive.erase(static_cast<std::uint32_t>(channel.tag) / Schedule::lanes);
 }
 
 Error start_persistent(Request& request) {
@@ -132,16 +140,16 @@ struct SchedulePool {
   static SchedulePool& mine() { return platform::OfThread<SchedulePool>::get(); }
 };
 
-Schedule& Schedule::take(Comm& comm, bool persistent) {
+Schedule& Schedule::take(Comm& comm, Manner manner) {
   Schedule* taken = nullptr;
   try {
     taken = &SchedulePool::mine().take();
   } catch (const std::bad_alloc&) {
-    skip_operation(comm, persistent);  // the others count it
+    skip_operation(comm, manner);  // the others count it
     throw;
   }
   Schedule& schedule = *taken;
-  schedule.persistent_ = persistent;
+  schedule.manner_ = manner;
   schedule.op_ = nullptr;
   schedule.position_ = 0;
   schedule.shortage_ = {};
@@ -152,14 +160,14 @@ Schedule& Schedule::take(Comm& comm, bool persistent) {
 }
 
 Channel Schedule::open_channel(Comm& comm) {
-  if (!persistent_) return {&comm, tag_of(count_operation(comm)), false};
-  const std::uint32_t n = count_persistent(comm);
-  const Channel channel{&comm, tag_of(sequences + n), hold_tag(comm, n)};
+  const std::uint32_t n = count_operation(comm, manner_);
+  if (manner_ != Manner::persistent) return {&comm, tag_of(n), false};
+  const Channel channel{&comm, tag_of(n), hold_tag(comm, n)};
   if (!channel.held)
     refuse(fail(MPI_ERR_OTHER,
                 "the operation that was made %u persistent ones ago is not freed and has this one's tag; "
                 "free it, or use a duplicate of the communicator",
-                sequences));
+                persistent_sequences));
   return channel;
 }
 
@@ -382,19 +390,17 @@ void Schedule::release_all() {
   release(comm());
 }
 
-void skip_operation(Comm& comm, bool persistent) {
-  (void)(persistent ? count_persistent(comm) : count_operation(comm));
-}
+void skip_operation(Comm& comm, Manner manner) { (void)count_operation(comm, manner); }
 
-Error submit(TakenSchedule schedule, bool persistent, MPI_Request* out) {
+Error submit(TakenSchedule schedule, MPI_Request* out) {
   Request& request = p2p::take_request(collective_type);
-  request.persistent = persistent;
+  request.persistent = schedule->manner() == Manner::persistent;
   request.comm = &schedule->comm();
   request.context = schedule->comm().context;
   schedule->attach(request);
   *out = handle_of<MPI_Request>(request);
   Schedule& attached = *schedule.release();
-  if (!persistent) attached.launch();
+  if (!request.persistent) attached.launch();
   return success;
 }
 

@@ -43,6 +43,8 @@ struct Step {
   BufferView b{};  // copy: to; reduce: the right operand, then the result
 };
 
+enum class Manner : std::uint8_t { blocking, nonblocking, persistent };
+
 // A communicator that a schedule's messages use. An intercommunicator's operation also uses its local group's own.
 struct Channel {
   Comm* comm = nullptr;
@@ -55,11 +57,12 @@ class Schedule final : public progress::Pollable {
   static constexpr int lanes = 64;  // of a tag: directions of a Cartesian neighborhood
 
   // From the calling thread's pool and back to it. Taking one consumes a tag, so it happens on every member alike.
-  static Schedule& take(Comm& comm, bool persistent = false);
+  static Schedule& take(Comm& comm, Manner manner);
   static void give_back(Schedule& schedule);
 
   // ---- Writing ----
   Comm& comm() const { return *channels_[0].comm; }
+  Manner manner() const { return manner_; }
   // Opens the channel of the local group's communicator (intercommunicators only).
   int local_channel();
   void set_op(const Op& op) { op_ = &op; }
@@ -132,7 +135,7 @@ class Schedule final : public progress::Pollable {
   int error_ = MPI_SUCCESS;
   int refusal_ = MPI_SUCCESS;
   Request* request_ = nullptr;  // once attached
-  bool persistent_ = false;
+  Manner manner_ = Manner::blocking;
   Schedule* next_free_ = nullptr;
 };
 
@@ -149,8 +152,8 @@ class TakenSchedule : public std::unique_ptr<Schedule, GiveScheduleBack> {
 // Blocking, nonblocking and persistent from one plan. A plan is `Error plan(Schedule&)`: it checks what only it can
 // check, and writes the steps.
 template <class Plan>
-Error run(Comm& comm, Plan&& plan) {
-  const TakenSchedule schedule(Schedule::take(comm));
+Error run(Comm& comm, Plan&& plan, Manner manner = Manner::blocking) {
+  const TakenSchedule schedule(Schedule::take(comm, manner));
   if (Error error = fault_of_collective(comm)) return error;
   if (Error error = plan(*schedule)) return error;
   return schedule->run();
@@ -158,14 +161,14 @@ Error run(Comm& comm, Plan&& plan) {
 
 // The members of a communicator count its operations. A call that is refused before it has a schedule counts all the same,
 // as the others' calls do: else all that follows on the communicator would meet the wrong operation.
-void skip_operation(Comm& comm, bool persistent);
+void skip_operation(Comm& comm, Manner manner);
 
-Error submit(TakenSchedule schedule, bool persistent, MPI_Request* out);
+Error submit(TakenSchedule schedule, MPI_Request* out);
 
 // Has its place among the communicator's operations now, and is submitted at any later time, or never.
 template <class Plan>
 Error reserve(Comm& comm, TakenSchedule& schedule, Plan&& plan) {
-  schedule = TakenSchedule(Schedule::take(comm));
+  schedule = TakenSchedule(Schedule::take(comm, Manner::nonblocking));
   if (Error error = fault_of_collective(comm)) return error;
   if (Error error = plan(*schedule)) return error;
   return schedule->refusal();
@@ -176,15 +179,15 @@ template <class Plan>
 Error start(Comm& comm, MPI_Request* out, Plan&& plan) {
   TakenSchedule schedule;
   if (Error error = reserve(comm, schedule, std::forward<Plan>(plan))) return error;
-  return submit(std::move(schedule), false, out);
+  return submit(std::move(schedule), out);
 }
 
 template <class Plan>
 Error prepare(Comm& comm, MPI_Request* out, Plan&& plan) {
-  TakenSchedule schedule(Schedule::take(comm, true));
+  TakenSchedule schedule(Schedule::take(comm, Manner::persistent));
   if (Error error = plan(*schedule)) return error;
   if (Error error = schedule->refusal()) return error;
-  return submit(std::move(schedule), true, out);
+  return submit(std::move(schedule), out);
 }
 
 }  // namespace heddle::coll

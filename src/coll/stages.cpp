@@ -25,7 +25,7 @@ Here here(Comm& comm) {
     const Nodes* nodes = nodes_of(comm);
     return {nodes, nodes ? node_region_of(comm, *nodes) : nullptr};
   } catch (const std::bad_alloc&) {
-    skip_operation(comm, false);  // the others count it
+    skip_operation(comm, Manner::blocking);  // the others count it
     throw;
   }
 }
@@ -33,7 +33,7 @@ Here here(Comm& comm) {
 // What the leader does between nodes, also where its own node disagrees: other nodes wait for it. It is one operation for everyone.
 template <class Write>
 Error between(Comm& comm, Steps& steps, Write&& write) {
-  if (!steps.leads()) return skip_operation(comm, false), success;
+  if (!steps.leads()) return skip_operation(comm, Manner::blocking), success;
   const Error error = run(comm, [&](Schedule& schedule) { return write(schedule), success; });
   if (error) steps.fail_here();
   return error;
@@ -59,7 +59,7 @@ Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, con
   if (!h.region || !by_leaders::may_reduce(*h.nodes, op)) return {};
   const Datatype& type = *mine.type;
   if (Error e = check_reducible(op, type)) {
-    skip_operation(comm, false);
+    skip_operation(comm, Manner::blocking);
     return e;
   }
   const Signature signature{kind, mine.bytes()};
@@ -130,7 +130,7 @@ Attempt staged_bcast(Comm& comm, const BufferView& message, int root) {
       });
   if (steps.agreed() && !choose::through_node_memory(steps.leads() ? room : told)) return {};
   if (steps.leads()) return outcome(steps, error);
-  skip_operation(comm, false);
+  skip_operation(comm, Manner::blocking);
   if (told > room)
     return fail(MPI_ERR_TRUNCATE, "the root broadcast %zu bytes, but the buffer has room for %zu", told, room);
   if (steps.agreed()) return success;

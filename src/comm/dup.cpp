@@ -109,7 +109,7 @@ Error idup(Comm& parent, const Info* info, Asked asked, MPI_Comm* out, MPI_Reque
   twin->hints = known_hints(info);
   const auto plan = [&](coll::Schedule& schedule) { return plan_contexts(schedule, *twin, asked); };
   if (Error error = parent.attributes.copy_all(parent.handle, twin->attributes)) {
-    (void)coll::run(parent, plan);  // the other members count on this one's part
+    (void)coll::run(parent, plan, coll::Manner::nonblocking);  // the other members count on this one's part
     return drop(*twin, error);
   }
   if (Error error = coll::start(parent, request, plan)) return drop(*twin, error);

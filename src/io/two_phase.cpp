@@ -61,7 +61,7 @@ TwoPhase::TwoPhase(Operation& operation, Executor* executor)
 void TwoPhase::submit(coll::TakenSchedule& reserved) {
   if (reserved == nullptr) return;
   MPI_Request handle = MPI_REQUEST_NULL;
-  note(coll::submit(std::move(reserved), false, &handle));
+  note(coll::submit(std::move(reserved), &handle));
   if (handle != MPI_REQUEST_NULL) soon_.push_back(object(handle));
 }
 

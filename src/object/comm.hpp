@@ -75,9 +75,10 @@ struct Comm final : Object {
   std::shared_ptr<const Topology> topology;  // object/topology.hpp; null if it has none
   std::atomic<CommFaults*> faults{nullptr};  // object/faults.hpp; null: unused so far, or no failure is survived
   coll::CommState* coll = nullptr;           // made by coll/ on first use
-  std::atomic<std::uint32_t> collective_sequence{0};  // tags of collectives, counted alike on every member
-  instruments::Counters counters;                     // who used it, and how much
-  std::shared_ptr<p2p::SendBuffer> buffer;            // of MPI_Comm_attach_buffer
+  std::atomic<std::uint32_t> blocking_collectives{0};  // their tags, counted alike on every member
+  std::atomic<std::uint32_t> nonblocking_collectives{0};
+  instruments::Counters counters;           // who used it, and how much
+  std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Comm_attach_buffer
 
   threads::Mutex mutex;  // guards what is below
   InfoEntries hints;     // that were set by the program and mean something here (object/info.hpp)

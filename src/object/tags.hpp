@@ -1,7 +1,7 @@
 // Who uses which tags. A tag is an int, and every context has all of them; planes are contexts of their own.
 //
 //     user plane        0 .. tag_upper_bound   the program's (MPI_TAG_UB)
-//     collective plane  0 .. 2^31-1            collectives, from the communicator's collective_sequence
+//     collective plane  0 .. 2^31-1            collectives: blocking, nonblocking, persistent (coll/schedule.cpp)
 //                       -1                     the report of the ranks to rank 0 (HEDDLE_REPORT)
 //                       -2^31 .. -2^30-1       creations that the program gave a tag: MPI_Comm_create_group and
 //                                              MPI_Intercomm_create

@@ -152,8 +152,9 @@ class TheChecks(unittest.TestCase):
     def test_a_refused_collective_does_what_the_others_need(self) -> None:
         self.assertIn(" return coll::refuse_gather(*comm_), bad_", source_of("MPI_Gatherv_c"))
         self.assertIn(" return coll::refuse_scatter(*comm_, root), bad_", source_of("MPI_Scatter"))
-        self.assertIn(" return coll::skip_operation(*comm_, false), bad_", source_of("MPI_Igather"))
-        self.assertIn(" return coll::skip_operation(*comm_, true), bad_", source_of("MPI_Scan_init"))
+        self.assertIn(" return coll::skip_operation(*comm_, coll::Manner::nonblocking), bad_", source_of("MPI_Igather"))
+        self.assertIn(" return coll::skip_operation(*comm_, coll::Manner::persistent), bad_", source_of("MPI_Scan_init"))
+        self.assertIn(" return coll::skip_operation(*comm_, coll::Manner::blocking), bad_", source_of("MPI_Neighbor_allgather"))
         for name in ("MPI_Scan", "MPI_Bcast"):
             self.assertNotIn(" return coll::", source_of(name))
 

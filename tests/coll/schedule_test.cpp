@@ -66,7 +66,7 @@ class World {
     Simulator simulator(seed);
     std::vector<Schedule*> schedules;
     for (int p = 0; p < processes(); ++p) {
-      Schedule& schedule = Schedule::take(comm(p));
+      Schedule& schedule = Schedule::take(comm(p), Manner::blocking);
       schedules.push_back(&schedule);
       if (Error e = plan(p, comm(p), schedule)) return "planning failed: class " + std::to_string(e.code());
       simulator.add(p, schedule);

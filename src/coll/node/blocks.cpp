@@ -149,14 +149,14 @@ bool await_blocks(Region& region, const OneRound& round, const Blocks& all, int 
 [[gnu::cold, gnu::noinline]] Error leave(OneRound& round, Region& region, Comm& comm, const Signature& signature) {
   const Round e = round.number();
   round.finish();
-  skip_operation(comm, false);
+  skip_operation(comm, Manner::blocking);
   return disagree(region, comm, e, signature);
 }
 
 // The messages of an operation that has some; it counts as one of the communicator's all the same.
 template <class Write>
 Error by_messages(Comm& comm, bool any, Write&& write) {
-  if (!any) return skip_operation(comm, false), success;
+  if (!any) return skip_operation(comm, Manner::blocking), success;
   return run(comm, [&](Schedule& schedule) { return write(team_of(schedule)), success; });
 }
 
@@ -224,7 +224,7 @@ Attempt shared_scatter(Comm& comm, const Blocks& all, const BufferView& mine, in
     });
     return error ? error : sent;
   }
-  if (mine.empty()) return skip_operation(comm, false), success;
+  if (mine.empty()) return skip_operation(comm, Manner::blocking), success;
   if (!region->await_root(round.number(), scatter_signature.kind, root)) [[unlikely]]
     return leave(round, *region, comm, scatter_signature);
   round.get(comm.rank, mine);
@@ -242,7 +242,7 @@ void refuse_gather(Comm& comm) {
     agreed = meet(*region, round.number(), comm.rank, nobody, [] { return true; });
   }
   if (!agreed) leave_region(comm);
-  skip_operation(comm, false);
+  skip_operation(comm, Manner::blocking);
 }
 
 void refuse_scatter(Comm& comm, int root) {
@@ -253,7 +253,7 @@ void refuse_scatter(Comm& comm, int root) {
       region->open(round.number(), scatter_signature.kind);
     }
   }
-  skip_operation(comm, false);
+  skip_operation(comm, Manner::blocking);
 }
 
 }  // namespace heddle::coll
