@@ -150,7 +150,7 @@ class TakenSchedule : public std::unique_ptr<Schedule, GiveScheduleBack> {
 };
 
 // Blocking, nonblocking and persistent from one plan. A plan is `Error plan(Schedule&)`: it checks what only it can
-// check, and writes the steps.
+// check, and writes the steps. A nonblocking call may run its part at once, for the others' sake.
 template <class Plan>
 Error run(Comm& comm, Plan&& plan, Manner manner = Manner::blocking) {
   const TakenSchedule schedule(Schedule::take(comm, manner));

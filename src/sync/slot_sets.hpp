@@ -125,7 +125,8 @@ class SlotSetMember {
   void all_seen_in(Round round) { known_finished_ = round - 1; }
 
  private:
-  // Entering a set that everybody has finished `previous` in. Somebody may have gone another way in the new round already.
+  // Entering a set that everybody has finished `previous` in. Somebody may have gone another way in the new round already. Relaxed: nobody
+  // takes anything from a mark of a round that is over.
   void renew_marks(Round previous) {
     const auto is_old = [previous](Round mark) { return reached(previous, mark + marks_last); };
     auto& filled = shared_.filled(rank_);

@@ -9,9 +9,9 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 20; ++round) {
     const int root = round % size();
     const int own = rank() == root ? 0b1011 : 0b1101;
-    int sum = own;
+    int all = own;
     MPI_Request request = MPI_REQUEST_NULL;
-    const auto start = [&] { MPI_Iallreduce(&own, &sum, 1, MPI_INT, MPI_BAND, MPI_COMM_WORLD, &request); };
+    const auto start = [&] { MPI_Iallreduce(&own, &all, 1, MPI_INT, MPI_BAND, MPI_COMM_WORLD, &request); };
     if (rank() == root) {
       start();
       int flag = 0;
@@ -23,6 +23,6 @@ int main(int argc, char** argv) {
     equal(largest, root, "the blocking one");
     if (rank() != root) start();
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    equal(sum, size() == 1 ? own : 0b1001, "the nonblocking one");
+    equal(all, size() == 1 ? own : 0b1001, "the nonblocking one");
   }
 }
