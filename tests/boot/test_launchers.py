@@ -8,6 +8,7 @@ import glob
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -39,12 +40,16 @@ class Launchers(LauncherTest):
         self.wait_for(lambda: not launcher.processes_with(self.mark), "the end of all processes")
         return done
 
-    def works(self, start: list[str], tells_of_exits: bool = True, **env: str):
+    def works(self, start: list[str], tells_of_exits: bool = True, dies_of_sigpipe: bool = False, **env: str):
         for nodes, groups in (("1", [[0, 1, 2, 3, 4]]), ("2", [[0, 1], [2, 3, 4]])):
             done = self.job([*start, NODES_PROGRAM], **env, HEDDLE_NODES=nodes)
             expected = [f"rank {rank} of 5: {' '.join(map(str, group))}" for group in groups for rank in group]
             self.assertEqual((done.returncode, sorted(done.stdout.splitlines())), (0, expected), done.stderr)
         done = self.job([*start, MPI_PROGRAM, "abort"], **env)
+        for _ in range(4):
+            if done.returncode != -signal.SIGPIPE or not dies_of_sigpipe:
+                break
+            done = self.job([*start, MPI_PROGRAM, "abort"], **env)
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertEqual(done.stderr.count("rank 1 called MPI_Abort(MPI_COMM_WORLD, 5)"), 1, done.stderr)
         for how in ("exit", "exit 7", "segfault"):
@@ -63,9 +68,11 @@ class Launchers(LauncherTest):
     def test_hydra_of_mpich(self):
         self.works([self.needs(command("mpiexec.hydra", "mpichversion"), "MPICH's Hydra"), "-n", "5"], tells_of_exits=False)
 
+    # Intel MPI's may die of SIGPIPE itself, where it gets no core between its proxy's word of the abort and the proxy's end: it answers a
+    # proxy that is gone (2021.18; stopped for that time it dies in each of 3 jobs, with its own library as with ours).
     def test_hydra_of_intel(self):
         hydra = self.needs(command("mpiexec.hydra", "impi_info"), "Intel MPI's Hydra")
-        self.works([hydra, "-n", "5"], tells_of_exits=False, I_MPI_ROOT=str(pathlib.Path(hydra).parents[1]))
+        self.works([hydra, "-n", "5"], tells_of_exits=False, dies_of_sigpipe=True, I_MPI_ROOT=str(pathlib.Path(hydra).parents[1]))
 
     def test_prterun(self):
         prterun = self.needs(command("prterun", "prted"), "prterun")
