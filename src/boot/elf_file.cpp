@@ -158,6 +158,10 @@ std::span<const Elf64_Rela> ElfFile::relocations() const {
   return table<Elf64_Rela>(dynamic_value(DT_RELA), dynamic_value(DT_RELASZ));
 }
 
+std::span<const Elf64_Rela> ElfFile::calls() const {
+  return table<Elf64_Rela>(dynamic_value(DT_JMPREL), dynamic_value(DT_PLTRELSZ));
+}
+
 // Nothing says how many symbols there are, but the string table follows the symbols in what every linker writes, and the
 // relocations name no others.
 std::span<const Elf64_Sym> ElfFile::symbols() const {

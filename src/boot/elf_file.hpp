@@ -52,6 +52,7 @@ class ElfFile {
   std::string_view search_path() const;  // DT_RUNPATH or DT_RPATH, or ""
 
   std::span<const Elf64_Rela> relocations() const;
+  std::span<const Elf64_Rela> calls() const;  // relocations of functions in the procedure linkage table
   const Elf64_Sym& symbol(std::uint32_t index) const;
   std::span<const Elf64_Sym> symbols() const;
   const Elf64_Sym* definition(std::string_view name) const;  // null: it has none

@@ -69,7 +69,9 @@ constinit Next<int(void (*)(), void*)> next_at_quick_exit("__cxa_at_quick_exit")
 // Does what belongs to the rank end with it? Not what a shared library does at the end of the process.
 Seat* seat_of(void* library) {
   Seat* seat = this_thread.seat;
-  return seat != nullptr && (library == nullptr || seat->images.contain(library)) ? seat : nullptr;
+  if (seat == nullptr) return nullptr;
+  const bool own = library == nullptr || seat->images.contain(library) || seat->opened.contain(library);
+  return own ? seat : nullptr;
 }
 
 [[noreturn]] void end_process(int code) {

@@ -61,13 +61,13 @@ struct Copy {
   std::string number;
 };
 
-bool write_copy(const Part& part, const std::vector<Copy>& copies, int fd) {
+bool write_copy(const Part& part, const CopyNames& names, int fd) {
   const ElfFile& file = *part.pattern;
   bool good = ftruncate(fd, static_cast<off_t>(file.bytes().size())) == 0;
   for (const Elf64_Phdr& s : file.segments())
     if (s.p_type == PT_LOAD) good = good && write_all(fd, file.bytes().data() + s.p_offset, s.p_filesz, s.p_offset);
   for (const Part::Reference& reference : part.references) {
-    const std::string& number = copies[reference.part].number;
+    const std::string& number = names.at(reference.name);
     good = good && write_all(fd, number.c_str(), number.size() + 1, reference.offset);
   }
   return good;
@@ -174,8 +174,9 @@ void call_destructors(const Image& image) {
 
 }  // namespace
 
-bool Images::load(const Program& program, Variables& variables, std::string& problem) {
+bool Images::load(const Program& program, Variables& variables, CopyNames& known, std::string& problem) {
   program_ = &program;
+  CopyNames names = known;
   std::vector<Copy> copies(program.parts().size());
   const auto close_all = [&] {
     for (const Copy& copy : copies)
@@ -186,13 +187,15 @@ bool Images::load(const Program& program, Variables& variables, std::string& pro
     close_all();
     return false;
   };
-  for (Copy& copy : copies) {
+  for (std::size_t i = 0; i < copies.size(); ++i) {
+    Copy& copy = copies[i];
     copy.fd = with_unique_number(memfd_create("heddle-copy", MFD_CLOEXEC));
     if (copy.fd < 0) return fail(std::string("cannot make a copy of the program: ") + strerror(errno));
     copy.number = std::to_string(copy.fd);
+    names[program.parts()[i].name] = copy.number;
   }
   for (std::size_t i = 0; i < copies.size(); ++i)
-    if (!write_copy(program.parts()[i], copies, copies[i].fd))
+    if (!write_copy(program.parts()[i], names, copies[i].fd))
       return fail("cannot make a copy of " + program.parts()[i].name + ": " + strerror(errno));
 
   const std::lock_guard guard(loading);
@@ -214,6 +217,7 @@ bool Images::load(const Program& program, Variables& variables, std::string& pro
   place_variables(variables);
   for (const Image& image : images_) share_pages(image);
   close_all();
+  known = std::move(names);
   return true;
 }
 
@@ -229,6 +233,8 @@ void Images::place_variables(Variables& variables) const {
       void* const place = variables.place(use.variable);
       write(image, use.address, &place, sizeof place);
     }
+    for (const Part::Replaced& replaced : image.part->replaced)
+      write(image, replaced.address, &replaced.function, sizeof replaced.function);
   }
 }
 
@@ -255,12 +261,12 @@ void Images::destruct() const {
   for (auto i = order.rbegin(); i != order.rend(); ++i) call_destructors(images_[*i]);
 }
 
-bool Images::contain(const void* address) const {
+const Image* Images::image_with(const void* address) const {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (const Image& image : images_)
     for (const Elf64_Phdr& s : image.part->file->segments())
-      if (s.p_type == PT_LOAD && at - image.base - s.p_vaddr < s.p_memsz) return true;
-  return false;
+      if (s.p_type == PT_LOAD && at - image.base - s.p_vaddr < s.p_memsz) return &image;
+  return nullptr;
 }
 
 void* Images::entry() const { return reinterpret_cast<void*>(images_[0].base + images_[0].part->file->entry()); }

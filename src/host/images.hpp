@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,14 @@ struct Image {
   std::uintptr_t base;  // what the addresses in the file are relative to
 };
 
+// By the name of a library: the one under which the loader knows its copy.
+using CopyNames = std::map<std::string, std::string, std::less<>>;
+
 class Images {
  public:
-  // Puts the copies into memory and gives the calling thread's rank its variables. False: `problem` says why not.
-  bool load(const Program& program, Variables& variables, std::string& problem);
+  // Puts the copies into memory, beside those that the calling thread's rank has, and gives the rank its variables. Adds their names.
+  // False: `problem` says why not.
+  bool load(const Program& program, Variables& variables, CopyNames& names, std::string& problem);
 
   // Thread-local variables of the program for a thread that begins.
   void prepare_thread() const;
@@ -30,7 +35,9 @@ class Images {
   // Destructors in the reverse order.
   void destruct() const;
 
-  bool contain(const void* address) const;
+  bool contain(const void* address) const { return image_with(address) != nullptr; }
+  // Null: none of these.
+  const Image* image_with(const void* address) const;
   void* entry() const;
   void* handle() const { return handle_; }
 

@@ -17,6 +17,7 @@
 
 #include "boot/cpu_mask.hpp"
 #include "host/next.hpp"
+#include "host/opened.hpp"
 #include "rank/host_interface.hpp"
 
 namespace heddle::host {
@@ -102,7 +103,8 @@ void separate(Seat& seat, const boot::HostPlan& plan) {
   for (const std::string& argument : plan.arguments) arguments.push_back(strdup(argument.c_str()));
   arguments.push_back(nullptr);
   std::string problem;
-  if (!seat.images.load(program, seat.variables, problem)) refuse(seat, problem);
+  CopyNames names;
+  if (!seat.images.load(program, seat.variables, names, problem)) refuse(seat, problem);
   seat.environment.publish();
   seat.streams.publish();
   char* const name = arguments[0];
@@ -113,7 +115,7 @@ void separate(Seat& seat, const boot::HostPlan& plan) {
   seat.variables.get<int>(Variable::option_errors) = 1;
   seat.variables.get<int>(Variable::option_unknown) = '?';
   enter(seat, this_thread);
-  seat.rank = MPIX_Heddle_host_make_rank();
+  seat.rank = MPIX_Heddle_host_make_rank(&open_own);
   seat.images.construct_libraries(static_cast<int>(plan.arguments.size()), arguments.data(), seat.environment.list());
   jump_to_program(seat, arguments, seat.environment.list());
 }

@@ -86,11 +86,17 @@ bool is_loaded(const std::string& name) {
 
 }  // namespace
 
-Program::Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned long tls_alignment) : plan_(plan) {
+std::unique_ptr<boot::ElfFile> Program::read() {
   std::string problem;
-  auto program = std::make_unique<boot::ElfFile>(plan.program, problem);
-  if (!problem.empty()) refuse("cannot read " + plan.program + ": " + problem);
+  auto program = std::make_unique<boot::ElfFile>(path_, problem);
+  if (!problem.empty()) refuse("cannot read " + path_ + ": " + problem);
   program_ = program.get();
+  return program;
+}
+
+Program::Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned long tls_alignment)
+    : path_(plan.program) {
+  std::unique_ptr<boot::ElfFile> program = read();
   directory_ = folder_of(real_path(plan.program));
   if (const Elf64_Phdr* tls = program->segment(PT_TLS)) {
     if (tls->p_align > tls_alignment || (tls->p_memsz + tls->p_align - 1) / tls->p_align * tls->p_align > tls_bytes)
@@ -98,10 +104,22 @@ Program::Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned l
              " bytes of thread-local variables, more than its host keeps");
   }
   find_libraries();
-  choose_private();
+  choose_private(plan.private_libraries);
+  spread_private();
   open_shared();
   make_parts(std::move(program));
   find_copied_data();
+  std::vector<bool> seen(parts_.size());
+  order_construction(0, seen);
+}
+
+Program::Program(const std::string& library, Own own, std::vector<std::string> there, Replacement replacement)
+    : path_(library), there_(std::move(there)), replacement_(replacement) {
+  std::unique_ptr<boot::ElfFile> file = read();
+  find_libraries();
+  choose_own(own);
+  spread_private();
+  make_parts(std::move(file));
   std::vector<bool> seen(parts_.size());
   order_construction(0, seen);
 }
@@ -124,8 +142,9 @@ std::size_t Program::library(const std::string& name, const boot::ElfFile& neede
   if (known != libraries_.end()) return static_cast<std::size_t>(known - libraries_.begin());
   Library found;
   found.name = name;
-  found.core = begins_with_one_of(base_name(name), core_libraries) || is_loaded(name);
-  if (!found.core) {
+  found.there = found.is_private = std::ranges::find(there_, name) != there_.end();
+  found.core = !found.there && (begins_with_one_of(base_name(name), core_libraries) || is_loaded(name));
+  if (!found.there && !found.core) {
     const std::string origin = folder_of(real_path(needed_by.path()));
     std::vector<std::pair<std::string, bool>> candidates;  // path, and whether a relative run path led there
     if (name.find('/') != std::string::npos) {
@@ -155,25 +174,25 @@ std::size_t Program::library(const std::string& name, const boot::ElfFile& neede
   return libraries_.size() - 1;
 }
 
-void Program::choose_private() {
+void Program::choose_private(const std::vector<std::string>& private_libraries) {
   const auto refuse_interpreter = [&](const std::string& where) {
-    refuse(plan_.program + " has a Python interpreter (" + where +
+    refuse(path_ + " has a Python interpreter (" + where +
            "), whose modules the ranks of one process would share; use --ranks processes");
   };
   if (program_->definition(interpreter_entry) != nullptr) refuse_interpreter("its own");
-  std::vector<bool> used(plan_.private_libraries.size());
+  std::vector<bool> used(private_libraries.size());
   for (Library& one : libraries_) {
     const std::string file_name = base_name(one.path.empty() ? one.name : one.path);
     bool named = false;
     for (std::size_t i = 0; i < used.size(); ++i) {
-      const std::string wanted = base_name(plan_.private_libraries[i]);
+      const std::string wanted = base_name(private_libraries[i]);
       if (wanted != one.name && wanted != file_name && base_name(one.name).rfind(wanted + '.', 0) != 0) continue;
       named = used[i] = true;
     }
     if (named && one.core)
       refuse("--private " + one.name + ": libc, Heddle and what they need are shared by all ranks of a process");
     if (begins_with_one_of(one.name, thread_runtimes))
-      refuse(plan_.program + " has user-level threads (" + one.name +
+      refuse(path_ + " has user-level threads (" + one.name +
              "), which ranks of one process can't have; use --ranks processes");
     if (one.core || !one.file) continue;
     if (!named && one.file->definition(interpreter_entry) != nullptr) refuse_interpreter(one.name);
@@ -182,8 +201,23 @@ void Program::choose_private() {
   }
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i])
-      refuse("--private " + plan_.private_libraries[i] + ": " + plan_.program + " is not linked with such a library");
-  // A shared library can't use one that exists several times, nor variables of which each rank has a copy.
+      refuse("--private " + private_libraries[i] + ": " + path_ + " is not linked with such a library");
+}
+
+// What the program has opened for all of its ranks is found before a copy.
+void Program::choose_own(Own own) {
+  if (own == Own::none) return;
+  for (std::string_view name : program_->needed()) {
+    Library& one = *std::ranges::find(libraries_, name, &Library::name);
+    if (begins_with_one_of(base_name(one.name), core_libraries) || one.there) continue;
+    if (one.core)
+      refuse("the ranks of a process need copies of " + one.name + ", which their program uses itself; use --ranks processes");
+    one.is_private = one.file != nullptr;
+  }
+}
+
+// A shared library can't use one that exists several times, nor variables of which each rank has a copy.
+void Program::spread_private() {
   for (bool changed = true; changed;) {
     changed = false;
     for (Library& one : libraries_) {
@@ -210,7 +244,7 @@ void Program::open_shared() {
     if (one.is_private) continue;
     const std::string& place = one.path.empty() ? one.name : one.path;
     if (dlopen(place.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr)
-      refuse(std::string("cannot open a library of ") + plan_.program + ": " + dlerror());
+      refuse(std::string("cannot open a library of ") + path_ + ": " + dlerror());
   }
 }
 
@@ -220,9 +254,9 @@ void Program::make_parts(std::unique_ptr<boot::ElfFile> program) {
     part.name = name;
     part.file = std::move(file);
   };
-  add(plan_.program, std::move(program));
+  add(path_, std::move(program));
   for (Library& one : libraries_)
-    if (one.is_private) add(one.name, std::move(one.file));
+    if (one.is_private && !one.there) add(one.name, std::move(one.file));
   for (Part& part : parts_) describe(part);
 }
 
@@ -231,11 +265,13 @@ void Program::make_parts(std::unique_ptr<boot::ElfFile> program) {
 void Program::describe(Part& part) {
   const boot::ElfFile& file = *part.file;
   const auto refer = [&](std::uint64_t string) {
-    const auto found = std::ranges::find(parts_, file.string(string), &Part::name);
-    if (found == parts_.end()) return;
+    const std::string name = file.string(string);
+    if (std::ranges::find(parts_, name, &Part::name) == parts_.end() &&
+        std::ranges::find(there_, name) == there_.end())
+      return;
     const std::size_t offset = file.offset_of(file.dynamic_value(DT_STRTAB) + string);
     if (std::ranges::find(part.references, offset, &Part::Reference::offset) == part.references.end())
-      part.references.push_back({offset, static_cast<std::size_t>(found - parts_.begin())});
+      part.references.push_back({offset, name});
   };
   std::string problem;
   part.pattern = std::make_unique<boot::ElfFile>(file.path(), problem);
@@ -279,6 +315,21 @@ void Program::describe(Part& part) {
     at += wanted.vn_next;
   }
   find_uses(part);
+  if (replacement_ != nullptr) find_replaced(part);
+}
+
+void Program::find_replaced(Part& part) const {
+  const boot::ElfFile& file = *part.file;
+  for (const auto& relocations : {file.relocations(), file.calls()}) {
+    for (const Elf64_Rela& relocation : relocations) {
+      const auto type = ELF64_R_TYPE(relocation.r_info);
+      if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT && type != R_X86_64_64) continue;
+      const Elf64_Sym& symbol = file.symbol(ELF64_R_SYM(relocation.r_info));
+      if (symbol.st_shndx != SHN_UNDEF) continue;
+      if (void* const function = replacement_(file.string(symbol.st_name)))
+        part.replaced.push_back({relocation.r_offset, function});
+    }
+  }
 }
 
 void Program::find_uses(Part& part) const {
@@ -311,7 +362,7 @@ void Program::find_copied_data() {
     }
     if (found != nullptr || variable_named(name) != Variable::none || begins_with_one_of(name, constants)) continue;
     refuse(
-        plan_.program + " has a copy of the variable " + std::string(name) +
+        path_ + " has a copy of the variable " + std::string(name) +
         " of a library that is shared by all ranks of a process, so it would not see what happens to it (compile the "
         "program with -fPIC, or use --ranks processes)");
   }
@@ -320,7 +371,10 @@ void Program::find_copied_data() {
 void Program::order_construction(std::size_t part, std::vector<bool>& seen) {
   if (seen[part]) return;
   seen[part] = true;
-  for (const Part::Reference& reference : parts_[part].references) order_construction(reference.part, seen);
+  for (const Part::Reference& reference : parts_[part].references) {
+    const auto needed = std::ranges::find(parts_, reference.name, &Part::name);
+    if (needed != parts_.end()) order_construction(static_cast<std::size_t>(needed - parts_.begin()), seen);
+  }
   order_.push_back(part);
 }
 

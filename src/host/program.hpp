@@ -1,5 +1,5 @@
 // The program of a host, analysed once for all of its ranks: which libraries it needs, which of them each rank has for
-// itself, and what must be changed in a copy.
+// itself, and what must be changed in a copy. Or a library that ranks open while they run (opened.hpp).
 //
 // Private are, besides those that the user names: the program's own libraries (under its directory, or found through a
 // relative run path), the runtime libraries of languages, whose state the languages give to each process (iostreams,
@@ -25,10 +25,10 @@ struct Part {
   std::string name;  // as others need it; of the program: its path
   std::unique_ptr<boot::ElfFile> file;
 
-  // A string in the file that names another part.
+  // A string in the file that names another part, or what the rank has a copy of already.
   struct Reference {
     std::size_t offset;  // in the file
-    std::size_t part;
+    std::string name;
   };
   std::vector<Reference> references;
   std::unique_ptr<boot::ElfFile> pattern;  // the same file as it is to be in a copy, but for those references
@@ -50,12 +50,30 @@ struct Part {
     std::size_t bytes;
   };
   std::vector<CopiedData> copied;
+
+  // Where a copy holds the address of a function of libc in whose place it is to call another.
+  struct Replaced {
+    std::uint64_t address;
+    void* function;
+  };
+  std::vector<Replaced> replaced;
 };
+
+// Of a library that is opened: which of those that it needs must be a rank's own.
+enum class Own : std::uint8_t {
+  needed,  // those that it needs itself
+  none     // but those that need what the rank has copies of
+};
+
+// Of functions of libc that know a library by its file: what a copy is to call instead. Null: nothing else.
+using Replacement = void* (*)(std::string_view function);
 
 class Program {
  public:
   // Throws std::runtime_error if the program can't be run in this way. Opens the shared libraries.
   Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned long tls_alignment);
+  // A library, for ranks that have copies of those in `there`. Throws std::runtime_error if they can't have one of it.
+  Program(const std::string& library, Own own, std::vector<std::string> there, Replacement replacement);
 
   // The program first; libraries follow those that need them, but for cycles.
   const std::vector<Part>& parts() const { return parts_; }
@@ -69,22 +87,29 @@ class Program {
     bool relative = false;
     bool is_private = false;
     bool core = false;
+    bool there = false;  // the rank has a copy already
     std::unique_ptr<boot::ElfFile> file;
     std::vector<std::size_t> needs;
   };
 
+  std::unique_ptr<boot::ElfFile> read();
   void find_libraries();
   std::size_t library(const std::string& name, const boot::ElfFile& needed_by);
-  void choose_private();
+  void choose_private(const std::vector<std::string>& named);
+  void choose_own(Own own);
+  void spread_private();
   bool copies_data_of(const Library& library) const;
   void open_shared();
   void make_parts(std::unique_ptr<boot::ElfFile> program);
   void describe(Part& part);
   void find_uses(Part& part) const;
+  void find_replaced(Part& part) const;
   void find_copied_data();
   void order_construction(std::size_t part, std::vector<bool>& seen);
 
-  const boot::HostPlan& plan_;
+  std::string path_;
+  std::vector<std::string> there_;
+  Replacement replacement_ = nullptr;
   std::string directory_;  // of the program
   boot::ElfFile* program_ = nullptr;
   std::vector<Library> libraries_;

@@ -18,6 +18,7 @@
 #include "host/exit_handlers.hpp"
 #include "host/images.hpp"
 #include "host/libc_state.hpp"
+#include "host/opened.hpp"
 #include "host/signals.hpp"
 #include "host/streams.hpp"
 #include "host/timers.hpp"
@@ -44,6 +45,7 @@ struct Seat {
   Streams streams{variables};
   ExitHandlers exit_handlers;
   Images images;  // the copies of the program and of its private libraries
+  Opened opened;
   LibcState libc;
   SignalActions signals;
   Alarm alarm;

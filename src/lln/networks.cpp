@@ -12,7 +12,6 @@
 #include "lln/loopback/loopback.hpp"
 #include "lln/rails/links.hpp"
 #include "lln/rails/rails.hpp"
-#include "threads/component.hpp"
 
 namespace heddle::lln {
 
@@ -70,9 +69,9 @@ std::string text_of(std::uint64_t word) {
   return text;
 }
 
-const Component* load(const std::string& path, std::string& why) {
+const Component* load(const std::string& path, std::string& why, const threads::Opener& open) {
   const WhileLoading defaults;
-  threads::Module module(path, component_entry, why);
+  threads::Module module(path, component_entry, why, open);
   if (module.entry() == nullptr) return nullptr;
   const Component* const component = reinterpret_cast<ComponentEntry>(module.entry())();
   if (component == nullptr || component->layout != component_layout) {
@@ -85,8 +84,8 @@ const Component* load(const std::string& path, std::string& why) {
 
 }  // namespace
 
-const Component* load_network(const std::string& name, std::string& why) {
-  if (name.find('/') != std::string::npos) return load(name, why);
+const Component* load_network(const std::string& name, std::string& why, const threads::Opener& open) {
+  if (name.find('/') != std::string::npos) return load(name, why, open);
   const auto* const one = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.name == name; });
   if (one == known.end()) {
     why = "there is no network of that name, but " + std::string(for_pretended_nodes) + ", " + known_names();
@@ -97,7 +96,7 @@ const Component* load_network(const std::string& name, std::string& why) {
     why = path + " is not there; install " + one->package + " and build Heddle again";
     return nullptr;
   }
-  const Component* const component = load(path, why);
+  const Component* const component = load(path, why, open);
   if (component == nullptr) why += "; install what it needs, or choose another network";
   return component;
 }
@@ -130,16 +129,12 @@ void Networks::choose() {
         "HEDDLE_LLN=loopback is for nodes that are pretended (HEDDLE_NODES), and these are real; unset it, or choose "
         "one of " +
         known_names());
-  // Each rank has a table of descriptors of its own, and such libraries know their process by its descriptors.
-  if (!settings_.alone)
-    throw std::runtime_error((settings_.network.empty() ? "a network" : "HEDDLE_LLN=" + settings_.network) +
-                             " is for ranks that are processes: start them with --ranks processes");
   if (settings_.network.empty()) {
     load_first();
   } else {
     title_ = "HEDDLE_LLN=" + settings_.network;
     std::string why;
-    component_ = load_network(settings_.network, why);
+    component_ = load_network(settings_.network, why, settings_.open);
     if (component_ == nullptr) throw std::runtime_error(title_ + ": " + why);
   }
   choose_rails();
@@ -175,7 +170,7 @@ void Networks::load_first() {
   for (const Known& one : known) {
     title_ = one.name;
     std::string why;
-    component_ = load_network(title_, why);
+    component_ = load_network(title_, why, settings_.open);
     if (component_ != nullptr) return;
     whys += "; " + title_ + ": " + why;
   }

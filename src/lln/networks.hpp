@@ -15,11 +15,13 @@
 #include "lln/network.hpp"
 #include "lln/watch.hpp"
 #include "node/node.hpp"
+#include "threads/component.hpp"
 
 namespace heddle::lln {
 
 // The component of this name or path, which stays loaded until the process ends. Null, and why.
-const Component* load_network(const std::string& name, std::string& why);
+const Component* load_network(const std::string& name, std::string& why,
+                              const threads::Opener& open = threads::open_for_process);
 
 class Networks {
  public:
@@ -30,7 +32,7 @@ class Networks {
     // Of nodes that are real: what all ranks hold of a word, which is the first that one of them has proposed.
     std::function<std::uint64_t(std::uint64_t)> agree;
     std::uint64_t seed;  // for networks with accidents
-    bool alone;          // in the process: its ranks are processes
+    threads::Opener open;  // of components
     // Ends the job, with a sentence that says why.
     std::function<void(const char*)> fail;
     // Says what the user should know.

@@ -6,8 +6,9 @@ using heddle::Rank;
 
 extern "C" {
 
-[[gnu::visibility("default")]] Rank* MPIX_Heddle_host_make_rank() {
+[[gnu::visibility("default")]] Rank* MPIX_Heddle_host_make_rank(heddle::HostOpen open) {
   heddle::rank_of_thread = new Rank;
+  heddle::rank_of_thread->host_open = open;
   return heddle::rank_of_thread;
 }
 

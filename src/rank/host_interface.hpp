@@ -4,15 +4,23 @@
 // process never calls them.
 #pragma once
 
+#include <cstddef>
+
 namespace heddle {
+
 struct Rank;
-}
+
+// Opens a copy of a library that the calling thread's rank has for itself, with those libraries that it is for. To be looked into by dlsym;
+// it stays. Null: `why` says why not.
+using HostOpen = void* (*)(const char* path, char* why, std::size_t why_bytes);
+
+}  // namespace heddle
 
 extern "C" {
 
 // A rank of its own for the calling thread, which then belongs to it: joined to its job when it first initializes MPI, by
 // what its environment says. It stays until the process ends, as the rank of a process does.
-heddle::Rank* MPIX_Heddle_host_make_rank();
+heddle::Rank* MPIX_Heddle_host_make_rank(heddle::HostOpen open);
 
 // The calling thread belongs to this rank from here on; to be called before it uses the library, and once.
 void MPIX_Heddle_host_enter_rank(heddle::Rank* rank);

@@ -128,6 +128,17 @@ static Error begin_help(Rank& rank) {
 static constexpr int network_of_ranks = engine::most_asked_models + 1;
 static_assert(network_of_ranks < boot::agreed_words - 1);
 
+// A network's library takes the process for one rank: it has one thread for all that it opens, with the descriptors of whoever came first.
+static threads::Opener opener(const Rank& rank) {
+  if (rank.host_open == nullptr) return threads::open_for_process;
+  return [open = rank.host_open](const std::string& path, std::string& why) {
+    char text[512] = "";
+    void* const opened = open(path.c_str(), text, sizeof text);
+    if (opened == nullptr) why = text;
+    return opened;
+  };
+}
+
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
   const std::string network = setting("HEDDLE_LLN");
@@ -154,7 +165,7 @@ static Error open_networks(Rank& rank) {
                                                                           .pretended = rank.job->pretends_nodes(),
                                                                           .agree = agree,
                                                                           .seed = seed,
-                                                                          .alone = &rank == &process_rank.rank,
+                                                                          .open = opener(rank),
                                                                           .fail = fail_job,
                                                                           .note = note,
                                                                           .secret = rank.job->secret()});

@@ -19,6 +19,7 @@
 #include "lln/networks.hpp"
 #include "node/node.hpp"
 #include "progress/pollables.hpp"
+#include "rank/host_interface.hpp"
 #include "safety/patience.hpp"
 #include "threads/mutex.hpp"
 
@@ -60,6 +61,7 @@ struct Rank {
 
   // Where we are in the job, and its shared memory; null before the library is first initialized.
   std::unique_ptr<boot::World> job;
+  HostOpen host_open = nullptr;  // null: the rank is a process
   boot::PeerMemory peer_memory;
   std::optional<node::Node> node;           // what it shares with the ranks of its node
   std::unique_ptr<lln::Networks> networks;  // to other nodes; null: there are none

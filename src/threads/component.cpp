@@ -11,12 +11,15 @@ std::string component_folder() {
   return path.substr(0, path.rfind('/') + 1) + "heddle/";
 }
 
-Module::Module(const std::string& path, const char* entry, std::string& why)
-    : module_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-  if (module_ == nullptr) {
-    why = dlerror();
-    return;
-  }
+void* open_for_process(const std::string& path, std::string& why) {
+  void* const opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (opened == nullptr) why = dlerror();
+  return opened;
+}
+
+Module::Module(const std::string& path, const char* entry, std::string& why, const Opener& open)
+    : module_(open(path, why)) {
+  if (module_ == nullptr) return;
   entry_ = dlsym(module_, entry);
   if (entry_ == nullptr) {
     why = path + " is no component of this version of Heddle";
