@@ -11,6 +11,8 @@ template <class Rank, class F>
 requires std::same_as<std::remove_const_t<Rank>, HostedRank>
 void for_each_field(Rank& rank, F& f) {
   f(rank.rank);
+  f(rank.world_rank);
+  f(rank.launcher);
   f(rank.in);
   f(rank.out);
   f(rank.err);

@@ -32,9 +32,9 @@ void write_text(const char* text) {
   }
 }
 
-// Of a job that could not be joined.
-std::unique_ptr<Wireup> wireup_without_world;
-bool said_elsewhere = false;
+// Of a job that could not be joined, by the rank of this thread.
+thread_local std::unique_ptr<Wireup> wireup_without_world;
+thread_local bool said_elsewhere = false;
 constexpr int time_to_say = 2000;  // milliseconds in which another rank says why there is no job, and ends this one
 
 }  // namespace

@@ -91,6 +91,8 @@ class World : public lln::Directory {
   // come and go.
   virtual void leave() { record().state.store(RankState::finalized); }
   virtual void enter() { record().state.store(RankState::inited); }
+  // Of a rank that is a thread: it has ended, and its process goes on. Whoever would learn it from the end of the process does so now.
+  virtual void end_in_process() {}
   // Ends the whole job with `code` as its exit code and `text` on standard error.
   [[noreturn]] virtual void abort(int code, const char* text) = 0;
 

@@ -52,7 +52,7 @@ void separate(Seat& seat, const boot::HostPlan& plan) {
   dup2(seat.place.out, STDOUT_FILENO);
   dup2(seat.place.err, STDERR_FILENO);
   for (const boot::HostedRank& other : plan.ranks)
-    for (int fd : {other.in, other.out, other.err})
+    for (int fd : {other.in, other.out, other.err, other.rank == seat.place.rank ? -1 : other.launcher})
       if (fd > STDERR_FILENO) close(fd);
   if (!seat.place.cpus.empty()) {
     const boot::CpuMask mask(seat.place.cpus);
@@ -95,7 +95,14 @@ void separate(Seat& seat, const boot::HostPlan& plan) {
   receive_signals(seat);
   separate(seat, plan);
   std::vector<std::string> environment = plan.environment;
-  environment.push_back(std::string(boot::rank_variable) + '=' + std::to_string(seat.place.rank));
+  const auto set = [&](const char* name, int value) {
+    environment.push_back(std::string(name) + '=' + std::to_string(value));
+  };
+  set(boot::rank_variable, seat.place.world_rank);
+  if (seat.place.launcher >= 0) {
+    set("PMI_FD", seat.place.launcher);
+    set("PMI_RANK", seat.place.world_rank);
+  }
   seat.environment.fill(environment);
   seat.streams.open();
   // The program may keep them as long as it likes.
@@ -177,6 +184,7 @@ void wait_for_ranks(int ranks) {
 void end_rank(int wait_status) {
   Seat& seat = *this_thread.seat;
   if (!seat.over.exchange(true)) {
+    if (seat.rank != nullptr) MPIX_Heddle_host_end_rank();
     // Our own copies of the descriptors stay open while threads are left; the reader does not wait for their end.
     seat.record->end.store(boot::ended(wait_status));
     syscall(SYS_kill, getppid(), boot::abort_signal());

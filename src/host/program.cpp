@@ -200,8 +200,7 @@ void Program::choose_private(const std::vector<std::string>& private_libraries) 
     one.is_private = named || own || begins_with_one_of(one.name, language_runtimes);
   }
   for (std::size_t i = 0; i < used.size(); ++i)
-    if (!used[i])
-      refuse("--private " + private_libraries[i] + ": " + path_ + " is not linked with such a library");
+    if (!used[i]) refuse("--private " + private_libraries[i] + ": " + path_ + " is not linked with such a library");
 }
 
 // What the program has opened for all of its ranks is found before a copy.
@@ -211,7 +210,8 @@ void Program::choose_own(Own own) {
     Library& one = *std::ranges::find(libraries_, name, &Library::name);
     if (begins_with_one_of(base_name(one.name), core_libraries) || one.there) continue;
     if (one.core)
-      refuse("the ranks of a process need copies of " + one.name + ", which their program uses itself; use --ranks processes");
+      refuse("the ranks of a process need copies of " + one.name +
+             ", which their program uses itself; use --ranks processes");
     one.is_private = one.file != nullptr;
   }
 }
@@ -266,8 +266,7 @@ void Program::describe(Part& part) {
   const boot::ElfFile& file = *part.file;
   const auto refer = [&](std::uint64_t string) {
     const std::string name = file.string(string);
-    if (std::ranges::find(parts_, name, &Part::name) == parts_.end() &&
-        std::ranges::find(there_, name) == there_.end())
+    if (std::ranges::find(parts_, name, &Part::name) == parts_.end() && std::ranges::find(there_, name) == there_.end())
       return;
     const std::size_t offset = file.offset_of(file.dynamic_value(DT_STRTAB) + string);
     if (std::ranges::find(part.references, offset, &Part::Reference::offset) == part.references.end())

@@ -31,7 +31,7 @@ class Networks {
     bool pretended;       // the nodes are on one machine
     // Of nodes that are real: what all ranks hold of a word, which is the first that one of them has proposed.
     std::function<std::uint64_t(std::uint64_t)> agree;
-    std::uint64_t seed;  // for networks with accidents
+    std::uint64_t seed;    // for networks with accidents
     threads::Opener open;  // of components
     // Ends the job, with a sentence that says why.
     std::function<void(const char*)> fail;

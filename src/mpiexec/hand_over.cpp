@@ -298,7 +298,7 @@ bool leads_elsewhere(const std::vector<Host>& hosts) {
 
 bool leads_elsewhere(const Options& options) {
   const auto one = [](const App& app) { return leads_elsewhere(app.hosts); };
-  return std::any_of(options.apps.begin(), options.apps.end(), one);
+  return options.join == 0 && std::any_of(options.apps.begin(), options.apps.end(), one);
 }
 
 int machines(const std::vector<Host>& hosts) {

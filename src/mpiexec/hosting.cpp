@@ -69,6 +69,16 @@ HostFile host_for(const boot::ElfFile& program) {
   return host;
 }
 
+// Of ranks that join the job of another launcher. What it has said over PMI is about us.
+std::vector<std::string> environment_of_joining(std::vector<std::string> environment, const Relay& relay) {
+  std::erase_if(environment, [](const std::string& entry) {
+    const std::string name = name_of(entry);
+    return name == boot::job_fd_variable || name == boot::launcher_variable || name.starts_with("PMI_");
+  });
+  set_variable(environment, "PMI_SIZE", std::to_string(relay.all()));
+  return environment;
+}
+
 // What a host needs in its own environment: the way to the plan and to the copies of libraries, and memory for the
 // thread-local variables of those copies.
 std::vector<std::string> host_environment(const HostedApp& hosted, int plan, int ranks) {
@@ -134,13 +144,21 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
   const int end = hosted.first_rank + hosted.app.ranks;
   for (int first = hosted.first_rank; first < end;) {
     const int count = std::min(hosted.options.threads, end - first);
-    boot::HostPlan plan{hosted.path, hosted.app.command, hosted.environment, hosted.options.private_libraries, {}};
+    const Relay* const relay = hosted.relay;
+    boot::HostPlan plan{hosted.path,
+                        hosted.app.command,
+                        relay != nullptr ? environment_of_joining(hosted.environment, *relay) : hosted.environment,
+                        hosted.options.private_libraries,
+                        {}};
     std::vector<Supervisor::Ends> ends;
     std::vector<int> inherited;
     for (int rank = first; rank < first + count; ++rank) {
       const Supervisor::Ends own = ends.emplace_back(supervisor.make_ends(rank));
-      plan.ranks.push_back({rank, own.in, own.out, own.err, placement.cpus[static_cast<std::size_t>(rank)]});
+      const int launcher = relay != nullptr ? relay->descriptor_of(rank) : -1;
+      plan.ranks.push_back({rank, segment.first_rank + rank, launcher, own.in, own.out, own.err,
+                            placement.cpus[static_cast<std::size_t>(rank)]});
       inherited.insert(inherited.end(), {own.in, own.out, own.err});
+      if (launcher >= 0) inherited.push_back(launcher);
       segment.records[rank].host = first;
       segment.records[rank].state.store(boot::RankState::running);
     }

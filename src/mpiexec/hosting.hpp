@@ -8,6 +8,7 @@
 
 #include "mpiexec/options.hpp"
 #include "mpiexec/placement.hpp"
+#include "mpiexec/relay.hpp"
 #include "mpiexec/segment.hpp"
 #include "mpiexec/supervisor.hpp"
 
@@ -19,6 +20,7 @@ struct HostedApp {
   std::string path;                      // of the program
   std::vector<std::string> environment;  // of its ranks, but for their numbers
   int first_rank;
+  const Relay* relay;  // by which they join the job of another launcher; null: mpiexec's own
 };
 
 // Throws UsageError if this program can't run as threads, and ProgramError if the host is not installed.

@@ -31,13 +31,13 @@ std::vector<std::string> environment_for(const App& app, const EnvironmentPlan& 
 }
 
 void start_ranks(const Options& options, const Placement& placement, const Segment& segment, const rlimit& open_files,
-                 Supervisor& supervisor) {
+                 const Relay* relay, Supervisor& supervisor) {
   int rank = 0;
-  const int size = segment.header->size;
+  const int size = relay != nullptr ? relay->all() : segment.header->size;
   for (const App& app : options.apps) {
     const std::string path = find_program(app);
     if (options.threads != 0) {
-      const HostedApp hosted{options, app, path, environment_for(app, options.environment, segment, size), rank};
+      const HostedApp hosted{options, app, path, environment_for(app, options.environment, segment, size), rank, relay};
       if (!launch_hosts(hosted, placement, segment, open_files, supervisor)) return;
       rank += app.ranks;
       continue;
@@ -100,9 +100,9 @@ std::string Starter::start(int rank, const std::vector<int>& cpus, Supervisor& s
 }
 
 void launch(const Options& options, const Placement& placement, const Segment& segment, const rlimit& open_files,
-            Supervisor& supervisor) {
+            const Relay* relay, Supervisor& supervisor) {
   try {
-    start_ranks(options, placement, segment, open_files, supervisor);
+    start_ranks(options, placement, segment, open_files, relay, supervisor);
   } catch (const std::exception& problem) {  // the ranks that run already must not be left to themselves
     supervisor.start_failed(problem.what(), 1);
   }

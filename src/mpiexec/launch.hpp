@@ -8,6 +8,7 @@
 
 #include "mpiexec/options.hpp"
 #include "mpiexec/placement.hpp"
+#include "mpiexec/relay.hpp"
 #include "mpiexec/segment.hpp"
 #include "mpiexec/supervisor.hpp"
 
@@ -16,9 +17,9 @@ namespace heddle::mpiexec {
 int total_ranks(const Options& options);
 
 // Starts every rank under `supervisor`, or as many as can be started; then the supervisor ends them. `open_files` of a
-// rank.
+// rank. `relay` of ranks that join the job of another launcher, or null.
 void launch(const Options& options, const Placement& placement, const Segment& segment, const rlimit& open_files,
-            Supervisor& supervisor);
+            const Relay* relay, Supervisor& supervisor);
 
 // Ranks of one program that are processes.
 class Starter {

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <system_error>
 
 #include "boot/cores.hpp"
@@ -22,6 +23,7 @@
 #include "mpiexec/options.hpp"
 #include "mpiexec/placement.hpp"
 #include "mpiexec/program.hpp"
+#include "mpiexec/relay.hpp"
 #include "mpiexec/segment.hpp"
 #include "mpiexec/shared_heap.hpp"
 #include "mpiexec/supervisor.hpp"
@@ -141,6 +143,22 @@ int pretended_nodes(int ranks) {
   return std::min(nodes, ranks);
 }
 
+// For the part of the job that is ours to start; it stays until we end, as its thread may wait for the launcher. Null: all is ours.
+Relay* join_launcher(Options& options) {
+  if (options.join == 0) return nullptr;
+  if (options.threads == 0 || options.apps.size() != 1)
+    throw UsageError(
+        "-join is for one program whose ranks are threads (-ranks threads); ranks that are processes join by "
+        "themselves");
+  if (options.survive_failures)
+    throw UsageError("-with-ft: a job on several nodes (-join) ends with a rank that fails; leave it out");
+  App& app = options.apps.front();
+  auto relay = std::make_unique<Relay>(app.ranks, options.join);
+  if (!relay->is_needed()) return nullptr;
+  app.ranks = relay->count();
+  return relay.release();
+}
+
 Segment describe_job(const Options& options, const Placement& placement, int usable) {
   std::vector<RankPlan> plan;
   int appnum = 0;
@@ -179,6 +197,7 @@ int run(const std::vector<std::string>& arguments) {
     become(hand_over(options), options);
     return 0;
   }
+  Relay* const relay = join_launcher(options);
   const Placement placement = find_placement(options, usable);
   require_open_files(options);
   const int ranks = total_ranks(options);
@@ -187,13 +206,17 @@ int run(const std::vector<std::string>& arguments) {
                      std::to_string(ranks) + ", numbered from 0");
   if (options.report_bindings || options.placement.report) report(placement, usable);
   if (options.start_nothing) return 0;
-  const Segment segment = describe_job(options, placement, usable);
+  Segment segment = describe_job(options, placement, usable);
+  if (relay != nullptr) segment.first_rank = relay->first();
   const rlimit open_files = raise_open_files();
   Supervisor supervisor(options, segment);
   Growth growth(options, segment, open_files, supervisor);
   if (segment.header->capacity > segment.header->size) supervisor.listen(growth);
-  launch(options, placement, segment, open_files, supervisor);
-  return supervisor.run();
+  launch(options, placement, segment, open_files, relay, supervisor);
+  if (relay != nullptr) relay->serve(segment.records);
+  const int exit_code = supervisor.run();
+  if (relay != nullptr && exit_code == 0) relay->finish();
+  return exit_code;
 }
 
 int complain(const std::exception& problem, int exit_code) {

@@ -192,7 +192,7 @@ void finish_app(Parser& parser) {
   App& app = parser.app;
   const RankCount& count = parser.count;
   if (app.command.empty()) throw UsageError("no program is named; usage: mpiexec -n 4 ./program");
-  if (app.hosts.empty())
+  if (app.hosts.empty() && parser.options.join == 0)
     app.hosts = parser.options.apps.empty() ? allocated_hosts() : parser.options.apps.front().hosts;
   const bool elsewhere = leads_elsewhere(app.hosts);
   const int nodes = elsewhere ? machines(app.hosts) : 1;

@@ -55,6 +55,10 @@ constexpr Option table[] = {
     {"pernode", 0, [](Parser& p, Values) { choose_per_node(p, "1"); }, "", "one rank on each node: -N 1"},
     {"ranks", 1, [](Parser& p, Values v) { choose_ranks(p, v[0]); }, "processes|threads[:N]",
      "ranks are processes (default), or threads of one process, or of processes of N ranks each"},
+    {"join", 1, [](Parser& p, Values v) { p.options.join = positive(p, v[0]); }, "N",
+     "start N of the ranks, which are threads; the others are started on other nodes, where the same launcher has "
+     "started mpiexec with the "
+     "same words (mpiexec does so itself for -host with -ranks threads)"},
     {"private", 1,
      [](Parser& p, Values v) {
        for (const std::string& name : names(p, v[0])) p.options.private_libraries.push_back(name);

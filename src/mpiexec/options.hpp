@@ -81,8 +81,9 @@ struct Options {
   bool show_version = false;
   double timeout_seconds = 0;  // 0: none
   int stdin_rank = 0;
-  int universe_size = 0;                       // 0: not given
-  int threads = 0;                             // ranks that are threads of one process, at most; 0: ranks are processes
+  int universe_size = 0;  // 0: not given
+  int threads = 0;        // ranks that are threads of one process, at most; 0: ranks are processes
+  int join = 0;           // ranks that this mpiexec starts of a job on several nodes, at most; 0: all
   std::vector<std::string> private_libraries;  // of which each rank that is a thread has its own copy
   std::vector<std::string> ignored;            // options that we know and that mean nothing here, as they were written
 };

@@ -83,7 +83,9 @@ void Supervisor::fail(int rank, int exit_code, const std::string& subject, const
     decided_ = true;
     exit_code_ = exit_code;
     if (record.abort_text[0] != '\0') print(record.abort_text);
-    say(subject + ' ' + how + (harmless ? "" : ending_others(rank)));
+    // A rank of another launcher's job has said itself why it ends it.
+    if (options_.join == 0 || record.state.load() != boot::RankState::aborted)
+      say(subject + ' ' + how + (harmless ? "" : ending_others(rank)));
   }
   if (!harmless && phase_ == Phase::running) end_job();
 }

@@ -88,7 +88,7 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
 
 std::string rank_text(const Segment& segment, int rank) {
   const boot::RankRecord& record = segment.records[rank];
-  if (record.spawn_number == 0) return "rank " + std::to_string(rank);
+  if (record.spawn_number == 0) return "rank " + std::to_string(segment.first_rank + rank);
   return "rank " + std::to_string(rank - record.world_first) + " of spawned group " +
          std::to_string(record.spawn_number);
 }

@@ -20,6 +20,7 @@ struct Segment {
   int fd = -1;  // without close-on-exec: every rank inherits it
   boot::JobHeader* header = nullptr;
   boot::RankRecord* records = nullptr;
+  int first_rank = 0;  // what the job calls the first of these (-join)
 };
 
 // What a rank must know of the machine: JobHeader::usable_cores and wake_up.

@@ -88,7 +88,7 @@ Supervisor::Ends Supervisor::make_ends(int rank) {
     Sink* file = files_.of(rank, i == 1);
     stream.sink = i == 0 ? &out_ : &err_;
     if (file != nullptr) (options_.files.copy ? stream.second : stream.sink) = file;
-    stream.prefix = label_text(options_.label, rank, i == 1);
+    stream.prefix = label_text(options_.label, segment_.first_rank + rank, i == 1);
   }
   return {rank < segment_.header->size ? input_.descriptor_for(rank) : null_, ends[0][1], ends[1][1]};
 }
@@ -386,9 +386,9 @@ std::string Supervisor::shared_process(int rank) const {
   const auto first = std::find_if(children_.begin(), children_.end(), same);
   const auto end = std::find_if_not(first, children_.end(), same);
   if (end - first == 1) return "";
-  return "the process of ranks " + std::to_string(first - children_.begin()) + " to " +
-         std::to_string(end - children_.begin() - 1) + " (pid " + std::to_string(child.pid) + ", " + child.program +
-         ')';
+  const auto number = [&](auto child) { return std::to_string(segment_.first_rank + (child - children_.begin())); };
+  return "the process of ranks " + number(first) + " to " + number(end - 1) + " (pid " + std::to_string(child.pid) +
+         ", " + child.program + ')';
 }
 
 std::string Supervisor::ending_others(int rank) const {

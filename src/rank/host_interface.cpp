@@ -12,5 +12,9 @@ extern "C" {
   return heddle::rank_of_thread;
 }
 
+[[gnu::visibility("default")]] void MPIX_Heddle_host_end_rank() {
+  if (heddle::rank_of_thread->job != nullptr) heddle::rank_of_thread->job->end_in_process();
+}
+
 [[gnu::visibility("default")]] void MPIX_Heddle_host_enter_rank(Rank* rank) { heddle::rank_of_thread = rank; }
 }

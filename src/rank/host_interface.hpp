@@ -22,6 +22,9 @@ extern "C" {
 // what its environment says. It stays until the process ends, as the rank of a process does.
 heddle::Rank* MPIX_Heddle_host_make_rank(heddle::HostOpen open);
 
+// The calling thread's rank has ended, and its process goes on: whoever would see the end of a process must be told. Takes no lock.
+void MPIX_Heddle_host_end_rank();
+
 // The calling thread belongs to this rank from here on; to be called before it uses the library, and once.
 void MPIX_Heddle_host_enter_rank(heddle::Rank* rank);
 }

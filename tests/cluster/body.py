@@ -115,6 +115,11 @@ def launch_line(given: argparse.Namespace, run: Run) -> list[str]:
                 "-n", str(run.nodes * run.per_node)]
     hosts = ",".join(f"node{k}" for k in range(1, run.nodes + 1))
     ranks = str(run.nodes * run.per_node)
+    if given.ranks == "threads":
+        ours = [f"{given.build}/src/mpiexec/mpiexec", "-join", str(run.per_node), "-n", ranks, "-ranks", "threads"]
+        if launcher == "hydra":
+            return ["mpiexec.hydra", "-hosts", hosts, "-ppn", "1", "-n", str(run.nodes), *ours]
+        return ["srun", "--overlap", "-K1", f"-w{hosts}", f"-N{run.nodes}", f"-n{run.nodes}", f"--mpi={launcher.removeprefix('srun-')}", *ours]
     if launcher == "hydra":
         return ["mpiexec.hydra", "-hosts", hosts, "-ppn", str(run.per_node), "-n", ranks]
     return ["srun", "--overlap", "-K1", f"-w{hosts}", f"-N{run.nodes}", f"-n{ranks}", f"--mpi={launcher.removeprefix('srun-')}"]
@@ -131,9 +136,14 @@ def on_nodes(run: Run, script: str) -> str:
     return said
 
 
+def is_rank(run: Run) -> str:
+    """Whether process $p is a rank, or that of ranks that are threads."""
+    return f'case "$(readlink /proc/$p/exe)" in {run.program.path}|*heddle-host*) ;; *) false ;; esac'
+
+
 def where_it_hangs(run: Run) -> str:
     """What the threads of its ranks are in, on all nodes."""
-    look = (f'for p in $(pgrep -f {run.program.path}); do [ "$(readlink /proc/$p/exe)" = {run.program.path} ] || continue;'
+    look = (f'for p in $(pgrep -f {run.program.path}); do {is_rank(run)} || continue;'
             ' echo "$(hostname), process $p:"; if command -v gdb >/dev/null; then'
             ' gdb -batch -p $p -ex "thread apply all bt 14" 2>/dev/null | grep -E "^(#|Thread)"; else'
             ' for t in /proc/$p/task/*; do echo "  $(cat $t/comm) $(cat $t/wchan)"; done; fi; done')
@@ -141,7 +151,7 @@ def where_it_hangs(run: Run) -> str:
 
 
 def end(run: Run) -> None:
-    on_nodes(run, f'for p in $(pgrep -f {run.program.path}); do [ "$(readlink /proc/$p/exe)" = {run.program.path} ] && kill -9 $p; done')
+    on_nodes(run, f'for p in $(pgrep -f {run.program.path}); do {is_rank(run)} && kill -9 $p; done')
 
 
 def settings_of(given: argparse.Namespace, run: Run) -> dict[str, str]:
@@ -203,7 +213,7 @@ def main() -> int:
     parser.add_argument("--shapes", default="2x1,2x2,3x2", help="nodes and ranks of each, with commas (2x1,2x2,3x2)")
     parser.add_argument("--launcher", default="hydra", choices=("hydra", "srun-pmi2", "srun-pmix", "mpiexec"),
                         help="in a cluster; mpiexec: ours, with nodes that are pretended (hydra)")
-    parser.add_argument("--ranks", default="processes", choices=("processes", "threads"), help="what mpiexec makes of them (processes)")
+    parser.add_argument("--ranks", default="processes", choices=("processes", "threads"), help="what mpiexec makes of them; another launcher starts it on each node for threads (processes)")
     parser.add_argument("--models", default="all", choices=("default", "few", "all"), help="of thread tests (all)")
     parser.add_argument("--strategies", default="", metavar="NAMES", help="of the outbox, with commas, or all but the default one")
     parser.add_argument("--rails", default="", help="HEDDLE_RAILS; a cluster has as many as it names devices")

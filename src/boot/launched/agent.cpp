@@ -76,12 +76,14 @@ void Agent::run() {
     take_from_node(roots_node, at_.root);
   while (true) {
     poll_all();
+    if (stopped_.load()) break;
     for (LocalRank& local : at_.locals) read_local(local);
     for (std::size_t node = 1; node < at_.nodes.size(); ++node) read_node(static_cast<int>(node), at_.nodes[node].link);
     read_node(roots_node, at_.root);
     if (has_other_nodes()) beat();
     count_others();
   }
+  at_ = Gathered();  // with all connections
 }
 
 void Agent::poll_all() {

@@ -24,6 +24,8 @@ class Agent {
   Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending);
   void start();
 
+  // Its rank has ended, and closes its link to it next: then the others see that the agent is gone.
+  void stop() { stopped_.store(true); }
   // Of the agent's own process, which exits after a good end: returns when nobody needs it any more.
   void wait_for_others();
   // Whether all have been told that the job ends.
@@ -75,6 +77,7 @@ class Agent {
   std::set<int> asked_;                              // peers of other nodes whose cards are on their way, or here
   std::map<int, std::vector<Subscription>> wanted_;  // cards of this node's ranks, by rank
   std::set<int> left_;                               // nodes whose agents may close their connections
+  std::atomic<bool> stopped_{false};
   std::atomic<bool> told_end_{false};
   std::atomic<bool> told_left_{false};
   std::mutex mutex_;

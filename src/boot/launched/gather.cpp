@@ -1,6 +1,7 @@
 #include "boot/launched/gather.hpp"
 
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,7 +42,7 @@ std::string hexadecimal_name(std::uint64_t word) {
 
 Frame local_frame(int rank) {
   Frame frame(FrameKind::local);
-  frame.add(rank).add(static_cast<int>(getpid()));
+  frame.add(rank).add(static_cast<int>(syscall(SYS_getpid))).add(static_cast<int>(getpid()));
   for (const int cpu : CpuMask::allowed()) frame.add(cpu);
   return frame;
 }
@@ -50,6 +51,7 @@ bool read_local(const Frame& frame, int size, LocalRank& local) {
   Fields fields(frame);
   local.rank = fields.index();
   local.process = fields.index();
+  local.pid = fields.index();
   while (!fields.rest().empty() && fields.complete()) local.cpus.push_back(fields.index());
   return frame.kind() == FrameKind::local && fields.complete() && local.rank >= 0 && local.rank < size;
 }

@@ -21,8 +21,9 @@
 namespace heddle::boot {
 
 struct LocalRank {
-  int rank = 0;  // of the launcher's numbers until all are known
-  int process = 0;
+  int rank = 0;           // of the launcher's numbers until all are known
+  int process = 0;        // of ranks that are threads the same
+  int pid = 0;            // what the rank's program takes for its process
   std::vector<int> cpus;  // that it may run on
   Connection link;        // of the agent itself: closed
 };

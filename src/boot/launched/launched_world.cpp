@@ -55,8 +55,6 @@ int number_in(void* segment, int launcher_rank) {
   return static_cast<int>(std::find(all, all + header->size, launcher_rank) - all);
 }
 
-LaunchedWorld* agents_world = nullptr;
-
 // The last of the words that ranks agree on: 1 and the rank that says why the job ends.
 constexpr int first_to_abort = agreed_words - 1;
 
@@ -110,8 +108,7 @@ void LaunchedWorld::begin(Gathered gathered) {
   if (gathered.is_agent) {
     agent_ = std::make_unique<Agent>(std::move(gathered), header(), rank(), *this);
     agent_->start();
-    agents_world = this;
-    std::atexit(linger);
+    on_exit(linger, this);
   }
   member_.start();
   // What this process starts is not a rank of the job.
@@ -167,9 +164,14 @@ void LaunchedWorld::leave() {
   wireup_->finalize();
 }
 
+void LaunchedWorld::end_in_process() {
+  if (agent_) agent_->stop();
+  member_.shut();
+}
+
 // Others may still ask this node's agent. A child of fork is none.
-void LaunchedWorld::linger() {
-  LaunchedWorld& world = *agents_world;
+void LaunchedWorld::linger(int, void* agents_world) {
+  LaunchedWorld& world = *static_cast<LaunchedWorld*>(agents_world);
   if (world.record().state.load() == RankState::finalized && world.record().pid.load() == getpid())
     world.agent_->wait_for_others();
 }

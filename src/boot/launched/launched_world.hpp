@@ -26,6 +26,7 @@ class LaunchedWorld final : public World, public Ending {
   std::vector<ProcessSet> process_sets() override;
   [[noreturn]] void abort(int code, const char* text) override;
   void leave() override;
+  void end_in_process() override;
   void say(const char* text) override;
   [[noreturn]] void end(int milliseconds) override;
   int time_to_be_ended() const override;
@@ -39,8 +40,8 @@ class LaunchedWorld final : public World, public Ending {
   void begin(Gathered gathered);
   bool is_first_to_abort();
   void leave_time() const;
-  // At the end of the process.
-  static void linger();
+  // At the end of the process, or of the thread that is the rank.
+  static void linger(int exit_status, void* agents_world);
 
   std::unique_ptr<Wireup> wireup_;
   mutable Member member_;

@@ -1,6 +1,8 @@
 #include "boot/launched/member.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +22,12 @@ constexpr std::uint32_t longest_time_to_end = 2'000;
 }  // namespace
 
 Member::Member(Connection link, JobHeader& header, int rank, int agent, Ending& ending)
-    : header_(header), rank_(rank), agent_(agent), ending_(ending), link_(std::move(link)) {}
+    : header_(header),
+      rank_(rank),
+      agent_(agent),
+      ending_(ending),
+      socket_(fcntl(link.fd(), F_DUPFD_CLOEXEC, 0)),
+      link_(std::move(link)) {}
 
 void Member::start() {
   start_thread([this] { run(); });
@@ -30,6 +37,11 @@ bool Member::send(const Frame& frame) {
   const std::lock_guard guard(mutex_);
   link_.send(frame);
   return link_.is_open();
+}
+
+void Member::shut() {
+  shut_.store(true);
+  (void)shutdown(socket_.get(), SHUT_RDWR);
 }
 
 bool Member::agree(int word, std::uint64_t proposal, std::uint64_t& value, int milliseconds) {
@@ -83,7 +95,7 @@ void Member::take(const Frame& frame) {
 
 void Member::agent_is_gone() {
   const RankState state = rank_records(&header_)[agent_].state.load();
-  if (state == RankState::finalized) return;
+  if (state == RankState::finalized || shut_.load()) return;
   char text[200];
   std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
                 header_.renumbered != 0 ? launcher_ranks(&header_)[agent_] : agent_,

@@ -36,6 +36,8 @@ class Member {
 
   // Any thread. False: the agent is gone.
   bool send(const Frame& frame);
+  // Nothing more comes or goes, for the agent as if this process had ended.
+  void shut();
   // Asks for the value of a word, and proposes one if it is not 0. False: there is no answer in time.
   bool agree(int word, std::uint64_t proposal, std::uint64_t& value, int milliseconds = agree_limit);
 
@@ -51,6 +53,8 @@ class Member {
   int rank_;
   int agent_;
   Ending& ending_;
+  const Descriptor socket_;  // of the link, to be shut without the lock
+  std::atomic<bool> shut_{false};
   std::mutex mutex_;  // of what follows
   Connection link_;
   std::optional<int> asked_;          // the word that a thread asks for: one does, at a time

@@ -102,8 +102,9 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
   for (const LocalRank& one : gathered.locals) {
     RankRecord& record = records[one.rank];
     record.app_ranks = size;
-    record.host = one.rank;
-    record.pid.store(one.process);
+    const auto same_process = [&](const LocalRank& other) { return other.process == one.process; };
+    record.host = std::ranges::find_if(gathered.locals, same_process)->rank;
+    record.pid.store(one.pid);
     record.state.store(RankState::running);
   }
   const Frame frame =
