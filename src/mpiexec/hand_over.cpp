@@ -48,6 +48,75 @@ void add_what_launchers_need(std::vector<std::string>& environment) {
   }
 }
 
+// ---- ranks that are threads
+
+const char* word_of(Level level) {
+  switch (level) {
+    case Level::hwthread:
+      return "hwthread";
+    case Level::core:
+      return "core";
+    case Level::l3cache:
+      return "l3cache";
+    case Level::numa:
+      return "numa";
+    case Level::package:
+      return "socket";
+    case Level::automatic:
+    case Level::none:
+      break;
+  }
+  return "none";
+}
+
+// Of so many on each node, but for the last one.
+int ranks_per_node(const App& app) {
+  int each = app.per_node;
+  for (const Host& host : app.hosts) {
+    if (each == 0) each = host.slots;
+    if (app.per_node == 0 && host.slots != each)
+      throw UsageError(
+          "-ranks threads puts as many ranks on each node: give all hosts the same number of slots, or say -ppn N");
+  }
+  // More ranks than slots share them.
+  if (app.per_node == 0) each = std::max(each, (app.ranks + machines(app.hosts) - 1) / machines(app.hosts));
+  if (each == 0) throw UsageError("-ranks threads on several machines needs a number of ranks: say -n N, or -ppn N");
+  return each;
+}
+
+// The same job for the launcher: an mpiexec on each node, which starts the ranks there. What is about ranks is for those to do.
+Options one_mpiexec_a_node(const Options& options) {
+  if (options.apps.size() != 1)
+    throw UsageError("-ranks threads on several machines is for one program; leave out the others, or -ranks");
+  const App& app = options.apps.front();
+  const int each = ranks_per_node(app), ranks = app.ranks != 0 ? app.ranks : each * machines(app.hosts);
+  std::vector<std::string> words{own_folder() + "mpiexec", "-join", std::to_string(each), "-n", std::to_string(ranks)};
+  const auto say = [&](const auto&... word) { (words.emplace_back(word), ...); };
+  say("-ranks", options.threads == all_ranks ? "threads" : "threads:" + std::to_string(options.threads));
+  for (const std::string& library : options.private_libraries) say("-private", library);
+  if (options.placement.bind != Level::automatic) say("-bind-to", word_of(options.placement.bind));
+  if (options.label == Label::rank) say("-l");
+  if (options.label == Label::stream) say("-tag-output");
+  if (options.merge_stderr) say("-merge-stderr-to-stdout");
+  if (options.report_bindings) say("-report-bindings");
+  if (options.placement.no_oversubscribe) say("-nooversubscribe");
+  if (options.quiet) say("-quiet");
+  say(find_program(app));
+  words.insert(words.end(), app.command.begin() + 1, app.command.end());
+
+  Options launched = options;
+  launched.threads = 0;
+  launched.label = Label::none;
+  launched.merge_stderr = launched.report_bindings = launched.placement.no_oversubscribe = false;
+  launched.placement.bind = Level::none;  // of the mpiexecs
+  App& mpiexecs = launched.apps.front();
+  mpiexecs.ranks = (ranks + each - 1) / each;
+  mpiexecs.per_node = 1;
+  for (Host& host : mpiexecs.hosts) host.slots = 1;
+  mpiexecs.command = std::move(words);
+  return launched;
+}
+
 class Translation {
  public:
   Translation(const Options& options, const char* launcher) : options_(options), launcher_(launcher) {}
@@ -140,9 +209,6 @@ void Translation::begin(const char* program) {
   command_.launcher = launcher_;
   command_.environment = environment_of(options_.environment, {});
   add_what_launchers_need(command_.environment);
-  if (options_.threads != 0)
-    throw UsageError(
-        "-ranks threads: ranks of one process are started on one machine only; leave the hosts out, or -ranks");
   refuse_if(options_.shared_heap, "-shared-heap");
   const PlacementRequest& request = options_.placement;
   refuse_if(request.map != Level::automatic || request.width != 1 || request.per_part != 0, "-map-by");
@@ -312,7 +378,8 @@ std::vector<Host> allocated_hosts() {
   return {};
 }
 
-Command hand_over(const Options& options) {
+Command hand_over(const Options& wanted) {
+  const Options options = wanted.threads != 0 ? one_mpiexec_a_node(wanted) : wanted;
   if (in_slurm() && options.apps.size() == 1 && is_there("srun")) return Translation(options, "srun").into_srun();
   if (is_there("prterun")) return Translation(options, "prterun").into_prterun();
   if (is_there("mpiexec.hydra")) return Translation(options, "mpiexec.hydra").into_hydra();

@@ -213,7 +213,10 @@ int run(const std::vector<std::string>& arguments) {
   Growth growth(options, segment, open_files, supervisor);
   if (segment.header->capacity > segment.header->size) supervisor.listen(growth);
   launch(options, placement, segment, open_files, relay, supervisor);
-  if (relay != nullptr) relay->serve(segment.records);
+  if (relay != nullptr) {
+    supervisor.use(*relay);
+    relay->serve(segment.records);
+  }
   const int exit_code = supervisor.run();
   if (relay != nullptr && exit_code == 0) relay->finish();
   return exit_code;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "mpiexec/obituary.hpp"
+#include "mpiexec/relay.hpp"
 #include "mpiexec/supervisor.hpp"
 
 namespace heddle::mpiexec {
@@ -54,6 +55,7 @@ void Supervisor::reap() {
 void Supervisor::rank_ended(const End& end) {
   boot::RankRecord& record = segment_.records[end.rank];
   read_rank(end.rank);
+  if (relay_ != nullptr) relay_->catch_up(end.rank);
   const Child& child = children_[static_cast<std::size_t>(end.rank)];
   if (child.withdrawn || child.lost) return;
   if (!ended_well(end.status, record)) {
@@ -84,7 +86,7 @@ void Supervisor::fail(int rank, int exit_code, const std::string& subject, const
     exit_code_ = exit_code;
     if (record.abort_text[0] != '\0') print(record.abort_text);
     // A rank of another launcher's job has said itself why it ends it.
-    if (options_.join == 0 || record.state.load() != boot::RankState::aborted)
+    if (relay_ == nullptr || record.state.load() != boot::RankState::aborted)
       say(subject + ' ' + how + (harmless ? "" : ending_others(rank)));
   }
   if (!harmless && phase_ == Phase::running) end_job();

@@ -7,20 +7,31 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <chrono>
 #include <system_error>
 
 #include "boot/foreign_launcher.hpp"
 #include "boot/launched/thread.hpp"
 #include "mpiexec/options.hpp"
+#include "threads/signals_blocked.hpp"
 
 namespace heddle::mpiexec {
 
 using boot::PmiMessage;
 
+namespace {
+
+constexpr std::chrono::milliseconds longest_turn{200};  // that the thread takes to answer, but for a fence
+
+}  // namespace
+
 Relay::Relay(int ranks, int each) : all_(ranks) {
   boot::Problem problem;
   bool alone = false;
-  launcher_ = boot::find_launcher(alone, problem);
+  {
+    const threads::SignalsBlocked blocked;  // PMIx has threads of its own
+    launcher_ = boot::find_launcher(alone, problem);
+  }
   if (launcher_ == nullptr && !alone) throw UsageError(problem.text);
   const int parts = launcher_ == nullptr ? 1 : launcher_->size(), part = launcher_ == nullptr ? 0 : launcher_->rank();
   const int needed = (ranks + each - 1) / each;
@@ -47,18 +58,28 @@ void Relay::serve(boot::RankRecord* records) {
 void Relay::run() {
   while (true) {
     std::vector<pollfd> wanted;
-    for (const Peer& peer : peers_) wanted.push_back({peer.ours.get(), POLLIN, 0});
+    {
+      const std::lock_guard guard(mutex_);
+      for (const Peer& peer : peers_) wanted.push_back({peer.ours.get(), POLLIN, 0});
+    }
     if (std::ranges::all_of(wanted, [](const pollfd& one) { return one.fd < 0; })) return;
     if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR) return;
+    const std::lock_guard guard(mutex_);
     for (std::size_t i = 0; i < wanted.size(); ++i)
       if (wanted[i].revents != 0) read(peers_[i]);
   }
 }
 
+// In a fence nobody has anything to say.
+void Relay::catch_up(int rank) {
+  const std::unique_lock lock(mutex_, longest_turn);
+  if (lock.owns_lock()) read(peers_[static_cast<std::size_t>(rank)]);
+}
+
 void Relay::read(Peer& peer) {
   char buffer[4096];
-  const ssize_t got = recv(peer.ours.get(), buffer, sizeof buffer, 0);
-  if (got < 0 && errno == EINTR) return;
+  const ssize_t got = recv(peer.ours.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN || errno == EBADF)) return;
   if (got > 0) peer.bytes.append(buffer, static_cast<std::size_t>(got));
   bool broken = got <= 0;
   while (!broken) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class Relay {
 
   // From now on, in a thread. An abort is written into the rank's record. Throws std::system_error.
   void serve(boot::RankRecord* records);
+  // Any thread: what a rank that has ended had said before.
+  void catch_up(int rank);
   // The ranks have ended well.
   void finish();
 
@@ -50,6 +53,7 @@ class Relay {
   std::unique_ptr<boot::Wireup> launcher_;
   std::vector<Peer> peers_;
   boot::RankRecord* records_ = nullptr;
+  std::timed_mutex mutex_;  // of the peers, from serve() on
 };
 
 }  // namespace heddle::mpiexec

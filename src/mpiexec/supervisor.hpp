@@ -30,6 +30,8 @@ struct pollfd;
 
 namespace heddle::mpiexec {
 
+class Relay;
+
 class Supervisor {
  public:
   Supervisor(const Options& options, const Segment& segment);
@@ -49,6 +51,8 @@ class Supervisor {
   void withdraw(int rank);
   bool is_running() const { return phase_ == Phase::running; }
   int living() const;
+  // Ranks join the job of another launcher; it hears first that one has ended.
+  void use(Relay& relay) { relay_ = &relay; }
   // From here on ranks can ask, if there can be a socket; without one they get an error when they do.
   void listen(Answerer& answerer);
 
@@ -126,6 +130,7 @@ class Supervisor {
   OutputFileSet files_;
   Input input_;
   std::optional<Listener> listener_;
+  Relay* relay_ = nullptr;            // of ranks that join the job of another launcher
   std::optional<Failures> failures_;  // of a job that goes on without ranks that fail
   sigset_t rank_mask_, rank_defaults_;
   int signals_ = -1;  // signalfd

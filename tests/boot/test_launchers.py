@@ -58,6 +58,13 @@ class Launchers(LauncherTest):
                 self.assertNotEqual((done.returncode, done.stderr), (0, ""))
             self.assertLess(self.seconds, 20)  # they end: the ranks that wait would wait for ever
 
+    # An mpiexec on each of two nodes, which are one, with the ranks as threads.
+    def work_as_threads(self, start: list[str], **rest):
+        if not (pathlib.Path(launcher.MPIEXEC).parent / "heddle-host").exists():
+            return  # builds with a sanitizer have none
+        ours = [launcher.MPIEXEC, "-join", "3", "-n", "5", "-ranks", "threads"]
+        self.works([*start, "2", *ours], **rest)
+
     def needs(self, found: str | None, what: str) -> str:
         if found is None:
             self.skipTest(f"{what} is not installed (HEDDLE_TEST_LAUNCHERS)")
@@ -66,13 +73,17 @@ class Launchers(LauncherTest):
     # On a busy machine Hydra may kill the others before it has looked at how a rank ended, and then exits with 0 without a word (MPICH
     # 5.0.2 and its own library: 11 of 60 jobs in which rank 1 exits with 7 do).
     def test_hydra_of_mpich(self):
-        self.works([self.needs(command("mpiexec.hydra", "mpichversion"), "MPICH's Hydra"), "-n", "5"], tells_of_exits=False)
+        start = [self.needs(command("mpiexec.hydra", "mpichversion"), "MPICH's Hydra"), "-n"]
+        self.works([*start, "5"], tells_of_exits=False)
+        self.work_as_threads(start, tells_of_exits=False)
 
     # Intel MPI's may die of SIGPIPE itself, where it gets no core between its proxy's word of the abort and the proxy's end: it answers a
     # proxy that is gone (2021.18; stopped for that time it dies in each of 3 jobs, with its own library as with ours).
     def test_hydra_of_intel(self):
         hydra = self.needs(command("mpiexec.hydra", "impi_info"), "Intel MPI's Hydra")
-        self.works([hydra, "-n", "5"], tells_of_exits=False, dies_of_sigpipe=True, I_MPI_ROOT=str(pathlib.Path(hydra).parents[1]))
+        how = {"tells_of_exits": False, "dies_of_sigpipe": True, "I_MPI_ROOT": str(pathlib.Path(hydra).parents[1])}
+        self.works([hydra, "-n", "5"], **how)
+        self.work_as_threads([hydra, "-n"], **how)
 
     def test_prterun(self):
         prterun = self.needs(command("prterun", "prted"), "prterun")
@@ -80,6 +91,7 @@ class Launchers(LauncherTest):
         paths = {"LD_LIBRARY_PATH": str(own)} if (own / "libpmix.so.2").exists() else {}
         prefix = {"PRTE_PREFIX": str(pathlib.Path(prterun).parents[1]), "PMIX_PREFIX": str(pathlib.Path(prterun).parents[1])} if paths else {}
         self.works([prterun, "--map-by", ":oversubscribe", "-n", "5"], **prefix, **paths)
+        self.work_as_threads([prterun, "--map-by", ":oversubscribe", "-n"], **prefix, **paths)
 
     def test_srun(self):
         srun = self.needs(shutil.which("srun"), "srun")
@@ -87,6 +99,7 @@ class Launchers(LauncherTest):
             self.skipTest("no Slurm controller answers")
         for mpi in ("pmi2", "pmix"):
             self.works([srun, f"--mpi={mpi}", "-n", "5"])
+            self.work_as_threads([srun, f"--mpi={mpi}", "-n"])
 
 
 if __name__ == "__main__":

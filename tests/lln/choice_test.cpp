@@ -30,7 +30,7 @@ node::Doorbell& bell() {
 
 // Why there is no network; empty: there is one. It is kept as long as the helper of its Watch lives, too.
 std::string refusal(const std::string& name, bool pretended, std::function<std::uint64_t(std::uint64_t)> agree,
-                    bool alone = true, const std::string& rails = "") {
+                    const std::string& rails = "", const threads::Opener& open = threads::open_for_process) {
   static Nobody nobody;
   static auto& kept = *new std::vector<std::unique_ptr<Networks>>;
   try {
@@ -40,7 +40,7 @@ std::string refusal(const std::string& name, bool pretended, std::function<std::
                                                                  .pretended = pretended,
                                                                  .agree = std::move(agree),
                                                                  .seed = 1,
-                                                                 .alone = alone,
+                                                                 .open = open,
                                                                  .fail = {},
                                                                  .note = {},
                                                                  .secret = {}}));
@@ -51,6 +51,11 @@ std::string refusal(const std::string& name, bool pretended, std::function<std::
 }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void* cannot(const std::string&, std::string& why) {
+  why = "not for you";
+  return nullptr;
+}
 
 std::uint64_t same(std::uint64_t word) { return word; }
 std::uint64_t other(std::uint64_t) { return 'o' | 'f' << 8 | 'i' << 16; }
@@ -71,20 +76,20 @@ TEST(Choice, NoNetworkIsSaidWithWhatEachLacks) {
   EXPECT_TRUE(holds(said, "install libfabric-dev")) << said;
 }
 
-TEST(Choice, RealNetworksAreForProcesses) {
-  EXPECT_TRUE(holds(refusal("", false, same, false), "is for ranks that are processes"));
+// Of a rank that is a thread: it may have no copy of what all of them need.
+TEST(Choice, WhatCannotBeOpenedIsSaid) {
+  EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, "", cannot), "HEDDLE_LLN=" HEDDLE_TEST_UCX ": not for you");
 }
 
 TEST(Choice, RailsAreANumberOrDevices) {
-  EXPECT_EQ(refusal("loopback", true, same, true, "3"), "");
+  EXPECT_EQ(refusal("loopback", true, same, "3"), "");
   for (const char* const text : {"0", "5", "33", "eth0", "1,2"})
-    EXPECT_TRUE(holds(refusal("loopback", true, same, true, text), "is no number of rails from 1 to 4")) << text;
+    EXPECT_TRUE(holds(refusal("loopback", true, same, text), "is no number of rails from 1 to 4")) << text;
   std::string why;
   if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
-  EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, true, "eth0,eth1"), "");
+  EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, "eth0,eth1"), "");
   for (const char* const text : {",", "eth0,", "a,b,c,d,e"})
-    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, true, text), "is no list of 1 to 4 devices of ucx"))
-        << text;
+    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, text), "is no list of 1 to 4 devices of ucx")) << text;
   const auto two = [](std::uint64_t word) { return (word & 0xffffffffffffff) | std::uint64_t{2} << 56; };
   EXPECT_TRUE(
       holds(refusal(HEDDLE_TEST_UCX, false, two), "this node has 1 rails, and another one 2; set HEDDLE_RAILS"));

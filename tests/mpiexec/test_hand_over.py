@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import unittest
 
 import launcher
 from launcher import LauncherTest
@@ -83,6 +84,30 @@ class HandOver(LauncherTest):
                          "srun --mpi=pmi2 --kill-on-bad-exit=1 --input=0 --ntasks=4 --ntasks-per-node=2 --nodelist=far1,far2 --nodes=2 "
                          "--overcommit /usr/bin/true")
 
+    @unittest.skipUnless((pathlib.Path(launcher.MPIEXEC).parent / "heddle-host").exists(), "builds with a sanitizer have no ranks that are threads")
+    def test_ranks_that_are_threads(self):
+        ours = f"{launcher.MPIEXEC} -join"
+        threads = ("-ranks", "threads")
+        self.assertEqual(self.told(*threads, "-l", "-host", "far1:2,far2:2", "-n", "3", "-bind-to", "core", "true", "a", "b c", launchers=("mpiexec.hydra",)),
+                         f"mpiexec.hydra -hosts far1,far2 -ppn 1 -bind-to none -n 2 {ours} 2 -n 3 -ranks threads -bind-to core -l /usr/bin/true a b c")
+        self.assertEqual(self.told("-ranks", "threads:2", "-host", "far1,far2", "-n", "7", "-merge-stderr-to-stdout", "true"),
+                         "prterun --host far1:1,far2:1 --map-by ppr:1:node:OVERSUBSCRIBE --bind-to none --stdin 0 -n 2 "
+                         f"{ours} 4 -n 7 -ranks threads:2 -merge-stderr-to-stdout /usr/bin/true")
+        self.assertEqual(self.told(*threads, "-N", "3", "-private", "libx.so", "true", launchers=("srun",), env=SLURM),
+                         "srun --mpi=pmi2 --kill-on-bad-exit=1 --input=0 --ntasks=2 --ntasks-per-node=1 --overcommit --cpu-bind=none "
+                         f"{ours} 3 -n 6 -ranks threads -private libx.so /usr/bin/true")
+        self.refused(*threads, "-host", "far1:2,far2:1", "true", says=["the same number of slots"])
+        self.refused(*threads, "true", launchers=("srun",), env=SLURM, says=["needs a number of ranks", "-ppn"])
+        self.refused(*threads, "-host", "far", "true", ":", "true", says=["for one program"])
+
+    @unittest.skipUnless((pathlib.Path(launcher.MPIEXEC).parent / "heddle-host").exists(), "builds with a sanitizer have no ranks that are threads")
+    def test_part_of_a_job(self):
+        self.refused("-join", "2", "-ranks", "threads", "-n", "4", "true", says=["-join 2: 4 ranks are 2 times as many", "nowhere else"])
+        self.refused("-join", "2", "-n", "4", "true", says=["-join is for", "-ranks threads"])
+        self.refused("-join", "2", "-ranks", "threads", "true", ":", "true", says=["-join is for one program"])
+        result = self.run_job("-join", "4", "-ranks", "threads", "-n", "2", "echo", "x")  # all of it
+        self.assertEqual((result.code, result.out, result.err), (0, "x\nx\n", ""))
+
     def test_hosts_of_other_batch_systems(self):
         file = self.directory / "nodes"
         file.write_text("far1\nfar1\nfar2\n")
@@ -124,8 +149,6 @@ class HandOver(LauncherTest):
                      env={"PATH": str(self.directory)} if os.path.exists("/usr/bin/prterun") or os.path.exists("/usr/bin/mpiexec.hydra") else {})
 
     def test_what_has_no_words_there(self):
-        if (pathlib.Path(launcher.MPIEXEC).parent / "heddle-host").exists():  # not in builds with a sanitizer
-            self.refused("-ranks", "threads", "-host", "far", "true", says=["-ranks", "leave"])
         for option, words in (("-map-by", ("core",)), ("-cpu-set", ("0",)), ("-outfile-pattern", ("out",)), ("-usize", ("3",)), ("-shared-heap", ())):
             self.refused(option, *words, "-host", "far", "true", says=[option if option != "-outfile-pattern" else "-output-filename", "leave"])
         self.refused("-s", "none", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-stdin means nothing to mpiexec.hydra"])
