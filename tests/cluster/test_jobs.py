@@ -22,6 +22,8 @@ LAUNCHERS = {
     # It would bind ranks, which then keep their core busy, to cores that the nodes share.
     "prterun": ("--prrte", "prterun --bind-to none --host {slots} -n {ranks}"),
     "hydra": ("--hydra", "mpiexec.hydra -hosts {hosts} -ppn 2 -n {ranks}"),
+    # Ours has Hydra start one on each node, whose ranks are threads.
+    "threads": ("--hydra", os.environ["JOB_MPIEXEC"] + " -q -ranks threads -host {hosts} -ppn 2 -n {ranks}"),
 }
 ANY = -1  # exit code: prterun's is 0 when it has lost a node
 
@@ -35,7 +37,7 @@ begun=$(date +%s%N)
 {happens}
 for node in $(seq {nodes}); do
   tries=0
-  while cluster node $node pgrep -x mpiexec_endings >/dev/null 2>&1; do
+  while cluster node $node pgrep -x 'mpiexec_endings|heddle-host' >/dev/null 2>&1; do
     tries=$((tries + 1))
     if [ $tries = 200 ]; then echo "left on node $node"; break; fi
     sleep 0.05
@@ -94,6 +96,10 @@ class Jobs(clusters.Case):
         kill = "cluster node 2 sh -c 'kill -9 $(pgrep -x mpiexec_endings | head -1)'"
         self.every("wait", kill, message="has ended without MPI_Finalize", launchers=("pmi2", "pmix"))
 
+    def test_killed_process_of_threads(self):
+        """Those of its ranks end with it, and the mpiexec of its node says so."""
+        self.every("wait", "cluster node 2 pkill -9 -x heddle-host", message="the process of ranks 2 to 3", launchers=("threads",))
+
     # srun and prterun, which cannot reach the node either, may wait for it for a minute: they are killed once no rank is left.
 
     def test_pulled_cable(self):
@@ -117,7 +123,7 @@ class Jobs(clusters.Case):
             for how in ("talk", "wait"):
                 self.every(how, "sleep 0.2; cluster link 2 down 2", message="eth1, a rail of HEDDLE_RAILS, has had no link for 2 s",
                            before=f"export HEDDLE_LLN={network} HEDDLE_RAILS=eth0,eth1 HEDDLE_MODEL=auto,strategy=split",
-                           launchers=("pmi2", "hydra"), rails=2)
+                           launchers=("pmi2", "hydra", "threads"), rails=2)
 
     def test_killed_node(self):
         self.every("wait", "cluster kill-node 2", message="is gone", launchers=("pmi2", "pmix"))
@@ -166,28 +172,28 @@ class Jobs(clusters.Case):
     def test_full_shared_memory(self):
         """It is not needed."""
         fill = "cluster node 2 mount -o remount,size=4k /dev/shm; cluster node 2 sh -c 'dd if=/dev/zero of=/dev/shm/x 2>/dev/null || true'"
-        self.every("well", before=fill, code=0, launchers=("pmi2", "hydra"))
+        self.every("well", before=fill, code=0, launchers=("pmi2", "hydra", "threads"))
 
     def hide(self, *files: str, nodes=(1, 2)) -> str:
         return "; ".join(f"cluster node {node} mount --bind /dev/null {COMPONENTS / file}" for node in nodes for file in files)
 
     def test_no_network(self):
-        self.every("well", before=self.hide("lln-ucx.so", "lln-ofi.so"), message="no network can be loaded", launchers=("pmi2", "hydra"))
+        self.every("well", before=self.hide("lln-ucx.so", "lln-ofi.so"), message="no network can be loaded", launchers=("pmi2", "hydra", "threads"))
 
     def test_one_network_less(self):
         if not (COMPONENTS / "lln-ucx.so").exists() or not (COMPONENTS / "lln-ofi.so").exists():
             self.skipTest("one network is not built")
         self.every("well", before=self.hide("lln-ucx.so"), code=0, launchers=("pmi2",))
-        self.every("well", before=self.hide("lln-ucx.so", nodes=(2,)), message="install the same networks on all nodes", launchers=("pmi2", "hydra"))
+        self.every("well", before=self.hide("lln-ucx.so", nodes=(2,)), message="install the same networks on all nodes", launchers=("pmi2", "hydra", "threads"))
 
     def test_wrong_network(self):
         self.every("well", before="export HEDDLE_LLN=ucxx", message="HEDDLE_LLN=ucxx: there is no network of that name",
-                   launchers=("pmi2", "pmix", "hydra"))
+                   launchers=("pmi2", "pmix", "hydra", "threads"))
 
     def test_pretended_nodes(self):
         """HEDDLE_NODES is for one machine."""
         self.every("well", before="export HEDDLE_NODES=2", message="HEDDLE_NODES=2 pretends nodes on one machine",
-                   launchers=("pmi2", "hydra"))
+                   launchers=("pmi2", "hydra", "threads"))
 
 
 if __name__ == "__main__":
