@@ -7,6 +7,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <map>
@@ -54,6 +55,41 @@ TYPED_TEST(EveryNetwork, DeliverEachMessageOnceAndUnchanged) {
       std::sort(seen[from][to].begin(), seen[from][to].end());
       for (std::uint32_t i = 0; from != to && i < messages; ++i) ASSERT_EQ(seen[from][to][i], i);
     }
+}
+
+// A message of which a part has come waits for the rest, while another peer sends more than all buffers hold.
+TYPED_TEST(EveryNetwork, KeepMessagesOfSeveralPeersApart) {
+  std::uint32_t posted[ranks] = {}, seen[ranks] = {};
+  const auto post = [&](int from) {
+    if (this->post(*this->ends_[from], from, 0, posted[from]) == Posted::done) ++posted[from];
+    (void)this->ends_[from]->poll(poll_batch, [](auto&&...) { return true; });
+  };
+  const auto receive = [&] {
+    (void)this->ends_[0]->poll(poll_batch,
+                               [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
+                                 this->expect_message(sender, envelope.header, payload, bytes);
+                                 if (this->ends_[0]->traits().ordered)
+                                   EXPECT_EQ(envelope.sequence, seen[sender]) << "of " << sender;
+                                 ++seen[sender];
+                                 return true;
+                               });
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto wait = [&](auto&& step, auto&& holds) {
+    while (!holds() && !this->HasFailure() && std::chrono::steady_clock::now() < end) step();
+    EXPECT_TRUE(holds());
+  };
+  for (const int from : {1, 2}) wait([&] { post(from), receive(); }, [&] { return seen[from] != 0; });
+  std::uint32_t refused = 0;
+  for (std::uint32_t before = posted[1]; refused < 10'000;
+       refused = before == posted[1] ? refused + 1 : 0, before = posted[1])
+    post(1);
+  for (int round = 0; round < 3; ++round) {
+    const std::uint32_t all = posted[2] + 5'000;
+    wait([&] { post(2), receive(); }, [&] { return seen[2] >= all; });
+  }
+  wait([&] { (void)this->ends_[1]->poll(poll_batch, [](auto&&...) { return true; }), receive(); },
+       [&] { return seen[1] == posted[1]; });
 }
 
 TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {

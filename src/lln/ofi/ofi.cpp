@@ -17,9 +17,9 @@ namespace heddle::lln {
 namespace {
 
 constexpr std::size_t longs = 32 * 1024;
-constexpr int most_under_way = 32;  // of one peer
-constexpr int most_injected = 16;   // in a row to one peer: then libfabric tells when they have left
-constexpr std::size_t buffers = 4;  // that messages arrive in
+constexpr int most_under_way = 32;   // of one peer
+constexpr int most_injected = 16;    // in a row to one peer: then libfabric tells when they have left
+constexpr std::size_t buffers = 64;  // that messages arrive in, each its own
 constexpr std::int64_t millisecond = 1'000'000;
 
 template <class Object, class Call, class... Args>
@@ -57,8 +57,6 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   fid_ep* const endpoint = endpoint_.get();
   ofi::check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
   ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-  const std::size_t largest = sizeof(PacketHead) + ofi::eager;
-  ofi::check(fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &largest, sizeof largest), "fi_setopt");
   ofi::check(fi_enable(endpoint), "fi_enable");
   for (std::size_t i = 0; i < buffers; ++i) {
     buffers_.push_back(std::make_unique<Buffer>());

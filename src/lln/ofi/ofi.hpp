@@ -4,8 +4,8 @@
 // A domain with one endpoint, one completion queue and one address vector for each VNI, whose protection is their only
 // lock. A peer is put into the address vector at the first message to it, from the address that it has published.
 //
-// Messages arrive in a few large buffers (FI_MULTI_RECV), from where they are handed over. A buffer is given back to
-// libfabric when it is full and all that it holds has been handed over.
+// Each message arrives in a buffer of its own, from where it is handed over; then the buffer is given back to libfabric. (One large buffer
+// for many messages, FI_MULTI_RECV, is not safe: libfabric 1.17 gives it back while messages of other peers still arrive in it.)
 //
 // A long message is announced by a short one, which names where it is to go; the tag of its data follows from that, for
 // ranks of the job. The receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data
@@ -110,7 +110,6 @@ class Ofi final : public Network {
   void fail_receiving(const char* reason);
   void complete(Operation* operation, const fi_cq_data_entry& entry);
   void take(Buffer& buffer, const fi_cq_data_entry& entry);
-  void release(Buffer& buffer);
   void tell(MessageKind kind, int other, std::uint64_t name);
   int hand_over(int most, Sink& sink);
   bool has_room(const Peer& peer) const;

@@ -13,7 +13,6 @@ namespace heddle::lln {
 namespace ofi {
 
 inline constexpr std::size_t eager = 8192;
-inline constexpr std::size_t buffer_bytes = 128 * 1024;
 
 // The payload of a packet that announces a long message.
 struct LongAnnouncement {
@@ -38,9 +37,7 @@ struct Ofi::Send : Operation {
 };
 
 struct Ofi::Buffer : Operation {
-  int not_handed_over = 0;
-  bool full = false;  // libfabric has given it back
-  alignas(64) std::byte bytes[ofi::buffer_bytes];
+  alignas(64) std::byte bytes[sizeof(PacketHead) + ofi::eager];
 };
 
 // A long message that is coming.

@@ -24,7 +24,7 @@ int rank_of(const fi_info* info) {
 Info hints() {
   Info wanted(fi_allocinfo());
   if (!wanted) throw std::bad_alloc();
-  wanted->caps = FI_MSG | FI_TAGGED | FI_MULTI_RECV | FI_REMOTE_COMM;
+  wanted->caps = FI_MSG | FI_TAGGED | FI_REMOTE_COMM;
   wanted->mode = FI_CONTEXT | FI_CONTEXT2;
   wanted->ep_attr->type = FI_EP_RDM;
   wanted->domain_attr->threading = FI_THREAD_DOMAIN;

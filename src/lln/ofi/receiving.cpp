@@ -17,13 +17,7 @@ void Ofi::receive_into(Operation* operation) {
   ssize_t result;
   if (operation->kind == Kind::buffer) {
     auto& buffer = *static_cast<Buffer*>(operation);
-    iovec where{buffer.bytes, sizeof buffer.bytes};
-    fi_msg message{};
-    message.msg_iov = &where;
-    message.iov_count = 1;
-    message.addr = FI_ADDR_UNSPEC;
-    message.context = &buffer.context;
-    result = fi_recvmsg(endpoint_.get(), &message, FI_MULTI_RECV);
+    result = fi_recv(endpoint_.get(), buffer.bytes, sizeof buffer.bytes, nullptr, FI_ADDR_UNSPEC, &buffer.context);
   } else {
     const auto& arrival = *static_cast<Arrival*>(operation);
     const Landing& landing = *arrival.landing;
@@ -74,11 +68,9 @@ void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
 
 // What is empty comes from flush().
 void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
-  ++buffer.not_handed_over;
-  if ((entry.flags & FI_MULTI_RECV) != 0) buffer.full = true;
-  if (entry.len == 0) return release(buffer);
+  if (entry.len == 0) return receive_into(&buffer);
   PacketHead head{};
-  const auto* const data = static_cast<const std::byte*>(entry.buf);
+  const std::byte* const data = buffer.bytes;
   std::memcpy(&head, data, std::min(entry.len, sizeof head));
   if (entry.len >= sizeof head && membership_.admits(head)) [[likely]] {
     const std::byte* const payload = data + sizeof head;
@@ -94,12 +86,12 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
       if (Landing* const landing = expect(announced.landing, head.sender, announced.bytes); landing != nullptr) {
         expect_next(head);
         await_landing(*landing);
-        return release(buffer);
+        return receive_into(&buffer);
       }
     }
   }
   refuse(head);
-  release(buffer);
+  receive_into(&buffer);
 }
 
 // What one rank posts to another arrives in that order, so what is missing when the next one comes is lost: its receiver would wait for it,
@@ -130,12 +122,6 @@ void Ofi::note_stranger() {
   std::snprintf(text, sizeof text, "rank %d has dropped what is not of this job, but has come to its port (libfabric)",
                 rank_);
   note_(text);
-}
-
-void Ofi::release(Buffer& buffer) {
-  if (--buffer.not_handed_over != 0 || !buffer.full) return;
-  buffer.full = false;
-  receive_into(&buffer);
 }
 
 // What has happened to a long message, as a message.
@@ -169,9 +155,7 @@ void Ofi::take_error() {
 // What was on its way into a buffer does not come. Messages of ranks have room there, so one that has none is a stranger's; one that was
 // given up is so too, or of a rank that has ended.
 void Ofi::take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text) {
-  ++buffer.not_handed_over;
-  if ((error.flags & FI_MULTI_RECV) != 0) buffer.full = true;
-  release(buffer);
+  receive_into(&buffer);
   if (error.err == FI_ETRUNC) return note_stranger();
   if (error.err != FI_ECANCELED) fail_receiving(text);
 }
@@ -199,7 +183,7 @@ int Ofi::hand_over(int most, Sink& sink) {
     if (!sink(next.sender, next.envelope, payload, next.bytes)) break;
     Buffer* const buffer = next.buffer;
     arrived_.pop_front();
-    if (buffer != nullptr) release(*buffer);
+    if (buffer != nullptr) receive_into(buffer);
   }
   return handed;
 }
