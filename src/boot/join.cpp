@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
 
 #include "boot/foreign_launcher.hpp"
 #include "boot/launched/launched_world.hpp"
@@ -32,9 +35,16 @@ void write_text(const char* text) {
   }
 }
 
-// Of a job that could not be joined, by the rank of this thread.
-thread_local std::unique_ptr<Wireup> wireup_without_world;
-thread_local bool said_elsewhere = false;
+// Of jobs that ranks of this process could not join. Never destroyed: a thread may end the job while the process ends.
+struct Unjoined {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Wireup>> wireups;
+  bool said_elsewhere = false;
+};
+Unjoined& unjoined() {
+  static auto& all = *new Unjoined;
+  return all;
+}
 constexpr int time_to_say = 2000;  // milliseconds in which another rank says why there is no job, and ends this one
 
 }  // namespace
@@ -42,11 +52,14 @@ constexpr int time_to_say = 2000;  // milliseconds in which another rank says wh
 std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem) {
   if (const char* const descriptor = getenv(job_fd_variable)) return MemfdWorld::join(descriptor, problem);
   bool alone = false;
-  wireup_without_world = find_launcher(alone, problem);
-  if (wireup_without_world != nullptr) {
-    std::unique_ptr<World> joined = LaunchedWorld::join(wireup_without_world, problem);
-    said_elsewhere = problem.said_elsewhere;
-    return joined;
+  std::unique_ptr<Wireup> wireup = find_launcher(alone, problem);
+  if (wireup != nullptr) {
+    std::unique_ptr<World> joined = LaunchedWorld::join(wireup, problem);
+    if (joined != nullptr) return joined;
+    const std::lock_guard guard(unjoined().mutex);
+    if (wireup != nullptr) unjoined().wireups.push_back(std::move(wireup));
+    unjoined().said_elsewhere |= problem.said_elsewhere;
+    return nullptr;
   }
   return alone ? SingletonWorld::make(singleton_heap_bytes, problem) : nullptr;
 }
@@ -56,12 +69,13 @@ void abort(World* world, int code, const char* text) {
   flush_if_free(stderr);
   if (world != nullptr) world->abort(code, text);
   // Others may wait for us where the launcher does not end them.
-  if (said_elsewhere) {
+  const std::lock_guard guard(unjoined().mutex);
+  if (unjoined().said_elsewhere) {
     usleep(time_to_say * 1000);
   } else {
     write_line(text);
   }
-  if (wireup_without_world != nullptr) wireup_without_world->abort(exit_code(code), text);
+  for (const auto& wireup : unjoined().wireups) wireup->abort(exit_code(code), text);
   _exit(exit_code(code));
 }
 

@@ -45,7 +45,7 @@ Relay::Relay(int ranks, int each) : all_(ranks) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
       throw std::system_error(errno, std::generic_category(), "cannot make a socket for a rank");
-    peers_.emplace_back(boot::Descriptor(ends[0]), boot::Descriptor(ends[1]));
+    peers_.push_back({.ours = boot::Descriptor(ends[0]), .theirs = boot::Descriptor(ends[1])});
   }
 }
 
