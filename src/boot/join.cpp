@@ -39,12 +39,13 @@ void write_text(const char* text) {
 struct Unjoined {
   std::mutex mutex;
   std::vector<std::unique_ptr<Wireup>> wireups;
-  bool said_elsewhere = false;
 };
 Unjoined& unjoined() {
   static auto& all = *new Unjoined;
   return all;
 }
+// Of the rank of this thread: another one says why.
+thread_local bool said_elsewhere = false;
 constexpr int time_to_say = 2000;  // milliseconds in which another rank says why there is no job, and ends this one
 
 }  // namespace
@@ -58,7 +59,7 @@ std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem) 
     if (joined != nullptr) return joined;
     const std::lock_guard guard(unjoined().mutex);
     if (wireup != nullptr) unjoined().wireups.push_back(std::move(wireup));
-    unjoined().said_elsewhere |= problem.said_elsewhere;
+    said_elsewhere = problem.said_elsewhere;
     return nullptr;
   }
   return alone ? SingletonWorld::make(singleton_heap_bytes, problem) : nullptr;
@@ -69,12 +70,12 @@ void abort(World* world, int code, const char* text) {
   flush_if_free(stderr);
   if (world != nullptr) world->abort(code, text);
   // Others may wait for us where the launcher does not end them.
-  const std::lock_guard guard(unjoined().mutex);
-  if (unjoined().said_elsewhere) {
+  if (said_elsewhere) {
     usleep(time_to_say * 1000);
   } else {
     write_line(text);
   }
+  const std::lock_guard guard(unjoined().mutex);
   for (const auto& wireup : unjoined().wireups) wireup->abort(exit_code(code), text);
   _exit(exit_code(code));
 }

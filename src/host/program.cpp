@@ -116,6 +116,7 @@ Program::Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned l
 Program::Program(const std::string& library, Own own, std::vector<std::string> there, Replacement replacement)
     : path_(library), there_(std::move(there)), replacement_(replacement) {
   std::unique_ptr<boot::ElfFile> file = read();
+  if (file->kind() != boot::ElfFile::Kind::library) refuse(path_ + " is no library of this machine");
   find_libraries();
   choose_own(own);
   spread_private();
