@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "threads/signals_blocked.hpp"
@@ -23,6 +25,7 @@ constexpr Default defaults[] = {{"UCX_TLS", "TLS", "^sm"}, {"UCX_RCACHE_ENABLE",
 // Over TCP, an endpoint with error handling moves long messages through a buffer, a system call for each filling (docs/adr/0045).
 constexpr char buffer_variable[] = "UCX_TCP_RX_SEG_SIZE";
 constexpr char buffer_bytes[] = "512k";
+constexpr std::size_t at_once = 256 * 1024;  // of it, with its headers
 // What ucp_config_modify calls it: up to UCX 1.16 without the name of the transport.
 const char* buffer_name() {
   unsigned major = 0;
@@ -52,16 +55,32 @@ Context init(const Config& config) {
   return Context(made);
 }
 
-// Whether TCP is among its transports, which it says only in print.
-bool has_tcp(const Context& context) {
+// What it consists of, which it says only in print.
+std::string description(ucp_context_h context) {
   char* text = nullptr;
   std::size_t bytes = 0;
   std::FILE* const stream = open_memstream(&text, &bytes);
-  if (stream == nullptr) return false;
-  ucp_context_print_info(context.get(), stream);
+  if (stream == nullptr) return {};
+  ucp_context_print_info(context, stream);
   (void)std::fclose(stream);
-  const bool found = std::string_view(text, bytes).find(" tcp/") != std::string_view::npos;
+  std::string copied(text, bytes);
   std::free(text);
+  return copied;
+}
+
+bool has_tcp(ucp_context_h context) { return description(context).find(" tcp/") != std::string::npos; }
+
+// "... resource 1 : md 1 dev 1 flags -- tcp/eth0"
+bool has_only_tcp(ucp_context_h context) {
+  std::istringstream lines(description(context));
+  bool found = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" resource ") == std::string::npos) continue;
+    const std::string_view transport = std::string_view(line).substr(line.rfind(' ') + 1);
+    if (transport.starts_with("self/")) continue;
+    if (!transport.starts_with("tcp/")) return false;
+    found = true;
+  }
   return found;
 }
 
@@ -71,10 +90,15 @@ Context make_context(const char* device) {
   if (std::getenv(buffer_variable) == nullptr) {
     const Config config = read_config(device);
     (void)ucp_config_modify(config.get(), buffer_name(), buffer_bytes);
-    if (Context context = init(config); has_tcp(context)) return context;
+    if (Context context = init(config); has_tcp(context.get())) return context;
     // UCX would warn of a setting that none of its transports knows.
   }
   return init(read_config(device));
+}
+
+// What the user has set may be less.
+std::size_t longest_at_once(ucp_context_h context) {
+  return std::getenv(buffer_variable) == nullptr && has_only_tcp(context) ? at_once : 0;
 }
 
 Worker make_worker(ucp_context_h context) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <new>
 #include <stdexcept>
 
@@ -13,9 +11,8 @@ namespace heddle::lln {
 
 namespace {
 
-// With several rails UCX promises no order of active messages.
-constexpr Traits what_it_can{.eager = 8192, .ordered = false, .longs = 32 * 1024};
-
+constexpr std::size_t eager = 8192;
+constexpr std::size_t longs_by_rendezvous = 32 * 1024;
 constexpr unsigned message_id = 0;
 constexpr unsigned long_id = 1;
 constexpr int most_under_way = 32;  // of one peer
@@ -37,7 +34,7 @@ struct Ucx::Send {
   Send* next;
   LongHead head;
   std::uint64_t name;  // of a long message, above
-  alignas(16) std::byte payload[what_it_can.eager];
+  alignas(16) std::byte payload[eager];
 };
 
 Ucx::Ucx(const Surroundings& surroundings)
@@ -48,6 +45,8 @@ Ucx::Ucx(const Surroundings& surroundings)
       fail_(surroundings.fail),
       note_(surroundings.note),
       context_(ucx::make_context(surroundings.device)),
+      at_once_(ucx::longest_at_once(context_.get())),
+      traits_{.eager = eager, .ordered = false, .longs = at_once_ != 0 ? eager : longs_by_rendezvous},
       worker_(ucx::make_worker(context_.get())) {
   int fd = -1;
   ucx::check(ucp_worker_get_efd(worker_.get(), &fd), "ucp_worker_get_efd");
@@ -101,8 +100,6 @@ void Ucx::handle(unsigned id, ucp_am_recv_callback_t callback) {
   handler.arg = this;
   ucx::check(ucp_worker_set_am_recv_handler(worker_.get(), &handler), "ucp_worker_set_am_recv_handler");
 }
-
-const Traits& Ucx::traits() const { return what_it_can; }
 
 // ---- sending
 
@@ -178,7 +175,7 @@ Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
 Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
   const LibraryUse::Inside inside(use_);
   if (!inside) return Posted::busy;
-  if (bytes > what_it_can.eager) return Posted::busy;
+  if (bytes > eager) return Posted::busy;
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, is_awaited(envelope.header.kind));
   if (peer == nullptr) return otherwise;
@@ -220,7 +217,7 @@ Posted Ucx::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   send->name = ours;
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-  how.flags = UCP_AM_SEND_FLAG_RNDV;
+  how.flags = memory.size() <= at_once_ ? UCP_AM_SEND_FLAG_EAGER : UCP_AM_SEND_FLAG_RNDV;
   how.cb.send = on_left;
   how.user_data = send;
   ucs_status_ptr_t const sent =
@@ -231,11 +228,29 @@ Posted Ucx::post_long(int rank, std::uint64_t landing, std::span<const std::byte
     note_under_way(1);
     return Posted::done;
   }
-  give_back(send);
-  if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) return Posted::busy;
+  if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) {
+    give_back(send);
+    return Posted::busy;
+  }
   if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), true);
-  tell(MessageKind::left, rank, ours);
+  note_left(*send);
+  if (readiness_.is_armed()) say_left();  // nothing else would tell who sleeps for it
   return Posted::done;
+}
+
+// There may be no memory for a message that says so, and in a post nobody to hand one to.
+void Ucx::note_left(Send& send) {
+  send.next = left_;
+  left_ = &send;
+}
+
+void Ucx::hand_over_left(Poll& poll) {
+  while (Send* const send = left_) {
+    left_ = send->next;
+    if (!hand_over(poll, send->peer->rank, says(MessageKind::left), &send->name, sizeof send->name))
+      return note_left(*send);
+    give_back(send);
+  }
 }
 
 void Ucx::on_left(void* request, ucs_status_t status, void* user_data) {
@@ -246,8 +261,7 @@ void Ucx::on_left(void* request, ucs_status_t status, void* user_data) {
   --peer.under_way;
   end.note_under_way(-1);
   if (status != UCS_OK) end.lose(peer, status, true);
-  end.tell(MessageKind::left, peer.rank, send->name);
-  end.give_back(send);
+  end.note_left(*send);
   ucp_request_free(request);
 }
 
@@ -321,124 +335,7 @@ void Ucx::forget_room() {
 
 std::int64_t Ucx::look_again_after() const { return look_again_ ? millisecond : 0; }
 
-// ---- receiving
-
-ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t header_bytes, void* data,
-                             std::size_t bytes, const ucp_am_recv_param_t* about) {
-  Ucx& end = *static_cast<Ucx*>(user_data);
-  PacketHead head;
-  if (header_bytes != sizeof head) [[unlikely]]
-    return end.refuse(header, header_bytes);
-  std::memcpy(&head, header, sizeof head);
-  // By rendezvous no short message comes: `data` is none then.
-  if (!end.membership_.admits(head) || !end.membership_.makes_sense(head) ||
-      (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) [[unlikely]]
-    return end.refuse(header, header_bytes);
-  const Envelope envelope = envelope_of(head);
-  if (end.poll_ != nullptr && end.kept_.empty() && end.hand_over(*end.poll_, head.sender, envelope, data, bytes))
-    return UCS_OK;
-  return end.keep(head.sender, envelope, data, bytes, (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
-}
-
-// What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
-ucs_status_t Ucx::refuse(const void* header, std::size_t header_bytes) {
-  PacketHead head{};
-  if (header_bytes != 0) std::memcpy(&head, header, std::min(header_bytes, sizeof head));
-  char text[200];
-  if (!membership_.admits(head)) {
-    std::snprintf(text, sizeof text, "rank %d has dropped what is not of this job, but has come to its port (UCX)",
-                  rank_);
-    note_(text);
-  } else {
-    std::snprintf(text, sizeof text, "rank %d has got a packet that makes no sense, of rank %d on another node (UCX)",
-                  rank_, head.sender);
-    fail_(text);
-  }
-  return UCS_OK;
-}
-
-ucs_status_t Ucx::on_long(void* user_data, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
-                          const ucp_am_recv_param_t* about) {
-  Ucx& end = *static_cast<Ucx*>(user_data);
-  LongHead long_head;
-  if (header_bytes != sizeof long_head) return end.refuse(header, header_bytes);
-  std::memcpy(&long_head, header, sizeof long_head);
-  const PacketHead& head = long_head.head;
-  if (!end.membership_.admits(head) || !end.membership_.makes_sense_of_long(head))
-    return end.refuse(header, header_bytes);
-  Landing* const there = end.expect(long_head.landing, head.sender, bytes);
-  if (there == nullptr) return end.refuse(header, header_bytes);
-  Landing& landing = *there;
-  landing.end = &end;
-  if ((about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0) {
-    std::memcpy(landing.memory, data, bytes);
-    end.tell(MessageKind::landed, landing.peer, landing.name);
-    return UCS_OK;
-  }
-  ucp_request_param_t how{};
-  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  how.cb.recv_am = on_landed;
-  how.user_data = &landing;
-  ucs_status_ptr_t const coming = ucp_am_recv_data_nbx(end.worker_.get(), data, landing.memory, bytes, &how);
-  if (UCS_PTR_IS_PTR(coming)) {
-    ++end.longs_;
-  } else {
-    end.finish_landing(landing, UCS_PTR_STATUS(coming));
-  }
-  return UCS_OK;
-}
-
-void Ucx::on_landed(void* request, ucs_status_t status, std::size_t, void* user_data) {
-  auto& landing = *static_cast<Landing*>(user_data);
-  Ucx& end = *static_cast<Ucx*>(landing.end);
-  --end.longs_;
-  end.finish_landing(landing, status);
-  ucp_request_free(request);
-}
-
-void Ucx::finish_landing(const Landing& landing, ucs_status_t status) {
-  if (status != UCS_OK)
-    if (Peer* const peer = connect(landing.peer); peer != nullptr) lose(*peer, status, true);
-  tell(MessageKind::landed, landing.peer, landing.name);
-}
-
-// What has happened to a long message, as a message.
-void Ucx::tell(MessageKind kind, int other, std::uint64_t name) {
-  const Envelope envelope{.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0};
-  if (poll_ != nullptr && kept_.empty() && hand_over(*poll_, other, envelope, &name, sizeof name)) return;
-  (void)keep(other, envelope, &name, sizeof name, false);
-}
-
-bool Ucx::hand_over(Poll& poll, int sender, const Envelope& envelope, const void* data, std::size_t bytes) {
-  if (poll.left == 0 || poll.refused) return false;
-  poll.refused = !poll.sink(sender, envelope, static_cast<const std::byte*>(data), bytes);
-  if (poll.refused) return false;
-  --poll.left;
-  ++poll.handed;
-  return true;
-}
-
-ucs_status_t Ucx::keep(int sender, const Envelope& envelope, void* data, std::size_t bytes, bool may_stay) try {
-  if (may_stay) {
-    kept_.push_back({sender, envelope, data, bytes, true});
-    return UCS_INPROGRESS;
-  }
-  void* const copied = ::operator new(bytes);
-  if (bytes != 0) std::memcpy(copied, data, bytes);
-  kept_.push_back({sender, envelope, copied, bytes, false});
-  return UCS_OK;
-} catch (const std::bad_alloc&) {
-  fail_("a message from another node was lost: there was no memory for it");
-  return UCS_OK;
-}
-
-void Ucx::release(const Kept& message) {
-  if (message.of_ucx) {
-    ucp_am_data_release(worker_.get(), message.data);
-  } else {
-    ::operator delete(message.data);
-  }
-}
+// ---- polling, and sleeping
 
 int Ucx::poll(int most, Sink sink) {
   const LibraryUse::Inside inside(use_);
@@ -452,10 +349,12 @@ int Ucx::poll(int most, Sink sink) {
     release(first);
     kept_.pop_front();
   }
+  hand_over_left(poll);
   poll_ = &poll;
   const unsigned happened = ucp_worker_progress(worker_.get());
   moving_ = happened != 0 && longs_ != 0;
   poll_ = nullptr;
+  hand_over_left(poll);
   must_poll_ = false;
   if (readiness_.is_armed()) {
     // Whoever sleeps is told of what has been handed over. Of the rest UCX must tell again.
@@ -471,7 +370,7 @@ int Ucx::poll(int most, Sink sink) {
 
 // What is left behind is work: it keeps threads awake, or wakes them.
 void Ucx::say_left() {
-  const bool any = must_poll_ || !kept_.empty() ||
+  const bool any = must_poll_ || !kept_.empty() || left_ != nullptr ||
                    std::any_of(waiting_.begin(), waiting_.end(), [this](const Peer* peer) { return has_room(*peer); });
   readiness_.set_left(any);
 }

@@ -3,7 +3,8 @@
 // A context and a worker for each VNI, whose protection is their only lock. The endpoint of a peer is made at the first message to it,
 // from the worker address that the peer has published, and lives as long as the worker.
 //
-// A long message is one too, by rendezvous: UCX moves it from memory to memory.
+// A long message is one too, by rendezvous: UCX moves it from memory to memory. Over TCP, where UCX moves it through a buffer in any case, what
+// the buffer holds goes at once: the memory that it goes to has been named, so nobody need ask for it again.
 //
 // When the process ends an end is closed (library_use.hpp): UCX has a thread of its own, which must not outlive its destructors.
 //
@@ -36,7 +37,7 @@ class Ucx final : public Network {
   explicit Ucx(const Surroundings& surroundings);
   ~Ucx() override;
 
-  const Traits& traits() const override;
+  const Traits& traits() const override { return traits_; }
   Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) override;
   Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) override;
   int poll(int most, Sink sink) override;
@@ -83,6 +84,11 @@ class Ucx final : public Network {
     bool refused = false;
   };
 
+  // What has happened to a long message, as a message.
+  static constexpr Envelope says(MessageKind kind) {
+    return {.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0};
+  }
+
   static ucs_status_t on_message(void* end, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                  const ucp_am_recv_param_t* about);
   static ucs_status_t on_long(void* end, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
@@ -102,7 +108,8 @@ class Ucx final : public Network {
   void note_under_way(int more);
   void finish_landing(const Landing& landing, ucs_status_t status);
   ucs_status_t refuse(const void* header, std::size_t header_bytes);
-  void tell(MessageKind kind, int other, std::uint64_t name);
+  void note_left(Send& send);
+  void hand_over_left(Poll& poll);
   void lose(Peer& peer, ucs_status_t status, bool message_lost);
   bool hand_over(Poll& poll, int sender, const Envelope& envelope, const void* data, std::size_t bytes);
   ucs_status_t keep(int sender, const Envelope& envelope, void* data, std::size_t bytes, bool may_stay);
@@ -120,6 +127,8 @@ class Ucx final : public Network {
   // All of them: what a peer never answers UCX does not complete, not even when it ends.
   std::vector<std::unique_ptr<Send>> sends_;
   ucx::Context context_;
+  const std::size_t at_once_;  // bytes of a long message that goes without a handshake of UCX
+  const Traits traits_;        // with several rails UCX promises no order of active messages
   ucx::Worker worker_;
   Readiness readiness_;
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
@@ -127,6 +136,7 @@ class Ucx final : public Network {
   bool closing_ = false;        // what fails now matters to nobody
   bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
   Send* free_ = nullptr;        // of sends_
+  Send* left_ = nullptr;        // long ones that have left, which the sink has not been told
   std::deque<Kept> kept_;
   Poll* poll_ = nullptr;
   bool must_poll_ = false;                       // it could not be armed again
