@@ -66,8 +66,9 @@ TYPED_TEST(EveryNetwork, KeepMessagesOfSeveralPeersApart) {
     (void)this->ends_[0]->poll(poll_batch,
                                [&](int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
                                  this->expect_message(sender, envelope.header, payload, bytes);
-                                 if (this->ends_[0]->traits().ordered)
+                                 if (this->ends_[0]->traits().ordered) {
                                    EXPECT_EQ(envelope.sequence, seen[sender]) << "of " << sender;
+                                 }
                                  ++seen[sender];
                                  return true;
                                });

@@ -24,8 +24,8 @@ constexpr Default defaults[] = {{"UCX_TLS", "TLS", "^sm"}, {"UCX_RCACHE_ENABLE",
 
 // Over TCP, an endpoint with error handling moves long messages through a buffer, a system call for each filling (docs/adr/0045).
 constexpr char buffer_variable[] = "UCX_TCP_RX_SEG_SIZE";
-constexpr char buffer_bytes[] = "512k";
-constexpr std::size_t at_once = 256 * 1024;  // of it, with its headers
+constexpr char buffer_bytes[] = "128k";
+constexpr std::size_t at_once = 96 * 1024;  // of it, with its headers
 // What ucp_config_modify calls it: up to UCX 1.16 without the name of the transport.
 const char* buffer_name() {
   unsigned major = 0;
