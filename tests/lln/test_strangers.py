@@ -88,9 +88,7 @@ class Strangers(unittest.TestCase):
                 rest, _ = job.communicate(timeout=LIMIT)
                 print(rest)
         self.assertEqual(job.returncode, 0, rest)
-        # Not about strangers, and with and without them: over libfabric a rank now and then waits 10 s for a peer that has finished, and says so.
-        about_it = [line for line in rest.splitlines() if line.startswith("heddle: ") and "for the network to confirm" not in line]
-        self.assertLessEqual(len(about_it), 2, rest)
+        self.assertLessEqual(len([line for line in rest.splitlines() if line.startswith("heddle: ")]), 2, rest)
 
     def annoy(self, where: tuple[int, str, int], random_: random.Random) -> None:
         family, address, port = where
