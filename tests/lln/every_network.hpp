@@ -76,6 +76,10 @@ struct OverComponent {
   }
 };
 
+inline constexpr char ucx[] = HEDDLE_TEST_UCX;
+inline constexpr char ofi[] = HEDDLE_TEST_OFI;
+using AllNetworks = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;
+
 template <class Which>
 class EveryNetwork : public testing::Test {
  protected:

@@ -23,10 +23,7 @@
 namespace heddle::lln {
 namespace {
 
-constexpr char ucx[] = HEDDLE_TEST_UCX;
-constexpr char ofi[] = HEDDLE_TEST_OFI;
-using All = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;
-TYPED_TEST_SUITE(EveryNetwork, All);
+TYPED_TEST_SUITE(EveryNetwork, AllNetworks);
 
 TYPED_TEST(EveryNetwork, DeliverEachMessageOnceAndUnchanged) {
   constexpr std::uint32_t messages = 2000;
