@@ -57,8 +57,8 @@ def network(copy: Copy, libraries: list[str]) -> None:
     # The networks that HEDDLE_LLN may name, and the tests of every network.
     copy.edit("src/lln/networks.cpp", 'Known{"ucx", "libucx-dev"}', 'Known{"ucx", "libucx-dev"}, Known{"mirror", "libmirror-dev"}')
     for name in ("UCX", "OFI"):
-        copy.edit("tests/lln/network_test.cpp", f"HEDDLE_TEST_{name}", '"/nowhere"')
-    copy.edit("tests/lln/network_test.cpp", "using All = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;", """struct OverMirror {
+        copy.edit("tests/lln/every_network.hpp", f"HEDDLE_TEST_{name}", '"/nowhere"')
+    copy.edit("tests/lln/every_network.hpp", "using AllNetworks = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;", """struct OverMirror {
   static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
     static const Component* const component = load_network("%s", why);
     EXPECT_NE(component, nullptr) << why;
@@ -66,7 +66,7 @@ def network(copy: Copy, libraries: list[str]) -> None:
     return component == nullptr ? nullptr : Networks::End(component->open(at, said), {component});
   }
 };
-using All = testing::Types<OverMirror>;""" % component)
+using AllNetworks = testing::Types<OverMirror>;""" % component)
     copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp", "src/lln/networks.cpp", "src/lln/rails/links.cpp", "src/lln/rails/rails.cpp", "src/lln/watch.cpp",
                         "src/threads/component.cpp", "src/threads/selection.cpp", "src/threads/per_thread.cpp", "src/instruments/counters.cpp",
                         "src/instruments/ticks.cpp", "src/platform/hardware.cpp",
