@@ -21,6 +21,7 @@ enum class MessageKind : std::uint8_t {
   several,    // a packet of messages (packet.hpp)
   left,       // of the network itself: a long message has left the memory that it was posted from (network.hpp)
   landed,     // of the network itself: one has come to where it was to go
+  farewell,   // of the network itself: the sender finishes, and says what has come until then (membership.hpp)
 };
 
 // Whether a message of this kind brings its data unasked: to another node that needs credit.

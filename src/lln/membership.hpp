@@ -45,6 +45,10 @@ inline PacketHead head_of(const Envelope& envelope, std::uint64_t token, int sen
 inline PacketHead head_of_long(std::uint64_t token, int sender, std::uint16_t number = 0) {
   return head_of({{MessageKind::landed, 0, 0, 0}, 0, 0}, token, sender, number);
 }
+// Its `sequence` is how many packets have come from there.
+inline PacketHead head_of_farewell(std::uint32_t arrived, std::uint64_t token, int sender, std::uint16_t number) {
+  return head_of({{MessageKind::farewell, 0, 0, 0}, arrived, 0}, token, sender, number);
+}
 inline Envelope envelope_of(const PacketHead& head) {
   return {{head.kind, head.source, head.tag, head.context}, head.sequence, head.credit};
 }
@@ -88,12 +92,15 @@ class Membership {
 
   // Whether what has come begins as a packet to us does. Else it is a stranger's.
   bool admits(const PacketHead& head) const { return head.token == own_; }
-  // Whether a rank of another node would say that, as a message or of a long one.
+  // Whether a rank of another node would say that, as a message, of a long one, or when it finishes.
   bool makes_sense(const PacketHead& head) const {
     return head.kind >= MessageKind::eager && head.kind < MessageKind::left && is_of_other_node(head.sender);
   }
   bool makes_sense_of_long(const PacketHead& head) const {
     return head.kind == MessageKind::landed && is_of_other_node(head.sender);
+  }
+  bool makes_sense_as_farewell(const PacketHead& head) const {
+    return head.kind == MessageKind::farewell && is_of_other_node(head.sender);
   }
 
  private:

@@ -34,6 +34,10 @@ TEST(Membership, AdmitsWhatIsForItFromOtherNodes) {
     const PacketHead of_long = head_of_long(own.token_of(3), sender);
     EXPECT_EQ(own.makes_sense_of_long(of_long), other_node) << sender;
     EXPECT_FALSE(own.makes_sense(of_long));
+    const PacketHead farewell = head_of_farewell(7, own.token_of(3), sender, 0);
+    EXPECT_EQ(own.makes_sense_as_farewell(farewell), other_node) << sender;
+    EXPECT_FALSE(own.makes_sense(farewell) || own.makes_sense_of_long(farewell));
+    EXPECT_FALSE(own.makes_sense_as_farewell(of_long));
   }
   EXPECT_FALSE(of(2).admits(good_head(0))) << "it is for rank 3";
   EXPECT_FALSE(of(3, {0x1234, 0x5679}).admits(good_head(0))) << "it is of another job";

@@ -457,5 +457,23 @@ TYPED_TEST(EveryNetwork, LeaveNothingBehindAFlush) {
   while (taken < messages) taken += static_cast<std::uint32_t>(this->ends_[1]->poll(poll_batch, this->any));
 }
 
+// Who has got what a peer waits for may end, and the peer, whom nobody answers any more, then need not wait either.
+TYPED_TEST(EveryNetwork, FlushToAPeerThatHasFinished) {
+  using Clock = std::chrono::steady_clock;
+  const auto finish = [&](Network& end) {
+    const Clock::time_point limit = Clock::now() + std::chrono::seconds(20);
+    end.flush();
+    while (end.any_under_way() && Clock::now() < limit) (void)end.poll(poll_batch, this->any);
+    EXPECT_FALSE(end.any_under_way()) << "it waits for rank " << end.slow_peer();
+  };
+  Network& late = *this->ends_[0];
+  this->meet(late, *this->ends_[1]);
+  finish(*this->ends_[1]);
+  this->ends_[1].reset();
+  for (int i = 0; i < 10'000; ++i) (void)late.poll(poll_batch, this->none);  // the connection has gone
+  finish(late);
+  EXPECT_EQ(this->failures_, 0) << this->failure_;
+}
+
 }  // namespace
 }  // namespace heddle::lln

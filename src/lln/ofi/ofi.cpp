@@ -111,7 +111,7 @@ Ofi::Peer* Ofi::connect(int rank) try {
   return nullptr;
 }
 
-Ofi::Send* Ofi::take_send(Peer& peer) {
+Ofi::Send* Ofi::take_send(Peer& peer, bool matters) {
   Send* const send = free_ != nullptr ? free_ : new (std::nothrow) Send;
   if (send == nullptr) return nullptr;
   if (send == free_) free_ = send->next;
@@ -119,8 +119,14 @@ Ofi::Send* Ofi::take_send(Peer& peer) {
   send->peer = &peer;
   send->next = nullptr;
   send->has_left = false;
+  send->matters = matters;
   send->may_be_injected = true;
   send->memory = {};
+  ++peer.sent;
+  if (matters) {
+    peer.sent_awaited = peer.sent;
+    peer.finished = false;  // it has come back
+  }
   return send;
 }
 
@@ -200,7 +206,12 @@ void Ofi::start_kept() {
     Peer& peer = *keeping_[i];
     while (Send* const send = peer.kept) {
       Send* const next = send->next;
-      if (!start(send)) break;
+      if (peer.finished) {
+        --peer.sent;  // if it comes back, it misses none
+        finish(send, nullptr);
+      } else if (!start(send)) {
+        break;
+      }
       peer.kept = next;
     }
     if (peer.kept != nullptr) {
@@ -240,11 +251,10 @@ Posted Ofi::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, is_awaited(envelope.header.kind));
   if (peer == nullptr) return otherwise;
-  Send* const send = take_send(*peer);
+  Send* const send = take_send(*peer, is_awaited(envelope.header.kind));
   if (send == nullptr) return Posted::busy;
   send->bytes = sizeof send->head + bytes;
-  send->matters = is_awaited(envelope.header.kind);
-  send->head = head_of(envelope, peer->token, rank_, peer->sent++);
+  send->head = head_of(envelope, peer->token, rank_, peer->last_number());
   fill(send->payload);
   start_or_keep(send);
   return Posted::done;
@@ -256,31 +266,31 @@ Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, true);
   if (peer == nullptr) return otherwise;
-  Send* const send = take_send(*peer);
+  Send* const send = take_send(*peer, true);
   if (send == nullptr) return Posted::busy;
   const ofi::LongAnnouncement announced{landing, memory.size()};
   send->bytes = sizeof send->head + sizeof announced;
-  send->matters = true;
   send->memory = memory;
   send->landing = landing;
   send->name = ours;
-  send->head = head_of_long(peer->token, rank_, peer->sent++);
+  send->head = head_of_long(peer->token, rank_, peer->last_number());
   std::memcpy(send->payload, &announced, sizeof announced);
   start_or_keep(send);
   return Posted::done;
 }
 
-// What has been injected has left when an empty message behind it has.
+// To all with whom a packet has been exchanged, in either direction: each waits for that of the other, if it cannot reach it.
 void Ofi::flush() {
   const LibraryUse::Inside inside(use_);
   if (!inside) return;
-  for (const auto& [rank, peer] : peers_) {
-    if ((peer->injected == 0 && peer->kept == nullptr) || peer->lost) continue;
-    Send* const send = take_send(*peer);
+  for (const auto& [rank, known] : peers_) {
+    Peer* const peer = known->finished ? nullptr : connect(rank);
+    if (peer == nullptr || peer->lost) continue;
+    Send* const send = take_send(*peer, false);
     if (send == nullptr) continue;
-    send->bytes = 0;
-    send->matters = false;
+    send->bytes = sizeof send->head;
     send->may_be_injected = false;
+    send->head = head_of_farewell(peer->arrived, peer->token, rank_, peer->last_number());
     start_or_keep(send);
   }
 }

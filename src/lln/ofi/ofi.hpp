@@ -10,6 +10,10 @@
 // A long message is announced by a short one, which names where it is to go; the tag of its data follows from that, for
 // ranks of the job. The receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data
 // from memory to memory.
+//
+// Who finishes says farewell to each peer, in a message that is not injected: when it has left, all before it have. A peer that has gone
+// takes no more messages, and libfabric would try for ever, so the farewell also says what has come; a rank need not wait for a peer that
+// has all it waits for.
 #pragma once
 
 #include <atomic>
@@ -71,10 +75,14 @@ class Ofi final : public Network {
     int injected = 0;      // sends since the last that libfabric tells the completion of
     Send* kept = nullptr;  // what libfabric could not take yet, in order
     Send* last_kept = nullptr;
-    std::uint16_t sent = 0;     // packets, but for empty ones
-    std::uint16_t arrived = 0;  // the same, from there
+    std::uint32_t sent = 0;          // packets
+    std::uint32_t sent_awaited = 0;  // those until the last that the peer waits for
+    std::uint32_t arrived = 0;       // packets from there
     bool room_wanted = false;
-    bool lost = false;  // nothing reaches it any more
+    bool lost = false;      // nothing reaches it any more
+    bool finished = false;  // it has all that it waits for, and may have gone
+
+    std::uint16_t last_number() const { return static_cast<std::uint16_t>(sent - 1); }
   };
   // A message to be handed over.
   struct Arrived {
@@ -89,7 +97,7 @@ class Ofi final : public Network {
   Peer& peer_of(int rank);
   Peer* connect(int peer);
   Peer* find_way(int rank, Posted& otherwise, bool message_matters);
-  Send* take_send(Peer& peer);
+  Send* take_send(Peer& peer, bool matters);
   void give_back(Send* send);
   void note_under_way(int more);
   ssize_t try_to_start(Send& send);
@@ -102,7 +110,8 @@ class Ofi final : public Network {
   std::uint64_t tag_of(std::uint64_t landing) const;
   void await_landing(Landing& landing);
   void refuse(const PacketHead& head);
-  void expect_next(const PacketHead& head);
+  Peer& expect_next(const PacketHead& head);
+  void take_farewell(const PacketHead& head);
   void read_completions();
   void take_error();
   void take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text);

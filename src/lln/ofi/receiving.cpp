@@ -66,9 +66,7 @@ void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
   }
 }
 
-// What is empty comes from flush().
 void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
-  if (entry.len == 0) return receive_into(&buffer);
   PacketHead head{};
   const std::byte* const data = buffer.bytes;
   std::memcpy(&head, data, std::min(entry.len, sizeof head));
@@ -79,6 +77,10 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
       expect_next(head);
       arrived_.push_back({head.sender, envelope_of(head), &buffer, payload, bytes, 0});
       return;
+    }
+    if (membership_.makes_sense_as_farewell(head)) {
+      take_farewell(head);
+      return receive_into(&buffer);
     }
     ofi::LongAnnouncement announced;
     if (membership_.makes_sense_of_long(head) && bytes == sizeof announced) {
@@ -96,15 +98,23 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
 
 // What one rank posts to another arrives in that order, so what is missing when the next one comes is lost: its receiver would wait for it,
 // also where several rails make the order of the whole.
-void Ofi::expect_next(const PacketHead& head) {
+Ofi::Peer& Ofi::expect_next(const PacketHead& head) {
   Peer& peer = peer_of(head.sender);
-  if (head.number == peer.arrived++) [[likely]]
-    return;
+  peer.finished = false;
+  if (head.number == static_cast<std::uint16_t>(peer.arrived++)) [[likely]]
+    return peer;
   char text[256];
   std::snprintf(text, sizeof text,
                 "a message of rank %d on another node to rank %d was lost on its way (libfabric, %s on %s)",
                 head.sender, rank_, info_->fabric_attr->prov_name, info_->domain_attr->name);
   fail_(text);
+  return peer;
+}
+
+// The peer may come back (a session of MPI that begins after another has ended), so what it waits for then must have arrived, too.
+void Ofi::take_farewell(const PacketHead& head) {
+  Peer& peer = expect_next(head);
+  peer.finished = static_cast<std::int32_t>(peer.sent_awaited - head.sequence) <= 0;
 }
 
 // What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
