@@ -87,16 +87,20 @@ class ComposedEngine final : public Engine, private progress::Attended {
     static constinit thread_local FruitlessTests tests;
     tests.count(moved, rank_.machine);
   }
-  bool send_left() override {
-    const auto any_waiting = [this] { return any_of([](const auto& vni) { return vni.any_waiting(); }); };
-    if (!any_waiting()) return false;
+  lln::Left send_left(bool anyway) override {
+    if (!any_of([](const auto& vni) { return vni.any_waiting(); })) return lln::Left::nothing;
     // Where one thread does everything it is called; what it cannot send now it has asked for room for when it sleeps again.
     if (is_served()) {
       rouse();
-      return false;
+      return lln::Left::called;
     }
+    const std::uint32_t by_now = departures();
+    const bool in_use = by_now != std::exchange(seen_departures_, by_now);
+    if (in_use && !anyway) return lln::Left::in_use;
     (void)advance(false);
-    return any_waiting();
+    seen_departures_ = departures();
+    if (in_use) return lln::Left::in_use;
+    return seen_departures_ != by_now ? lln::Left::sent : lln::Left::refused;
   }
   // While the program comes back again and again it looks itself.
   bool look_around() override {
@@ -349,6 +353,12 @@ class ComposedEngine final : public Engine, private progress::Attended {
     for_each([&](const auto& vni) { taken += vni.taken(); });
     return taken;
   }
+  // How often messages that waited have left.
+  std::uint32_t departures() const {
+    std::uint32_t departures = 0;
+    for_each([&](const auto& vni) { departures += vni.departures(); });
+    return departures;
+  }
   progress::PollResult advance(bool full) override {
     progress::PollResult result;
     for_each([&](auto& vni) {
@@ -484,7 +494,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // Whether a look at a VNI from outside costs next to nothing: at a network it is a system call as a rule.
   const bool looks_are_cheap_;
   std::atomic<std::uint32_t> polls_{0};
-  std::uint32_t seen_taken_ = 0;  // at the last look_around()
+  std::uint32_t seen_taken_ = 0;       // at the last look_around()
+  std::uint32_t seen_departures_ = 0;  // at the last send_left()
 };
 
 }  // namespace heddle::engine

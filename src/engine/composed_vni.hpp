@@ -122,6 +122,7 @@ class ComposedVni final : public Vni {
   std::uint32_t taken() const override { return core_.taken(); }
   bool any_unsent() const override { return core_.any_unsent(); }
   bool any_waiting() const override { return core_.any_waiting(); }
+  std::uint32_t departures() const override { return core_.departures(); }
 
   // What finds no memory is left for another time, and the poll is then incomplete: threads of the library come here too, and
   // requests of others are under way in the callers.

@@ -38,6 +38,7 @@ class RevokedVni final : public Vni {
   bool something_left() const override { return false; }
   bool any_unsent() const override { return false; }
   bool any_waiting() const override { return false; }
+  std::uint32_t departures() const override { return 0; }
   std::uint32_t taken() const override { return 0; }
   progress::PollResult poll(const PollMode&) override { return {}; }
   void expect(WaitSet&, Waiter*, boot::Wait&) override {}

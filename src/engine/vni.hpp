@@ -80,6 +80,8 @@ class Vni {
   virtual bool any_unsent() const = 0;
   // The same: whether messages wait to be sent that a poll would send, for room or for company.
   virtual bool any_waiting() const = 0;
+  // The same: how often some of these have left.
+  virtual std::uint32_t departures() const = 0;
   virtual std::uint32_t taken() const = 0;
   // One attempt to move everything.
   virtual progress::PollResult poll(const PollMode& how) = 0;

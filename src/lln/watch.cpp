@@ -16,10 +16,6 @@ namespace heddle::lln {
 
 namespace {
 
-// Nanoseconds. Longer than a burst of sends takes to its next wait; and than a program that talks takes to its next call.
-constexpr std::int64_t soon = 50'000;
-constexpr std::int64_t later = 1'000'000;
-
 int make_timer() { return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); }
 
 bool set(int timer, std::int64_t after) {
@@ -40,8 +36,8 @@ Watch::Watch(node::Doorbell& bell)
     : bell_(bell),
       events_(epoll_create1(EPOLL_CLOEXEC)),
       timer_(make_timer()),
-      sending_{.ask = &Attendant::send_left, .after = soon, .timer = make_timer()},
-      looking_{.ask = &Attendant::look_around, .after = later, .timer = make_timer()} {
+      sending_{.timer = make_timer()},
+      looking_{.timer = make_timer()} {
   const auto watch = [&](const Reminding& of) {
     epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {.fd = of.timer}};
     return of.timer >= 0 && epoll_ctl(events_, EPOLL_CTL_ADD, of.timer, &wanted) == 0;
@@ -67,14 +63,22 @@ void Watch::arm_timer(std::int64_t after) {
 }
 
 // For a timer that cannot be set the next call of the program stands in.
-void Watch::remind(Reminding& of) {
-  if (of.reminder.ask()) (void)set(of.timer, of.after);
+void Watch::remind(Reminding& of, std::int64_t after) {
+  if (of.reminder.ask()) (void)set(of.timer, after);
 }
 
-void Watch::go_off(Reminding& of) {
-  of.reminder.begin();
+void Watch::send_left() {
+  sending_.reminder.begin();
   Attendant* const attendant = attendant_.load(std::memory_order_acquire);
-  if (attendant != nullptr && (attendant->*of.ask)()) remind(of);
+  if (attendant == nullptr) return;
+  const std::int64_t again = recall_.looked(attendant->send_left(recall_.sends_anyway()));
+  if (again != 0) remind(sending_, again);
+}
+
+void Watch::look_around() {
+  looking_.reminder.begin();
+  Attendant* const attendant = attendant_.load(std::memory_order_acquire);
+  if (attendant != nullptr && attendant->look_around()) remind(looking_, later);
 }
 
 void Watch::serve() {
@@ -84,9 +88,9 @@ void Watch::serve() {
     for (int i = epoll_wait(events_, happened, 8, -1); i > 0; --i) {
       const int fd = happened[i - 1].data.fd;
       if (fd == sending_.timer) {
-        go_off(sending_);
+        send_left();
       } else if (fd == looking_.timer) {
-        go_off(looking_);
+        look_around();
       } else {
         rings = true;
       }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "lln/recall.hpp"
 #include "node/node.hpp"
 #include "platform/native.hpp"
 #include "sync/reminder.hpp"
@@ -28,11 +29,12 @@ class Watch {
   // The same without a descriptor.
   void arm_timer(std::int64_t after);
 
-  // Who looks after a rank's work when a time has passed. Each says whether it is to be asked again. They are called by the helper, for as
-  // long as the process lives.
+  // Who looks after a rank's work when a time has passed. Each says what it has found, or whether it is to be asked again. They are called by
+  // the helper, for as long as the process lives.
   struct Attendant {
-    // Sends what has been left to be sent with others.
-    virtual bool send_left() = 0;
+    // Sends what has been left to be sent with others; nothing, where others have sent some of it since this was last called, unless it is to
+    // do so `anyway`.
+    virtual Left send_left(bool anyway) = 0;
     // The program's threads have left the library, and nobody looks at the network; unless they have come back.
     virtual bool look_around() = 0;
 
@@ -41,21 +43,21 @@ class Watch {
   };
   void attend(Attendant& attendant) { attendant_.store(&attendant, std::memory_order_release); }
   // Any thread, after it has left something to be sent: send_left() is called soon.
-  void remind_to_send() { remind(sending_); }
+  void remind_to_send() { remind(sending_, recall_.after()); }
   // Any thread, after it has left: look_around() is called some time later.
-  void remind_to_look() { remind(looking_); }
+  void remind_to_look() { remind(looking_, later); }
 
  private:
-  using Ask = bool (Attendant::*)();
+  static constexpr std::int64_t later =
+      1'000'000;  // nanoseconds: longer than a program that talks takes to its next call
   struct Reminding {
-    Ask ask;
-    std::int64_t after;  // nanoseconds
     int timer;
     sync::Reminder<platform::Native> reminder{};
   };
 
-  static void remind(Reminding& of);
-  void go_off(Reminding& of);
+  static void remind(Reminding& of, std::int64_t after);
+  void send_left();
+  void look_around();
   void serve();
 
   node::Doorbell& bell_;
@@ -63,6 +65,7 @@ class Watch {
   int timer_;
   Reminding sending_;
   Reminding looking_;
+  Recall recall_;
   std::atomic<Attendant*> attendant_{nullptr};
 };
 

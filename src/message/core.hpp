@@ -125,6 +125,8 @@ class Core {
   bool any_unsent() const { return outbox_.any() || route_.any_under_way(); }
   // The same: whether messages wait here that a poll would send.
   bool any_waiting() const { return outbox_.any(); }
+  // The same: how often some that waited have left.
+  std::uint32_t departures() const { return outbox_.departures(); }
   // Under the VNI's protection: a peer that has not taken what waits for it; -1: none is known.
   int slow_peer() const {
     int peer = route_.slow_peer();

@@ -1,10 +1,13 @@
-// A thread that sleeps on its rank's doorbell is woken by a descriptor that can be read, or when it asked to look again.
+// A thread that sleeps on its rank's doorbell is woken by a descriptor that can be read, or when it asked to look again; and what is left to be
+// sent is looked at again.
 #include "lln/watch.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <thread>
 
 namespace heddle::lln {
@@ -56,6 +59,75 @@ TEST(Watch, WakesAfterATime) {
   EXPECT_GT(sleep_until(pipe[0], 200'000, [&] { return ++looks > 20; }), 0);
   close(pipe[0]);
   close(pipe[1]);
+}
+
+// Looks at what is left to be sent: when they come, after what they have found.
+TEST(Recall, ComesLateToAProgramThatSendsByItself) {
+  Recall recall;
+  EXPECT_EQ(recall.after(), Recall::soonest);
+  EXPECT_EQ(recall.looked(Left::in_use), Recall::soonest) << "that may have been its last call for long";
+  std::int64_t before = Recall::soonest;
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t now = recall.looked(Left::in_use);
+    EXPECT_EQ(now, std::min(2 * before, Recall::latest));
+    before = now;
+  }
+  EXPECT_EQ(recall.looked(Left::nothing), 0);
+  EXPECT_EQ(recall.after(), Recall::latest) << "what is left next time is looked at late, too";
+}
+TEST(Recall, ComesSoonToAProgramThatComputes) {
+  Recall recall;
+  for (int i = 0; i < 10; ++i) (void)recall.looked(Left::nothing);
+  EXPECT_EQ(recall.after(), Recall::latest);
+  EXPECT_EQ(recall.looked(Left::sent), Recall::soonest);
+  for (int step = 0; step < 10; ++step) {  // a burst, and then it is away
+    EXPECT_EQ(recall.after(), Recall::soonest);
+    EXPECT_EQ(recall.looked(Left::in_use), Recall::soonest);
+    EXPECT_EQ(recall.looked(Left::sent), Recall::soonest);
+  }
+}
+TEST(Recall, ComesAgainUntilNothingIsLeft) {
+  Recall recall;
+  for (int i = 0; i < 100; ++i) EXPECT_GT(recall.looked(Left::refused), 0);
+  EXPECT_EQ(recall.looked(Left::called), 0);
+  EXPECT_EQ(recall.after(), Recall::soonest);
+}
+TEST(Recall, SendsAtLastThoughOthersAreInUse) {
+  Recall recall;
+  int looks = 0;
+  while (!recall.sends_anyway()) {
+    EXPECT_GT(recall.looked(Left::in_use), 0);
+    ASSERT_LE(++looks, 10);
+  }
+  (void)recall.looked(Left::sent);
+  EXPECT_FALSE(recall.sends_anyway());
+}
+
+// What is left is asked about until it has gone, and then no more.
+struct Sender final : Watch::Attendant {
+  std::atomic<int> left{0};
+  std::atomic<int> looks{0};
+
+  Left send_left(bool) override {
+    ++looks;
+    if (left.load() == 0) return Left::nothing;
+    return left.fetch_sub(1) == 1 ? Left::sent : Left::refused;
+  }
+  bool look_around() override { return false; }
+};
+
+TEST(Watch, AsksUntilNothingIsLeftToBeSent) {
+  static auto& sender = *new Sender;
+  watched().watch.attend(sender);
+  for (int round = 1; round <= 20; ++round) {
+    const int looks = sender.looks.load();
+    sender.left.store(3);
+    watched().watch.remind_to_send();
+    while (sender.left.load() != 0) usleep(100);
+    while (sender.looks.load() < looks + 4) usleep(100);  // the last one finds nothing
+    usleep(2 * Recall::latest / 1000);
+    EXPECT_EQ(sender.looks.load(), looks + 4) << "round " << round;
+  }
 }
 
 }  // namespace

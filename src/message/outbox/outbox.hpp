@@ -97,8 +97,11 @@ class Outbox {
         link = &peer.next;
       }
     }
+    if (left) departures_.store(departures() + 1, std::memory_order_relaxed);
     return left;
   }
+  // Any thread: how often something has left.
+  std::uint32_t departures() const { return departures_.load(std::memory_order_relaxed); }
   template <class F>
   void for_each_peer(F&& f) const {
     for (const OutboxPeer* peer = waiting_; peer != nullptr; peer = peer->next)
@@ -113,6 +116,7 @@ class Outbox {
   platform::ZeroedArray<OutboxPeer> peers_;  // by world rank
   OutboxPeer* waiting_ = nullptr;
   std::atomic<std::uint32_t> size_{0};
+  std::atomic<std::uint32_t> departures_{0};
   OutboxItem* free_ = nullptr;
   std::unique_ptr<Strategy> strategy_;
 };
