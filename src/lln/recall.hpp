@@ -35,7 +35,8 @@ class Recall {
   // It has found that; after what time it looks again, 0: not before something is left anew.
   std::int64_t looked(Left left) {
     if (left == Left::in_use) {
-      if (in_use_++ != 0) later();  // the first time it may have been the program's last call for long
+      if (in_use_ != 0) later();  // the first time it may have been the program's last call for long
+      in_use_ = std::min(in_use_ + 1, most_in_use);
       return after();
     }
     in_use_ = 0;
