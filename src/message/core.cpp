@@ -188,9 +188,12 @@ void Core::send_control(int peer, const Header& header, const void* payload, std
   if (outbox_.append(peer, item)) route_.remind();
 }
 
-// What has found no room.
+// What has found no room. A thread that sleeps asks for some; if none does, the program may compute now, and what waits for another node is
+// looked after.
 void Core::append(int peer, OutboxItem& item, Wakeups& wakeups) {
-  if (outbox_.append(peer, item)) rouse(wakeups);
+  if (!outbox_.append(peer, item)) return;
+  rouse(wakeups);
+  if (route_.is_remote(peer)) route_.remind();
 }
 
 void Core::prepare_to_sleep() {
