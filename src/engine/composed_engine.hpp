@@ -105,8 +105,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // While the program comes back again and again it looks itself.
   bool look_around() override {
     const std::uint32_t by_now = taken();
-    const bool used = by_now != seen_taken_;
-    seen_taken_ = by_now;
+    const bool used = by_now != std::exchange(seen_taken_, by_now);
     if (!used) vnis_.front().core().call_helper();
     return used;
   }

@@ -48,8 +48,8 @@ class Watch {
   void remind_to_look() { remind(looking_, later); }
 
  private:
-  static constexpr std::int64_t later =
-      1'000'000;  // nanoseconds: longer than a program that talks takes to its next call
+  // Nanoseconds: longer than a program that talks takes to its next call.
+  static constexpr std::int64_t later = 1'000'000;
   struct Reminding {
     int timer;
     sync::Reminder<platform::Native> reminder{};
