@@ -1,7 +1,10 @@
 #include "boot/join.hpp"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +38,14 @@ void write_text(const char* text) {
   }
 }
 
+// Whether whoever reads our standard error has yet to read what has been written there.
+bool is_unread() {
+  struct stat about {};
+  int bytes = 0;
+  return fstat(STDERR_FILENO, &about) == 0 && S_ISFIFO(about.st_mode) && ioctl(STDERR_FILENO, FIONREAD, &bytes) == 0 &&
+         bytes > 0;
+}
+
 // Of jobs that ranks of this process could not join. Never destroyed: a thread may end the job while the process ends.
 struct Unjoined {
   std::mutex mutex;
@@ -46,7 +57,9 @@ Unjoined& unjoined() {
 }
 // Of the rank of this thread: another one says why.
 thread_local bool said_elsewhere = false;
-constexpr int time_to_say = 2000;  // milliseconds in which another rank says why there is no job, and ends this one
+constexpr int time_to_say = 2000;   // milliseconds in which another rank says why there is no job, and ends this one
+constexpr int time_to_read = 1000;  // milliseconds in which a launcher reads what we have written, if it can
+constexpr int time_of_text = 100;   // milliseconds in which it then passes that on, or it is lost
 
 }  // namespace
 
@@ -76,8 +89,16 @@ void abort(World* world, int code, const char* text) {
     write_line(text);
   }
   const std::lock_guard guard(unjoined().mutex);
+  if (!unjoined().wireups.empty()) let_launcher_pass_on();
   for (const auto& wireup : unjoined().wireups) wireup->abort(exit_code(code), text);
   _exit(exit_code(code));
+}
+
+void let_launcher_pass_on() {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point by = Clock::now() + std::chrono::milliseconds(time_to_read);
+  while (is_unread() && Clock::now() < by) usleep(1000);
+  usleep(time_of_text * 1000);
 }
 
 void write_line(const char* text) {

@@ -26,6 +26,9 @@ std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem);
 // A text and a line break on standard error, whatever state the process is in.
 void write_line(const char* text);
 
+// Before a launcher is asked to end the job: it may drop what it has not passed on by then.
+void let_launcher_pass_on();
+
 // The number that a process can end with for an error code: its low 8 bits, but never 0, which would mean success.
 constexpr int exit_code(int code) { return (code & 0xff) != 0 ? code & 0xff : 1; }
 

@@ -22,8 +22,7 @@ namespace {
 constexpr char nodes_variable[] = "HEDDLE_NODES";
 constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
 constexpr int time_to_be_first = 3000;  // milliseconds in which rank 0's node says who is the first to end the job
-constexpr int time_of_text = 100;   // milliseconds in which a launcher passes on what we have written, or it is lost
-constexpr int time_of_ranks = 200;  // milliseconds in which ranks end that have been told to
+constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
 
 bool read_nodes(Pretended& pretended, Problem& problem) {
   const char* const text = std::getenv(nodes_variable);
@@ -185,7 +184,12 @@ bool LaunchedWorld::is_first_to_abort() {
 }
 
 // Before the launcher is asked to end the job: to pass on what has been written, or to ranks to end by themselves.
-void LaunchedWorld::leave_time() const { usleep((wireup_->keeps_abort_code() ? time_of_text : time_of_ranks) * 1000); }
+void LaunchedWorld::leave_time() const {
+  if (wireup_->keeps_abort_code())
+    let_launcher_pass_on();
+  else
+    usleep(time_of_ranks * 1000);
+}
 
 bool LaunchedWorld::ask_launcher(const std::string&, std::string&, Problem& problem) {
   refuse(problem,
