@@ -43,6 +43,7 @@ class Refusals(unittest.TestCase):
         self.assertIn("is no time", self.refused(2, "--delay", "20", "2", "true"))
         self.assertIn("is no loss", self.refused(2, "--loss", "0.1", "2", "true"))
         self.assertIn("is no rate", self.refused(2, "--rate", "fast", "2", "true"))
+        self.assertIn("3 rates for --rails 2", self.refused(2, "--rails", "2", "--rate", "1gbit,2gbit,3gbit", "2", "true"))
         self.assertIn("1 to 250", self.refused(2, "0", "true"))
         self.assertIn("--colour", self.refused(2, "--colour", "2", "true"))
         self.assertIn("there is no cluster", self.refused(2, "--name", "nobody", "status"))

@@ -183,6 +183,14 @@ class Runs(Case):
         self.assertEqual(code, 2)
         self.assertIn("a drawing or a listing", err)
 
+    def test_a_paper_between_nodes(self):
+        code, out, err = self.heddle("bench", "paper", "trahay-2009", "fig8", "--cluster", "2", *self.ours)
+        self.assertEqual(code, 2)
+        self.assertIn("polling-own measures what the ranks of one machine share", err)
+        code, out, err = self.heddle("bench", "paper", "trahay-2009", "fig3", "--delay", "20us", *self.ours)
+        self.assertEqual(code, 2)
+        self.assertIn("say how many nodes with --cluster N", err)
+
     def test_what_a_machine_has_not_is_told_and_is_no_failure(self):
         code, out, err = self.heddle("bench", "paper", "trahay-2009", "fig8", "--repeats", "2", *self.ours,
                                      BEHAVIOUR_heddle="absent")

@@ -142,6 +142,8 @@ class Limits(unittest.TestCase):
         self.assertEqual(limits.rounds(point("latency"), 0.5, {}), 20000)
         self.assertEqual(limits.rounds(point("latency"), 1, {"delay": "1ms"}), 495)
         self.assertEqual(limits.rounds(point("bandwidth", 1 << 20), 1, {"rate": "100mbit"}), 20)
+        self.assertEqual(limits.rounds(point("bandwidth", 1 << 20), 1, {"rate": "1gbit,3gbit"}),
+                         limits.rounds(point("bandwidth", 1 << 20), 1, {"rate": "1gbit"}))
 
     def test_a_run(self):
         test = limits.Limit(nodes.Cluster(nodes.Nodes(2)))

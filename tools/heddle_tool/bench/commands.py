@@ -1,5 +1,6 @@
 """`heddle bench list | run | report`: arguments in, campaign out."""
 
+import contextlib
 import os
 import shlex
 import sys
@@ -11,7 +12,7 @@ from .. import places
 from ..errors import BadInput
 from . import breakdown, build, criteria, html, limits, mpis, nodes, table
 from .campaign import Campaign, Plan, load
-from .suite import BENCHMARKS, benchmark, points
+from .suite import BENCHMARKS, Point, benchmark, points
 
 
 def tell(message: str) -> None:
@@ -87,6 +88,15 @@ def add_contest_options(p) -> None:
     p.add_argument("--out", metavar="DIR", help="folder for JSON and HTML")
 
 
+def add_cluster_options(p) -> None:
+    """What `run` and `paper` have in common."""
+    p.add_argument("--cluster", metavar="N", help="on N nodes of a cluster in a box (./dev cluster), its network's limit beside")
+    p.add_argument("--lln", metavar="NETWORK", help=f"between nodes, of {', '.join(nodes.LLNS)} (default {nodes.LLNS[0]})")
+    p.add_argument("--launcher", metavar="NAME", help=f"of {', '.join(nodes.LAUNCHERS)} (default {nodes.LAUNCHERS[0]})")
+    for condition, form, what in nodes.CONDITIONS:
+        p.add_argument(f"--{condition}", metavar=form, help=f"of the cluster: {what}")
+
+
 def register(sub):
     bench = sub.add_parser("bench", help="run benchmark programs on Heddle and on reference MPIs")
     parts = bench.add_subparsers(dest="part", metavar="PART", required=True, parser_class=type(bench))
@@ -109,12 +119,8 @@ def register(sub):
     run.add_argument("--rank-kind", default="processes", metavar="KINDS", help="processes, threads or both")
     run.add_argument("--thread-runtime", default="pthreads", metavar="NAMES",
                      help="whose threads a rank of Heddle has: pthreads, boost-fiber, argobots, qthreads (reference MPIs: pthreads)")
-    run.add_argument("--cluster", metavar="N", help="on N nodes of a cluster in a box (./dev cluster), its network's limit beside")
-    run.add_argument("--ranks-per-node", metavar="R", help="ranks on each of them")
-    run.add_argument("--lln", metavar="NETWORK", help=f"between nodes, of {', '.join(nodes.LLNS)} (default {nodes.LLNS[0]})")
-    run.add_argument("--launcher", metavar="NAME", help=f"of {', '.join(nodes.LAUNCHERS)} (default {nodes.LAUNCHERS[0]})")
-    for condition, form, what in nodes.CONDITIONS:
-        run.add_argument(f"--{condition}", metavar=form, help=f"of the cluster: {what}")
+    run.add_argument("--ranks-per-node", metavar="R", help="ranks on each node")
+    add_cluster_options(run)
     add_contest_options(run)
     run.set_defaults(perform=perform_run)
 
@@ -187,21 +193,27 @@ def perform_run(args) -> int:
     plan(args, wanted, [])  # bad numbers are told before anything is installed
     found = contestants(args, models, kinds, runtimes, chosen_settings)
     file = stem(args, "run").with_suffix(".json")
-    if not where:
-        return carry_out(Campaign(command_line(), plan(args, wanted, found), file))
-    if kinds != ["processes"]:
+    if where and kinds != ["processes"]:
         raise BadInput("--cluster starts ranks as processes; leave out --rank-kind")
+    with placed(where, found, wanted) as candidates:
+        return carry_out(Campaign(command_line(), plan(args, wanted, candidates), file, nodes=where.to_json() if where else {}))
+
+
+@contextlib.contextmanager
+def placed(where: nodes.Nodes | None, found: list[mpis.Mpi], wanted: list[Point]):
+    """The candidates where they are to be measured; between nodes the limit of the network is one of them."""
+    if not where:
+        yield found
+        return
     nodes.usable(where, found)
     with nodes.Cluster(where) as cluster:
-        spread = [nodes.OnNodes(m, cluster) for m in found]
-        spread += limits.beside(cluster, wanted, tell)
-        return carry_out(Campaign(command_line(), plan(args, wanted, spread), file, nodes=where.to_json()))
+        yield [nodes.OnNodes(m, cluster) for m in found] + limits.beside(cluster, wanted, tell)
 
 
 def chosen_nodes(args) -> nodes.Nodes | None:
     """What --cluster and its companions ask for."""
     conditions = {name: value for name, *_ in nodes.CONDITIONS if (value := getattr(args, name)) is not None}
-    others = [f"--{name}" for name in ("ranks-per-node", "lln", "launcher") if getattr(args, name.replace("-", "_"))]
+    others = [f"--{name}" for name in ("ranks-per-node", "lln", "launcher") if getattr(args, name.replace("-", "_"), None)]
     if not args.cluster:
         if conditions or others:
             raise BadInput(f"{[*others, *(f'--{c}' for c in conditions)][0]} is of a cluster: say how many nodes with --cluster N")

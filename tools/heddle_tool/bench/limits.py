@@ -63,7 +63,7 @@ def rounds(point: Point, seconds: float, conditions: dict[str, str]) -> int:
     size = point.size or 8
     each = 10e-6 + size / 1e9
     if "rate" in conditions:
-        number, factor = re.fullmatch(r"([\d.]+)([gmk]?)bit", conditions["rate"]).groups()
+        number, factor = re.fullmatch(r"([\d.]+)([gmk]?)bit", conditions["rate"].split(",")[0]).groups()  # it uses the first rail
         each += 8 * size / (float(number) * {"g": 1e9, "m": 1e6, "k": 1e3, "": 1.0}[factor])
     if "delay" in conditions and point.bench.name == "latency":
         each += duration(conditions["delay"]) / 1e9

@@ -6,9 +6,10 @@ from .. import places
 from ..errors import BadInput
 from . import check, curve, instructions, mpis, nodes, papers, presets, sizes, table
 from .campaign import Campaign
-from .commands import (add_contest_options, announce, command_line, contestants, finish, numbers, outcome, plan, stem, stored, tell,
-                       words)
+from .commands import (add_cluster_options, add_contest_options, announce, chosen_nodes, command_line, contestants, finish, numbers, outcome,
+                       placed, plan, stem, stored, tell, words)
 from .commands import sizes as read_sizes
+from .suite import benchmark
 
 
 def register(parts) -> None:
@@ -17,7 +18,8 @@ def register(parts) -> None:
     paper.add_argument("figure", nargs="?", metavar="FIGURE", help="fig8, table1, …; without it they are listed")
     paper.add_argument("--bound", metavar="PREFIX", help="a Heddle with a thread runtime compiled in, for evans-2020 "
                        "(default: made by ./dev stage bound)")
-    paper.add_argument("--markdown", action="store_true", help="print the list as Markdown")
+    paper.add_argument("--markdown", action="store_true", help="print the list or the tables as Markdown")
+    add_cluster_options(paper)
     add_contest_options(paper)
     paper.set_defaults(perform=perform_paper, against="mpich,impi,openmpi", repeats="3")
 
@@ -78,16 +80,32 @@ def perform_paper(args) -> int:
     if not figure.peers:
         args.against = "none"
     wanted = list(dict.fromkeys(p for e in figure.experiments for p in e.points()))
+    where = paper_nodes(args, figure)
     plan(args, wanted, [])
     models = ["", *figure.models] if figure.models else []
-    campaign = Campaign(command_line(), plan(args, wanted, contestants(args, models, figure.rank_kinds, figure.runtimes,
-                                                                       figure.settings, figure.bound)),
-                        stem(args, f"{args.paper}-{args.figure}").with_suffix(".json"))
-    campaign.perform(tell, announce(campaign))
+    kinds = ("processes",) if where else figure.rank_kinds
+    found = contestants(args, models, kinds, figure.runtimes, figure.settings, figure.bound)
+    with placed(where, found, wanted) as candidates:
+        campaign = Campaign(command_line(), plan(args, wanted, candidates), stem(args, f"{args.paper}-{args.figure}").with_suffix(".json"),
+                            nodes=where.to_json() if where else {})
+        campaign.perform(tell, announce(campaign))
     print(f"\n{papers.paper(args.paper).title}, {args.figure}: {figure.shows}\n")
-    print(table.report(campaign))
+    print(table.report(campaign, table.markdown if args.markdown else table.text))
     finish(campaign, heading=f"{args.paper}, {args.figure}: {figure.shows}")
     return outcome(campaign)
+
+
+def paper_nodes(args, figure: papers.Figure) -> nodes.Nodes | None:
+    """What was asked for; experiments that are about networks have nodes of their own."""
+    if figure.nodes and not args.cluster:
+        args.cluster = str(figure.nodes)
+    for name, value in figure.conditions.items():
+        if getattr(args, name) is None:
+            setattr(args, name, value)
+    where = chosen_nodes(args)
+    for experiment in figure.experiments if where else ():
+        nodes.ranks_on(where, benchmark(experiment.name), list(experiment.ranks) or None, None)
+    return where
 
 
 def listing(head: list[str], rows: list[list[str]]) -> str:

@@ -1,7 +1,7 @@
 """The figures and tables of the five papers: how each is shown here, or why it can't be.
 
 A figure's experiment is a list of benchmarks with what it varied; the models are Heddle's presets for what the paper
-compared. What a paper ran between two nodes runs here between two processes of one machine.
+compared. What a paper ran between two nodes runs here between two processes of one machine, or with --cluster between nodes.
 """
 
 from dataclasses import dataclass, field, replace
@@ -22,11 +22,12 @@ class Experiment:
     ranks: tuple[int, ...] = ()
     comms: tuple[str, ...] = ("shared",)
     variables: tuple[str, ...] = ()
+    args: tuple[tuple[str, ...], ...] = ((),)  # each of these beside the benchmark's own
 
     def points(self) -> list[Point]:
         found = points(benchmark(self.name), list(self.ranks) or None, list(self.threads), list(self.sizes) or None,
                        list(self.comms))
-        return [replace(p, variables=self.variables) for p in found]
+        return [replace(p, variables=self.variables, args=args) for args in self.args for p in found]
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,8 @@ class Figure:
     settings: dict[str, dict[str, str]] = field(default_factory=dict)  # beside the models: environments by name
     bound: bool = False  # also with the last of the runtimes compiled into the library
     peers: bool = True
+    nodes: int = 0  # of a cluster in a box, if it is about the network between them
+    conditions: dict[str, str] = field(default_factory=dict)  # of that cluster, by option
     why_not: str = ""
 
 
@@ -60,7 +63,11 @@ APART = ("shared", "each")
 WAITS = {policy: {"HEDDLE_WAIT": policy} for policy in ("busy", "passive", "spin:5", "spin")}  # Trahay spins for 5 us
 PROGRESS = {words: {"HEDDLE_PROGRESS": words} for words in ("off", "idle")}
 DEFERRED = {path: {"HEDDLE_PROGRESS": f"idle,defer={path},from=0"} for path in ("tasklet", "direct")}
-DEFERRED_SIZES = (8, 1024, 4096)
+DEFERRED_SIZES = (8, 1024, 4096, 8192)
+STRATEGIES = {name: {"HEDDLE_MODEL": f"strategy={name}"} for name in ("direct", "auto")}
+BOTH = {"HEDDLE_RAILS": "eth0,eth1"}
+RAILS = {"both": BOTH, "split": BOTH | {"HEDDLE_MODEL": "strategy=split"}}
+WAITING = tuple(("--window", str(count)) for count in (1, 8, 64, 512))
 
 PAPERS = {
     "dang-2017": Paper("Advanced Thread Synchronization for Multithreaded MPI Implementations", {
@@ -158,6 +165,17 @@ PAPERS = {
                        settings=PROGRESS | DEFERRED, peers=False),
         "overlap": Figure("a long receive while the program computes (section 4.1; not a figure)",
                           (Experiment("overlap-receive", sizes=(4 << 20,)),), settings=PROGRESS),
+        # Of NewMadeleine, on which the paper builds; not of the paper.
+        "aggregation": Figure("messages that wait go together: the rate by how many wait, and by size",
+                              (Experiment("message-rate", sizes=(8, 256, 4096), args=WAITING),), settings=STRATEGIES, peers=False,
+                              nodes=2, conditions={"cores": "1"}),
+        "rails": Figure("long messages over two rails of 1 and 3 Gbit/s, by turns and by their rates",
+                        (Experiment("bandwidth", sizes=(1 << 20, 8 << 20)), Experiment("latency")), settings=RAILS, peers=False,
+                        nodes=2, conditions={"cores": "1", "rails": "2", "rate": "1gbit,3gbit"}),
+        "priority": Figure("short messages beside a stream of long ones, and alone, at 1 Gbit/s",
+                           (Experiment("short-beside-long", (2,)), Experiment("short-alone", (2,))),
+                           settings=STRATEGIES | {"priority": {"HEDDLE_MODEL": "strategy=priority"}}, peers=False, nodes=3,
+                           conditions={"cores": "1", "rate": "1gbit"}),
     }),
 }
 

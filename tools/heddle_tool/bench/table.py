@@ -30,14 +30,15 @@ def compared(ratio: Summary | None) -> str:
 
 def rows(campaign: Campaign, cells: list[Cell]) -> tuple[list[str], list[list[str]]]:
     ours, peers = campaign.ours, campaign.peers
-    head = ["ranks", "threads", "comm", "size", *campaign.labels]
+    varied = any(cell.point.args for cell in cells)
+    head = ["ranks", "threads", "comm", "size", *(["options"] if varied else []), *campaign.labels]
     compare = bool(peers)
     if compare:
         head += ["best reference"] + [f"{label}/best" for label in ours]
     head += [f"{label}/{limit}" for limit in campaign.limits for label in ours]
     body = []
     for cell in cells:
-        line = case(cell) + [value(cell, label) for label in campaign.labels]
+        line = case(cell) + ([" ".join(cell.point.args) or "-"] if varied else []) + [value(cell, label) for label in campaign.labels]
         if compare:
             line.append(cell.best_peer(peers) or "-")
             line += [compared(cell.ratio(label, peers)) for label in ours]

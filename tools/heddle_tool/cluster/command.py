@@ -44,10 +44,11 @@ def fraction(text: str) -> float:
     return float(found[1]) / 100
 
 
-def rate(text: str) -> str:
-    if not re.fullmatch(r"\d+(\.\d+)?[gmk]?bit", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no rate: 10gbit, 100mbit")
-    return text
+def rates(text: str) -> tuple[str, ...]:
+    for one in text.split(","):
+        if not re.fullmatch(r"\d+(\.\d+)?[gmk]?bit", one):
+            raise argparse.ArgumentTypeError(f"{one!r} is no rate: 10gbit, 100mbit")
+    return tuple(text.split(","))
 
 
 class Parser(argparse.ArgumentParser):
@@ -62,7 +63,8 @@ def make_parser() -> Parser:
     parser.add_argument("--delay", type=duration, default=0, metavar="TIME", help="from node to node: 20us, 1ms")
     parser.add_argument("--jitter", type=duration, default=0, metavar="TIME", help="at most so much more, at random")
     parser.add_argument("--loss", type=fraction, default=0.0, metavar="PERCENT", help="of frames, at random: 0.1%%")
-    parser.add_argument("--rate", type=rate, metavar="RATE", help="that a node sends with: 10gbit, 100mbit")
+    parser.add_argument("--rate", type=rates, default=(), metavar="RATE",
+                        help="that a node sends with on each rail: 10gbit, 100mbit; for each rail its own: 1gbit,3gbit")
     parser.add_argument("--rails", type=int, default=1, metavar="R", help="networks between the nodes (1)")
     parser.add_argument("--cores", type=int, default=0, metavar="K", help="that each node has, its own while there are enough (all)")
     parser.add_argument("--slurm", action="store_true", help="start Slurm: srun, sbatch")
@@ -100,6 +102,8 @@ def perform(argv: list[str]) -> int:
         return client.operate(given.name, words)
     if not 1 <= int(words[0]) <= MOST_NODES or not 1 <= given.rails <= 16:
         raise BadInput(f"a cluster has 1 to {MOST_NODES} nodes and 1 to 16 rails")
+    if len(given.rate) not in (0, 1, given.rails):
+        raise BadInput(f"--rate has {len(given.rate)} rates for --rails {given.rails}: give one for all or one for each")
     allowed = sorted(os.sched_getaffinity(0))
     if not 0 <= given.cores <= len(allowed):
         raise BadInput(f"a node cannot have {given.cores} cores: this machine has {len(allowed)}")
@@ -108,7 +112,7 @@ def perform(argv: list[str]) -> int:
     cwd = Path.cwd()
     if any(cwd.is_relative_to(own) for own in ("/tmp", "/dev/shm", "/run")):
         raise BadInput(f"{cwd} is not seen on the nodes, whose /tmp, /dev/shm and /run are their own: call from elsewhere")
-    links = network.Links(int(words[0]), given.rails, given.rate or "", given.delay, given.jitter, given.loss)
+    links = network.Links(int(words[0]), given.rails, given.rate, given.delay, given.jitter, given.loss)
     asked = {"prrte": given.prrte, "hydra": given.hydra}
     shown = {launcher: mpis.peer(launchers.ENVIRONMENTS[launcher][0], tell).prefix for launcher in asked if asked[launcher]}
     plan = init.Plan(given.name or f"cluster-{os.getpid()}", links,

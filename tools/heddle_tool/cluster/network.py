@@ -22,7 +22,7 @@ class Links:
 
     nodes: int
     rails: int = 1
-    rate: str = ""
+    rates: tuple[str, ...] = ()  # of all rails, or of each
     delay: int = 0
     jitter: int = 0
     loss: float = 0.0
@@ -30,6 +30,9 @@ class Links:
     @property
     def every_rail(self) -> range:
         return range(1, self.rails + 1)
+
+    def rate(self, rail: int) -> str:
+        return self.rates[min(rail, len(self.rates)) - 1]
 
     @property
     def forwarded(self) -> bool:
@@ -86,9 +89,9 @@ class Network:
                 inside += [f"link set eth{rail - 1} address {hardware(node, rail)}",
                            f"address add {address(node, rail)}/24 dev eth{rail - 1}", f"link set eth{rail - 1} up"]
             batch("ip", inside, pid)
-            if self.links.rate:
+            if self.links.rates:
                 # The bucket holds two milliseconds' worth, and at least two packets.
-                batch("tc", [f"qdisc add dev eth{rail - 1} root tbf rate {self.links.rate} burst {burst(self.links.rate)} "
+                batch("tc", [f"qdisc add dev eth{rail - 1} root tbf rate {self.links.rate(rail)} burst {burst(self.links.rate(rail))} "
                              "latency 50ms" for rail in rails], pid)
 
     def start_forwarder(self) -> None:
