@@ -32,12 +32,14 @@ class ComposedVni final : public Vni {
   Access& access() { return access_; }
 
   bool try_send(const message::SendArgs& args) override {
-    return try_by([&] { return Access::by_flux ? core_.send_by_flux(args) : core_.inject(args); },
-                  [&] { return core_.try_send(args); });
+    return try_by(
+        args, [&] { return Access::by_flux ? core_.send_by_flux(args) : core_.inject(args); },
+        [&] { return core_.try_send(args); });
   }
   bool try_isend(const message::SendArgs& args) override {
-    return try_by([&] { return Access::by_flux ? core_.isend_by_flux(args) : core_.inject_isend(args); },
-                  [&] { return core_.try_isend(args); });
+    return try_by(
+        args, [&] { return Access::by_flux ? core_.isend_by_flux(args) : core_.inject_isend(args); },
+        [&] { return core_.try_isend(args); });
   }
   void start_send(Request& request) override {
     start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_send(r, wakeups); });
@@ -238,13 +240,15 @@ class ComposedVni final : public Vni {
     return moved;
   }
 
-  // Sends beside everybody else, or else alone.
+  // Sends beside everybody else, or else alone, unless others to that peer wait: nobody enters the VNI to be told so.
   template <class Inject, class Post>
-  [[gnu::always_inline]] bool try_by(Inject inject, Post post) {
+  [[gnu::always_inline]] bool try_by(const message::SendArgs& args, Inject inject, Post post) {
     const Span span(counters(), Time::issue);
     if constexpr (Access::injects) {
       if (access_.inject(inject)) [[likely]]
         return true;
+      if (core_.must_wait(args.peer)) [[unlikely]]
+        return false;
     }
     bool sent = false;
     const auto send = [&](Wakeups&) { sent = post(); };

@@ -65,6 +65,8 @@ class Core {
   // The two, where claiming is by flux: the same for a message that fits in a fastbuffer.
   bool send_by_flux(const SendArgs& args);
   bool isend_by_flux(const SendArgs& args);
+  // Any thread: whether others wait for this peer, behind which a send must stay. Then none of these six takes it.
+  bool must_wait(int peer) const { return outbox_.must_wait(peer); }
   // Starts the send that the request describes; it finishes when the buffer may be used again.
   void start_send(Request& request, Wakeups& wakeups);
   // The same, or leaves it to an idle core if there is one (progress/idle_cores.hpp). Until it has left, later messages to
@@ -220,7 +222,6 @@ class Core {
   void collect(Request& send, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
   std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
-  bool must_wait(int peer) const { return outbox_.must_wait(peer); }
   void append(int peer, OutboxItem& item, Wakeups& wakeups);
   bool flush_outbox(Wakeups& wakeups);
   bool post_item(int peer, const OutboxItem& item, Wakeups& wakeups);
