@@ -139,10 +139,8 @@ void Core::fail(Request& request, Wakeups& wakeups) { end_with(request, MPI_ERR_
 // An idle core may be taken by anybody at any time, and nobody knows for how long. So a thread of this rank that sleeps until
 // something moves does not depend on one.
 void Core::start_isend(Request& request, Wakeups& wakeups) {
-  if (collects(request.peer)) [[unlikely]]
-    return collect(request, wakeups);
   if (!may_be_deferred(request) || own_bell().anybody_sleeps() || !idle_cores_->available())
-    return start_send(request, wakeups);
+    return collects(request.peer) ? collect(request, wakeups) : start_send(request, wakeups);
   OutboxItem& item = outbox_.make();
   item.request = &request;
   (void)outbox_.append(request.peer, item);

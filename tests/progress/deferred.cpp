@@ -21,6 +21,8 @@ using test::size;
 // Ints of a message, on both sides of the borders between a slot, a copied message and one that announces itself.
 constexpr int lengths[] = {1, 20, 100, 1000, 30, 600, 40'000, 2};
 constexpr int longest = 40'000;
+// That leaves with its data by any way, also to another node.
+constexpr int medium = 300;
 
 int partner() { return rank() ^ 1; }
 bool paired() { return partner() < size(); }
@@ -55,16 +57,16 @@ void rest() { usleep(30); }
 // The sender is not in the library when its messages arrive. One send after a pause calls nobody; those that follow soon do.
 void leaves() {
   constexpr int rounds = 5, messages = 6;
-  const std::vector<int> out = numbers(500, 0);
+  const std::vector<int> out = numbers(medium, 0);
   for (int i = 0; i < rounds; ++i) {
     MPI_Request requests[messages];
     for (MPI_Request& request : requests) {
       if (!sends()) {
-        receive(500, 0, 1);
+        receive(medium, 0, 1);
         continue;
       }
       rest();
-      MPI_Isend(out.data(), 500, MPI_INT, partner(), 1, MPI_COMM_WORLD, &request);
+      MPI_Isend(out.data(), medium, MPI_INT, partner(), 1, MPI_COMM_WORLD, &request);
     }
     if (!sends()) continue;
     usleep(500);
@@ -124,16 +126,16 @@ void full() {
 // The buffer is the program's again as soon as the send is done, and not before: by waiting, by testing alone.
 void reused() {
   constexpr int rounds = 40;
-  std::vector<int> out(700);
+  std::vector<int> out(medium);
   for (int i = 0; i < rounds; ++i) {
     if (!sends()) {
-      receive(700, i, 4);
+      receive(medium, i, 4);
       continue;
     }
-    out = numbers(700, i);
+    out = numbers(medium, i);
     rest();
     MPI_Request request;
-    MPI_Isend(out.data(), 700, MPI_INT, partner(), 4, MPI_COMM_WORLD, &request);
+    MPI_Isend(out.data(), medium, MPI_INT, partner(), 4, MPI_COMM_WORLD, &request);
     if (i % 2 == 0) {
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     } else {
@@ -145,7 +147,7 @@ void reused() {
 
 // All calls that begin a send and return.
 void kinds() {
-  constexpr int n = 600;
+  constexpr int n = medium;
   const std::vector<int> out = numbers(n, 5);
   std::vector<int> in(n), both = numbers(n, rank());
   MPI_Request requests[3];
@@ -179,27 +181,27 @@ void kinds() {
 
 // A send that nobody waits for leaves all the same; one that is cancelled before an idle core has sent it is not received, and is sent
 // once more. `last` is kept until it has left.
-std::vector<int> last = numbers(800, 7);
+std::vector<int> last = numbers(medium, 7);
 
 void given_up() {
   for (int i = 0; i < 10; ++i) {
     if (!sends()) {
-      receive(800, 7, 7);
-      receive(800, 7, 7);
+      receive(medium, 7, 7);
+      receive(medium, 7, 7);
       continue;
     }
     MPI_Request freed, cancelled;
     rest();
-    MPI_Isend(last.data(), 800, MPI_INT, partner(), 7, MPI_COMM_WORLD, &freed);
+    MPI_Isend(last.data(), medium, MPI_INT, partner(), 7, MPI_COMM_WORLD, &freed);
     MPI_Request_free(&freed);
     rest();
-    MPI_Isend(last.data(), 800, MPI_INT, partner(), 7, MPI_COMM_WORLD, &cancelled);
+    MPI_Isend(last.data(), medium, MPI_INT, partner(), 7, MPI_COMM_WORLD, &cancelled);
     MPI_Cancel(&cancelled);
     MPI_Status status;
     MPI_Wait(&cancelled, &status);
     int was_cancelled;
     MPI_Test_cancelled(&status, &was_cancelled);
-    if (was_cancelled) MPI_Send(last.data(), 800, MPI_INT, partner(), 7, MPI_COMM_WORLD);
+    if (was_cancelled) MPI_Send(last.data(), medium, MPI_INT, partner(), 7, MPI_COMM_WORLD);
   }
 }
 
@@ -220,7 +222,7 @@ void block_beside(const test::Counter& deferred) {
   constexpr int messages = 20;
   std::vector<int> in(longest);
   if (!sends()) {
-    for (int i = 0; i < messages; ++i) receive(600, i, 9);
+    for (int i = 0; i < messages; ++i) receive(medium, i, 9);
     MPI_Send(nullptr, 0, MPI_INT, partner(), 10, MPI_COMM_WORLD);
     return;
   }
@@ -234,9 +236,9 @@ void block_beside(const test::Counter& deferred) {
   std::vector<std::vector<int>> out;
   MPI_Request requests[messages];
   for (int i = 0; i < messages; ++i) {
-    out.push_back(numbers(600, i));
+    out.push_back(numbers(medium, i));
     rest();
-    MPI_Isend(out.back().data(), 600, MPI_INT, partner(), 9, MPI_COMM_WORLD, &requests[i]);
+    MPI_Isend(out.back().data(), medium, MPI_INT, partner(), 9, MPI_COMM_WORLD, &requests[i]);
   }
   equal(static_cast<long long>(deferred.read() - before), 0,
         "sends that were left to an idle core while a thread sleeps");
@@ -247,10 +249,10 @@ void block_beside(const test::Counter& deferred) {
 // Finalizing sends what has been left.
 void leave_behind() {
   if (!paired()) return;
-  if (!sends()) return receive(800, 7, 8);
+  if (!sends()) return receive(medium, 7, 8);
   MPI_Request request;
   rest();
-  MPI_Isend(last.data(), 800, MPI_INT, partner(), 8, MPI_COMM_WORLD, &request);
+  MPI_Isend(last.data(), medium, MPI_INT, partner(), 8, MPI_COMM_WORLD, &request);
   MPI_Request_free(&request);
 }
 
