@@ -5,7 +5,7 @@ import xml.etree.ElementTree as xml
 from pathlib import Path
 
 import make_believe  # noqa: F401  (finds the package)
-from heddle_tool.bench import html, plot
+from heddle_tool.bench import html, plot, table
 from heddle_tool.bench.campaign import Campaign, Cell, Plan
 from heddle_tool.bench.mpis import Mpi
 from heddle_tool.bench.runner import Run
@@ -68,6 +68,24 @@ class Pages(unittest.TestCase):
         self.assertIn("class=pass", page)
         for outside in ("http://", "https://"):
             self.assertEqual(page.replace("http://www.w3.org/2000/svg", "").count(outside), 0)
+
+    def test_windows_are_an_axis_and_a_column(self):
+        mpis = [Mpi("heddle", Path("h"), peer=False)]
+        points = [Point(benchmark("message-rate"), 2, 1, 8, args=("--window", str(w))) for w in (8, 64, 512)]
+        campaign = Campaign("heddle bench paper trahay-2009 aggregation", Plan(points, mpis), None)
+        for i, p in enumerate(points):
+            campaign.cells.append(Cell(p, {"heddle": [Run("ok", 1.0 + i)]}))
+        said = "".join(xml.fromstring(html.picture(campaign)).itertext())
+        for words in ("messages under way at once", "512", "1 thread a rank, 8 B", "trahay-2009 aggregation"):
+            self.assertIn(words, said)
+        shown = table.report(campaign)
+        self.assertLess(shown.index("--window 8"), shown.index("--window 64"))
+        self.assertLess(shown.index("--window 64"), shown.index("--window 512"))
+
+    def test_no_curves_no_picture(self):
+        campaign = Campaign("heddle bench run memory", Plan([Point(benchmark("memory"), 2)], [Mpi("heddle", Path("h"), peer=False)]), None)
+        campaign.cells.append(Cell(Point(benchmark("memory"), 2), {"heddle": [Run("ok", 1.0)]}))
+        self.assertEqual(html.picture(campaign), "")
 
 
 if __name__ == "__main__":

@@ -134,6 +134,7 @@ def register(sub):
     report = parts.add_parser("report", help="make the HTML page of a JSON result again, and print its tables")
     report.add_argument("file", metavar="JSON")
     report.add_argument("--markdown", action="store_true", help="print Markdown tables")
+    report.add_argument("--picture", metavar="SVG", help="write the first curves there")
     report.set_defaults(perform=perform_report)
     return parts
 
@@ -293,6 +294,12 @@ def perform_report(args) -> int:
     file = Path(args.file)
     campaign = stored(file)
     print(table.report(campaign, table.markdown if args.markdown else table.text))
+    if args.picture:
+        drawn = html.picture(campaign)
+        if not drawn:
+            raise BadInput(f"{file} has nothing that was varied, so no curves")
+        Path(args.picture).write_text(drawn + "\n")
+        print(f"\n{args.picture}")
     page = file.with_suffix(".html")
     if os.access(page.parent, os.W_OK):
         page.write_text(html.page(campaign))

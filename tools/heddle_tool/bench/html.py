@@ -1,7 +1,8 @@
 """The report as one self-contained HTML page: plots first, tables under them, everything needed to run it again."""
 
 import html as escape_html
-from collections.abc import Iterable
+import textwrap
+from collections.abc import Iterable, Sequence
 
 from . import breakdown, plot, table
 from .campaign import Campaign, Cell
@@ -63,26 +64,41 @@ def section(campaign: Campaign, group: list[Cell]) -> str:
 
 
 def figures(campaign: Campaign, group: list[Cell]) -> Iterable[tuple[str, str]]:
-    """Curves over whatever was varied most; bars where nothing was; where the time went, if the runs tell."""
+    """Where the time went, if the runs tell; curves over whatever was varied most; bars where nothing was."""
     b = group[0].point.bench
     if told := breakdown.bars(campaign, group):
         yield plot.shares(told, list(breakdown.TIMES), "share of the time of all threads"), "where the time went"
-    axes = {"threads": lambda p: p.threads, "size": lambda p: p.size, "ranks": lambda p: p.ranks}
+    for cells, axis, caption in families(group):
+        yield (curves(campaign, cells, *axis, b) if axis else bars(campaign, cells[0], b)), caption
+
+
+def picture(campaign: Campaign) -> str:
+    """The first curves, to stand alone; empty if there are none."""
+    for group in table.by_benchmark(campaign.cells):
+        for cells, axis, caption in families(group):
+            if axis:
+                notes = [f"{group[0].point.bench.name}: {caption}; medians of {table.most_runs(campaign)} interleaved runs.",
+                         *textwrap.wrap(f"{table.machine_line(campaign)}, commit {campaign.commit}.", 96),
+                         *textwrap.wrap(campaign.command, 96)]
+                return curves(campaign, cells, *axis, group[0].point.bench, notes)
+    return ""
+
+
+def families(group: list[Cell]) -> Iterable[tuple[list[Cell], tuple | None, str]]:
+    """The cells of each figure, what varies in it, by name and as a function of a point, or None, and what it shows."""
+    axes = {"threads": lambda p: p.threads, "size": lambda p: p.size, "ranks": lambda p: p.ranks, "window": lambda p: p.window}
     counts = {name: len({get(c.point) for c in group}) for name, get in axes.items()}
     axis = max(counts, key=counts.get)
     if counts[axis] < 2:
         axis = None
-    families: dict[tuple, list[Cell]] = {}
+    found: dict[tuple, list[Cell]] = {}
     for cell in group:
         p = cell.point
         rest = tuple(get(p) for name, get in axes.items() if name != axis)
-        families.setdefault((p.comm, p.args, *rest), []).append(cell)
-    for cells in families.values():
-        caption = describe(cells[0], axis)
-        if axis and len(cells) > 1:
-            yield curves(campaign, cells, axis, axes[axis], b), caption
-        else:
-            yield bars(campaign, cells[0], b), caption
+        found.setdefault((p.comm, p.args if axis != "window" else (), *rest), []).append(cell)
+    for cells in found.values():
+        varies = (axis, axes[axis]) if axis and len(cells) > 1 else None
+        yield cells, varies, describe(cells[0], axis)
 
 
 def describe(cell: Cell, axis: str | None) -> str:
@@ -95,7 +111,9 @@ def describe(cell: Cell, axis: str | None) -> str:
         words.append(human_size(p.size))
     if p.bench.threaded and (axis == "threads" or p.threads > 1):
         words.append("a communicator for each thread" if p.comm == "each" else "one communicator")
-    return ", ".join(words + list(p.args))
+    if axis != "window" and p.args:
+        words.append(" ".join(p.args))
+    return ", ".join(words)
 
 
 def apart(campaign: Campaign, cells: list[Cell]) -> list[str]:
@@ -123,10 +141,10 @@ def series(campaign: Campaign, cells: list[Cell], x) -> list[plot.Series]:
     return found
 
 
-def curves(campaign: Campaign, cells: list[Cell], axis: str, x, b) -> str:
-    name = {"threads": "threads a rank", "size": "message size", "ranks": "ranks"}[axis]
+def curves(campaign: Campaign, cells: list[Cell], axis: str, x, b, notes: Sequence[str] = ()) -> str:
+    name = {"threads": "threads a rank", "size": "message size", "ranks": "ranks", "window": "messages under way at once"}[axis]
     shape = human_size if axis == "size" else str
-    return plot.lines(series(campaign, cells, x), name, f"{b.metric} ({b.unit})", b.better, tints(campaign), shape)
+    return plot.lines(series(campaign, cells, x), name, f"{b.metric} ({b.unit})", b.better, tints(campaign), shape, notes=notes)
 
 
 def bars(campaign: Campaign, cell: Cell, b) -> str:

@@ -42,6 +42,11 @@ class Point:
         """Threads of a rank, whether or not they can be chosen."""
         return self.threads if self.bench.threaded else self.bench.threads[0]
 
+    @property
+    def window(self) -> int:
+        """Messages that are under way at once, where the experiment says it; else 0."""
+        return int(self.args[1]) if self.args[:1] == ("--window",) else 0
+
     def arguments(self, seconds: float | None, samples: int | None) -> list[str]:
         given = list(self.bench.args) + list(self.args)
         if self.bench.threaded:

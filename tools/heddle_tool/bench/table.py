@@ -51,12 +51,13 @@ def by_benchmark(cells: list[Cell]) -> list[list[Cell]]:
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.point.bench.name, []).append(cell)
-    return [sorted(group, key=order) for group in groups.values()]
+    options = list(dict.fromkeys(cell.point.args for cell in cells))  # in the order that they were asked for
+    return [sorted(group, key=lambda cell: (options.index(cell.point.args), *order(cell))) for group in groups.values()]
 
 
 def order(cell: Cell) -> tuple:
     p = cell.point
-    return p.args, p.comm == "each", p.size, p.ranks, p.threads
+    return p.comm == "each", p.size, p.ranks, p.threads
 
 
 def title(cell: Cell) -> str:
