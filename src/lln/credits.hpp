@@ -27,6 +27,8 @@ class Credits {
   // What keeping a message costs beside its payload.
   static constexpr std::uint32_t per_message = 256;
   static constexpr std::uint64_t cost(std::size_t bytes) { return per_message + std::uint64_t{bytes}; }
+  // The longest message that goes unasked: one does not take more than half of the window.
+  static constexpr std::size_t longest = window / 2 - per_message;
 
   // ---- The sender's. Whether a message of so many bytes may be sent unasked; it has been; credit has come back.
   bool suffice_for(std::size_t bytes) const {

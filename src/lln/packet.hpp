@@ -16,9 +16,6 @@
 
 namespace heddle::lln {
 
-// From so many bytes on a message is not worth waiting for others: what a packet saves is a fifth of what it costs, and less.
-inline constexpr std::size_t alone_from = 2048;
-
 // Before the payload of a message in a packet.
 struct PartHead {
   Header header;

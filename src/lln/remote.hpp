@@ -62,6 +62,8 @@ class Remote {
     if (posted == Posted::done) there.credits.replace_consumed(packet_.credits());
     return posted;
   }
+  // From so many bytes on a message does not wait for others: a packet has no room for two.
+  std::size_t alone_from() const { return network_->traits().eager / 2; }
   // Whether something was posted to this peer just now, so that more had better go together.
   bool is_busy(int peer) const {
     const auto there = peers_.find(peer);
@@ -136,7 +138,7 @@ class Remote {
     there.pace.posted(begin, instruments::ticks(), cost_);
     if (instruments::Cell* cell = counters_.held()) [[unlikely]] {
       cell->add(instruments::Count::packets);
-      if (is_behind && header.kind <= MessageKind::rts && bytes < alone_from) cell->add(instruments::Count::alone);
+      if (is_behind && header.kind <= MessageKind::rts && bytes < alone_from()) cell->add(instruments::Count::alone);
       cell->add(instruments::Count::bytes_away, bytes);
       cell->add(instruments::bytes_by_rail(network_->last_rail()), bytes);
       if (!there.connected) cell->add(instruments::Count::connections);

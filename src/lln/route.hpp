@@ -5,6 +5,7 @@
 // case. A job on one node has no network, and pays for the possibility with a look at a null pointer in each poll.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -95,7 +96,8 @@ class Route {
 
   node::Node& node() const { return node_; }
   bool is_remote(int peer) const { return !node_.is_local(peer); }
-  std::size_t remote_eager_bytes() const { return remote_->network().traits().eager; }
+  // The longest message that goes to another node unasked. A packet of several may have more.
+  std::size_t remote_eager_bytes() const { return std::min(remote_->network().traits().eager, Credits::longest); }
   // As Network::post_long, to a peer on another node, for what is long enough.
   bool is_long(std::size_t bytes) const {
     const std::size_t least = remote_->network().traits().longs;
@@ -108,6 +110,7 @@ class Route {
   Posted post_packet(int peer, Write&& write) {
     return remote_->post_packet(peer, write);
   }
+  std::size_t alone_from() const { return remote_->alone_from(); }
   bool is_busy(int peer) const { return remote_->is_busy(peer); }
   // Whoever has left something for others to go with: it is sent soon, whatever its thread does.
   void remind() { watch_->remind_to_send(); }

@@ -62,8 +62,13 @@ boot::PeerMemory& Core::peer_memory() { return rank_.peer_memory; }
 
 // ---- sending
 
+std::size_t Core::longest_away() const {
+  const std::size_t longest = route_.remote_eager_bytes();
+  return outbox_.pieces_ahead() == 0 ? longest : std::min(longest, Strategy::counted_piece);
+}
+
 std::size_t Core::eager_limit(int peer) const {
-  if (route_.is_remote(peer)) return route_.remote_eager_bytes();
+  if (route_.is_remote(peer)) return longest_away();
   return rank_.peer_memory.same_space(peer) ? near_eager_bytes : lln::Route::eager_bytes;
 }
 

@@ -158,6 +158,8 @@ class Core {
   bool survives_failures() const;
   Transfers& transfers() { return transfers_; }
   Outbox& outbox() { return outbox_; }
+  // Bytes that go to another node unasked, or of a long message at once.
+  std::size_t longest_away() const;
   instruments::Counters& counters() { return counters_; }
   std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
 

@@ -26,7 +26,7 @@ bool Core::was_uncredited(const Header& header, const std::byte* payload) const 
   if (header.kind != MessageKind::rts) return false;
   Rts rts;
   std::memcpy(&rts, payload, sizeof rts);
-  return rts.bytes <= route_.remote_eager_bytes();
+  return rts.bytes <= longest_away();
 }
 
 // As arrive(), which knows nothing of credit.

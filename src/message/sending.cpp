@@ -122,7 +122,7 @@ void Core::collect(Request& send, Wakeups& wakeups) {
   OutboxItem& item = outbox_.make();
   item.request = &send;
   const bool first = outbox_.append(send.peer, item);
-  if (!held || send.capacity >= lln::alone_from) {
+  if (!held || send.capacity >= route_.alone_from()) {
     try {
       (void)flush_outbox(wakeups);
     } catch (

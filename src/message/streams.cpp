@@ -138,7 +138,7 @@ bool Streams::heard(int receiver, const Header& header, const std::byte* payload
 
 // ---- outwards
 
-std::size_t Streams::piece_bytes() const { return core_.route().remote_eager_bytes() - sizeof(Piece); }
+std::size_t Streams::piece_bytes() const { return core_.longest_away() - sizeof(Piece); }
 
 // The rail that has least of it on its way.
 int Streams::emptiest(const Stream& stream) const {

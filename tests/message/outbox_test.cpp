@@ -21,7 +21,7 @@ namespace {
 
 constexpr int peer = 3;
 constexpr std::size_t short_bytes = 8;
-constexpr std::size_t long_bytes = lln::alone_from;
+constexpr std::size_t long_bytes = Priority::long_from;
 constexpr std::uint64_t world = lln::most_vnis * contexts_apart;
 constexpr std::uint64_t other = world + contexts_apart;
 

@@ -12,6 +12,7 @@ namespace heddle::lln {
 namespace {
 
 constexpr std::size_t eager = 8192;
+constexpr std::size_t eager_over_tcp = 64 * 1024;  // nobody maps memory there: a copy costs less than to ask first
 constexpr std::size_t longs_by_rendezvous = 32 * 1024;
 constexpr unsigned message_id = 0;
 constexpr unsigned long_id = 1;
@@ -33,8 +34,8 @@ struct Ucx::Send {
   Peer* peer;
   Send* next;
   LongHead head;
-  std::uint64_t name;  // of a long message, above
-  alignas(16) std::byte payload[eager];
+  std::uint64_t name;                    // of a long message, above
+  std::unique_ptr<std::byte[]> payload;  // room for an eager one, whose pages cost nothing before they are needed
 };
 
 Ucx::Ucx(const Surroundings& surroundings)
@@ -46,7 +47,8 @@ Ucx::Ucx(const Surroundings& surroundings)
       note_(surroundings.note),
       context_(ucx::make_context(surroundings.device)),
       at_once_(ucx::longest_at_once(context_.get())),
-      traits_{.eager = eager, .ordered = false, .longs = at_once_ != 0 ? eager : longs_by_rendezvous},
+      traits_(at_once_ != 0 ? Traits{.eager = eager_over_tcp, .ordered = false, .longs = eager}
+                            : Traits{.eager = eager, .ordered = false, .longs = longs_by_rendezvous}),
       worker_(ucx::make_worker(context_.get())) {
   int fd = -1;
   ucx::check(ucp_worker_get_efd(worker_.get(), &fd), "ucp_worker_get_efd");
@@ -133,7 +135,11 @@ Ucx::Peer* Ucx::connect(int rank) try {
 }
 
 Ucx::Send* Ucx::take_send() try {
-  if (free_ == nullptr) return sends_.emplace_back(std::make_unique_for_overwrite<Send>()).get();
+  if (free_ == nullptr) {
+    auto made = std::make_unique<Send>();
+    made->payload = std::make_unique_for_overwrite<std::byte[]>(traits_.eager);
+    return sends_.emplace_back(std::move(made)).get();
+  }
   Send* const send = free_;
   free_ = send->next;
   return send;
@@ -175,7 +181,7 @@ Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
 Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fill) {
   const LibraryUse::Inside inside(use_);
   if (!inside) return Posted::busy;
-  if (bytes > eager) return Posted::busy;
+  if (bytes > traits_.eager) return Posted::busy;
   Posted otherwise;
   Peer* const peer = find_way(rank, otherwise, is_awaited(envelope.header.kind));
   if (peer == nullptr) return otherwise;
@@ -184,14 +190,14 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   send->end = this;
   send->peer = peer;
   send->head.head = head_of(envelope, peer->token, rank_);
-  fill(send->payload);
+  fill(send->payload.get());
   ucp_request_param_t how{};
   how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
   how.flags = UCP_AM_SEND_FLAG_EAGER;
   how.cb.send = on_sent;
   how.user_data = send;
-  ucs_status_ptr_t const sent =
-      ucp_am_send_nbx(peer->endpoint, message_id, &send->head, sizeof send->head.head, send->payload, bytes, &how);
+  ucs_status_ptr_t const sent = ucp_am_send_nbx(peer->endpoint, message_id, &send->head, sizeof send->head.head,
+                                                send->payload.get(), bytes, &how);
   if (UCS_PTR_IS_PTR(sent)) {
     ++peer->under_way;
     note_under_way(1);

@@ -11,7 +11,6 @@
 #include <array>
 #include <span>
 
-#include "lln/packet.hpp"
 #include "message/outbox/strategy.hpp"
 #include "object/comm.hpp"
 
@@ -19,10 +18,10 @@ namespace heddle::message {
 
 class Priority final : public Strategy {
  public:
-  static constexpr std::size_t long_from = lln::alone_from;  // bytes
-  static constexpr int most_pieces = 8;                      // on their way
-  static constexpr std::uint8_t most_passing = 64;           // messages that pass one that is long
-  static constexpr std::uint8_t most_before = 32;            // packets that go before a piece that could go
+  static constexpr std::size_t long_from = 2048;    // bytes
+  static constexpr int most_pieces = 8;             // on their way
+  static constexpr std::uint8_t most_passing = 64;  // messages that pass one that is long
+  static constexpr std::uint8_t most_before = 32;   // packets that go before a piece that could go
 
   bool collects() const override { return true; }
   // It is pieces that keep the network busy: nothing short waits for that.
