@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <iterator>
 
 #include "boot/job.hpp"
@@ -86,11 +87,19 @@ std::vector<std::string> paths_in_cache(std::string_view name) {
   return paths;
 }
 
+// The loader knows the program by the file that the kernel runs, so behind links, and libraries by the path that it has found them under.
+std::string loaded_from(const boot::ElfFile& file) {
+  std::error_code none;
+  const std::filesystem::path real = std::filesystem::canonical(file.path(), none);
+  return none || file.interpreter().empty() ? file.path() : real.string();
+}
+
 // Where the loader would look for `name`, which `by` asks for, before it looks where the system has its libraries.
 std::vector<std::string> own_paths(std::string_view name, const boot::ElfFile& by,
                                    const std::vector<std::string>& environment) {
   std::vector<std::string> paths;
-  const std::string origin = by.path().substr(0, by.path().rfind('/'));
+  const std::string path = loaded_from(by);
+  const std::string origin = path.substr(0, path.rfind('/'));
   const auto add = [&](std::string_view folders) {
     for (std::string folder : split(std::string(folders), ':')) {
       for (const char* token : {"$ORIGIN", "${ORIGIN}"}) {
@@ -195,7 +204,7 @@ std::vector<std::string> missing_libraries(const boot::ElfFile& program, const s
   if (std::ranges::all_of(needed, found) || loader.find("/ld-linux") == std::string_view::npos) return {};
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
-  std::vector<std::string> words{std::string(loader), program.path()}, variables = environment;
+  std::vector<std::string> words{std::string(loader), loaded_from(program)}, variables = environment;
   set_variable(variables, "LD_TRACE_LOADED_OBJECTS", "1");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -141,6 +141,13 @@ class Libraries(ProgramTest):
         self.refused(path, says="libheddle_test_there.so", code=127)
         self.assertEqual(self.run_job("-genv", "LD_LIBRARY_PATH", str(self.directory), path).code, 0)
 
+    def test_found_beside_a_program_that_is_a_link(self):
+        path = self.compiled("-Wl,--no-as-needed", self.library("libheddle_test_beside.so"), "-Wl,-rpath,$ORIGIN")
+        elsewhere = self.directory / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "link").symlink_to(path)
+        self.assertEqual(self.run_job("-n", "2", str(elsewhere / "link")).code, 0)
+
     def test_our_library(self):
         path = self.compiled("-Wl,--no-as-needed", self.library("libmpi_abi.so.1", "int HEDDLE_JOB_FD;"))
         os.remove(self.directory / "libmpi_abi.so.1")
