@@ -9,6 +9,7 @@ failed that known.txt does not name, or one passed that it names.
 from __future__ import annotations
 
 import argparse
+import os
 import pathlib
 import re
 import shutil
@@ -90,6 +91,8 @@ def main() -> int:
                 program = [options.python, str(HERE / "together.py")]
             elif name == "h5py's own":
                 program = [options.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--with-mpi", "--pyargs", "h5py"]
+                if os.geteuid() == 0:  # who may write what is read-only
+                    program += ["-k", "not test_append_permissions"]
             else:
                 program = [f"./{name}"]  # some start themselves again, by their name alone
                 (scratch / name).symlink_to(options.programs / name)
