@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "lln/packet.hpp"
+#include "lln/header.hpp"
 #include "message/outbox/priority.hpp"
 #include "object/comm.hpp"
 
