@@ -148,7 +148,8 @@ void Core::start_isend(Request& request, Wakeups& wakeups) {
     return collects(request.peer) ? collect(request, wakeups) : start_send(request, wakeups);
   OutboxItem& item = outbox_.make();
   item.request = &request;
-  (void)outbox_.append(request.peer, item);
+  // Between nodes it is looked after, too, should that core be taken and the program compute.
+  if (outbox_.append(request.peer, item) && route_.is_remote(request.peer)) route_.remind();
   count_held(counters_, Count::deferred);
   // Whoever goes to sleep says so and then looks around once more; here it is the other way round.
   platform::Native::light_fence();
