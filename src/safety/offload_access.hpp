@@ -2,8 +2,10 @@
 // Vaidyanathan 2015). Application threads enqueue work and leave, or wait for its result; they never touch the VNI.
 //
 // The thread that runs `serve` is the communication thread; it executes what is queued before each piece of work of its
-// own. In the paper it polls without end on a core of its own. Here it sleeps when neither the queue nor the network has
-// anything for it, and submitting rouses it (State::rouse), so that an idle rank costs nothing.
+// own. So what a thread of the program has left comes before what the communication thread does once it has heard of that: the two look at
+// the same nonblocking collective, say, one after the other, and its messages keep their order. In the paper it polls without end on a
+// core of its own. Here it sleeps when neither the queue nor the network has anything for it, and submitting rouses it (State::rouse),
+// so that an idle rank costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -35,11 +37,7 @@ class OffloadAccess {
   void serve() { server_.store(P::self(), order::relaxed); }
 
   void submit(const Work& work) {
-    if (is_server()) {
-      Wakeups wakeups;
-      work.run(work.what, wakeups);
-      return;
-    }
+    if (try_run([&](Wakeups& wakeups) { work.run(work.what, wakeups); })) return;
     while (!queue_.enqueue(work)) P::yield();  // the bound is the backpressure
     queued_.fetch_add(1, order::relaxed);
     state_.rouse();
@@ -47,11 +45,7 @@ class OffloadAccess {
 
   template <class F>
   void run(F&& f) {
-    if (is_server()) {
-      Wakeups wakeups;
-      f(wakeups);
-      return;
-    }
+    if (try_run(f)) return;
     typename P::template atomic<std::uint32_t> executed{0};
     std::exception_ptr thrown;
     const auto call = [&](Wakeups& wakeups) {
@@ -69,7 +63,7 @@ class OffloadAccess {
 
   template <class F>
   void run_low(F&& f) {
-    if (!try_run(f)) run(f);
+    run(f);
   }
 
   // Only the communication thread ever finds the VNI free.

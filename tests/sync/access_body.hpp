@@ -4,6 +4,9 @@
 // alone, that of one thread in order, and before what the same thread runs later. Where there is a communication thread, it is
 // thread 0, which sleeps when nothing is left for it.
 //
+// HandedOnBody: who has been told by another thread of work that this one has left finds it done, in whatever way it enters itself,
+// while a third thread is leaving some. Where there is a communication thread it is the one that is told.
+//
 // LeftWorkBody: threads leave work in the queue, while the last one has the lock now and then; when all have gone, nothing is left.
 #pragma once
 
@@ -223,6 +226,76 @@ class AccessBody {
   std::array<Left, MaxThreads> left_;
   std::array<plain<unsigned>, MaxThreads> seen_;  // what each has done itself, or had done
   typename P::template atomic<std::uint32_t> finished_{0};
+};
+
+template <platform::Platform P, class Access>
+class HandedOnBody {
+  using Wakeups = typename Bare<P>::Wakeups;
+  using order = platform::order;
+
+ public:
+  HandedOnBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {}
+
+  void thread(unsigned id) {
+    if (id == 0) return be_told();
+    for (unsigned round = 0; round != rounds_; ++round) {
+      access_.submit({[](void* what, Wakeups&) { static_cast<Count*>(what)->add(); }, &done_[id]});
+      told_[id].store(round + 1, order::release);
+    }
+  }
+  void finish() {
+    for (unsigned id = 1; id != threads_; ++id) require<P>(done_[id].value.get() == rounds_, "work was lost");
+    require<P>(!access_.pending(), "work is left");
+  }
+
+ private:
+  struct Count {
+    typename P::template plain<unsigned> value{0};
+    void add() { value.set(value.get() + 1); }
+  };
+  // What thread 0 leaves when it has been told of so much.
+  struct Check {
+    HandedOnBody* body;
+    unsigned told;
+  };
+
+  void be_told() {
+    if constexpr (is_served<Access>) access_.serve();
+    for (unsigned round = 0; round != rounds_; ++round) {
+      await(1, round + 1);
+      Check check{this, round + 1};
+      if (round % 2 == 0) {
+        access_.submit({[](void* what, Wakeups&) { look(*static_cast<Check*>(what)); }, &check});
+        access_.run([](Wakeups&) {});  // so that the check is over
+      } else {
+        access_.run([&](Wakeups&) { look(check); });
+      }
+    }
+    for (unsigned id = 2; id < threads_; ++id) await(id, rounds_);
+    access_.run([](Wakeups&) {});
+  }
+  void await(unsigned id, std::uint32_t rounds) {
+    P::await(told_[id], order::acquire, [rounds](std::uint32_t told) { return told >= rounds; });
+  }
+  static void look(const Check& check) {
+    require<P>(check.body->done_[1].value.get() >= check.told, "overtook what was left before it");
+  }
+
+  auto& source() {
+    if constexpr (is_served<Access>) {
+      return state_;
+    } else {
+      return counters_;
+    }
+  }
+
+  const unsigned threads_;
+  const unsigned rounds_;
+  typename Bare<P>::Counters counters_;
+  Roused<P> state_;
+  Access access_{source()};
+  std::array<Count, 3> done_{};
+  std::array<typename P::template atomic<std::uint32_t>, 3> told_{};
 };
 
 template <platform::Platform P>
