@@ -33,6 +33,7 @@ class Route {
   static constexpr std::size_t inject_bytes = shm::inline_bytes;  // the longest message that inject() takes
   static constexpr std::size_t flux_bytes = shm::flux_bytes;      // the longest that send_by_flux() takes
   static constexpr std::size_t eager_bytes = shm::eager_bytes;    // the longest that post() takes to a local peer
+  static constexpr std::size_t in_parts_from = shm::foretold_bytes;
 
   // `many_threads`: user-level threads, which come by the thousand. `networks` lead to other nodes; null: there are none. Throws
   // std::runtime_error of the network. `counters` are the VNI's.
@@ -46,6 +47,15 @@ class Route {
     if (!shm_.is_open(peer)) [[unlikely]]
       if (const auto posted = open(peer, header, bytes, fill)) return *posted;
     return shm_.post(peer, header, bytes, fill);
+  }
+  // The same for one of at least in_parts_from bytes, of which `fill(std::byte*, from, n)` writes n bytes: a receiver of this node may be
+  // fetching the first ones by then.
+  template <class Fill>
+  Posted post_in_parts(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    const auto whole = [&](std::byte* to) { fill(to, 0, bytes); };
+    if (!shm_.is_open(peer)) [[unlikely]]
+      if (const auto posted = open(peer, header, bytes, whole)) return *posted;
+    return shm_.post_foretold(peer, header, bytes, fill);
   }
   // Any thread, unprotected, where claiming is concurrent: the same, once a first message has opened the way to a local peer.
   template <class Fill>

@@ -72,6 +72,14 @@ std::size_t Core::eager_limit(int peer) const {
   return rank_.peer_memory.same_space(peer) ? near_eager_bytes : lln::Route::eager_bytes;
 }
 
+// Out of line, with arguments of its own: what is shorter keeps them in registers.
+[[gnu::noinline]] bool Core::post_in_parts(SendArgs args) {
+  const auto part = [&](std::byte* to, std::size_t from, std::size_t n) {
+    pack(args.datatype, args.buffer, args.count, from, to, n);
+  };
+  return route_.post_in_parts(args.peer, args.header, args.bytes, part) == Posted::done && left(args.peer);
+}
+
 // `below` is smaller than usual if longer messages may be deferred; else it is about near peers, and a far one's limit may be
 // another. A template: the two that use it have a copy each of what they call.
 template <class Limit>
@@ -80,6 +88,8 @@ template <class Limit>
   if (args.bytes >= below && (below < near_below || args.bytes > eager_limit(args.peer))) return false;
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
+  if (args.bytes >= lln::Route::in_parts_from) [[unlikely]]
+    return post_in_parts(args);
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
   return route_.post(args.peer, args.header, args.bytes, data) == Posted::done && left(args.peer);
 }

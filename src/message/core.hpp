@@ -197,6 +197,7 @@ class Core {
     return true;
   }
   void count_sent(instruments::Cell& cell, int peer);
+  bool post_in_parts(SendArgs args);
   template <class Limit>
   bool post_below(const SendArgs& args, Limit limit);
   template <class Limit>

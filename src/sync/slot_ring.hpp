@@ -26,6 +26,11 @@
 
 namespace heddle::sync {
 
+// Added to the sequence number of a slot that is foretold only.
+struct SlotRing {
+  static constexpr std::uint32_t foretold = std::uint32_t{1} << 31;
+};
+
 // How producers come: one at a time, because a lock sees to it, or as they like.
 enum class Claiming : bool { exclusive, concurrent };
 
@@ -64,6 +69,11 @@ class SlotProducer {
   // Hands a claimed slot over; every other field is written.
   static void publish(const Claim& claim) { claim.slot->sequence.store(claim.position + 1, order::release); }
 
+  // Before that: part of what the slot speaks of is written, and the slot says where it is. A hint to a consumer that has nothing else to do.
+  static void foretell(const Claim& claim) {
+    claim.slot->sequence.store(claim.position + 1 + SlotRing::foretold, order::release);
+  }
+
   // Before a heavy fence and a last attempt to send: the consumer shall wake this rank when there is room.
   void ask_for_room() { channel().producer_waits.store(1, order::relaxed); }
 
@@ -97,10 +107,12 @@ class SlotConsumer {
   explicit SlotConsumer(Channel* channel) : channel_(channel), slot_count_(channel->slot_count) {}
   Channel& channel() const { return *channel_; }
 
-  // Whether a message waits; any thread, a hint.
+  // Whether a message waits, or one has been foretold that the consumer has not been told of; any thread, a hint.
   bool ready() const {
     const std::uint32_t position = position_.load(order::relaxed);
-    return slot(position).sequence.load(order::relaxed) == position + 1;
+    const std::uint32_t sequence = slot(position).sequence.load(order::relaxed);
+    return sequence == position + 1 ||
+           (sequence == position + 1 + SlotRing::foretold && seen_coming_.load(order::relaxed) != sequence);
   }
   // How many have been taken; any thread.
   std::uint32_t taken() const { return position_.load(order::relaxed); }
@@ -109,6 +121,19 @@ class SlotConsumer {
     const std::uint32_t position = position_.load(order::relaxed);
     const Slot& next = slot(position);
     return next.sequence.load(order::acquire) == position + 1 ? &next : nullptr;
+  }
+  // The same; one that has been foretold, and has not come, is told of once: foretold(slot).
+  template <class F>
+  const Slot* front(F&& foretold) {
+    const std::uint32_t position = position_.load(order::relaxed);
+    const Slot& next = slot(position);
+    const std::uint32_t sequence = next.sequence.load(order::acquire);
+    if (sequence == position + 1) return &next;
+    if (sequence == position + 1 + SlotRing::foretold && seen_coming_.load(order::relaxed) != sequence) [[unlikely]] {
+      seen_coming_.store(sequence, order::relaxed);
+      foretold(next);
+    }
+    return nullptr;
   }
   void pop() { position_.store(position_.load(order::relaxed) + 1, order::relaxed); }
   // Tells the producers how far we have come; once per poll.
@@ -128,7 +153,8 @@ class SlotConsumer {
  private:
   Channel* channel_;
   std::uint32_t slot_count_;
-  typename P::template atomic<std::uint32_t> position_{0};  // written by the consumer, glanced at by others
+  typename P::template atomic<std::uint32_t> position_{0};     // written by the consumer, glanced at by others, as is
+  typename P::template atomic<std::uint32_t> seen_coming_{0};  // the sequence number of the one that was foretold last
 };
 
 }  // namespace heddle::sync

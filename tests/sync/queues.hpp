@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "kit.hpp"
 #include "sync/byte_ring.hpp"
@@ -128,11 +129,13 @@ class BufferOfNumbers {
   sync::FastBuffer<P, 16, Boxes> buffer_;
 };
 
-// The channel lies in the queue, which processes may map at different addresses; the ends are made where they are used.
+// The channel lies in the queue, which processes may map at different addresses; the ends are made where they are used. Each item is
+// foretold when half of it is there.
 template <platform::Platform P, std::uint32_t Count, sync::Claiming claiming>
 class SlotsOfNumbers {
   struct Slot {
     typename P::template atomic<std::uint32_t> sequence;
+    typename P::template plain<std::uint32_t> half;
     typename P::template plain<std::uint32_t> item;
   };
   struct Channel {
@@ -158,15 +161,19 @@ class SlotsOfNumbers {
     if (!producer.attached()) producer.attach(&channel_);
     const auto claim = producer.claim(claiming);
     if (claim.slot == nullptr) return false;
+    claim.slot->half.set(item);
+    producer.foretell(claim);
     claim.slot->item.set(item);
     producer.publish(claim);
     return true;
   }
   bool dequeue(Supply*, std::uint32_t& item) {
     if (!consumer_) consumer_.emplace(&channel_);
-    const Slot* const slot = consumer_->front();
+    const Slot* const slot = consumer_->front([this](const Slot& coming) { foretold_ = coming.half.get(); });
     if (slot == nullptr) return false;
     item = slot->item.get();
+    if (const auto foretold = std::exchange(foretold_, std::nullopt))
+      require<P>(*foretold == item, "another item was foretold");
     consumer_->pop();
     consumer_->publish();
     return true;
@@ -176,6 +183,7 @@ class SlotsOfNumbers {
   Channel channel_;
   Producer shared_;
   std::optional<sync::SlotConsumer<P, Channel, Slot>> consumer_;
+  std::optional<std::uint32_t> foretold_;
 };
 
 // The same with its items in a ring of bytes, of which each takes a line.

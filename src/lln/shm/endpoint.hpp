@@ -42,8 +42,24 @@ class Endpoint {
   // Sends a message whose payload `fill(std::byte*)` writes; at most eager_bytes. The channel is open.
   template <class Fill>
   Posted post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
-    return bytes <= inline_bytes && !is_stamped(header) ? post_inline(peer, header, bytes, fill)
-                                                        : post_bulk(peer, header, bytes, fill);
+    if (bytes <= inline_bytes && !is_stamped(header)) return post_inline(peer, header, bytes, fill);
+    return post_bulk(peer, header, bytes, [&](std::byte* room, const Producer::Claim& claim, const BulkSpan& span) {
+      fill(room);
+      say_where(claim, span);  // last: the receiver looks at that line again and again
+    });
+  }
+  // The same for one of at least foretold_bytes, of which `fill(std::byte*, from, n)` writes n bytes.
+  template <class Fill>
+  Posted post_foretold(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+    return post_bulk(peer, header, bytes, [&](std::byte* room, const Producer::Claim& claim, const BulkSpan& span) {
+      const std::size_t first = first_part(bytes);
+      Producer::fetch(room, first);
+      fill(room, 0, first);
+      say_where(claim, span);
+      Producer::foretell(claim);
+      Producer::fetch(room + first, bytes - first);
+      fill(room + first, first, bytes - first);
+    });
   }
 
   // Any thread, unprotected: the same for at most inline_bytes, once a first message has opened the way to the peer.
@@ -76,7 +92,7 @@ class Endpoint {
     const int n = consumer_count_.load(std::memory_order_relaxed);
     for (int i = 0; i < n; ++i) {
       Consumer& consumer = *consumers_[i];
-      const Slot* slot = consumer.front();
+      const Slot* slot = consumer.front_or_fetch();
       if (slot == nullptr) continue;
       int left = most;
       do {
@@ -151,8 +167,9 @@ class Endpoint {
     hand_over(peer, header, claim);
     return Posted::done;
   }
-  template <class Fill>
-  Posted post_bulk(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+  // write(room, claim, span) writes the payload, and says where it is.
+  template <class Write>
+  Posted post_bulk(int peer, const Header& header, std::size_t bytes, Write&& write) {
     Producer& producer = producers_[peer];
     BulkSpan span;
     std::byte* room = producer.reserve_bulk(static_cast<std::uint32_t>(bytes), span);
@@ -162,8 +179,7 @@ class Endpoint {
     if (claim.slot == nullptr) [[unlikely]]
       return Posted::busy;
     producer.commit_bulk(span);
-    fill(room);
-    std::memcpy(claim.slot->payload, &span, sizeof span);
+    write(room, claim, span);
     if (is_stamped(header)) {
       const std::uint64_t now = stamp();
       std::memcpy(claim.slot->payload + stamp_in_slot, &now, sizeof now);
@@ -171,6 +187,9 @@ class Endpoint {
     claim.slot->in_bulk = true;
     hand_over(peer, header, claim);
     return Posted::done;
+  }
+  static void say_where(const Producer::Claim& claim, const BulkSpan& span) {
+    std::memcpy(claim.slot->payload, &span, sizeof span);
   }
   void hand_over(int peer, const Header& header, const Producer::Claim& claim) {
     claim.slot->kind = header.kind;

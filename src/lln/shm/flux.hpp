@@ -106,6 +106,7 @@ class Fluxes {
         }
       }
       if (from_channel) emptied(*source.channel);
+      if (taken == 0 && source.channel != nullptr) (void)source.channel->front_or_fetch();
       source.taken.store(source.taken.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(taken),
                          std::memory_order_relaxed);
       messages += taken;
