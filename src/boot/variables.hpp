@@ -46,10 +46,10 @@ inline constexpr std::array variables{
              "Progress on cores that would idle while the program computes; with defer they also submit nonblocking "
              "sends of from=BYTES (default 2048) on",
              "guides/progress.md"},
-    Variable{"HEDDLE_STAGED_COPY", "BYTES|never", "0: all long messages",
+    Variable{"HEDDLE_STAGED_COPY", "BYTES|never", "what has been faster for messages of such a length",
              "From how many bytes on a long message between processes of a node goes through shared memory, one side "
              "packing while the other unpacks; never: the kernel copies it",
-             "adr/0053-long-messages-are-staged.md"},
+             "adr/0075-staged-or-by-the-kernel-whichever-was-faster.md"},
     Variable{
         "HEDDLE_SPLIT_COPY", "BYTES|never", "a length that suits the memory bandwidth of one core",
         "From how many bytes on the sender and the receiver of a message share its copying, where it is not staged; "

@@ -31,6 +31,8 @@ class Claims {
 
   // A new one, open; `nowhere` if there is no memory, and then the message cannot be withdrawn.
   Offset make();
+  // Messages of which that is not known yet.
+  std::size_t in_use() const { return made_ - free_.size() - withdrawn_.size(); }
   // Its message is finished. There is room for it: make() has seen to that.
   void recycle(Offset claim) { free_.push_back(claim); }
   // Whether the message is the sender's again.

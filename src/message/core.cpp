@@ -396,6 +396,7 @@ void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
   }
   // The sender is only a helper: its request finishes when the receiver says so (FIN).
   if (transfer.role != Role::split_writer && transfer.role != Role::packer) {
+    transfers_.learn(transfer);
     forget_claim(*transfer.request);
     finish(*transfer.request, wakeups);
   }

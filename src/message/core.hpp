@@ -158,6 +158,8 @@ class Core {
   bool survives_failures() const;
   Transfers& transfers() { return transfers_; }
   Outbox& outbox() { return outbox_; }
+  // Whether messages of this rank are under way of which their receivers have to tell it something.
+  bool has_announced() const { return claims_.in_use() != 0; }
   // Bytes that go to another node unasked, or of a long message at once.
   std::size_t longest_away() const;
   instruments::Counters& counters() { return counters_; }

@@ -12,6 +12,7 @@
 
 #include "boot/peer_memory.hpp"
 #include "datatype/datatype.hpp"
+#include "instruments/ticks.hpp"
 #include "message/core.hpp"
 #include "message/verdicts.hpp"
 #include "object/error.hpp"
@@ -64,7 +65,10 @@ bool wanted_split(std::size_t& bytes) { return wanted_bytes("HEDDLE_SPLIT_COPY",
 bool wanted_staged(std::size_t& bytes) { return wanted_bytes("HEDDLE_STAGED_COPY", 0, bytes); }
 
 Transfers::Transfers(Core& core, int world_rank, bool crowded)
-    : core_(core), world_rank_(world_rank), patience_(crowded ? 0 : patience) {
+    : core_(core),
+      world_rank_(world_rank),
+      patience_(crowded ? 0 : patience),
+      chooses_(setting("HEDDLE_STAGED_COPY").empty()) {
   (void)wanted_split(split_from_);  // the engine has seen that they are well formed
   (void)wanted_staged(staged_from_);
 }
@@ -83,12 +87,13 @@ void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wake
   const bool readable = bytes == 0 || can_read(peer, rts);
   const bool far = !core_.peer_memory().same_space(peer);
   std::byte* const seen = far && bytes != 0 ? core_.peer_memory().see(peer, rts.address, bytes) : nullptr;
-  const bool stages = bytes >= staged_from_ && far && seen == nullptr;
-  if (bytes != 0 && (stages || !readable) && accept_staged(receive, peer, rts, wakeups)) return;
-  if (readable && bytes != 0 && bytes >= split_from_ && can_split(receive, peer, rts) &&
-      accept_split(receive, peer, rts, seen, wakeups))
-    return;
-  Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes);
+  const bool splits = readable && bytes != 0 && bytes >= split_from_ && can_split(receive, peer, rts);
+  Course course;
+  if (far && seen == nullptr && bytes != 0) course = course_of(bytes, readable, splits);
+  if (course.way == Copying::staged && accept_staged(receive, peer, rts, course, wakeups)) return;
+  course.way = Copying::by_kernel;  // or there is no memory that both see
+  if (splits && !course.busy && accept_split(receive, peer, rts, seen, course, wakeups)) return;
+  Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes, course);
   transfer.sender_request = rts.request;
   if (readable) {
     transfer.remote_address = rts.address;
@@ -102,14 +107,34 @@ void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wake
   start(transfer, wakeups);
 }
 
+// Between processes. The kernel copies for both sides, if they share that out, or for a receiver that has as much to receive as its partner: so where
+// it has nothing else to do it would have to do alone what is not shared out, and is staged.
+Course Transfers::course_of(std::size_t bytes, bool readable, bool splits) {
+  if (!readable) return {Copying::staged};
+  if (!chooses_) return {bytes >= staged_from_ ? Copying::staged : Copying::by_kernel};
+  const bool busy = core_.has_announced();
+  if (!busy && !splits) return {Copying::staged};
+  return {choice_.choose({bytes, busy}), busy, instruments::ticks()};
+}
+
+// Of several that are under way each is charged with what it took since the one before had come.
+void Transfers::learn(const Transfer& transfer) {
+  const Course& course = transfer.course;
+  if (course.began == 0 || transfer.request->error != MPI_SUCCESS) return;
+  const std::uint64_t now = instruments::ticks();
+  choice_.note({transfer.bytes, course.busy}, course.way, now - std::max(course.began, last_learnt_));
+  last_learnt_ = now;
+}
+
 // False: there is no shared memory.
-bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
+bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups) {
   const node::Offset shared = core_.heap().allocate(sizeof(Stage), 2);
   if (shared == nowhere) return false;
   const std::size_t bytes = receive.bytes;
-  new (core_.heap().at<Stage>(shared)) Stage(bytes, ring_position_);
-  ring_position_ = (ring_position_ + bytes) % Stage::ring_bytes;
-  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes);
+  const bool circles = bytes > Stage::ring_bytes / 2;
+  new (core_.heap().at<Stage>(shared)) Stage(bytes, circles ? ring_position_ : 0);
+  if (circles) ring_position_ = (ring_position_ + bytes) % Stage::ring_bytes;
+  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes, course);
   transfer.sender_request = rts.request;
   transfer.shared = shared;
   if (is_run(*receive.datatype, receive.count)) transfer.run = run_of(receive);
@@ -126,11 +151,12 @@ bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, Wakeup
 }
 
 // The same.
-bool Transfers::accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, Wakeups& wakeups) {
+bool Transfers::accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, const Course& course,
+                             Wakeups& wakeups) {
   const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
   if (shared == nowhere) return false;
   new (core_.heap().at<Split>(shared)) Split{};
-  Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, receive.bytes);
+  Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, receive.bytes, course);
   transfer.process = core_.peer_memory().process_of(peer);
   const bool near = transfer.process == this_process;
   if (!near) transfer.run = run_of(receive);
@@ -184,7 +210,7 @@ void Transfers::reserve() {
   if (free_ == nullptr) free_ = new Transfer;
 }
 
-Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::size_t bytes) {
+Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::size_t bytes, const Course& course) {
   reserve();
   Transfer* t = free_;
   free_ = t->next;
@@ -193,6 +219,7 @@ Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::
   t->request = &request;
   t->peer = peer;
   t->bytes = bytes;
+  t->course = course;
   return *t;
 }
 

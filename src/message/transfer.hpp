@@ -7,9 +7,12 @@
 //                 layout (stage.hpp)
 //   split copy    from so many bytes on, if one of the buffers is a run (between processes, both), the two sides share the work: one
 //                 claims chunks from the front, the other from the back, the receiver reads, the sender writes; whoever is not there
-//                 simply claims none (Díaz-Martín 2014, section III). Between ranks of one process, or where HEDDLE_STAGED_COPY asks for it
+//                 simply claims none (Díaz-Martín 2014, section III)
 //   single copy   the receiver reads the sender's memory: from layout to layout, if the sender is a rank of the same process, else with
 //                 process_vm_readv
+//
+// Between processes a message is staged, or copied by the kernel, whichever has been faster (copy_choice.hpp): split, or singly while the
+// receiver has long messages of its own under way.
 //
 // The memory of another process that is mapped here, too (mpiexec -shared-heap), is read and written like one's own: such messages are copied
 // once, as those of ranks of one process are.
@@ -25,6 +28,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "message/copy_choice.hpp"
 #include "message/split.hpp"
 #include "message/stage.hpp"
 #include "node/heap.hpp"
@@ -70,6 +74,13 @@ inline constexpr std::size_t split_bytes = 32 * 1024;  // unless HEDDLE_SPLIT_CO
 inline constexpr std::size_t split_chunk = 128 * 1024;
 inline constexpr std::size_t least_split_chunk = 16 * 1024;
 
+// What is to be learnt of a message that is received (copy_choice.hpp).
+struct Course {
+  Copying way = Copying::by_kernel;
+  bool busy = false;
+  std::uint64_t began = 0;  // instruments::ticks(); 0: nothing is
+};
+
 // One long message of this rank that is on its way, at either end.
 struct Transfer {
   enum class Role : std::uint8_t { read, split_reader, split_writer, unpacker, packer };
@@ -87,11 +98,13 @@ struct Transfer {
   std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
   pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours
   node::Offset shared = node::nowhere;
+  Course course{};
   Transfer* next = nullptr;
 };
 
 // What HEDDLE_SPLIT_COPY asks for: from how many bytes on copies are split. False, and a sentence in error_detail(), if it is
-// neither a number nor `never`. And HEDDLE_STAGED_COPY: from how many bytes on copies between processes are staged.
+// neither a number nor `never`. And HEDDLE_STAGED_COPY: from how many bytes on copies between processes are staged; where it asks for
+// nothing the fastest way is taken (copy_choice.hpp).
 bool wanted_split(std::size_t& bytes);
 bool wanted_staged(std::size_t& bytes);
 
@@ -137,6 +150,9 @@ class Transfers {
   // What its last step has said could not be concluded for want of memory: the next step says so again.
   void end_later(Transfer& transfer);
 
+  // Under protection: a message has been received.
+  void learn(const Transfer& transfer);
+
   // Under protection: the transfer is over and forgotten.
   void retire(Transfer& transfer);
 
@@ -154,13 +170,15 @@ class Transfers {
   Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
   void leave(const Transfer& transfer);
   int error_of(const Transfer& transfer, int system_error) const;
+  Course course_of(std::size_t bytes, bool readable, bool splits);
   bool can_read(int peer, const Rts& rts) const;
   bool can_split(const Request& receive, int peer, const Rts& rts) const;
-  bool accept_staged(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
-  bool accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, Wakeups& wakeups);
+  bool accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups);
+  bool accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, const Course& course,
+                    Wakeups& wakeups);
   std::size_t chunk_of(const Transfer& transfer) const;
   int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
-  Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes);
+  Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes, const Course& course = {});
   void start(Transfer& transfer, Wakeups& wakeups);
 
   Core& core_;
@@ -168,6 +186,9 @@ class Transfers {
   const std::int64_t patience_;  // nanoseconds, with the other side of a staged copy
   std::size_t split_from_ = split_bytes;
   std::size_t staged_from_ = 0;
+  bool chooses_;                   // between processes: nobody has said which messages are staged
+  CopyChoice choice_;              // under the VNI's protection, as is
+  std::uint64_t last_learnt_ = 0;  // when it has learnt something
   std::size_t ring_position_ = 0;  // where the next staged message begins in its ring (stage.hpp)
   threads::Mutex mutex_;           // of the queue; held for a few instructions
   Transfer* head_ = nullptr;

@@ -1,0 +1,114 @@
+// CopyChoice takes the way that has been faster, and learns when that changes.
+#include "message/copy_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace heddle::message {
+namespace {
+
+using Kind = CopyChoice::Kind;
+using enum Copying;
+constexpr Kind idle{100'000, false}, busy{100'000, true}, longer{300'000, false};
+constexpr int row = static_cast<int>(CopyChoice::in_a_row);
+constexpr int cycle = static_cast<int>(CopyChoice::again);
+
+// What each way takes.
+struct Times {
+  std::uint64_t when_staged, by_kernel;
+  std::uint64_t operator[](Copying way) const { return way == staged ? when_staged : by_kernel; }
+};
+
+// So many messages; how many of them the kernel has copied.
+int send(CopyChoice& choice, const Kind& kind, const Times& times, int messages) {
+  int taken = 0;
+  for (int i = 0; i < messages; ++i) {
+    const Copying way = choice.choose(kind);
+    taken += way == by_kernel ? 1 : 0;
+    choice.note(kind, way, times[way]);
+  }
+  return taken;
+}
+
+TEST(CopyChoice, TriesBothAndTakesTheFaster) {
+  for (const bool kernel : {false, true}) {
+    CopyChoice choice;
+    const Times times = kernel ? Times{20'000, 10'000} : Times{10'000, 20'000};
+    EXPECT_EQ(send(choice, idle, times, row), 0);
+    EXPECT_EQ(send(choice, idle, times, row), row);
+    EXPECT_EQ(send(choice, idle, times, cycle - 1), kernel ? cycle - 1 : 0);
+  }
+}
+
+TEST(CopyChoice, LearnsWhenTheFasterOneBecomesSlow) {
+  CopyChoice choice;
+  send(choice, idle, {10'000, 15'000}, 1'000);
+  EXPECT_GT(send(choice, idle, {40'000, 15'000}, 1'000), 900);
+}
+
+TEST(CopyChoice, LearnsWhenTheOtherBecomesFaster) {
+  CopyChoice choice;
+  send(choice, idle, {10'000, 15'000}, 1'000);
+  const Times times{10'000, 5'000};
+  send(choice, idle, times, 3 * cycle);
+  EXPECT_GT(send(choice, idle, times, 1'000), 900);
+}
+
+TEST(CopyChoice, SeldomTriesWhatIsMuchSlower) {
+  constexpr int turns = static_cast<int>(CopyChoice::much_slower);
+  CopyChoice choice;
+  send(choice, idle, {10'000, 50'000}, 2 * row);
+  EXPECT_EQ(send(choice, idle, {10'000, 50'000}, 2 * turns * (cycle + row)), 2 * row);
+  CopyChoice close;
+  send(close, idle, {10'000, 15'000}, 2 * row);
+  EXPECT_EQ(send(close, idle, {10'000, 15'000}, 2 * turns * (cycle + row)), 2 * turns * row);
+}
+
+TEST(CopyChoice, IsNotMisledByOneThatTookVeryLong) {
+  CopyChoice choice;
+  send(choice, idle, {10'000, 20'000}, 100);
+  choice.note(idle, staged, 100'000'000);
+  EXPECT_EQ(choice.choose(idle), staged);
+}
+
+TEST(CopyChoice, DoesNotCountWhatOnlyTheFirstOnesPayFor) {
+  CopyChoice choice;
+  for (int i = 0; i < 2 * row; ++i) {
+    const Copying way = choice.choose(idle);
+    const bool first = i % row < static_cast<int>(CopyChoice::uncounted);
+    choice.note(idle, way, first ? (way == by_kernel ? 1'000'000 : 100) : (way == by_kernel ? 10'000 : 20'000));
+  }
+  EXPECT_EQ(choice.choose(idle), by_kernel);
+}
+
+// Several are under way, and end in another order.
+TEST(CopyChoice, LearnsWhereWaysAlternate) {
+  CopyChoice choice;
+  for (int round = 0; round < 20; ++round) {
+    choice.note(idle, staged, 20'000);
+    choice.note(idle, by_kernel, 10'000);
+  }
+  EXPECT_EQ(choice.choose(idle), by_kernel);
+}
+
+TEST(CopyChoice, KeepsKindsApart) {
+  CopyChoice choice;
+  send(choice, idle, {10'000, 20'000}, 100);
+  send(choice, busy, {20'000, 10'000}, 100);
+  send(choice, longer, {90'000, 30'000}, 100);
+  EXPECT_EQ(choice.choose(idle), staged);
+  EXPECT_EQ(choice.choose(busy), by_kernel);
+  EXPECT_EQ(choice.choose(longer), by_kernel);
+}
+
+TEST(CopyChoice, TakesAnyLength) {
+  CopyChoice choice;
+  for (const std::size_t bytes : {std::size_t{1}, std::size_t{1} << 14, std::size_t{1} << 62, ~std::size_t{0}}) {
+    send(choice, {bytes, false}, {30'000, 10'000}, 20);
+    EXPECT_EQ(choice.choose({bytes, false}), by_kernel) << bytes;
+  }
+}
+
+}  // namespace
+}  // namespace heddle::message
