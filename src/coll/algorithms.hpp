@@ -17,8 +17,8 @@ void bcast(const Team& team, const BufferView& message, int root);
 void gather(const Team& team, const BufferView& mine, const Blocks& all, int root);
 void scatter(const Team& team, const Blocks& all, const BufferView& mine, int root);
 
-// `mine` has been copied to this member's block by then.
-void allgather(const Team& team, const Blocks& all);
+// `mine` is none if it is in this member's block already.
+void allgather(const Team& team, const BufferView& mine, const Blocks& all);
 void alltoall(const Team& team, const Blocks& from, const Blocks& to);
 // Where the own block cannot be copied: everything but that.
 void alltoall_of_copies(const Team& team, const Blocks& from, const Blocks& to);

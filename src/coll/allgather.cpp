@@ -49,11 +49,18 @@ void allgather_bruck(const Team& team, const Blocks& all, std::size_t total) {
 
 }  // namespace
 
-void allgather(const Team& team, const Blocks& all) {
-  if (team.size == 1) return;
-  const std::size_t total = total_bytes(team, all);
-  if (choose::allgather_by_bruck(total, team.size)) return allgather_bruck(team, all, total);
-  const BufferView mine = all[team.rank];
+void allgather(const Team& team, const BufferView& mine, const Blocks& all) {
+  const BufferView own = all[team.rank];
+  const std::size_t total = team.size == 1 ? 0 : total_bytes(team, all);
+  if (team.size == 1 || choose::allgather_by_bruck(total, team.size)) {
+    if (given(mine)) team.copy(mine, own);
+    if (team.size != 1) allgather_bruck(team, all, total);
+    return;
+  }
+  // The others read where this member does not write.
+  const bool leaves_before = given(mine) && mine.bytes() == own.bytes();
+  if (given(mine) && !leaves_before) team.copy(mine, own);
+  const BufferView& sent = leaves_before ? mine : own;
   for (int d = 1; d < team.size; d += choose::window) {
     const int end = std::min(d + choose::window, team.size);
     for (int i = d; i < end; ++i) {
@@ -61,8 +68,9 @@ void allgather(const Team& team, const Blocks& all) {
       if (!block.empty()) team.recv(block, team.down(i));
     }
     for (int i = d; i < end; ++i) {
-      if (!mine.empty()) team.send(mine, team.up(i));
+      if (!sent.empty()) team.send(sent, team.up(i));
     }
+    if (leaves_before && d == 1) team.copy(mine, own);
     team.fence();
   }
 }

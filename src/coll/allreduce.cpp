@@ -55,8 +55,8 @@ void allreduce_doubling(const Team& team, const BufferView& mine, const BufferVi
 }  // namespace
 
 void allreduce(const Team& team, const BufferView& mine, const BufferView& result) {
-  if (!team.schedule.op()->commutative || !choose::allreduce_by_slices(mine.bytes(), team.size) ||
-      mine.count < team.size) {
+  if (!team.schedule.op()->commutative ||
+      !choose::allreduce_by_slices(mine.bytes(), team.size, team.ranks != nullptr) || mine.count < team.size) {
     return allreduce_doubling(team, mine, result);
   }
   const auto slice_of = [&](const BufferView& whole, int i) { return even_slice(whole, i, team.size); };

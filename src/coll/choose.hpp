@@ -26,6 +26,10 @@ constexpr std::size_t shared_bcast(int size, bool crowded) {
 constexpr std::size_t shared_reduce(int size, bool crowded) {
   return crowded ? any_length : (size < 4 ? 256 : 64) * kilobyte;
 }
+// By messages each of two members reduces a half, which it reads where the other has it.
+constexpr std::size_t shared_allreduce(int size, bool crowded) {
+  return crowded ? any_length : (size < 4 ? 16 : 64) * kilobyte;
+}
 constexpr std::size_t shared_reduce_scatter(int size, bool crowded) {
   return crowded ? any_length : (size < 4 ? 8 : 64) * kilobyte;
 }
@@ -36,13 +40,16 @@ constexpr std::size_t shared_alltoall(bool crowded) { return (crowded ? 128 : 8)
 // A block of a gather or scatter lies in a slot as long as a message of its length would be eager, that is, copied twice too. A longer one
 // is a message.
 constexpr std::size_t block_in_slot(bool one_process) { return (one_process ? 4 : 16) * kilobyte; }
-// With more ranks than cores, where whoever waits for the other side of a message waits for a process that is not running, it lies in a
-// deposit instead, so that its sender goes on. Between ranks of one process a message is one copy, so that deposits pay for less.
+// A longer one may lie in a deposit instead, so that its sender goes on: where that waits for no other process. With more ranks than cores
+// whoever waits for the other side of a message waits for a process that is not running, and deposits pay for longer blocks. Between
+// ranks of one process, where a message is one copy, they pay for less.
 constexpr std::size_t gather_in_deposit(bool one_process, bool crowded) {
-  return crowded ? (one_process ? 64 : 256) * kilobyte : 0;
+  return (crowded ? (one_process ? 64 : 256) : (one_process ? 0 : 32)) * kilobyte;
 }
 // All blocks of a scatter are copied by its root alone, while receivers of messages would share that out.
-constexpr std::size_t scatter_in_deposit(bool crowded) { return crowded ? 64 * kilobyte : 0; }
+constexpr std::size_t scatter_in_deposit(bool one_process, bool crowded) {
+  return (crowded ? 64 : one_process ? 0 : 32) * kilobyte;
+}
 
 // Over several nodes leaders carry a collective between them, whatever its length (leaders.hpp): each byte crosses as often as it has
 // to. So what a member does depends on no length that another may see otherwise. Up to so many bytes, one slot of a region, the steps
@@ -72,7 +79,10 @@ constexpr bool alltoall_by_bruck(std::size_t block, int size) { return block <= 
 
 // Reductions of vectors that are long enough to be worth sharing out: everyone reduces a slice.
 constexpr bool reduce_by_slices(std::size_t bytes, int size) { return bytes >= 64 * kilobyte && size >= 3; }
-constexpr bool allreduce_by_slices(std::size_t bytes, int size) { return bytes >= 32 * kilobyte && size >= 3; }
+// Two leaders of nodes have not agreed on the length, as two members of a node have.
+constexpr bool allreduce_by_slices(std::size_t bytes, int size, bool leaders) {
+  return bytes >= 32 * kilobyte && size >= (leaders ? 3 : 2);
+}
 // Reduce-scatter: each slice reduced by its owner, or all by one member.
 constexpr bool reduce_scatter_by_slices(std::size_t bytes, int size) { return bytes >= 4 * kilobyte || size <= 4; }
 // Slices that a member receives before it reduces them: fewer rounds for more memory.

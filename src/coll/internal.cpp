@@ -38,7 +38,7 @@ Error allgather_bytes(Comm& comm, const void* mine, void* all, std::size_t each)
     const BufferView own = raw(mine, each);
     const Blocks blocks = Blocks::regular(all, own.count, own.type);
     if (blocks[team.rank].data != mine) team.copy(own, blocks[team.rank]);
-    allgather(team, blocks);
+    allgather(team, none, blocks);
     return success;
   });
 }

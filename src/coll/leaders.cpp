@@ -80,7 +80,8 @@ void exchange_blocks(const Teams& teams, const Nodes& nodes, const Blocks& all) 
   for (const int node : nodes.node_of) counts[static_cast<std::size_t>(node)] += all.count;
   for (std::size_t i = 1; i < n; ++i) places[i] = places[i - 1] + counts[i - 1];
   if (nodes.consecutive)
-    return coll::allgather(leaders, Blocks::vector(all.base, Counts(counts.data()), Counts(places.data()), all.type));
+    return coll::allgather(leaders, none,
+                           Blocks::vector(all.base, Counts(counts.data()), Counts(places.data()), all.type));
 
   // A node's blocks become one message, in a buffer where they lie together.
   const int size = size_of(nodes.node_of);
@@ -93,7 +94,8 @@ void exchange_blocks(const Teams& teams, const Nodes& nodes, const Blocks& all) 
     at += all.count;
   }
   for (const int r : nodes.local) leaders.copy(all[r], blocks[static_cast<std::size_t>(r)]);
-  coll::allgather(leaders, Blocks::vector(together.data, Counts(counts.data()), Counts(places.data()), together.type));
+  coll::allgather(leaders, none,
+                  Blocks::vector(together.data, Counts(counts.data()), Counts(places.data()), together.type));
   leaders.fence();
   for (int r = 0; r < size; ++r)
     if (nodes.node_of[static_cast<std::size_t>(r)] != nodes.here)

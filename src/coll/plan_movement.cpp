@@ -77,15 +77,14 @@ Error Allgather::operator()(Schedule& schedule) const {
     return success;
   }
   const Team team = team_of(schedule);
-  if (!in_place) {
-    const Error e = check_copy(mine, all[team.rank]);
-    if (e) schedule.refuse(e);
-    if (e.code() != MPI_ERR_BUFFER) team.copy(mine, all[team.rank]);  // else it is there already
-  }
+  const Error e = in_place ? success : check_copy(mine, all[team.rank]);
+  if (e) schedule.refuse(e);
+  const bool is_there = in_place || e.code() == MPI_ERR_BUFFER;
   if (const Nodes* nodes = all.is_regular() ? nodes_of(schedule.comm()) : nullptr) {
+    if (!is_there) team.copy(mine, all[team.rank]);
     by_leaders::allgather(schedule, *nodes, all);
   } else {
-    allgather(team, all);
+    allgather(team, is_there ? none : mine, all);
   }
   return success;
 }

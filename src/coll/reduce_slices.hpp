@@ -14,20 +14,22 @@ namespace heddle::coll {
 template <class Slice>
 void reduce_slices(const Team& team, Slice&& slice, const BufferView& sum) {
   const BufferView own = slice(team.rank);
-  if (own.data != sum.data) team.copy(own, sum);
+  const bool apart = own.data != sum.data;  // then the first one that comes goes there
+  if (apart && team.size == 1) team.copy(own, sum);
   BufferView room[choose::slices_at_a_time];
   for (int d = 1; d < team.size; d += choose::slices_at_a_time) {
     const int n = std::min(choose::slices_at_a_time, team.size - d);
     for (int i = 0; i < n && sum.count > 0; ++i) {
-      if (d == 1) room[i] = team.room(sum.count, *sum.type);
-      team.recv(room[i], team.down(d + i));
+      const bool first = apart && d == 1 && i == 0;
+      if (!first && !given(room[i])) room[i] = team.room(sum.count, *sum.type);
+      team.recv(first ? sum : room[i], team.down(d + i));
     }
     for (int i = 0; i < n; ++i) {
       const int to = team.up(d + i);
       if (const BufferView part = slice(to); part.count > 0) team.send(part, to);
     }
     team.fence();
-    for (int i = 0; i < n && sum.count > 0; ++i) team.reduce(room[i], sum);
+    for (int i = 0; i < n && sum.count > 0; ++i) team.reduce(apart && d == 1 && i == 0 ? own : room[i], sum);
   }
 }
 

@@ -15,7 +15,7 @@ Error exchange_bytes(Comm& parent, const void* mine, void* ours, void* theirs, s
     const coll::BufferView own = coll::raw(mine, each);
     const coll::Blocks blocks = coll::Blocks::regular(ours, own.count, own.type);
     local.copy(own, blocks[local.rank]);
-    coll::allgather(local, blocks);
+    coll::allgather(local, coll::none, blocks);
     if (!parent.inter) return success;
 
     const coll::BufferView remote_table = coll::raw(theirs, each * static_cast<std::size_t>(parent.remote_size));
@@ -44,7 +44,7 @@ Error gather_bytes(Comm& comm, const void* mine, std::size_t bytes, std::vector<
     const Counts displacements(places.data());
     const coll::Blocks blocks = coll::Blocks::vector(all.data(), counts, displacements, own.type);
     team.copy(own, blocks[team.rank]);
-    coll::allgather(team, blocks);
+    coll::allgather(team, coll::none, blocks);
     return success;
   });
 }

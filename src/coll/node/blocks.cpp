@@ -176,6 +176,8 @@ Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int
   const bool at_root = comm.rank == root;
   if (!at_root) round.put(comm.rank, mine);
   if (!at_root && round.is_deposited(comm.rank)) region->fill(round.number());
+  // Its own block the root copies while the others come.
+  Error error = at_root && given(mine) ? copy_own(mine, all[root]) : success;
   const bool is_message = !at_root && round.is_message(comm.rank);
   if (!meet(*region, round.number(), comm.rank, root, [&] { return await_blocks(*region, round, all, root); }))
       [[unlikely]]
@@ -191,16 +193,14 @@ Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int
     round.get(m, all[m]);
     messages |= round.is_message(m);
   }
-  Error error = by_messages(comm, messages, [&](const Team& team) {
-    for (int m = 0; m < comm.size; ++m)
-      if (m != root && round.is_message(m)) team.recv(all[m], m);
-  });
+  if (Error e = by_messages(comm, messages, [&](const Team& team) {
+        for (int m = 0; m < comm.size; ++m)
+          if (m != root && round.is_message(m)) team.recv(all[m], m);
+      }))
+    error = e;
   for (int m = 0; m < comm.size; ++m) {
     if (m == root) continue;
     if (Error e = round.error_of(m, m, root, all[m].bytes(), all.is_regular())) error = e;
-  }
-  if (given(mine)) {
-    if (Error e = copy_own(mine, all[root])) error = e;
   }
   return error;
 }
@@ -208,7 +208,7 @@ Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int
 Attempt shared_scatter(Comm& comm, const Blocks& all, const BufferView& mine, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
-  OneRound round(*region, choose::scatter_in_deposit(region->crowded()));
+  OneRound round(*region, choose::scatter_in_deposit(region->one_process(), region->crowded()));
   if (comm.rank == root) {
     bool messages = false;
     for (int m = 0; m < comm.size; ++m) {
@@ -217,10 +217,16 @@ Attempt shared_scatter(Comm& comm, const Blocks& all, const BufferView& mine, in
       messages |= round.is_message(m);
     }
     region->open(round.number(), scatter_signature.kind);
-    Error error = given(mine) ? copy_own(all[root], mine) : success;
+    if (!messages) {
+      skip_operation(comm, Manner::blocking);
+      return given(mine) ? copy_own(all[root], mine) : success;
+    }
+    // Its own block the root copies while the others receive theirs.
+    const Error error = given(mine) ? check_copy(all[root], mine) : success;
     const Error sent = by_messages(comm, messages, [&](const Team& team) {
       for (int m = 0; m < comm.size; ++m)
         if (m != root && round.is_message(m)) team.send(all[m], m);
+      if (given(mine) && !error) team.copy(all[root], mine);
     });
     return error ? error : sent;
   }

@@ -158,7 +158,10 @@ Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, con
   }
   if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
   const Parts parts(signature.bytes, static_cast<std::size_t>(mine.type->size));
-  if (!parts.fit(choose::shared_reduce(comm.size, region->crowded()))) return by_messages(*region, comm, signature);
+  const bool crowded = region->crowded();
+  if (!parts.fit(root == every_member ? choose::shared_allreduce(comm.size, crowded)
+                                      : choose::shared_reduce(comm.size, crowded)))
+    return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
   return reduce_parts(*region, comm, mine, result, parts, signature, op, comm.size - 1,
                       [root](int m) { return root == every_member || m == root; });
