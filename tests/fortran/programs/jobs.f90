@@ -5,7 +5,7 @@ program jobs
   implicit none
   @include
   integer :: e, class, i, rank, codes(2)
-  character(len=MPI_MAX_PORT_NAME) :: port
+  character(len=MPI_MAX_PORT_NAME) :: port, name
   character(len=20) :: arguments(3), table(2, 2)
   @Comm :: inter
 
@@ -16,9 +16,10 @@ program jobs
   port = " "
   call MPI_Open_port(MPI_INFO_NULL, port, e)
   call either("MPI_Open_port", MPI_SUCCESS)
-  call MPI_Publish_name("heddle-test-fortran", MPI_INFO_NULL, port, e)
+  name = "heddle-test-fortran " // port(:len(name) - 20)  ! no other process has this one
+  call MPI_Publish_name(name, MPI_INFO_NULL, port, e)
   call either("MPI_Publish_name", MPI_SUCCESS)
-  call MPI_Unpublish_name("heddle-test-fortran", MPI_INFO_NULL, port, e)
+  call MPI_Unpublish_name(name, MPI_INFO_NULL, port, e)
   call either("MPI_Unpublish_name", MPI_SUCCESS)
   call MPI_Lookup_name("heddle-test-nobody", MPI_INFO_NULL, port, e)
   call either("MPI_Lookup_name", MPI_ERR_NAME)
