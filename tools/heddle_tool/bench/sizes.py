@@ -5,6 +5,7 @@ ranks: below 1 ours is faster. The method is that of the Intel MPI Benchmarks, t
 """
 
 import html as escape_html
+import textwrap
 from dataclasses import dataclass
 
 from . import plot, table
@@ -107,6 +108,7 @@ def report(campaign: Campaign, render=table.text) -> str:
 # ---- the picture
 
 ROW, COLUMN, NAMES, TOP = 22, 62, 150, 44
+NOTE_CHARACTER = 7  # its width
 
 
 def shade(ratio: float | None) -> tuple[str, str]:
@@ -119,6 +121,7 @@ def shade(ratio: float | None) -> tuple[str, str]:
 def picture(drawn: Map, notes: list[str] = ()) -> str:
     """The map as SVG."""
     width, body = NAMES + COLUMN * len(drawn.sizes) + 8, []
+    notes = [line for note in notes for line in textwrap.wrap(note, width // NOTE_CHARACTER)]
     height = TOP + ROW * len(drawn.rows) + plot.NOTE * len(notes) + 10
     body.append(plot.text(4, 16, f"{drawn.label}: time over that of the fastest reference MPI", "start", plot.INK, 13))
     for i, size in enumerate(drawn.sizes):
