@@ -58,9 +58,9 @@ void allgather(const Team& team, const BufferView& mine, const Blocks& all) {
     return;
   }
   // The others read where this member does not write.
-  const bool leaves_before = given(mine) && mine.bytes() == own.bytes();
-  if (given(mine) && !leaves_before) team.copy(mine, own);
-  const BufferView& sent = leaves_before ? mine : own;
+  const bool as_given = given(mine) && mine.bytes() == own.bytes();
+  if (given(mine) && !as_given) team.copy(mine, own);
+  const BufferView& sent = as_given ? mine : own;
   for (int d = 1; d < team.size; d += choose::window) {
     const int end = std::min(d + choose::window, team.size);
     for (int i = d; i < end; ++i) {
@@ -70,7 +70,7 @@ void allgather(const Team& team, const BufferView& mine, const Blocks& all) {
     for (int i = d; i < end; ++i) {
       if (!sent.empty()) team.send(sent, team.up(i));
     }
-    if (leaves_before && d == 1) team.copy(mine, own);
+    if (as_given && d == 1) team.copy(mine, own);
     team.fence();
   }
 }

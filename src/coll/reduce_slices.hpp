@@ -19,17 +19,17 @@ void reduce_slices(const Team& team, Slice&& slice, const BufferView& sum) {
   BufferView room[choose::slices_at_a_time];
   for (int d = 1; d < team.size; d += choose::slices_at_a_time) {
     const int n = std::min(choose::slices_at_a_time, team.size - d);
+    const auto is_first = [&](int i) { return apart && d == 1 && i == 0; };
     for (int i = 0; i < n && sum.count > 0; ++i) {
-      const bool first = apart && d == 1 && i == 0;
-      if (!first && !given(room[i])) room[i] = team.room(sum.count, *sum.type);
-      team.recv(first ? sum : room[i], team.down(d + i));
+      if (!is_first(i) && !given(room[i])) room[i] = team.room(sum.count, *sum.type);
+      team.recv(is_first(i) ? sum : room[i], team.down(d + i));
     }
     for (int i = 0; i < n; ++i) {
       const int to = team.up(d + i);
       if (const BufferView part = slice(to); part.count > 0) team.send(part, to);
     }
     team.fence();
-    for (int i = 0; i < n && sum.count > 0; ++i) team.reduce(apart && d == 1 && i == 0 ? own : room[i], sum);
+    for (int i = 0; i < n && sum.count > 0; ++i) team.reduce(is_first(i) ? own : room[i], sum);
   }
 }
 

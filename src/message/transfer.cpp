@@ -107,8 +107,8 @@ void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wake
   start(transfer, wakeups);
 }
 
-// Between processes. The kernel copies for both sides, if they share that out, or for a receiver that has as much to receive as its partner: so where
-// it has nothing else to do it would have to do alone what is not shared out, and is staged.
+// Between processes. By the kernel means that both sides share the copying, or, while this rank has messages of its own under way, that it
+// reads alone. If it has none and they cannot share, the message is staged: to read alone would leave the sender with nothing to do.
 Course Transfers::course_of(std::size_t bytes, bool readable, bool splits) {
   if (!readable) return {Copying::staged};
   if (!chooses_) return {bytes >= staged_from_ ? Copying::staged : Copying::by_kernel};

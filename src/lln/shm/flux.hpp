@@ -106,7 +106,6 @@ class Fluxes {
         }
       }
       if (from_channel) emptied(*source.channel);
-      if (taken == 0 && source.channel != nullptr) (void)source.channel->front_or_fetch();
       source.taken.store(source.taken.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(taken),
                          std::memory_order_relaxed);
       messages += taken;
@@ -150,7 +149,7 @@ class Fluxes {
   [[gnu::always_inline]] static bool look(const Source& source, Front& front) {
     bool older = false;
     if (source.channel != nullptr) {
-      const Slot* const slot = source.channel->front();
+      const Slot* const slot = source.channel->front_or_fetch();
       if (slot != nullptr && stamp_of(*slot) < front.stamp) {
         front = {stamp_of(*slot), slot, nullptr};
         older = true;
