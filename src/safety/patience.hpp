@@ -9,8 +9,14 @@
 // The first looks are given up by the passive policy alone, however crowded the cores are. Answers come
 // within them whenever both partners happen to run: then the two keep their cores until the scheduler ends their slice,
 // and exchange thousands of messages without a single switch (docs/adr/0028, also for their number). A thread that has given
-// its core away has most likely lost step with its partner: then it looks less often, until an answer comes in time again
-// (docs/adr/0033).
+// its core away has most likely lost step with its partner: then it looks less often, and twice as often with each answer that
+// comes while it looks, until it is in step again (docs/adr/0033, 0077). What had come before the first look says nothing of
+// whether its sender still runs.
+//
+// The time of a thread is what it spends itself. While others have the core that it gave away it costs them nothing, and what
+// they do may be what it waits for. Who slept for the length of such a yield would sleep because others are awake; going to
+// sleep and being woken would keep those waiting, until they slept in their turn. But after a few long yields it sleeps all
+// the same: it is threads that compute who have the core then, and a sleeper is woken ahead of them.
 #pragma once
 
 #include <algorithm>
@@ -71,23 +77,23 @@ class Patience {
 
  public:
   explicit Patience(const Machine<P>& machine)
-      : machine_(machine),
-        first_looks_(machine.awake == 0 ? 0
-                     : out_of_step()    ? looks_out_of_step
-                                        : first_looks) {}
+      : machine_(machine), first_looks_(machine.awake == 0 ? 0 : trust().looks) {}
   ~Patience() {
     if (counted_)
       machine_.end_waiting();
-    else
-      out_of_step() = false;
+    else if (looks_ != 0)
+      trust().looks = std::min(first_looks, 2 * trust().looks);
   }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
   // Something moved: what is waited for may be near. Or what moved is another thread's, who needs a core to go on.
   void reset() {
-    looks_ = first_looks_ - std::min(first_looks_, out_of_step() ? more_looks_out_of_step : more_looks);
-    if (counted_) since_ = P::now();
+    looks_ = first_looks_ - std::min(first_looks_, trust().looks < first_looks ? more_looks_out_of_step : more_looks);
+    if (counted_) {
+      since_ = P::now();
+      long_yields_ = 0;
+    }
   }
 
   // Spends a moment between two looks; false when the time is over.
@@ -118,11 +124,14 @@ class Patience {
       P::pause(1);
       return true;
     }
-    if (crowded) out_of_step() = true;
+    if (crowded) trust().looks = looks_out_of_step;
     const std::int64_t before = P::now();
     P::yield_core();
     const std::int64_t after = P::now();
-    if (!crowded && after - before > yield_alone) share_noticed(after);
+    if (after - before > yield_alone) {
+      if (!crowded) share_noticed(after);
+      if (++long_yields_ <= few_long_yields) since_ += after - before;
+    }
     if (crowded && machine_.waiting->load(order::relaxed) > 2 * machine_.cores) gather(after);
     return after - since_ < machine_.awake;
   }
@@ -148,21 +157,26 @@ class Patience {
   }
 
   static constexpr std::uint32_t first_looks = 240;  // without giving the core away
-  static constexpr std::uint32_t looks_out_of_step = 100;
+  static constexpr std::uint32_t looks_out_of_step = 30;
   static constexpr std::uint32_t more_looks = 20;  // after something moved
   static constexpr std::uint32_t more_looks_out_of_step = 5;
   static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
   static constexpr std::int64_t yield_alone = 1'500;    // nanoseconds; a yield that takes longer has run somebody
+  static constexpr std::uint32_t few_long_yields = 4;
   static constexpr std::uint32_t few_yields = 16;
   static constexpr std::int64_t spread_period = 10'000'000;
   static constexpr std::int64_t gather_period = 1'000'000;  // of a thread; a move costs some microseconds
 
-  // Of the calling thread.
-  static bool& out_of_step() { return P::template local<bool, Patience>(); }
+  // How many first looks the calling thread takes: how far it trusts that its partner runs.
+  struct Trust {
+    std::uint32_t looks = first_looks;
+  };
+  static Trust& trust() { return P::template local<Trust, Patience>(); }
 
   const Machine<P>& machine_;
   const std::uint32_t first_looks_;
   std::uint32_t looks_ = 0;
+  std::uint32_t long_yields_ = 0;  // since something moved
   bool counted_ = false;
   std::int64_t since_ = 0;
 };

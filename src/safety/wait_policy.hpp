@@ -8,7 +8,8 @@
 //            papers' models wait as their papers have it, contending and backing off without end
 //   busy     nobody sleeps; with more threads waiting than cores each gives its core away between two looks
 //   passive  one thorough look, and then sleep
-//   spin     awake for that time after the last thing that moved, then sleep; `spin:50`: for 50 microseconds
+//   spin     awake for that time after the last thing that moved, then sleep; `spin:50`: for 50 microseconds of its own, without
+//            the first few yields in which others ran (patience.hpp)
 //
 // Whatever the model, every thread that blocks in a call waits so: kernel threads, user-level threads (awake they yield
 // in their runtime), those that watch a flag which a communication thread sets, and those in collectives over shared
