@@ -368,9 +368,16 @@ class FunctionChecks:
             if (length := self._length(count.parameter)) is None or (datatype and datatype.parameter.is_array):
                 return []
             number = f"sum({number}, {length})"
+            if sends := self._scatters_into(a):
+                number = f"{sends} ? {count.name}[{self.owner}->rank] : {number}"
         extra = f", *{datatype.name}_" if datatype else ""
         complaint = f'bad_buffer(self, {self.owner}, "{a.name}", {a.name})'
         return [Statement(_fail_if(f"!is_buffer({a.name}, {number}{extra})", complaint), self._guard(a.name))]
+
+    def _scatters_into(self, buffer: Argument) -> str | None:
+        """Of the buffer for our part of a reduction whose result is scattered: when it is no more than that."""
+        *_, last = (a for a in self._arguments if a.parameter.kind == "BUFFER")
+        return self._overrides.value("overlap", self._function) if buffer is last and self._by_name.get("op") else None
 
     def _relations(self) -> list[Statement]:
         result = []
