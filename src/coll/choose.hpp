@@ -66,6 +66,12 @@ constexpr std::size_t direct_reduce(bool crowded) { return (crowded ? 64 : 16) *
 constexpr std::size_t direct_allgather(bool crowded) { return (crowded ? 64 : 8) * kilobyte; }
 constexpr std::size_t direct_alltoall(bool crowded) { return (crowded ? 16 : 8) * kilobyte; }
 
+// Between processes with more ranks than cores they read each other's buffers through the kernel, from blocks of so many bytes on
+// (docs/adr/0078).
+inline constexpr std::size_t far_reduce_scatter = 32 * kilobyte;
+inline constexpr std::size_t far_alltoall = 16 * kilobyte;
+constexpr std::size_t far_allgather(int size) { return size < 8 ? 64 * kilobyte : any_length; }
+
 // Broadcast: a binomial tree, or scatter and allgather. The latter moves twice the bytes but shares out the work of
 // copying.
 constexpr bool bcast_scatters(std::size_t bytes, int size) { return bytes >= 512 * kilobyte && size >= 4; }

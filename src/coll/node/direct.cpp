@@ -3,50 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "coll/node/meeting.hpp"
+
 namespace heddle::coll {
 
 namespace {
 
 constexpr std::size_t block_bytes = 4096;  // of a slice at a time: stays in the nearest cache, and on a small stack
-
-// The members of an operation, each with a T that says where its buffers are.
-template <class T>
-class Meeting {
- public:
-  Meeting(Region& region, const Comm& comm, const Signature& signature)
-      : region_(region), comm_(comm), signature_(signature) {}
-
-  // Everyone comes, with a T that lives until end(). False: the members do not agree what they are here for.
-  bool begin(const T& mine) {
-    round_ = region_.enter();
-    place(comm_.rank) = &mine;
-    return all_come(round_);
-  }
-  const T& of(int member) const { return *place(member); }
-  // Everyone is done with everyone's buffers.
-  void end() {
-    const Round e = region_.enter();
-    (void)all_come(e);  // who agreed at the beginning is in the same operation still
-    region_.all_seen_in(e);
-    region_.finish(e);
-  }
-
- private:
-  const T*& place(int member) const {
-    return *reinterpret_cast<const T**>(region_.slot(round_, member, sizeof(const T*)));
-  }
-  bool all_come(Round e) {
-    if (!region_.arrive(e, signature_)) return region_.await_open(e, signature_.kind);
-    const bool agreed = region_.agreed();
-    region_.open(e, agreed ? signature_.kind : Signature::none);
-    return agreed;
-  }
-
-  Region& region_;
-  const Comm& comm_;
-  const Signature& signature_;
-  Round round_ = 0;
-};
 
 struct Operand {
   BufferView mine;
@@ -80,7 +43,7 @@ bool directly_reducible(const Datatype& type) {
 bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, const BufferView& result,
                    const Signature& signature, const Op& op, int root) {
   const Operand operand{mine, result};
-  Meeting<Operand> members(region, comm, signature);
+  Meeting<Operand> members(region, signature);
   if (!members.begin(operand)) return false;
   const Datatype& type = *mine.type;
   const MPI_Count block = static_cast<MPI_Count>(block_bytes) / type.size;
@@ -88,31 +51,34 @@ bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, con
   const MPI_Count end = blocks * (comm.rank + 1) / comm.size;
   for (MPI_Count b = blocks * comm.rank / comm.size; b < end; ++b)
     reduce_block(members, comm, op, type, b * block, std::min(block, mine.count - b * block), root);
+  members.meet_again();
   members.end();
   return true;
 }
 
 bool direct_allgather(Region& region, const Comm& comm, const BufferView& mine, const Blocks& all,
                       const Signature& signature) {
-  Meeting<BufferView> members(region, comm, signature);
+  Meeting<BufferView> members(region, signature);
   if (!members.begin(mine)) return false;
   // From the own block on, so that not everyone reads the same one.
   for (int i = 0; i < comm.size; ++i) {
     const int m = (comm.rank + i) % comm.size;
     if (m != comm.rank || all[m].data != mine.data) copy(members.of(m), all[m]);
   }
+  members.meet_again();
   members.end();
   return true;
 }
 
 bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to,
                      const Signature& signature) {
-  Meeting<Blocks> members(region, comm, signature);
+  Meeting<Blocks> members(region, signature);
   if (!members.begin(from)) return false;
   for (int i = 0; i < comm.size; ++i) {
     const int m = (comm.rank + i) % comm.size;
     copy(members.of(m)[comm.rank], to[m]);
   }
+  members.meet_again();
   members.end();
   return true;
 }

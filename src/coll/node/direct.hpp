@@ -1,6 +1,5 @@
 // Large blocking collectives between ranks of one process: everyone reads the others' buffers and writes into them, so that
-// nothing is copied twice and no message is sent. Two meetings hold that together: in the first everyone says where its
-// buffers are, in the second that it is done with those of the others.
+// nothing is copied twice and no message is sent. Two meetings hold that together (meeting.hpp).
 //
 // A reduction is shared out by slices: each member reduces one, from everybody's operand, and stores it into everybody's
 // result. Only that member reads this slice of any operand, so results may lie where operands do (MPI_IN_PLACE).

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "boot/wait_record.hpp"
 #include "engine/blocked.hpp"
@@ -98,6 +99,9 @@ class Region {
   bool crowded() const { return crowded_; }
   // All members are threads of one process, so that an address says the same to each.
   bool one_process() const { return one_process_; }
+  // Whether every member can move data of every other one through the kernel; nothing: they have not told each other.
+  std::optional<bool> reach() const { return reach_; }
+  void set_reach(bool all) { reach_ = all; }
 
   // ---- The course of an operation ----
 
@@ -246,6 +250,7 @@ class Region {
   Members members_;
   bool crowded_;
   bool one_process_;
+  std::optional<bool> reach_;
   bool out_of_memory_ = false;  // for deposits; this member does not ask again
   Shared shared_;
   sync::SlotSetMember<platform::Native, slot_sets, Shared> rounds_;

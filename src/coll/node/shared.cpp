@@ -6,6 +6,7 @@
 #include "coll/check.hpp"
 #include "coll/choose.hpp"
 #include "coll/node/direct.hpp"
+#include "coll/node/far.hpp"
 #include "coll/state.hpp"
 
 namespace heddle::coll {
@@ -89,8 +90,8 @@ Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
 }
 
 // Fills a slot with everyone's operand. The last to come reduces them in rank order, so that the result does not depend on who came
-// when: each slot gets the reduction up to its member, the last slot that of all. Then it lets those read who wait. False: the members
-// disagree.
+// when: the last slot gets that of all, and in a scan each slot the reduction up to its member. Then it lets those read who wait. False:
+// the members disagree.
 template <class Waits>
 bool contribute(Region& region, Comm& comm, const BufferView& mine, const Part& part, const Signature& signature,
                 const Op& op, Waits&& waits) {
@@ -100,8 +101,12 @@ bool contribute(Region& region, Comm& comm, const BufferView& mine, const Part& 
   if (!region.agreed()) [[unlikely]]
     return region.open(e, Signature::none), false;
   const MPI_Count count = static_cast<MPI_Count>(part.bytes) / mine.type->size;
-  for (int m = 1; m < comm.size; ++m) {
-    reduce_local(op, region.slot(e, m - 1, part.bytes), region.slot(e, m, part.bytes), count, *mine.type);
+  if (signature.kind == Signature::scan || signature.kind == Signature::exscan) {
+    for (int m = 1; m < comm.size; ++m)
+      reduce_local(op, region.slot(e, m - 1, part.bytes), region.slot(e, m, part.bytes), count, *mine.type);
+  } else {
+    std::byte* const sum = region.slot(e, comm.size - 1, part.bytes);
+    for (int m = comm.size - 2; m >= 0; --m) reduce_local(op, region.slot(e, m, part.bytes), sum, count, *mine.type);
   }
   region.open(e, signature.kind, waits);
   return true;
@@ -143,6 +148,11 @@ Attempt directly(bool agreed, Region& region, Comm& comm, const Signature& signa
   if (!agreed) [[unlikely]]
     return disagree(region, comm, region.last_entered(), signature);
   return success;
+}
+
+// Whether members that are processes reach into each other's buffers for so many bytes. Without a core for each of them.
+bool goes_far(const Region& region, std::size_t bytes, std::size_t from) {
+  return !region.one_process() && region.crowded() && bytes >= from;
 }
 
 // The reduction in shared memory, if it is for that. `root`: who gets the result, or every_member.
@@ -261,6 +271,9 @@ Attempt shared_reduce_scatter(Comm& comm, const BufferView& mine, MPI_Count firs
   if (!parts.fit(choose::shared_reduce_scatter(comm.size, region->crowded())))
     return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
+  if (goes_far(*region, signature.bytes / static_cast<std::size_t>(comm.size), choose::far_reduce_scatter)) {
+    if (Attempt done = far_reduce_scatter(*region, comm, mine, first, result, signature, op)) return done;
+  }
   const std::size_t begin = static_cast<std::size_t>(first) * unit, end = begin + result.bytes();
   return parts.for_batches([&](std::size_t first_part, std::size_t end_part) {
     const Round before = region->last_entered();
@@ -305,6 +318,9 @@ Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all) 
     if (Error e = check_copy(mine, own)) return e;
   }
   if (direct) return directly(direct_allgather(*region, comm, mine, all, signature), *region, comm, signature);
+  if (goes_far(*region, bytes, choose::far_allgather(comm.size))) {
+    if (Attempt done = far_allgather(*region, comm, mine, all, signature)) return done;
+  }
   return parts.for_batches([&](std::size_t first, std::size_t end) {
     const Round before = region->last_entered();
     for (std::size_t i = first; i < end; ++i) {
@@ -329,6 +345,10 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   if (!region) return {};
   const bool in_place = from.base == to.base;
   const bool direct = region->one_process() && !in_place && each >= choose::direct_alltoall(region->crowded());
+  if (each != 0 && goes_far(*region, each, choose::far_alltoall)) {
+    if (Error e = in_place ? success : check_copy(from[comm.rank], to[comm.rank])) return e;
+    if (Attempt done = far_alltoall(*region, comm, from, to, signature)) return done;
+  }
   if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(region->crowded()))))
     return by_messages(*region, comm, signature);
   if (!in_place) {
