@@ -1,5 +1,5 @@
 // The conversions between C's handles and Fortran's, which the header of the standard ABI leaves out because it does not know how
-// wide an INTEGER is. The library has them for 4 bytes. Fortran interfaces that are written in C call them, as PnetCDF's and parts of
+// wide an INTEGER is. The library has them for 4 bytes. Fortran interfaces that are written in C call them, as PnetCDF's, PETSc's and parts of
 // MPICH's tests do.
 #pragma once
 

@@ -18,13 +18,8 @@ from dataclasses import dataclass
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "foreign"))
 
 import cells  # noqa: E402
+import unittests  # noqa: E402
 from cells import Cell  # noqa: E402
-
-RAN = re.compile(r"Ran (\d+) tests? in")
-VERDICT = re.compile(r"(?:^|\s)(?:OK|FAILED)(?: \((.*)\))?$")
-NUMBER = re.compile(r"(\w[\w ]*)=(\d+)")
-BAD = ("failures", "errors", "unexpected successes")
-SKIPPED = re.compile(r"skipped (?:'([^'\n]*)'|\"([^\"\n]*)\")$", re.MULTILINE)
 
 
 @dataclass
@@ -41,43 +36,6 @@ ELSEWHERE = (
     Row("test_futures-shared", "demo/futures", ["-m", "mpi4py.futures", "test_futures.py", "-v"]),
     Row("test_run", "demo/test-run", ["test_run.py", "-v"], launched=False),
 )
-
-
-def count(output: str) -> Cell:
-    """The result of the rank that is worst off."""
-    worst = None
-    ran = 0
-    for line in output.splitlines():
-        if match := RAN.search(line):
-            ran = int(match[1])
-        elif match := VERDICT.search(line):
-            numbers = {name: int(n) for name, n in NUMBER.findall(match[1] or "")}
-            failed = sum(numbers.get(kind, 0) for kind in BAD)
-            skipped = numbers.get("skipped", 0)
-            result = (failed, skipped, ran)
-            worst = max(worst, result) if worst else result
-    if worst is None:
-        return Cell("died", False)
-    failed, skipped, ran = worst
-    return Cell(f"{max(ran - failed - skipped, 0)}/{failed}/{skipped}", failed == 0 and ran > 0)
-
-
-def judge(run: cells.Run) -> Cell:
-    cell = count(run.output)
-    if run.status is None:
-        cell = Cell("limit", False)
-    elif run.status != 0 and cell.good:
-        cell = Cell(f"exit {run.status}", False)
-    cell.seconds = run.seconds
-    return cell
-
-
-def skips(reasons: dict[str, dict[str, list[int]]]) -> str:
-    lines = [
-        f"skipped, {reason!r}: " + ", ".join(f"{module} ({' '.join(map(str, n))})" for module, n in modules.items())
-        for reason, modules in sorted(reasons.items())
-    ]
-    return "\n".join(["Reasons, modules, numbers of processes:", *lines]) if lines else "No test was skipped."
 
 
 def main() -> int:
@@ -103,7 +61,7 @@ def main() -> int:
     if not rows:
         sys.exit(f"matrix.py: no module matches {options.modules}")
     results: dict[tuple[str, int], Cell] = {}
-    reasons: dict[str, dict[str, list[int]]] = {}
+    skips = unittests.Skips()
     for n in counts:
         for row in rows:
             launch = [options.mpiexec]
@@ -116,13 +74,12 @@ def main() -> int:
             log = options.logs / f"n{n}" / f"{row.name}.log"
             command = [*(launch if row.launched else []), options.python, *row.python]
             run = cells.run(command, options.sources / row.folder, log, options.limit, {"MPIEXEC": options.mpiexec})
-            cell = results[row.name, n] = judge(run)
-            for reason in sorted({single or double for single, double in SKIPPED.findall(run.output)}):
-                reasons.setdefault(reason, {}).setdefault(row.name, []).append(n)
+            cell = results[row.name, n] = unittests.judge(run)
+            skips.add(row.name, n, run.output)
             note = "" if cell.good else f"  {log}"
             print(f"{n} processes: {row.name}: {cell.text}, {cell.seconds:.1f} s{note}", file=sys.stderr, flush=True)
     print(cells.table("passed/failed/skipped", [row.name for row in rows], counts, results))
-    print(skips(reasons))
+    print(skips)
     return 0 if all(cell.good for cell in results.values()) else 1
 
 
