@@ -3,14 +3,15 @@
 // short ones of other operations in between, which use the same frames.
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <thread>
 #include <vector>
 
+#include "affine.hpp"
 #include "mpi/check.hpp"
 
 namespace {
 
+using test::Affine;
 using test::equal;
 
 constexpr int lengths[] = {1, 1023, 1024, 2047, 2048, 2049, 8191, 8192, 30011, 131072, 400003};  // of doubles
@@ -90,42 +91,13 @@ void reductions(int n, int root) {
   if (me == root) expect_sum(own, "reduce in place");
 }
 
-// x -> a x + b, modulo a prime: composing them does not commute.
-struct Affine {
-  std::uint32_t a, b;
-};
-constexpr std::uint32_t prime = 65521;
-
-Affine compose(Affine outer, Affine inner) {
-  return {outer.a * inner.a % prime, (outer.a * inner.b + outer.b) % prime};
-}
-void compose_all(void* in, void* inout, int* n, MPI_Datatype*) {
-  for (int i = 0; i < *n; ++i) {
-    Affine& right = static_cast<Affine*>(inout)[i];
-    right = compose(static_cast<Affine*>(in)[i], right);
-  }
-}
-Affine affine(int rank, int i) {
-  return {static_cast<std::uint32_t>(2 + rank * 7 + i % 89), static_cast<std::uint32_t>(rank * 31 + i % 83)};
-}
-
 void user_operation(int n) {
-  MPI_Datatype type;
-  MPI_Type_contiguous(2, MPI_UINT32_T, &type);
-  MPI_Type_commit(&type);
-  MPI_Op op;
-  MPI_Op_create(compose_all, 0, &op);
+  const test::Composing composing;
   std::vector<Affine> mine(static_cast<std::size_t>(n)), result(mine.size());
-  for (int i = 0; i < n; ++i) mine[static_cast<std::size_t>(i)] = affine(me, i);
-  MPI_Allreduce(mine.data(), result.data(), n, type, op, MPI_COMM_WORLD);
-  for (int i = 0; i < n; ++i) {
-    Affine right = affine(0, i);
-    for (int r = 1; r < all; ++r) right = compose(right, affine(r, i));
-    equal(result[static_cast<std::size_t>(i)].a, right.a, "an operation that does not commute");
-    equal(result[static_cast<std::size_t>(i)].b, right.b, "an operation that does not commute");
-  }
-  MPI_Op_free(&op);
-  MPI_Type_free(&type);
+  for (int i = 0; i < n; ++i) mine[static_cast<std::size_t>(i)] = test::affine(me, i);
+  MPI_Allreduce(mine.data(), result.data(), n, composing.type, composing.op, MPI_COMM_WORLD);
+  for (int i = 0; i < n; ++i)
+    test::expect_composed(result[static_cast<std::size_t>(i)], all, i, "an operation that does not commute");
 }
 
 void exchanges(int n) {

@@ -5,19 +5,20 @@
 #include <sched.h>
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "affine.hpp"
 #include "mpi/check.hpp"
 #include "mpi/kernel_copy.hpp"
 
 namespace {
 
+using test::Affine;
 using test::equal;
 
 constexpr int lengths[] = {1, 2047, 2048, 4095, 4096, 4097, 8191, 8192, 8193, 30011, 131072};  // of doubles
@@ -92,32 +93,9 @@ void in_place(int n) {
   for (int r = 0; r < all; ++r) buffer.expect(r, r, me, "alltoall in place");
 }
 
-// x -> a x + b, modulo a prime: composing them does not commute.
-struct Affine {
-  std::uint32_t a, b;
-};
-constexpr std::uint32_t prime = 65521;
-
-Affine compose(Affine outer, Affine inner) {
-  return {outer.a * inner.a % prime, (outer.a * inner.b + outer.b) % prime};
-}
-void compose_all(void* in, void* inout, int* n, MPI_Datatype*) {
-  for (int i = 0; i < *n; ++i) {
-    Affine& right = static_cast<Affine*>(inout)[i];
-    right = compose(static_cast<Affine*>(in)[i], right);
-  }
-}
-Affine affine(int rank, int i) {
-  return {static_cast<std::uint32_t>(2 + rank * 7 + i % 89), static_cast<std::uint32_t>(rank * 31 + i % 83)};
-}
-
 // Of `counts` elements for each; in place as well.
 void reduce_scatter(const std::vector<int>& counts) {
-  MPI_Datatype type;
-  MPI_Type_contiguous(2, MPI_UINT32_T, &type);
-  MPI_Type_commit(&type);
-  MPI_Op op;
-  MPI_Op_create(compose_all, 0, &op);
+  const test::Composing composing;
   int first = 0, total = 0;
   for (int r = 0; r < all; ++r) {
     if (r == me) first = total;
@@ -125,21 +103,14 @@ void reduce_scatter(const std::vector<int>& counts) {
   }
   const int own = counts[static_cast<std::size_t>(me)];
   std::vector<Affine> mine(static_cast<std::size_t>(total)), result(static_cast<std::size_t>(own));
-  for (int i = 0; i < total; ++i) mine[static_cast<std::size_t>(i)] = affine(me, i);
-  const auto expect = [&](const std::vector<Affine>& got, const char* name) {
-    for (int i = 0; i < own; ++i) {
-      Affine right = affine(0, first + i);
-      for (int r = 1; r < all; ++r) right = compose(right, affine(r, first + i));
-      equal(got[static_cast<std::size_t>(i)].a, right.a, name);
-      equal(got[static_cast<std::size_t>(i)].b, right.b, name);
-    }
+  for (int i = 0; i < total; ++i) mine[static_cast<std::size_t>(i)] = test::affine(me, i);
+  const auto expect = [&](const std::vector<Affine>& got, const char* what) {
+    for (int i = 0; i < own; ++i) test::expect_composed(got[static_cast<std::size_t>(i)], all, first + i, what);
   };
-  MPI_Reduce_scatter(mine.data(), result.data(), counts.data(), type, op, MPI_COMM_WORLD);
+  MPI_Reduce_scatter(mine.data(), result.data(), counts.data(), composing.type, composing.op, MPI_COMM_WORLD);
   expect(result, "reduce_scatter");
-  MPI_Reduce_scatter(MPI_IN_PLACE, mine.data(), counts.data(), type, op, MPI_COMM_WORLD);
+  MPI_Reduce_scatter(MPI_IN_PLACE, mine.data(), counts.data(), composing.type, composing.op, MPI_COMM_WORLD);
   expect(mine, "reduce_scatter in place");
-  MPI_Op_free(&op);
-  MPI_Type_free(&type);
 }
 
 bool has_a_core_for_each() {

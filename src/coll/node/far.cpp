@@ -1,13 +1,12 @@
 #include "coll/node/far.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <new>
 
 #include "boot/peer_memory.hpp"
-#include "coll/algorithms.hpp"
-#include "coll/node/direct.hpp"
 #include "coll/node/meeting.hpp"
 #include "coll/state.hpp"
 
@@ -67,12 +66,16 @@ class Reach {
   void read(int m, std::uint64_t theirs, void* ours, std::size_t n) {
     if (failed_ != 0 || n == 0) return;
     const int peer = comm_.world_rank(m);
-    const pid_t process = memory_.process_of(peer);
-    const bool near = process == boot::this_process;
-    if (const std::byte* seen = near ? reinterpret_cast<std::byte*>(theirs) : memory_.see(peer, theirs, n))
-      std::memcpy(ours, seen, n);
-    else
-      failed_ = boot::move_bytes(boot::Direction::read, process, ours, theirs, n);
+    try {
+      const pid_t process = memory_.process_of(peer);
+      const bool near = process == boot::this_process;
+      if (const std::byte* seen = near ? reinterpret_cast<std::byte*>(theirs) : memory_.see(peer, theirs, n))
+        std::memcpy(ours, seen, n);
+      else
+        failed_ = boot::move_bytes(boot::Direction::read, process, ours, theirs, n);
+    } catch (const std::bad_alloc&) {  // the others wait for us at the end
+      failed_ = ENOMEM;
+    }
   }
 
   // Everyone is done; whether somebody's copy has failed.

@@ -10,6 +10,9 @@
 //
 // With more ranks than cores that costs about one round of the scheduler, whatever the number of ranks.
 //
+// Long blocks need not be copied twice: ranks of one process reach into each other's buffers (direct.hpp), and so do processes with too few
+// cores, through the kernel (far.hpp).
+//
 // Gather and scatter take one round whatever the lengths, which not every member knows: a block is in a slot, or the slot says that it
 // lies in a deposit or comes as a message (blocks.cpp).
 //
