@@ -21,35 +21,36 @@ inline constexpr int window = 16;
 // to send to.
 inline constexpr std::size_t any_length = ~std::size_t{0};
 constexpr std::size_t shared_bcast(int size, bool crowded) {
-  return crowded ? any_length : (size < 4 ? 16 : 256) * kilobyte;
+  return crowded ? any_length : (size < 4 ? 3 : 256) * kilobyte;
 }
 constexpr std::size_t shared_reduce(int size, bool crowded) {
   return crowded ? any_length : (size < 4 ? 256 : 64) * kilobyte;
 }
 // By messages each of two members reduces a half, which it reads where the other has it.
 constexpr std::size_t shared_allreduce(int size, bool crowded) {
-  return crowded ? any_length : (size < 4 ? 16 : 64) * kilobyte;
-}
-constexpr std::size_t shared_reduce_scatter(int size, bool crowded) {
   return crowded ? any_length : (size < 4 ? 8 : 64) * kilobyte;
 }
-constexpr std::size_t shared_allgather(bool crowded) { return crowded ? any_length : 32 * kilobyte; }
+constexpr std::size_t shared_reduce_scatter(int size, bool crowded) {
+  return crowded ? any_length : (size < 4 ? 4 : 64) * kilobyte;
+}
+constexpr std::size_t shared_allgather(int size, bool crowded) {
+  return crowded ? any_length : (size < 4 ? 2 : 32) * kilobyte;
+}
 constexpr std::size_t shared_scan(int size, bool crowded) { return shared_reduce(size, crowded); }
-constexpr std::size_t shared_alltoall(bool crowded) { return (crowded ? 128 : 8) * kilobyte; }
+constexpr std::size_t shared_alltoall(int size, bool crowded) { return (crowded ? 128 : size < 4 ? 3 : 8) * kilobyte; }
 
-// A block of a gather or scatter lies in a slot as long as a message of its length would be eager, that is, copied twice too. A longer one
-// is a message.
-constexpr std::size_t block_in_slot(bool one_process) { return (one_process ? 4 : 16) * kilobyte; }
-// A longer one may lie in a deposit instead, so that its sender goes on: where that waits for no other process. With more ranks than cores
-// whoever waits for the other side of a message waits for a process that is not running, and deposits pay for longer blocks. Between
-// ranks of one process, where a message is one copy, they pay for less.
+// A block of a gather or scatter lies in a slot as long as a message of its length would be copied twice, too; where members have a core
+// each, only short ones. A longer one is a message.
+constexpr std::size_t block_in_slot(bool one_process, bool crowded) {
+  return (one_process ? 4 : crowded ? 16 : 2) * kilobyte;
+}
+// With more ranks than cores whoever waits for the other side of a message waits for a process that is not running, and a longer one may lie
+// in a deposit instead, so that its sender goes on. Between ranks of one process, where a message is one copy, that pays for less.
 constexpr std::size_t gather_in_deposit(bool one_process, bool crowded) {
-  return (crowded ? (one_process ? 64 : 256) : (one_process ? 0 : 32)) * kilobyte;
+  return (!crowded ? 0 : one_process ? 64 : 256) * kilobyte;
 }
 // All blocks of a scatter are copied by its root alone, while receivers of messages would share that out.
-constexpr std::size_t scatter_in_deposit(bool one_process, bool crowded) {
-  return (crowded ? 64 : one_process ? 0 : 32) * kilobyte;
-}
+constexpr std::size_t scatter_in_deposit(bool crowded) { return (crowded ? 64 : 0) * kilobyte; }
 
 // Over several nodes leaders carry a collective between them, whatever its length (leaders.hpp): each byte crosses as often as it has
 // to. So what a member does depends on no length that another may see otherwise. Up to so many bytes, one slot of a region, the steps

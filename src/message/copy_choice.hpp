@@ -19,15 +19,18 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace heddle::message {
 
 enum class Copying : std::uint8_t { staged, by_kernel };
+// What the one end asks of the other.
+enum class Wish : std::uint32_t { none, staged, by_kernel };
 
 // For one thread at a time.
 class CopyChoice {
  public:
-  static constexpr std::uint32_t in_a_row = 4, uncounted = 2;  // messages of a try
+  static constexpr std::uint32_t in_a_row = 6, uncounted = 3;  // messages of a try
   static constexpr std::uint32_t again = 512;                  // messages after which the other way is tried again
   static constexpr std::uint32_t much_slower = 8;              // ... if it took twice as long, one in so many times
 
@@ -36,22 +39,15 @@ class CopyChoice {
     bool busy;  // with long messages of its own
   };
 
-  // The way for the next message.
+  // The way for the next message, where the other end has no wish.
   Copying choose(const Kind& kind) {
     History& past = of(kind);
-    if (past.left != 0) {
-      --past.left;
-      return past.tried;
-    }
-    for (Copying way : {Copying::staged, Copying::by_kernel})
-      if (past[way].cost == 0) return begin(past, way);
-    const Copying best =
-        past[Copying::by_kernel].cost < past[Copying::staged].cost ? Copying::by_kernel : Copying::staged;
-    if (++past.messages % again != 0) return best;
-    const Copying other = other_than(best);
-    const bool far_behind = past[other].cost >= 2 * past[best].cost;
-    return far_behind && past.messages / again % much_slower != 0 ? best : begin(past, other);
+    const Copying way = choose(past);
+    past.wish = way == Copying::staged ? Wish::staged : Wish::by_kernel;
+    return way;
   }
+  // What has been chosen for messages of the kind since this was asked last.
+  Wish wish(const Kind& kind) { return std::exchange(of(kind).wish, Wish::none); }
 
   // So long has one taken, in whatever unit.
   void note(const Kind& kind, Copying way, std::uint64_t time) {
@@ -85,12 +81,27 @@ class CopyChoice {
     std::uint32_t run = 0;   // of the way that has been noted last
     Copying tried = Copying::staged;
     Copying noted = Copying::staged;
+    Wish wish = Wish::none;
 
     Record& operator[](Copying way) { return records[static_cast<std::size_t>(way)]; }
   };
 
   static constexpr Copying other_than(Copying way) {
     return way == Copying::staged ? Copying::by_kernel : Copying::staged;
+  }
+  static Copying choose(History& past) {
+    if (past.left != 0) {
+      --past.left;
+      return past.tried;
+    }
+    for (Copying way : {Copying::staged, Copying::by_kernel})
+      if (past[way].cost == 0) return begin(past, way);
+    const Copying best =
+        past[Copying::by_kernel].cost < past[Copying::staged].cost ? Copying::by_kernel : Copying::staged;
+    if (++past.messages % again != 0) return best;
+    const Copying other = other_than(best);
+    const bool far_behind = past[other].cost >= 2 * past[best].cost;
+    return far_behind && past.messages / again % much_slower != 0 ? best : begin(past, other);
   }
   static Copying begin(History& past, Copying way) {
     past.tried = way;

@@ -41,9 +41,10 @@ Core::Form Core::form_of(const Request& send, bool unasked) {
 
 void Core::write(Request& send, MessageKind kind, std::byte* to) {
   if (kind == MessageKind::rts) {
-    Rts rts{send.capacity, name_for_receiver(send), 0, claim_for_receiver(send)};
+    Rts rts{send.capacity, name_for_receiver(send), 0, claim_for_receiver(send), {}};
     if (!route_.is_remote(send.peer) && is_run(*send.datatype, send.count))
       rts.address = reinterpret_cast<std::uint64_t>(run_start(*send.datatype, send.buffer));
+    if (!route_.is_remote(send.peer)) rts.wishes = transfers_.wishes(send.peer, send.capacity);
     std::memcpy(to, &rts, sizeof rts);
     return;
   }

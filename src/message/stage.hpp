@@ -1,9 +1,10 @@
 // A staged copy: a long message goes through a ring of chunks in shared memory, one side packing while the other unpacks (transfer.hpp).
 //
-// A chunk is read from a cache that both cores reach. A message of more than half the ring goes on where the one before it ended: a line
-// that the reader still has in a cache of its own has to be taken from there before it is written again (`latency --size 1048576`, a ring of
-// 508 KiB: 48 us, and 60 with one of 256 KiB that each message began anew; a 2-core AMD EPYC VM with 512 KiB of second-level cache). For
-// shorter ones that makes no difference; they begin anew, so that few pages are touched.
+// A chunk is read from a cache that both cores reach. A message that fits into the ring begins at its start: of two ranks that answer each
+// other, who take the same block in turn, each writes to lines that it has just read, and a line crosses once (docs/adr/0079). A longer one
+// goes on where the one before it ended: a line that the reader still has in a cache of its own has to be taken from there before it is
+// written again (`latency --size 1048576`, a ring of 508 KiB: 48 us, and 60 with one of 256 KiB that each message began anew; a 2-core AMD EPYC
+// VM with 512 KiB of second-level cache).
 //
 // Chunks are claimed as of a split copy: the sender takes them from the front, one by one. Who sees nothing happen for a while, since the
 // other computes or has lost its core, takes some from the back, if the kernel lets it, and copies them alone: the receiver reads, the

@@ -89,7 +89,7 @@ void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wake
   std::byte* const seen = far && bytes != 0 ? core_.peer_memory().see(peer, rts.address, bytes) : nullptr;
   const bool splits = readable && bytes != 0 && bytes >= split_from_ && can_split(receive, peer, rts);
   Course course;
-  if (far && seen == nullptr && bytes != 0) course = course_of(bytes, readable, splits);
+  if (far && seen == nullptr && bytes != 0) course = course_of(peer, rts, bytes, readable, splits);
   if (course.way == Copying::staged && accept_staged(receive, peer, rts, course, wakeups)) return;
   course.way = Copying::by_kernel;  // or there is no memory that both see
   if (splits && !course.busy && accept_split(receive, peer, rts, seen, course, wakeups)) return;
@@ -109,12 +109,21 @@ void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wake
 
 // Between processes. By the kernel means that both sides share the copying, or, while this rank has messages of its own under way, that it
 // reads alone. If it has none and they cannot share, the message is staged: to read alone would leave the sender with nothing to do.
-Course Transfers::course_of(std::size_t bytes, bool readable, bool splits) {
+Course Transfers::course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits) {
   if (!readable) return {Copying::staged};
   if (!chooses_) return {bytes >= staged_from_ ? Copying::staged : Copying::by_kernel};
   const bool busy = core_.has_announced();
   if (!busy && !splits) return {Copying::staged};
-  return {choice_.choose({bytes, busy}), busy, instruments::ticks()};
+  const Wish theirs = peer < world_rank_ ? rts.wishes[busy ? 1 : 0] : Wish::none;
+  const Copying way = theirs == Wish::none     ? choice_.choose({bytes, busy})
+                      : theirs == Wish::staged ? Copying::staged
+                                               : Copying::by_kernel;
+  return {way, busy, instruments::ticks()};
+}
+
+std::array<Wish, 2> Transfers::wishes(int peer, std::size_t bytes) {
+  if (world_rank_ > peer) return {};
+  return {choice_.wish({bytes, false}), choice_.wish({bytes, true})};
 }
 
 // Of several that are under way each is charged with what it took since the one before had come.
@@ -131,7 +140,7 @@ bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, const 
   const node::Offset shared = core_.heap().allocate(sizeof(Stage), 2);
   if (shared == nowhere) return false;
   const std::size_t bytes = receive.bytes;
-  const bool circles = bytes > Stage::ring_bytes / 2;
+  const bool circles = bytes > Stage::ring_bytes;
   new (core_.heap().at<Stage>(shared)) Stage(bytes, circles ? ring_position_ : 0);
   if (circles) ring_position_ = (ring_position_ + bytes) % Stage::ring_bytes;
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes, course);

@@ -23,6 +23,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,7 @@ struct Rts {              // payload of an RTS
   std::uint64_t request;  // the sender's request, to be given back in CTS and FIN
   std::uint64_t address;  // of the data if they are one run, else 0
   node::Offset claim;
+  std::array<Wish, 2> wishes;  // while the receiver has no long messages of its own under way, and while it has
 };
 
 struct Acknowledged {     // begins the payload of an eager_ack
@@ -124,6 +126,8 @@ class Transfers {
   // An RTS has matched this receive; its CTS has come.
   void accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
   void cleared(int peer, const Cts& cts, Wakeups& wakeups);
+  // What an RTS of so many bytes to the peer shall tell.
+  std::array<Wish, 2> wishes(int peer, std::size_t bytes);
 
   // Not under protection. Takes a transfer that nobody works on, moves a piece of it, and puts it back, unless the step
   // was the last: then Core::end_transfer, under protection, concludes it.
@@ -170,7 +174,7 @@ class Transfers {
   Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
   void leave(const Transfer& transfer);
   int error_of(const Transfer& transfer, int system_error) const;
-  Course course_of(std::size_t bytes, bool readable, bool splits);
+  Course course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits);
   bool can_read(int peer, const Rts& rts) const;
   bool can_split(const Request& receive, int peer, const Rts& rts) const;
   bool accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups);

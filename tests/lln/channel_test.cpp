@@ -36,7 +36,7 @@ bool send(Producer& producer, sync::Claiming claiming, std::uint32_t thread, std
   Message message{thread, number, {}};
   std::memset(message.filling, std::to_integer<int>(filling_of(thread, number)), sizeof message.filling);
   std::memcpy(claim.slot->payload, &message, sizeof message);
-  claim.slot->in_bulk = false;
+  claim.slot->place = Place::slot;
   claim.slot->bytes = sizeof message;
   Producer::publish(claim);
   return true;
@@ -59,7 +59,8 @@ void exchange(sync::Claiming claiming, SlotCount slots, std::uint32_t threads) {
       while (i < rounds && send(producer, claiming, t, i, over)) ++i;
     });
 
-  Consumer consumer(channel);
+  const Heap heap;
+  Consumer consumer(channel, heap, producer.cells());
   std::vector<std::uint32_t> next(threads);
   for (std::uint32_t taken = 0; taken < threads * rounds;) {
     const Slot* slot = consumer.front();

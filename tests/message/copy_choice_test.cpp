@@ -102,6 +102,22 @@ TEST(CopyChoice, KeepsKindsApart) {
   EXPECT_EQ(choice.choose(longer), by_kernel);
 }
 
+// The other end follows in a try as in what has been found; but once for each message that was received.
+TEST(CopyChoice, WishesWhatItTakesItself) {
+  CopyChoice choice;
+  EXPECT_EQ(choice.wish(idle), Wish::none);
+  for (int i = 0; i < 3 * row; ++i) {
+    const Copying way = choice.choose(idle);
+    choice.note(idle, way, way == staged ? 10'000 : 20'000);
+    EXPECT_EQ(choice.wish(busy), Wish::none);
+    EXPECT_EQ(choice.wish(idle), way == staged ? Wish::staged : Wish::by_kernel);
+    EXPECT_EQ(choice.wish(idle), Wish::none);
+  }
+  choice.choose(busy);
+  EXPECT_EQ(choice.wish(longer), Wish::none);
+  EXPECT_EQ(choice.wish(busy), Wish::staged);
+}
+
 TEST(CopyChoice, TakesAnyLength) {
   CopyChoice choice;
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{1} << 14, std::size_t{1} << 62, ~std::size_t{0}}) {

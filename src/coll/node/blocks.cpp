@@ -38,7 +38,7 @@ class OneRound {
   // Blocks of more than a slot lie in deposits up to so many bytes.
   OneRound(Region& region, std::size_t in_deposit)
       : region_(region),
-        in_slot_(choose::block_in_slot(region.one_process())),
+        in_slot_(choose::block_in_slot(region.one_process(), region.crowded())),
         in_deposit_(in_deposit),
         round_(region.enter()) {}
   ~OneRound() { finish(); }
@@ -208,7 +208,7 @@ Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int
 Attempt shared_scatter(Comm& comm, const Blocks& all, const BufferView& mine, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
-  OneRound round(*region, choose::scatter_in_deposit(region->one_process(), region->crowded()));
+  OneRound round(*region, choose::scatter_in_deposit(region->crowded()));
   if (comm.rank == root) {
     bool messages = false;
     for (int m = 0; m < comm.size; ++m) {

@@ -311,7 +311,7 @@ Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all) 
   Region* region = region_for(comm);
   if (!region) return {};
   const bool direct = region->one_process() && bytes >= choose::direct_allgather(region->crowded());
-  if (bytes == 0 || (!direct && !parts.fit(choose::shared_allgather(region->crowded()))))
+  if (bytes == 0 || (!direct && !parts.fit(choose::shared_allgather(comm.size, region->crowded()))))
     return by_messages(*region, comm, signature);
   const bool in_place = own.data == mine.data;
   if (!in_place) {
@@ -349,7 +349,7 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
     if (Error e = in_place ? success : check_copy(from[comm.rank], to[comm.rank])) return e;
     if (Attempt done = far_alltoall(*region, comm, from, to, signature)) return done;
   }
-  if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(region->crowded()))))
+  if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(comm.size, region->crowded()))))
     return by_messages(*region, comm, signature);
   if (!in_place) {
     if (Error e = check_copy(from[comm.rank], to[comm.rank])) return e;

@@ -4,7 +4,8 @@
 //
 //   slots   128 slots of two cache lines, or 1024 where threads may be so many (see SlotCount). A slot is a whole message
 //           if its payload is at most 104 bytes; up to 40 bytes travel in the one line that also says that it is filled.
-//   bulk    64 KiB of payload for longer eager messages; their slot says where.
+//   bulk    64 KiB of payload for longer eager messages; their slot says where. Ranks that answer each other use cells instead
+//           (cells.hpp).
 //
 // How slots and bulk are claimed, handed over and back: sync/slot_ring.hpp, sync/byte_ring.hpp.
 //
@@ -13,7 +14,7 @@
 // lines of one a little further on: 1.4 times the rate of short messages (a 2-core Intel Xeon VM). Those that go
 // through the bulk ring are copied for longer than they wait, and gain nothing.
 //
-// One consumer at a time, with its VNI's lock held, and one user of the bulk ring. Slots may be claimed by many threads
+// One consumer at a time, with its VNI's lock held, and one user of the bulk ring and the cells. Slots may be claimed by many threads
 // of the sending rank at once, if they all say so (Claiming::concurrent): that costs a compare-and-swap.
 #pragma once
 
@@ -23,6 +24,7 @@
 #include <new>
 
 #include "lln/header.hpp"
+#include "lln/shm/cells.hpp"
 #include "node/heap.hpp"
 #include "platform/native.hpp"
 #include "sync/byte_ring.hpp"
@@ -44,19 +46,22 @@ using node::nowhere;
 using node::Offset;
 using platform::Native;
 
+// Where the payload of a message lies.
+enum class Place : std::uint8_t { slot, ring, cell };
+
 struct alignas(64) Slot {
   Native::atomic<std::uint32_t> sequence;  // position + 1 once filled
   MessageKind kind;
-  bool in_bulk;
+  Place place;
   std::uint16_t bytes;  // of `payload`
   std::uint64_t context;
   std::int32_t source;
   std::int32_t tag;
-  std::byte payload[inline_bytes];  // the message, or a BulkSpan: where it lies in the bulk ring
+  std::byte payload[inline_bytes];  // the message, or a BulkSpan
 };
 static_assert(sizeof(Slot) == 128 && offsetof(Slot, payload) + first_line_bytes == platform::cache_line);
 
-using BulkSpan = sync::ByteSpan;
+using BulkSpan = sync::ByteSpan;  // of a cell: `begin` is its offset, `end` nothing
 
 // Messages of so many bytes and more are foretold when their first part is there: for the core of a receiver that waits has it come while the rest
 // is written. Where cores are distant, to have a line come takes as long as to write one.
@@ -81,6 +86,7 @@ struct Channel {
   std::uint32_t slot_count;
   Offset spare;  // for a channel of as many slots from the receiver to the sender, if that has made none; or nowhere
   alignas(128) std::byte bulk[bulk_bytes];
+  std::byte cells[Cells::of_a_channel][eager_bytes];
   // The slots follow.
 
   static std::size_t bytes(SlotCount slots) { return sizeof(Channel) + static_cast<std::size_t>(slots) * sizeof(Slot); }
@@ -105,18 +111,36 @@ class Producer : public sync::SlotProducer<Native, Channel, Slot> {
     Native::prefetch_for_write(&slot(position()));
   }
 
-  // Room for `bytes` in the bulk ring in one piece, or null if there is none now. One thread at a time.
-  std::byte* reserve_bulk(std::uint32_t bytes, BulkSpan& span) {
-    return bulk_.reserve(bytes, channel().bulk_consumed, span) ? channel().bulk + span.begin % bulk_bytes : nullptr;
+  // For a message of at most eager_bytes, in one piece.
+  struct Room {
+    std::byte* at;  // null: there is none now
+    BulkSpan span;
+    Place place;
+  };
+  // One thread at a time. It is taken by commit.
+  Room reserve(std::uint32_t bytes, const Heap& heap) {
+    if (const Offset cell = cells_.next(); cell != nowhere)
+      return {heap.at<std::byte>(cell), {cell, 0, bytes}, Place::cell};
+    Room room{nullptr, {}, Place::ring};
+    if (ring_.reserve(bytes, channel().bulk_consumed, room.span))
+      room.at = channel().bulk + room.span.begin % bulk_bytes;
+    return room;
   }
-  void commit_bulk(const BulkSpan& span) { bulk_.commit(span); }
+  void commit(const Room& room) {
+    if (room.place == Place::cell)
+      cells_.drop();
+    else
+      ring_.commit(room.span);
+  }
+  Cells& cells() { return cells_; }
   // Begins to fetch what is going to be written.
   static void fetch(const std::byte* first, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += platform::cache_line) Native::prefetch_for_write(first + at);
   }
 
  private:
-  sync::ByteRingProducer<Native, bulk_bytes> bulk_;
+  sync::ByteRingProducer<Native, bulk_bytes> ring_;
+  Cells cells_;
 };
 
 // The receiver's end.
@@ -127,15 +151,15 @@ class Consumer : public sync::SlotConsumer<Native, Channel, Slot> {
     std::size_t bytes;
   };
 
-  using SlotConsumer::SlotConsumer;
+  // `cells`: those of this rank and the sender.
+  Consumer(Channel* channel, const Heap& heap, Cells& cells) : SlotConsumer(channel), heap_(heap), cells_(cells) {}
 
   // The payload of a message, where it lies.
   Payload payload_of(const Slot& slot) const {
-    if (!slot.in_bulk) [[likely]]
+    if (slot.place == Place::slot) [[likely]]
       return {slot.payload, slot.bytes};
-    BulkSpan span;
-    std::memcpy(&span, slot.payload, sizeof span);
-    return {channel().bulk + span.begin % bulk_bytes, span.bytes};
+    const BulkSpan span = span_of(slot);
+    return {start_of(slot, span), span.bytes};
   }
   // Of a stream of messages, begins to fetch one that is a little further on: its line is in the producer's cache, and to wait
   // for it costs more than all the rest (16 to 20 million messages a second with one thread; a 2-core Intel Xeon VM; 6 to
@@ -146,10 +170,12 @@ class Consumer : public sync::SlotConsumer<Native, Channel, Slot> {
     return front([this](const Slot& slot) { fetch_first_part(slot); });
   }
   void pop(const Slot& slot) {
-    if (slot.in_bulk) {
-      BulkSpan span;
-      std::memcpy(&span, slot.payload, sizeof span);
-      bulk_position_ = span.end;
+    if (slot.place != Place::slot) {
+      const BulkSpan span = span_of(slot);
+      if (slot.place == Place::cell)
+        cells_.add(span.begin);
+      else
+        bulk_position_ = span.end;
     }
     SlotConsumer::pop();
   }
@@ -160,13 +186,22 @@ class Consumer : public sync::SlotConsumer<Native, Channel, Slot> {
   }
 
  private:
-  [[gnu::noinline]] void fetch_first_part(const Slot& slot) const {
+  static BulkSpan span_of(const Slot& slot) {
     BulkSpan span;
     std::memcpy(&span, slot.payload, sizeof span);
-    const std::byte* const first = channel().bulk + span.begin % bulk_bytes;
+    return span;
+  }
+  const std::byte* start_of(const Slot& slot, const BulkSpan& span) const {
+    return slot.place == Place::cell ? heap_.at<std::byte>(span.begin) : channel().bulk + span.begin % bulk_bytes;
+  }
+  [[gnu::noinline]] void fetch_first_part(const Slot& slot) const {
+    const BulkSpan span = span_of(slot);
+    const std::byte* const first = start_of(slot, span);
     for (std::size_t at = 0; at < first_part(span.bytes); at += platform::cache_line) Native::prefetch(first + at);
   }
 
+  const Heap& heap_;
+  Cells& cells_;
   std::uint64_t bulk_position_ = 0;
 };
 

@@ -62,6 +62,7 @@ bool Endpoint::open(int peer) {
   Channel* channel = new (heap_.at<Channel>(offset)) Channel(rank_, slots, spare);
   boxes_[peer].inbound.push(offset, [channel](Offset older) { channel->next_inbound = older; });
   producers_[peer].attach(channel);
+  for (const auto& cell : channel->cells) producers_[peer].cells().add(heap_.offset_of(cell));
   node_.agree_on_fences();
   return true;
 }
@@ -75,7 +76,8 @@ void Endpoint::admit() {
   for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound) {
     heap_.join(o);
     delete std::exchange(consumers_[n], nullptr);  // of a look that found no memory for the next one
-    consumers_[n++] = new Consumer(heap_.at<Channel>(o));
+    auto* const channel = heap_.at<Channel>(o);
+    consumers_[n++] = new Consumer(channel, heap_, producers_[channel->sender].cells());
   }
   // All there are made, or another look makes them again.
   for (int i = before; fluxes_ != nullptr && i < n; ++i) fluxes_->join(*consumers_[i]);

@@ -43,22 +43,22 @@ class Endpoint {
   template <class Fill>
   Posted post(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     if (bytes <= inline_bytes && !is_stamped(header)) return post_inline(peer, header, bytes, fill);
-    return post_bulk(peer, header, bytes, [&](std::byte* room, const Producer::Claim& claim, const BulkSpan& span) {
-      fill(room);
-      say_where(claim, span);  // last: the receiver looks at that line again and again
+    return post_bulk(peer, header, bytes, [&](const Producer::Claim& claim, const Producer::Room& room) {
+      fill(room.at);
+      say_where(claim, room);  // last: the receiver looks at that line again and again
     });
   }
   // The same for one of at least foretold_bytes, of which `fill(std::byte*, from, n)` writes n bytes.
   template <class Fill>
   Posted post_foretold(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
-    return post_bulk(peer, header, bytes, [&](std::byte* room, const Producer::Claim& claim, const BulkSpan& span) {
+    return post_bulk(peer, header, bytes, [&](const Producer::Claim& claim, const Producer::Room& room) {
       const std::size_t first = first_part(bytes);
-      Producer::fetch(room, first);
-      fill(room, 0, first);
-      say_where(claim, span);
+      Producer::fetch(room.at, first);
+      fill(room.at, 0, first);
+      say_where(claim, room);
       Producer::foretell(claim);
-      Producer::fetch(room + first, bytes - first);
-      fill(room + first, first, bytes - first);
+      Producer::fetch(room.at + first, bytes - first);
+      fill(room.at + first, first, bytes - first);
     });
   }
 
@@ -162,34 +162,33 @@ class Endpoint {
       return Posted::busy;
     producer.fetch_ahead(claim, bytes);
     fill(claim.slot->payload);
-    claim.slot->in_bulk = false;
+    claim.slot->place = Place::slot;
     claim.slot->bytes = static_cast<std::uint16_t>(bytes);
     hand_over(peer, header, claim);
     return Posted::done;
   }
-  // write(room, claim, span) writes the payload, and says where it is.
+  // write(claim, room) writes the payload, and says where it is.
   template <class Write>
   Posted post_bulk(int peer, const Header& header, std::size_t bytes, Write&& write) {
     Producer& producer = producers_[peer];
-    BulkSpan span;
-    std::byte* room = producer.reserve_bulk(static_cast<std::uint32_t>(bytes), span);
-    if (room == nullptr) [[unlikely]]
+    const Producer::Room room = producer.reserve(static_cast<std::uint32_t>(bytes), heap_);
+    if (room.at == nullptr) [[unlikely]]
       return Posted::busy;
     const Producer::Claim claim = producer.claim(slot_claiming_);
     if (claim.slot == nullptr) [[unlikely]]
       return Posted::busy;
-    producer.commit_bulk(span);
-    write(room, claim, span);
+    producer.commit(room);
+    write(claim, room);
     if (is_stamped(header)) {
       const std::uint64_t now = stamp();
       std::memcpy(claim.slot->payload + stamp_in_slot, &now, sizeof now);
     }
-    claim.slot->in_bulk = true;
     hand_over(peer, header, claim);
     return Posted::done;
   }
-  static void say_where(const Producer::Claim& claim, const BulkSpan& span) {
-    std::memcpy(claim.slot->payload, &span, sizeof span);
+  static void say_where(const Producer::Claim& claim, const Producer::Room& room) {
+    std::memcpy(claim.slot->payload, &room.span, sizeof room.span);
+    claim.slot->place = room.place;
   }
   void hand_over(int peer, const Header& header, const Producer::Claim& claim) {
     claim.slot->kind = header.kind;
@@ -200,7 +199,7 @@ class Endpoint {
     wake(peer);
   }
 
-  // Whether a message needs an order with those of fluxes. It has room for its stamp if it goes through the bulk ring.
+  // Whether a message needs an order with those of fluxes. It has room for its stamp if it does not lie in its slot.
   bool is_stamped(const Header& header) const {
     return claiming_ == Claiming::by_flux && header.kind <= MessageKind::rts;
   }

@@ -49,7 +49,7 @@ struct Flux {
   sync::FastBuffer<platform::Native, sizeof(FluxHeader) + flux_bytes> boxes;
 };
 
-// Where the stamp of a message in a channel lies, if it is one that is matched: those all go through the bulk ring.
+// Where the stamp of a message in a channel lies, if it is one that is matched: none of those lies in its slot.
 inline constexpr std::size_t stamp_in_slot = sizeof(BulkSpan);
 static_assert(stamp_in_slot + sizeof(std::uint64_t) <= first_line_bytes);
 
