@@ -1,10 +1,9 @@
 // A staged copy: a long message goes through a ring of chunks in shared memory, one side packing while the other unpacks (transfer.hpp).
 //
 // A chunk is read from a cache that both cores reach. A message that fits into the ring begins at its start: of two ranks that answer each
-// other, who take the same block in turn, each writes to lines that it has just read, and a line crosses once (docs/adr/0079). A longer one
-// goes on where the one before it ended: a line that the reader still has in a cache of its own has to be taken from there before it is
-// written again (`latency --size 1048576`, a ring of 508 KiB: 48 us, and 60 with one of 256 KiB that each message began anew; a 2-core AMD EPYC
-// VM with 512 KiB of second-level cache).
+// other, each writes to the stage that it has just read (kept_stages.hpp), so that a line crosses once (docs/adr/0079). A longer one goes
+// on where the one before it ended. The ring is larger than a core's own cache: a line that the reader still has there would have to be
+// taken from there before it is written again. Pages are only there if used.
 //
 // Chunks are claimed as of a split copy: the sender takes them from the front, one by one. Who sees nothing happen for a while, since the
 // other computes or has lost its core, takes some from the back, if the kernel lets it, and copies them alone: the receiver reads, the
@@ -18,6 +17,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,32 +25,41 @@
 
 namespace heddle::message {
 
-// In memory that both ranks see. The receiver makes it.
-struct Stage {
-  static constexpr std::size_t ring_bytes = 508 * 1024;  // with the rest a block of the heap
+// In memory that both ranks see, at the start of a block of block_of(message) bytes, before the ring. The receiver makes it.
+struct alignas(64) Stage {
+  static constexpr std::size_t least_block = 64 * 1024, longest_block = 2048 * 1024;
+  static constexpr std::size_t head = 4096;  // bytes of a block before its ring, whose chunks so begin with a page
+  static constexpr std::size_t longest_ring = longest_block - head;
   static constexpr std::size_t least_chunk = 4 * 1024, longest_chunk = 32 * 1024;
-  static constexpr std::size_t most_slots = ring_bytes / least_chunk;
+  static constexpr std::size_t most_slots = longest_ring / longest_chunk;
 
+  // A power of two: the heap has no others.
+  static constexpr std::size_t block_of(std::size_t message) {
+    return std::bit_ceil(std::clamp(message, least_block - head, longest_ring) + head);
+  }
   // The length of a chunk: some of a short message, so that both sides are at work for most of the time.
   static constexpr std::size_t chunk_of(std::size_t message) {
     return std::clamp(message / 4 / Split::unit * Split::unit, least_chunk, longest_chunk);
   }
 
   // Its first chunk comes to the place `begin` of the ring, or a little before it.
-  Stage(std::size_t message, std::size_t begin) : chunk(chunk_of(message)), first(begin / chunk) {}
+  Stage(std::size_t message, std::size_t begin)
+      : chunk(chunk_of(message)), slots((block_of(message) - head) / chunk), first(begin / chunk) {}
 
-  std::size_t slots() const { return ring_bytes / chunk; }
-  std::size_t slot(std::uint32_t number) const { return (first + number) % slots(); }
-  std::byte* place(std::uint32_t number) { return ring + slot(number) * chunk; }
+  std::size_t slot(std::uint32_t number) const { return (first + number) % slots; }
+  std::byte* place(std::uint32_t number) { return reinterpret_cast<std::byte*>(this) + head + slot(number) * chunk; }
 
   Split split{};  // which parts of the message have been taken; `moved` counts what the sender has written by itself
   const std::size_t chunk;
+  const std::size_t slots;
   const std::size_t first;                            // the slot of chunk 0
   alignas(64) std::atomic<std::uint32_t> filled{0};   // chunks, by the sender
   alignas(64) std::atomic<std::uint32_t> emptied{0};  // by the receiver
   std::uint32_t bytes[most_slots];                    // in each slot
-  alignas(64) std::byte ring[ring_bytes];
 };
-static_assert(sizeof(Stage) <= 512 * 1024);
+static_assert(sizeof(Stage) <= Stage::head);
+static_assert((Stage::block_of(Stage::least_block) - Stage::head) / Stage::chunk_of(Stage::least_block) <=
+              Stage::most_slots);
+static_assert((Stage::least_block - Stage::head) / Stage::least_chunk <= Stage::most_slots);
 
 }  // namespace heddle::message

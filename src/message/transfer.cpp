@@ -74,6 +74,7 @@ Transfers::Transfers(Core& core, int world_rank, bool crowded)
 }
 
 Transfers::~Transfers() {
+  for (KeptStages::Kept kept; (kept = kept_.take()).stage != nowhere;) release(kept);
   while (Transfer* t = free_) {
     free_ = t->next;
     delete t;
@@ -137,12 +138,12 @@ void Transfers::learn(const Transfer& transfer) {
 
 // False: there is no shared memory.
 bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups) {
-  const node::Offset shared = core_.heap().allocate(sizeof(Stage), 2);
-  if (shared == nowhere) return false;
   const std::size_t bytes = receive.bytes;
-  const bool circles = bytes > Stage::ring_bytes;
+  const node::Offset shared = stage_for(peer, Stage::block_of(bytes));
+  if (shared == nowhere) return false;
+  const bool circles = bytes > Stage::longest_ring;
   new (core_.heap().at<Stage>(shared)) Stage(bytes, circles ? ring_position_ : 0);
-  if (circles) ring_position_ = (ring_position_ + bytes) % Stage::ring_bytes;
+  if (circles) ring_position_ = (ring_position_ + bytes) % Stage::longest_ring;
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes, course);
   transfer.sender_request = rts.request;
   transfer.shared = shared;
@@ -267,7 +268,35 @@ void Transfers::leave(const Transfer& transfer) {
   using Role = Transfer::Role;
   if (transfer.shared == nowhere) return;
   const bool split = transfer.role == Role::split_reader || transfer.role == Role::split_writer;
-  core_.heap().release(transfer.shared, split ? sizeof(Split) : sizeof(Stage));
+  KeptStages::Kept released{transfer.peer, transfer.shared, split ? sizeof(Split) : Stage::block_of(transfer.bytes)};
+  if (transfer.role == Role::packer) {
+    const std::lock_guard guard(mutex_);
+    released = kept_.keep(released);
+  }
+  release(released);
+}
+
+void Transfers::release(const KeptStages::Kept& block) {
+  if (block.stage != nowhere) core_.heap().release(block.stage, block.bytes);
+}
+
+// A block for both ends of a message from that peer: the one that it has read last, if it is done with it. What is kept goes where there is no
+// more memory.
+node::Offset Transfers::stage_for(int peer, std::size_t bytes) {
+  const auto kept = [&](auto... which) {
+    const std::lock_guard guard(mutex_);
+    return kept_.take(which...);
+  };
+  const KeptStages::Kept last = kept(peer, bytes);
+  if (last.stage != nowhere && core_.heap().share(last.stage)) return last.stage;
+  release(last);
+  node::Offset made = nowhere;
+  while ((made = core_.heap().allocate(bytes, 2)) == nowhere) {
+    const KeptStages::Kept spare = kept();
+    if (spare.stage == nowhere) break;
+    release(spare);
+  }
+  return made;
 }
 
 // Of a copy that the kernel has refused: the process may have died just now, before anybody has told us.
@@ -412,8 +441,8 @@ Transfers::Step Transfers::fill(Transfer& transfer) {
   std::uint32_t filled = stage.filled.load(std::memory_order_relaxed);
   bool moved = false;
   // At most what the ring holds at a time: there may be others.
-  for (std::size_t left = stage.slots(); left != 0; --left) {
-    if (filled - stage.emptied.load(std::memory_order_acquire) == stage.slots()) break;
+  for (std::size_t left = stage.slots; left != 0; --left) {
+    if (filled - stage.emptied.load(std::memory_order_acquire) == stage.slots) break;
     const Split::Chunk chunk = stage.split.claim(transfer.bytes, stage.chunk, true);
     if (chunk.bytes == 0) return leave_over(transfer);
     const Request& send = *transfer.request;
@@ -435,7 +464,7 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
   const Request& receive = *transfer.request;
   std::uint32_t emptied = stage.emptied.load(std::memory_order_relaxed);
   bool moved = false;
-  for (std::size_t left = stage.slots(); left != 0 && stage.filled.load(std::memory_order_acquire) != emptied; --left) {
+  for (std::size_t left = stage.slots; left != 0 && stage.filled.load(std::memory_order_acquire) != emptied; --left) {
     const std::size_t n = stage.bytes[stage.slot(emptied)];
     unpack(*receive.datatype, receive.buffer, receive.count, emptied * stage.chunk, stage.place(emptied), n);
     transfer.position += n;

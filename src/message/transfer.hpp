@@ -30,6 +30,7 @@
 #include <mutex>
 
 #include "message/copy_choice.hpp"
+#include "message/kept_stages.hpp"
 #include "message/split.hpp"
 #include "message/stage.hpp"
 #include "node/heap.hpp"
@@ -173,6 +174,8 @@ class Transfers {
   Step leave_over(const Transfer& transfer);
   Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
   void leave(const Transfer& transfer);
+  void release(const KeptStages::Kept& block);
+  node::Offset stage_for(int peer, std::size_t bytes);
   int error_of(const Transfer& transfer, int system_error) const;
   Course course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits);
   bool can_read(int peer, const Rts& rts) const;
@@ -194,9 +197,10 @@ class Transfers {
   CopyChoice choice_;              // under the VNI's protection, as is
   std::uint64_t last_learnt_ = 0;  // when it has learnt something
   std::size_t ring_position_ = 0;  // where the next staged message begins in its ring (stage.hpp)
-  threads::Mutex mutex_;           // of the queue; held for a few instructions
+  threads::Mutex mutex_;           // of the queue and the stages; held for a few instructions
   Transfer* head_ = nullptr;
   Transfer* tail_ = nullptr;
+  KeptStages kept_;
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> chunks_{0};
   Transfer* free_ = nullptr;  // under the VNI's protection

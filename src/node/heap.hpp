@@ -47,6 +47,11 @@ class Heap {
   // A user that was told of the block by the one who allocated it. What orders it behind the block's earlier users went
   // through that process, which the thread sanitizer does not see; here it does.
   void join(Offset block) const { (void)users(block).load(std::memory_order_acquire); }
+  // The only user left of a block that two had gives it to both again. False: the other has not released it.
+  bool share(Offset block) const {
+    std::uint32_t alone = 1;
+    return users(block).compare_exchange_strong(alone, 2, std::memory_order_acquire, std::memory_order_relaxed);
+  }
   // One user is done with the block, and must not touch it any more.
   void release(Offset block, std::size_t bytes);
 

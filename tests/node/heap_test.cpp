@@ -61,6 +61,22 @@ TEST(Heap, ABlockIsFreeWhenEachOfItsUsersHasReleasedIt) {
   EXPECT_EQ(heap.allocate(page), block);
 }
 
+TEST(Heap, TheOnlyUserLeftSharesABlockAgain) {
+  const Segment segment(1 << 20);
+  Heap heap = segment.heap();
+  const Offset block = heap.allocate(page, 2);
+  EXPECT_FALSE(heap.share(block));
+  for (int round = 0; round < 3; ++round) {
+    heap.release(block, page);
+    EXPECT_NE(heap.allocate(page), block);
+    EXPECT_TRUE(heap.share(block));
+    EXPECT_FALSE(heap.share(block));
+  }
+  heap.release(block, page);
+  heap.release(block, page);
+  EXPECT_EQ(heap.allocate(page), block);
+}
+
 TEST(Heap, AFullSegmentIsSaidToBe) {
   const Segment segment(64 * page);
   Heap heap = segment.heap();
