@@ -127,15 +127,15 @@ TEST(Cells, WhoIsNotAnsweredGoesOnThroughTheRing) {
 
 TEST(Cells, AMessageThatFindsNoSlotKeepsItsCell) {
   Pair pair;
-  for (unsigned i = 0; i < Cells::of_a_channel; ++i) EXPECT_NE(pair.send(0, text(8, i)), nullptr);
+  for (unsigned i = 0; i < Cells::of_a_channel; ++i) EXPECT_NE(pair.send(0, text(200, i)), nullptr);
   unsigned slots = Cells::of_a_channel;
-  while (pair.send(0, text(8, slots)) != nullptr) ++slots;
+  while (pair.send(0, text(200, slots)) != nullptr) ++slots;
   EXPECT_EQ(slots, static_cast<unsigned>(SlotCount::usual));
-  const std::byte* const answer = pair.send(1, text(8, 100));
-  EXPECT_EQ(pair.receive(0), text(8, 100));
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(pair.send(0, text(8, 0)), nullptr);
-  EXPECT_EQ(pair.receive(1), text(8, 0));
-  EXPECT_EQ(pair.send(0, text(8, slots)), answer);
+  const std::byte* const answer = pair.send(1, text(200, 100));
+  EXPECT_EQ(pair.receive(0), text(200, 100));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(pair.send(0, text(200, 0)), nullptr);
+  EXPECT_EQ(pair.receive(1), text(200, 0));
+  EXPECT_EQ(pair.send(0, text(200, slots)), answer);
 }
 
 // Both ends at a time, at random: what a thread reads is what the other has written.

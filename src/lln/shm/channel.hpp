@@ -119,7 +119,8 @@ class Producer : public sync::SlotProducer<Native, Channel, Slot> {
   };
   // One thread at a time. It is taken by commit.
   Room reserve(std::uint32_t bytes, const Heap& heap) {
-    if (const Offset cell = cells_.next(); cell != nowhere)
+    // A short one is here for its stamp alone (flux.hpp).
+    if (const Offset cell = bytes <= inline_bytes ? nowhere : cells_.next(); cell != nowhere)
       return {heap.at<std::byte>(cell), {cell, 0, bytes}, Place::cell};
     Room room{nullptr, {}, Place::ring};
     if (ring_.reserve(bytes, channel().bulk_consumed, room.span))
@@ -141,7 +142,9 @@ class Producer : public sync::SlotProducer<Native, Channel, Slot> {
  private:
   sync::ByteRingProducer<Native, bulk_bytes> ring_;
   Cells cells_;
+  std::byte padding_[48];  // the one of a peer is found by a shift
 };
+static_assert(sizeof(Producer) == 128);
 
 // The receiver's end.
 class Consumer : public sync::SlotConsumer<Native, Channel, Slot> {
