@@ -90,8 +90,8 @@ TEST(Cells, AnAnswerLiesWhereTheQuestionLay) {
   EXPECT_FALSE(pair.is_in_ring(0, first));
   EXPECT_EQ(pair.receive(1), text(eager_bytes, 0));
   for (unsigned i = 1; i < 100; ++i) {
-    EXPECT_EQ(pair.send(i % 2, text(200 * i % eager_bytes + 1, i)), first);
-    EXPECT_EQ(pair.receive(1 - i % 2), text(200 * i % eager_bytes + 1, i));
+    EXPECT_EQ(pair.send(i % 2, text(200 * i % 16000 + inline_bytes + 1, i)), first);
+    EXPECT_EQ(pair.receive(1 - i % 2), text(200 * i % 16000 + inline_bytes + 1, i));
   }
 }
 
