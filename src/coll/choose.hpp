@@ -19,6 +19,9 @@ inline constexpr int window = 16;
 // not running, that is less at any length: 8 ranks of 2 cores, allreduce of 4 MiB 7.7 ms and by messages 19.6, allgather of 1 MiB 7.3 and 10.8,
 // reduce-scatter of 1 MiB 11.2 and 27.9 (`collective --mode ...`, a 2-core AMD EPYC VM). The parts of an all-to-all are shorter the more there are
 // to send to.
+//
+// Two or three members with a core each use slots only while waiting costs more than copying: each of their messages lies where its sender has
+// just read one (docs/adr/0079), and a slot where others have.
 inline constexpr std::size_t any_length = ~std::size_t{0};
 constexpr std::size_t shared_bcast(int size, bool crowded) {
   return crowded ? any_length : (size < 4 ? 3 : 256) * kilobyte;
