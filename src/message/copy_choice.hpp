@@ -7,8 +7,11 @@
 // STAR-MPI (Faraj, Yuan, Lowenthal 2006) chooses the algorithms of collectives so.
 //
 // A way is tried with some messages in a row, the first of which do not count: they find in the caches what the other way has left there,
-// and pages that nobody has touched. At the beginning both ends of a pair try the same way at the same time, as long as each receives what
-// the other has sent.
+// and pages that nobody has touched.
+//
+// Two ranks that answer each other have to take the same way: a stage in which each writes what it has read before is several times as
+// fast as one that is used in one direction while the kernel copies in the other, so each would find staging slow for as long as the other
+// does. Therefore the one of lower rank tells the other with its own messages which way it takes (Wish), and that one follows.
 //
 // A kind: messages of at least a power of two of bytes and less than twice that, received while this rank has long messages of its own under
 // way, or not.
