@@ -4,7 +4,7 @@
 #   heddle_mpi_test(NAME name SOURCES file... RANKS n... [MODELS default|few|all [EXCEPT model...]] [ARGS arg...]
 #                   [TIMEOUT seconds] [LABELS label...] [INCLUDES folder...] [LIBRARIES library...]
 #                   [SETTINGS name=value...] [PROPERTIES name value...] [PROCESSES_ONLY] [ONE_NODE]
-#                   [WAITS model...])
+#                   [WAITS model...] [ONE_CORE])
 #
 # MODELS says under which models (models.cmake): `default` (also without it), the model that a user gets who chooses
 # none; `few`, those that stand for all; `all`, for what tests the models themselves: the few with each number of ranks,
@@ -18,18 +18,24 @@
 #
 # ONE_NODE is for what is about memory that ranks share, also when the tests are run with HEDDLE_NODES (docs/guides/networks.md).
 #
+# ONE_CORE: all ranks on one core, so that there are more of them than cores whatever the machine.
+#
 # WAITS names models under which it also runs with each other policy of waiting (HEDDLE_WAIT), with the largest of RANKS
 # (name/POLICY/model/nN). All runs are started by HEDDLE_TEST_UNDER, if that is set.
 include(${CMAKE_CURRENT_LIST_DIR}/models.cmake)
 
 function(heddle_mpi_test)
-  cmake_parse_arguments(T "PROCESSES_ONLY;ONE_NODE" "NAME;MODELS;TIMEOUT"
+  cmake_parse_arguments(T "PROCESSES_ONLY;ONE_NODE;ONE_CORE" "NAME;MODELS;TIMEOUT"
                         "SOURCES;RANKS;EXCEPT;ARGS;LABELS;INCLUDES;LIBRARIES;SETTINGS;PROPERTIES;WAITS" ${ARGN})
   if(T_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "heddle_mpi_test: nothing is given for ${T_KEYWORDS_MISSING_VALUES} of ${T_NAME}")
   endif()
   if(NOT T_TIMEOUT OR T_TIMEOUT LESS HEDDLE_TEST_LIMIT)
     set(T_TIMEOUT ${HEDDLE_TEST_LIMIT})
+  endif()
+  set(under ${HEDDLE_TEST_UNDER})
+  if(T_ONE_CORE)
+    list(PREPEND under ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tests/mpi/one_core.py)
   endif()
   string(MAKE_C_IDENTIFIER mpi_test_${T_NAME} target)
   add_executable(${target} ${T_SOURCES})
@@ -69,7 +75,7 @@ endfunction()
 # Notes heddle_mpi_test's program for runs on nodes that are real (tests/cluster/body.py), a line of a table. What is about memory
 # that ranks share does not apply there, nor what is about the network for tests or shall end in another way than well.
 macro(heddle_note_program target)
-  if(NOT T_ONE_NODE AND NOT "${T_SETTINGS}" MATCHES "HEDDLE_LLN=loopback" AND NOT "${T_PROPERTIES}" MATCHES "PASS_REGULAR_EXPRESSION|WILL_FAIL")
+  if(NOT T_ONE_NODE AND NOT T_ONE_CORE AND NOT "${T_SETTINGS}" MATCHES "HEDDLE_LLN=loopback" AND NOT "${T_PROPERTIES}" MATCHES "PASS_REGULAR_EXPRESSION|WILL_FAIL")
     list(JOIN T_SETTINGS " " settings)
     list(JOIN T_ARGS " " arguments)
     list(JOIN T_RANKS " " ranks)
@@ -107,7 +113,7 @@ macro(heddle_add_runs models ranks)
         list(APPEND environment HEDDLE_WAIT=${more})
       endif()
       add_test(NAME ${name}
-        COMMAND ${HEDDLE_TEST_UNDER} $<TARGET_FILE:mpiexec> --timeout ${limit} --ranks ${kind} -n ${n}
+        COMMAND ${under} $<TARGET_FILE:mpiexec> --timeout ${limit} --ranks ${kind} -n ${n}
                 $<TARGET_FILE:${target}> ${T_ARGS})
       set_tests_properties(${name} PROPERTIES TIMEOUT ${T_TIMEOUT} ENVIRONMENT "${environment}" LABELS "mpi;${T_LABELS}"
                            ${T_PROPERTIES})

@@ -67,6 +67,14 @@ class PeerMemory {
     const std::uint64_t start = record.heap_address.load(std::memory_order_relaxed);
     return start == 0 || address < start ? nullptr : see_in_heap(peer, address - start, n);
   }
+  // Whether this memory of ours may be where others see it.
+  bool shows(const void* address) const {
+    const auto at = reinterpret_cast<std::uint64_t>(address);
+    const RankRecord& record = job_->record();
+    const std::uint64_t start = record.heap_address.load(std::memory_order_relaxed);
+    return at - record.memory_address.load(std::memory_order_relaxed) < job_->heap().size() ||
+           (start != 0 && at >= start);
+  }
 
  private:
   static constexpr std::int16_t unknown = -1;

@@ -30,7 +30,15 @@ bool Core::withdraw(Request& send, Wakeups& wakeups) {
     return true;
   }
   if (!route_.is_remote(send.peer)) {
-    if (send.order == node::nowhere || !claims_.withdraw(send.order)) return false;
+    if (Transfer* const staged = transfers_.claim_untouched(send); staged != nullptr) {
+      if (!claims_.withdraw(staged->claim)) {
+        transfers_.put_back(*staged);
+        return false;
+      }
+      transfers_.drop(*staged);
+    } else if (send.order == node::nowhere || !claims_.withdraw(send.order)) {
+      return false;
+    }
     announced_.erase(&send);
     return true;
   }

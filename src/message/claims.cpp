@@ -7,19 +7,28 @@ namespace heddle::message {
 
 using node::nowhere;
 
-// Takes back those that receivers have dropped.
-bool Claims::collect() {
-  const auto dropped = std::partition(withdrawn_.begin(), withdrawn_.end(), [this](Offset claim) {
-    return heap_.at<Word>(claim)->state.load(std::memory_order_acquire) != State::dropped;
+// Takes back those that receivers are through with.
+void Claims::collect(std::vector<Offset>& from, State over) {
+  const auto through = std::partition(from.begin(), from.end(), [&](Offset claim) {
+    return heap_.at<Word>(claim)->state.load(std::memory_order_acquire) != over;
   });
-  free_.insert(free_.end(), dropped, withdrawn_.end());
-  withdrawn_.erase(dropped, withdrawn_.end());
-  return !free_.empty();
+  free_.insert(free_.end(), through, from.end());
+  from.erase(through, from.end());
+}
+
+std::size_t Claims::unread() {
+  collect(left_, State::received);
+  return left_.size();
 }
 
 Claims::Offset Claims::make() {
-  if (free_.empty() && !collect()) {
+  if (free_.empty()) {
+    collect(withdrawn_, State::dropped);
+    collect(left_, State::received);
+  }
+  if (free_.empty()) {
     free_.reserve(made_ + words);
+    left_.reserve(made_ + words);
     const Offset block = heap_.allocate(words * sizeof(Word));
     if (block == nowhere) return nowhere;
     made_ += words;

@@ -8,7 +8,8 @@
 // across it there drops it. Nothing of it is a pointer that the receiver would follow before it has taken the message.
 //
 // The words are the sender's, who uses them again: of a message that was received, when it is finished; of one that was
-// withdrawn, when the receiver has dropped it. Short messages, which are with their receiver when the send returns, have none.
+// withdrawn, when the receiver has dropped it; of one whose data have left unasked, when it is seen to have been received. Short messages,
+// which are with their receiver when the send returns, have none.
 #pragma once
 
 #include <atomic>
@@ -32,9 +33,13 @@ class Claims {
   // A new one, open; `nowhere` if there is no memory, and then the message cannot be withdrawn.
   Offset make();
   // Messages of which that is not known yet.
-  std::size_t in_use() const { return made_ - free_.size() - withdrawn_.size(); }
+  std::size_t in_use() const { return made_ - free_.size() - withdrawn_.size() - left_.size(); }
   // Its message is finished. There is room for it: make() has seen to that.
   void recycle(Offset claim) { free_.push_back(claim); }
+  // Its message is finished for the sender, and cannot be withdrawn any more, but may not have been received.
+  void leave(Offset claim) { left_.push_back(claim); }
+  // How many of those have not been received.
+  std::size_t unread();
   // Whether the message is the sender's again.
   bool withdraw(Offset claim);
 
@@ -51,12 +56,13 @@ class Claims {
   };
   static constexpr std::size_t words = 64;  // that are allocated together
 
-  bool collect();
+  void collect(std::vector<Offset>& from, State over);
 
   node::Heap& heap_;
   std::size_t made_ = 0;
   std::vector<Offset> free_;
   std::vector<Offset> withdrawn_;
+  std::vector<Offset> left_;
 };
 
 }  // namespace heddle::message

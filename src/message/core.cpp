@@ -345,9 +345,12 @@ void Core::arrive_control(int sender, const Header& header, const std::byte* pay
 void Core::deliver(Request& receive, int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                    Wakeups& wakeups) {
   if (header.kind == MessageKind::rts) {
-    if (outbox_.is_closed(sender)) return end_with(receive, MPIX_ERR_PROC_FAILED, wakeups);
     Rts rts;
     std::memcpy(&rts, payload, sizeof rts);
+    if (outbox_.is_closed(sender)) {
+      transfers_.decline(rts);
+      return end_with(receive, MPIX_ERR_PROC_FAILED, wakeups);
+    }
     if (rts.bytes > receive.capacity) truncate(receive, rts.bytes);
     receive.bytes = std::min<std::size_t>(rts.bytes, receive.capacity);
     if (route_.is_remote(sender)) return streams_.accept(receive, sender, rts, wakeups);
@@ -390,13 +393,15 @@ void Core::signal(Waiter& waiter, Wakeups& wakeups) {
 
 void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
   using Role = Transfer::Role;
-  if (transfer.role != Role::split_writer && transfer.role != Role::packer) {
+  const bool receives = transfer.role != Role::split_writer && transfer.role != Role::packer;
+  if (receives && (!transfer.unasked || transfer.taken)) {
     const Header fin{MessageKind::fin, 0, 0, 0};
     send_control(transfer.peer, fin, &transfer.sender_request, sizeof transfer.sender_request, wakeups);
   }
-  // The sender is only a helper: its request finishes when the receiver says so (FIN).
-  if (transfer.role != Role::split_writer && transfer.role != Role::packer) {
-    transfers_.learn(transfer);
+  if (receives) transfers_.learn(transfer);
+  if (!receives && transfer.unasked) claims_.leave(transfer.claim);
+  // Else the sender is only a helper: its request finishes when the receiver says so (FIN).
+  if (receives || (transfer.unasked && transfer.position == transfer.bytes)) {
     forget_claim(*transfer.request);
     finish(*transfer.request, wakeups);
   }

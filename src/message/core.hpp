@@ -212,6 +212,7 @@ class Core {
   };
   class PeerPackets;
   static bool is_synchronous(const Request& send);
+  static bool may_go_unasked(const Request& send);
   bool goes_unasked(const Request& send) const;
   static Form form_of(const Request& send, bool unasked);
   void announce(Request& send);
@@ -221,6 +222,8 @@ class Core {
   void write(Request& send, lln::MessageKind kind, std::byte* to);
   void has_left(Request& send, lln::MessageKind kind, Wakeups& wakeups);
   lln::Posted post_as(Request& send, const Form& form);
+  Rts rts_of(Request& send);
+  lln::Posted post_rts_here(Request& send, const lln::Header& header, Wakeups& wakeups);
   lln::Posted post_request(Request& send, Wakeups& wakeups);
   bool collects(int peer) const;
   bool is_held(int peer);
@@ -243,6 +246,8 @@ class Core {
   void sweep_receives(const Verdicts& verdicts, Wakeups& wakeups);
   void sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups);
   void tell_pending(Request& receive, Wakeups& wakeups);
+  void decline(const Unexpected& message);
+  void decline(int sender, const lln::Header& header, const std::byte* payload);
   bool receive(Unexpected& message);
   bool is_withdrawn(const Unexpected& message);
   bool withdraw(Request& send, Wakeups& wakeups);

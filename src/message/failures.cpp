@@ -47,6 +47,7 @@ bool Core::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
   });
   const bool complete = transfers_.abandon(verdicts, [&](Transfer& transfer) {
     using Role = Transfer::Role;
+    if (transfer.unasked && transfer.role == Role::packer) claims_.recycle(transfer.claim);
     if (transfer.role == Role::packer || transfer.role == Role::split_writer) return;  // its send has been announced
     end_with(*transfer.request, MPIX_ERR_PROC_FAILED, wakeups);
   });
@@ -125,6 +126,7 @@ void Core::sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups) {
   while (Unexpected* const message = matcher_.find_unexpected_if(is_lost)) {
     Request* const send = message->local;
     matcher_.remove_unexpected(*message);
+    if (send == nullptr) decline(*message);
     drop_unexpected(*message);
     if (send != nullptr) end_with(*send, verdicts.of_send(send->context, send->peer), wakeups);
   }

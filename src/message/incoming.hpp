@@ -27,7 +27,7 @@ inline bool is_whole(const lln::Header& header, int ranks, const std::byte* payl
     Rts rts;
     if (bytes != sizeof rts) return false;
     std::memcpy(&rts, payload, sizeof rts);
-    return rts.request != 0 && rts.address == 0 && rts.claim == node::nowhere;
+    return rts.request != 0 && rts.address == 0 && rts.claim == node::nowhere && rts.stage == node::nowhere;
   }
   if (header.kind == lln::MessageKind::eager_ack) {
     Acknowledged acknowledged;

@@ -5,7 +5,7 @@
 
 namespace heddle::message {
 
-// A buffered send is a standard send of a copy (p2p/buffer.hpp).
-enum class Mode : std::uint32_t { standard, synchronous, ready };
+// A buffered send is a standard send of a copy (p2p/buffer.hpp), for whose end nobody waits.
+enum class Mode : std::uint32_t { standard, synchronous, ready, buffered };
 
 }  // namespace heddle::message

@@ -18,6 +18,9 @@ using lln::Posted;
 
 namespace {
 
+// Messages of a VNI that have gone unasked and that their receivers have not taken.
+constexpr std::size_t most_unread = 16;
+
 // An item's payload, for what is no send.
 void copy_payload(const OutboxItem& item, std::byte* to) { std::memcpy(to, item.payload, item.bytes); }
 
@@ -41,10 +44,7 @@ Core::Form Core::form_of(const Request& send, bool unasked) {
 
 void Core::write(Request& send, MessageKind kind, std::byte* to) {
   if (kind == MessageKind::rts) {
-    Rts rts{send.capacity, name_for_receiver(send), 0, claim_for_receiver(send), {}};
-    if (!route_.is_remote(send.peer) && is_run(*send.datatype, send.count))
-      rts.address = reinterpret_cast<std::uint64_t>(run_start(*send.datatype, send.buffer));
-    if (!route_.is_remote(send.peer)) rts.wishes = transfers_.wishes(send.peer, send.capacity);
+    const Rts rts = rts_of(send);
     std::memcpy(to, &rts, sizeof rts);
     return;
   }
@@ -54,6 +54,34 @@ void Core::write(Request& send, MessageKind kind, std::byte* to) {
     to += sizeof acknowledged;
   }
   pack(*send.datatype, send.buffer, send.count, 0, to, send.capacity);
+}
+
+Rts Core::rts_of(Request& send) {
+  return {send.capacity, name_for_receiver(send), 0, claim_for_receiver(send), {}, node::nowhere};
+}
+
+// Whether its sender may have done with it before it is received, and gains by that.
+bool Core::may_go_unasked(const Request& send) {
+  const auto mode = static_cast<Mode>(send.mode);
+  return mode != Mode::synchronous && mode != Mode::buffered;
+}
+
+// Within a node: how the data could come the receiver learns, too, and where they do come, if they go unasked. What has not left keeps no stage.
+Posted Core::post_rts_here(Request& send, const lln::Header& header, Wakeups& wakeups) {
+  Rts rts = rts_of(send);
+  if (is_run(*send.datatype, send.count)) rts.address = reinterpret_cast<std::uint64_t>(run_of(send));
+  rts.wishes = transfers_.wishes(send.peer, send.capacity);
+  if (send.order != node::nowhere && may_go_unasked(send) &&
+      claims_.unread() + transfers_.packed_unasked() < most_unread)
+    rts.stage = transfers_.offer(send);
+  const Posted posted =
+      route_.post(send.peer, header, sizeof rts, [&](std::byte* to) { std::memcpy(to, &rts, sizeof rts); });
+  if (rts.stage == node::nowhere) return posted;
+  if (posted == Posted::done)
+    transfers_.begin(send, rts.stage, wakeups);
+  else
+    transfers_.take_back(send.peer, rts.stage);
+  return posted;
 }
 
 // It gets the word that it can be taken back by, and is kept in mind where its receiver may fail.
@@ -99,7 +127,8 @@ Posted Core::post_request(Request& send, Wakeups& wakeups) {
   // Kept if there is no room now, for the next attempt. Between nodes no word is shared.
   if (form.header.kind != MessageKind::eager && send.order == node::nowhere && !route_.is_remote(send.peer))
     announce(send);
-  Posted posted = post_as(send, form);
+  const bool asks_here = form.header.kind == MessageKind::rts && !route_.is_remote(send.peer);
+  Posted posted = asks_here ? post_rts_here(send, form.header, wakeups) : post_as(send, form);
   if (posted == Posted::no_credit) {
     form = form_of(send, false);
     posted = post_as(send, form);

@@ -25,13 +25,16 @@
 
 namespace heddle::message {
 
-// In memory that both ranks see, at the start of a block of block_of(message) bytes, before the ring. The receiver makes it.
+// In memory that both ranks see, at the start of a block of block_of(message) bytes, before the ring. The receiver makes it, or, of a message
+// that goes unasked, the sender.
 struct alignas(64) Stage {
   static constexpr std::size_t least_block = 64 * 1024, longest_block = 2048 * 1024;
   static constexpr std::size_t head = 4096;  // bytes of a block before its ring, whose chunks so begin with a page
   static constexpr std::size_t longest_ring = longest_block - head;
+  static constexpr std::size_t longest_unasked =
+      256 * 1024;  // the longest message that its sender stages before it has been asked for
   static constexpr std::size_t least_chunk = 4 * 1024, longest_chunk = 32 * 1024;
-  static constexpr std::size_t most_slots = longest_ring / longest_chunk;
+  static constexpr std::size_t most_slots = (longest_ring + longest_chunk - 1) / longest_chunk;
 
   // A power of two: the heap has no others.
   static constexpr std::size_t block_of(std::size_t message) {
@@ -42,14 +45,22 @@ struct alignas(64) Stage {
     return std::clamp(message / 4 / Split::unit * Split::unit, least_chunk, longest_chunk);
   }
 
+  // As many as a ring has; a message that fits into it as a whole needs no more than it has chunks, the last of which may be short.
+  static constexpr std::size_t slots_of(std::size_t message) {
+    const std::size_t ring = block_of(message) - head, chunk = chunk_of(message);
+    return message <= ring ? (message + chunk - 1) / chunk : ring / chunk;
+  }
+
   // Its first chunk comes to the place `begin` of the ring, or a little before it.
   Stage(std::size_t message, std::size_t begin)
-      : chunk(chunk_of(message)), slots((block_of(message) - head) / chunk), first(begin / chunk) {}
+      : message(message), chunk(chunk_of(message)), slots(slots_of(message)), first(begin / chunk) {}
 
+  std::size_t block() const { return block_of(message); }
   std::size_t slot(std::uint32_t number) const { return (first + number) % slots; }
   std::byte* place(std::uint32_t number) { return reinterpret_cast<std::byte*>(this) + head + slot(number) * chunk; }
 
   Split split{};  // which parts of the message have been taken; `moved` counts what the sender has written by itself
+  const std::size_t message;  // bytes
   const std::size_t chunk;
   const std::size_t slots;
   const std::size_t first;                            // the slot of chunk 0
@@ -58,8 +69,7 @@ struct alignas(64) Stage {
   std::uint32_t bytes[most_slots];                    // in each slot
 };
 static_assert(sizeof(Stage) <= Stage::head);
-static_assert((Stage::block_of(Stage::least_block) - Stage::head) / Stage::chunk_of(Stage::least_block) <=
-              Stage::most_slots);
-static_assert((Stage::least_block - Stage::head) / Stage::least_chunk <= Stage::most_slots);
+static_assert(Stage::longest_unasked <= Stage::longest_ring);
+static_assert(Stage::slots_of(Stage::longest_ring) <= Stage::most_slots);
 
 }  // namespace heddle::message

@@ -33,14 +33,6 @@ namespace {
 
 const Request& request_at(std::uint64_t address) { return *reinterpret_cast<const Request*>(address); }
 
-std::byte* run_of(const Request& request) {
-  return static_cast<std::byte*>(run_start(*request.datatype, request.buffer));
-}
-
-}  // namespace
-
-namespace {
-
 // A variable that says from how many bytes on copies are of some kind.
 bool wanted_bytes(const char* variable, std::size_t otherwise, std::size_t& bytes) {
   const std::string wanted = setting(variable);
@@ -56,19 +48,17 @@ bool wanted_bytes(const char* variable, std::size_t otherwise, std::size_t& byte
   return false;
 }
 
-// Nanoseconds for which one side waits for the other, if that may be there: several times what a chunk takes.
-constexpr std::int64_t patience = 4'000;
-
 }  // namespace
+
+std::byte* run_of(const Request& request) {
+  return static_cast<std::byte*>(run_start(*request.datatype, request.buffer));
+}
 
 bool wanted_split(std::size_t& bytes) { return wanted_bytes("HEDDLE_SPLIT_COPY", split_bytes, bytes); }
 bool wanted_staged(std::size_t& bytes) { return wanted_bytes("HEDDLE_STAGED_COPY", 0, bytes); }
 
 Transfers::Transfers(Core& core, int world_rank, bool crowded)
-    : core_(core),
-      world_rank_(world_rank),
-      patience_(crowded ? 0 : patience),
-      chooses_(setting("HEDDLE_STAGED_COPY").empty()) {
+    : core_(core), world_rank_(world_rank), crowded_(crowded), chooses_(setting("HEDDLE_STAGED_COPY").empty()) {
   (void)wanted_split(split_from_);  // the engine has seen that they are well formed
   (void)wanted_staged(staged_from_);
 }
@@ -84,6 +74,7 @@ Transfers::~Transfers() {
 // ---- beginnings, under the VNI's protection
 
 void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
+  if (rts.stage != nowhere) return accept_unasked(receive, peer, rts, wakeups);
   const std::size_t bytes = receive.bytes;
   const bool readable = bytes == 0 || can_read(peer, rts);
   const bool far = !core_.peer_memory().same_space(peer);
@@ -137,30 +128,6 @@ void Transfers::learn(const Transfer& transfer) {
 }
 
 // False: there is no shared memory.
-bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups) {
-  const std::size_t bytes = receive.bytes;
-  const node::Offset shared = stage_for(peer, Stage::block_of(bytes));
-  if (shared == nowhere) return false;
-  const bool circles = bytes > Stage::longest_ring;
-  new (core_.heap().at<Stage>(shared)) Stage(bytes, circles ? ring_position_ : 0);
-  if (circles) ring_position_ = (ring_position_ + bytes) % Stage::longest_ring;
-  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes, course);
-  transfer.sender_request = rts.request;
-  transfer.shared = shared;
-  if (is_run(*receive.datatype, receive.count)) transfer.run = run_of(receive);
-  transfer.alone = transfer.run != nullptr && can_read(peer, rts);
-  if (transfer.alone) {
-    transfer.remote_address = rts.address;
-    transfer.process = core_.peer_memory().process_of(peer);
-  }
-  count_held(core_.counters(), instruments::Count::staged);
-  const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(transfer.run), bytes, shared, Protocol::staged};
-  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
-  start(transfer, wakeups);
-  return true;
-}
-
-// The same.
 bool Transfers::accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, const Course& course,
                              Wakeups& wakeups) {
   const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
@@ -263,42 +230,6 @@ Transfer* Transfers::take_abandoned(const Verdicts& verdicts, bool& complete) {
   return abandoned;
 }
 
-// Its share of the memory that was for both.
-void Transfers::leave(const Transfer& transfer) {
-  using Role = Transfer::Role;
-  if (transfer.shared == nowhere) return;
-  const bool split = transfer.role == Role::split_reader || transfer.role == Role::split_writer;
-  KeptStages::Kept released{transfer.peer, transfer.shared, split ? sizeof(Split) : Stage::block_of(transfer.bytes)};
-  if (transfer.role == Role::packer) {
-    const std::lock_guard guard(mutex_);
-    released = kept_.keep(released);
-  }
-  release(released);
-}
-
-void Transfers::release(const KeptStages::Kept& block) {
-  if (block.stage != nowhere) core_.heap().release(block.stage, block.bytes);
-}
-
-// A block for both ends of a message from that peer: the one that it has read last, if it is done with it. What is kept goes where there is no
-// more memory.
-node::Offset Transfers::stage_for(int peer, std::size_t bytes) {
-  const auto kept = [&](auto... which) {
-    const std::lock_guard guard(mutex_);
-    return kept_.take(which...);
-  };
-  const KeptStages::Kept last = kept(peer, bytes);
-  if (last.stage != nowhere && core_.heap().share(last.stage)) return last.stage;
-  release(last);
-  node::Offset made = nowhere;
-  while ((made = core_.heap().allocate(bytes, 2)) == nowhere) {
-    const KeptStages::Kept spare = kept();
-    if (spare.stage == nowhere) break;
-    release(spare);
-  }
-  return made;
-}
-
 // Of a copy that the kernel has refused: the process may have died just now, before anybody has told us.
 int Transfers::error_of(const Transfer& transfer, int system_error) const {
   const bool died = system_error == ESRCH && core_.survives_failures() && transfer.process != this_process;
@@ -311,6 +242,7 @@ void Transfers::end_later(Transfer& transfer) {
 }
 
 void Transfers::retire(Transfer& transfer) {
+  if (transfer.unasked && transfer.role == Transfer::Role::packer) --packed_unasked_;
   transfer.next = free_;
   free_ = &transfer;
   active_.fetch_sub(1, std::memory_order_relaxed);
@@ -432,74 +364,6 @@ Transfers::Step Transfers::share(Transfer& transfer) {
   chunks_.fetch_add(1, std::memory_order_release);
   const std::size_t moved = split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel) + chunk.bytes;
   if (!reader && moved == transfer.bytes) core_.route().wake(transfer.peer);
-  return Step::moved;
-}
-
-// The sender's part. It touches its request only while it has a chunk: the receiver may have got everything, and FIN be here.
-Transfers::Step Transfers::fill(Transfer& transfer) {
-  auto& stage = *core_.heap().at<Stage>(transfer.shared);
-  std::uint32_t filled = stage.filled.load(std::memory_order_relaxed);
-  bool moved = false;
-  // At most what the ring holds at a time: there may be others.
-  for (std::size_t left = stage.slots; left != 0; --left) {
-    if (filled - stage.emptied.load(std::memory_order_acquire) == stage.slots) break;
-    const Split::Chunk chunk = stage.split.claim(transfer.bytes, stage.chunk, true);
-    if (chunk.bytes == 0) return leave_over(transfer);
-    const Request& send = *transfer.request;
-    pack(*send.datatype, send.buffer, send.count, chunk.at, stage.place(filled), chunk.bytes);
-    stage.bytes[stage.slot(filled)] = static_cast<std::uint32_t>(chunk.bytes);
-    chunks_.fetch_add(1, std::memory_order_release);
-    stage.filled.store(++filled, std::memory_order_release);
-    core_.route().wake(transfer.peer);
-    moved = true;
-  }
-  if (!moved && transfer.alone) return take_from_back(transfer, stage);
-  transfer.waits_until = 0;
-  return moved ? Step::moved : Step::waits;
-}
-
-// The receiver's.
-Transfers::Step Transfers::empty(Transfer& transfer) {
-  auto& stage = *core_.heap().at<Stage>(transfer.shared);
-  const Request& receive = *transfer.request;
-  std::uint32_t emptied = stage.emptied.load(std::memory_order_relaxed);
-  bool moved = false;
-  for (std::size_t left = stage.slots; left != 0 && stage.filled.load(std::memory_order_acquire) != emptied; --left) {
-    const std::size_t n = stage.bytes[stage.slot(emptied)];
-    unpack(*receive.datatype, receive.buffer, receive.count, emptied * stage.chunk, stage.place(emptied), n);
-    transfer.position += n;
-    stage.emptied.store(++emptied, std::memory_order_release);
-    core_.route().wake(transfer.peer);
-    moved = true;
-  }
-  if (transfer.position + stage.split.moved.load(std::memory_order_acquire) == transfer.bytes) {
-    if (const auto failed = stage.split.failed.load(std::memory_order_relaxed); failed != 0)
-      transfer.request->error = error_of(transfer, static_cast<int>(failed));
-    return leave_over(transfer);
-  }
-  if (!moved && transfer.alone) return take_from_back(transfer, stage);
-  transfer.waits_until = 0;
-  return moved ? Step::moved : Step::waits;
-}
-
-// The other side does nothing.
-Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
-  const std::int64_t now = platform::Native::now();
-  if (transfer.waits_until == 0) transfer.waits_until = now + patience_;
-  if (now < transfer.waits_until) return Step::moved;  // so that nobody sleeps meanwhile
-  const Split::Chunk chunk = stage.split.claim(transfer.bytes, split_chunk, false);
-  if (chunk.bytes == 0) return Step::waits;  // it has the rest in hand
-  const bool reads = transfer.role == Transfer::Role::unpacker;
-  const int error = move_bytes(reads ? Direction::read : Direction::write, transfer.process, transfer.run + chunk.at,
-                               transfer.remote_address + chunk.at, chunk.bytes);
-  if (error != 0) stage.split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
-  if (reads) {
-    transfer.position += chunk.bytes;
-  } else {
-    chunks_.fetch_add(1, std::memory_order_release);
-    stage.split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel);
-    core_.route().wake(transfer.peer);
-  }
   return Step::moved;
 }
 

@@ -4,7 +4,7 @@
 // decides how the data travel and, unless it can do it alone, tells the sender (CTS):
 //
 //   staged copy   through a ring of chunks in shared memory, one side packing while the other unpacks: between processes, of any
-//                 layout (stage.hpp)
+//                 layout (stage.hpp). With more ranks than cores one that is not too long is staged unasked (staged.cpp)
 //   split copy    from so many bytes on, if one of the buffers is a run (between processes, both), the two sides share the work: one
 //                 claims chunks from the front, the other from the back, the receiver reads, the sender writes; whoever is not there
 //                 simply claims none (Díaz-Martín 2014, section III)
@@ -53,6 +53,7 @@ struct Rts {              // payload of an RTS
   std::uint64_t address;  // of the data if they are one run, else 0
   node::Offset claim;
   std::array<Wish, 2> wishes;  // while the receiver has no long messages of its own under way, and while it has
+  node::Offset stage;          // of a message that goes unasked, else nowhere
 };
 
 struct Acknowledged {     // begins the payload of an eager_ack
@@ -94,9 +95,12 @@ struct Transfer {
   std::size_t position = 0;      // unpacker: moved so far, by itself
   std::int64_t waits_until = 0;  // staged: for the other, before it copies alone; 0: it does not wait
   bool alone = false;            // staged: it can
-  bool over = false;             // and only to be concluded: there was no memory for that
-  std::byte* run = nullptr;      // split and staged copy between processes: the data at our end
-  std::byte* seen = nullptr;     // the peer's run, if we see it where it is
+  bool unasked = false;  // staged: by the sender, who finishes alone unless the receiver has taken some of it by itself
+  bool taken = false;    // unasked: it has
+  node::Offset claim = node::nowhere;  // packer of a message that goes unasked: its send's
+  bool over = false;                   // and only to be concluded: there was no memory for that
+  std::byte* run = nullptr;            // split and staged copy between processes: the data at our end
+  std::byte* seen = nullptr;           // the peer's run, if we see it where it is
   std::uint64_t sender_request = 0;
   std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
   pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours
@@ -110,6 +114,9 @@ struct Transfer {
 // nothing the fastest way is taken (copy_choice.hpp).
 bool wanted_split(std::size_t& bytes);
 bool wanted_staged(std::size_t& bytes);
+
+// Where the data lie of a message that is one run.
+std::byte* run_of(const Request& request);
 
 class Transfers {
  public:
@@ -129,6 +136,18 @@ class Transfers {
   void cleared(int peer, const Cts& cts, Wakeups& wakeups);
   // What an RTS of so many bytes to the peer shall tell.
   std::array<Wish, 2> wishes(int peer, std::size_t bytes);
+  // A stage for a message that goes unasked, for its RTS; nowhere: it is to be asked for. With the RTS on its way it begins; or it is taken back.
+  node::Offset offer(const Request& send);
+  void begin(Request& send, node::Offset stage, Wakeups& wakeups);
+  void take_back(int peer, node::Offset stage);
+  // How many sends that go unasked are being packed.
+  std::size_t packed_unasked() const { return packed_unasked_; }
+  // What an RTS brings is not wanted.
+  void decline(const Rts& rts);
+  // The transfer of a send that goes unasked, of which nobody has packed anything, as claim() gives it; null: there is none. To be put back, or
+  // dropped.
+  Transfer* claim_untouched(const Request& send);
+  void drop(Transfer& transfer);
 
   // Not under protection. Takes a transfer that nobody works on, moves a piece of it, and puts it back, unless the step
   // was the last: then Core::end_transfer, under protection, concludes it.
@@ -174,10 +193,13 @@ class Transfers {
   Step leave_over(const Transfer& transfer);
   Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
   void leave(const Transfer& transfer);
-  void release(const KeptStages::Kept& block);
+  bool goes_unasked(const Request& send);
+  void keep(const KeptStages::Kept& stage);
+  void release(const KeptStages::Kept& stage);
   node::Offset stage_for(int peer, std::size_t bytes);
   int error_of(const Transfer& transfer, int system_error) const;
   Course course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits);
+  void accept_unasked(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
   bool can_read(int peer, const Rts& rts) const;
   bool can_split(const Request& receive, int peer, const Rts& rts) const;
   bool accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups);
@@ -190,7 +212,7 @@ class Transfers {
 
   Core& core_;
   const int world_rank_;
-  const std::int64_t patience_;  // nanoseconds, with the other side of a staged copy
+  const bool crowded_;
   std::size_t split_from_ = split_bytes;
   std::size_t staged_from_ = 0;
   bool chooses_;                   // between processes: nobody has said which messages are staged
@@ -203,7 +225,8 @@ class Transfers {
   KeptStages kept_;
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> chunks_{0};
-  Transfer* free_ = nullptr;  // under the VNI's protection
+  Transfer* free_ = nullptr;  // under the VNI's protection, as is
+  std::size_t packed_unasked_ = 0;
 };
 
 }  // namespace heddle::message

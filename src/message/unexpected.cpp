@@ -38,12 +38,25 @@ std::uint64_t Core::name_of_request(const Header& header, const std::byte* paylo
   return named(header, payload).request;
 }
 
+// What an unexpected message has brought beside its announcement is given back.
+void Core::decline(const Unexpected& message) { decline(message.sender, message.header, message.payload); }
+
+void Core::decline(int sender, const Header& header, const std::byte* payload) {
+  if (header.kind != MessageKind::rts || route_.is_remote(sender)) return;
+  Rts rts;
+  std::memcpy(&rts, payload, sizeof rts);
+  transfers_.decline(rts);
+}
+
 // Whether an unexpected message is the receiver's from here on. Else it is to be dropped.
 bool Core::receive(Unexpected& message) {
   if (message.received || message.local != nullptr) return true;
   const node::Offset claim = claim_of(message.header, message.payload);
   message.received = Claims::receive(heap(), claim);
-  if (!message.received) Claims::drop(heap(), claim);
+  if (!message.received) {
+    decline(message);
+    Claims::drop(heap(), claim);
+  }
   return message.received;
 }
 
@@ -51,6 +64,7 @@ bool Core::is_withdrawn(const Unexpected& message) {
   if (message.received || message.local != nullptr) return false;
   const node::Offset claim = claim_of(message.header, message.payload);
   if (!Claims::is_withdrawn(heap(), claim)) return false;
+  decline(message);
   Claims::drop(heap(), claim);
   return true;
 }
@@ -97,6 +111,7 @@ void Core::deliver_rts(Request& receive, int sender, const Header& header, const
   }
   const node::Offset claim = claim_of(header, payload);
   if (!Claims::receive(heap(), claim)) [[unlikely]] {
+    decline(sender, header, payload);
     Claims::drop(heap(), claim);
     return matcher_.put_back(receive);
   }

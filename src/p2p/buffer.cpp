@@ -110,8 +110,8 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
   // It stands there first: what has been sent must not be forgotten.
   const auto placed = blocks_.insert(place, std::move(block));
   try {
-    placed->request =
-        &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), peer, tag);
+    placed->request = &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE),
+                             peer, tag, message::Mode::buffered);
   } catch (const std::bad_alloc&) {
     blocks_.erase(placed);
     throw;

@@ -22,6 +22,10 @@ std::vector<std::byte> bytes_of(const T& value) {
   return bytes;
 }
 
+Rts rts(std::uint64_t address, node::Offset claim, node::Offset stage) {
+  return {100'000, 7, address, claim, {}, stage};
+}
+
 bool is_whole(MessageKind kind, const std::vector<std::byte>& bytes) {
   return message::is_whole(Header{kind, 0, 0, 0}, 2, bytes.data(), bytes.size());
 }
@@ -31,7 +35,7 @@ std::optional<Answer> answer(MessageKind kind, const std::vector<std::byte>& byt
 
 TEST(Incoming, TakesWhatRanksSay) {
   EXPECT_TRUE(is_whole(MessageKind::eager, {}));
-  EXPECT_TRUE(is_whole(MessageKind::rts, bytes_of(Rts{100'000, 7, 0, node::nowhere})));
+  EXPECT_TRUE(is_whole(MessageKind::rts, bytes_of(rts(0, node::nowhere, node::nowhere))));
   EXPECT_TRUE(is_whole(MessageKind::eager_ack, bytes_of(Acknowledged{7, node::nowhere})));
   EXPECT_EQ(answer(MessageKind::fin, bytes_of(std::uint64_t{7}))->what, Answer::What::finished);
   EXPECT_EQ(answer(MessageKind::retracted, bytes_of(std::uint64_t{7}))->what, Answer::What::withdrawn);
@@ -39,8 +43,9 @@ TEST(Incoming, TakesWhatRanksSay) {
 }
 
 TEST(Incoming, RefusesWhatOnlyAPeerOfTheNodeMaySay) {
-  EXPECT_FALSE(is_whole(MessageKind::rts, bytes_of(Rts{100'000, 7, 0x1000, node::nowhere}))) << "an address of ours";
-  EXPECT_FALSE(is_whole(MessageKind::rts, bytes_of(Rts{100'000, 7, 0, 64}))) << "a word of shared memory";
+  EXPECT_FALSE(is_whole(MessageKind::rts, bytes_of(rts(0x1000, node::nowhere, node::nowhere)))) << "an address of ours";
+  EXPECT_FALSE(is_whole(MessageKind::rts, bytes_of(rts(0, 64, node::nowhere)))) << "a word of shared memory";
+  EXPECT_FALSE(is_whole(MessageKind::rts, bytes_of(rts(0, node::nowhere, 64)))) << "a stage";
   EXPECT_FALSE(is_whole(MessageKind::eager_ack, bytes_of(Acknowledged{7, 64})));
   EXPECT_FALSE(answer(MessageKind::cts, bytes_of(Cts{7, 8, 9, 64, Protocol::split})));
   EXPECT_FALSE(answer(MessageKind::cts, bytes_of(Cts{7, 8, 9, 64, Protocol::staged})));
@@ -52,7 +57,7 @@ TEST(Incoming, BelievesNoGarbage) {
   std::printf("seed %u\n", seed);
   std::mt19937_64 random(seed);
   const std::vector<std::byte> good[] = {
-      bytes_of(Rts{100'000, 7, 0, node::nowhere}), bytes_of(Acknowledged{7, node::nowhere}),
+      bytes_of(rts(0, node::nowhere, node::nowhere)), bytes_of(Acknowledged{7, node::nowhere}),
       bytes_of(Cts{7, 8, 9, node::nowhere, Protocol::stream}), bytes_of(std::uint64_t{7})};
   for (int round = 0; round < 300'000; ++round) {
     const std::vector<std::byte>& model = good[random() % 4];
