@@ -76,7 +76,10 @@ Posted Core::post_rts_here(Request& send, const lln::Header& header, Wakeups& wa
     rts.stage = transfers_.offer(send);
   const Posted posted =
       route_.post(send.peer, header, sizeof rts, [&](std::byte* to) { std::memcpy(to, &rts, sizeof rts); });
-  if (rts.stage == node::nowhere) return posted;
+  if (rts.stage == node::nowhere) {
+    transfers_.note_sent();
+    return posted;
+  }
   if (posted == Posted::done)
     transfers_.begin(send, rts.stage, wakeups);
   else

@@ -101,10 +101,13 @@ void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wake
 
 // Between processes. By the kernel means that both sides share the copying, or, while this rank has messages of its own under way, that it
 // reads alone. If it has none and they cannot share, the message is staged: to read alone would leave the sender with nothing to do.
+// With more ranks than cores nothing is learnt, and a rank that sends long messages between those that it receives is busy, whether or not one
+// is under way just now (docs/adr/0081).
 Course Transfers::course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits) {
   if (!readable) return {Copying::staged};
   if (!chooses_) return {bytes >= staged_from_ ? Copying::staged : Copying::by_kernel};
-  const bool busy = core_.has_announced();
+  const bool busy = core_.has_announced() || (crowded_ && std::exchange(has_sent_, false));
+  if (crowded_) return {Copying::by_kernel, busy};
   if (!busy && !splits) return {Copying::staged};
   const Wish theirs = peer < world_rank_ ? rts.wishes[busy ? 1 : 0] : Wish::none;
   const Copying way = theirs == Wish::none     ? choice_.choose({bytes, busy})

@@ -12,7 +12,7 @@
 //                 process_vm_readv
 //
 // Between processes a message is staged, or copied by the kernel, whichever has been faster (copy_choice.hpp): split, or singly while the
-// receiver has long messages of its own under way.
+// receiver has long messages of its own under way. With more ranks than cores the kernel copies what has not come unasked (docs/adr/0081).
 //
 // The memory of another process that is mapped here, too (mpiexec -shared-heap), is read and written like one's own: such messages are copied
 // once, as those of ranks of one process are.
@@ -140,6 +140,8 @@ class Transfers {
   node::Offset offer(const Request& send);
   void begin(Request& send, node::Offset stage, Wakeups& wakeups);
   void take_back(int peer, node::Offset stage);
+  // A long message has been announced that does not go unasked.
+  void note_sent() { has_sent_ = true; }
   // How many sends that go unasked are being packed.
   std::size_t packed_unasked() const { return packed_unasked_; }
   // What an RTS brings is not wanted.
@@ -218,6 +220,7 @@ class Transfers {
   bool chooses_;                   // between processes: nobody has said which messages are staged
   CopyChoice choice_;              // under the VNI's protection, as is
   std::uint64_t last_learnt_ = 0;  // when it has learnt something
+  bool has_sent_ = false;          // a long message, since it has received one by the kernel
   std::size_t ring_position_ = 0;  // where the next staged message begins in its ring (stage.hpp)
   threads::Mutex mutex_;           // of the queue and the stages; held for a few instructions
   Transfer* head_ = nullptr;
