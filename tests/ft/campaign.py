@@ -26,6 +26,8 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=1, help="that the ranks pretend to be on")
     parser.add_argument("--threads", type=int, default=1, help="ranks of a process, which die together")
     arguments = parser.parse_args()
+    if not 0 <= arguments.first <= 2**32 - arguments.seeds:
+        parser.error("--first: seeds have 32 bits")
 
     models = arguments.models.split(",")
     print(f"seeds {arguments.first} to {arguments.first + arguments.seeds - 1}", flush=True)
