@@ -30,14 +30,13 @@ bool Core::withdraw(Request& send, Wakeups& wakeups) {
     return true;
   }
   if (!route_.is_remote(send.peer)) {
-    if (Transfer* const staged = transfers_.claim_untouched(send); staged != nullptr) {
-      if (!claims_.withdraw(staged->claim)) {
-        transfers_.put_back(*staged);
-        return false;
-      }
+    Transfer* const staged = transfers_.claim_untouched(send);
+    if (staged != nullptr && claims_.withdraw(staged->claim)) {
       transfers_.drop(*staged);
-    } else if (send.order == node::nowhere || !claims_.withdraw(send.order)) {
-      return false;
+    } else {
+      if (staged != nullptr)
+        transfers_.put_back(*staged);  // or it is of an earlier send, which its receiver has fetched
+      if (send.order == node::nowhere || !claims_.withdraw(send.order)) return false;
     }
     announced_.erase(&send);
     return true;

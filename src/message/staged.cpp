@@ -139,7 +139,8 @@ void Transfers::leave(const Transfer& transfer) {
   if (transfer.role == Role::split_reader || transfer.role == Role::split_writer)
     return core_.heap().release(transfer.shared, sizeof(Split));
   const KeptStages::Kept stage{transfer.peer, transfer.shared, core_.heap().at<Stage>(transfer.shared)->block()};
-  // Of the two, the one who does not make stages for messages of this length has it for the next one in the other direction.
+  // Kept by whoever makes the stage of the next message in the other direction, which is written by the one who has just read this one: a
+  // receiver makes it, or, of a message that goes unasked, the sender.
   if ((transfer.role == Role::packer) != transfer.unasked) return keep(stage);
   release(stage);
 }
