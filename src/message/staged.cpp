@@ -22,7 +22,6 @@ namespace heddle::message {
 
 using boot::Direction;
 using boot::move_bytes;
-using boot::this_process;
 using lln::Header;
 using lln::MessageKind;
 using node::nowhere;

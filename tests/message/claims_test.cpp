@@ -35,6 +35,7 @@ TEST_F(ClaimsTest, AMessageIsTheReceiversOrTheSendersAgain) {
 
 TEST_F(ClaimsTest, OneThatIsLeftIsUnreadUntilItIsReceived) {
   std::vector<Claims::Offset> left;
+  left.reserve(5);
   for (int i = 0; i < 5; ++i) left.push_back(claims_.make());
   for (const Claims::Offset claim : left) claims_.leave(claim);
   EXPECT_EQ(claims_.in_use(), 0U);
