@@ -46,7 +46,9 @@ inline constexpr std::array variables{
              "Progress on cores that would idle while the program computes; with defer they also submit nonblocking "
              "sends of from=BYTES (default 2048) on",
              "guides/progress.md"},
-    Variable{"HEDDLE_STAGED_COPY", "BYTES|never", "what has been faster for messages of such a length",
+    Variable{"HEDDLE_STAGED_COPY", "BYTES|never",
+             "what has been faster for messages of such a length; with more ranks than cores `never`, but from 16 to "
+             "256 KiB",
              "From how many bytes on a long message between processes of a node goes through shared memory, one side "
              "packing while the other unpacks; never: the kernel copies it",
              "adr/0075-staged-or-by-the-kernel-whichever-was-faster.md"},

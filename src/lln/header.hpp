@@ -10,7 +10,7 @@ inline constexpr int most_vnis = 64;  // of a rank
 enum class MessageKind : std::uint8_t {
   eager = 1,  // a message, payload with it
   eager_ack,  // the same; the sender waits to hear that it matched (synchronous mode)
-  rts,        // a message too long to be sent unasked: rendezvous.hpp
+  rts,        // the announcement of a long message (message/transfer.hpp)
   cts,        // to the sender: how the receiver wants a long message to travel
   fin,        // to the sender: done (also the answer to eager_ack)
   data,       // to the receiver: a piece of a long message, where the receiver cannot fetch it

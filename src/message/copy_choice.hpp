@@ -6,6 +6,8 @@
 // of a kind, and then the faster one is taken; now and then the other is tried again, since cores move, and partners change what they do.
 // STAR-MPI (Faraj, Yuan, Lowenthal 2006) chooses the algorithms of collectives so.
 //
+// With more ranks than cores nothing is chosen (docs/adr/0081).
+//
 // A way is tried with some messages in a row, the first of which do not count: they find in the caches what the other way has left there,
 // and pages that nobody has touched.
 //

@@ -212,7 +212,7 @@ class Core {
   };
   class PeerPackets;
   static bool is_synchronous(const Request& send);
-  static bool may_go_unasked(const Request& send);
+  static bool may_leave_early(const Request& send);
   bool goes_unasked(const Request& send) const;
   static Form form_of(const Request& send, bool unasked);
   void announce(Request& send);

@@ -61,7 +61,7 @@ Rts Core::rts_of(Request& send) {
 }
 
 // Whether its sender may have done with it before it is received, and gains by that.
-bool Core::may_go_unasked(const Request& send) {
+bool Core::may_leave_early(const Request& send) {
   const auto mode = static_cast<Mode>(send.mode);
   return mode != Mode::synchronous && mode != Mode::buffered;
 }
@@ -71,7 +71,7 @@ Posted Core::post_rts_here(Request& send, const lln::Header& header, Wakeups& wa
   Rts rts = rts_of(send);
   if (is_run(*send.datatype, send.count)) rts.address = reinterpret_cast<std::uint64_t>(run_of(send));
   rts.wishes = transfers_.wishes(send.peer, send.capacity);
-  if (send.order != node::nowhere && may_go_unasked(send) &&
+  if (send.order != node::nowhere && may_leave_early(send) &&
       claims_.unread() + transfers_.packed_unasked() < most_unread)
     rts.stage = transfers_.offer(send);
   const Posted posted =

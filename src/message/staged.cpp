@@ -36,7 +36,7 @@ constexpr std::int64_t patience = 4'000;
 // ---- beginnings, under the VNI's protection
 
 // What the peer sees where it is, it copies itself.
-bool Transfers::goes_unasked(const Request& send) {
+bool Transfers::may_be_staged_unasked(const Request& send) {
   if (!crowded_ || send.capacity > Stage::longest_unasked) return false;
   const boot::PeerMemory& memory = core_.peer_memory();
   if (memory.same_space(send.peer) || (!chooses_ && send.capacity < staged_from_)) return false;
@@ -45,7 +45,7 @@ bool Transfers::goes_unasked(const Request& send) {
 
 node::Offset Transfers::offer(const Request& send) {
   const std::size_t bytes = send.capacity;
-  if (!goes_unasked(send)) return nowhere;
+  if (!may_be_staged_unasked(send)) return nowhere;
   reserve();
   const node::Offset stage = stage_for(send.peer, Stage::block_of(bytes));
   if (stage != nowhere) new (core_.heap().at<Stage>(stage)) Stage(bytes, 0);

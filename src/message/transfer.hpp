@@ -195,7 +195,7 @@ class Transfers {
   Step leave_over(const Transfer& transfer);
   Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
   void leave(const Transfer& transfer);
-  bool goes_unasked(const Request& send);
+  bool may_be_staged_unasked(const Request& send);
   void keep(const KeptStages::Kept& stage);
   void release(const KeptStages::Kept& stage);
   node::Offset stage_for(int peer, std::size_t bytes);
