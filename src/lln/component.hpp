@@ -22,9 +22,13 @@ struct Surroundings {
   int vni;        // and, in steps of most_vnis, which rail it is
   // Ends the job with this sentence, which says what happened to whom: what was sent is lost and cannot be sent again.
   FunctionRef<void(const char* text)> fail;
+  // The same of what was sent to a peer that cannot be reached any more, or of a message that was coming (from `anybody`: it cannot be told from
+  // whom). Where the job survives failures it goes on, if the peer is given up soon.
+  FunctionRef<void(int peer, const char* text)> lost;
   // Says that packets come which are not of this job. Once is enough.
   FunctionRef<void(const char* text)> note;
   const char* device;  // that it is to use, as the network calls it; empty: whichever it finds
+  bool survives;       // failures: peers may be given up (Network::give_up)
 };
 
 struct Why {
@@ -38,7 +42,7 @@ struct Component {
   Network* (*open)(const Surroundings&, Why&);
   void (*close)(Network*);
 };
-inline constexpr std::uint32_t component_layout = 4;
+inline constexpr std::uint32_t component_layout = 5;
 
 inline constexpr const char* component_entry = "heddle_network";
 using ComponentEntry = const Component* (*)();

@@ -29,12 +29,16 @@ inline constexpr int poll_batch = 64;
 // Networks that lead to the same peer, of one VNI (rails/rails.hpp).
 inline constexpr int most_rails = 4;
 
+// In place of a peer, where a network does not know which one.
+inline constexpr int anybody = -1;
+
 // What a network can do.
 struct Traits {
   std::size_t eager;  // bytes: the longest message that post() takes
   bool ordered;       // what one rank posts to another arrives in that order, or is lost for good
-  std::size_t
-      longs;  // bytes: the shortest message that post_long() is worth its own handshake for; 0: there is no such way
+  // Bytes: the shortest message that post_long() is worth its own handshake for; 0: there is no such way. In a job that survives failures
+  // there is none: a receive or a send may end there before its message has moved, and no library gives back memory of the program then.
+  std::size_t longs;
 };
 
 class Network;
@@ -93,6 +97,10 @@ class Network {
   // Sends `memory` into the peer's landing of this name, which has room for it. It stays as it is until the sink is handed a message of
   // kind `left` whose payload is `ours`; the peer's is handed `landed` with the landing's name. Both come from the other rank.
   virtual Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) = 0;
+  // In a job that survives failures: this peer has failed. What is posted to it is dropped from now on (`done`), what was under way to it is not
+  // under way any more, and nothing waits for it. What has come from it may still be handed over. May be said again, and has
+  // to be where it throws std::bad_alloc.
+  virtual void give_up(int peer) = 0;
   // Nobody may poll for long: any_under_way() holds until all that was posted has left.
   virtual void flush() = 0;
   // Hands what has arrived, at most `most` of each peer, to the sink; how many.

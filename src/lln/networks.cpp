@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "lln/fault_tolerant.hpp"
 #include "lln/loopback/loopback.hpp"
 #include "lln/rails/links.hpp"
 #include "lln/rails/rails.hpp"
@@ -114,6 +115,7 @@ Networks::Networks(Directory& directory, node::Doorbell& bell, const Place& plac
   note_ = [this](const char* text) {
     if (!noted_.exchange(true)) settings_.note(text);
   };
+  end_job_ = [this](int, const char* text) { settings_.fail(text); };
   choose();
   watch_.emplace(bell);
 }
@@ -193,17 +195,28 @@ void Networks::agree() const {
 std::string_view Networks::name() const { return component_ == nullptr ? for_pretended_nodes : component_->name; }
 
 Networks::End Networks::open(int vni) {
-  if (devices_.size() == 1) return open_rail(vni, 0);
+  if (!settings_.is_gone) return open_rails(vni, end_job_);
+  return End(new FaultTolerant([&](Lost lost) { return open_rails(vni, lost); }, settings_.fail, settings_.is_gone));
+}
+
+Networks::End Networks::open_rails(int vni, Lost lost) {
+  if (devices_.size() == 1) return open_rail(vni, 0, lost);
   std::vector<End> rails;
-  for (std::size_t rail = 0; rail < devices_.size(); ++rail) rails.push_back(open_rail(vni, rail));
+  for (std::size_t rail = 0; rail < devices_.size(); ++rail) rails.push_back(open_rail(vni, rail, lost));
   return End(new Rails(std::move(rails)));
 }
 
 // Its address is published, and its packets are sealed, as those of a VNI of its own.
-Networks::End Networks::open_rail(int vni, std::size_t rail) {
-  const Surroundings surroundings{
-      directory_,     place_, settings_.secret,      vni + most_vnis * static_cast<int>(rail),
-      settings_.fail, note_,  devices_[rail].c_str()};
+Networks::End Networks::open_rail(int vni, std::size_t rail, Lost lost) {
+  const Surroundings surroundings{.directory = directory_,
+                                  .place = place_,
+                                  .secret = settings_.secret,
+                                  .vni = vni + most_vnis * static_cast<int>(rail),
+                                  .fail = settings_.fail,
+                                  .lost = lost,
+                                  .note = note_,
+                                  .device = devices_[rail].c_str(),
+                                  .survives = static_cast<bool>(settings_.is_gone)};
   if (component_ == nullptr) return End(new Loopback(surroundings, settings_.seed));
   Why why{};
   Network* const end = component_->open(surroundings, why);

@@ -33,6 +33,8 @@ class Networks {
     std::function<std::uint64_t(std::uint64_t)> agree;
     std::uint64_t seed;    // for networks with accidents
     threads::Opener open;  // of components
+    // Of a job that survives failures: whether this rank has failed, or anybody has. None: the job ends with a rank that fails.
+    std::function<bool(int)> is_gone;
     // Ends the job, with a sentence that says why.
     std::function<void(const char*)> fail;
     // Says what the user should know.
@@ -60,7 +62,9 @@ class Networks {
   void choose();
   void load_first();
   void choose_rails();
-  End open_rail(int vni, std::size_t rail);
+  using Lost = FunctionRef<void(int peer, const char* text)>;
+  End open_rails(int vni, Lost lost);
+  End open_rail(int vni, std::size_t rail, Lost lost);
   void agree() const;
 
   Directory& directory_;
@@ -69,6 +73,7 @@ class Networks {
   Settings settings_;
   std::atomic<bool> noted_{false};
   std::function<void(const char*)> note_;  // once
+  std::function<void(int, const char*)> end_job_;
   std::string title_;                      // of the network, in messages
   const Component* component_ = nullptr;   // null: loopback
   std::vector<std::string> devices_{""};   // of each rail; empty: any

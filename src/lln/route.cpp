@@ -30,6 +30,10 @@ void Route::want_room(int peer) {
   }
 }
 
+void Route::give_up(int peer) {
+  if (remote_ && is_remote(peer)) remote_->network().give_up(peer);
+}
+
 void Route::flush() {
   if (remote_) remote_->network().flush();
 }

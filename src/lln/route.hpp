@@ -99,6 +99,8 @@ class Route {
   // asked of a network before is forgotten.
   void forget_room();
   void want_room(int peer);
+  // Under the VNI's protection: this peer has failed, as of Network::give_up.
+  void give_up(int peer);
   // Under the VNI's protection: nobody may poll any longer once any_under_way() holds no more.
   void flush();
   // Before sleeping, after all such: what arrives from elsewhere shall wake us.

@@ -34,6 +34,7 @@ bool Core::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
   if (news) (void)drain(everything, wakeups);
   for (const int peer : verdicts.gone()) {
     if (outbox_.is_closed(peer)) continue;
+    route_.give_up(peer);
     while (outbox_.first_long(peer) != nullptr) outbox_.end_first_long(peer);
     outbox_.close(peer, [&](OutboxItem& item) {
       if (item.request != nullptr) end_with(*item.request, MPIX_ERR_PROC_FAILED, wakeups);

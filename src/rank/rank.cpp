@@ -142,11 +142,6 @@ static threads::Opener opener(const Rank& rank) {
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
   const std::string network = setting("HEDDLE_LLN");
-  if (rank.job->survives_failures() && !network.empty() && network != "loopback")
-    return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "this job shall go on without failed ranks (mpiexec -with-ft, HEDDLE_FAULT_TOLERANCE), but over "
-                "HEDDLE_LLN=%.200s it would end with them; unset HEDDLE_LLN",
-                network.c_str());
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -157,6 +152,12 @@ static Error open_networks(Rank& rank) {
   const auto fail_job = [&rank](const char* text) {
     if (rank.job->record().state.load() != boot::RankState::finalized) boot::abort(rank.job.get(), MPI_ERR_OTHER, text);
   };
+  std::function<bool(int)> is_gone;
+  if (rank.job->survives_failures())
+    is_gone = [&rank](int peer) {
+      return peer == lln::anybody ? rank.job->failures().failures.load(std::memory_order_acquire) != 0
+                                  : rank.job->is_gone(peer);
+    };
   const auto note = [](const char* text) { std::fprintf(stderr, "heddle: %s\n", text); };
   const lln::Place place{rank.world_rank, rank.world_size, rank.job->first_local(), rank.job->local_ranks()};
   rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), place,
@@ -166,6 +167,7 @@ static Error open_networks(Rank& rank) {
                                                                           .agree = agree,
                                                                           .seed = seed,
                                                                           .open = opener(rank),
+                                                                          .is_gone = is_gone,
                                                                           .fail = fail_job,
                                                                           .note = note,
                                                                           .secret = rank.job->secret()});

@@ -77,8 +77,6 @@ class Endings(LauncherTest):
         self.ends("-n", "2", PROGRAM, "dies", code=137, says="ending the other rank")
 
     def test_what_is_refused(self):
-        self.ends(*FT, "-n", "2", PROGRAM, "dies", code=55, says="over HEDDLE_LLN=ucx it would end with them; unset HEDDLE_LLN",
-                  env={"HEDDLE_NODES": "2", "HEDDLE_LLN": "ucx"})
         self.ends("--with-ft", "later", "-n", "2", PROGRAM, code=2, says="--with-ft takes ulfm or no, not 'later'")
         self.ends("-n", "2", "-genv", "HEDDLE_FAULT_TOLERANCE", "ulfm", PROGRAM, code=2, says="use -with-ft ulfm")
 

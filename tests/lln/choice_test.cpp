@@ -41,6 +41,7 @@ std::string refusal(const std::string& name, bool pretended, std::function<std::
                                                                  .agree = std::move(agree),
                                                                  .seed = 1,
                                                                  .open = open,
+                                                                 .is_gone = {},
                                                                  .fail = {},
                                                                  .note = {},
                                                                  .secret = {}}));

@@ -97,7 +97,7 @@ class EveryNetwork : public testing::Test {
   }
   Networks::End open(Directory& directory, int rank) { return open(directory, rank, secret); }
   Networks::End open(Directory& directory, int rank, const Secret& known) {
-    return Which::open({directory, place_of(rank), known, 0, fail_, note_, ""}, seed_, why_);
+    return Which::open({directory, place_of(rank), known, 0, fail_, lost_, note_, "", false}, seed_, why_);
   }
   // Each is on a node of its own.
   static Place place_of(int rank) { return {rank, ranks, rank, 1}; }
@@ -164,6 +164,7 @@ class EveryNetwork : public testing::Test {
     ++failures_;
     failure_ = text;
   };
+  std::function<void(int, const char*)> lost_ = [this](int, const char* text) { fail_(text); };
   std::function<void(const char*)> note_ = [this](const char*) { ++notes_; };
   std::vector<Networks::End> ends_;
 };

@@ -41,6 +41,7 @@ class Nonsense final : public Network {
     return posted;
   }
   Posted post_long(int, std::uint64_t, std::span<const std::byte>, std::uint64_t) override { return Posted::busy; }
+  void give_up(int peer) override { below_.give_up(peer); }
   void flush() override { below_.flush(); }
   int poll(int most, Sink sink) override { return below_.poll(most, sink); }
   bool arrived() const override { return below_.arrived(); }

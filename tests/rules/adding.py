@@ -67,7 +67,7 @@ def network(copy: Copy, libraries: list[str]) -> None:
   }
 };
 using AllNetworks = testing::Types<OverMirror>;""" % component)
-    copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp", "src/lln/networks.cpp", "src/lln/rails/links.cpp", "src/lln/rails/rails.cpp", "src/lln/watch.cpp",
+    copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp", "src/lln/fault_tolerant.cpp", "src/lln/networks.cpp", "src/lln/rails/links.cpp", "src/lln/rails/rails.cpp", "src/lln/watch.cpp",
                         "src/threads/component.cpp", "src/threads/selection.cpp", "src/threads/per_thread.cpp", "src/instruments/counters.cpp",
                         "src/instruments/ticks.cpp", "src/platform/hardware.cpp",
                         "src/platform/machine.cpp"], [*libraries, "-lhwloc"])

@@ -26,13 +26,13 @@ constexpr std::uint32_t most_looks = 4;  // that a message is held for
 constexpr std::size_t most_held = 64;    // the others wait in the socket, and their senders behind it
 constexpr std::int64_t millisecond = 1'000'000;
 
-[[noreturn]] void give_up() {
+[[noreturn]] void no_sockets() {
   throw std::runtime_error("no socket for the network: " + std::string(std::strerror(errno)));
 }
 
 int make_socket() {
   const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (made < 0) give_up();
+  if (made < 0) no_sockets();
   return made;
 }
 
@@ -56,16 +56,16 @@ Loopback::Loopback(const Surroundings& surroundings, std::uint64_t seed)
       packet_(sizeof(PacketHead) + what_it_can.eager),
       random_((seed << 40 ^ static_cast<std::uint64_t>(rank_) << 8 ^ static_cast<std::uint32_t>(vni_)) * 2 + 1) {
   for (int i = 0; i < 8; ++i) (void)random(2);  // away from the seed
-  if (events_ < 0 || holds_ < 0 || !watch(events_, socket_, EPOLLIN) || !watch(events_, holds_, EPOLLIN)) give_up();
+  if (events_ < 0 || holds_ < 0 || !watch(events_, socket_, EPOLLIN) || !watch(events_, holds_, EPOLLIN)) no_sockets();
   // The kernel finds a name that nobody has.
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family) != 0) give_up();
+  if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family) != 0) no_sockets();
   socklen_t bytes = sizeof address;
-  if (getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) give_up();
+  if (getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &bytes) != 0) no_sockets();
   if (!directory_.publish(vni_, membership_.seal({reinterpret_cast<const std::byte*>(&address), bytes}))) {
     errno = ENOSPC;
-    give_up();
+    no_sockets();
   }
 }
 
@@ -100,8 +100,9 @@ bool Loopback::connect(int peer, Peer& there) {
 
 // A first message to a peer needs memory. An answer may be one, and must not fail for want of it.
 Posted Loopback::post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) try {
-  if (bytes > what_it_can.eager || random(refused_in) == 0) return Posted::busy;
   Peer& there = peers_[peer];
+  if (there.given_up) return Posted::done;
+  if (bytes > what_it_can.eager || random(refused_in) == 0) return Posted::busy;
   if (there.socket < 0 && !connect(peer, there)) return Posted::busy;
   const PacketHead head = head_of(envelope, there.token, rank_);
   std::memcpy(packet_.data(), &head, sizeof head);
@@ -120,10 +121,18 @@ void Loopback::watch_room(Peer& there, bool wanted) {
   there.room_wanted = wanted;
 }
 
+// Nothing waits for a peer but in the socket that leads there.
+void Loopback::give_up(int peer) {
+  Peer& there = peers_[peer];
+  there.given_up = true;
+  there.room_wanted = false;
+  if (there.socket >= 0) close(std::exchange(there.socket, -1));
+}
+
 void Loopback::want_room(int peer) {
   const auto there = peers_.find(peer);
   if (there == peers_.end() || there->second.socket < 0) {
-    peers_unknown_ = true;
+    peers_unknown_ = true;  // also where it was given up: who waits for room there has not heard of it yet
   } else if (!there->second.room_wanted) {
     watch_room(there->second, true);
   }

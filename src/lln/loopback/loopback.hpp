@@ -31,6 +31,7 @@ class Loopback final : public Network {
   bool arrived() const override;
   bool any_under_way() const override { return false; }
   int slow_peer() const override { return -1; }
+  void give_up(int peer) override;
   void flush() override {}
   void want_room(int peer) override;
   void forget_room() override;
@@ -44,6 +45,7 @@ class Loopback final : public Network {
     int socket = -1;
     std::uint64_t token = 0;
     bool room_wanted = false;
+    bool given_up = false;
   };
   struct Held {
     std::uint32_t looks;  // until it is delivered

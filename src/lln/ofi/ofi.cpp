@@ -43,11 +43,15 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
       vni_(surroundings.vni),
       membership_(surroundings.secret, surroundings.place, vni_),
       fail_(surroundings.fail),
+      lost_(surroundings.lost),
       note_(surroundings.note),
       info_(std::move(info)),
       traits_{.eager = ofi::eager,
               .ordered = true,
-              .longs = info_->tx_attr->inject_size >= sizeof(PacketHead) + sizeof(ofi::LongAnnouncement) ? longs : 0},
+              .longs = !surroundings.survives &&
+                               info_->tx_attr->inject_size >= sizeof(PacketHead) + sizeof(ofi::LongAnnouncement)
+                           ? longs
+                           : 0},
       fabric_(make<fid_fabric>("fi_fabric", fi_fabric, info_->fabric_attr)),
       domain_(make<fid_domain>("fi_domain", fi_domain, fabric_.get(), info_.get())),
       completions_(fabric_.get(), domain_.get()),
@@ -58,6 +62,8 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   ofi::check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
   ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   ofi::check(fi_enable(endpoint), "fi_enable");
+  // Of an injected message libfabric does not say whom it was for when it is lost.
+  if (surroundings.survives) info_->tx_attr->inject_size = 0;
   for (std::size_t i = 0; i < buffers; ++i) {
     buffers_.push_back(std::make_unique<Buffer>());
     buffers_.back()->kind = Kind::buffer;
@@ -70,15 +76,6 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
 
 Ofi::~Ofi() {
   endpoint_.reset();  // libfabric touches no memory of ours any more
-  for (const auto& [rank, peer] : peers_)
-    while (Send* send = peer->kept) {
-      peer->kept = send->next;
-      delete send;
-    }
-  while (Send* send = free_) {
-    free_ = send->next;
-    delete send;
-  }
 }
 
 // ---- sending
@@ -111,10 +108,11 @@ Ofi::Peer* Ofi::connect(int rank) try {
   return nullptr;
 }
 
-Ofi::Send* Ofi::take_send(Peer& peer, bool matters) {
-  Send* const send = free_ != nullptr ? free_ : new (std::nothrow) Send;
-  if (send == nullptr) return nullptr;
-  if (send == free_) free_ = send->next;
+// Null: there is no memory for it.
+Ofi::Send* Ofi::take_send(Peer& peer, bool matters) try {
+  if (free_ == nullptr) give_back(sends_.emplace_back(new Send).get());
+  Send* const send = free_;
+  free_ = send->next;
   send->kind = Kind::send;
   send->peer = &peer;
   send->next = nullptr;
@@ -128,6 +126,8 @@ Ofi::Send* Ofi::take_send(Peer& peer, bool matters) {
     peer.finished = false;  // it has come back
   }
   return send;
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
 
 void Ofi::give_back(Send* send) {
@@ -140,14 +140,32 @@ void Ofi::note_under_way(int more) {
                    std::memory_order_relaxed);
 }
 
-// What is sent to a peer that has gone is lost with it; that is the end of the job if it matters.
+// What is sent to a peer that has gone is lost with it, and somebody hears of it if it matters.
 void Ofi::lose(Peer& peer, const char* reason, bool message_lost) {
   peer.lost = true;
-  if (!message_lost) return;
+  if (!message_lost || peer.given_up) return;
   char text[384];
   std::snprintf(text, sizeof text, "rank %d cannot reach rank %d on another node any more (libfabric, %s on %s: %s)",
                 rank_, peer.rank, info_->fabric_attr->prov_name, info_->domain_attr->name, reason);
-  fail_(text);
+  lost_(peer.rank, text);
+}
+
+// Nothing shuts the connection to one peer, so what libfabric has of sends it keeps until it finds out, or until the end is closed.
+void Ofi::give_up(int rank) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return;
+  Peer& peer = peer_of(rank);
+  peer.lost = peer.given_up = true;
+  while (Send* const send = peer.kept) {
+    peer.kept = send->next;
+    finish(send, nullptr);
+  }
+  std::erase(keeping_, &peer);
+  for (Send* send = free_; send != nullptr; send = send->next) send->peer = nullptr;
+  for (const auto& send : sends_)
+    if (send->peer == &peer) send->kind = Kind::forgotten_send;
+  note_under_way(-peer.under_way);
+  peer.under_way = peer.awaited = 0;
 }
 
 // What libfabric says.
@@ -237,7 +255,7 @@ void Ofi::finish(Send* send, const char* failure) {
 Ofi::Peer* Ofi::find_way(int rank, Posted& otherwise, bool message_matters) {
   otherwise = Posted::busy;
   Peer* const peer = connect(rank);
-  if (peer == nullptr || !has_room(*peer)) return nullptr;
+  if (peer == nullptr || (!has_room(*peer) && !peer->given_up)) return nullptr;
   if (!peer->lost) return peer;
   lose(*peer, fi_strerror(FI_ECONNRESET), message_matters);
   otherwise = Posted::done;

@@ -49,6 +49,7 @@ class Ofi final : public Network {
   bool arrived() const override { return readiness_.arrived(); }
   bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
   int slow_peer() const override;
+  void give_up(int peer) override;
   void flush() override;
   void want_room(int peer) override;
   void forget_room() override;
@@ -57,7 +58,7 @@ class Ofi final : public Network {
   std::int64_t look_again_after() const override;
 
  private:
-  enum class Kind : std::uint8_t { send, buffer, arrival };
+  enum class Kind : std::uint8_t { send, forgotten_send, buffer, arrival };
   // What libfabric gives back when an operation is complete; the first member of what the operation needs.
   struct Operation {
     fi_context2 context;  // libfabric's own
@@ -80,6 +81,7 @@ class Ofi final : public Network {
     std::uint32_t arrived = 0;       // packets from there
     bool room_wanted = false;
     bool lost = false;      // nothing reaches it any more
+    bool given_up = false;  // and nobody minds
     bool finished = false;  // it has all that it waits for, and may have gone
 
     std::uint16_t last_number() const { return static_cast<std::uint16_t>(sent - 1); }
@@ -117,6 +119,8 @@ class Ofi final : public Network {
   void take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text);
   void note_stranger();
   void fail_receiving(const char* reason);
+  void lose_somebody(const char* reason);
+  Why what_ends_receiving(const char* reason) const;
   void complete(Operation* operation, const fi_cq_data_entry& entry);
   void take(Buffer& buffer, const fi_cq_data_entry& entry);
   void tell(MessageKind kind, int other, std::uint64_t name);
@@ -129,6 +133,7 @@ class Ofi final : public Network {
   const int vni_;
   const Membership membership_;
   FunctionRef<void(const char*)> fail_;
+  FunctionRef<void(int, const char*)> lost_;
   FunctionRef<void(const char*)> note_;
   ofi::Info info_;
   const Traits traits_;
@@ -142,7 +147,8 @@ class Ofi final : public Network {
   std::vector<Peer*> waiting_;  // those where room is wanted
   std::vector<Peer*> keeping_;  // those with sends that libfabric could not take yet
   bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
-  Send* free_ = nullptr;
+  std::vector<std::unique_ptr<Send>> sends_;  // all of them: what a peer never takes libfabric may keep until the end is closed
+  Send* free_ = nullptr;                      // of sends_
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<std::unique_ptr<Arrival>> arrivals_;
   Arrival* free_arrival_ = nullptr;

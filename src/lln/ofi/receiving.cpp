@@ -53,6 +53,8 @@ void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
   switch (operation->kind) {
     case Kind::send:
       return finish(static_cast<Send*>(operation), nullptr);
+    case Kind::forgotten_send:
+      return give_back(static_cast<Send*>(operation));
     case Kind::buffer:
       return take(*static_cast<Buffer*>(operation), entry);
     case Kind::arrival: {
@@ -149,12 +151,14 @@ void Ofi::take_error() {
   if (text == nullptr || *text == '\0') text = fi_strerror(error.err);
   auto* const operation = static_cast<Operation*>(error.op_context);
   if (operation == nullptr) {  // of an injected message: the next one to that peer says more
-    if (error.err != FI_ECANCELED) fail_receiving(text);
+    if (error.err != FI_ECANCELED) lose_somebody(text);
     return;
   }
   switch (operation->kind) {
     case Kind::send:
       return finish(static_cast<Send*>(operation), text);
+    case Kind::forgotten_send:
+      return give_back(static_cast<Send*>(operation));
     case Kind::buffer:
       return take_back(*static_cast<Buffer*>(operation), error, text);
     case Kind::arrival:
@@ -167,14 +171,19 @@ void Ofi::take_error() {
 void Ofi::take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text) {
   receive_into(&buffer);
   if (error.err == FI_ETRUNC) return note_stranger();
-  if (error.err != FI_ECANCELED) fail_receiving(text);
+  if (error.err != FI_ECANCELED) lose_somebody(text);
 }
 
-void Ofi::fail_receiving(const char* reason) {
-  char text[384];
-  std::snprintf(text, sizeof text, "rank %d cannot receive from other nodes any more (libfabric, %s on %s: %s)", rank_,
+void Ofi::fail_receiving(const char* reason) { fail_(what_ends_receiving(reason).text); }
+
+void Ofi::lose_somebody(const char* reason) { lost_(anybody, what_ends_receiving(reason).text); }
+
+Why Ofi::what_ends_receiving(const char* reason) const {
+  Why why;
+  std::snprintf(why.text, sizeof why.text,
+                "rank %d cannot receive from other nodes any more (libfabric, %s on %s: %s)", rank_,
                 info_->fabric_attr->prov_name, info_->domain_attr->name, reason);
-  fail_(text);
+  return why;
 }
 
 void Ofi::read_completions() {

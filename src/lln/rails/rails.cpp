@@ -90,6 +90,10 @@ int Rails::slow_peer() const {
   return peer;
 }
 
+void Rails::give_up(int peer) {
+  for (const Networks::End& rail : rails_) rail->give_up(peer);
+}
+
 void Rails::flush() {
   for (const Networks::End& rail : rails_) rail->flush();
 }

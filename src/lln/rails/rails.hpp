@@ -33,6 +33,7 @@ class Rails final : public Network {
   bool arrived() const override;
   bool any_under_way() const override;
   int slow_peer() const override;
+  void give_up(int peer) override;
   void flush() override;
   void want_room(int peer) override;
   void forget_room() override;

@@ -22,6 +22,10 @@ struct Default {
 // Ranks of a node have shared memory of their own. Without memory events (see networks.cpp) a registration cache would go stale.
 constexpr Default defaults[] = {{"UCX_TLS", "TLS", "^sm"}, {"UCX_RCACHE_ENABLE", "RCACHE_ENABLE", "n"}};
 
+// In a process that survives a peer UCX copies what it sends: over TCP, version 1.13 completes a send from our memory twice when its connection
+// breaks, and ends the process ("Assertion `comp->count > 0' failed").
+constexpr Default copies{"UCX_ZCOPY_THRESH", "ZCOPY_THRESH", "inf"};
+
 // Over TCP, an endpoint with error handling moves long messages through a buffer, a system call for each filling (docs/adr/0045).
 constexpr char buffer_variable[] = "UCX_TCP_RX_SEG_SIZE";
 constexpr char buffer_bytes[] = "128k";
@@ -35,12 +39,16 @@ const char* buffer_name() {
   return major > 1 || minor > 16 ? "TCP_RX_SEG_SIZE" : "RX_SEG_SIZE";
 }
 
-Config read_config(const char* device) {
+void set(const Config& config, const Default& ours) {
+  if (std::getenv(ours.variable) == nullptr) (void)ucp_config_modify(config.get(), ours.name, ours.value);
+}
+
+Config read_config(const char* device, bool survives) {
   ucp_config_t* read = nullptr;
   check(ucp_config_read(nullptr, nullptr, &read), "ucp_config_read");
   Config config(read, &ucp_config_release);
-  for (const Default& ours : defaults)
-    if (std::getenv(ours.variable) == nullptr) (void)ucp_config_modify(read, ours.name, ours.value);
+  for (const Default& ours : defaults) set(config, ours);
+  if (survives) set(config, copies);
   if (*device != '\0') check(ucp_config_modify(read, "NET_DEVICES", device), "ucp_config_modify");
   return config;
 }
@@ -86,14 +94,14 @@ bool has_only_tcp(ucp_context_h context) {
 
 }  // namespace
 
-Context make_context(const char* device) {
+Context make_context(const char* device, bool survives) {
   if (std::getenv(buffer_variable) == nullptr) {
-    const Config config = read_config(device);
+    const Config config = read_config(device, survives);
     (void)ucp_config_modify(config.get(), buffer_name(), buffer_bytes);
     if (Context context = init(config); has_tcp(context.get())) return context;
     // UCX would warn of a setting that none of its transports knows.
   }
-  return init(read_config(device));
+  return init(read_config(device, survives));
 }
 
 // What the user has set may be less.

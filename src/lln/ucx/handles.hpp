@@ -25,8 +25,8 @@ inline void check(ucs_status_t status, const char* call) {
 }
 
 // With what Heddle wants where the user has set nothing. Throws std::runtime_error.
-// `device`: as UCX_NET_DEVICES, which it takes the place of; empty: what that says.
-Context make_context(const char* device);
+// `device`: as UCX_NET_DEVICES, which it takes the place of; empty: what that says. `survives`: peers may fail, and the process goes on.
+Context make_context(const char* device, bool survives);
 // Bytes of the longest message that the receiver's buffer holds, and that is copied out of it however it is sent. 0: there is none.
 std::size_t longest_at_once(ucp_context_h context);
 // Its thread handles no signal of the program.

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace heddle::lln {
 
@@ -44,11 +45,15 @@ Ucx::Ucx(const Surroundings& surroundings)
       vni_(surroundings.vni),
       membership_(surroundings.secret, surroundings.place, vni_),
       fail_(surroundings.fail),
+      lost_(surroundings.lost),
       note_(surroundings.note),
-      context_(ucx::make_context(surroundings.device)),
+      context_(ucx::make_context(surroundings.device, surroundings.survives)),
       at_once_(ucx::longest_at_once(context_.get())),
-      traits_(at_once_ != 0 ? Traits{.eager = eager_over_tcp, .ordered = false, .longs = eager}
-                            : Traits{.eager = eager, .ordered = false, .longs = longs_by_rendezvous}),
+      traits_{.eager = at_once_ != 0 ? eager_over_tcp : eager,
+              .ordered = false,
+              .longs = surroundings.survives ? 0
+                       : at_once_ != 0       ? eager
+                                             : longs_by_rendezvous},
       worker_(ucx::make_worker(context_.get())) {
   int fd = -1;
   ucx::check(ucp_worker_get_efd(worker_.get(), &fd), "ucp_worker_get_efd");
@@ -73,16 +78,9 @@ Ucx::~Ucx() {
 // Who wanted everything to arrive has flushed before, so peers are not waited for.
 void Ucx::close() {
   closing_ = true;
-  std::vector<ucs_status_ptr_t> closing;
-  for (auto& [rank, peer] : peers_) {
-    if (peer->endpoint == nullptr) continue;
-    ucp_request_param_t how{};
-    how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-    how.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    closing.push_back(ucp_ep_close_nbx(peer->endpoint, &how));
-  }
+  for (auto& [rank, peer] : peers_) begin_to_close(*peer);
   const std::int64_t end = now() + patience_in_closing;
-  for (ucs_status_ptr_t const one : closing) {
+  for (ucs_status_ptr_t const one : closing_ends_) {
     if (!UCS_PTR_IS_PTR(one)) continue;
     while (ucp_request_check_status(one) == UCS_INPROGRESS && now() < end) ucp_worker_progress(worker_.get());
     ucp_request_free(one);
@@ -92,6 +90,16 @@ void Ucx::close() {
   readiness_.set_left(false);  // who sleeps for this end shall not be woken in vain
   worker_.reset();
   context_.reset();
+}
+
+// Without a word to the peer: what is under way to it is canceled.
+void Ucx::begin_to_close(Peer& peer) {
+  if (peer.endpoint == nullptr) return;
+  closing_ends_.reserve(closing_ends_.size() + 1);
+  ucp_request_param_t how{};
+  how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  how.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  closing_ends_.push_back(ucp_ep_close_nbx(std::exchange(peer.endpoint, nullptr), &how));
 }
 
 void Ucx::handle(unsigned id, ucp_am_recv_callback_t callback) {
@@ -105,31 +113,37 @@ void Ucx::handle(unsigned id, ucp_am_recv_callback_t callback) {
 
 // ---- sending
 
-// Null: the peer has published no address yet, or there is no memory for it.
-Ucx::Peer* Ucx::connect(int rank) try {
+// Throws std::bad_alloc.
+Ucx::Peer& Ucx::peer_of(int rank) {
   std::unique_ptr<Peer>& entry = peers_[rank];
   if (!entry) entry = std::make_unique<Peer>(Peer{.rank = rank, .token = membership_.token_of(rank)});
-  if (entry->endpoint != nullptr || entry->lost) return entry.get();
+  return *entry;
+}
+
+// Null: the peer has published no address yet, or there is no memory for it.
+Ucx::Peer* Ucx::connect(int rank) try {
+  Peer* const entry = &peer_of(rank);
+  if (entry->endpoint != nullptr || entry->lost) return entry;
   const std::span<const std::byte> card = directory_.find(rank, vni_);
   if (card.empty()) return nullptr;
   const std::span<const std::byte> address = membership_.unseal(rank, card);
   if (address.empty()) {
     lose(*entry, UCS_ERR_INVALID_ADDR, true);
-    return entry.get();
+    return entry;
   }
   ucp_ep_params_t wanted{};
   wanted.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
   wanted.address = reinterpret_cast<const ucp_address_t*>(address.data());
   wanted.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-  wanted.err_handler = {.cb = on_error, .arg = entry.get()};
+  wanted.err_handler = {.cb = on_error, .arg = entry};
   const ucs_status_t status = ucp_ep_create(worker_.get(), &wanted, &entry->endpoint);
   if (status == UCS_ERR_NO_MEMORY) return nullptr;
   if (status != UCS_OK) {
     entry->endpoint = nullptr;
     lose(*entry, status, true);
   }
-  return entry.get();
+  return entry;
 } catch (const std::bad_alloc&) {
   return nullptr;
 }
@@ -157,21 +171,30 @@ void Ucx::note_under_way(int more) {
                    std::memory_order_relaxed);
 }
 
-// What is sent to a peer that has gone is lost with it; that is the end of the job if it matters.
+// What is sent to a peer that has gone is lost with it, and somebody hears of it if it matters.
 void Ucx::lose(Peer& peer, ucs_status_t status, bool message_lost) {
   peer.lost = true;
-  if (!message_lost || closing_) return;
+  if (!message_lost || closing_ || peer.given_up) return;
   char text[256];
   std::snprintf(text, sizeof text, "rank %d cannot reach rank %d on another node any more (UCX: %s)", rank_, peer.rank,
                 ucs_status_string(status));
-  fail_(text);
+  lost_(peer.rank, text);
+}
+
+// UCX completes what was under way to it, now or in the next polls.
+void Ucx::give_up(int rank) {
+  const LibraryUse::Inside inside(use_);
+  if (!inside) return;
+  Peer& peer = peer_of(rank);
+  peer.lost = peer.given_up = true;
+  begin_to_close(peer);
 }
 
 // A peer that takes a message now. Null: `otherwise` is what became of it.
 Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
   otherwise = Posted::busy;
   Peer* const peer = connect(rank);
-  if (peer == nullptr || !has_room(*peer)) return nullptr;
+  if (peer == nullptr || (!has_room(*peer) && !peer->given_up)) return nullptr;
   if (!peer->lost) return peer;
   lose(*peer, UCS_ERR_CONNECTION_RESET, message_matters);
   otherwise = Posted::done;

@@ -45,6 +45,7 @@ class Ucx final : public Network {
   bool arrived() const override { return readiness_.arrived(); }
   bool any_under_way() const override { return under_way_.load(std::memory_order_relaxed) != 0; }
   int slow_peer() const override;
+  void give_up(int peer) override;
   void flush() override;
   void want_room(int peer) override;
   void forget_room() override;
@@ -59,7 +60,8 @@ class Ucx final : public Network {
     std::uint64_t token = 0;
     int under_way = 0;  // sends that UCX has not completed
     bool room_wanted = false;
-    bool lost = false;  // nothing reaches it any more
+    bool lost = false;      // nothing reaches it any more
+    bool given_up = false;  // and nobody minds
   };
   // Of a long message.
   struct LongHead {
@@ -101,6 +103,8 @@ class Ucx final : public Network {
 
   void close();
   void handle(unsigned id, ucp_am_recv_callback_t callback);
+  void begin_to_close(Peer& peer);
+  Peer& peer_of(int rank);
   Peer* connect(int peer);
   Peer* find_way(int rank, Posted& otherwise, bool message_matters);
   Send* take_send();
@@ -123,6 +127,7 @@ class Ucx final : public Network {
   const int vni_;
   const Membership membership_;
   FunctionRef<void(const char*)> fail_;
+  FunctionRef<void(int, const char*)> lost_;
   FunctionRef<void(const char*)> note_;
   // All of them: what a peer never answers UCX does not complete, not even when it ends.
   std::vector<std::unique_ptr<Send>> sends_;
@@ -132,7 +137,8 @@ class Ucx final : public Network {
   ucx::Worker worker_;
   Readiness readiness_;
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
-  std::vector<Peer*> waiting_;  // those where room is wanted
+  std::vector<ucs_status_ptr_t> closing_ends_;  // endpoints that are being closed
+  std::vector<Peer*> waiting_;                  // those where room is wanted
   bool closing_ = false;        // what fails now matters to nobody
   bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
   Send* free_ = nullptr;        // of sends_
