@@ -77,8 +77,8 @@ class FaultTolerant final : public Network {
   const std::int64_t patience_;
   const std::function<void(int, const char*)> lost_ = [this](int peer, const char* text) { lose(peer, text); };
   Descriptor timer_;
-  Descriptor events_;             // an epoll instance over the timer and the network's
-  std::vector<Missing> missing_;  // in the order in which their time is over
+  Descriptor events_;                  // an epoll instance over the timer and the network's
+  std::vector<Missing> missing_;       // in the order in which their time is over
   std::atomic<std::int64_t> over_{0};  // the first one's `until`; 0: there is none
   Networks::End network_;              // the last: it may say who is lost as long as it is there
 };

@@ -74,9 +74,9 @@ class Networks {
   std::atomic<bool> noted_{false};
   std::function<void(const char*)> note_;  // once
   std::function<void(int, const char*)> end_job_;
-  std::string title_;                      // of the network, in messages
-  const Component* component_ = nullptr;   // null: loopback
-  std::vector<std::string> devices_{""};   // of each rail; empty: any
+  std::string title_;                     // of the network, in messages
+  const Component* component_ = nullptr;  // null: loopback
+  std::vector<std::string> devices_{""};  // of each rail; empty: any
 };
 
 }  // namespace heddle::lln

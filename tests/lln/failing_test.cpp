@@ -140,8 +140,8 @@ int be_peer(int rank, int fd, std::uint64_t seed) {
 class Process {
  public:
   Process(std::size_t network, int rank, int fd, std::uint64_t seed) {
-    std::string words[] = {"failing_test",       "--peer",           std::to_string(network), std::to_string(rank),
-                           std::to_string(fd), std::to_string(seed)};
+    std::string words[] = {"failing_test",       "--peer",           std::to_string(network),
+                           std::to_string(rank), std::to_string(fd), std::to_string(seed)};
     std::array<char*, std::size(words) + 1> arguments{};
     std::ranges::transform(words, arguments.begin(), [](std::string& word) { return word.data(); });
     pid_ = fork();
@@ -188,7 +188,8 @@ class FailingPeer : public testing::Test {
       const auto ignored = [](int, const char*) {};
       if (!open<Which>(nowhere, survivor, seed_, fail_, ignored, note_, why_)) GTEST_SKIP() << why_;
     }
-    end_ = std::make_unique<FaultTolerant>(open_end, fail_, [this](int) { return is_gone_; }, patience.count());
+    end_ = std::make_unique<FaultTolerant>(
+        open_end, fail_, [this](int) { return is_gone_; }, patience.count());
     for (const int rank : {victim, other})
       peers_[static_cast<std::size_t>(rank)] = std::make_unique<Process>(number_of<Which>(), rank, fd_, seed_);
   }
@@ -199,17 +200,16 @@ class FailingPeer : public testing::Test {
 
   // Takes what has come.
   void take() {
-    (void)end_->poll(poll_batch,
-                     [&](int from, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
-                       EXPECT_TRUE(is_whole(*end_, from, envelope.sequence, payload, bytes)) << "of " << from;
-                       ++came_[from];
-                       if (from == other) {
-                         EXPECT_LT(envelope.sequence, posted_[other]);
-                         EXPECT_TRUE(is_owed_[envelope.sequence]) << envelope.sequence << " has come twice";
-                         is_owed_[envelope.sequence] = false;
-                       }
-                       return true;
-                     });
+    (void)end_->poll(poll_batch, [&](int from, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
+      EXPECT_TRUE(is_whole(*end_, from, envelope.sequence, payload, bytes)) << "of " << from;
+      ++came_[from];
+      if (from == other) {
+        EXPECT_LT(envelope.sequence, posted_[other]);
+        EXPECT_TRUE(is_owed_[envelope.sequence]) << envelope.sequence << " has come twice";
+        is_owed_[envelope.sequence] = false;
+      }
+      return true;
+    });
   }
   // Posts the next one to it, where there is room.
   void send(int to) {
@@ -296,7 +296,7 @@ class FailingPeer : public testing::Test {
     process(victim).end();
     constexpr bool notices = number_of<Which>() >= number_of<OverComponent<ucx>>();
     const bool noticed = notices && wait(
-        10s, [&] { send(victim), take(); }, [&] { return losses_ != 0; });
+                                        10s, [&] { send(victim), take(); }, [&] { return losses_ != 0; });
     if (!noticed) told_(victim, "rank 0 cannot reach rank 1 on another node any more");
     ASSERT_FALSE(this->HasFailure());
   }

@@ -41,6 +41,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
     : directory_(surroundings.directory),
       rank_(surroundings.place.rank),
       vni_(surroundings.vni),
+      survives_(surroundings.survives),
       membership_(surroundings.secret, surroundings.place, vni_),
       fail_(surroundings.fail),
       lost_(surroundings.lost),
@@ -48,8 +49,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
       info_(std::move(info)),
       traits_{.eager = ofi::eager,
               .ordered = true,
-              .longs = !surroundings.survives &&
-                               info_->tx_attr->inject_size >= sizeof(PacketHead) + sizeof(ofi::LongAnnouncement)
+              .longs = !survives_ && info_->tx_attr->inject_size >= sizeof(PacketHead) + sizeof(ofi::LongAnnouncement)
                            ? longs
                            : 0},
       fabric_(make<fid_fabric>("fi_fabric", fi_fabric, info_->fabric_attr)),
@@ -63,7 +63,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   ofi::check(fi_enable(endpoint), "fi_enable");
   // Of an injected message libfabric does not say whom it was for when it is lost.
-  if (surroundings.survives) info_->tx_attr->inject_size = 0;
+  if (survives_) info_->tx_attr->inject_size = 0;
   for (std::size_t i = 0; i < buffers; ++i) {
     buffers_.push_back(std::make_unique<Buffer>());
     buffers_.back()->kind = Kind::buffer;
@@ -224,7 +224,7 @@ void Ofi::start_kept() {
     Peer& peer = *keeping_[i];
     while (Send* const send = peer.kept) {
       Send* const next = send->next;
-      if (peer.finished) {
+      if (peer.finished || (peer.has_left && !send->matters)) {
         --peer.sent;  // if it comes back, it misses none
         finish(send, nullptr);
       } else if (!start(send)) {

@@ -83,6 +83,7 @@ class Ofi final : public Network {
     bool lost = false;      // nothing reaches it any more
     bool given_up = false;  // and nobody minds
     bool finished = false;  // it has all that it waits for, and may have gone
+    bool has_left = false;  // in a job that survives failures: or it has given up what it has not got
 
     std::uint16_t last_number() const { return static_cast<std::uint16_t>(sent - 1); }
   };
@@ -131,6 +132,7 @@ class Ofi final : public Network {
   Directory& directory_;
   const int rank_;
   const int vni_;
+  const bool survives_;
   const Membership membership_;
   FunctionRef<void(const char*)> fail_;
   FunctionRef<void(int, const char*)> lost_;
@@ -147,8 +149,9 @@ class Ofi final : public Network {
   std::vector<Peer*> waiting_;  // those where room is wanted
   std::vector<Peer*> keeping_;  // those with sends that libfabric could not take yet
   bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
-  std::vector<std::unique_ptr<Send>> sends_;  // all of them: what a peer never takes libfabric may keep until the end is closed
-  Send* free_ = nullptr;                      // of sends_
+  std::vector<std::unique_ptr<Send>>
+      sends_;             // all of them: what a peer never takes libfabric may keep until the end is closed
+  Send* free_ = nullptr;  // of sends_
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<std::unique_ptr<Arrival>> arrivals_;
   Arrival* free_arrival_ = nullptr;

@@ -102,7 +102,7 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
 // also where several rails make the order of the whole.
 Ofi::Peer& Ofi::expect_next(const PacketHead& head) {
   Peer& peer = peer_of(head.sender);
-  peer.finished = false;
+  peer.finished = peer.has_left = false;
   if (head.number == static_cast<std::uint16_t>(peer.arrived++)) [[likely]]
     return peer;
   char text[256];
@@ -117,6 +117,7 @@ Ofi::Peer& Ofi::expect_next(const PacketHead& head) {
 void Ofi::take_farewell(const PacketHead& head) {
   Peer& peer = expect_next(head);
   peer.finished = static_cast<std::int32_t>(peer.sent_awaited - head.sequence) <= 0;
+  peer.has_left = survives_;
 }
 
 // What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
@@ -180,9 +181,8 @@ void Ofi::lose_somebody(const char* reason) { lost_(anybody, what_ends_receiving
 
 Why Ofi::what_ends_receiving(const char* reason) const {
   Why why;
-  std::snprintf(why.text, sizeof why.text,
-                "rank %d cannot receive from other nodes any more (libfabric, %s on %s: %s)", rank_,
-                info_->fabric_attr->prov_name, info_->domain_attr->name, reason);
+  std::snprintf(why.text, sizeof why.text, "rank %d cannot receive from other nodes any more (libfabric, %s on %s: %s)",
+                rank_, info_->fabric_attr->prov_name, info_->domain_attr->name, reason);
   return why;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -30,14 +31,19 @@ constexpr Default copies{"UCX_ZCOPY_THRESH", "ZCOPY_THRESH", "inf"};
 constexpr char buffer_variable[] = "UCX_TCP_RX_SEG_SIZE";
 constexpr char buffer_bytes[] = "128k";
 constexpr std::size_t at_once = 96 * 1024;  // of it, with its headers
-// What ucp_config_modify calls it: up to UCX 1.16 without the name of the transport.
-const char* buffer_name() {
+// What messages are copied to before they leave: where one is copied it must have room there.
+constexpr char copy_variable[] = "UCX_TCP_TX_SEG_SIZE";
+
+bool is_before(unsigned minor_version) {
   unsigned major = 0;
   unsigned minor = 0;
   unsigned release = 0;
   ucp_get_version(&major, &minor, &release);
-  return major > 1 || minor > 16 ? "TCP_RX_SEG_SIZE" : "RX_SEG_SIZE";
+  return major == 1 && minor < minor_version;
 }
+
+// What ucp_config_modify calls it: up to UCX 1.16 without the name of the transport.
+const char* name_in_config(const char* variable) { return variable + std::strlen(is_before(17) ? "UCX_TCP_" : "UCX_"); }
 
 void set(const Config& config, const Default& ours) {
   if (std::getenv(ours.variable) == nullptr) (void)ucp_config_modify(config.get(), ours.name, ours.value);
@@ -97,7 +103,9 @@ bool has_only_tcp(ucp_context_h context) {
 Context make_context(const char* device, bool survives) {
   if (std::getenv(buffer_variable) == nullptr) {
     const Config config = read_config(device, survives);
-    (void)ucp_config_modify(config.get(), buffer_name(), buffer_bytes);
+    (void)ucp_config_modify(config.get(), name_in_config(buffer_variable), buffer_bytes);
+    if (survives && std::getenv(copy_variable) == nullptr)
+      (void)ucp_config_modify(config.get(), name_in_config(copy_variable), buffer_bytes);
     if (Context context = init(config); has_tcp(context.get())) return context;
     // UCX would warn of a setting that none of its transports knows.
   }
@@ -107,6 +115,11 @@ Context make_context(const char* device, bool survives) {
 // What the user has set may be less.
 std::size_t longest_at_once(ucp_context_h context) {
   return std::getenv(buffer_variable) == nullptr && has_only_tcp(context) ? at_once : 0;
+}
+
+bool must_post_at_once(ucp_context_h context) {
+  return longest_at_once(context) != 0 && std::getenv(copy_variable) == nullptr &&
+         std::getenv(copies.variable) == nullptr && is_before(14);
 }
 
 Worker make_worker(ucp_context_h context) {

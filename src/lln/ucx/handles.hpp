@@ -29,6 +29,9 @@ inline void check(ucs_status_t status, const char* call) {
 Context make_context(const char* device, bool survives);
 // Bytes of the longest message that the receiver's buffer holds, and that is copied out of it however it is sent. 0: there is none.
 std::size_t longest_at_once(ucp_context_h context);
+// Whether a message may only be posted where UCX can copy it to its peer's connection at once, in a process that survives peers: before version
+// 1.14 what waits for a connection that is being made ends the process when the peer fails.
+bool must_post_at_once(ucp_context_h context);
 // Its thread handles no signal of the program.
 Worker make_worker(ucp_context_h context);
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "lln/ucx/ucx.hpp"
 
@@ -23,6 +24,17 @@ ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t he
   if (end.poll_ != nullptr && end.kept_.empty() && end.hand_over(*end.poll_, head.sender, envelope, data, bytes))
     return UCS_OK;
   return end.keep(head.sender, envelope, data, bytes, (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
+}
+
+// In a job that survives failures nothing is posted in the middle of UCX's progress: over TCP version 1.13 frees what it receives into when an
+// answer fails that is posted while it hands over a message, and goes on with it.
+ucs_status_t Ucx::on_message_for_later(void* user_data, const void* header, std::size_t header_bytes, void* data,
+                                       std::size_t bytes, const ucp_am_recv_param_t* about) {
+  Ucx& end = *static_cast<Ucx*>(user_data);
+  Poll* const poll = std::exchange(end.poll_, nullptr);
+  const ucs_status_t status = on_message(user_data, header, header_bytes, data, bytes, about);
+  end.poll_ = poll;
+  return status;
 }
 
 // What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.

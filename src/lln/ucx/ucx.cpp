@@ -17,7 +17,10 @@ constexpr std::size_t eager_over_tcp = 64 * 1024;  // nobody maps memory there: 
 constexpr std::size_t longs_by_rendezvous = 32 * 1024;
 constexpr unsigned message_id = 0;
 constexpr unsigned long_id = 1;
-constexpr int most_under_way = 32;  // of one peer
+constexpr std::uint32_t sent_as_it_can =
+    UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+constexpr std::uint32_t sent_at_once = sent_as_it_can | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;  // or refused
+constexpr int most_under_way = 32;                                                        // of one peer
 constexpr int rounds_before_arming = 16;
 constexpr std::int64_t millisecond = 1'000'000;
 constexpr std::int64_t patience_in_closing = 1000 * millisecond;  // of UCX itself
@@ -49,6 +52,7 @@ Ucx::Ucx(const Surroundings& surroundings)
       note_(surroundings.note),
       context_(ucx::make_context(surroundings.device, surroundings.survives)),
       at_once_(ucx::longest_at_once(context_.get())),
+      how_(surroundings.survives && ucx::must_post_at_once(context_.get()) ? sent_at_once : sent_as_it_can),
       traits_{.eager = at_once_ != 0 ? eager_over_tcp : eager,
               .ordered = false,
               .longs = surroundings.survives ? 0
@@ -59,7 +63,7 @@ Ucx::Ucx(const Surroundings& surroundings)
   ucx::check(ucp_worker_get_efd(worker_.get(), &fd), "ucp_worker_get_efd");
   readiness_.watch(fd);
 
-  handle(message_id, on_message);
+  handle(message_id, surroundings.survives ? on_message_for_later : on_message);
   handle(long_id, on_long);
 
   ucp_address_t* address = nullptr;
@@ -215,7 +219,7 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
   send->head.head = head_of(envelope, peer->token, rank_);
   fill(send->payload.get());
   ucp_request_param_t how{};
-  how.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  how.op_attr_mask = how_;
   how.flags = UCP_AM_SEND_FLAG_EAGER;
   how.cb.send = on_sent;
   how.user_data = send;
@@ -227,8 +231,10 @@ Posted Ucx::post(int rank, const Envelope& envelope, std::size_t bytes, Fill fil
     return Posted::done;
   }
   give_back(send);
-  if (UCS_PTR_STATUS(sent) == UCS_ERR_NO_MEMORY) return Posted::busy;
-  if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), is_awaited(envelope.header.kind));
+  if (!UCS_PTR_IS_ERR(sent)) return Posted::done;
+  const ucs_status_t status = UCS_PTR_STATUS(sent);
+  if (status == UCS_ERR_NO_MEMORY || status == UCS_ERR_NO_RESOURCE) return Posted::busy;
+  lose(*peer, status, is_awaited(envelope.header.kind));
   return Posted::done;
 }
 
@@ -338,7 +344,7 @@ void Ucx::want_room(int rank) {
   const LibraryUse::Inside inside(use_);
   if (!inside) return;
   const auto there = peers_.find(rank);
-  if (there == peers_.end() || (there->second->endpoint == nullptr && !there->second->lost)) {
+  if (how_ == sent_at_once || there == peers_.end() || (there->second->endpoint == nullptr && !there->second->lost)) {
     look_again_ = true;
     return;
   }

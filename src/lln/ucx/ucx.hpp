@@ -93,6 +93,8 @@ class Ucx final : public Network {
 
   static ucs_status_t on_message(void* end, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                                  const ucp_am_recv_param_t* about);
+  static ucs_status_t on_message_for_later(void* end, const void* header, std::size_t header_bytes, void* data,
+                                           std::size_t bytes, const ucp_am_recv_param_t* about);
   static ucs_status_t on_long(void* end, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                               const ucp_am_recv_param_t* about);
   static void on_landed(void* request, ucs_status_t status, std::size_t bytes, void* landing);
@@ -133,16 +135,17 @@ class Ucx final : public Network {
   std::vector<std::unique_ptr<Send>> sends_;
   ucx::Context context_;
   const std::size_t at_once_;  // bytes of a long message that goes without a handshake of UCX
+  const std::uint32_t how_;    // a message is sent, as of ucp_request_param_t
   const Traits traits_;        // with several rails UCX promises no order of active messages
   ucx::Worker worker_;
   Readiness readiness_;
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
   std::vector<ucs_status_ptr_t> closing_ends_;  // endpoints that are being closed
   std::vector<Peer*> waiting_;                  // those where room is wanted
-  bool closing_ = false;        // what fails now matters to nobody
-  bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
-  Send* free_ = nullptr;        // of sends_
-  Send* left_ = nullptr;        // long ones that have left, which the sink has not been told
+  bool closing_ = false;                        // what fails now matters to nobody
+  bool look_again_ = false;                     // somebody waits for what nothing tells of: an address, or memory
+  Send* free_ = nullptr;                        // of sends_
+  Send* left_ = nullptr;                        // long ones that have left, which the sink has not been told
   std::deque<Kept> kept_;
   Poll* poll_ = nullptr;
   bool must_poll_ = false;                       // it could not be armed again
