@@ -31,13 +31,9 @@ FaultTolerant::FaultTolerant(FunctionRef<Networks::End(Lost)> open, std::functio
       is_gone_(std::move(is_gone)),
       patience_(patience),
       timer_(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)),
-      events_(epoll_create1(EPOLL_CLOEXEC)),
       network_(open(lost_)) {
-  const auto watch = [&](int fd) {
-    epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
-    return fd >= 0 && epoll_ctl(events_.number(), EPOLL_CTL_ADD, fd, &wanted) == 0;
-  };
-  if (events_.number() < 0 || !watch(timer_.number()) || !watch(network_->wake_fd()))
+  epoll_event wanted{.events = EPOLLIN, .data = {.fd = timer_.number()}};
+  if (timer_.number() < 0 || epoll_ctl(network_->wake_fd(), EPOLL_CTL_ADD, timer_.number(), &wanted) != 0)
     throw std::runtime_error("no descriptor for peers that are lost: " + std::string(std::strerror(errno)));
 }
 

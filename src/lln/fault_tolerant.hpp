@@ -56,7 +56,7 @@ class FaultTolerant final : public Network {
   void want_room(int peer) override { network_->want_room(peer); }
   void forget_room() override { network_->forget_room(); }
   bool arm() override { return network_->arm(); }
-  int wake_fd() const override { return events_.number(); }
+  int wake_fd() const override { return network_->wake_fd(); }
   std::int64_t look_again_after() const override { return network_->look_again_after(); }
 
  private:
@@ -76,8 +76,8 @@ class FaultTolerant final : public Network {
   const std::function<bool(int)> is_gone_;
   const std::int64_t patience_;
   const std::function<void(int, const char*)> lost_ = [this](int peer, const char* text) { lose(peer, text); };
-  Descriptor timer_;
-  Descriptor events_;                  // an epoll instance over the timer and the network's
+  Descriptor
+      timer_;  // watched by the network's own instance: the kernel allows few levels of them, and UCX with rails has all
   std::vector<Missing> missing_;       // in the order in which their time is over
   std::atomic<std::int64_t> over_{0};  // the first one's `until`; 0: there is none
   Networks::End network_;              // the last: it may say who is lost as long as it is there

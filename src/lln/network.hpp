@@ -123,7 +123,7 @@ class Network {
   // After that, and before the thread's last poll: from here on wake_fd() tells of all that happens, until a poll has handed something
   // over. False: something is there already, so no thread shall sleep.
   virtual bool arm() = 0;
-  // A descriptor that can be read as long as a sleeping thread should wake, for what has arrived or for room that was wanted.
+  // An epoll instance that can be read as long as a sleeping thread should wake, for what has arrived or for room that was wanted.
   virtual int wake_fd() const = 0;
   // Nanoseconds after which a sleeping thread should look in any case; 0: never.
   virtual std::int64_t look_again_after() const = 0;
