@@ -250,6 +250,18 @@ class FailingPeer : public testing::Test {
     return std::chrono::milliseconds(std::uniform_int_distribution<>(0, most)(random_));
   }
 
+  // Until the victim, which takes nothing any more, is sent nothing more either.
+  void fill() {
+    std::uint32_t before = posted_[victim];
+    auto since = Clock::now();
+    (void)wait(
+        10s,
+        [&] {
+          send(victim), take();
+          if (posted_[victim] != before) before = posted_[victim], since = Clock::now();
+        },
+        [&] { return Clock::now() - since > 50ms; });
+  }
   // `is_killed`: else it stops, and its connection stays.
   void survive(bool is_killed) {
     begin(300ms);
@@ -263,7 +275,8 @@ class FailingPeer : public testing::Test {
       (void)wait(
           1s, [&] { send(victim), take(); }, [&] { return Clock::now() >= until; });
     }
-    if (random_() % 2 == 0) end_->flush();
+    if (!is_killed) fill();
+    if (!is_killed || random_() % 2 == 0) end_->flush();
     end_->want_room(victim);
     is_gone_ = true;
     end_->give_up(victim);
