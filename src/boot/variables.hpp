@@ -100,6 +100,9 @@ inline constexpr std::array variables{
         "of loopback a number. Long messages are split over all of them with strategy=split",
         "guides/networks.md", Reader::library, false},
     Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "What that network's accidents follow from", "guides/networks.md"},
+    Variable{"HEDDLE_LOOPBACK_NARROW", "0|1", "0",
+             "Whether that network takes a message only when the receiver has read the one before",
+             "guides/networks.md"},
 
     Variable{"HEDDLE_CC", "COMMAND", "cc", "C compiler that mpicc calls", "guides/your-program.md", Reader::compiler},
     Variable{"HEDDLE_CXX", "COMMAND", "c++", "C++ compiler that mpicxx calls", "guides/your-program.md",

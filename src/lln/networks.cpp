@@ -217,7 +217,7 @@ Networks::End Networks::open_rail(int vni, std::size_t rail, Lost lost) {
                                   .note = note_,
                                   .device = devices_[rail].c_str(),
                                   .survives = static_cast<bool>(settings_.is_gone)};
-  if (component_ == nullptr) return End(new Loopback(surroundings, settings_.seed));
+  if (component_ == nullptr) return End(new Loopback(surroundings, settings_.seed, settings_.is_narrow));
   Why why{};
   Network* const end = component_->open(surroundings, why);
   if (end == nullptr) {

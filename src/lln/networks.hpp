@@ -32,6 +32,7 @@ class Networks {
     // Of nodes that are real: what all ranks hold of a word, which is the first that one of them has proposed.
     std::function<std::uint64_t(std::uint64_t)> agree;
     std::uint64_t seed;    // for networks with accidents
+    bool is_narrow;        // the network for tests is (lln/loopback)
     threads::Opener open;  // of components
     // Of a job that survives failures: whether this rank has failed, or anybody has. None: the job ends with a rank that fails.
     std::function<bool(int)> is_gone;

@@ -160,17 +160,19 @@ static Error open_networks(Rank& rank) {
     };
   const auto note = [](const char* text) { std::fprintf(stderr, "heddle: %s\n", text); };
   const lln::Place place{rank.world_rank, rank.world_size, rank.job->first_local(), rank.job->local_ranks()};
-  rank.networks = std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), place,
-                                                  lln::Networks::Settings{.network = network,
-                                                                          .rails = setting("HEDDLE_RAILS"),
-                                                                          .pretended = rank.job->pretends_nodes(),
-                                                                          .agree = agree,
-                                                                          .seed = seed,
-                                                                          .open = opener(rank),
-                                                                          .is_gone = is_gone,
-                                                                          .fail = fail_job,
-                                                                          .note = note,
-                                                                          .secret = rank.job->secret()});
+  rank.networks =
+      std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), place,
+                                      lln::Networks::Settings{.network = network,
+                                                              .rails = setting("HEDDLE_RAILS"),
+                                                              .pretended = rank.job->pretends_nodes(),
+                                                              .agree = agree,
+                                                              .seed = seed,
+                                                              .is_narrow = setting("HEDDLE_LOOPBACK_NARROW") == "1",
+                                                              .open = opener(rank),
+                                                              .is_gone = is_gone,
+                                                              .fail = fail_job,
+                                                              .note = note,
+                                                              .secret = rank.job->secret()});
   return success;
 }
 

@@ -1,9 +1,11 @@
 #include "lln/loopback/loopback.hpp"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -43,10 +45,11 @@ bool watch(int events, int fd, std::uint32_t what) {
 
 }  // namespace
 
-Loopback::Loopback(const Surroundings& surroundings, std::uint64_t seed)
+Loopback::Loopback(const Surroundings& surroundings, std::uint64_t seed, bool is_narrow)
     : directory_(surroundings.directory),
       rank_(surroundings.place.rank),
       vni_(surroundings.vni),
+      is_narrow_(is_narrow),
       membership_(surroundings.secret, surroundings.place, vni_),
       fail_(surroundings.fail),
       note_(surroundings.note),
@@ -98,12 +101,19 @@ bool Loopback::connect(int peer, Peer& there) {
   return watch(events_, made, 0);
 }
 
+bool Loopback::has_room(const Peer& there) const {
+  if (!is_narrow_) return true;
+  int unread = 0;
+  return ioctl(there.socket, SIOCOUTQ, &unread) != 0 || unread == 0;
+}
+
 // A first message to a peer needs memory. An answer may be one, and must not fail for want of it.
 Posted Loopback::post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) try {
   Peer& there = peers_[peer];
   if (there.given_up) return Posted::done;
   if (bytes > what_it_can.eager || random(refused_in) == 0) return Posted::busy;
   if (there.socket < 0 && !connect(peer, there)) return Posted::busy;
+  if (!has_room(there)) return Posted::busy;
   const PacketHead head = head_of(envelope, there.token, rank_);
   std::memcpy(packet_.data(), &head, sizeof head);
   fill(packet_.data() + sizeof head);

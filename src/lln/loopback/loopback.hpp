@@ -2,7 +2,8 @@
 // them late and in any order. What works over it works over a real one.
 //
 // Messages are datagrams between Unix sockets of one machine, so the kernel loses none and says when a peer's queue is full. What is
-// random follows from a seed.
+// random follows from a seed. A narrow one takes a message only when the peer has read the one before: how much waits for it then
+// depends on the receiver alone, and not on how fast the sender is.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ namespace heddle::lln {
 class Loopback final : public Network {
  public:
   // The end of one VNI of a rank; it publishes its address. Throws std::runtime_error: there are no sockets.
-  Loopback(const Surroundings& surroundings, std::uint64_t seed);
+  Loopback(const Surroundings& surroundings, std::uint64_t seed, bool is_narrow = false);
   ~Loopback() override;
 
   const Traits& traits() const override;
@@ -53,6 +54,7 @@ class Loopback final : public Network {
   };
 
   bool connect(int peer, Peer& there);
+  bool has_room(const Peer& there) const;
   void watch_room(Peer& there, bool wanted);
   void receive();
   bool is_of_job(std::span<const std::byte> packet);
@@ -62,6 +64,7 @@ class Loopback final : public Network {
   Directory& directory_;
   const int rank_;
   const int vni_;
+  const bool is_narrow_;
   const Membership membership_;
   FunctionRef<void(const char*)> fail_;
   FunctionRef<void(const char*)> note_;
