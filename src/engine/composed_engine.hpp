@@ -88,7 +88,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
     tests.count(moved, rank_.machine);
   }
   lln::Left send_left(bool anyway) override {
-    if (!any_of([](const auto& vni) { return vni.any_waiting(); })) return lln::Left::nothing;
+    if (!any_of([](const auto& vni) { return vni.any_waiting(); })) {
+      if (!defers_.load(std::memory_order_relaxed)) return lln::Left::nothing;
+      const std::uint32_t by_now = departures();
+      return by_now != std::exchange(seen_departures_, by_now) ? lln::Left::gone : lln::Left::nothing;
+    }
     // Where one thread does everything it is called; what it cannot send now it has asked for room for when it sleeps again.
     if (is_served()) {
       rouse();
@@ -127,9 +131,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (is_served()) return;  // what submits to a communication thread has its helper already
     help_ = std::make_unique<progress::IdleCores>(attended(), own_bell(), cores, setting.deferral);
     setting_ = setting;
+    defers_.store(setting.deferral != progress::Deferral::none, std::memory_order_relaxed);
     for_each([&](auto& vni) { defer(vni.core()); });
   }
   void end_help() override {
+    defers_.store(false, std::memory_order_relaxed);
     for_each([](auto& vni) { vni.core().end_deferring(); });
     help_.reset();
   }
@@ -495,6 +501,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   std::atomic<std::uint32_t> polls_{0};
   std::uint32_t seen_taken_ = 0;       // at the last look_around()
   std::uint32_t seen_departures_ = 0;  // at the last send_left()
+  // Sends are left to idle cores: no thread of the program sets a timer for each of them.
+  std::atomic<bool> defers_{false};
 };
 
 }  // namespace heddle::engine

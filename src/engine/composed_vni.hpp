@@ -37,14 +37,18 @@ class ComposedVni final : public Vni {
         [&] { return core_.try_send(args); });
   }
   bool try_isend(const message::SendArgs& args) override {
+    if (core_.is_left_to_idle_cores(args.bytes)) [[unlikely]]
+      return false;
     return try_by(
-        args, [&] { return Access::by_flux ? core_.isend_by_flux(args) : core_.inject_isend(args); },
+        args, [&] { return Access::by_flux ? core_.send_by_flux(args) : core_.inject(args); },
         [&] { return core_.try_isend(args); });
   }
   void start_send(Request& request) override {
     start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_send(r, wakeups); });
   }
   void start_isend(Request& request) override {
+    if (core_.is_left_to_idle_cores(request.capacity)) [[unlikely]]
+      core_.fetch_to_leave(request);
     start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_isend(r, wakeups); });
   }
   void start_recv(Request& request) override {

@@ -14,6 +14,7 @@ namespace heddle::lln {
 // What a look has found.
 enum class Left : std::uint8_t {
   nothing,
+  gone,     // nothing, and some that waited has been sent by others since the last look: there will be more
   in_use,   // something, and some that waited has been sent by others since the last look
   sent,     // something, which has been sent now
   refused,  // something that the network does not take
@@ -45,7 +46,7 @@ class Recall {
       return left == Left::sent ? soonest : 0;
     }
     later();
-    return left == Left::refused ? after() : 0;
+    return left == Left::refused || left == Left::gone ? after() : 0;
   }
 
  private:

@@ -24,11 +24,6 @@ using lln::Posted;
 
 namespace {
 
-// The first lengths that a slot has no room for, and that are not sent unasked to whatever peer.
-constexpr std::size_t slot_below = lln::Route::inject_bytes + 1;
-constexpr std::size_t box_below = lln::Route::flux_bytes + 1;
-constexpr std::size_t near_below = near_eager_bytes + 1;
-
 void truncate(Request& receive, std::size_t message_bytes) {
   receive.error = MPI_ERR_TRUNCATE;
   receive.order = message_bytes;
@@ -80,12 +75,9 @@ std::size_t Core::eager_limit(int peer) const {
   return route_.post_in_parts(args.peer, args.header, args.bytes, part) == Posted::done && left(args.peer);
 }
 
-// `below` is smaller than usual if longer messages may be deferred; else it is about near peers, and a far one's limit may be
-// another. A template: the two that use it have a copy each of what they call.
-template <class Limit>
-[[gnu::always_inline]] inline bool Core::post_below(const SendArgs& args, Limit limit) {
-  const std::size_t below = limit();
-  if (args.bytes >= below && (below < near_below || args.bytes > eager_limit(args.peer))) return false;
+// In one piece with each of the two that use it. The first limit is that of near peers, and a far one's may be another.
+[[gnu::always_inline]] inline bool Core::post(const SendArgs& args) {
+  if (args.bytes > near_eager_bytes && args.bytes > eager_limit(args.peer)) return false;
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
   if (args.bytes >= lln::Route::in_parts_from) [[unlikely]]
@@ -94,9 +86,20 @@ template <class Limit>
   return route_.post(args.peer, args.header, args.bytes, data) == Posted::done && left(args.peer);
 }
 
-template <class Limit>
-[[gnu::always_inline]] inline bool Core::inject_below(const SendArgs& args, Limit limit) {
-  if (args.bytes >= limit() || must_wait(args.peer)) [[unlikely]]
+[[gnu::cold, gnu::noinline]] void Core::count_sent(instruments::Cell& cell, int peer) {
+  cell.add(Count::sent);
+  if (route_.is_remote(peer)) cell.add(Count::sent_away);
+}
+
+bool Core::try_send(const SendArgs& args) { return post(args); }
+bool Core::try_isend(const SendArgs& args) {
+  if (collects_ && route_.is_remote(args.peer) && is_held(args.peer)) [[unlikely]]
+    return false;
+  return post(args);
+}
+
+bool Core::inject(const SendArgs& args) {
+  if (args.bytes > lln::Route::inject_bytes || must_wait(args.peer)) [[unlikely]]
     return false;
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
   if (route_.inject(args.peer, args.header, args.bytes, data) != Posted::done) return false;
@@ -104,35 +107,13 @@ template <class Limit>
   return true;
 }
 
-[[gnu::cold, gnu::noinline]] void Core::count_sent(instruments::Cell& cell, int peer) {
-  cell.add(Count::sent);
-  if (route_.is_remote(peer)) cell.add(Count::sent_away);
-}
-
-bool Core::try_send(const SendArgs& args) {
-  return post_below(args, [] { return near_below; });
-}
-bool Core::try_isend(const SendArgs& args) {
-  if (collects_ && route_.is_remote(args.peer) && is_held(args.peer)) [[unlikely]]
-    return false;
-  return post_below(args, [this] { return isend_below_; });
-}
-bool Core::inject(const SendArgs& args) {
-  return inject_below(args, [] { return slot_below; });
-}
-bool Core::inject_isend(const SendArgs& args) {
-  return inject_below(args, [this] { return isend_slot_below_; });
-}
-
-bool Core::flux_below(const SendArgs& args, std::size_t below) {
-  if (args.bytes >= below || must_wait(args.peer)) return false;
+bool Core::send_by_flux(const SendArgs& args) {
+  if (args.bytes > lln::Route::flux_bytes || must_wait(args.peer)) return false;
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
   if (!route_.send_by_flux(args.peer, args.header, args.bytes, data)) return false;
   count(counters_, Count::sent);
   return true;
 }
-bool Core::send_by_flux(const SendArgs& args) { return flux_below(args, box_below); }
-bool Core::isend_by_flux(const SendArgs& args) { return flux_below(args, std::min(box_below, isend_below_)); }
 
 void Core::start_send(Request& request, Wakeups& wakeups) {
   if (request.peer == rank_.world_rank) {
@@ -150,6 +131,11 @@ void Core::start_send(Request& request, Wakeups& wakeups) {
 
 // Also of a send that finds no room in the segment for the first channel to the peer.
 void Core::fail(Request& request, Wakeups& wakeups) { end_with(request, MPI_ERR_NO_MEM, wakeups); }
+
+void Core::fetch_to_leave(const Request& request) const {
+  idle_cores_->fetch_for_question();
+  outbox_.fetch_for_append(request.peer);
+}
 
 // An idle core may be taken by anybody at any time, and nobody knows for how long. So a thread of this rank that sleeps until
 // something moves does not depend on one.
@@ -176,14 +162,10 @@ bool Core::may_be_deferred(const Request& request) const {
 void Core::begin_deferring(std::size_t from, progress::IdleCores& idle_cores) {
   idle_cores_ = &idle_cores;
   deferred_from_ = from;
-  isend_slot_below_ = std::min(from, slot_below);
-  isend_below_ = std::min(from, near_below);
 }
 
 void Core::end_deferring() {
   deferred_from_ = std::numeric_limits<std::size_t>::max();
-  isend_slot_below_ = slot_below;
-  isend_below_ = near_below;
   idle_cores_ = nullptr;
 }
 

@@ -59,13 +59,15 @@ class Core {
   bool try_send(const SendArgs& args);
   // Any thread, unprotected, where claiming is concurrent: the same for a message that fits in a slot.
   bool inject(const SendArgs& args);
-  // Both again, for a send whose caller goes on to something else: not if it is one of those that may be deferred.
+  // The first again, for a send whose caller goes on to something else: it may wait for others.
   bool try_isend(const SendArgs& args);
-  bool inject_isend(const SendArgs& args);
-  // The two, where claiming is by flux: the same for a message that fits in a fastbuffer.
+  // As inject, where claiming is by flux: for a message that fits in a fastbuffer.
   bool send_by_flux(const SendArgs& args);
-  bool isend_by_flux(const SendArgs& args);
-  // Any thread: whether others wait for this peer, behind which a send must stay. Then none of these six takes it.
+  // Any thread: whether a send of so many bytes whose caller goes on is one of those that start_isend may leave to an idle core.
+  bool is_left_to_idle_cores(std::size_t bytes) const { return bytes >= deferred_from_; }
+  // The same thread, before it asks for the VNI's lock to leave it there: fetches together what an idle core has written last.
+  void fetch_to_leave(const Request& request) const;
+  // Any thread: whether others wait for this peer, behind which a send must stay. Then none of these four takes it.
   bool must_wait(int peer) const { return outbox_.must_wait(peer); }
   // Starts the send that the request describes; it finishes when the buffer may be used again.
   void start_send(Request& request, Wakeups& wakeups);
@@ -200,11 +202,7 @@ class Core {
   }
   void count_sent(instruments::Cell& cell, int peer);
   bool post_in_parts(SendArgs args);
-  template <class Limit>
-  bool post_below(const SendArgs& args, Limit limit);
-  template <class Limit>
-  bool inject_below(const SendArgs& args, Limit limit);
-  bool flux_below(const SendArgs& args, std::size_t below);
+  bool post(const SendArgs& args);
   // What a send looks like on its way.
   struct Form {
     lln::Header header;
@@ -283,9 +281,7 @@ class Core {
   Outbox outbox_;        // what has been deferred or found no room, or waits for company or its turn
   const bool collects_;  // for networks
 
-  // Deferred submission. The limits are those of messages that are sent at once, so that a load is all it costs them.
-  std::size_t isend_slot_below_;
-  std::size_t isend_below_;
+  // Deferred submission: of so many bytes and more.
   std::size_t deferred_from_;
   progress::IdleCores* idle_cores_ = nullptr;
 };

@@ -15,8 +15,10 @@ namespace {
 constexpr std::int64_t idle_timeout = 200'000;  // a helper stays awake: several times what calling it costs
 constexpr std::int64_t max_slice = 100'000;     // of the worker; a thread that wants its core waits no longer than that
 constexpr std::int64_t fresh = 10'000;          // several looks around
-constexpr std::int64_t yield_alone = 1'500;     // a yield that takes longer has run somebody
-constexpr std::int64_t shortest_rest = 2'000;   // from an order that moved nothing to the next, doubled each time
+constexpr std::int64_t saying_gap =
+    2'000;  // from one word of an idle core to the next: each takes a line from the senders
+constexpr std::int64_t yield_alone = 1'500;    // a yield that takes longer has run somebody
+constexpr std::int64_t shortest_rest = 2'000;  // from an order that moved nothing to the next, doubled each time
 constexpr std::int64_t longest_rest = 50'000;
 constexpr std::int64_t used_gap = 10'000;  // a look takes a line from the program, for 0.1 to 0.3 us
 
@@ -96,11 +98,16 @@ bool IdleCores::poll_around(Keep&& keep, Act&& act) {
   std::int64_t moved = now;
   std::int64_t not_before = 0;
   std::int64_t look_at = 0;
+  std::int64_t said = 0;  // that this core idles
   std::int64_t rest = shortest_rest;
   std::uint32_t taken = work_.taken();
+  bool left_unsent = false;  // by the last attempt
   for (; now - moved < idle_timeout && !ending_.load(std::memory_order_relaxed); now = Native::now()) {
     if (!keep()) break;
-    seen_.store(now, std::memory_order_relaxed);
+    if (now - said >= saying_gap) {
+      said = now;
+      seen_.store(now, std::memory_order_relaxed);
+    }
     if (now < look_at) {
       Native::pause(poll_gap);
       continue;
@@ -114,11 +121,14 @@ bool IdleCores::poll_around(Keep&& keep, Act&& act) {
       continue;
     }
     listen_unless_used();
-    if (now < not_before || !work_.ready()) {
+    // An attempt that has moved nothing says nothing of a send that the program has left since.
+    const bool unsent = work_.any_unsent();
+    if ((!unsent || left_unsent) && (now < not_before || !work_.ready())) {
+      left_unsent &= unsent;
       Native::pause(poll_gap);
       continue;
     }
-    if (!work_.any_unsent()) {
+    if (!unsent) {
       Native::pause(grace_pause);
       if (work_.taken() != taken) continue;
     }
@@ -131,6 +141,7 @@ bool IdleCores::poll_around(Keep&& keep, Act&& act) {
       rest = std::min(2 * rest, longest_rest);
     }
     taken = work_.taken();
+    left_unsent = unsent && work_.any_unsent();
   }
   return any;
 }

@@ -64,6 +64,8 @@ struct Attended {
 };
 
 class IdleCores {
+  using Native = platform::Native;
+
  public:
   // `cores`: where both threads may run. Throws std::system_error if the threads, or the detector's scheduling class,
   // can't be had.
@@ -76,11 +78,12 @@ class IdleCores {
   // Any thread, about to send: whether an idle core would submit what is left to it now. Asking twice within `idle_timeout` calls the
   // detector if it sleeps.
   bool available();
+  // The same thread, some time before: what an idle core says of itself is in its cache.
+  void fetch_for_question() const { Native::prefetch(&seen_); }
   // Nobody will look before the next call. Whoever has left something and then, behind a fence, sees this must ring.
   bool asleep() const { return seen_.load(std::memory_order_relaxed) == nobody_looks; }
 
  private:
-  using Native = platform::Native;
   enum Order : std::uint32_t { help = 1, help_fully, end };
 
   static constexpr std::int64_t nobody_looks = 0;
@@ -104,7 +107,7 @@ class IdleCores {
   std::atomic<bool> ending_{false};
   std::atomic<std::int64_t> used_{0};   // when the program was last seen to take messages itself
   std::atomic<std::int64_t> asked_{0};  // when it was last about to send
-  // When a core was last seen to idle.
+  // When a core was last seen to idle, give or take `saying_gap`.
   alignas(platform::cache_line) std::atomic<std::int64_t> seen_{nobody_looks};
   alignas(platform::cache_line) sync::Errand<Native> errand_;  // of the worker; its result: whether it moved anything
   std::thread worker_;

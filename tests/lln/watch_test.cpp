@@ -92,6 +92,12 @@ TEST(Recall, ComesAgainUntilNothingIsLeft) {
   EXPECT_EQ(recall.looked(Left::called), 0);
   EXPECT_EQ(recall.after(), Recall::soonest);
 }
+TEST(Recall, ComesAgainForAsLongAsOthersSendWhatWaited) {
+  Recall recall;
+  for (int i = 0; i < 10; ++i) EXPECT_GT(recall.looked(Left::gone), 0) << "nobody has to ask for the next one";
+  EXPECT_EQ(recall.after(), Recall::latest);
+  EXPECT_EQ(recall.looked(Left::nothing), 0);
+}
 TEST(Recall, SendsAtLastThoughOthersAreInUse) {
   Recall recall;
   int looks = 0;

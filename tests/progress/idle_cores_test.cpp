@@ -3,19 +3,22 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <thread>
+#include <vector>
 
 namespace heddle::progress {
 namespace {
 
 class Work final : public Attended {
  public:
-  bool ready() const override { return left_.load(std::memory_order_relaxed) != 0; }
+  bool ready() const override { return may_find_ || any_unsent(); }
   bool must_ask() const override { return must_ask_; }
-  bool any_unsent() const override { return ready(); }
+  bool any_unsent() const override { return left_.load(std::memory_order_relaxed) != 0; }
   std::uint32_t taken() const override {
     looks_.fetch_add(1, std::memory_order_relaxed);
     return is_taken_.load(std::memory_order_relaxed) ? taken_.fetch_add(1, std::memory_order_relaxed) : 0;
@@ -23,13 +26,21 @@ class Work final : public Attended {
   PollResult advance(bool full) override {
     if (full) asked_.fetch_add(1, std::memory_order_relaxed);
     const int found = left_.exchange(0, std::memory_order_acq_rel);
+    if (found != 0) looks_before_ = looks() - looks_when_left_.load(std::memory_order_relaxed);
     done_.fetch_add(found, std::memory_order_acq_rel);
     return {.made_progress = found != 0, .complete = true};
   }
 
-  void leave_one() { left_.fetch_add(1, std::memory_order_acq_rel); }
+  void leave_one() {
+    looks_when_left_.store(looks(), std::memory_order_relaxed);
+    left_.fetch_add(1, std::memory_order_acq_rel);
+  }
+  // Until the last one was done that was left; once done() says so.
+  std::int64_t looks_before() const { return looks_before_; }
   int done() const { return done_.load(std::memory_order_acquire); }
-  void come_from_elsewhere() { must_ask_ = true; }  // before there are helpers
+  // Before there are helpers: what arrives has to be asked for; only an attempt finds out whether something has.
+  void come_from_elsewhere() { must_ask_ = true; }
+  void show_nothing() { may_find_ = true; }
   // The program has taken a message whenever somebody looks.
   void take_always() { is_taken_.store(true, std::memory_order_relaxed); }
   std::int64_t looks() const { return looks_.load(std::memory_order_relaxed); }
@@ -37,6 +48,9 @@ class Work final : public Attended {
 
  private:
   bool must_ask_ = false;
+  bool may_find_ = false;
+  std::int64_t looks_before_ = 0;
+  std::atomic<std::int64_t> looks_when_left_{0};
   std::atomic<int> asked_{0};
   std::atomic<int> left_{0};
   std::atomic<int> done_{0};
@@ -96,6 +110,25 @@ TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {
     ASSERT_TRUE(comes([&] { return work_.done() == i; }));
   }
   EXPECT_TRUE(comes([&] { return idle.asleep(); }));
+}
+
+// Attempts that move nothing are made less and less often. What is left meanwhile does not wait for the next one, which comes after some
+// hundred looks.
+TEST_P(IdleCoresByPath, WhatIsLeftDoesNotWaitForAttemptsAtOtherThings) {
+  work_.show_nothing();
+  IdleCores idle(work_, bell_, cores_, GetParam());
+  std::vector<std::int64_t> looks;
+  for (int i = 1; i <= 51; ++i) {
+    ASSERT_TRUE(comes([&] { return idle.available(); }));
+    usleep(100);
+    work_.leave_one();
+    platform::Native::light_fence();
+    if (idle.asleep()) bell_.call();
+    ASSERT_TRUE(comes([&] { return work_.done() == i; }));
+    looks.push_back(work_.looks_before());
+  }
+  std::ranges::nth_element(looks, looks.begin() + 25);
+  EXPECT_LE(looks[25], 5);
 }
 
 TEST_P(IdleCoresByPath, WhatComesFromElsewhereIsAskedForBeforeTheySleep) {

@@ -14,7 +14,8 @@
 
 namespace heddle::message {
 
-struct OutboxItem {
+// Of cache lines of its own: one core leaves it, and another takes it.
+struct alignas(platform::cache_line) OutboxItem {
   OutboxItem* next = nullptr;
   Request* request = nullptr;  // null: a control message
   lln::Header header;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "message/outbox/strategy.hpp"
+#include "platform/native.hpp"
 #include "platform/zeroed_array.hpp"
 
 namespace heddle::message {
@@ -25,6 +26,12 @@ class Outbox {
   // Any thread: whether later messages to this peer have to wait behind others; whether anything waits.
   bool must_wait(int peer) const { return !of(peer).items.empty(); }
   bool any() const { return size_.load(std::memory_order_relaxed) != 0; }
+
+  // Any thread, about to append: fetches what that writes, as far as it is known before the lock is held.
+  void fetch_for_append(int peer) const {
+    platform::Native::prefetch_for_write(&waiting_);
+    platform::Native::prefetch_for_write(&of(peer));
+  }
 
   // The next make() needs no memory. Throws std::bad_alloc.
   void reserve();
@@ -113,12 +120,14 @@ class Outbox {
   void list(OutboxPeer& queue, int peer);
   void drop(OutboxItem& item);
 
+  // What does not change: a short message on its way reads it.
   platform::ZeroedArray<OutboxPeer> peers_;  // by world rank
-  OutboxPeer* waiting_ = nullptr;
+  std::unique_ptr<Strategy> strategy_;
+
+  alignas(platform::cache_line) OutboxPeer* waiting_ = nullptr;
   std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint32_t> departures_{0};
   OutboxItem* free_ = nullptr;
-  std::unique_ptr<Strategy> strategy_;
 };
 
 }  // namespace heddle::message
