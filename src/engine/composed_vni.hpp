@@ -47,8 +47,7 @@ class ComposedVni final : public Vni {
     start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_send(r, wakeups); });
   }
   void start_isend(Request& request) override {
-    if (core_.is_left_to_idle_cores(request.capacity)) [[unlikely]]
-      core_.fetch_to_leave(request);
+    core_.fetch_to_leave(request);
     start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_isend(r, wakeups); });
   }
   void start_recv(Request& request) override {

@@ -51,7 +51,7 @@ template <sync::Lock L>
 }
 
 template <sync::Lock L>
-bool try_acquire(Counters& counters, L& lock, typename L::node& node) {
+[[gnu::always_inline]] inline bool try_acquire(Counters& counters, L& lock, typename L::node& node) {
   const bool taken = lock.try_lock(node);
   if (taken) {
     count_held(counters, Count::acquisitions);

@@ -75,8 +75,10 @@ std::size_t Core::eager_limit(int peer) const {
   return route_.post_in_parts(args.peer, args.header, args.bytes, part) == Posted::done && left(args.peer);
 }
 
-// In one piece with each of the two that use it. The first limit is that of near peers, and a far one's may be another.
-[[gnu::always_inline]] inline bool Core::post(const SendArgs& args) {
+// The first limit is that of near peers, and a far one's may be another. A template: the two that use it, each with a type of its own, have
+// a copy each of what they call.
+template <class User>
+[[gnu::always_inline]] inline bool Core::post(const SendArgs& args, User) {
   if (args.bytes > near_eager_bytes && args.bytes > eager_limit(args.peer)) return false;
   if (must_wait(args.peer)) [[unlikely]]
     return false;  // others to this peer wait: stay in order
@@ -91,11 +93,13 @@ std::size_t Core::eager_limit(int peer) const {
   if (route_.is_remote(peer)) cell.add(Count::sent_away);
 }
 
-bool Core::try_send(const SendArgs& args) { return post(args); }
+bool Core::try_send(const SendArgs& args) {
+  return post(args, [] {});
+}
 bool Core::try_isend(const SendArgs& args) {
   if (collects_ && route_.is_remote(args.peer) && is_held(args.peer)) [[unlikely]]
     return false;
-  return post(args);
+  return post(args, [] {});
 }
 
 bool Core::inject(const SendArgs& args) {
@@ -133,6 +137,7 @@ void Core::start_send(Request& request, Wakeups& wakeups) {
 void Core::fail(Request& request, Wakeups& wakeups) { end_with(request, MPI_ERR_NO_MEM, wakeups); }
 
 void Core::fetch_to_leave(const Request& request) const {
+  if (!is_left_to_idle_cores(request.capacity)) return;
   idle_cores_->fetch_for_question();
   outbox_.fetch_for_append(request.peer);
 }

@@ -65,7 +65,7 @@ class Core {
   bool send_by_flux(const SendArgs& args);
   // Any thread: whether a send of so many bytes whose caller goes on is one of those that start_isend may leave to an idle core.
   bool is_left_to_idle_cores(std::size_t bytes) const { return bytes >= deferred_from_; }
-  // The same thread, before it asks for the VNI's lock to leave it there: fetches together what an idle core has written last.
+  // The same thread, before it asks for the VNI's lock for start_isend: fetches together what an idle core has written last.
   void fetch_to_leave(const Request& request) const;
   // Any thread: whether others wait for this peer, behind which a send must stay. Then none of these four takes it.
   bool must_wait(int peer) const { return outbox_.must_wait(peer); }
@@ -202,7 +202,8 @@ class Core {
   }
   void count_sent(instruments::Cell& cell, int peer);
   bool post_in_parts(SendArgs args);
-  bool post(const SendArgs& args);
+  template <class User>
+  bool post(const SendArgs& args, User);
   // What a send looks like on its way.
   struct Form {
     lln::Header header;

@@ -6,6 +6,7 @@
 namespace heddle::message {
 
 Outbox::~Outbox() {
+  delete spare_;
   while (OutboxItem* const item = free_) {
     free_ = item->next;
     delete item;
@@ -13,24 +14,28 @@ Outbox::~Outbox() {
 }
 
 void Outbox::reserve() {
-  if (free_ == nullptr) free_ = new OutboxItem;
+  if (spare_ == nullptr && free_ == nullptr) spare_ = new OutboxItem;
 }
 
 OutboxItem& Outbox::make() {
   reserve();
-  OutboxItem& item = *std::exchange(free_, free_->next);
+  OutboxItem& item = spare_ != nullptr ? *std::exchange(spare_, nullptr) : *std::exchange(free_, free_->next);
   item.request = nullptr;
   item.overtaken = 0;
   return item;
 }
 
 void Outbox::drop(OutboxItem& item) {
+  if (spare_ == nullptr) {
+    spare_ = &item;
+    return;
+  }
   item.next = free_;
   free_ = &item;
 }
 
 void Outbox::list(OutboxPeer& queue, int peer) {
-  size_.fetch_add(1, std::memory_order_relaxed);
+  change_size(1);
   if (queue.listed) return;
   queue.peer = peer;
   queue.listed = true;
@@ -50,7 +55,7 @@ bool Outbox::remove(const Request& send) {
       of(send.peer).items.remove([&](const OutboxItem& waiting) { return waiting.request == &send; });
   if (item == nullptr) return false;
   drop(*item);
-  size_.fetch_sub(1, std::memory_order_relaxed);
+  change_size(-1);
   return true;
 }
 
@@ -62,7 +67,7 @@ void Outbox::append_long(int peer, OutboxLong& one) {
 
 void Outbox::end_first_long(int peer) {
   of(peer).longs.remove_first();
-  size_.fetch_sub(1, std::memory_order_relaxed);
+  change_size(-1);
 }
 
 }  // namespace heddle::message

@@ -55,7 +55,7 @@ class Outbox {
     OutboxPeer& queue = of(peer);
     const auto any = [](const OutboxItem&) { return true; };
     while (OutboxItem* const item = queue.items.remove(any)) {
-      size_.fetch_sub(1, std::memory_order_relaxed);
+      change_size(-1);
       drop_item(*item);
       drop(*item);
     }
@@ -74,7 +74,7 @@ class Outbox {
   void sift(F&& keep) {
     for (OutboxPeer* queue = waiting_; queue != nullptr; queue = queue->next) {
       while (OutboxItem* const item = queue->items.remove([&](const OutboxItem& one) { return !keep(one); })) {
-        size_.fetch_sub(1, std::memory_order_relaxed);
+        change_size(-1);
         drop(*item);
       }
     }
@@ -94,7 +94,7 @@ class Outbox {
       auto packets = packets_to(peer);
       left |= strategy_->send(peer, packets, [this](OutboxItem& item) {
         drop(item);
-        size_.fetch_sub(1, std::memory_order_relaxed);
+        change_size(-1);
       }) != 0;
       left |= packets.any_pieces();
       if (peer.items.empty() && peer.longs.empty()) {
@@ -119,6 +119,10 @@ class Outbox {
   OutboxPeer& of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   void list(OutboxPeer& queue, int peer);
   void drop(OutboxItem& item);
+  // Others only look at it: no operation that waits for what this thread has written before.
+  void change_size(int by) {
+    size_.store(size_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(by), std::memory_order_relaxed);
+  }
 
   // What does not change: a short message on its way reads it.
   platform::ZeroedArray<OutboxPeer> peers_;  // by world rank
@@ -127,6 +131,8 @@ class Outbox {
   alignas(platform::cache_line) OutboxPeer* waiting_ = nullptr;
   std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint32_t> departures_{0};
+  OutboxItem* spare_ =
+      nullptr;  // the next to be used: to know it costs no look at its lines, which another core has written
   OutboxItem* free_ = nullptr;
 };
 
