@@ -153,12 +153,15 @@ bool choose_waiting(Rank& rank, const Model& model) {
   return true;
 }
 
-// A message goes to the VNI of the same number, so all ranks must have as many; and by a way where its receiver looks.
-bool agree(const Rank& rank, const Model& model) {
+// A message goes to the VNI of the same number, so all ranks must have as many; and by a way where its receiver looks. Where nobody has said
+// how many, a node may have more cores for each of its ranks than another, and the number is that of the rank that has come first.
+bool agree(const Rank& rank, Model& model, bool number_is_free) {
   constexpr std::uint32_t by_flux = 1u << 31;
   const std::uint32_t ours = static_cast<std::uint32_t>(model.vnis) | (model.submission == P::flux ? by_flux : 0);
   const auto others = static_cast<std::uint32_t>(rank.job->agree(model_of_ranks, ours));
-  if (others == ours) return true;
+  const bool same_way = (others & by_flux) == (ours & by_flux);
+  if (same_way && number_is_free) model.vnis = static_cast<int>(others & ~by_flux);
+  if (others == ours || (same_way && number_is_free)) return true;
   const auto way = [](std::uint32_t entry) { return (entry & by_flux) != 0 ? "by flux" : "by channel"; };
   (void)fail(MPI_ERR_ARG,
              "HEDDLE_MODEL=%s has %u VNIs and sends %s, that of another rank of the job %u and %s; all must agree",
@@ -213,9 +216,10 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
     return nullptr;
   }
   if (std::size_t bytes = 0; !message::wanted_split(bytes) || !message::wanted_staged(bytes)) return nullptr;
+  const bool number_is_free = model.vnis == 0;
   model.vnis = vnis_for(rank, model);
   if (!choose_waiting(rank, model)) return nullptr;
-  if (!agree(rank, model)) return nullptr;
+  if (!agree(rank, model, number_is_free)) return nullptr;
   rank.strategies.fill(static_cast<std::uint8_t>(
       message::strategy_number(model.strategy.empty() ? message::default_strategy : model.strategy)));
   try {
