@@ -41,11 +41,6 @@ struct alignas(64) DecidedComms {
   DecidedComm entries[decided_comms];
 };
 
-// Where they lie behind the beginning of the first node's memory.
-constexpr std::size_t offset_of_decided(int nodes, std::size_t heap_bytes) {
-  return static_cast<std::size_t>(nodes) * heap_bytes;
-}
-
 // The entry of the communicator with this context; null: there is none.
 DecidedComm* find_decided(DecidedComms& all, std::uint64_t context);
 // Of the agreement with this number; null: it is not over.

@@ -55,6 +55,7 @@ inline constexpr char size_variable[] = "HEDDLE_SIZE";
 
 // Whether the job goes on without ranks that fail; read by mpiexec.
 inline constexpr char fault_tolerance_variable[] = "HEDDLE_FAULT_TOLERANCE";
+inline constexpr char remote_shell_variable[] = "HEDDLE_REMOTE_SHELL";
 inline constexpr char shared_heap_variable[] = "HEDDLE_SHARED_HEAP";
 // Its words, of which Open MPI has several.
 inline bool asks_to_survive(std::string_view word) { return word == "ulfm" || word == "mpi" || word == "true"; }
@@ -263,6 +264,10 @@ inline FailureLog& failure_log(JobHeader* header) {
 }
 inline FailureEntry* failure_entries(JobHeader* header) {
   return reinterpret_cast<FailureEntry*>(&failure_log(header) + 1);
+}
+// Nodes whose memory is in this segment: mpiexec puts those that are on its machine into one.
+inline int nodes_here(const JobHeader& header) {
+  return header.launcher != 0 && header.local_ranks == header.size ? header.nodes : 1;
 }
 // How many ranks there have been so far.
 inline int ranks_so_far(const JobHeader& header) {

@@ -72,6 +72,10 @@ inline constexpr std::array variables{
     Variable{"HEDDLE_FAULT_TOLERANCE", "ulfm|no", "no",
              "Whether a job goes on without ranks that fail, as after mpiexec's option -with-ft; read by mpiexec",
              "guides/fault-tolerance.md"},
+    Variable{"HEDDLE_REMOTE_SHELL", "COMMAND", "srun in an allocation of Slurm, else ssh",
+             "What starts a program on another machine for a job that goes on without ranks that fail: a command that "
+             "takes a host and a line for its shell, as ssh does; read by mpiexec",
+             "guides/fault-tolerance.md"},
     Variable{"HEDDLE_SHARED_HEAP", "0|1", "0",
              "Whether large blocks of the ranks' memory lie where the others see them, as with mpiexec's option "
              "-shared-heap; read by "

@@ -51,8 +51,12 @@ class World : public lln::Directory {
   RankRecord& record_of(int local) const { return records_[local]; }
   // Zero-filled, the same in every rank of the node, at a different address in each process.
   std::span<std::byte> heap() const { return heap_; }
-  // Where the first node's memory begins in the segment, and behind it that of the others.
+  // Where the memory of the first node that this segment has begins in it, and behind it that of the others.
   std::byte* memory_of_nodes() const { return reinterpret_cast<std::byte*>(header_) + header_->heap_offset; }
+  // Behind all of them: what was decided between nodes (decided.hpp).
+  std::byte* behind_memory() const {
+    return memory_of_nodes() + static_cast<std::size_t>(nodes_here(*header_)) * header_->heap_bytes;
+  }
 
   // What all ranks of this machine may use together; how many there were when the job began, and with those that were
   // spawned so far.
@@ -103,7 +107,7 @@ class World : public lln::Directory {
   JobHeader& header() const { return *header_; }
 
  private:
-  bool has_one_segment() const { return nodes() == 1 || header_->launcher != 0; }
+  bool has_one_segment() const { return nodes_here(*header_) == nodes(); }
 
   JobHeader* header_;
   RankRecord* records_;

@@ -58,8 +58,8 @@ Error find(Comm& comm, OfRank*& faults) {
   faults = static_cast<OfRank*>(comm.owner->faults.get());
   if (faults == nullptr)
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "this job ends with any process that fails; start it with mpiexec -with-ft ulfm (Heddle's, on one "
-                "machine) to go on");
+                "this job ends with any process that fails; start it with mpiexec -with-ft ulfm (Heddle's) to "
+                "go on");
   faults->meet(comm);
   return success;
 }

@@ -94,9 +94,7 @@ class OfRank final : public Faults, public progress::Pollable {
   void propose(const boot::Frame& proposal);
   // What was decided for such communicators.
   boot::DecidedComms& decided_comms() const {
-    boot::World& job = *rank_.job;
-    return *reinterpret_cast<boot::DecidedComms*>(job.memory_of_nodes() +
-                                                  boot::offset_of_decided(job.nodes(), job.heap().size()));
+    return *reinterpret_cast<boot::DecidedComms*>(rank_.job->behind_memory());
   }
   // Wakes the members of a communicator that sleep, this process included, after a store that they would want to see.
   void notify(const Group& group);

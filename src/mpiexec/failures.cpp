@@ -27,9 +27,9 @@ std::byte* map(const Segment& segment, std::size_t at, std::size_t bytes) {
 std::vector<node::Doorbell*> all_bells(const Segment& segment) {
   const boot::JobHeader& job = *segment.header;
   std::vector<node::Doorbell*> bells;
-  for (int node = 0; node < job.nodes; ++node) {
-    const std::size_t at =
-        job.heap_offset + static_cast<std::size_t>(node) * job.heap_bytes + node::offset_of_bells(job.heap_bytes);
+  for (int node = job.first_node; node < job.first_node + boot::nodes_here(job); ++node) {
+    const std::size_t at = job.heap_offset + static_cast<std::size_t>(node - job.first_node) * job.heap_bytes +
+                           node::offset_of_bells(job.heap_bytes);
     auto* const of_node =
         reinterpret_cast<node::Bell*>(map(segment, at, static_cast<std::size_t>(job.capacity) * sizeof(node::Bell)));
     const std::int32_t* const first = boot::first_ranks(segment.header) + node;
@@ -41,17 +41,23 @@ std::vector<node::Doorbell*> all_bells(const Segment& segment) {
 boot::DecidedComms* decided_comms(const Segment& segment) {
   const boot::JobHeader& job = *segment.header;
   if (job.nodes == 1) return nullptr;
-  const std::size_t at = job.heap_offset + boot::offset_of_decided(job.nodes, job.heap_bytes);
+  const std::size_t at = job.heap_offset + static_cast<std::size_t>(boot::nodes_here(job)) * job.heap_bytes;
   return reinterpret_cast<boot::DecidedComms*>(map(segment, at, sizeof(boot::DecidedComms)));
 }
 
 }  // namespace
 
-Failures::Failures(const Segment& segment)
+Failures::Failures(const Segment& segment, CoordinatorLink* coordinator)
     : segment_(segment),
+      coordinator_(coordinator),
       news_(*segment.header, decided_comms(segment), all_bells(segment)),
       decisions_([this](const boot::Frame& news) { news_.take(news); }) {
   boot::failure_log(segment.header).asked = 1;
+  if (coordinator != nullptr) coordinator->use(segment, news_);
+}
+
+int Failures::told() const {
+  return static_cast<int>(boot::failure_log(segment_.header).failures.load(std::memory_order_relaxed));
 }
 
 // What the rank itself has started goes with it; it must not write on in its name.
@@ -66,7 +72,11 @@ void Failures::lost(int rank, pid_t started, bool reaped) {
 bool Failures::tell() {
   std::erase_if(dying_, [this](const Dying& one) {
     if (one.process > 0 && (kill(one.process, 0) == 0 || errno != ESRCH)) return false;
-    decisions_.lose(one.rank);
+    const int rank = segment_.first_here + one.rank;
+    if (coordinator_ != nullptr)
+      coordinator_->send(boot::Frame(boot::FrameKind::failed).add(rank));
+    else
+      decisions_.lose(rank);
     return true;
   });
   return !dying_.empty();
@@ -77,7 +87,13 @@ std::string Failures::answer(const std::string& request) {
   std::string bytes = request;
   bool broken = false;
   const std::optional<boot::Frame> proposal = boot::Frame::take(bytes, boot::Frame::longest, broken);
-  if (proposal) decisions_.hear(*proposal);
+  if (!proposal) return "heard";
+  if (coordinator_ == nullptr)
+    decisions_.hear(*proposal);
+  else if (proposal->kind() == boot::FrameKind::published)
+    coordinator_->send_card(boot::Fields(*proposal).index());
+  else
+    coordinator_->send(*proposal);
   return "heard";
 }
 

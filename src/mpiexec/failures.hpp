@@ -13,17 +13,20 @@
 #include "boot/decisions.hpp"
 #include "boot/news.hpp"
 #include "mpiexec/listener.hpp"
+#include "mpiexec/nodes/coordinator_link.hpp"
 #include "mpiexec/segment.hpp"
 
 namespace heddle::mpiexec {
 
 class Failures final : public Answerer {
  public:
-  // Of a job, before its ranks start. Throws std::system_error.
-  explicit Failures(const Segment& segment);
+  // Of a job, before its ranks start; of a node that is served for a coordinator, which decides then. Throws std::system_error.
+  Failures(const Segment& segment, CoordinatorLink* coordinator);
   Failures(const Failures&) = delete;
   Failures& operator=(const Failures&) = delete;
 
+  // How many of the job's ranks have failed, as far as that has been told.
+  int told() const;
   // The rank has ended, or one whose process is the same; that process, which we have started, has been reaped or not. What is left of it is
   // killed, and the others are told when nothing is.
   void lost(int rank, pid_t started, bool reaped);
@@ -40,8 +43,9 @@ class Failures final : public Answerer {
   };
 
   const Segment segment_;
+  CoordinatorLink* const coordinator_;
   boot::News news_;
-  boot::Decisions decisions_;
+  boot::Decisions decisions_;  // without a coordinator
   std::vector<Dying> dying_;
 };
 

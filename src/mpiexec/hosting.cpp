@@ -155,11 +155,11 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
     for (int rank = first; rank < first + count; ++rank) {
       const Supervisor::Ends own = ends.emplace_back(supervisor.make_ends(rank));
       const int launcher = relay != nullptr ? relay->descriptor_of(rank) : -1;
-      plan.ranks.push_back({rank, segment.first_rank + rank, launcher, own.in, own.out, own.err,
+      plan.ranks.push_back({segment.first_here + rank, segment.first_rank + rank, launcher, own.in, own.out, own.err,
                             placement.cpus[static_cast<std::size_t>(rank)]});
       inherited.insert(inherited.end(), {own.in, own.out, own.err});
       if (launcher >= 0) inherited.push_back(launcher);
-      segment.records[rank].host = first;
+      segment.records[rank].host = segment.first_here + first;
       segment.records[rank].state.store(boot::RankState::running);
     }
     // Our own input has the number 0 on both sides, so it must stay there if one of these ranks gets it.
@@ -187,8 +187,9 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
       supervisor.started(first + i, child.pid, hosted.app.command.front(), ends[static_cast<std::size_t>(i)]);
     close(plan_file);
     if (child.error != 0) {
-      supervisor.start_failed("cannot " + std::string(child.step) + " of rank " + std::to_string(first) + " (" +
-                                  host.path + "): " + why_not_executed(host.path, child.error),
+      supervisor.start_failed("cannot " + std::string(child.step) + " of rank " +
+                                  std::to_string(segment.first_rank + first) + " (" + host.path +
+                                  "): " + why_not_executed(host.path, child.error),
                               exit_code_of_start(child.error));
       return false;
     }

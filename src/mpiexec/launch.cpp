@@ -71,7 +71,7 @@ Starter::Starter(const App& app, std::string path, const EnvironmentPlan& enviro
 }
 
 std::string Starter::start(int rank, const std::vector<int>& cpus, Supervisor& supervisor, int& exit_code) {
-  environment_.back() = std::string(boot::rank_variable) + '=' + std::to_string(rank);
+  environment_.back() = std::string(boot::rank_variable) + '=' + std::to_string(segment_.first_here + rank);
   const std::vector<char*> arguments = pointers_to(words_);
   const std::vector<char*> script_arguments = pointers_to(script_words_);
   const std::vector<char*> variables = pointers_to(environment_);
@@ -95,7 +95,7 @@ std::string Starter::start(int rank, const std::vector<int>& cpus, Supervisor& s
   supervisor.started(rank, child.pid, app_.command.front(), ends);
   if (child.error == 0) return "";
   exit_code = exit_code_of_start(child.error);
-  return "cannot " + std::string(child.step) + " of rank " + std::to_string(rank) + " (" + path_ +
+  return "cannot " + std::string(child.step) + " of rank " + std::to_string(segment_.first_rank + rank) + " (" + path_ +
          "): " + why_not_executed(path_, child.error);
 }
 

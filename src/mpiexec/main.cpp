@@ -19,6 +19,9 @@
 #include "mpiexec/hand_over.hpp"
 #include "mpiexec/hosts.hpp"
 #include "mpiexec/launch.hpp"
+#include "mpiexec/nodes/coordinator.hpp"
+#include "mpiexec/nodes/coordinator_link.hpp"
+#include "mpiexec/nodes/shares.hpp"
 #include "mpiexec/open_files.hpp"
 #include "mpiexec/options.hpp"
 #include "mpiexec/placement.hpp"
@@ -63,13 +66,14 @@ void name_unknown_variables(const Options& options) {
     fprintf(stderr, "mpiexec: %s\n", sentence.c_str());
 }
 
-void report(const Placement& placement, int usable) {
+void report(const Placement& placement, int usable, int first_rank) {
+  const auto first = static_cast<std::size_t>(first_rank);
   for (std::size_t rank = 0; rank < placement.cpus.size(); ++rank) {
     const std::vector<int>& cpus = placement.cpus[rank];
     if (cpus.empty())
-      fprintf(stderr, "mpiexec: rank %zu is not bound (%d usable cores for all ranks)\n", rank, usable);
+      fprintf(stderr, "mpiexec: rank %zu is not bound (%d usable cores for all ranks)\n", first + rank, usable);
     else
-      fprintf(stderr, "mpiexec: rank %zu is bound to cpus %s\n", rank, number_ranges(cpus).c_str());
+      fprintf(stderr, "mpiexec: rank %zu is bound to cpus %s\n", first + rank, number_ranges(cpus).c_str());
   }
 }
 
@@ -126,14 +130,17 @@ void require_survivable(const Options& options) {
         throw UsageError(sentence);
       }
   if (!options.survive_failures) return;
-  const char* const cure =
-      ", and a job that goes on without failed ranks (-with-ft, HEDDLE_FAULT_TOLERANCE) cannot be so yet: ";
-  if (leads_elsewhere(options))
-    throw UsageError("the hosts are for another launcher" + std::string(cure) + "run it on this machine");
+  if (!leads_elsewhere(options)) return;
+  const auto refuse = [](const char* what) {
+    throw UsageError(std::string("a job on several nodes that goes on without failed ranks (-with-ft) ") + what);
+  };
+  if (options.apps.size() != 1) refuse("is of one program; leave out the others");
+  if (options.apps.front().hosts.empty()) refuse("needs their names: -host $(scontrol show hostnames | paste -sd,)");
+  if (options.placement.per_part != 0) refuse("needs a number of ranks; say -n N in place of -map-by ppr");
 }
 
 // HEDDLE_NODES: on how many nodes these ranks pretend to be.
-int pretended_nodes(int ranks) {
+int nodes_to_pretend(int ranks) {
   const char* const text = getenv("HEDDLE_NODES");
   if (text == nullptr || *text == '\0') return 1;
   int nodes = 0;
@@ -159,24 +166,106 @@ Relay* join_launcher(Options& options) {
   return relay.release();
 }
 
-Segment describe_job(const Options& options, const Placement& placement, int usable) {
+// `served`: of a job on several nodes, of which we serve one; null: all ranks are here.
+Segment describe_job(const Options& options, const Placement& placement, int usable, const CoordinatorLink* served) {
   std::vector<RankPlan> plan;
   int appnum = 0;
   for (const App& app : options.apps) {
     for (int i = 0; i < app.ranks; ++i) {
       const std::vector<int>& cpus = placement.cpus[plan.size()];
-      plan.push_back(
-          {appnum, app.ranks, cpus.empty() ? placement.cores : static_cast<int>(cpus.size()), !cpus.empty()});
+      plan.push_back({appnum, served != nullptr ? served->nodes().first_ranks.back() : app.ranks,
+                      cpus.empty() ? placement.cores : static_cast<int>(cpus.size()), !cpus.empty()});
     }
     ++appnum;
   }
   const int universe = options.universe_size == universe_of_cores ? usable : options.universe_size;
-  const int nodes = pretended_nodes(static_cast<int>(plan.size()));
-  return make_segment(plan, {.usable_cores = usable, .wake_up = boot::measure_wake_up()}, universe, nodes,
+  const auto here = static_cast<int>(plan.size());
+  return make_segment(plan, {.usable_cores = usable, .wake_up = boot::measure_wake_up()}, universe,
+                      served != nullptr ? served->nodes() : pretended_nodes(nodes_to_pretend(here), here),
                       !options.survive_failures);
 }
 
+// What is left of the job for a node: its own ranks, and nothing that is for the coordinator to do.
+void narrow(Options& options, const NodeMap& nodes) {
+  const auto here = static_cast<std::size_t>(nodes.here);
+  App& app = options.apps.front();
+  app.ranks = nodes.first_ranks[here + 1] - nodes.first_ranks[here];
+  app.hosts = {};
+  options.timeout_seconds = 0;
+  options.stdin_rank -= nodes.first_ranks[here];
+  if (options.stdin_rank < 0) options.stdin_rank = stdin_to_nobody;
+}
+
+int run_here(Options& options, int usable, CoordinatorLink* coordinator) {
+  Relay* const relay = join_launcher(options);
+  const Placement placement = find_placement(options, usable);
+  require_open_files(options);
+  const int ranks = total_ranks(options);
+  if (coordinator == nullptr && options.stdin_rank >= ranks)
+    throw UsageError("--stdin names rank " + std::to_string(options.stdin_rank) + ", but there are " +
+                     std::to_string(ranks) + ", numbered from 0");
+  if (options.report_bindings || options.placement.report)
+    report(placement, usable, coordinator != nullptr ? coordinator->nodes().first_here() : 0);
+  if (options.start_nothing) return 0;
+  Segment segment = describe_job(options, placement, usable, coordinator);
+  if (relay != nullptr) segment.first_rank = relay->first();
+  const rlimit open_files = raise_open_files();
+  Supervisor supervisor(options, segment, coordinator);
+  Growth growth(options, segment, open_files, supervisor);
+  if (segment.header->capacity > segment.header->size) supervisor.listen(growth);
+  launch(options, placement, segment, open_files, relay, supervisor);
+  if (relay != nullptr) {
+    supervisor.use(*relay);
+    relay->serve(segment.records);
+  }
+  const int exit_code = supervisor.run();
+  if (relay != nullptr && exit_code == 0) relay->finish();
+  return exit_code;
+}
+
+int exit_code_for(const std::exception& problem) {
+  if (const auto* const program = dynamic_cast<const ProgramError*>(&problem)) return program->exit_code;
+  return dynamic_cast<const UsageError*>(&problem) != nullptr ? exit_code_of_usage : 1;
+}
+
+// Ranks of one node, for the mpiexec that has started us there (nodes/).
+int serve_node() {
+  CoordinatorLink coordinator;
+  try {
+    coordinator.enter();
+    Options options = parse_options(coordinator.plan().arguments);
+    narrow(options, coordinator.nodes());
+    add_shared_heap(options);
+    require_programs(options);
+    return run_here(options, boot::usable_cores(), &coordinator);
+  } catch (const std::exception& problem) {
+    coordinator.say_end(exit_code_for(problem));
+    coordinator.finish(exit_code_for(problem), false);
+    throw;
+  }
+}
+
+int coordinate(const Options& options, const std::vector<std::string>& arguments) {
+  const int ranks = total_ranks(options);
+  if (options.stdin_rank >= ranks)
+    throw UsageError("--stdin names rank " + std::to_string(options.stdin_rank) + ", but there are " +
+                     std::to_string(ranks) + ", numbered from 0");
+  if (nodes_to_pretend(ranks) > 1)
+    throw UsageError("HEDDLE_NODES pretends nodes on one machine, and these are real: unset it");
+  if (options.start_nothing) {
+    for (const Share& share : shares_of(options.apps.front())) {
+      std::string line;
+      for (const std::string& word : words_to_start(share.host, serve_option)) line += ' ' + word;
+      fprintf(stderr, "mpiexec:%s\n", line.c_str());
+    }
+    return 0;
+  }
+  Coordinator coordinator(options, arguments);
+  return coordinator.run();
+}
+
 int run(const std::vector<std::string>& arguments) {
+  if (arguments == std::vector<std::string>{serve_option}) return serve_node();
   Options options = parse_options(arguments);
   if (options.show_version) {
     puts("mpiexec (Heddle) " HEDDLE_VERSION);
@@ -193,38 +282,12 @@ int run(const std::vector<std::string>& arguments) {
   if (!leads_elsewhere(options)) add_shared_heap(options);
   require_programs(options);
   require_survivable(options);
+  if (leads_elsewhere(options) && options.survive_failures) return coordinate(options, arguments);
   if (leads_elsewhere(options)) {
     become(hand_over(options), options);
     return 0;
   }
-  Relay* const relay = join_launcher(options);
-  const Placement placement = find_placement(options, usable);
-  require_open_files(options);
-  const int ranks = total_ranks(options);
-  if (options.stdin_rank >= ranks)
-    throw UsageError("--stdin names rank " + std::to_string(options.stdin_rank) + ", but there are " +
-                     std::to_string(ranks) + ", numbered from 0");
-  if (options.report_bindings || options.placement.report) report(placement, usable);
-  if (options.start_nothing) return 0;
-  Segment segment = describe_job(options, placement, usable);
-  if (relay != nullptr) segment.first_rank = relay->first();
-  const rlimit open_files = raise_open_files();
-  Supervisor supervisor(options, segment);
-  Growth growth(options, segment, open_files, supervisor);
-  if (segment.header->capacity > segment.header->size) supervisor.listen(growth);
-  launch(options, placement, segment, open_files, relay, supervisor);
-  if (relay != nullptr) {
-    supervisor.use(*relay);
-    relay->serve(segment.records);
-  }
-  const int exit_code = supervisor.run();
-  if (relay != nullptr && exit_code == 0) relay->finish();
-  return exit_code;
-}
-
-int complain(const std::exception& problem, int exit_code) {
-  fprintf(stderr, "mpiexec: %s\n", problem.what());
-  return exit_code;
+  return run_here(options, usable, nullptr);
 }
 
 }  // namespace
@@ -238,11 +301,8 @@ int main(int argc, char** argv) {
     // What --help and --version print.
     if (fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
     return exit_code;
-  } catch (const ProgramError& problem) {
-    return complain(problem, problem.exit_code);
-  } catch (const UsageError& problem) {
-    return complain(problem, exit_code_of_usage);
   } catch (const std::exception& problem) {
-    return complain(problem, 1);
+    fprintf(stderr, "mpiexec: %s\n", problem.what());
+    return exit_code_for(problem);
   }
 }

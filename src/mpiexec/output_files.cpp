@@ -19,7 +19,8 @@ void make_folders(const std::string& path) {
 
 }  // namespace
 
-OutputFileSet::OutputFileSet(const OutputFiles& wanted, int ranks) : wanted_(wanted), ranks_(ranks) {
+OutputFileSet::OutputFileSet(const OutputFiles& wanted, int first, int ranks, int all)
+    : wanted_(wanted), first_(first), all_(all) {
   for (int rank = 0; rank < ranks; ++rank) {
     for (const std::string& pattern : {wanted.out, wanted.err})
       if (!pattern.empty()) open_file(pattern, rank);
@@ -37,7 +38,7 @@ Sink* OutputFileSet::open_file(const std::string& pattern, int rank) {
   if (wanted_.make_folders) make_folders(path);
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0)
-    throw UsageError("cannot write the output of rank " + std::to_string(rank) + " to the file '" + path +
+    throw UsageError("cannot write the output of rank " + std::to_string(first_ + rank) + " to the file '" + path +
                      "': " + strerror(errno));
   sink = std::make_unique<Sink>(fd);
   return sink.get();
@@ -64,8 +65,8 @@ bool OutputFileSet::waiting() const {
 }
 
 std::string OutputFileSet::path_of(const std::string& pattern, int rank) const {
-  const std::string number = std::to_string(rank);
-  const std::size_t width = std::to_string(ranks_ - 1).size();
+  const std::string number = std::to_string(first_ + rank);
+  const std::size_t width = std::to_string(all_ - 1).size();
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   std::string path;

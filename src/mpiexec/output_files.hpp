@@ -12,7 +12,8 @@ namespace heddle::mpiexec {
 
 class OutputFileSet {
  public:
-  OutputFileSet(const OutputFiles& wanted, int ranks);  // throws UsageError if a file cannot be made
+  // Of the ranks that we start, whose first has this number, of so many in the job. Throws UsageError if a file cannot be made.
+  OutputFileSet(const OutputFiles& wanted, int first, int ranks, int all);
   ~OutputFileSet();
   OutputFileSet(const OutputFileSet&) = delete;
   OutputFileSet& operator=(const OutputFileSet&) = delete;
@@ -29,7 +30,8 @@ class OutputFileSet {
   Sink* open_file(const std::string& pattern, int rank);
 
   const OutputFiles wanted_;
-  const int ranks_;
+  const int first_;
+  const int all_;
   std::map<std::string, std::unique_ptr<Sink>> files_;  // by path
 };
 

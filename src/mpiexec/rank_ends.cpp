@@ -69,7 +69,12 @@ void Supervisor::rank_ended(const End& end) {
   }
   ended_well_ = true;
   boot::RankState running = boot::RankState::running;
-  if (record.state.compare_exchange_strong(running, boot::RankState::exited)) look_for_missing_ranks();
+  if (record.state.compare_exchange_strong(running, boot::RankState::exited)) {
+    if (coordinator_ != nullptr)
+      coordinator_->send(boot::Frame(boot::FrameKind::missing).add(segment_.first_here + end.rank));
+    else
+      look_for_missing_ranks();
+  }
   if (options_.verbose) say(who(end.rank) + " ended");
 }
 
@@ -100,7 +105,8 @@ void Supervisor::lose(int rank, int exit_code, const std::string& subject, const
   const std::vector<int> all = ranks_to_lose(rank);
   for (const int one : all) children_[static_cast<std::size_t>(one)].lost = true;
   const auto goes_on = [](const Child& child) { return child.alive && !child.lost; };
-  const auto left = static_cast<int>(std::count_if(children_.begin(), children_.end(), goes_on));
+  auto left = static_cast<int>(std::count_if(children_.begin(), children_.end(), goes_on));
+  if (coordinator_ != nullptr) left = segment_.header->size - failures_->told() - static_cast<int>(all.size());
   const bool takes_others = all.size() > 1 && subject != shared_process(rank);
   say(subject + ' ' + how + (takes_others ? ", which ends " + shared_process(rank) : "") +
       (left != 0 ? "; the job goes on with " + ranks_text(left) : ""));

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 #include <system_error>
 
@@ -24,15 +25,24 @@ constexpr int lowest_descriptor = 40;
 
 }  // namespace
 
-Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size, int nodes,
-                     bool grows) {
-  const int size = static_cast<int>(plan.size());
-  grows = grows && nodes == 1 && node::has_room_for_spawned();
+NodeMap pretended_nodes(int nodes, int ranks) {
+  NodeMap map{.first_ranks = {}, .secret = lln::random_secret(), .key = boot::random_number()};
+  for (int node = 0; node <= nodes; ++node) map.first_ranks.push_back(boot::even_first_rank(node, nodes, ranks));
+  return map;
+}
+
+Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size,
+                     const NodeMap& nodes, bool grows) {
+  const int size = nodes.first_ranks.back(), count = static_cast<int>(nodes.first_ranks.size()) - 1;
+  const bool all_here = nodes.here == NodeMap::all_nodes;
+  const int first = nodes.first_here();
+  const auto here = static_cast<int>(plan.size());
+  grows = grows && count == 1 && node::has_room_for_spawned();
   const int capacity = size + (grows ? node::most_spawned : 0);
   const int spare = grows ? node::spare_ranks : 0;
   const std::size_t heap = node::heap_bytes(size + spare) + node::window_room();
-  const std::size_t bytes = boot::heap_offset(capacity, nodes) + boot::offset_of_decided(nodes, heap) +
-                            (nodes > 1 ? sizeof(boot::DecidedComms) : 0);
+  const std::size_t bytes = boot::heap_offset(capacity, count) + static_cast<std::size_t>(all_here ? count : 1) * heap +
+                            (count > 1 ? sizeof(boot::DecidedComms) : 0);
 
   const int made = memfd_create("heddle-job", MFD_CLOEXEC);
   if (made < 0) fail("cannot make the job's shared segment (memfd_create)");
@@ -47,41 +57,41 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
   if (sized != 0) fail("cannot size the job's shared segment (a limit on file size, ulimit -f?)");
 
   // Only the boot part: the heap is the ranks' own business.
-  void* base = mmap(nullptr, boot::heap_offset(capacity, nodes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* base = mmap(nullptr, boot::heap_offset(capacity, count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) fail("cannot map the job's shared segment");
 
-  Segment segment{fd, static_cast<boot::JobHeader*>(base), nullptr};
+  Segment segment{fd, static_cast<boot::JobHeader*>(base), nullptr, here, first, first};
   new (segment.header) boot::JobHeader{.magic = boot::job_magic,
                                        .layout = boot::job_layout,
                                        .size = size,
                                        .launcher = getpid(),
-                                       .local_ranks = size,
+                                       .local_ranks = here,
                                        .usable_cores = machine.usable_cores,
                                        .universe_size = universe_size,
-                                       .heap_offset = boot::heap_offset(capacity, nodes),
+                                       .heap_offset = boot::heap_offset(capacity, count),
                                        .heap_bytes = heap,
                                        .segment_bytes = bytes,
                                        .wake_up = machine.wake_up,
-                                       .nodes = nodes,
-                                       .first_node = 0,
+                                       .nodes = count,
+                                       .first_node = all_here ? 0 : nodes.here,
                                        .renumbered = 0,
                                        .teller = {},
-                                       .secret = lln::random_secret(),
+                                       .secret = nodes.secret,
                                        .capacity = capacity,
                                        .spare_ranks = spare,
                                        .spawned = {},
-                                       .key = boot::random_number(),
+                                       .key = nodes.key,
                                        .agreed = {}};
-  for (int node = 0; node <= nodes; ++node)
-    boot::first_ranks(segment.header)[node] = boot::even_first_rank(node, nodes, nodes == 1 ? capacity : size);
-  segment.records = rank_records(segment.header);
-  for (int rank = 0; rank < size; ++rank) {
+  std::copy(nodes.first_ranks.begin(), nodes.first_ranks.end(), boot::first_ranks(segment.header));
+  if (count == 1) boot::first_ranks(segment.header)[1] = capacity;
+  segment.records = rank_records(segment.header) + first;
+  for (int rank = 0; rank < here; ++rank) {
     boot::RankRecord& record = segment.records[rank];
     record.appnum = plan[rank].appnum;
     record.app_ranks = plan[rank].app_ranks;
     record.cores = plan[rank].cores;
     record.bound = plan[rank].bound ? 1 : 0;
-    record.host = rank;
+    record.host = first + rank;
   }
   return segment;
 }

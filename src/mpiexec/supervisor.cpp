@@ -40,16 +40,18 @@ bool is_ignored(int signal) {
 
 }  // namespace
 
-Supervisor::Supervisor(const Options& options, const Segment& segment)
+Supervisor::Supervisor(const Options& options, const Segment& segment, CoordinatorLink* coordinator)
     : options_(options),
       segment_(segment),
-      children_(static_cast<std::size_t>(segment.header->size)),
+      children_(static_cast<std::size_t>(segment.ranks)),
       streams_(children_.size() * 2),
       out_(STDOUT_FILENO),
       err_own_(STDERR_FILENO),
       err_(options.merge_stderr || err_own_.same_file_as(out_) ? out_ : err_own_),
-      files_(options.files, segment.header->size),
-      input_(options.stdin_rank) {
+      files_(options.files, segment.first_rank, segment.ranks,
+             std::max(segment.header->size, segment.first_rank + segment.ranks)),
+      input_(options.stdin_rank),
+      coordinator_(coordinator) {
   sigset_t watched;
   sigemptyset(&watched);
   for (int signal : {SIGCHLD, SIGTSTP, SIGCONT, SIGQUIT, boot::abort_signal()}) sigaddset(&watched, signal);
@@ -71,7 +73,7 @@ Supervisor::Supervisor(const Options& options, const Segment& segment)
     ::signal(signal, SIG_IGN);  // we notice by errors instead
   }
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  if (options.survive_failures) failures_.emplace(segment);
+  if (options.survive_failures) failures_.emplace(segment, coordinator);
   if (failures_ && segment.header->nodes > 1) listener_.emplace(*segment.header, *failures_);
   if (options.timeout_seconds > 0) {
     time_over_at_ = Clock::now() + std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
@@ -90,7 +92,7 @@ Supervisor::Ends Supervisor::make_ends(int rank) {
     if (file != nullptr) (options_.files.copy ? stream.second : stream.sink) = file;
     stream.prefix = label_text(options_.label, segment_.first_rank + rank, i == 1);
   }
-  return {rank < segment_.header->size ? input_.descriptor_for(rank) : null_, ends[0][1], ends[1][1]};
+  return {rank < segment_.ranks ? input_.descriptor_for(rank) : null_, ends[0][1], ends[1][1]};
 }
 
 void Supervisor::expect(int ranks) {
@@ -144,7 +146,9 @@ int Supervisor::run() {
   if (!no_children_) {
     for (pid_t pid : own_children()) say("process " + std::to_string(pid) + " of the job cannot be ended");
   }
-  return !decided_ && !ended_well_ ? lost_code_ : exit_code_;  // a job that nobody has survived has failed
+  const int code = !decided_ && !ended_well_ ? lost_code_ : exit_code_;  // a job that nobody has survived has failed
+  if (coordinator_ != nullptr) coordinator_->finish(code, ended_well_);
+  return code;
 }
 
 bool Supervisor::finished() const {
@@ -161,6 +165,7 @@ void Supervisor::wait_for_something() {
   if (rest >= 0) wanted.push_back({rest, POLLOUT, 0});
   if (out_.waiting()) wanted.push_back({out_.fd(), POLLOUT, 0});
   if (&err_ != &out_ && err_.waiting()) wanted.push_back({err_.fd(), POLLOUT, 0});
+  if (coordinator_ != nullptr) coordinator_->add_to(wanted);
   const std::size_t first_request = wanted.size();
   if (listener_) listener_->add_to(wanted);
   const std::size_t first_stream = wanted.size();
@@ -185,6 +190,8 @@ void Supervisor::wait_for_something() {
   }
   if (wanted[0].revents != 0) read_signals();
   if (listener_) listener_->serve(&wanted[first_request]);  // may add streams, so `polled` is no more
+  if (coordinator_ == nullptr) return;
+  for (const Order& order : coordinator_->serve()) obey(order);
 }
 
 int Supervisor::milliseconds_to_next_deadline() const {
@@ -193,6 +200,7 @@ int Supervisor::milliseconds_to_next_deadline() const {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
   if (files_.waiting()) next = std::min(next, Clock::now() + file_retry);
+  if (coordinator_ != nullptr) next = std::min(next, coordinator_->next_beat());
   if (next == Clock::time_point::max()) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Clock::now()).count();
   return static_cast<int>(std::clamp<long>(left, 0, 1 << 30));
@@ -205,6 +213,7 @@ void Supervisor::handle_deadlines() {
   if (now >= look_again_at_) look_for_missing_ranks();
   if (now >= tell_at_) tell_of_failures();
   if (now >= kill_at_) kill_job();
+  if (coordinator_ != nullptr) coordinator_->beat();
 }
 
 void Supervisor::read_signals() {
@@ -234,11 +243,28 @@ void Supervisor::interrupt(int signal) {
     return;
   }
   const bool from_terminal = signal == SIGINT;
-  say(std::string("got SIG") + sigabbrev_np(signal) + (from_terminal ? " (Ctrl-C)" : "") + ", ending " +
-      ranks_text(living()) + (from_terminal ? "; once more kills them at once" + where_threads_are() : ""));
+  if (coordinator_ == nullptr)  // it has said so
+    say(std::string("got SIG") + sigabbrev_np(signal) + (from_terminal ? " (Ctrl-C)" : "") + ", ending " +
+        ranks_text(living()) + (from_terminal ? "; once more kills them at once" + where_threads_are() : ""));
   decided_ = true;
   exit_code_ = 128 + signal;
   end_job(signal, interrupt_grace);
+}
+
+void Supervisor::obey(const Order& order) {
+  switch (order.kind) {
+    case Order::Kind::signal:
+      return handle_signal(order.number);
+    case Order::Kind::end:
+      if (!std::exchange(decided_, true)) exit_code_ = order.number;
+      if (phase_ == Phase::running) end_job();
+      return;
+    case Order::Kind::cut_off:
+      if (living() != 0)
+        say("lost the connection to the mpiexec that has started the job; ending " + ranks_text(living()));
+      if (!std::exchange(decided_, true)) exit_code_ = 1;
+      end_job(SIGKILL, 0ms);
+  }
 }
 
 // Ctrl-Z: the ranks stop, then we do; SIGCONT reaches us like any other signal and is passed on.
@@ -263,6 +289,7 @@ void Supervisor::end_job() {
 
 void Supervisor::end_job(int signal, std::chrono::milliseconds grace) {
   phase_ = Phase::ending;
+  if (coordinator_ != nullptr && decided_) coordinator_->say_end(exit_code_);
   time_over_at_ = Clock::time_point::max();
   kill_at_ = Clock::now() + grace;
   give_up_at_ = kill_at_ + last_wait;
@@ -392,7 +419,8 @@ std::string Supervisor::shared_process(int rank) const {
 }
 
 std::string Supervisor::ending_others(int rank) const {
-  const int others = died_along_ + living() - (children_[static_cast<std::size_t>(rank)].alive ? 1 : 0);
+  int others = died_along_ + living() - (children_[static_cast<std::size_t>(rank)].alive ? 1 : 0);
+  if (coordinator_ != nullptr) others = segment_.header->size - failures_->told() - 1;
   if (others == 0) return "";
   return "; ending the other " + (others == 1 ? std::string("rank") : ranks_text(others));
 }

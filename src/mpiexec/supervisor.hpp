@@ -34,7 +34,8 @@ class Relay;
 
 class Supervisor {
  public:
-  Supervisor(const Options& options, const Segment& segment);
+  // `coordinator`: the one that has started us for one node of a job; null: the job is ours alone.
+  Supervisor(const Options& options, const Segment& segment, CoordinatorLink* coordinator);
 
   // What starting a rank needs of us: the descriptors that become its 0, 1 and 2, and the state of signals that it
   // gets back.
@@ -87,6 +88,7 @@ class Supervisor {
   void read_signals();
   void handle_signal(int signal);
   void interrupt(int signal);
+  void obey(const Order& order);
   void suspend();
   void time_over();
   // Ranks that end (rank_ends.cpp).
@@ -130,6 +132,7 @@ class Supervisor {
   OutputFileSet files_;
   Input input_;
   std::optional<Listener> listener_;
+  CoordinatorLink* const coordinator_;
   Relay* relay_ = nullptr;            // of ranks that join the job of another launcher
   std::optional<Failures> failures_;  // of a job that goes on without ranks that fail
   sigset_t rank_mask_, rank_defaults_;

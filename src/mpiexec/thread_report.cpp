@@ -51,8 +51,7 @@ struct Group {
 
 class Report {
  public:
-  explicit Report(const Segment& segment)
-      : segment_(segment), calls_(static_cast<std::size_t>(boot::ranks_so_far(*segment.header))) {}
+  explicit Report(const Segment& segment) : segment_(segment), calls_(static_cast<std::size_t>(ranks_here(segment))) {}
 
   void look_first(int rank) {
     const boot::RankRecord& record = segment_.records[rank];

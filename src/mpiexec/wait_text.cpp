@@ -33,7 +33,7 @@ std::string communicator(const Segment& segment, int rank, std::uint64_t any_pla
   const std::uint64_t context = any_plane & ~std::uint64_t{3};
   std::string name;
   if (name_in(segment.records[rank], context, name)) return name;
-  for (int other = 0; other < boot::ranks_so_far(*segment.header); ++other)
+  for (int other = 0; other < ranks_here(segment); ++other)
     if (segment.records[other].state.load() == boot::RankState::inited &&
         name_in(segment.records[other], context, name))
       return name;
@@ -62,7 +62,7 @@ bool reached(std::uint32_t now, std::uint32_t wanted) { return static_cast<std::
 // Those that wait in the operation themselves; false: some threads that wait have found no slot.
 bool find_waiting(const Segment& segment, const boot::Wait& wait, std::vector<bool>& come) {
   bool all_told = true;
-  for (int rank = 0; rank < boot::ranks_so_far(*segment.header); ++rank) {
+  for (int rank = 0; rank < ranks_here(segment); ++rank) {
     const boot::RankRecord& record = segment.records[rank];
     if (record.state.load() != boot::RankState::inited) continue;
     all_told = all_told && record.waits_without_slot.load() == 0;

@@ -68,6 +68,12 @@ int main(int argc, char** argv) {
   if (how == "fatal" && second) die();
   if (how == "unsupported") unsupported();
   if (how == "not-asked") not_asked();
+  if (how == "waits") {  // for a node that is lost
+    int value = 0;
+    const int error = MPI_Recv(&value, 1, MPI_INT, rank() < 2 ? 3 : 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    is_class(error, MPIX_ERR_PROC_FAILED, "MPI_Recv");
+    go_on();
+  }
   if (how == "aborts" || how == "fatal" || how == "orphan" || how == "stays-out" || how == "exits" || how == "dies") {
     int value = 0;
     const int error = MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -48,8 +48,15 @@ enum class FrameKind : std::uint8_t {
   revoked,    // context
   decided,    // context, number, verdict, flag, failures, context of a child
   forgotten,  // context: all members have left
+
+  // Between the mpiexec of a node and the one that has started it (mpiexec/nodes/), beside some of those above.
+  serve,     // node: which one it is
+  plan,      // text: what the job is, and that it begins
+  signal,    // number: the user has sent it to the job
+  missing,   // rank: it has ended without MPI_Init
+  finished,  // exit code, 1 if a rank has ended well: no rank is left there
 };
-inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::forgotten);
+inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::finished);
 
 class Frame {
  public:

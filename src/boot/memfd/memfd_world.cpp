@@ -121,7 +121,20 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
 
 std::uint64_t MemfdWorld::agreed(int word) const { return header().agreed[word].load(std::memory_order_relaxed); }
 std::uint64_t MemfdWorld::agree(int word, std::uint64_t proposal) {
-  return first_proposal(header().agreed[word], proposal);
+  std::atomic<std::uint64_t>& there = header().agreed[word];
+  if (nodes_here(header()) == nodes()) return first_proposal(there, proposal);
+  // Who has started the mpiexec of each node hears all proposals, and the value comes back into the segment. Should it not, the job ends,
+  // and we with it.
+  if (agreed(word) == 0) tell_launcher(Frame(FrameKind::agree).add(word).add(proposal).add(rank()));
+  while (agreed(word) == 0) usleep(50);
+  return agreed(word);
+}
+
+// In a job on several nodes, each of which has an mpiexec of its own.
+void MemfdWorld::tell_launcher(const Frame& frame) {
+  Problem problem;
+  std::string answer;
+  if (!ask_launcher(frame.encode(), answer, problem)) boot::abort(this, 1, problem.text);
 }
 
 bool MemfdWorld::ask_launcher(const std::string& request, std::string& answer, Problem& problem) {
@@ -151,7 +164,9 @@ void MemfdWorld::abort(int code, const char* text) {
 std::span<const std::byte> MemfdWorld::find(int peer, int vni) const { return find_entry(cards(&header())[peer], vni); }
 bool MemfdWorld::publish(int vni, std::span<const std::byte> address) {
   const std::lock_guard guard(mutex_);
-  return add_entry(cards(&header())[rank()], vni, address);
+  if (!add_entry(cards(&header())[rank()], vni, address)) return false;
+  if (nodes_here(header()) != nodes()) tell_launcher(Frame(FrameKind::published).add(rank()));
+  return true;
 }
 
 }  // namespace heddle::boot

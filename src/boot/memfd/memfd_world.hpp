@@ -1,9 +1,11 @@
-// The World of a job that mpiexec has started: everything is in the job's one segment, a memfd that every rank inherits.
+// The World of a job that mpiexec has started: everything is in the job's one segment, a memfd that every rank inherits. Of a job on several
+// nodes each has a segment and an mpiexec of its own (mpiexec/nodes/), which brings what comes from the others.
 #pragma once
 
 #include <memory>
 #include <mutex>
 
+#include "boot/launched/frame.hpp"
 #include "boot/problem.hpp"
 #include "boot/world.hpp"
 
@@ -26,6 +28,7 @@ class MemfdWorld final : public World {
 
  private:
   MemfdWorld(JobHeader* header, int rank) : World(header, rank) {}
+  void tell_launcher(const Frame& frame);
 
   std::mutex mutex_;  // of our own card
 };

@@ -34,6 +34,9 @@ constexpr std::size_t at_once = 96 * 1024;  // of it, with its headers
 // What messages are copied to before they leave: where one is copied it must have room there.
 constexpr char copy_variable[] = "UCX_TCP_TX_SEG_SIZE";
 
+// To connect waits for the peer otherwise, which may be minutes if its machine is gone.
+constexpr char connecting_variable[] = "UCX_TCP_CONN_NB";
+
 bool is_before(unsigned minor_version) {
   unsigned major = 0;
   unsigned minor = 0;
@@ -106,6 +109,8 @@ Context make_context(const char* device, bool survives) {
     (void)ucp_config_modify(config.get(), name_in_config(buffer_variable), buffer_bytes);
     if (survives && std::getenv(copy_variable) == nullptr)
       (void)ucp_config_modify(config.get(), name_in_config(copy_variable), buffer_bytes);
+    if (survives && std::getenv(connecting_variable) == nullptr)
+      (void)ucp_config_modify(config.get(), name_in_config(connecting_variable), "y");
     if (Context context = init(config); has_tcp(context.get())) return context;
     // UCX would warn of a setting that none of its transports knows.
   }
