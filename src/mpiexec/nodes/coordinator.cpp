@@ -111,6 +111,7 @@ int Coordinator::run() {
     wait_for_something();
     handle_deadlines();
     drain_outputs();
+    if (no_children_) close_streams_of_nobody();
   }
   out_.drain_until(Clock::now() + 1s);
   err_.drain_until(Clock::now() + 1s);
@@ -214,9 +215,10 @@ void Coordinator::begin_job() {
 // ---- The loop
 
 bool Coordinator::finished() const {
-  return no_children_ && std::ranges::all_of(nodes_, [](const Node& node) {
-           return node.streams[0].fd < 0 && node.streams[1].fd < 0 && !node.link.is_open() && !node.lost_at;
-         });
+  const auto is_over = [](const Node& node) {
+    return node.streams[0].fd < 0 && node.streams[1].fd < 0 && !node.link.is_open() && !node.lost_at;
+  };
+  return (no_children_ && std::ranges::all_of(nodes_, is_over)) || Clock::now() >= give_up_at_;
 }
 
 void Coordinator::wait_for_something() {
@@ -247,7 +249,7 @@ void Coordinator::wait_for_something() {
 }
 
 int Coordinator::milliseconds_to_next_deadline() const {
-  Clock::time_point next = std::min({next_beat_, come_by_, time_over_at_, kill_at_});
+  Clock::time_point next = std::min({next_beat_, come_by_, time_over_at_, kill_at_, give_up_at_});
   for (const Node& node : nodes_) {
     if (node.lost_at) next = std::min(next, *node.lost_at);
     for (const Stream& stream : node.streams)

@@ -102,6 +102,7 @@ class Coordinator {
   void pass_on_input(Node& node);
   void read_input();
   void drain_outputs();
+  void close_streams_of_nobody();
   bool wants_input() const;
   void say(const std::string& sentence);
 
@@ -133,6 +134,7 @@ class Coordinator {
   Clock::time_point come_by_;
   Clock::time_point time_over_at_ = Clock::time_point::max();
   Clock::time_point kill_at_ = Clock::time_point::max();
+  Clock::time_point give_up_at_ = Clock::time_point::max();
 };
 
 }  // namespace heddle::mpiexec

@@ -23,6 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto time_to_end = 2500ms;  // for the mpiexecs, which end their ranks
+constexpr auto last_wait = 1s;        // after SIGKILL, for what the kernel can't end at once
 constexpr int exit_code_of_timeout = 124;
 constexpr std::size_t input_kept = 64 * 1024;
 
@@ -111,17 +112,11 @@ void Coordinator::give_up(const std::string& sentence, int exit_code) {
 // The connections close with that, and a node that loses its own ends its ranks.
 void Coordinator::kill_shells() {
   kill_at_ = Clock::time_point::max();
+  give_up_at_ = Clock::now() + last_wait;
   for (Node& node : nodes_) {
     node.link.close();
     node.lost_at.reset();
     if (node.shell > 0) kill(-node.shell, SIGKILL);
-    for (Stream& stream : node.streams) {
-      if (stream.fd < 0) continue;
-      (void)read_stream(stream);
-      if (stream.fd < 0) continue;
-      flush_partial(stream);
-      close(std::exchange(stream.fd, -1));
-    }
   }
 }
 
@@ -182,6 +177,16 @@ void Coordinator::drain_outputs() {
         (unread ? "nobody reads it any more" : strerror(sink->error())) + "; ending the job");
     end_job(unread ? 128 + SIGPIPE : 1);
   }
+}
+
+// A remote shell may leave something behind that keeps its output open (a connection that it shares with later ones).
+void Coordinator::close_streams_of_nobody() {
+  for (Node& node : nodes_)
+    for (Stream& stream : node.streams) {
+      if (stream.fd < 0 || !read_stream(stream) || is_full(stream)) continue;
+      flush_partial(stream);
+      close(std::exchange(stream.fd, -1));
+    }
 }
 
 void Coordinator::say(const std::string& sentence) {
