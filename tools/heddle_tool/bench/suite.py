@@ -152,6 +152,10 @@ BENCHMARKS = {b.name: b for b in (
     Benchmark("deferred-call", "deferred", "what MPI_Isend takes in that ping-pong",
               "time of MPI_Isend", "us", "lower", threaded=False, any_ranks=True, sizes=(8, 128, 512, 1024, 2048, 4096),
               args=("--mode", "call")),
+    Benchmark("deferred-one-way", "deferred", "what MPI_Isend takes whose partner only receives, so that a core idles if it sleeps",
+              "time of MPI_Isend", "us", "lower", ranks=(2,), threaded=False, sizes=(8192,), args=("--mode", "one-way")),
+    Benchmark("deferred-arrival", "deferred", "the time from that call to the end of the partner's MPI_Recv, on one machine",
+              "from MPI_Isend to the end of MPI_Recv", "us", "lower", ranks=(2,), threaded=False, sizes=(8192,), args=("--mode", "arrival")),
     *(Benchmark(f"polling-{mode}", "polling", f"ping-pong of a thread for which {who} polls", "half round trip", "us", "lower",
                 threaded=False, threads=(2,), sizes=(8,), args=("--mode", mode))
       for mode, who in (("own", "nobody else"), ("core", "the other hardware thread of its core"),
@@ -173,6 +177,8 @@ BENCHMARKS = {b.name: b for b in (
     *(Benchmark(f"file-{mode}", "file", f"collective {mode} of a file of 64 MiB in which the ranks' blocks take turns",
                 mode, "GB/s", "higher", any_ranks=True, threaded=False, sizes=(512, 4096, 65536), args=("--mode", mode))
       for mode in ("write", "read")),
+    *(Benchmark(f"file-{mode}-1g", "file", f"the same {mode} of a file of 1 GiB", mode, "GB/s", "higher", any_ranks=True, threaded=False,
+                sizes=(4096,), args=("--mode", mode, "--scale", "1024")) for mode in ("write", "read")),
     Benchmark("call-static", "calls", "call of an empty function of the program (FNbench)",
               "call", "cycles", "lower", ranks=(1,), threaded=False, seconds=0, args=("--mode", "static")),
     Benchmark("call-shared", "calls", "the same in a shared library that the program is linked with",
