@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   bench_begin(&b, "deferred", BENCH_PAIRS, &argc, &argv);
   const bool call = !strcmp(b.mode, "call"), arrival = !strcmp(b.mode, "arrival");
   const bool one_way = arrival || !strcmp(b.mode, "one-way");
-  if (b.threads != 1 || (!call && !one_way && strcmp(b.mode, "latency")) || (one_way && b.size < sizeof(double))) {
+  if (b.threads != 1 || (!call && !one_way && strcmp(b.mode, "latency") != 0) || (one_way && b.size < sizeof(double))) {
     if (!b.rank)
       fprintf(stderr,
               "deferred: --mode latency|call|one-way|arrival, with one thread; the latter two from 8 bytes on\n");
