@@ -153,6 +153,13 @@ class Nodes(LauncherTest):
         shell.write_text("#!/bin/sh\nexit 7\n")
         self.ends("-n", "4", PROGRAM, "dies", code=1, says=r"no mpiexec has come from (here|there): what was to start it there has ended with exit code 7")
 
+    def test_a_node_that_is_lost_before_all_have_come(self):
+        shell = self.directory / "shell"
+        shell.write_text('#!/bin/sh\nhost=$1\nshift\nif [ $host = here ]; then sleep 1.5; exec sh -c "$*"; fi\n'
+                         'exec 3<&0\nsh -c "exec $*" <&3 &\nsleep 0.5\nkill -9 $!\nsleep 3\n')
+        result = self.ends("-n", "4", PROGRAM, "dies", code=1, says="the mpiexec on there has ended before the job began")
+        self.assertNotIn("is lost", result.err)
+
     def test_no_shell(self):
         self.ends("-n", "4", PROGRAM, "dies", code=127, env={"HEDDLE_REMOTE_SHELL": "/no/such/shell"}, says="cannot find the program '/no/such/shell'")
 

@@ -359,6 +359,8 @@ void Coordinator::tell(const Frame& news) {
 // What is left of it ends now: its mpiexec has, or loses the connection as we do.
 void Coordinator::node_is_gone(Node& node) {
   if (node.has_finished || is_ending_) return;
+  if (!has_begun_)  // the others have not been told yet who is in the job
+    return give_up("the mpiexec on " + node.host + " has ended before the job began", 1);
   node.is_lost = true;
   node.lost_at = Clock::now() + (node.link.timed_out() ? time_to_end_ranks : 0ms);
   if (node.shell > 0) kill(-node.shell, SIGKILL);
