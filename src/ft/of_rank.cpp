@@ -64,7 +64,7 @@ Error find(Comm& comm, OfRank*& faults) {
   return success;
 }
 
-OfRank::OfRank(Rank& rank) : rank_(rank), judgment_(std::make_shared<const Judgment>(*rank.job)) {}
+OfRank::OfRank(Rank& rank) : rank_(rank), judgment_(std::make_shared<const Judgment>()) {}
 
 // ---- Communicators
 
@@ -91,7 +91,6 @@ namespace {
 struct LooksForReceives final : message::Verdicts {
   explicit LooksForReceives(Context of) : wanted(of) {}
   std::span<const int> gone() const override { return {}; }
-  bool is_gone(int) const override { return false; }
   int of_receive(std::uint64_t context, int) const override {
     found = found || base_of(context) == wanted;
     return MPI_SUCCESS;
@@ -259,8 +258,10 @@ void OfRank::scan(Record& record) {
 }
 
 void OfRank::judge() {
-  const auto judgment = std::make_shared<Judgment>(*rank_.job);
-  for (std::uint32_t i = 0; i < failures(); ++i) judgment->gone_ranks.push_back(rank_.job->failed(i));
+  const auto judgment = std::make_shared<Judgment>();
+  const std::uint32_t known = failures();
+  for (std::uint32_t i = 0; i < known; ++i) judgment->gone_ranks.push_back(rank_.job->failed(i));
+  std::ranges::sort(judgment->gone_ranks);
   for (const auto& [comm, record] : records_)
     if (record->is_broken()) judgment->broken.push_back(record);
   for (std::shared_ptr<Record> orphan = orphans_; orphan != nullptr; orphan = orphan->next_orphan)

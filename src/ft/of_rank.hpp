@@ -53,16 +53,12 @@ struct Record final : CommFaults {
 
 // What follows for operations from what was known at some time. Nobody holds a lock of ours while VNIs go through theirs.
 struct Judgment final : message::Verdicts {
-  explicit Judgment(const boot::World& of) : job(of) {}
-
   std::span<const int> gone() const override { return gone_ranks; }
-  bool is_gone(int world_rank) const override { return job.is_gone(world_rank); }
   int of_receive(std::uint64_t context, int source) const override;
   int of_send(std::uint64_t context, int peer) const override;
   const Record* find(std::uint64_t context) const;
 
-  const boot::World& job;
-  std::vector<int> gone_ranks;                        // in the order of failures
+  std::vector<int> gone_ranks;
   std::vector<std::shared_ptr<const Record>> broken;  // communicators with a member that has failed, or revoked
 };
 

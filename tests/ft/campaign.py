@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-# What the victim runs to lose its node: all its processes end at once, or nothing goes in or out any more.
+# What the victim runs to lose its node: all its processes end at once, or nothing goes in or out any more. A node that is pretended it loses itself.
 LOSSES = {"node": "cluster node $(hostname) kill -9 -1", "cable": "cluster link $(hostname) down"}
 
 
@@ -37,9 +37,9 @@ def main() -> None:
     if not 0 <= arguments.first <= 2**32 - arguments.seeds:
         parser.error("--first: seeds have 32 bits")
     hosts = [host.partition(":")[0] for host in arguments.hosts.split(",") if host]
-    if arguments.lose != "rank" and not hosts:
-        parser.error(f"--lose {arguments.lose} needs --hosts")
-    together = arguments.ranks // len(hosts) if arguments.lose != "rank" else arguments.threads
+    if not hosts and (arguments.lose == "cable" or (arguments.lose == "node" and arguments.nodes == 1)):
+        parser.error(f"--lose {arguments.lose} needs --hosts{' or --nodes' if arguments.lose == 'node' else ''}")
+    together = arguments.ranks // (len(hosts) or arguments.nodes) if arguments.lose != "rank" else arguments.threads
 
     models = arguments.models.split(",")
     print(f"seeds {arguments.first} to {arguments.first + arguments.seeds - 1}", flush=True)
@@ -51,7 +51,7 @@ def main() -> None:
                    *(["--ranks", f"threads:{arguments.threads}"] if arguments.threads > 1 else []),
                    arguments.program, str(seed), str(together)]
         settings = {"HEDDLE_MODEL": models[seed % len(models)], "HEDDLE_NODES": str(arguments.nodes)}
-        if arguments.lose != "rank":
+        if hosts and arguments.lose != "rank":
             settings["FT_DEATH"] = LOSSES[arguments.lose]
         since = time.monotonic()
         run = subprocess.run(command, capture_output=True, text=True, env=os.environ | settings)

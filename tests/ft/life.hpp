@@ -20,6 +20,12 @@ namespace test {
     kill(getpid(), SIGKILL);
   for (;;) pause();
 }
+// With other processes of its machine, which end before; it is for the command to see to them if there is one.
+[[noreturn]] inline void die_with(const std::vector<pid_t>& others) {
+  for (const pid_t other : others)
+    if (other != getpid() && std::getenv("FT_DEATH") == nullptr) kill(other, SIGKILL);
+  die();
+}
 
 inline void return_errors(MPI_Comm comm) { MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); }
 

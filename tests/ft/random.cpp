@@ -1,5 +1,5 @@
 // One of the processes is killed at a random moment, whatever it is doing; the others find out, agree, and go on without it. A second argument
-// says how many ranks there are in a process: they die together.
+// says how many ranks die together: those of a process, or of a node.
 //
 // The seed says who dies, after which time, and what they do meanwhile: messages, collectives, agreements, shrinking, or all of it. Each error
 // must be one of a failure; the survivors must all come to the same communicator, of exactly those that live.
@@ -199,12 +199,15 @@ int main(int argc, char** argv) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   return_errors(comm);
-  MPI_Barrier(comm);
+  std::vector<pid_t> processes(static_cast<std::size_t>(size()), getpid());
+  MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, processes.data(), sizeof(pid_t), MPI_BYTE, comm);
   std::thread death;
   if (rank() == plan.victim)
-    death = std::thread([&plan] {
+    death = std::thread([&plan, &processes] {
+      std::vector<pid_t> together;
+      for (const int victim : plan.victims) together.push_back(processes[static_cast<std::size_t>(victim)]);
       std::this_thread::sleep_for(plan.delay);
-      die();
+      die_with(together);
     });
   work(comm, plan);
   succeeds(MPIX_Comm_revoke(comm), "MPIX_Comm_revoke");
