@@ -457,21 +457,37 @@ TYPED_TEST(EveryNetwork, LeaveNothingBehindAFlush) {
   while (taken < messages) taken += static_cast<std::uint32_t>(this->ends_[1]->poll(poll_batch, this->any));
 }
 
+// Until all has left, or for long.
+template <class Any>
+void finish(Network& end, const Any& any) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point limit = Clock::now() + std::chrono::seconds(20);
+  end.flush();
+  while (end.any_under_way() && Clock::now() < limit) (void)end.poll(poll_batch, any);
+  EXPECT_FALSE(end.any_under_way()) << "it waits for rank " << end.slow_peer();
+}
+
 // Who has got what a peer waits for may end, and the peer, whom nobody answers any more, then need not wait either.
 TYPED_TEST(EveryNetwork, FlushToAPeerThatHasFinished) {
-  using Clock = std::chrono::steady_clock;
-  const auto finish = [&](Network& end) {
-    const Clock::time_point limit = Clock::now() + std::chrono::seconds(20);
-    end.flush();
-    while (end.any_under_way() && Clock::now() < limit) (void)end.poll(poll_batch, this->any);
-    EXPECT_FALSE(end.any_under_way()) << "it waits for rank " << end.slow_peer();
-  };
   Network& late = *this->ends_[0];
   this->meet(late, *this->ends_[1]);
-  finish(*this->ends_[1]);
+  finish(*this->ends_[1], this->any);
   this->ends_[1].reset();
   for (int i = 0; i < 10'000; ++i) (void)late.poll(poll_batch, this->none);  // the connection has gone
-  finish(late);
+  finish(late, this->any);
+  EXPECT_EQ(this->failures_, 0) << this->failure_;
+}
+
+// And who has heard all that a peer has to say may end without a word to it, which the peer may not wait for when it flushes again.
+TYPED_TEST(EveryNetwork, FlushAgainWhenThePeerHasFinished) {
+  Network& late = *this->ends_[0];
+  this->meet(late, *this->ends_[1]);
+  finish(late, this->any);
+  for (int i = 0; i < 10'000; ++i) (void)this->ends_[1]->poll(poll_batch, this->none);
+  finish(*this->ends_[1], this->any);
+  this->ends_[1].reset();
+  for (int i = 0; i < 10'000; ++i) (void)late.poll(poll_batch, this->none);
+  finish(late, this->any);
   EXPECT_EQ(this->failures_, 0) << this->failure_;
 }
 

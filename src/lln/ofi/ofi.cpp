@@ -297,15 +297,19 @@ Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   return Posted::done;
 }
 
-// To all with whom a packet has been exchanged, in either direction: each waits for that of the other, if it cannot reach it.
+// To all with whom a packet has been exchanged, in either direction: each waits for that of the other, if it cannot reach it. Who has heard it
+// owes us none and may go, so it is not said again.
 void Ofi::flush() {
   const LibraryUse::Inside inside(use_);
   if (!inside) return;
   for (const auto& [rank, known] : peers_) {
     Peer* const peer = known->finished ? nullptr : connect(rank);
     if (peer == nullptr || peer->lost) continue;
+    if (peer->sent == peer->sent_at_farewell && peer->arrived == peer->arrived_at_farewell) continue;
     Send* const send = take_send(*peer, false);
     if (send == nullptr) continue;
+    peer->sent_at_farewell = peer->sent;
+    peer->arrived_at_farewell = peer->arrived;
     send->bytes = sizeof send->head;
     send->may_be_injected = false;
     send->head = head_of_farewell(peer->arrived, peer->token, rank_, peer->last_number());
