@@ -101,19 +101,22 @@ void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wake
 
 // Between processes. By the kernel means that both sides share the copying, or, while this rank has messages of its own under way, that it
 // reads alone. If it has none and they cannot share, the message is staged: to read alone would leave the sender with nothing to do.
+// Who exchanges messages may receive one before it has sent its own, so it is busy, too, if the one before overlapped with what it sends: else
+// some messages would go this way and some that way, which is slower than either (docs/adr/0084).
 // With more ranks than cores nothing is learnt, and a rank that sends long messages between those that it receives is busy, whether or not one
 // is under way just now (docs/adr/0081).
 Course Transfers::course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits) {
   if (!readable) return {Copying::staged};
   if (!chooses_) return {bytes >= staged_from_ ? Copying::staged : Copying::by_kernel};
-  const bool busy = core_.has_announced() || (crowded_ && std::exchange(has_sent_, false));
-  if (crowded_) return {Copying::by_kernel, busy};
+  const bool overlaps = core_.has_announced();
+  if (crowded_) return {Copying::by_kernel, overlaps || sent_ != std::exchange(seen_sent_, sent_)};
+  const bool busy = overlaps || overlapped_;
   if (!busy && !splits) return {Copying::staged};
   const Wish theirs = peer < world_rank_ ? rts.wishes[busy ? 1 : 0] : Wish::none;
   const Copying way = theirs == Wish::none     ? choice_.choose({bytes, busy})
                       : theirs == Wish::staged ? Copying::staged
                                                : Copying::by_kernel;
-  return {way, busy, instruments::ticks()};
+  return {way, busy, instruments::ticks(), overlaps, sent_};
 }
 
 std::array<Wish, 2> Transfers::wishes(int peer, std::size_t bytes) {
@@ -125,6 +128,7 @@ std::array<Wish, 2> Transfers::wishes(int peer, std::size_t bytes) {
 void Transfers::learn(const Transfer& transfer) {
   const Course& course = transfer.course;
   if (course.began == 0 || transfer.request->error != MPI_SUCCESS) return;
+  overlapped_ = course.overlaps || sent_ != course.sent;
   const std::uint64_t now = instruments::ticks();
   choice_.note({transfer.bytes, course.busy}, course.way, now - std::max(course.began, last_learnt_));
   last_learnt_ = now;

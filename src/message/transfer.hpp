@@ -83,6 +83,8 @@ struct Course {
   Copying way = Copying::by_kernel;
   bool busy = false;
   std::uint64_t began = 0;  // instruments::ticks(); 0: nothing is
+  bool overlaps = false;    // messages of this rank were under way when it began
+  std::uint32_t sent = 0;   // long ones that it had announced by then
 };
 
 // One long message of this rank that is on its way, at either end.
@@ -141,7 +143,7 @@ class Transfers {
   void begin(Request& send, node::Offset stage, Wakeups& wakeups);
   void take_back(int peer, node::Offset stage);
   // A long message has been announced that does not go unasked.
-  void note_sent() { has_sent_ = true; }
+  void note_sent() { ++sent_; }
   // How many sends that go unasked are being packed.
   std::size_t packed_unasked() const { return packed_unasked_; }
   // What an RTS brings is not wanted.
@@ -220,7 +222,9 @@ class Transfers {
   bool chooses_;                   // between processes: nobody has said which messages are staged
   CopyChoice choice_;              // under the VNI's protection, as is
   std::uint64_t last_learnt_ = 0;  // when it has learnt something
-  bool has_sent_ = false;          // a long message, since it has received one by the kernel
+  std::uint32_t sent_ = 0;         // long messages, all in all
+  std::uint32_t seen_sent_ = 0;    // crowded: when it received the last one
+  bool overlapped_ = false;        // the last one that was received, with what this rank sends
   std::size_t ring_position_ = 0;  // where the next staged message begins in its ring (stage.hpp)
   threads::Mutex mutex_;           // of the queue and the stages; held for a few instructions
   Transfer* head_ = nullptr;
