@@ -175,8 +175,7 @@ constexpr Option table[] = {
 
     {"host hosts H", 1, [](Parser& p, Values v) { choose_hosts(p, v[0]); }, "HOST[:N],...",
      "where ranks start: other machines are left to srun, prterun or mpiexec.hydra, whichever is there, but for jobs "
-     "that go on "
-     "without ranks that fail (-with-ft); without -n there are N ranks"},
+     "that go on without ranks that fail (-with-ft); without -n there are N ranks"},
     {"hostfile machinefile f default-hostfile machine", 1, [](Parser& p, Values v) { choose_host_file(p, v[0]); },
      "FILE", "the same for a file of hosts: HOST:N, or HOST slots=N max_slots=M"},
     {"do-not-launch donotlaunch", 0, [](Parser& p, Values) { p.options.start_nothing = true; }, "",

@@ -79,8 +79,9 @@ class Ofi final : public Network {
     std::uint32_t sent = 0;          // packets
     std::uint32_t sent_awaited = 0;  // those until the last that the peer waits for
     std::uint32_t arrived = 0;       // packets from there
-    std::uint32_t sent_at_farewell = 0,
-                  arrived_at_farewell = 0;  // of our last one: if they are as many now it has been told
+    // What the two were with our last farewell: if they are so still, it need not be said again.
+    std::uint32_t sent_at_farewell = 0;
+    std::uint32_t arrived_at_farewell = 0;
     bool room_wanted = false;
     bool lost = false;      // nothing reaches it any more
     bool given_up = false;  // and nobody minds
