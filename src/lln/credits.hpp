@@ -5,8 +5,8 @@
 // goes the other way, or with one that carries nothing else when half of the window is due. A sender whose credit does not suffice
 // announces the message and is asked for it (rendezvous). So nobody ever waits for credit, and credit that comes late costs time only.
 //
-// A sender whose short messages are announced for want of credit, though their receives are there, does not run ahead: it only has more
-// under way than the window, as many threads have. Its receiver returns more than it has freed, and so widens the window.
+// A sender whose messages are announced for want of credit, though their receives are there, does not run ahead: it only has more under
+// way than the window, as many threads have, or longer ones. Its receiver returns more than it has freed, and so widens the window.
 //
 // Source: the user-level flow control of Liu and Panda 2004, with rendezvous in place of waiting.
 #pragma once
@@ -27,12 +27,15 @@ class Credits {
   // What keeping a message costs beside its payload.
   static constexpr std::uint32_t per_message = 256;
   static constexpr std::uint64_t cost(std::size_t bytes) { return per_message + std::uint64_t{bytes}; }
-  // The longest message that goes unasked: one does not take more than half of the window.
-  static constexpr std::size_t longest = window / 2 - per_message;
+  // The longest message that goes unasked at first: one does not take more than half of the window, or each would have to be answered by
+  // credit. What is longer waits for a window that is wide enough.
+  static constexpr std::size_t longest_at_first = window / 2 - per_message;
 
   // ---- The sender's. Whether a message of so many bytes may be sent unasked; it has been; credit has come back.
   bool suffice_for(std::size_t bytes) const {
-    return bytes < window && consumed_ + static_cast<std::int64_t>(cost(bytes)) <= window;
+    if (bytes >= widest) return false;
+    const auto needed = static_cast<std::int64_t>(cost(bytes));
+    return consumed_ + (bytes <= longest_at_first ? needed : 2 * needed) <= window;
   }
   void consume(std::size_t bytes) { consumed_ += static_cast<std::int64_t>(cost(bytes)); }
   // False: more than was consumed, and than the window may become wider.
@@ -53,6 +56,7 @@ class Credits {
   void settle() { owed_ = 0; }
   std::uint32_t width() const { return width_; }
   bool can_widen() const { return width_ < widest; }
+  bool is_narrow_for(std::size_t bytes) const { return 2 * cost(bytes) > width_; }
   // To twice the width.
   void widen() {
     owed_ += width_;

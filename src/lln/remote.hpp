@@ -77,12 +77,15 @@ class Remote {
     if (there.credits.is_due()) (void)post(sender, Header{MessageKind::credit, 0, 0, 0}, 0, [](std::byte*) {});
   }
 
-  // A message that was announced only for want of credit has met its receive at once. The sender gets more with the answer.
-  void widen_credit(int sender) {
+  // A message of so many bytes that was announced only for want of credit has met its receive at once. The sender gets more with the answer,
+  // and enough for such messages.
+  void widen_credit(int sender, std::size_t bytes) {
     Credits& credits = peers_[sender].credits;
-    if (!credits.can_widen() || credits.width() > room_to_widen_) return;
-    room_to_widen_ -= credits.width();
-    credits.widen();
+    do {
+      if (!credits.can_widen() || credits.width() > room_to_widen_) return;
+      room_to_widen_ -= credits.width();
+      credits.widen();
+    } while (credits.is_narrow_for(bytes));
   }
 
   // As Network::poll, to sink(sender, header, payload, bytes), which throws std::bad_alloc where there is no memory for a message. What no

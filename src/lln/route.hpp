@@ -5,7 +5,6 @@
 // case. A job on one node has no network, and pays for the possibility with a look at a null pointer in each poll.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,7 +81,7 @@ class Route {
   // Under the VNI's protection: a message of another node that needed credit has been received and dropped.
   void return_credit(int sender, std::size_t bytes) { remote_->return_credit(sender, bytes); }
   // And one that was announced only for want of credit has met its receive.
-  void widen_credit(int sender) { remote_->widen_credit(sender); }
+  void widen_credit(int sender, std::size_t bytes) { remote_->widen_credit(sender, bytes); }
   // Any thread, a hint: whether poll() would find something; how many messages it has taken.
   bool arrived() const { return shm_.arrived() || (remote_ && remote_->arrived()); }
   // Any thread: whether something has arrived from a local peer.
@@ -109,7 +108,7 @@ class Route {
   node::Node& node() const { return node_; }
   bool is_remote(int peer) const { return !node_.is_local(peer); }
   // The longest message that goes to another node unasked. A packet of several may have more.
-  std::size_t remote_eager_bytes() const { return std::min(remote_->network().traits().eager, Credits::longest); }
+  std::size_t remote_eager_bytes() const { return remote_->network().traits().eager; }
   // As Network::post_long, to a peer on another node, for what is long enough.
   bool is_long(std::size_t bytes) const {
     const std::size_t least = remote_->network().traits().longs;

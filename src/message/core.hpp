@@ -173,7 +173,7 @@ class Core {
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   void arrive_remote(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                      Wakeups& wakeups);
-  bool was_uncredited(const lln::Header& header, const std::byte* payload) const;
+  void note_received(int sender, const std::byte* payload);
   void arrive_control(int sender, const lln::Header& header, const std::byte* payload, Wakeups& wakeups);
   void arrive_remote_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                              Wakeups& wakeups);

@@ -21,12 +21,11 @@ using lln::MessageKind;
 static_assert(sizeof(Unexpected) + 2 * sizeof(std::size_t) <= Credits::per_message,
               "with what malloc adds to a payload");
 
-// Whether it is announced only for want of credit: it is short enough to go unasked.
-bool Core::was_uncredited(const Header& header, const std::byte* payload) const {
-  if (header.kind != MessageKind::rts) return false;
+// The receive of what was announced is there. If that was only for want of credit, since it is short enough to go unasked, there had better be more.
+void Core::note_received(int sender, const std::byte* payload) {
   Rts rts;
   std::memcpy(&rts, payload, sizeof rts);
-  return rts.bytes <= longest_away();
+  if (rts.bytes <= longest_away()) route_.widen_credit(sender, rts.bytes);
 }
 
 // As arrive(), which knows nothing of credit.
@@ -43,7 +42,7 @@ void Core::arrive_remote(int sender, const Header& header, const std::byte* payl
     receive->tag = header.tag;
     deliver(*receive, sender, header, payload, bytes, wakeups);
   } else {
-    if (was_uncredited(header, payload)) route_.widen_credit(sender);
+    if (header.kind == MessageKind::rts) note_received(sender, payload);
     deliver_rts(*receive, sender, header, payload, bytes, wakeups);
   }
   if (on_credit) route_.return_credit(sender, bytes);

@@ -28,6 +28,25 @@ TEST(Credits, AreTooFewForAMessageLongerThanTheWindow) {
   EXPECT_FALSE(Credits().suffice_for(static_cast<std::size_t>(-1)));
 }
 
+TEST(Credits, AreKeptTogetherForAMessageLongerThanHalfOfTheWindow) {
+  for (const std::size_t bytes :
+       {Credits::longest_at_first + 1, std::size_t{Credits::window}, std::size_t{Credits::widest} / 3}) {
+    Credits sender;
+    Credits receiver;
+    while (receiver.is_narrow_for(bytes)) {
+      EXPECT_FALSE(sender.suffice_for(bytes)) << receiver.width();
+      ASSERT_TRUE(receiver.can_widen());
+      receiver.widen();
+      sender.replenish(receiver.owed());
+      receiver.settle();
+    }
+    ASSERT_TRUE(sender.suffice_for(bytes)) << receiver.width();
+    sender.consume(bytes);
+    receiver.free(bytes);
+    EXPECT_FALSE(receiver.is_due()) << "each such message is answered by credit, " << receiver.width();
+  }
+}
+
 TEST(Credits, AreReturnedWhenHalfOfTheWindowIsDue) {
   Credits receiver;
   std::uint64_t freed = 0;

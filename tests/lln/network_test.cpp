@@ -89,7 +89,7 @@ TYPED_TEST(EveryNetwork, KeepMessagesOfSeveralPeersApart) {
 }
 
 TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
-  this->eager_ = std::min(this->eager_, Credits::longest);
+  this->eager_ = std::min(this->eager_, Credits::longest_at_first);
   constexpr std::uint32_t messages = 3000;
   instruments::Counters counters[2];
   Remote sender(std::move(this->ends_[0]), counters[0]);

@@ -298,6 +298,32 @@ void who_is_received_gets_more(MPI_T_pvar_session session) {
   check(uncredited.read() - before <= under_way / 100, "messages that are received have no credit");
 }
 
+// The same of messages of which one takes more than half of the window, or all of it, where the network takes such ones.
+void who_is_received_gets_more_for_long_ones(MPI_T_pvar_session session) {
+  constexpr int rounds = 50;
+  const test::Counter uncredited(session, "vni_messages_uncredited");
+  const int other = 1 - test::rank();
+  for (const int size : {32'000, 40'000, 65'536}) {
+    std::vector<char> in(static_cast<std::size_t>(size));
+    std::vector<char> out;
+    const auto exchange = [&](int number) {
+      fill(out, size, number);
+      MPI_Request request;
+      MPI_Irecv(in.data(), size, MPI_CHAR, other, data, MPI_COMM_WORLD, &request);
+      MPI_Sendrecv(nullptr, 0, MPI_CHAR, other, special, nullptr, 0, MPI_CHAR, other, special, MPI_COMM_WORLD,
+                   MPI_STATUS_IGNORE);
+      MPI_Send(out.data(), size, MPI_CHAR, other, data, MPI_COMM_WORLD);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      expect(in, size, number);
+    };
+    for (int i = 0; i < rounds; ++i) exchange(i);
+    const unsigned long long before = uncredited.read();
+    for (int i = 0; i < rounds; ++i) exchange(rounds + i);
+    equal(static_cast<long long>(uncredited.read() - before), 0,
+          "long messages that find their receives have no credit");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -312,6 +338,7 @@ int main(int argc, char** argv) {
   few_are_sent_ahead(board);
   keep_order(seed);
   who_is_received_gets_more(session);
+  who_is_received_gets_more_for_long_ones(session);
   without_credit(board);
   test::ok(MPI_T_pvar_session_free(&session));
 }

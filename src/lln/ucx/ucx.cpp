@@ -13,7 +13,8 @@ namespace heddle::lln {
 namespace {
 
 constexpr std::size_t eager = 8192;
-constexpr std::size_t eager_over_tcp = 64 * 1024;  // nobody maps memory there: a copy costs less than to ask first
+// Nobody maps memory there: a copy costs less than to ask first. 64 KiB, with what is said before them above.
+constexpr std::size_t eager_over_tcp = 64 * 1024 + 64;
 constexpr std::size_t longs_by_rendezvous = 32 * 1024;
 constexpr unsigned message_id = 0;
 constexpr unsigned long_id = 1;
