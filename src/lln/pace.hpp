@@ -2,12 +2,13 @@
 //
 // The time is that of two posts, by the cheapest that was seen of late. So a network that takes a packet in a system call of four
 // microseconds is sent what eight have brought, and one that takes it in a tenth of one hardly makes anything wait.
+//
+// Messages that come in bursts will do so again: soon after a packet of several the first of a burst may wait, too. Its last would wait in any
+// case, and the burst is sent by one packet, not by two.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-
-#include "instruments/ticks.hpp"
 
 namespace heddle::lln {
 
@@ -28,13 +29,20 @@ class Pace {
   void posted(std::uint64_t begin, std::uint64_t end, PostCost& cost) {
     cost.note(end - begin);
     free_at_ = end + posts * cost.ticks();
+    apart_at_ = end + posts_between_bursts * cost.ticks();
   }
-  bool is_busy() const { return is_busy(instruments::ticks()); }
+  // It carried several messages of the program's, or one.
+  void carried(bool several) { in_bursts_ = several; }
   bool is_busy(std::uint64_t now) const { return now < free_at_; }
+  // Whether more may be expected behind a message of the program's.
+  bool more_follow(std::uint64_t now) const { return is_busy(now) || (in_bursts_ && now < apart_at_); }
 
  private:
   static constexpr std::uint64_t posts = 2;
+  static constexpr std::uint64_t posts_between_bursts = 32;
   std::uint64_t free_at_ = 0;
+  std::uint64_t apart_at_ = 0;  // a burst that begins later has nothing to do with the last packet
+  bool in_bursts_ = false;
 };
 
 }  // namespace heddle::lln

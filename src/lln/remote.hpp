@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "instruments/counters.hpp"
+#include "instruments/ticks.hpp"
 #include "lln/credits.hpp"
 #include "lln/network.hpp"
 #include "lln/networks.hpp"
@@ -67,7 +68,12 @@ class Remote {
   // Whether something was posted to this peer just now, so that more had better go together.
   bool is_busy(int peer) const {
     const auto there = peers_.find(peer);
-    return there != peers_.end() && there->second.pace.is_busy();
+    return there != peers_.end() && there->second.pace.is_busy(instruments::ticks());
+  }
+  // The same of a message of the program's, which may be the first of a burst.
+  bool more_follow(int peer) const {
+    const auto there = peers_.find(peer);
+    return there != peers_.end() && there->second.pace.more_follow(instruments::ticks());
   }
 
   // A message that needed credit has been received and dropped. If it is time to say so and the network is busy, the next one says it.
@@ -139,6 +145,7 @@ class Remote {
     if (posted != Posted::done) return posted;
     const bool is_behind = there.pace.is_busy(begin);
     there.pace.posted(begin, instruments::ticks(), cost_);
+    if (ordered) there.pace.carried(header.kind == MessageKind::several);
     if (instruments::Cell* cell = counters_.held()) [[unlikely]] {
       cell->add(instruments::Count::packets);
       if (is_behind && header.kind <= MessageKind::rts && bytes < alone_from()) cell->add(instruments::Count::alone);

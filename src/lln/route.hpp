@@ -114,7 +114,7 @@ class Route {
     const std::size_t least = remote_->network().traits().longs;
     return least != 0 && bytes >= least;
   }
-  // To a peer on another node, as of Remote: a packet of several messages, and whether some were sent just now.
+  // To a peer on another node, as of Remote: a packet of several messages, and whether what comes now may go with others.
   Packet& begin_packet(int peer) { return remote_->begin_packet(peer); }
   const Packet& packet() const { return remote_->packet(); }
   template <class Write>
@@ -123,6 +123,7 @@ class Route {
   }
   std::size_t alone_from() const { return remote_->alone_from(); }
   bool is_busy(int peer) const { return remote_->is_busy(peer); }
+  bool more_follow(int peer) const { return remote_->more_follow(peer); }
   // Whoever has left something for others to go with: it is sent soon, whatever its thread does.
   void remind() { watch_->remind_to_send(); }
   // To a peer on another node, at most remote_eager_bytes(): as post(), over one of so many rails.

@@ -176,7 +176,7 @@ void Core::end_deferring() {
 
 void Core::send_control(int peer, const Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups) {
   if (outbox_.is_closed(peer)) return;  // it has failed
-  const bool held = collects(peer) && is_held(peer);
+  const bool held = collects(peer) && route_.is_busy(peer) && outbox_.holds(peer);
   if (!held && !must_wait(peer)) {
     const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
     if (route_.post(peer, header, bytes, fill) == Posted::done) return;

@@ -144,8 +144,8 @@ Posted Core::post_request(Request& send, Wakeups& wakeups) {
 
 bool Core::collects(int peer) const { return collects_ && route_.is_remote(peer); }
 
-// Of a peer on another node, where something may wait for others: whether it does.
-bool Core::is_held(int peer) { return route_.is_busy(peer) && outbox_.holds(peer); }
+// To a peer on another node, where something may wait for others: whether a send of the program's does.
+bool Core::is_held(int peer) { return route_.more_follow(peer) && outbox_.holds(peer); }
 
 // A send of the program's that goes on, to a rank on another node: it leaves with others if the network has something to do.
 void Core::collect(Request& send, Wakeups& wakeups) {
