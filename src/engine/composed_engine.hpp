@@ -2,20 +2,15 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
-#include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include "boot/wait_record.hpp"
-#include "engine/asked_vnis.hpp"
 #include "engine/blocked.hpp"
-#include "engine/composed_vni.hpp"
 #include "engine/engine.hpp"
 #include "engine/presets.hpp"
-#include "engine/revoked_vni.hpp"
+#include "engine/rank_vnis.hpp"
 #include "engine/user_level_waiting.hpp"
 #include "engine/waiting.hpp"
 #include "instruments/span.hpp"
@@ -33,16 +28,18 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // make_access(core) is the access to one VNI.
   template <class MakeAccess>
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access)
-      : Engine(std::move(model)), rank_(rank), looks_are_cheap_(Waiting::peeks(this->model()) && !rank.networks) {
-    for (int i = 0; i < vnis(); ++i) vnis_.emplace_back(rank, i, make_access);
-    revoked_.emplace(vnis_.front());
+      : Engine(std::move(model)),
+        rank_(rank),
+        vnis_(rank, vnis(), make_access),
+        looks_are_cheap_(Waiting::peeks(this->model()) && !rank.networks),
+        lookouts_(new Lookout[static_cast<std::size_t>(vnis())]) {
     rank.machine.waiting = &rank.node->waiting();
     if (rank.job->usable_cores() <= rank.job->machine_ranks()) rank.machine.called_helper = &own_bell().called_another;
   }
 
   Vni& vni(int index) override {
-    if (index < vnis()) return vnis_[static_cast<std::size_t>(index)];
-    return asked_.find_or_make(index, [&] {
+    if (index < vnis()) return vnis_[index];
+    return vnis_.asked().find_or_make(index, [&] {
       auto vni = make_asked_vni(rank_, index);
       if (help_ != nullptr) defer(vni->core());
       return vni;
@@ -88,7 +85,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     tests.count(moved, rank_.machine);
   }
   lln::Left send_left(bool anyway) override {
-    if (!any_of([](const auto& vni) { return vni.any_waiting(); })) {
+    if (!vnis_.any_of([](const auto& vni) { return vni.any_waiting(); })) {
       if (!defers_.load(std::memory_order_relaxed)) return lln::Left::nothing;
       const std::uint32_t by_now = departures();
       return by_now != std::exchange(seen_departures_, by_now) ? lln::Left::gone : lln::Left::nothing;
@@ -122,28 +119,28 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   bool sweep(const message::Verdicts& verdicts) override {
     bool complete = true;
-    for_each([&](auto& vni) { complete &= vni.sweep(verdicts); });
+    vnis_.for_each([&](auto& vni) { complete &= vni.sweep(verdicts); });
     return complete;
   }
-  Vni& revoked_vni() override { return *revoked_; }
+  Vni& revoked_vni() override { return vnis_.revoked(); }
 
   void begin_help(const cpu_set_t& cores, const progress::Setting& setting) override {
     if (is_served()) return;  // what submits to a communication thread has its helper already
     help_ = std::make_unique<progress::IdleCores>(attended(), own_bell(), cores, setting.deferral);
     setting_ = setting;
     defers_.store(setting.deferral != progress::Deferral::none, std::memory_order_relaxed);
-    for_each([&](auto& vni) { defer(vni.core()); });
+    vnis_.for_each([&](auto& vni) { defer(vni.core()); });
   }
   void end_help() override {
     defers_.store(false, std::memory_order_relaxed);
-    for_each([](auto& vni) { vni.core().end_deferring(); });
+    vnis_.for_each([](auto& vni) { vni.core().end_deferring(); });
     help_.reset();
   }
 
   bool flush(int& peer) override {
     constexpr std::int64_t limit = std::int64_t{flush_limit} * 1'000'000'000;
     std::int64_t end = platform::Native::now() + limit;
-    for_each([](auto& vni) { vni.flush(); });
+    vnis_.for_each([](auto& vni) { vni.flush(); });
     while (any_unsent()) {
       if (poll_fully().made_progress) {
         end = platform::Native::now() + limit;
@@ -151,7 +148,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
       }
       if (platform::Native::now() >= end) {
         peer = -1;
-        for_each([&](auto& vni) { peer = std::max(peer, vni.slow_peer()); });
+        vnis_.for_each([&](auto& vni) { peer = std::max(peer, vni.slow_peer()); });
         return false;
       }
       sched_yield();
@@ -182,10 +179,14 @@ class ComposedEngine final : public Engine, private progress::Attended {
   Rank& rank() const { return rank_; }
   const Machine& machine() const { return rank_.machine; }
 
+  // Whether a look for messages is a system call as a rule.
+  bool looks_are_dear() const { return rank_.networks != nullptr; }
+  Lookout& lookout(int home) { return lookouts_[static_cast<std::size_t>(home)]; }
+
   // What the set still needs, for people.
   boot::Wait describe(WaitSet& set) {
     boot::Wait wait{.any = set.any()};
-    for_each_vni(set, [&](auto& vni) { vni.expect(set, nullptr, wait); });
+    vnis_.for_each_of(set, [&](auto& vni) { vni.expect(set, nullptr, wait); });
     return wait;
   }
 
@@ -193,7 +194,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // others are looked at now and then: progress is global.
   int home(const WaitSet& set) const { return vnis() == 1 ? 0 : home_of(*set.next()); }
   int home_of(const Request& request) const {
-    const int index = index_of(request);
+    const int index = RankVnis<Access>::index_of(request);
     return index < vnis() ? index : 0;
   }
 
@@ -208,13 +209,14 @@ class ComposedEngine final : public Engine, private progress::Attended {
   }
   // The same as the first, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
   progress::PollResult poll(int home, const PollMode& how, bool of_program = true) {
-    progress::PollResult result = vnis_[static_cast<std::size_t>(home)].poll(how);
+    progress::PollResult result = vnis_[home].poll(how);
     if (vnis() > 1 &&
         (looks_are_cheap_ || how.all_alike || polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
       for (int i = 0; i < vnis(); ++i)
-        if (i != home) progress::add(result, vnis_[static_cast<std::size_t>(i)].poll({.most = how.most}));
-    if (asked_.any()) [[unlikely]]
-      asked_.for_each([&](Vni& vni) { progress::add(result, vni.poll({.urgency = how.urgency, .most = how.most})); });
+        if (i != home) progress::add(result, vnis_[i].poll({.most = how.most}));
+    if (vnis_.asked().any()) [[unlikely]]
+      vnis_.asked().for_each(
+          [&](Vni& vni) { progress::add(result, vni.poll({.urgency = how.urgency, .most = how.most})); });
     if (rank_.pollables->any()) {
       progress::add(result, rank_.pollables->poll(of_program, Missed::reported));
       // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
@@ -227,7 +229,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // Before sleeping, and instead of it: misses nothing that has arrived.
   progress::PollResult poll_fully(bool of_program = true) {
     progress::PollResult result;
-    for_each([&](auto& vni) { progress::add(result, vni.poll({.urgency = Urgency::low})); });
+    vnis_.for_each([&](auto& vni) { progress::add(result, vni.poll({.urgency = Urgency::low})); });
     if (rank_.pollables->any()) progress::add(result, rank_.pollables->poll(of_program, Missed::rung_for));
     if (result.made_progress && !of_program) call_program();
     return result;
@@ -267,7 +269,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     auto& bell = own_bell();
     while (!holds()) {
       rank_.node->agree_on_fences();
-      bool idle = bell.wait_once([&] { for_each([](auto& vni) { vni.prepare_to_sleep(); }); },
+      bool idle = bell.wait_once([&] { vnis_.for_each([](auto& vni) { vni.prepare_to_sleep(); }); },
                                  [&] {
                                    const progress::PollResult result = poll_fully(of_program);
                                    return result.made_progress || !result.complete || holds();
@@ -334,7 +336,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // Of the offload model: a thread that does nothing else, for every VNI. It lives as long as the process, like the engine.
   void start_communication_thread() {
     threads::start_helper([this] {
-      for (auto& vni : vnis_) vni.access().serve();
+      for (int i = 0; i < vnis(); ++i) vnis_[i].access().serve();
       sleep_until([] { return false; });
     });
   }
@@ -351,22 +353,22 @@ class ComposedEngine final : public Engine, private progress::Attended {
   bool ready() const override { return something_to_do(); }
   bool must_ask() const override { return rank_.networks != nullptr; }
   bool any_unsent() const override {
-    return any_of([](const auto& vni) { return vni.any_unsent(); });
+    return vnis_.any_of([](const auto& vni) { return vni.any_unsent(); });
   }
   std::uint32_t taken() const override {
     std::uint32_t taken = 0;
-    for_each([&](const auto& vni) { taken += vni.taken(); });
+    vnis_.for_each([&](const auto& vni) { taken += vni.taken(); });
     return taken;
   }
   // How often messages that waited have left.
   std::uint32_t departures() const {
     std::uint32_t departures = 0;
-    for_each([&](const auto& vni) { departures += vni.departures(); });
+    vnis_.for_each([&](const auto& vni) { departures += vni.departures(); });
     return departures;
   }
   progress::PollResult advance(bool full) override {
     progress::PollResult result;
-    for_each([&](auto& vni) {
+    vnis_.for_each([&](auto& vni) {
       if (full) vni.prepare_to_sleep();
       progress::add(result, vni.poll({.urgency = full ? Urgency::low : Urgency::attempt}));
     });
@@ -378,7 +380,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // A thread of the program has made progress and does so no longer: what it has begun is the helpers' from here on.
   void leave() {
     if (help_ == nullptr) return;
-    if (any_of([](const auto& vni) { return vni.something_left(); })) [[unlikely]] {
+    if (vnis_.any_of([](const auto& vni) { return vni.something_left(); })) [[unlikely]] {
       vnis_.front().core().call_helper();
     } else if (rank_.networks) [[unlikely]] {
       rank_.networks->watch().remind_to_look();
@@ -431,7 +433,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   void rouse() { vnis_.front().core().rouse(); }
   bool something_to_do() const {
-    return any_of([](const auto& vni) { return vni.something_to_do(); });
+    return vnis_.any_of([](const auto& vni) { return vni.something_to_do(); });
   }
 
   // Sends of this VNI may be left to the helpers, if the setting asks for it.
@@ -444,51 +446,16 @@ class ComposedEngine final : public Engine, private progress::Attended {
   boot::Wait register_waiter(WaitSet& set, Waiter& me) {
     boot::Wait wait{.any = set.any()};
     me.expect(set.size(), set.any());
-    for_each_vni(set, [&](auto& vni) { vni.expect(set, &me, wait); });
+    vnis_.for_each_of(set, [&](auto& vni) { vni.expect(set, &me, wait); });
     return wait;
   }
   // Of a wait for any: the others must not signal any more. (Those of a wait for all have all done so.)
   void withdraw(WaitSet& set) {
-    if (set.any()) for_each_vni(set, [&](auto& vni) { vni.forget(set); });
+    if (set.any()) vnis_.for_each_of(set, [&](auto& vni) { vni.forget(set); });
   }
-
-  // Over all VNIs of the rank: its own, and then those that were asked for.
-  template <class F>
-  void for_each(F&& f) {
-    for (auto& vni : vnis_) f(vni);
-    asked_.for_each(f);
-  }
-  template <class F>
-  void for_each(F&& f) const {
-    for (const auto& vni : vnis_) f(vni);
-    asked_.for_each(f);
-  }
-  template <class F>
-  bool any_of(F&& f) const {
-    for (const auto& vni : vnis_)
-      if (f(vni)) return true;
-    return asked_.any() && asked_.any_of(f);
-  }
-  // Over those that the set has requests of.
-  template <class F>
-  void for_each_vni(WaitSet& set, F&& f) {
-    std::uint64_t vnis = 0;
-    set.for_each([&](const Request& r) { vnis |= std::uint64_t{1} << index_of(r); });
-    for (; vnis != 0; vnis &= vnis - 1) {
-      const int index = std::countr_zero(vnis);
-      if (index < this->vnis()) [[likely]] {
-        f(vnis_[static_cast<std::size_t>(index)]);
-      } else {
-        f(*asked_.find(index));
-      }
-    }
-  }
-  static int index_of(const Request& request) { return request.vni != nullptr ? request.vni->index() : 0; }
 
   Rank& rank_;
-  std::deque<ComposedVni<Access>> vnis_;
-  std::optional<RevokedVni> revoked_;  // there from the start
-  AskedVnis asked_;
+  RankVnis<Access> vnis_;
   Roles roles_;
   std::once_flag watch_started_;
   bool watched_ = false;
@@ -498,6 +465,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   progress::Setting setting_;  // of the help
   // Whether a look at a VNI from outside costs next to nothing: at a network it is a system call as a rule.
   const bool looks_are_cheap_;
+  const std::unique_ptr<Lookout[]> lookouts_;  // by VNI
   std::atomic<std::uint32_t> polls_{0};
   std::uint32_t seen_taken_ = 0;       // at the last look_around()
   std::uint32_t seen_departures_ = 0;  // at the last send_left()

@@ -18,6 +18,7 @@
 
 #include "boot/wait_record.hpp"
 #include "engine/blocked.hpp"
+#include "engine/lookout.hpp"
 #include "engine/poll_mode.hpp"
 #include "engine/wait_set.hpp"
 #include "progress/poll_result.hpp"
@@ -265,21 +266,17 @@ struct Reactivation {
 // A thread that finds nobody else in the VNI enters it for each look: a message then finds it inside, and is not kept
 // waiting while it takes the lock. From the first time that it meets another thread, there or at what else it looks at, it looks from
 // outside whether there is anything to do: of several that wait one polls, and who has something to do there finds the way free.
+//
+// Between nodes each look is a system call, and where many threads wait the looks of all lie before whatever one of them waits for. There one
+// looks for all, and the others watch their requests. Who only sends leaves it to others sooner: what it sends leaves together with theirs.
 struct Adaptive {
   static constexpr bool peeks(const safety::Model&) { return true; }
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    bool alone = true;
-    const Request* expected = set.any() ? nullptr : set.next();
-    const bool satisfied = awake_until(e, [&](Patience& patience) {
-      const progress::PollResult result = e.poll(e.home(set), PollMode{.peek = !alone, .expected = expected});
-      alone = alone && result.complete;
-      expected = nullptr;
-      if (result.made_progress) patience.reset();
-      return set.satisfied();
-    });
-    if (!satisfied) wait_long(e, set);
+    if (e.looks_are_dear()) [[unlikely]]
+      return wait_between_nodes(e, set);
+    if (!look_for(e, set, [](int) { return true; })) wait_long(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
@@ -292,6 +289,37 @@ struct Adaptive {
   }
 
  private:
+  template <class E>
+  [[gnu::noinline]] static void wait_between_nodes(E& e, WaitSet& set) {
+    {
+      Lookout::Candidate me;
+      const Machine& machine = e.machine();
+      const auto looks = [&](int home) {
+        const bool share = set.next()->receives ? machine.many_wait() : machine.short_of_cores();
+        return !share || me.looks_at(e.lookout(home));
+      };
+      if (look_for(e, set, looks)) return;
+    }
+    wait_long(e, set);
+  }
+  // Looks at the VNI `home` where looks(home) says so. False: it takes long.
+  template <class E, class Looks>
+  static bool look_for(E& e, WaitSet& set, Looks&& looks) {
+    bool alone = true;
+    const Request* expected = set.any() ? nullptr : set.next();
+    return awake_until(e, [&](Patience& patience) {
+      const int home = e.home(set);
+      if (!looks(home)) {
+        patience.give_way();
+        return set.satisfied();
+      }
+      const progress::PollResult result = e.poll(home, PollMode{.peek = !alone, .expected = expected});
+      alone = alone && result.complete;
+      expected = nullptr;
+      if (result.made_progress) patience.reset();
+      return set.satisfied();
+    });
+  }
   template <class E, class F>
   static bool look_for(E& e, F& holds, Patience& patience) {
     if (holds()) return true;

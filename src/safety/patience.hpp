@@ -69,6 +69,10 @@ struct Machine {
   bool short_of_cores() const {
     return cores == 1 || waiting->load(order::relaxed) > cores || own_waiting.load(order::relaxed) > own_cores;
   }
+  // Whether each core has several of them to run.
+  bool many_wait() const {
+    return waiting->load(order::relaxed) > 2 * cores || own_waiting.load(order::relaxed) > 2 * own_cores;
+  }
 };
 
 template <platform::Platform P>
@@ -95,6 +99,9 @@ class Patience {
       long_yields_ = 0;
     }
   }
+
+  // Somebody else looks, and may need this core for it.
+  void give_way() { looks_ = std::max(looks_, first_looks_); }
 
   // Spends a moment between two looks; false when the time is over.
   bool spend() {

@@ -5,6 +5,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <thread>
+#include <vector>
 
 namespace heddle::engine {
 
@@ -138,6 +140,88 @@ TYPED_TEST(Papers, PollWithoutEndByThemselves) {
   e.enough = 10'000;
   wait<TypeParam>(e);
   EXPECT_EQ(e.sleeps, 0);
+}
+
+TEST(OneLookout, IsTakenByOneAtATime) {
+  Lookout lookouts[2];
+  Lookout::Candidate second;
+  {
+    Lookout::Candidate first;
+    EXPECT_TRUE(first.looks_at(lookouts[0]));
+    EXPECT_TRUE(first.looks_at(lookouts[0]));
+    EXPECT_FALSE(second.looks_at(lookouts[0]));
+    EXPECT_TRUE(first.looks_at(lookouts[1])) << "and leaves the other one";
+    EXPECT_TRUE(second.looks_at(lookouts[0]));
+    EXPECT_FALSE(second.looks_at(lookouts[1]));
+    EXPECT_FALSE(first.looks_at(lookouts[0])) << "and keeps what it has";
+    EXPECT_FALSE(second.looks_at(lookouts[1]));
+  }
+  EXPECT_TRUE(second.looks_at(lookouts[1])) << "the first one waits no more";
+}
+
+// An engine between nodes. Each thread waits for a request of its own, and some looks end one: that of the thread that looks comes first, so
+// that it leaves the others to themselves.
+struct BetweenNodes {
+  static constexpr int threads = 8;
+  static constexpr int looks_for_one = 20;
+
+  Counting counting{Kind::spin, 3'600'000'000 * us};
+  Lookout lookouts[2];
+  Request requests[threads];
+  std::atomic<int> looking[2]{};
+  std::atomic<int> looks{0};
+  std::atomic<bool> several{false};
+
+  BetweenNodes() { counting.waiting.store(1000, std::memory_order_relaxed); }
+
+  bool looks_are_dear() const { return true; }
+  Lookout& lookout(int home) { return lookouts[home]; }
+  const Machine& machine() const { return counting.known; }
+  Rank& rank() { return counting.rank(); }
+  int home(const WaitSet& set) const { return static_cast<int>((set.next() - requests) % 2); }
+  boot::Wait describe(WaitSet&) { return {}; }
+  progress::PollResult poll_fully(bool) { return {}; }
+  progress::PollResult poll(int, Urgency) { return {}; }
+  progress::PollResult poll(int home, const PollMode& how) {
+    if (looking[home].fetch_add(1) != 0) several = true;
+    const int n = ++looks;
+    if (n % looks_for_one == 0) end_one(home, how);
+    looking[home].fetch_sub(1);
+    return {.made_progress = n % looks_for_one == 0};
+  }
+  void end_one(int home, const PollMode& how) {
+    for (Request& request : requests)
+      if (&request == how.expected) return request.done.store(1, std::memory_order_release);
+    for (int i = home; i < threads; i += 2)
+      if (requests[i].done.load(std::memory_order_relaxed) == 0)
+        return requests[i].done.store(1, std::memory_order_release);
+  }
+  template <class Sleep, class Serve>
+  void wait_registered(WaitSet&, Waiter&, Sleep&&, Serve&&) {
+    ADD_FAILURE() << "nobody is to sleep";
+  }
+  template <class F>
+  void sleep_until(F&&) {
+    ADD_FAILURE() << "nobody is to sleep";
+  }
+};
+
+TEST(BetweenNodes, OneLooksForAllAndAnotherOnceItHasDone) {
+  for (int round = 0; round < 50; ++round) {
+    BetweenNodes e;
+    std::vector<std::thread> all;
+    for (Request& request : e.requests) {
+      all.emplace_back([&e, &request] {
+        Request* const one = &request;
+        WaitSet set(&one, 1, false);
+        engine::Adaptive::wait(e, set);
+        EXPECT_EQ(request.done.load(std::memory_order_acquire), 1u);
+      });
+    }
+    for (std::thread& thread : all) thread.join();
+    EXPECT_FALSE(e.several) << "two looked at the same place";
+    EXPECT_LE(e.looks, BetweenNodes::looks_for_one * 2 * BetweenNodes::threads);
+  }
 }
 
 TEST(Cores, AreShortForMoreThreadsThanTheJobHas) {

@@ -1,5 +1,5 @@
 // The test of how waiting threads spend their time (safety/patience.hpp). However many wait, each comes to the end of its time within
-// a bounded number of looks; while it waits it is counted, and afterwards it is not; and when the rank has called another's helper,
+// a bounded number of looks, whether it gives way or not; while it waits it is counted, and afterwards it is not; and when the rank has called another's helper,
 // one of those who wait gives its core to that at once.
 #pragma once
 
@@ -32,7 +32,7 @@ class PatienceBody {
     for (unsigned round = 0; round != rounds_; ++round) {
       const bool calls = id == 0 && round == 0;
       if (calls) called_helper_.store(1, order::relaxed);
-      require<P>(wait() < most_looks, "patience without end");
+      require<P>(wait(id % 2 != 0) < most_looks, "patience without end");
     }
   }
 
@@ -46,10 +46,11 @@ class PatienceBody {
   static constexpr unsigned fewest_looks = 240;  // with no time behind them
   static constexpr unsigned most_looks = 1'000;
 
-  unsigned wait() {
+  unsigned wait(bool gives_way) {
     Patience patience(machine_);
     unsigned looks = 0;
     while (looks != most_looks && patience.spend()) {
+      if (gives_way) patience.give_way();
       if (looks == fewest_looks) require<P>(waiting_.load(order::relaxed) <= threads_, "more are counted than wait");
       ++looks;
     }
