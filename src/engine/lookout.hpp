@@ -19,12 +19,12 @@ class Lookout {
     Candidate(const Candidate&) = delete;
     Candidate& operator=(const Candidate&) = delete;
 
-    // Whether the caller looks there, and nowhere else.
+    // Whether the caller looks there. It no longer does where it looked before, or others would wait for that.
     bool looks_at(Lookout& lookout) {
       if (mine_ == &lookout) return true;
+      resign();
       if (lookout.taken_.load(std::memory_order_relaxed) || lookout.taken_.exchange(true, std::memory_order_relaxed))
         return false;
-      resign();
       mine_ = &lookout;
       return true;
     }

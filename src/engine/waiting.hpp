@@ -268,7 +268,7 @@ struct Reactivation {
 // outside whether there is anything to do: of several that wait one polls, and who has something to do there finds the way free.
 //
 // Between nodes each look is a system call, and where many threads wait the looks of all lie before whatever one of them waits for. There one
-// looks for all, and the others watch their requests. Who only sends leaves it to others sooner: what it sends leaves together with theirs.
+// looks for all, and the others watch their requests. Who receives nothing leaves it to others sooner: what it sends leaves together with theirs.
 struct Adaptive {
   static constexpr bool peeks(const safety::Model&) { return true; }
 
@@ -294,9 +294,12 @@ struct Adaptive {
     {
       Lookout::Candidate me;
       const Machine& machine = e.machine();
+      bool receives = false;
+      set.for_each([&](const Request& request) { receives |= request.receives; });
       const auto looks = [&](int home) {
-        const bool share = set.next()->receives ? machine.many_wait() : machine.short_of_cores();
-        return !share || me.looks_at(e.lookout(home));
+        if (receives ? machine.many_wait() : machine.short_of_cores()) return me.looks_at(e.lookout(home));
+        me.resign();
+        return true;
       };
       if (look_for(e, set, looks)) return;
     }

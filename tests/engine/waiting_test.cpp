@@ -153,10 +153,10 @@ TEST(OneLookout, IsTakenByOneAtATime) {
     EXPECT_TRUE(first.looks_at(lookouts[1])) << "and leaves the other one";
     EXPECT_TRUE(second.looks_at(lookouts[0]));
     EXPECT_FALSE(second.looks_at(lookouts[1]));
-    EXPECT_FALSE(first.looks_at(lookouts[0])) << "and keeps what it has";
-    EXPECT_FALSE(second.looks_at(lookouts[1]));
+    EXPECT_TRUE(first.looks_at(lookouts[0])) << "which the second one has left in vain";
+    EXPECT_FALSE(second.looks_at(lookouts[0]));
   }
-  EXPECT_TRUE(second.looks_at(lookouts[1])) << "the first one waits no more";
+  EXPECT_TRUE(second.looks_at(lookouts[0])) << "the first one waits no more";
 }
 
 // An engine between nodes. Each thread waits for a request of its own, and some looks end one: that of the thread that looks comes first, so
@@ -170,6 +170,7 @@ struct BetweenNodes {
   Request requests[threads];
   std::atomic<int> looking[2]{};
   std::atomic<int> looks{0};
+  std::atomic<int> looks_at[2]{};
   std::atomic<bool> several{false};
 
   BetweenNodes() { counting.waiting.store(1000, std::memory_order_relaxed); }
@@ -184,6 +185,7 @@ struct BetweenNodes {
   progress::PollResult poll(int, Urgency) { return {}; }
   progress::PollResult poll(int home, const PollMode& how) {
     if (looking[home].fetch_add(1) != 0) several = true;
+    ++looks_at[home];
     const int n = ++looks;
     if (n % looks_for_one == 0) end_one(home, how);
     looking[home].fetch_sub(1);
@@ -222,6 +224,15 @@ TEST(BetweenNodes, OneLooksForAllAndAnotherOnceItHasDone) {
     EXPECT_FALSE(e.several) << "two looked at the same place";
     EXPECT_LE(e.looks, BetweenNodes::looks_for_one * 2 * BetweenNodes::threads);
   }
+}
+
+TEST(BetweenNodes, WhoWaitsForAnyLooksWhereEachOfThemIs) {
+  BetweenNodes e;
+  Request* const both[] = {&e.requests[0], &e.requests[1]};
+  WaitSet set(both, 2, true);
+  engine::Adaptive::wait(e, set);
+  EXPECT_GT(e.looks_at[0], 0);
+  EXPECT_GT(e.looks_at[1], 0);
 }
 
 TEST(Cores, AreShortForMoreThreadsThanTheJobHas) {
