@@ -1,6 +1,6 @@
 // The test of how waiting threads spend their time (safety/patience.hpp). However many wait, each comes to the end of its time within
-// a bounded number of looks, whether it gives way or not; while it waits it is counted, and afterwards it is not; and when the rank has called another's helper,
-// one of those who wait gives its core to that at once.
+// a bounded number of looks, whether it gives way or not; while it waits it is counted, and afterwards it is not; and when the rank has
+// called another's helper, one of those who wait gives its core to that at once.
 #pragma once
 
 #include "kit.hpp"
