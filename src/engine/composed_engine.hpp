@@ -180,7 +180,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   const Machine& machine() const { return rank_.machine; }
 
   // Whether a look for messages is a system call as a rule.
-  bool looks_are_dear() const { return rank_.networks != nullptr; }
+  bool polls_are_expensive() const { return rank_.networks != nullptr; }
   Lookout& lookout(int home) { return lookouts_[static_cast<std::size_t>(home)]; }
 
   // What the set still needs, for people.

@@ -15,20 +15,20 @@ class Lookout {
   class Candidate {
    public:
     Candidate() = default;
-    ~Candidate() { resign(); }
+    ~Candidate() { step_down(); }
     Candidate(const Candidate&) = delete;
     Candidate& operator=(const Candidate&) = delete;
 
     // Whether the caller looks there. It no longer does where it looked before, or others would wait for that.
     bool looks_at(Lookout& lookout) {
       if (mine_ == &lookout) return true;
-      resign();
+      step_down();
       if (lookout.taken_.load(std::memory_order_relaxed) || lookout.taken_.exchange(true, std::memory_order_relaxed))
         return false;
       mine_ = &lookout;
       return true;
     }
-    void resign() {
+    void step_down() {
       if (mine_ != nullptr) mine_->taken_.store(false, std::memory_order_relaxed);
       mine_ = nullptr;
     }

@@ -274,7 +274,7 @@ struct Adaptive {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    if (e.looks_are_dear()) [[unlikely]]
+    if (e.polls_are_expensive()) [[unlikely]]
       return wait_between_nodes(e, set);
     if (!look_for(e, set, [](int) { return true; })) wait_long(e, set);
   }
@@ -298,7 +298,7 @@ struct Adaptive {
       set.for_each([&](const Request& request) { receives |= request.receives; });
       const auto looks = [&](int home) {
         if (receives ? machine.many_wait() : machine.short_of_cores()) return me.looks_at(e.lookout(home));
-        me.resign();
+        me.step_down();
         return true;
       };
       if (look_for(e, set, looks)) return;

@@ -175,7 +175,7 @@ struct BetweenNodes {
 
   BetweenNodes() { counting.waiting.store(1000, std::memory_order_relaxed); }
 
-  bool looks_are_dear() const { return true; }
+  bool polls_are_expensive() const { return true; }
   Lookout& lookout(int home) { return lookouts[home]; }
   const Machine& machine() const { return counting.known; }
   Rank& rank() { return counting.rank(); }
