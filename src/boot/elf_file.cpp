@@ -21,6 +21,23 @@ constexpr Elf64_Half this_machine = EM_AARCH64;
 constexpr Elf64_Half this_machine = EM_NONE;
 #endif
 
+// The number of symbols up to the last one that a DT_GNU_HASH table covers: the end of the chain that begins last. The table is
+// a header (number of buckets, first symbol covered, words of the Bloom filter, its shift), the filter in 64-bit words, the
+// buckets with the first symbol of each chain, and a word for each covered symbol whose lowest bit ends a chain.
+std::size_t count_hashed_symbols(std::span<const std::uint32_t> table) {
+  constexpr std::size_t header_words = 4;
+  if (table.size() < header_words) return 0;
+  const std::size_t bucket_count = table[0], first = table[1], filter_words = std::size_t{2} * table[2];
+  if (bucket_count + filter_words > table.size() - header_words) return 0;
+  const auto buckets = table.subspan(header_words + filter_words, bucket_count);
+  const auto chains = table.subspan(header_words + filter_words + bucket_count);
+  const std::size_t last = buckets.empty() ? 0 : *std::ranges::max_element(buckets);
+  if (last < first) return first;
+  for (std::size_t i = last - first; i < chains.size(); ++i)
+    if ((chains[i] & 1) != 0) return first + i + 1;
+  return 0;
+}
+
 }  // namespace
 
 ElfFile::ElfFile(const std::string& path, std::string& problem) : path_(path) {
@@ -44,6 +61,7 @@ ElfFile::ElfFile(const std::string& path, std::string& problem) : path_(path) {
   if (const Elf64_Phdr* found = segment(PT_DYNAMIC))
     dynamic_ = {reinterpret_cast<const Elf64_Dyn*>(bytes_.data() + found->p_offset),
                 found->p_filesz / sizeof(Elf64_Dyn)};
+  symbol_count_ = count_symbols();
   kind_ = find_kind();
 }
 
@@ -162,12 +180,26 @@ std::span<const Elf64_Rela> ElfFile::calls() const {
   return table<Elf64_Rela>(dynamic_value(DT_JMPREL), dynamic_value(DT_PLTRELSZ));
 }
 
-// Nothing says how many symbols there are, but the string table follows the symbols in what every linker writes, and the
-// relocations name no others.
+// The ELF format stores the number of dynamic symbols only in the hash tables. DT_HASH counts all of them. DT_GNU_HASH
+// covers the defined ones, which come last; in a file that defines none, the relocations name those that matter.
+std::size_t ElfFile::count_symbols() const {
+  const auto hash = words_from(dynamic_value(DT_HASH));
+  if (hash.size() > 1) return hash[1];
+  std::size_t count = count_hashed_symbols(words_from(dynamic_value(DT_GNU_HASH)));
+  for (const auto& part : {relocations(), calls()})
+    for (const Elf64_Rela& relocation : part) count = std::max<std::size_t>(count, ELF64_R_SYM(relocation.r_info) + 1);
+  return count;
+}
+
+std::span<const std::uint32_t> ElfFile::words_from(std::uint64_t address) const {
+  for (const Elf64_Phdr& s : segments())
+    if (s.p_type == PT_LOAD && address >= s.p_vaddr && address < s.p_vaddr + s.p_filesz)
+      return table<std::uint32_t>(address, s.p_vaddr + s.p_filesz - address);
+  return {};
+}
+
 std::span<const Elf64_Sym> ElfFile::symbols() const {
-  const std::uint64_t begin = dynamic_value(DT_SYMTAB);
-  const std::uint64_t end = dynamic_value(DT_STRTAB);
-  return end > begin ? table<Elf64_Sym>(begin, end - begin) : std::span<const Elf64_Sym>();
+  return table<Elf64_Sym>(dynamic_value(DT_SYMTAB), symbol_count_ * sizeof(Elf64_Sym));
 }
 
 const Elf64_Sym& ElfFile::symbol(std::uint32_t index) const {

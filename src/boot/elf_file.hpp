@@ -72,12 +72,15 @@ class ElfFile {
   const Elf64_Ehdr& header() const { return *reinterpret_cast<const Elf64_Ehdr*>(bytes_.data()); }
   Kind find_kind() const;
   bool headers_fit() const;
+  std::size_t count_symbols() const;
   template <class T>
   std::span<const T> table(std::uint64_t address, std::uint64_t bytes) const;
+  std::span<const std::uint32_t> words_from(std::uint64_t address) const;  // up to the end of its segment
 
   std::string path_;
   std::span<const std::byte> bytes_;
   std::span<const Elf64_Dyn> dynamic_;
+  std::size_t symbol_count_ = 0;
   Kind kind_ = Kind::not_elf;
 };
 
