@@ -207,7 +207,8 @@ const char* Translation::binding(const char* none, const char* thread, const cha
 // What no launcher of others does as we do.
 void Translation::begin(const char* program) {
   command_.launcher = launcher_;
-  command_.environment = environment_of(options_.environment, {});
+  command_.environment = environment_of(options_.environment, {}, "");
+  for (const App& app : options_.apps) add_our_library(command_.environment, find_program(app));
   add_what_launchers_need(command_.environment);
   refuse_if(options_.shared_heap, "-shared-heap");
   const PlacementRequest& request = options_.placement;

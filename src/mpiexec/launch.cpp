@@ -21,9 +21,9 @@ int total_ranks(const Options& options) {
 
 namespace {
 
-std::vector<std::string> environment_for(const App& app, const EnvironmentPlan& all, const Segment& segment,
-                                         int world_size) {
-  std::vector<std::string> environment = environment_of(all, app.environment);
+std::vector<std::string> environment_for(const App& app, const std::string& path, const EnvironmentPlan& all,
+                                         const Segment& segment, int world_size) {
+  std::vector<std::string> environment = environment_of(all, app.environment, path);
   set_variable(environment, boot::job_fd_variable, std::to_string(segment.fd));
   set_variable(environment, boot::launcher_variable, std::to_string(getpid()));
   set_variable(environment, boot::size_variable, std::to_string(world_size));
@@ -37,7 +37,8 @@ void start_ranks(const Options& options, const Placement& placement, const Segme
   for (const App& app : options.apps) {
     const std::string path = find_program(app);
     if (options.threads != 0) {
-      const HostedApp hosted{options, app, path, environment_for(app, options.environment, segment, size), rank, relay};
+      const HostedApp hosted{options, app,  path, environment_for(app, path, options.environment, segment, size),
+                             rank,    relay};
       if (!launch_hosts(hosted, placement, segment, open_files, supervisor)) return;
       rank += app.ranks;
       continue;
@@ -64,7 +65,7 @@ Starter::Starter(const App& app, std::string path, const EnvironmentPlan& enviro
       open_files_(open_files),
       words_(app.command),
       script_words_{"sh", path_},
-      environment_(environment_for(app, environment, segment, world_size)),
+      environment_(environment_for(app, path_, environment, segment, world_size)),
       plain_script_(is_plain_script(path_)) {
   script_words_.insert(script_words_.end(), words_.begin() + 1, words_.end());
   set_variable(environment_, boot::rank_variable, "");

@@ -116,19 +116,19 @@ void require_our_mpi(const std::string& path, const LinkedMpi& mpi, int ranks) {
   }
 }
 
+bool is_our_library(const std::string& name) { return name.starts_with("libmpi_abi"); }
+
 void require_libraries(const std::string& path, const boot::ElfFile& file, const std::vector<std::string>& environment,
                        bool ranks_are_threads) {
   std::vector<std::string> missing = missing_libraries(file, environment);
   // The process whose threads the ranks are brings our library along.
-  if (ranks_are_threads) std::erase_if(missing, [](const std::string& name) { return name.starts_with("libmpi_abi"); });
+  if (ranks_are_threads) std::erase_if(missing, is_our_library);
   if (missing.empty()) return;
   std::string list;
   for (const std::string& name : missing) list += (list.empty() ? "" : ", ") + printable(name);
-  const bool ours = missing.front().starts_with("libmpi_abi");
-  const std::string folder = ours ? library_folder() : "";
   refuse(path,
-         "the loader does not find " + list + ", with which it is linked; set LD_LIBRARY_PATH to " +
-             (folder.empty() ? "the folder that has it" : folder) + ", or link with -Wl,-rpath,FOLDER",
+         "the loader does not find " + list +
+             ", with which it is linked; set LD_LIBRARY_PATH to the folder that has it, or link with -Wl,-rpath,FOLDER",
          ProgramError::not_found);
 }
 
@@ -166,7 +166,17 @@ void require_runnable(const std::string& path, const std::vector<std::string>& e
 
 }  // namespace
 
-std::vector<std::string> environment_of(const EnvironmentPlan& all, const EnvironmentPlan& own) {
+void add_our_library(std::vector<std::string>& environment, const std::string& path) {
+  std::string problem;
+  const boot::ElfFile file(path, problem);
+  if (!problem.empty() || !file.is_program_of_this_machine()) return;
+  if (std::ranges::none_of(missing_libraries(file, environment), is_our_library)) return;
+  const std::string folder = library_folder(), others = value_in(environment, "LD_LIBRARY_PATH");
+  if (!folder.empty()) set_variable(environment, "LD_LIBRARY_PATH", (others.empty() ? "" : others + ':') + folder);
+}
+
+std::vector<std::string> environment_of(const EnvironmentPlan& all, const EnvironmentPlan& own,
+                                        const std::string& path) {
   const EnvironmentPlan& rule = own.inherit != Inherit::unset ? own : all;
   std::vector<std::string> environment;
   for (char** entry = environ; rule.inherit != Inherit::none && *entry != nullptr; ++entry) {
@@ -180,6 +190,7 @@ std::vector<std::string> environment_of(const EnvironmentPlan& all, const Enviro
     const std::string others = value_in(environment, "LD_PRELOAD");
     set_variable(environment, "LD_PRELOAD", all.preload + (others.empty() ? "" : ':' + others));
   }
+  if (!path.empty()) add_our_library(environment, path);
   return environment;
 }
 
@@ -197,7 +208,7 @@ std::string find_program(const App& app) {
 
 std::string require_program(const App& app, const EnvironmentPlan& all, int ranks, bool ranks_are_threads) {
   std::string path = find_program(app);
-  require_runnable(path, environment_of(all, app.environment), ranks, ranks_are_threads);
+  require_runnable(path, environment_of(all, app.environment, path), ranks, ranks_are_threads);
   if (ranks_are_threads) require_hostable(path);
   return path;
 }

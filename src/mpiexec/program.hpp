@@ -8,8 +8,13 @@
 
 namespace heddle::mpiexec {
 
-// The environment of a program's ranks, but for what tells them who they are.
-std::vector<std::string> environment_of(const EnvironmentPlan& all, const EnvironmentPlan& own);
+// The environment of the ranks of the program at `path` (empty: of any), but for what tells them who they are.
+std::vector<std::string> environment_of(const EnvironmentPlan& all, const EnvironmentPlan& own,
+                                        const std::string& path);
+
+// Adds the folder of this installation's library to the end of LD_LIBRARY_PATH, if the loader does not find libmpi_abi
+// for the program at `path` without it.
+void add_our_library(std::vector<std::string>& environment, const std::string& path);
 
 // As a path that means the same from the program's working directory. Throws ProgramError.
 std::string find_program(const App& app);
