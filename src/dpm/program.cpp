@@ -1,6 +1,8 @@
 #include "dpm/program.hpp"
 
 #include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,11 +66,33 @@ Error find_directory(const std::string& wdir, std::string& directory) {
   return success;
 }
 
+// A program of the caller's process as mpiexec can find it. /proc/self is another process there, and a rank that is a thread may
+// have read the path of its host in place of its program's (its libc tells the program's).
+std::string program_for_mpiexec(const std::string& command) {
+  constexpr char own[] = "/proc/self/exe";
+  const auto real_path = [](const std::string& path) {
+    char* found = realpath(path.c_str(), nullptr);
+    std::string real = found != nullptr ? found : path;
+    free(found);
+    return real;
+  };
+  if (command.starts_with("/proc/self/") || command.starts_with("/proc/thread-self/")) return real_path(command);
+  const std::string program = real_path(own);
+  struct stat executed, asked, running;
+  const auto same = [](const struct stat& a, const struct stat& b) {
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+  };
+  if (command.find('/') == std::string::npos || stat(own, &executed) != 0 || stat(command.c_str(), &asked) != 0 ||
+      stat(program.c_str(), &running) != 0)
+    return command;
+  return same(executed, asked) && !same(executed, running) ? program : command;
+}
+
 }  // namespace
 
 Error describe_program(const char* command, char** argv, int maxprocs, const Info* info, boot::SpawnProgram& program) {
   if (maxprocs < 0) return fail(MPI_ERR_ARG, "maxprocs is %d", maxprocs);
-  program.command = {command};
+  program.command = {program_for_mpiexec(command)};
   for (char** argument = argv; argument != nullptr && *argument != nullptr; ++argument)
     program.command.emplace_back(*argument);
   program.ranks = maxprocs;

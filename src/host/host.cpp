@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "host/life.hpp"
+#include "host/own_path.hpp"
 #include "host/signals.hpp"
 
 namespace heddle::host {
@@ -26,7 +27,10 @@ constexpr int exit_code_not_executable = 126;  // as shells say it
 
 int number_in_environment(const char* name) {
   const char* text = getenv(name);
-  if (text == nullptr) throw std::runtime_error("a host is started by mpiexec and nobody else");
+  if (text == nullptr)
+    throw std::runtime_error(
+        "heddle-host cannot run by itself: it runs ranks as threads for mpiexec --ranks threads. A program that starts "
+        "itself again finds its file by readlink(\"/proc/self/exe\") of libc, or by argv[0]");
   return atoi(text);
 }
 
@@ -72,6 +76,7 @@ int run(unsigned long tls_bytes, unsigned long tls_alignment) {
   make_room_for_descriptors();
   dress_libc(plan);
   const Program& program = *new Program(plan, tls_bytes, tls_alignment);
+  set_own_path(plan.program);
   watch_for_deaths();
   for (const boot::HostedRank& place : plan.ranks) {
     auto& seat = *new Seat;

@@ -64,7 +64,7 @@ void Supervisor::rank_ended(const End& end) {
     if (process.empty())
       fail(end.rank, code, who(end.rank), how_it_ended(end.status, record));
     else
-      fail(end.rank, code, process, how_it_ended(end.status));
+      fail(end.rank, code, process, how_it_ended(end.status) + who_ended_process(end));
     return;
   }
   ended_well_ = true;
@@ -76,6 +76,24 @@ void Supervisor::rank_ended(const End& end) {
       look_for_missing_ranks();
   }
   if (options_.verbose) say(who(end.rank) + " ended");
+}
+
+// A process whose ranks are threads ends by one of them only past libc, whose exit ends the rank: by a system call. Whoever
+// made it was outside MPI.
+std::string Supervisor::who_ended_process(const End& end) const {
+  if (!WIFEXITED(end.status)) return "";
+  std::string outside;
+  bool joined = false;
+  for (int rank = 0; rank < known_ranks(); ++rank) {
+    if (children_[static_cast<std::size_t>(rank)].pid != children_[static_cast<std::size_t>(end.rank)].pid) continue;
+    const boot::RankRecord& record = segment_.records[rank];
+    joined = joined || record.pid.load() > 0;
+    if (record.end.load() != 0 || where_it_was(record).find(" in MPI_") != std::string::npos) continue;
+    outside += (outside.empty() ? "" : ", ") + std::to_string(segment_.first_rank + rank);
+  }
+  if (!joined) return "";  // the host has said itself why it does not run
+  return " by the system call exit_group, as Go programs exit, which ends all ranks of the process (outside MPI: " +
+         (outside.empty() ? std::string("none") : "rank " + outside) + "); use --ranks processes";
 }
 
 // The first failure is the job's; what follows from it, or from our signals, is not news.

@@ -121,6 +121,7 @@ class Supervisor {
   static std::string ranks_text(int n);
   std::string who(int rank) const;
   std::string shared_process(int rank) const;
+  std::string who_ended_process(const End& end) const;
   std::string ending_others(int rank) const;
 
   const Options& options_;

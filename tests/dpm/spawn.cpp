@@ -1,4 +1,5 @@
 // MPI_Comm_spawn: from all ranks together and from each alone, several times, by processes that were spawned themselves.
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <climits>
@@ -48,6 +49,15 @@ void meet(MPI_Comm children, int n) {
 void be_first(const char* program) {
   meet(spawn(program, {"child", "2"}, 2, MPI_COMM_WORLD, size() - 1), 2);  // the last rank is the root
   meet(spawn(program, {"child", "1"}, 1, MPI_COMM_SELF), 1);               // all ranks at once, each for itself
+  // The own program, by the names that a program has for it when it has not kept argv[0].
+  char* own = realpath("/proc/self/exe", nullptr);
+  meet(spawn(own, {"child", "1"}, 1, MPI_COMM_WORLD), 1);
+  std::free(own);
+  meet(spawn("/proc/self/exe", {"child", "1"}, 1, MPI_COMM_WORLD), 1);
+  // As a system call says it, which is the host of a rank that is a thread.
+  char executed[PATH_MAX] = "";
+  check(syscall(SYS_readlink, "/proc/self/exe", executed, sizeof executed - 1) > 0, "the executed file");
+  meet(spawn(executed, {"child", "1"}, 1, MPI_COMM_WORLD), 1);
   // A child that spawns a child.
   MPI_Comm family = spawn(program, {"family"}, 1, MPI_COMM_WORLD);
   MPI_Barrier(family);

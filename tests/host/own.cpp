@@ -1,7 +1,9 @@
 // What a rank has for itself whether it is a process or a thread: globals, thread-locals, constructors, iostreams, libc's
 // memory, and threads that belong to it.
 #include <getopt.h>
+#include <limits.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -64,6 +66,17 @@ int main(int argc, char** argv) {
   if (getopt(3, words, "a:") != 'a' || optarg == nullptr || std::string(optarg) != "x" ||
       getopt(3, words, "a:") != -1 || optind != 2)
     wrong += fail("getopt does not work", rank);
+
+  char* exe = realpath("/proc/self/exe", nullptr);
+  char* program = realpath(argv[0], nullptr);
+  char link[PATH_MAX] = "", link_at[PATH_MAX] = "";
+  const std::string number = "/proc/" + std::to_string(getpid()) + "/exe";
+  if (readlink("/proc/self/exe", link, sizeof link - 1) < 0 ||
+      readlinkat(-1, number.c_str(), link_at, sizeof link_at - 1) < 0 || exe == nullptr || program == nullptr ||
+      std::string(exe) != program || std::string(link) != program || std::string(link_at) != program)
+    wrong += fail("the path of the program is not its own", rank);
+  std::free(exe);
+  std::free(program);
 
   // The sequence of rank 0 alone and beside the others is the same.
   const int first = std::rand();

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
     if (strcmp(how, "bad buffer") == 0) MPI_Send((void*)8, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     if (strcmp(how, "exit") == 0) exit(0);
     if (strcmp(how, "exit 7") == 0) exit(7);
+    if (strcmp(how, "exit_group") == 0) syscall(SYS_exit_group, 0); /* as Go programs exit */
     if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 5);
     if (strcmp(how, "bad rank") == 0) MPI_Send(&value, 1, MPI_INT, 77, 0, MPI_COMM_WORLD);
   }

@@ -118,6 +118,14 @@ class RealPrograms(Hosted, test_ends.RealPrograms):
         self.assert_nothing_left()
 
 
+    def test_exit_by_a_system_call(self):
+        result = self.run_job("-n", "3", MPI_PROGRAM, "exit_group")
+        self.assertEqual(result.code, 1)
+        self.assertRegex(result.err, r"the process of ranks 0 to 2 .* exited with code 0 by the system call exit_group.*"
+                                     r"outside MPI: rank 1\); use --ranks processes")
+        self.assert_nothing_left()
+
+
 class Refused(launcher.LauncherTest):
     """What can't run as threads is refused before anything starts."""
 
