@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,7 +33,7 @@ bool is_asked_for(const char* path) {
 
 ssize_t copy_own_path(char* to, std::size_t bytes) {
   const std::size_t copied = std::min(bytes, own_path.size());
-  memcpy(to, own_path.data(), copied);
+  std::copy_n(own_path.data(), copied, to);  // without a null, as readlink does
   return static_cast<ssize_t>(copied);
 }
 
