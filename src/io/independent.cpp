@@ -1,21 +1,24 @@
 #include "io/independent.hpp"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <optional>
 
+#include "io/mapping.hpp"
 #include "io/sieve.hpp"
 
 namespace heddle::io {
 
 namespace {
 
-Moved move_runs(const Access& access) {
-  FileRuns file(access.view, access.position, access.bytes);
-  MemoryRuns memory(access.memory, 0);
+// From byte `from` of the stream on.
+Moved move_runs(const Access& access, std::size_t from = 0) {
+  FileRuns file(access.view, access.position + static_cast<std::int64_t>(from), access.bytes - from);
+  MemoryRuns memory(access.memory, from);
   std::array<iovec, 256> pieces;
   const Device& device = access.file.device;
-  Moved total;
+  Moved total{from, 0};
   while (total.bytes < access.bytes) {
     const Run run = file.current();
     std::size_t bytes = 0;
@@ -29,6 +32,40 @@ Moved move_runs(const Access& access) {
     file.advance(bytes);
   }
   return total;
+}
+
+// A mapping reaches to the end of the file and no further, so the last byte that is to be written is written first.
+bool reaches_end(const Access& access) {
+  std::int64_t size = 0;
+  const std::int64_t last = last_of(access);
+  if (access.file.device.size(size) != 0) return false;
+  if (size > last) return true;
+  std::byte byte{};
+  pack(*access.memory.type, access.memory.data, access.memory.count, access.bytes - 1, &byte, 1);
+  return access.file.device.write(last, &byte, 1).bytes == 1;
+}
+
+// Each byte that is given, and no other. What cannot be mapped is written run by run.
+Moved store_runs(const Access& access) {
+  if (!reaches_end(access)) return move_runs(access);
+  const Buffer& memory = access.memory;
+  FileRuns file(access.view, access.position, access.bytes);
+  const std::int64_t end = last_of(access) + 1;
+  std::size_t stored = 0;
+  while (stored < access.bytes) {
+    const std::int64_t first = file.current().offset;
+    const std::int64_t window_end = std::min(end, first + access.hints.write_buffer);
+    const Mapping mapping(access.file.device, first, window_end - first);
+    if (!mapping) return move_runs(access, stored);
+    for (Run run = file.current(); run.length != 0 && run.offset < window_end; run = file.current()) {
+      const auto n = static_cast<std::size_t>(
+          std::min<std::int64_t>(window_end - run.offset, static_cast<std::int64_t>(run.length)));
+      pack(*memory.type, memory.data, memory.count, stored, mapping.at(run.offset), n);
+      stored += n;
+      file.advance(n);
+    }
+  }
+  return {stored, 0};
 }
 
 }  // namespace
@@ -62,7 +99,10 @@ Moved move_alone(const Access& access) {
   // every write is under a lock.
   const bool modifies = access.write && access.hints.ds_write == Choice::enable;
   const bool exclusive = access.file.atomic_mode.load(std::memory_order_relaxed);
-  if (!modifies && !exclusive) return sieves ? sieve_read(access) : move_runs(access);
+  const auto move = [&] {
+    return !sieves ? move_runs(access) : access.write ? store_runs(access) : sieve_read(access);
+  };
+  if (!modifies && !exclusive) return move();
   const std::lock_guard guard(
       access.file.modifying);  // threads of this rank, whom the lock of the range does not keep apart
   RangeLock range;
@@ -73,8 +113,7 @@ Moved move_alone(const Access& access) {
   } else if (const int error_number = range.lock(access.file.device, access.write, 0, 0)) {  // all of it
     return {0, error_number};
   }
-  if (!sieves) return move_runs(access);
-  return access.write ? sieve_write(access) : sieve_read(access);
+  return modifies && sieves ? sieve_write(access) : move();
 }
 
 }  // namespace heddle::io

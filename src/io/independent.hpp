@@ -1,4 +1,5 @@
-// An access that a process makes alone: each run of the file by one system call, or by data sieving (sieve.hpp).
+// An access that a process makes alone: each run of the file by one system call, by data sieving (sieve.hpp), or, of a write,
+// through a mapping of the file (mapping.hpp).
 #pragma once
 
 #include "io/device.hpp"

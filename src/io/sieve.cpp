@@ -8,9 +8,6 @@ namespace heddle::io {
 
 namespace {
 
-// A system call for each run costs as much as reading so many bytes more of what the page cache has.
-constexpr std::int64_t max_stride = 4096;
-
 // A part of the file in memory. Windows follow each other; those of a write are read first.
 class Window {
  public:
@@ -59,13 +56,13 @@ class Window {
 bool is_for_sieving(const Access& access) {
   const Choice choice = access.write ? access.hints.ds_write : access.hints.ds_read;
   if (choice == Choice::disable || access.view.is_contiguous() || !access.view.is_ordered()) return false;
-  if (access.write && choice != Choice::enable) return false;
   std::array<Run, 64> runs;
   std::size_t held = 0;
   const std::size_t n = access.view.runs(access.position, access.bytes, runs.data(), runs.size(), held);
   if (n < 2) return false;
   const std::int64_t span = runs[n - 1].offset - runs[0].offset;
-  return choice == Choice::enable || span / static_cast<std::int64_t>(n - 1) <= max_stride;
+  return choice == Choice::enable ||
+         span / static_cast<std::int64_t>(n - 1) <= (access.write ? max_store_stride : max_read_stride);
 }
 
 Moved sieve_read(const Access& access) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "coll/plans.hpp"
+#include "io/mapping.hpp"
+#include "io/sieve.hpp"
 #include "object/comm.hpp"
 #include "object/resolve.hpp"
 #include "op/op.hpp"
@@ -247,13 +249,31 @@ void TwoPhase::put_in_place() {
   }
 }
 
+// The last part first, since a mapping reaches to the end of the file and no further.
 void TwoPhase::write_window() {
-  std::size_t first = 0;
-  std::size_t length = 0;
-  for (std::size_t from = 0; error_number_ == 0 && written_->find(from, first, length); from = first + length) {
+  std::size_t first = 0, length = 0, parts = 0, begin = 0, last = 0, last_length = 0;
+  for (std::size_t from = 0; written_->find(from, first, length); from = first + length, ++parts) {
+    if (parts == 0) begin = first;
+    last = first;
+    last_length = length;
+  }
+  if (parts == 0) return;
+  const auto write = [&](std::size_t at, std::size_t bytes) {
+    if (error_number_ != 0) return;
     const Moved moved =
-        access_.file.device.write(window_.first + static_cast<std::int64_t>(first), buffer_.get() + first, length);
+        access_.file.device.write(window_.first + static_cast<std::int64_t>(at), buffer_.get() + at, bytes);
     error_number_ = static_cast<std::uint64_t>(moved.error_number);
+  };
+  write(last, last_length);
+  const bool maps = access_.hints.ds_write != Choice::disable && error_number_ == 0 && parts > 1 &&
+                    (last - begin) / (parts - 1) <= static_cast<std::size_t>(max_store_stride);
+  const Mapping mapping(access_.file.device, window_.first + static_cast<std::int64_t>(begin),
+                        maps ? static_cast<std::int64_t>(last - begin) : 0);
+  for (std::size_t from = 0; written_->find(from, first, length) && first != last; from = first + length) {
+    if (mapping)
+      std::copy_n(buffer_.get() + first, length, mapping.at(window_.first + static_cast<std::int64_t>(first)));
+    else
+      write(first, length);
   }
 }
 

@@ -197,6 +197,15 @@ extern "C" ssize_t pwritev(int descriptor, const iovec* pieces, int n, off_t off
   return transfer_pieces(real, Call::write, descriptor, pieces, n, offset);
 }
 
+// Only the library's mappings of files ask for this, and they write; the kernel names no reason.
+extern "C" int madvise(void* at, std::size_t bytes, int advice) noexcept {
+  static auto* const real = next<decltype(madvise)>("madvise");
+  constexpr int populate_write = 23;
+  std::size_t most = bytes;
+  if (advice == populate_write && fails(Call::write, most) != 0) return errno = EFAULT, -1;
+  return real(at, bytes, advice);
+}
+
 extern "C" int open(const char* name, int flags, ...) {
   static auto* const real = next<decltype(open)>("open");
   va_list arguments;
