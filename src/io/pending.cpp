@@ -1,5 +1,6 @@
 #include "io/pending.hpp"
 
+#include <new>
 #include <utility>
 
 #include "object/comm.hpp"
@@ -43,7 +44,13 @@ void Pending::attach(std::unique_ptr<Pending> pending, MPI_Request* handle) {
   *handle = handle_of<MPI_Request>(request);
 }
 
-void Pending::launch() { p2p::start_polling(*operation_->file().comm->owner, *this); }
+void Pending::launch() {
+  try {
+    if (poll()) return;
+  } catch (const std::bad_alloc&) {  // progress attempts it again
+  }
+  p2p::start_polling(*operation_->file().comm->owner, *this);
+}
 
 // Whoever waits may end it as soon as it is complete, and whoever closes the file then.
 bool Pending::poll() {

@@ -18,7 +18,8 @@ class Pending : public progress::Pollable {
 
   // Gives it a request of its own, which ends its life.
   static void attach(std::unique_ptr<Pending> pending, MPI_Request* handle);
-  // From here on progress looks at it. Nobody else may.
+  // Goes as far as it can at once, so that its I/O begins before the program computes. From here on progress looks at it.
+  // Nobody else may.
   void launch();
   bool poll() final;
 

@@ -28,6 +28,10 @@ int enter(int descriptor, unsigned submit, unsigned wait_for) {
                                   wait_for != 0 ? IORING_ENTER_GETEVENTS : 0, nullptr, 0));
 }
 
+// The kernel moves what its page cache has within the call that submits it. From so many bytes on, which take it longer than
+// waking a thread of its own, it is told to use that thread, so that the program computes meanwhile.
+constexpr std::size_t min_background_bytes = 256 << 10;
+
 // What the kernel writes and reads beside us.
 std::uint32_t load(std::uint32_t* cell) { return std::atomic_ref(*cell).load(std::memory_order_acquire); }
 void store(std::uint32_t* cell, std::uint32_t value) { std::atomic_ref(*cell).store(value, std::memory_order_release); }
@@ -109,6 +113,9 @@ bool Ring::push(Transfer* transfer) {
     request.len = static_cast<std::uint32_t>(std::min(transfer->left, max_pieces));
     request.off = static_cast<std::uint64_t>(transfer->offset) + transfer->moved.bytes;
     request.user_data = reinterpret_cast<std::uintptr_t>(transfer);
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < request.len; ++i) bytes += transfer->next[i].iov_len;
+    if (bytes >= min_background_bytes) request.flags = IOSQE_ASYNC;
   }
   submit_slots_[tail & submit_mask_] = tail & submit_mask_;
   store(submit_tail_, tail + 1);
