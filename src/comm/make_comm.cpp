@@ -46,7 +46,7 @@ Comm::~Comm() {
   if (const instruments::Totals totals = counters.totals(); totals.threads != 0)
     owner->ledger.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
   if (!name.empty()) hide_name(*this);
-  if (faults.load(std::memory_order_acquire) != nullptr) owner->faults->leave(*this);
+  if (owner->faults) owner->faults->leave(*this);
   coll::release_state(*this);
   if (local_comm) release(*local_comm);
   if (remote_group) release(*remote_group);

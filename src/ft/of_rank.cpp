@@ -103,22 +103,43 @@ struct LooksForReceives final : message::Verdicts {
 
 }  // namespace
 
-// A program may free a communicator before its receives are over, and they must end, too.
+// A program may free a communicator before its receives are over, and they must end, too. One that was never used here may have been
+// revoked by others, or may be so later.
 void OfRank::leave(Comm& comm) {
+  const bool is_used = comm.faults.load(std::memory_order_acquire) != nullptr;
+  const bool has_name = comm.context != 0 || !comm.user_made;  // else it was not made after all
   LooksForReceives receives(comm.context);
-  (void)rank_.engine->sweep(receives);
+  if (is_used) (void)rank_.engine->sweep(receives);
   const std::lock_guard guard(mutex_);
+  if (has_name && !leave_shared_parts(comm.context, is_used ? record_of(comm).spans_nodes : !p2p::is_on_one_node(comm)))
+    left_.add(comm.context);
+  if (!is_used) return;
   const auto found = records_.find(&comm);
-  if (!found->second->spans_nodes)
-    leave_shared(rank_, found->second->context, found->second->group);
-  else if (boot::find_decided(decided_comms(), found->second->context) != nullptr)
-    propose(boot::word_of_leaving(rank_.world_rank, found->second->context));
   found->second->comm = nullptr;
   if (receives.found) {
     found->second->next_orphan = std::move(orphans_);
     orphans_ = found->second;
   }
   records_.erase(found);
+}
+
+// False: the members share nothing about this communicator.
+bool OfRank::leave_shared_parts(Context context, bool spans_nodes) {
+  if (!spans_nodes) return leave_shared(rank_, context);
+  if (boot::find_decided(decided_comms(), context) == nullptr) return false;
+  propose(boot::word_of_leaving(rank_.world_rank, context));
+  return true;
+}
+
+// What others have begun to share since this rank has left, and on one node what members left behind that have failed.
+void OfRank::leave_late() {
+  tidy_shared(rank_, left_);
+  if (rank_.job->nodes() == 1 || !left_.any()) return;
+  boot::DecidedComms& decided = decided_comms();
+  for (std::uint32_t i = 0; i < decided.used.load(std::memory_order_acquire); ++i) {
+    const std::uint64_t key = decided.entries[i].key.load(std::memory_order_acquire);
+    if (key != 0 && left_.take(key - 1)) propose(boot::word_of_leaving(rank_.world_rank, key - 1));
+  }
 }
 
 std::vector<int> OfRank::failed(Comm& comm) {
@@ -229,6 +250,7 @@ void OfRank::learn() {
   }
   for (Record* orphan = orphans_.get(); orphan != nullptr; orphan = orphan->next_orphan.get()) scan(*orphan);
   judge();
+  leave_late();
   seen_.store(trouble, std::memory_order_relaxed);
 }
 

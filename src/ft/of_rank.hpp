@@ -104,12 +104,15 @@ class OfRank final : public Faults, public progress::Pollable {
   void scan(Record& record);
   bool was_revoked(const Record& record) const;
   static void take_revocation(Record& record);
+  bool leave_shared_parts(Context context, bool spans_nodes);
+  void leave_late();
   void judge();
 
   Rank& rank_;
   threads::Mutex mutex_;
   std::unordered_map<const Comm*, std::shared_ptr<Record>> records_;
   std::shared_ptr<Record> orphans_;  // a list: of communicators that are gone
+  LeftContexts left_;
   std::shared_ptr<const Judgment> judgment_;
   std::atomic<std::uint32_t> seen_{0};  // FailureLog::trouble, as of the last learn()
   std::atomic<std::uint32_t> polls_{0};

@@ -10,6 +10,7 @@
 
 #include "boot/decisions.hpp"
 #include "boot/job.hpp"
+#include "ft/left_contexts.hpp"
 #include "node/heap.hpp"
 #include "object/comm.hpp"
 #include "object/group.hpp"
@@ -33,6 +34,7 @@ struct alignas(platform::cache_line) SharedMember {
   static constexpr std::uint32_t window = 8;
   sync::AgreementSlot<platform::Native, sizeof(Contribution), window> agreements;
   platform::Native::atomic<std::uint32_t> left;  // it has freed the communicator
+  std::int32_t world_rank;
 };
 
 struct alignas(platform::cache_line) SharedComm {
@@ -50,7 +52,9 @@ struct alignas(platform::cache_line) SharedComm {
 SharedComm* find_shared(Rank& rank, Context context);
 // The same, made if there is none; null: there is no memory left, or too many communicators have one.
 SharedComm* find_or_make_shared(Rank& rank, Context context, const Group& group);
-// The caller is a member no longer: what nobody uses any more is given back.
-void leave_shared(Rank& rank, Context context, const Group& group);
+// The caller is a member no longer: what nobody uses any more is given back. False: there is none.
+bool leave_shared(Rank& rank, Context context);
+// The same for all that the rank has left before they were made, and for those whose last members have failed.
+void tidy_shared(Rank& rank, LeftContexts& left);
 
 }  // namespace heddle::ft

@@ -33,7 +33,7 @@ class Faults {
 
   // The communicator is used: its context is known. Any thread, as often as it likes.
   virtual void meet(Comm& comm) = 0;
-  // It is gone.
+  // It is gone, whether it was used or not.
   virtual void leave(Comm& comm) = 0;
   // Whether this rank of the job has failed.
   virtual bool is_gone(int world_rank) const = 0;
