@@ -100,10 +100,7 @@ class ComposedVni final : public Vni {
   }
   bool disown(Request& request) override {
     bool done = false;
-    run_surely([&](Wakeups&) {
-      done = request.done.load(std::memory_order_relaxed) != 0;
-      if (!done) request.freed = true;
-    });
+    run_surely([&](Wakeups&) { done = core_.disown(request); });
     return done;
   }
 

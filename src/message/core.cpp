@@ -338,6 +338,7 @@ void Core::deliver(Request& receive, int sender, const Header& header, const std
       transfers_.decline(rts);
       return end_with(receive, MPIX_ERR_PROC_FAILED, wakeups);
     }
+    take_word_back(receive);  // while its data come it is not done, and no sweep sees it among the posted ones
     if (rts.bytes > receive.capacity) truncate(receive, rts.bytes);
     receive.bytes = std::min<std::size_t>(rts.bytes, receive.capacity);
     if (route_.is_remote(sender)) return streams_.accept(receive, sender, rts, wakeups);

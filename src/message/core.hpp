@@ -102,8 +102,11 @@ class Core {
   // it has to be done again. Throws std::bad_alloc where there is no memory for a message that has come.
   bool sweep(const Verdicts& verdicts, Wakeups& wakeups);
   // A receive of which MPIX_ERR_PROC_FAILED_PENDING was told: true if no message has come meanwhile; it is not done then and goes on.
-  // With `at_its_end` it ends with MPIX_ERR_PROC_FAILED instead, unless its message is just coming (true).
+  // With `at_its_end` it ends with MPIX_ERR_PROC_FAILED instead, unless its message is just coming, or the failure has been acknowledged
+  // since (true).
   bool settle(Request& receive, bool at_its_end, Wakeups& wakeups);
+  // True if it is done; else it ends by itself when it is.
+  static bool disown(Request& request);
 
   // An operation that was begun last found no memory: that is its error. In a handler of std::bad_alloc.
   void fail(Request& request, Wakeups& wakeups);
@@ -245,6 +248,7 @@ class Core {
   void sweep_receives(const Verdicts& verdicts, Wakeups& wakeups);
   void sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups);
   void tell_pending(Request& receive, Wakeups& wakeups);
+  static void take_word_back(Request& receive);
   void decline(const Unexpected& message);
   void decline(int sender, const lln::Header& header, const std::byte* payload);
   bool receive(Unexpected& message);

@@ -108,9 +108,8 @@ void Core::sweep_receives(const Verdicts& verdicts, Wakeups& wakeups) {
         if (error == MPIX_ERR_PROC_FAILED_PENDING) {
           tell_pending(receive, wakeups);
         } else if (error == MPI_SUCCESS) {
-          // The failure has been acknowledged. Who has been told already finds that it is not over (settle).
-          if (receive.done.load(std::memory_order_relaxed) == told_pending)
-            receive.done.store(0, std::memory_order_relaxed);
+          // The failure has been acknowledged. A call that has seen the word asks settle() what is true now.
+          take_word_back(receive);
         } else {
           return error;
         }
@@ -133,13 +132,25 @@ void Core::sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups) {
   }
 }
 
-// It stays posted, and whoever waits for it goes on as if it were done.
+// It stays posted, and a thread that waits for it goes on as if it were done. Nobody waits for one that was freed.
 void Core::tell_pending(Request& receive, Wakeups& wakeups) {
-  if (receive.done.load(std::memory_order_relaxed) != 0) return;
+  if (receive.freed || receive.done.load(std::memory_order_relaxed) != 0) return;
   receive.error = MPIX_ERR_PROC_FAILED_PENDING;
   Waiter* const waiter = std::exchange(receive.waiter, nullptr);
   receive.done.store(told_pending, std::memory_order_release);
   if (waiter != nullptr) signal(*waiter, wakeups);
+}
+
+// `error` stays as it is until settle(): a call that has seen the word finds an error in any case, and asks.
+void Core::take_word_back(Request& receive) {
+  if (receive.done.load(std::memory_order_relaxed) == told_pending) receive.done.store(0, std::memory_order_relaxed);
+}
+
+bool Core::disown(Request& request) {
+  take_word_back(request);
+  if (request.done.load(std::memory_order_relaxed) != 0) return true;
+  request.freed = true;
+  return false;
 }
 
 bool Core::settle(Request& receive, bool at_its_end, Wakeups& wakeups) {
@@ -147,8 +158,10 @@ bool Core::settle(Request& receive, bool at_its_end, Wakeups& wakeups) {
     if (receive.error == MPIX_ERR_PROC_FAILED_PENDING) receive.error = MPI_SUCCESS;
     return false;
   }
-  receive.done.store(0, std::memory_order_relaxed);
-  if (!at_its_end || !matcher_.withdraw(receive)) return true;  // a long one is just coming
+  // Else the failure has been acknowledged since, or a long message is just coming.
+  const bool is_told = receive.done.load(std::memory_order_relaxed) == told_pending;
+  take_word_back(receive);
+  if (!at_its_end || !is_told || !matcher_.withdraw(receive)) return true;
   end_with(receive, MPIX_ERR_PROC_FAILED, wakeups);
   return false;
 }

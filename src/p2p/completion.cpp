@@ -149,6 +149,13 @@ Error collect_some(RequestArray& requests, int count, MPI_Request handles[], int
   return failed ? Error(MPI_ERR_IN_STATUS) : success;
 }
 
+// Status of a request that has been seen done and stays as it is. An error: it goes on.
+Error inspect(Request& request, MPI_Status* status) {
+  if (request.error != MPI_SUCCESS && is_pending(request)) [[unlikely]]
+    return explain_on_comm(request, MPIX_ERR_PROC_FAILED_PENDING);
+  return fill_status(request, status);
+}
+
 int first_done(RequestArray& requests, int count) {
   for (int i = 0; i < count; ++i)
     if (requests[i] != nullptr && is_done(*requests[i])) return i;
@@ -229,8 +236,11 @@ Error Waitany(int count, MPI_Request handles[], int* index, MPI_Status* status) 
     set_empty(status);
     return success;
   }
-  wait_for(requests, count, true);
-  *index = first_done(requests, count);
+  // Another thread may acknowledge the failure that the waiting thread was told of, and the receive goes on.
+  do {
+    wait_for(requests, count, true);
+    *index = first_done(requests, count);
+  } while (*index == MPI_UNDEFINED);
   return collect(*requests[*index], &handles[*index], status);
 }
 
@@ -243,10 +253,8 @@ Error Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Statu
     set_empty(status);
     return success;
   }
-  *flag = look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
-  if (!*flag) return success;
-  *index = first_done(requests, count);
-  return collect(*requests[*index], &handles[*index], status);
+  *flag = look_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
+  return *flag ? collect(*requests[*index], &handles[*index], status) : success;
 }
 
 Error Waitsome(int count, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
@@ -254,8 +262,12 @@ Error Waitsome(int count, MPI_Request handles[], int* outcount, int indices[], M
   if (Error e = requests.resolve(count, handles)) return e;
   *outcount = MPI_UNDEFINED;
   if (requests.active() == 0) return success;
-  wait_for(requests, count, true);
-  return collect_some(requests, count, handles, outcount, indices, statuses);
+  Error error;
+  do {  // as MPI_Waitany
+    wait_for(requests, count, true);
+    error = collect_some(requests, count, handles, outcount, indices, statuses);
+  } while (*outcount == 0);
+  return error;
 }
 
 Error Testsome(int count, MPI_Request handles[], int* outcount, int indices[], MPI_Status statuses[]) {
@@ -271,14 +283,14 @@ Error Testsome(int count, MPI_Request handles[], int* outcount, int indices[], M
 
 Error Request_get_status(Request* request, int* flag, MPI_Status* status) {
   *flag = !is_active(request) || p2p::test(*request);
-  if (*flag && request != nullptr && is_pending(*request)) [[unlikely]] {
-    *flag = 0;
-    return explain_on_comm(*request, MPIX_ERR_PROC_FAILED_PENDING);
-  }
   if (!*flag) return success;
-  if (is_active(request)) return fill_status(*request, status);
-  set_empty(status);
-  return success;
+  if (!is_active(request)) {
+    set_empty(status);
+    return success;
+  }
+  const Error error = inspect(*request, status);
+  *flag = !is_fault(error.code());
+  return error;
 }
 
 Error Request_get_status_all(int count, const MPI_Request handles[], int* flag, MPI_Status statuses[]) {
@@ -288,7 +300,8 @@ Error Request_get_status_all(int count, const MPI_Request handles[], int* flag, 
   for (int i = 0; *flag && i < count; ++i) {
     if (requests[i] == nullptr) {
       set_empty(status_at(statuses, i));
-    } else if (Error e = fill_status(*requests[i], status_at(statuses, i))) {
+    } else if (Error e = inspect(*requests[i], status_at(statuses, i))) {
+      *flag = !is_fault(e.code());
       return e;
     }
   }
@@ -304,10 +317,11 @@ Error Request_get_status_any(int count, const MPI_Request handles[], int* index,
     set_empty(status);
     return success;
   }
-  *flag = look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  *flag = look_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
   if (!*flag) return success;
-  *index = first_done(requests, count);
-  return fill_status(*requests[*index], status);
+  const Error error = inspect(*requests[*index], status);
+  *flag = !is_fault(error.code());
+  return error;
 }
 
 Error Request_get_status_some(int count, const MPI_Request handles[], int* outcount, int indices[],
@@ -320,7 +334,7 @@ Error Request_get_status_some(int count, const MPI_Request handles[], int* outco
   *outcount = 0;
   for (int i = 0; i < count; ++i) {
     if (requests[i] == nullptr || !is_done(*requests[i])) continue;
-    if (Error e = fill_status(*requests[i], status_at(statuses, *outcount))) return e;
+    if (Error e = inspect(*requests[i], status_at(statuses, *outcount))) return e;
     indices[(*outcount)++] = i;
   }
   return success;
@@ -332,8 +346,6 @@ Error Request_free(MPI_Request* handle) {
   Request* request = object(*handle);
   if (request == nullptr) return bad_request(*handle, 0);
   if (request->persistent && !request->active) request->done.store(1, std::memory_order_relaxed);
-  if (request->error == MPIX_ERR_PROC_FAILED_PENDING) [[unlikely]]
-    (void)is_pending(*request);  // from here on it is like any other that is not done
   *handle = MPI_REQUEST_NULL;
   return end(*request);
 }

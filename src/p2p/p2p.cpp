@@ -137,18 +137,25 @@ Error wait(Request& request) {
   return Error(request.error);
 }
 
-bool is_pending(Request& receive) {
-  return receive.error == MPIX_ERR_PROC_FAILED_PENDING && protector(current_rank(), receive).settle(receive, false);
-}
-bool goes_on_at_its_end(Request& receive) {
-  return receive.error == MPIX_ERR_PROC_FAILED_PENDING && protector(current_rank(), receive).settle(receive, true);
+namespace {
+
+// `error` of a request says something about its end only once it is done.
+bool goes_on(Request& request, bool at_its_end) {
+  const bool is_done = request.done.load(std::memory_order_acquire) == 1;
+  if (is_done && request.error != MPIX_ERR_PROC_FAILED_PENDING) return false;
+  return protector(current_rank(), request).settle(request, at_its_end);
 }
 
+}  // namespace
+
+bool is_pending(Request& request) { return goes_on(request, false); }
+bool goes_on_at_its_end(Request& receive) { return goes_on(receive, true); }
+
 Error wait_to_the_end(Request& receive) {
-  Error error = wait(receive);
-  while (error.code() == MPIX_ERR_PROC_FAILED_PENDING)
-    error = goes_on_at_its_end(receive) ? wait(receive) : Error(receive.error);
-  return error;
+  do {
+    (void)wait(receive);
+  } while (goes_on_at_its_end(receive));
+  return Error(receive.error);
 }
 
 Error wait_all(Request* const* requests, std::size_t n) {
@@ -165,7 +172,7 @@ bool test(Request& request) {
 Error end(Request& request) {
   Rank& rank = current_rank();
   if (&request == rank.sent) return success;
-  if (request.done.load(std::memory_order_acquire) != 0 || protector(rank, request).disown(request))
+  if (request.done.load(std::memory_order_acquire) == 1 || protector(rank, request).disown(request))
     return message::give_back_done(request);
   return success;
 }

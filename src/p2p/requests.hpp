@@ -32,9 +32,11 @@ void give_back_unstarted(Request& request);
 // The error of a request that is done, with its sentence.
 Error explain(const Request& request);
 
-// Of a receive whose error is MPIX_ERR_PROC_FAILED_PENDING: whether it is so still, and the receive goes on; else it is done, with another
-// error or none. A blocking call does not leave it pending: it ends then, with MPIX_ERR_PROC_FAILED; true: not yet, its message is just coming.
-bool is_pending(Request& receive);
+// Of a request that the caller has seen done, with an error: whether it goes on nevertheless, being a receive that
+// MPIX_ERR_PROC_FAILED_PENDING was said of, also if another thread has acknowledged the failure since. False: it is done, with another
+// error or none. A blocking call does not leave it pending: it ends then, with MPIX_ERR_PROC_FAILED; true: not yet, its message is just
+// coming, or the failure has been acknowledged.
+bool is_pending(Request& request);
 bool goes_on_at_its_end(Request& receive);
 // wait() for a receive of a blocking call.
 Error wait_to_the_end(Request& receive);
