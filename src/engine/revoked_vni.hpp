@@ -20,15 +20,17 @@ class RevokedVni final : public Vni {
   void start_isend(Request& request) override { end(request); }
   void start_recv(Request& request) override { end(request); }
   message::Unexpected* probe(std::uint64_t, int, int, bool, Probed&) override { return nullptr; }
-  void start_matched_recv(Request& request, message::Unexpected& message) override {
-    request.vni = &real_;
-    real_.start_matched_recv(request, message);  // it has been taken before
-  }
+  // Nothing is taken here: a message that was taken before names its VNI.
+  void start_matched_recv(Request& request, message::Unexpected&) override { end(request); }
 
   void begin_probing() override { real_.begin_probing(); }
   void end_probing() override { real_.end_probing(); }
   bool cancel(Request& request) override { return real_.cancel(request); }
-  Error complete(Request& request) override { return real_.complete(request); }
+  // Of a persistent one that was made when the communicator had been revoked: threads that wait for it look for it at a real VNI.
+  Error complete(Request& request) override {
+    request.vni = &real_;
+    return real_.complete(request);
+  }
   bool disown(Request& request) override { return real_.disown(request); }
   bool sweep(const message::Verdicts&) override { return true; }
   bool settle(Request& receive, bool at_its_end) override { return real_.settle(receive, at_its_end); }
@@ -49,10 +51,9 @@ class RevokedVni final : public Vni {
 
  private:
   void end(Request& request) {
-    request.vni = &real_;
     request.error = MPIX_ERR_REVOKED;
     if (request.receives) request.order = 0;
-    (void)real_.complete(request);
+    (void)RevokedVni::complete(request);
   }
 
   Vni& real_;

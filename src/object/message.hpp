@@ -6,6 +6,9 @@
 namespace heddle {
 
 struct Comm;
+namespace engine {
+class Vni;
+}
 namespace message {
 struct Unexpected;
 }
@@ -17,6 +20,7 @@ struct Message final : Object {
   Comm* comm;
   int source = 0;
   int tag = 0;
+  engine::Vni* vni = nullptr;  // where it was found, also when another one carries the communicator now (revoked)
   message::Unexpected* content = nullptr;
 };
 

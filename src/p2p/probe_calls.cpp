@@ -21,8 +21,7 @@ Message* object(MPI_Message handle) {
 
 namespace {
 
-message::Unexpected* look(Comm& comm, int source, int tag, bool take, engine::Probed& found) {
-  engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
+message::Unexpected* look(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found) {
   const bool moved = p2p::progress(*comm.owner, nullptr);
   message::Unexpected* const message = vni.probe(comm.context, source, tag, take, found);
   if (message == nullptr) p2p::tested_in_vain(*comm.owner, moved);
@@ -30,8 +29,8 @@ message::Unexpected* look(Comm& comm, int source, int tag, bool take, engine::Pr
 }
 
 // Null: it need not come, and `why`.
-message::Unexpected* wait_probe(Comm& comm, int source, int tag, bool take, engine::Probed& found, Error& why) {
-  engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
+message::Unexpected* wait_probe(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found,
+                                Error& why) {
   message::Unexpected* content = nullptr;
   const auto holds = [&] {
     if (content == nullptr) content = vni.probe(comm.context, source, tag, take, found);  // asked again later
@@ -56,13 +55,14 @@ Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message
     return success;
   }
   const bool take = message != nullptr;
+  engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
   engine::Probed found;
   // What has been taken must not be lost for want of memory: the object that holds it is there before.
-  if (take && !blocking && look(comm, source, tag, false, found) == nullptr) return fault_of(comm, source);
+  if (take && !blocking && look(comm, vni, source, tag, false, found) == nullptr) return fault_of(comm, source);
   Error why;
   Message* const made = take ? make_object<Message>(comm) : nullptr;
   message::Unexpected* content =
-      blocking ? wait_probe(comm, source, tag, take, found, why) : look(comm, source, tag, take, found);
+      blocking ? wait_probe(comm, vni, source, tag, take, found, why) : look(comm, vni, source, tag, take, found);
   there = content != nullptr;
   if (there) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
   if (!there) {  // by now, if another thread has it
@@ -73,6 +73,7 @@ Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message
   retain(comm);  // the program may free it before it receives
   made->source = found.source;
   made->tag = found.tag;
+  made->vni = &vni;
   made->content = content;
   *message = handle_of<MPI_Message>(*made);
   return success;
@@ -87,6 +88,7 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
   Comm& comm = *message.comm;
   message::Unexpected& content = *message.content;
   Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, message.source, message.tag);
+  request.vni = message.vni;  // its sender answers there, whatever has become of the communicator
   try {
     request.vni->start_matched_recv(request, content);
   } catch (const std::bad_alloc&) {
