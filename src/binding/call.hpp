@@ -1,4 +1,4 @@
-// The end of an entry point: what the implementation answers, or throws for want of memory, becomes what the call returns.
+// The end of an entry point: what the implementation answers or throws becomes what the call returns.
 #pragma once
 
 #include <mpi.h>
@@ -11,9 +11,9 @@
 
 namespace heddle::binding {
 
-// In a handler: the error that stands for what has been thrown, std::bad_alloc, std::length_error or std::system_error. Anything else
-// is thrown on.
-[[gnu::cold, gnu::noinline]] Error out_of_memory(int error_class);
+// In a handler of std::exception: the error that stands for what has been thrown. A want of memory is of class `memory_class`. What is of
+// another type comes from the user's callbacks, or ends the thread, and goes on.
+[[gnu::cold, gnu::noinline]] Error explain_thrown(int memory_class);
 
 template <class Call>
 [[gnu::always_inline]] inline int finish(Function function, Object* owner, Call&& call) {
@@ -21,7 +21,7 @@ template <class Call>
   try {
     error = call();
   } catch (const std::exception&) {
-    error = out_of_memory(MPI_ERR_NO_MEM);
+    error = explain_thrown(MPI_ERR_NO_MEM);
   }
   if (error) [[unlikely]]
     return raise(function, owner, error);
@@ -34,7 +34,7 @@ template <class Call>
   try {
     return call().code();
   } catch (const std::exception&) {
-    return out_of_memory(MPI_T_ERR_MEMORY).code();
+    return explain_thrown(MPI_T_ERR_MEMORY).code();
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 
@@ -13,6 +14,7 @@
 #include "engine/composed_engine.hpp"
 #include "message/outbox/strategy.hpp"
 #include "object/error.hpp"
+#include "object/unavailable.hpp"
 #include "platform/native.hpp"
 #include "rank/settings.hpp"
 #include "safety/locality.hpp"
@@ -237,7 +239,8 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   }
 }
 
-MadeVni make_asked_vni(Rank& rank, int index) {
+// By the first message of a communicator, which can't begin without it.
+MadeVni make_asked_vni(Rank& rank, int index) try {
   const AskedModel model = asked_model_of(rank, index);
   if (model.strategy != AskedModel::of_rank)
     rank.strategies[static_cast<std::size_t>(index)] = static_cast<std::uint8_t>(model.strategy);
@@ -245,6 +248,9 @@ MadeVni make_asked_vni(Rank& rank, int index) {
     if (preset.model.lock == model.lock && preset.model.submission == model.submission)
       return preset.make.vni(rank, index);
   return compose_vni(rank, model, index);
+} catch (const std::runtime_error& error) {
+  throw Unavailable("the communicator's VNI cannot be opened", error.what(),
+                    "Raise the limits of open files and threads (ulimit -n, -u), or ask for fewer VNIs (heddle_model)");
 }
 
 }  // namespace heddle::engine

@@ -111,8 +111,11 @@ void OfRank::leave(Comm& comm) {
   LooksForReceives receives(comm.context);
   if (is_used) (void)rank_.engine->sweep(receives);
   const std::lock_guard guard(mutex_);
-  if (has_name && !leave_shared_parts(comm.context, is_used ? record_of(comm).spans_nodes : !p2p::is_on_one_node(comm)))
-    left_.add(comm.context);
+  try {
+    const bool spans_nodes = is_used ? record_of(comm).spans_nodes : !p2p::is_on_one_node(comm);
+    if (has_name && !leave_shared_parts(comm.context, spans_nodes)) left_.add(comm.context);
+  } catch (const std::bad_alloc&) {  // then what the others share stays until the job ends
+  }
   if (!is_used) return;
   const auto found = records_.find(&comm);
   found->second->comm = nullptr;

@@ -1,0 +1,24 @@
+// What the system refuses to an operation that is under way: descriptors, threads, what a network needs of them.
+//
+// It is caught wherever a want of memory is: the operation is undone, is tried again for a while, or ends with an error. At the end of an
+// MPI call its sentence becomes that error's.
+#pragma once
+
+#include <cstdio>
+#include <new>
+
+namespace heddle {
+
+class Unavailable final : public std::bad_alloc {
+ public:
+  // `what` is missing, `why`, and what to do about it.
+  Unavailable(const char* what, const char* why, const char* cure) {
+    std::snprintf(text_, sizeof text_, "%.80s: %.200s. %.160s", what, why, cure);
+  }
+  const char* what() const noexcept override { return text_; }
+
+ private:
+  char text_[480];
+};
+
+}  // namespace heddle
