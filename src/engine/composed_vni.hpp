@@ -93,7 +93,7 @@ class ComposedVni final : public Vni {
   Error complete(Request& request) override {
     bool orphan = false;
     run_surely([&](Wakeups& wakeups) {
-      orphan = request.freed;
+      orphan = request.owner == Owner::nobody;
       if (!orphan) core_.finish(request, wakeups);
     });
     return orphan ? message::give_back_done(request) : success;  // not under protection: destroying may call the user

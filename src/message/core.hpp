@@ -116,6 +116,9 @@ class Core {
   // Marks a request done and signals who waits for it.
   void finish(Request& request, Wakeups& wakeups);
   void signal(Waiter& waiter, Wakeups& wakeups);
+  // What `done` becomes, and who is woken for that: this alone decides it, whichever thread has completed the request and whatever that
+  // thread does next.
+  void tell(Request& request, std::uint32_t done, Wakeups& wakeups);
 
   // The last step of a transfer: tells the peer, finishes the request.
   void end_transfer(Transfer& transfer, Wakeups& wakeups);
@@ -299,14 +302,19 @@ class Core {
 }
 
 [[gnu::always_inline]] inline void Core::finish(Request& request, Wakeups& wakeups) {
-  Waiter* waiter = request.waiter;
   if (request.datatype != nullptr) release(*request.datatype);
-  if (request.freed) [[unlikely]] {
+  if (request.owner == Owner::nobody) [[unlikely]] {
     (void)give_back_done(request);  // its operation is over, and there is no call to tell an error
     return;
   }
-  request.waiter = nullptr;
-  request.done.store(1, std::memory_order_release);  // from here on the request is its owner's
+  tell(request, 1, wakeups);
+}
+
+[[gnu::always_inline]] inline void Core::tell(Request& request, std::uint32_t done, Wakeups& wakeups) {
+  Waiter* const waiter = std::exchange(request.waiter, nullptr);
+  if (request.owner == Owner::library) [[unlikely]]
+    rouse(wakeups);
+  request.done.store(done, std::memory_order_release);  // from here on the request is its owner's
   if (waiter != nullptr) signal(*waiter, wakeups);
 }
 

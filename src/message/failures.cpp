@@ -134,11 +134,9 @@ void Core::sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups) {
 
 // It stays posted, and a thread that waits for it goes on as if it were done. Nobody waits for one that was freed.
 void Core::tell_pending(Request& receive, Wakeups& wakeups) {
-  if (receive.freed || receive.done.load(std::memory_order_relaxed) != 0) return;
+  if (receive.owner == Owner::nobody || receive.done.load(std::memory_order_relaxed) != 0) return;
   receive.error = MPIX_ERR_PROC_FAILED_PENDING;
-  Waiter* const waiter = std::exchange(receive.waiter, nullptr);
-  receive.done.store(told_pending, std::memory_order_release);
-  if (waiter != nullptr) signal(*waiter, wakeups);
+  tell(receive, told_pending, wakeups);
 }
 
 // `error` stays as it is until settle(): a call that has seen the word finds an error in any case, and asks.
@@ -149,7 +147,7 @@ void Core::take_word_back(Request& receive) {
 bool Core::disown(Request& request) {
   take_word_back(request);
   if (request.done.load(std::memory_order_relaxed) != 0) return true;
-  request.freed = true;
+  request.owner = Owner::nobody;
   return false;
 }
 

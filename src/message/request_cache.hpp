@@ -43,7 +43,8 @@ inline Error give_back_done(Request& request) {
     error = request.type->destroy(request);
   request.handle = 0;
   request.done.store(0, std::memory_order_relaxed);
-  request.persistent = request.active = request.cancelled = request.freed = request.receives = false;
+  request.persistent = request.active = request.cancelled = request.receives = false;
+  request.owner = Owner::program;
   request.error = MPI_SUCCESS;
   request.type = nullptr;
   request.waiter = nullptr;

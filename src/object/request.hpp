@@ -41,6 +41,13 @@ struct RequestType {
   boot::Awaited awaited = boot::Awaited::unknown;
 };
 
+// Who looks after a request until it is done, and so who is woken then (Core::tell).
+enum class Owner : std::uint8_t {
+  program,  // a thread that blocks until it is done is its `waiter`
+  library,  // a part of something that polls it (progress/pollables.hpp): whoever sleeps for the rank is woken to poll that
+  nobody,   // MPI_Request_free while active: whoever completes it gives it back
+};
+
 struct Request final : Object {
   static constexpr Kind object_kind = Kind::request;
   Request() : Object(Kind::request) {}
@@ -50,7 +57,7 @@ struct Request final : Object {
   bool persistent = false;
   bool active = false;  // persistent only: started and not yet waited for
   bool cancelled = false;
-  bool freed = false;     // MPI_Request_free while active: whoever completes it gives it back
+  Owner owner = Owner::program;
   bool receives = false;  // a point-to-point receive: the status says source, tag and size
   int error = MPI_SUCCESS;
   int source = MPI_ANY_SOURCE;  // receive: what to match, then what matched. A collective's: unused

@@ -59,13 +59,15 @@ template <Try attempt>
 
 template <Try attempt, void (engine::Vni::*start)(Request&)>
 [[gnu::always_inline]] inline Request& begin_send(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
-                                                  const Datatype& datatype, int peer, int tag, message::Mode mode) {
+                                                  const Datatype& datatype, int peer, int tag, message::Mode mode,
+                                                  Owner owner) {
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(false);
   count_use(comm, plane, instruments::Count::sends);
   if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
     return *comm.owner->sent;
   Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  if (owner != Owner::program) request.owner = owner;
   (request.vni->*start)(request);
   return request;
 }
@@ -74,18 +76,21 @@ template <Try attempt, void (engine::Vni::*start)(Request&)>
 // (progress/idle_cores.hpp) an idle core may inject the message, and the request is done when it has.
 [[gnu::always_inline]] inline Request& begin_isend(Comm& comm, const void* buffer, MPI_Count count,
                                                    const Datatype& datatype, int peer, int tag,
-                                                   message::Mode mode = message::Mode::standard) {
+                                                   message::Mode mode = message::Mode::standard,
+                                                   Owner owner = Owner::program) {
   return begin_send<&engine::Vni::try_isend, &engine::Vni::start_isend>(comm, Plane::user, buffer, count, datatype,
-                                                                        peer, tag, mode);
+                                                                        peer, tag, mode, owner);
 }
 
 [[gnu::always_inline]] inline Request& begin_recv(Comm& comm, Plane plane, void* buffer, MPI_Count count,
-                                                  const Datatype& datatype, int peer, int tag) {
+                                                  const Datatype& datatype, int peer, int tag,
+                                                  Owner owner = Owner::program) {
   if (peer == MPI_PROC_NULL) [[unlikely]]
     return null_request(true);
   count_use(comm, plane, instruments::Count::receives);
   Request& request = describe(comm, plane, buffer, count, datatype, peer, tag);
   request.receives = true;
+  if (owner != Owner::program) request.owner = owner;
   request.vni->start_recv(request);
   return request;
 }

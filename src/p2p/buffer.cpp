@@ -132,12 +132,14 @@ std::uint64_t SendBuffer::copied() {
   return copied_;
 }
 
-bool SendBuffer::left(std::uint64_t copied) {
+std::optional<bool> SendBuffer::left(std::uint64_t copied) {
   // Progress asks this, also that of a thread which is sending.
   const std::unique_lock guard(mutex_, std::try_to_lock);
-  if (!guard) return false;
+  if (!guard) return std::nullopt;
   reap();
-  return std::ranges::none_of(blocks_, [&](const Block& block) { return block.serial < copied; });
+  return std::ranges::none_of(blocks_, [&](const Block& block) {
+    return block.serial < copied && block.request->done.load(std::memory_order_acquire) == 0;
+  });
 }
 
 void SendBuffer::flush() {

@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "object/comm.hpp"
 #include "object/error.hpp"
@@ -25,8 +26,8 @@ class SendBuffer {
   Error send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag);
   // How many messages have been copied here so far: tells those that a flush waits for from later ones.
   std::uint64_t copied();
-  // Whether the first `copied` messages have left; looks once.
-  bool left(std::uint64_t copied);
+  // Whether the first `copied` messages have left; looks once. Nothing: another thread has the buffer, and it is not known.
+  std::optional<bool> left(std::uint64_t copied);
   // Blocks until the messages that are here now have left. Other threads go on sending meanwhile: what the receiver of
   // these waits for may be among it.
   void flush();

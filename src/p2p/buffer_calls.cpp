@@ -1,5 +1,6 @@
 // MPI_Bsend, MPI_Ibsend and the calls that attach, flush and detach buffers (MPI 5.0, section 3.6).
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "binding/impl.hpp"
@@ -44,7 +45,9 @@ struct Flush final : progress::Pollable {
   std::uint64_t copied;  // what was sent before
   Request* request;
   bool poll() override {
-    if (!buffer->left(copied)) return false;
+    const std::optional<bool> left = buffer->left(copied);
+    look_again = !left;  // nobody rings when the thread that has the buffer is through with it
+    if (!left.value_or(false)) return false;
     p2p::complete(*request);
     return true;
   }

@@ -113,11 +113,11 @@ Error explain(const Request& request) {
 Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                int tag, message::Mode mode) {
   return begin_send<&engine::Vni::try_send, &engine::Vni::start_send>(comm, plane, buffer, count, datatype, peer, tag,
-                                                                      mode);
+                                                                      mode, Owner::library);
 }
 
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
-  return begin_recv(comm, plane, buffer, count, datatype, peer, tag);
+  return begin_recv(comm, plane, buffer, count, datatype, peer, tag, Owner::library);
 }
 
 // A send's error of this class says that it has not left. A receive's may also say that its message could not be moved.

@@ -32,7 +32,7 @@ Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatyp
 
 // Nonblocking. The request is the caller's: wait for it, or test it until it is done, then give_back() it. A send
 // that is complete at once may return the rank's one always-done request, which waits, tests and gives back like
-// any other.
+// any other. Something of the library polls it: whoever sleeps for the rank is woken when it is done (Owner::library).
 Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                int tag, message::Mode mode = message::Mode::standard);
 Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag);

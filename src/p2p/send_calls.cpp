@@ -84,7 +84,7 @@ Request& send_beside(Request& receive, Begin&& begin) {
 
 Error Sendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendtype, int dest, int sendtag, void* recvbuf,
                MPI_Count recvcount, const Datatype& recvtype, int source, int recvtag, Comm& comm, MPI_Status* status) {
-  Request& receive = p2p::begun(p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag));
+  Request& receive = p2p::begun(p2p::begin_recv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag));
   Request& send = send_beside(receive, [&]() -> Request& {
     return p2p::isend(comm, Plane::user, sendbuf, sendcount, sendtype, dest, sendtag);
   });
@@ -180,7 +180,10 @@ Error Isendrecv(const void* sendbuf, MPI_Count sendcount, const Datatype& sendty
   start_pair(
       std::make_unique<Pair>(), comm, request,
       [&]() -> Request& { return p2p::irecv(comm, Plane::user, recvbuf, recvcount, recvtype, source, recvtag); },
-      [&]() -> Request& { return p2p::begin_isend(comm, sendbuf, sendcount, sendtype, dest, sendtag); });
+      [&]() -> Request& {
+        return p2p::begin_isend(comm, sendbuf, sendcount, sendtype, dest, sendtag, message::Mode::standard,
+                                Owner::library);
+      });
   return success;
 }
 
@@ -196,7 +199,7 @@ Error Isendrecv_replace(void* buf, MPI_Count count, const Datatype& datatype, in
       [&]() -> Request& { return p2p::irecv(comm, Plane::user, buf, count, datatype, source, recvtag); },
       [&]() -> Request& {
         return p2p::begin_isend(comm, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE), dest,
-                                sendtag);
+                                sendtag, message::Mode::standard, Owner::library);
       });
   return success;
 }

@@ -16,13 +16,15 @@ inline constexpr int partner = 1;
 enum class Copy { by_kernel, staged };
 
 // A call that blocks on rank 0 until rank 1 releases it. prepare() is called by both ranks, a barrier follows; then block() on
-// rank 0, and release() on rank 1 once what was left behind has had its effect.
+// rank 0, and release() on rank 1 once what was left behind has had its effect. A call that waits for a message of rank 0 itself is
+// released by the other thread of rank 0, in release_beside(), which makes no call that waits for the blocked thread.
 struct Blocking {
   virtual ~Blocking() = default;
   virtual const char* name() const = 0;
   virtual void prepare(int rank) { (void)rank; }
   virtual void block() = 0;
-  virtual void release() = 0;
+  virtual void release() {}
+  virtual void release_beside() {}
 };
 
 // What a thread of rank 0 begins and leaves. announce() is called by both ranks, a barrier follows, then accept() on rank 0, which
@@ -42,6 +44,7 @@ struct Work {
 
 // All of them, made and destroyed by both ranks together.
 std::vector<std::unique_ptr<Blocking>> all_blocking();
+std::vector<std::unique_ptr<Blocking>> all_to_itself();
 std::vector<std::unique_ptr<Work>> all_work(Copy copy);
 
 }  // namespace matrix

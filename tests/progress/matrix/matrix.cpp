@@ -4,6 +4,9 @@
 //
 //   matrix [staged] [REPEATS [BLOCKING [WORK]]]    all cells so often, or those of a row, or one; rows and columns by index
 //
+// The last rows are calls that wait for a message of the same rank, which the other thread sends or receives before it leaves. Nothing else is
+// left behind then: such a row has one cell.
+//
 // `staged`: the kernel is not allowed to copy between processes. Long messages must then have gone through shared memory, which is
 // counted, and there are no windows over memory of the program.
 //
@@ -102,6 +105,14 @@ class Staged {
   unsigned long long seen_ = 0;
 };
 
+// Of a row that has one cell.
+struct Nothing final : Work {
+  const char* name() const override { return "nothing but a message to itself"; }
+  void leave() override {}
+  void effect() override {}
+  void finish() override {}
+};
+
 void block_and_leave(Blocking& blocking, Work& work, Shared& shared) {
   test::Mutex mutex;
   test::Condition released;
@@ -127,6 +138,7 @@ void block_and_leave(Blocking& blocking, Work& work, Shared& shared) {
     test::sleep(until_asleep);
     work.leave();
     shared.leave();
+    blocking.release_beside();
     std::unique_lock guard(mutex);
     released.wait(guard, [&] { return over; });
   });
@@ -144,8 +156,11 @@ int main(int argc, char** argv) {
   test::equal(test::size(), 2, "ranks");
   test::equal(forbidden, is_staged, "the kernel refuses to copy");
   const auto argument = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
-  const auto blocking = all_blocking();
+  auto blocking = all_blocking();
+  const std::size_t crossed = blocking.size();
+  for (auto& to_itself : all_to_itself()) blocking.push_back(std::move(to_itself));
   const auto work = all_work(is_staged ? Copy::staged : Copy::by_kernel);
+  Nothing nothing;
   Shared shared;
   Watch watch;
   std::optional<Staged> staged;
@@ -153,23 +168,24 @@ int main(int argc, char** argv) {
   int cells = 0;
   for (int repeat = argument(1, 1); repeat > 0; --repeat) {
     for (std::size_t b = 0; b < blocking.size(); ++b) {
-      for (std::size_t w = 0; w < work.size(); ++w) {
+      for (std::size_t w = 0; w < (b < crossed ? work.size() : 1); ++w) {
         if (argument(2, static_cast<int>(b)) != static_cast<int>(b) ||
             argument(3, static_cast<int>(w)) != static_cast<int>(w))
           continue;
+        Work& left = b < crossed ? *work[w] : nothing;
         ++cells;
-        watch.begin(*blocking[b], *work[w]);
+        watch.begin(*blocking[b], left);
         blocking[b]->prepare(test::rank());
-        work[w]->announce(test::rank());
+        left.announce(test::rank());
         MPI_Barrier(MPI_COMM_WORLD);
         if (test::rank() == rank_that_blocks) {
-          block_and_leave(*blocking[b], *work[w], shared);
+          block_and_leave(*blocking[b], left, shared);
         } else {
           shared.await(cells);
-          work[w]->effect();
+          left.effect();
           blocking[b]->release();
         }
-        if (staged) staged->expect(work[w]->long_messages(test::rank()), work[w]->name());
+        if (staged) staged->expect(left.long_messages(test::rank()), left.name());
         MPI_Barrier(MPI_COMM_WORLD);
       }
     }
