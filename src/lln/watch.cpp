@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -38,11 +39,11 @@ Watch::Watch(node::Doorbell& bell)
       timer_(make_timer()),
       sending_{.timer = make_timer()},
       looking_{.timer = make_timer()} {
-  const auto watch = [&](const Reminding& of) {
-    epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {.fd = of.timer}};
-    return of.timer >= 0 && epoll_ctl(events_, EPOLL_CTL_ADD, of.timer, &wanted) == 0;
+  const auto watch = [&](int timer) {
+    epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {.fd = timer}};
+    return timer >= 0 && epoll_ctl(events_, EPOLL_CTL_ADD, timer, &wanted) == 0;
   };
-  if (events_ < 0 || timer_ < 0 || !watch(sending_) || !watch(looking_))
+  if (events_ < 0 || !watch(timer_) || !watch(sending_.timer) || !watch(looking_.timer))
     throw std::runtime_error("no descriptor for what wakes sleeping threads: " + std::string(std::strerror(errno)));
   try {
     threads::start_helper([this] { serve(); });
@@ -58,8 +59,21 @@ void Watch::arm(int fd, std::int64_t after) {
   if (after != 0) arm_timer(after);
 }
 
+// An earlier time that is set stays: until the helper has forgotten it, it rings for the caller, too, which then asks again.
 void Watch::arm_timer(std::int64_t after) {
-  if (!set(timer_, after) || !watch_once(events_, timer_)) bell_.rouse();
+  const std::int64_t due = platform::Native::now() + after;
+  const std::lock_guard guard(mutex_);
+  if (due_ != 0 && due_ <= due) return;
+  due_ = due;
+  if (set(timer_, after)) return;
+  due_ = 0;
+  bell_.rouse();
+}
+
+// The timer has gone off, and the bell rings after this.
+void Watch::forget_timer() {
+  const std::lock_guard guard(mutex_);
+  due_ = 0;
 }
 
 // For a timer that cannot be set the next call of the program stands in.
@@ -92,6 +106,7 @@ void Watch::serve() {
       } else if (fd == looking_.timer) {
         look_around();
       } else {
+        if (fd == timer_) forget_timer();
         rings = true;
       }
     }

@@ -12,6 +12,7 @@
 #include "node/node.hpp"
 #include "platform/native.hpp"
 #include "sync/reminder.hpp"
+#include "threads/mutex.hpp"
 
 namespace heddle::lln {
 
@@ -26,7 +27,8 @@ class Watch {
   // Any thread, after it has said that it sleeps and before its last look around: the bell rings once when `fd` can be read, or after
   // so many nanoseconds (0: never).
   void arm(int fd, std::int64_t after);
-  // The same without a descriptor.
+  // The same without a descriptor. There is one timer: the earliest time that a thread has asked for, of whichever VNI, is the one that
+  // counts.
   void arm_timer(std::int64_t after);
 
   // Who looks after a rank's work when a time has passed. Each says what it has found, or whether it is to be asked again. They are called by
@@ -56,6 +58,7 @@ class Watch {
   };
 
   static void remind(Reminding& of, std::int64_t after);
+  void forget_timer();
   void send_left();
   void look_around();
   void serve();
@@ -63,6 +66,8 @@ class Watch {
   node::Doorbell& bell_;
   int events_;  // an epoll instance
   int timer_;
+  threads::Mutex mutex_;  // of the next, and of setting the timer
+  std::int64_t due_ = 0;  // when the timer goes off; 0: it is not set
   Reminding sending_;
   Reminding looking_;
   Recall recall_;

@@ -61,6 +61,23 @@ TEST(Watch, WakesAfterATime) {
   close(pipe[1]);
 }
 
+// Threads of several VNIs ask for different times, in any order.
+TEST(Watch, WakesAtTheEarliestTime) {
+  constexpr std::int64_t soon = 1'000'000, at_no_time_of_this_test = 86'400'000'000'000;
+  node::Doorbell& bell = watched().bell;
+  for (const bool soon_first : {true, false, true}) {
+    (void)bell.wait_once(
+        [&] {
+          watched().watch.arm_timer(soon_first ? soon : at_no_time_of_this_test);
+          watched().watch.arm_timer(soon_first ? at_no_time_of_this_test : soon);
+        },
+        [] { return false; },
+        [&](std::uint32_t rings) {
+          while (bell.rings.load(std::memory_order_acquire) == rings) bell.sleep(rings);
+        });
+  }
+}
+
 // Looks at what is left to be sent: when they come, after what they have found.
 TEST(Recall, ComesLateToAProgramThatSendsByItself) {
   Recall recall;
