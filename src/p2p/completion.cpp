@@ -73,9 +73,14 @@ Error fill_status(Request& request, MPI_Status* status) {
   return finishes ? request.type->finish(request, out) : success;
 }
 
+// The request has no reference: where its communicator was may be another one by now.
+bool is_live(const Comm& comm, Context context) {
+  return comm.handle != 0 && comm.context == context / planes * planes;
+}
+
 [[gnu::cold, gnu::noinline]] Error explain_on_comm(const Request& request, int error_class) {
   const Error error = is_fault(error_class) ? describe_fault(error_class) : explain(request);
-  if (request.comm != nullptr && request.comm->handle != 0) error_detail().comm = request.comm;
+  if (request.comm != nullptr && is_live(*request.comm, request.context)) error_detail().comm = request.comm;
   return error;
 }
 

@@ -17,8 +17,9 @@ namespace heddle::mpi {
 
 namespace {
 
-// What a round overwrites in the request, and the reference to the datatype that lasts over all rounds.
+// What a round overwrites in the request, and the references that last over all rounds.
 struct Arguments {
+  Comm* comm;
   const Datatype* datatype;
   int source;
   int tag;
@@ -32,7 +33,7 @@ void finish_at_once(Request& request) { request.done.store(1, std::memory_order_
 
 Error start(Request& request) {
   const Arguments& args = arguments(request);
-  Comm& comm = *request.comm;
+  Comm& comm = *args.comm;
   request.error = MPI_SUCCESS;
   request.cancelled = false;
   request.bytes = 0;
@@ -75,6 +76,7 @@ constexpr RequestType persistent_type{
     .destroy =
         [](Request& request) {
           release(*arguments(request).datatype);
+          release(*arguments(request).comm);
           delete &arguments(request);
           return success;
         },
@@ -82,12 +84,13 @@ constexpr RequestType persistent_type{
 
 MPI_Request make_persistent(Request& request, const Datatype& datatype, int peer, bool buffered) {
   // The reference that a started operation would give back is the one that the arguments keep.
-  request.state = new (std::nothrow) Arguments{&datatype, request.source, request.tag, peer, buffered};
+  request.state = new (std::nothrow) Arguments{request.comm, &datatype, request.source, request.tag, peer, buffered};
   if (request.state == nullptr) {
     p2p::give_back_unstarted(request);
     throw std::bad_alloc();
   }
   request.datatype = nullptr;
+  retain(*request.comm);  // the program may free it between the rounds
   request.type = &persistent_type;
   request.persistent = true;
   return handle_of<MPI_Request>(request);
