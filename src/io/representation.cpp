@@ -81,10 +81,12 @@ class Registered final : public Representation {
                 void* file) const {
     std::int64_t each = 0;
     if (Error e = file_size(*this, type, each)) return e;
+    const LentHandle lent(const_cast<Datatype&>(type));
     auto* at = static_cast<char*>(file);
     for (MPI_Count position = 0; position < count;) {
       const MPI_Count n = std::min(count - position, MPI_Count{std::numeric_limits<Number>::max()});
-      const int code = function(buf, handle_of<MPI_Datatype>(type), static_cast<Number>(n), at, position, extra_state_);
+      const int code = function(buf, reinterpret_cast<MPI_Datatype>(lent.value()), static_cast<Number>(n), at, position,
+                                extra_state_);
       if (code != MPI_SUCCESS) return told(what, code);
       position += n;
       at += n * each;

@@ -1,6 +1,7 @@
 #include <sys/mman.h>
 
 #include <mutex>
+#include <utility>
 
 #include "object/object.hpp"
 #include "threads/mutex.hpp"
@@ -117,4 +118,37 @@ bool find_kind(std::uintptr_t handle, Kind& kind) {
   return offset < region.used && offset % region.stride == 0;
 }
 
+namespace {
+
+threads::Mutex lent_mutex;  // of the list, and of the links in it
+LentHandle* lent = nullptr;
+
+}  // namespace
+
+Object* find_lent(std::uintptr_t handle) {
+  std::lock_guard guard(lent_mutex);
+  for (const LentHandle* one = lent; one != nullptr; one = one->next_)
+    if (one->value_ == handle) return &one->object_;
+  return nullptr;
+}
+
 }  // namespace heddle::arena
+
+namespace heddle {
+
+LentHandle::LentHandle(Object& object)
+    : object_(object),
+      value_(object.handle != 0 && object.handle < arena::first_user_handle ? object.handle
+                                                                            : arena::make_handle(object)) {
+  std::lock_guard guard(arena::lent_mutex);
+  next_ = std::exchange(arena::lent, this);
+  if (next_ != nullptr) next_->previous_ = this;
+}
+
+LentHandle::~LentHandle() {
+  std::lock_guard guard(arena::lent_mutex);
+  if (next_ != nullptr) next_->previous_ = previous_;
+  (previous_ != nullptr ? previous_->next_ : arena::lent) = next_;
+}
+
+}  // namespace heddle

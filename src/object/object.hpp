@@ -58,6 +58,11 @@ inline constexpr int region_bits = 32;  // 4 GiB of addresses for each kind
 inline constexpr std::uintptr_t address_mask = (std::uintptr_t{1} << 48) - 1;
 inline constexpr std::uintptr_t first_user_handle = 0x1000;  // below: constants of the standard
 
+// The handle of an object in the arena as long as the program has not freed it.
+inline std::uintptr_t make_handle(const Object& object) {
+  return reinterpret_cast<std::uintptr_t>(&object) | (std::uintptr_t{object.generation} << 48);
+}
+
 extern std::uintptr_t base;  // of the whole arena; 0 until the first object is made
 
 // A slot of `size` bytes (the same for every object of a kind), cache-line aligned; throws std::bad_alloc when
@@ -72,7 +77,30 @@ void* at_index(Kind kind, std::uint32_t index);
 // Whether a value that is no live handle points to where an object lives or has lived, and of which kind; for messages.
 bool find_kind(std::uintptr_t handle, Kind& kind);
 
+// The object of a handle that is lent to a function of the program (LentHandle), or null.
+Object* find_lent(std::uintptr_t handle);
+
 }  // namespace arena
+
+// A handle for a function of the program that the library calls: valid as long as this lives, also if the program has freed the
+// object meanwhile. The caller has a reference to the object.
+class LentHandle {
+ public:
+  explicit LentHandle(Object& object);
+  ~LentHandle();
+  LentHandle(const LentHandle&) = delete;
+  LentHandle& operator=(const LentHandle&) = delete;
+
+  std::uintptr_t value() const { return value_; }
+
+ private:
+  friend Object* arena::find_lent(std::uintptr_t handle);
+
+  Object& object_;
+  std::uintptr_t value_;
+  LentHandle* next_ = nullptr;
+  LentHandle* previous_ = nullptr;
+};
 
 // Makes an object of a type that has `static constexpr Kind object_kind`.
 template <class T, class... Args>
@@ -81,7 +109,7 @@ T* make_object(Args&&... args) {
   void* slot = arena::take(T::object_kind, sizeof(T), generation);
   T* object = new (slot) T(std::forward<Args>(args)...);
   object->generation = generation;
-  object->handle = reinterpret_cast<std::uintptr_t>(object) | (std::uintptr_t{generation} << 48);
+  object->handle = arena::make_handle(*object);
   return object;
 }
 

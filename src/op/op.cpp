@@ -66,7 +66,8 @@ bool reduce_predefined(Code code, const Datatype& type, const void* in, void* in
 }
 
 void call_user(const Op& op, const void* in, void* inout, MPI_Count count, const Datatype& type) {
-  auto handle = reinterpret_cast<MPI_Datatype>(type.handle);
+  const LentHandle lent(const_cast<Datatype&>(type));
+  auto handle = reinterpret_cast<MPI_Datatype>(lent.value());
   auto* from = static_cast<char*>(const_cast<void*>(in));
   auto* to = static_cast<char*>(inout);
   if (op.large_function != nullptr) return op.large_function(from, to, &count, &handle);
@@ -74,7 +75,7 @@ void call_user(const Op& op, const void* in, void* inout, MPI_Count count, const
     int some = static_cast<int>(std::min<MPI_Count>(count, std::numeric_limits<int>::max()));
     op.function(from, to, &some, &handle);
     // The function may have changed what it was given pointers to.
-    handle = reinterpret_cast<MPI_Datatype>(type.handle);
+    handle = reinterpret_cast<MPI_Datatype>(lent.value());
     const MPI_Count done = std::min<MPI_Count>(count, std::numeric_limits<int>::max());
     from += done * type.extent;
     to += done * type.extent;

@@ -69,10 +69,13 @@ int to_file(void* user, MPI_Datatype type, Count count, void* file, MPI_Offset p
   return MPI_SUCCESS;
 }
 template <class Count>
-int from_file(void* user, MPI_Datatype, Count count, void* file, MPI_Offset position, void* extra) {
+int from_file(void* user, MPI_Datatype type, Count count, void* file, MPI_Offset position, void* extra) {
   ++*static_cast<int*>(extra);
-  int* to = static_cast<int*>(user) + position;
-  for (Count i = 0; i < count; ++i) {
+  int bytes = 0;
+  equal(MPI_Type_size(type, &bytes), MPI_SUCCESS, "the type in the function, also if it has been freed meanwhile");
+  const int ints = bytes / 4;
+  int* to = static_cast<int*>(user) + position * ints;
+  for (Count i = 0; i < count * ints; ++i) {
     std::memcpy(to + i, static_cast<char*>(file) + i * 5, 4);
     to[i] = ~to[i];
   }
@@ -115,6 +118,14 @@ void registered(const std::string& name, const char* representation) {
   equal(MPI_Wait(&request, &status), MPI_SUCCESS, "iread_at_all");
   equal(count_of(status, MPI_INT), 3, "count");
   check(std::equal(written, written + 3, read), "what was read");
+  MPI_Datatype three;
+  MPI_Type_contiguous(3, MPI_INT, &three);
+  MPI_Type_commit(&three);
+  std::fill(read, read + 3, 0);
+  MPI_File_iread_at_all(file, 0, read, 1, three, &request);
+  MPI_Type_free(&three);
+  equal(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS, "iread_at_all with a type that is freed meanwhile");
+  check(std::equal(written, written + 3, read), "what was read with it");
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
