@@ -26,6 +26,7 @@ enum class Awaited : std::uint8_t {
   operation_delivery,  // to `peer`, within a blocking collective
   operation,           // a nonblocking or persistent collective
   members,             // in a collective over shared memory: every member
+  behind,              // ... members that have not finished an earlier one, whose memory it needs
   root,                // ... its root, `peer`
   partitions,          // a partitioned operation
   target_lock,         // a lock of the window's member `peer`; -1: of all
@@ -38,12 +39,14 @@ enum class Awaited : std::uint8_t {
 
 // `peer` and `member` are ranks of the communicator where nothing else is said; `peer` of a delivery is a world rank.
 struct Wait {
-  std::uint64_t context = 0;   // of the communicator (object/comm.hpp)
-  std::int64_t since = 0;      // CLOCK_MONOTONIC in nanoseconds
-  std::uint64_t progress = 0;  // of `members`, `root` and `leader`: where MemberProgress lies, from node 0's heap on
+  std::uint64_t context = 0;  // of the communicator (object/comm.hpp)
+  std::int64_t since = 0;     // CLOCK_MONOTONIC in nanoseconds
+  std::uint64_t progress =
+      0;  // of `members`, `behind`, `root` and `leader`: where MemberProgress lies, from node 0's heap on
   std::int32_t peer = -1;
   std::int32_t tag = -1;
-  std::int32_t member = -1;     // the caller; of `members`, `root` and `leader` among those that share the memory
+  std::int32_t member =
+      -1;  // the caller; of `members`, `behind`, `root` and `leader` among those that share the memory
   std::int32_t members = 0;     // of the communicator, or that share the memory; 0: unknown
   std::uint32_t operation = 0;  // of `members`, `root` and `leader`: its number
   std::uint32_t requests = 0;   // that are not done; what is above is of the first one
@@ -143,7 +146,8 @@ struct MemberProgress {
   platform::Native::atomic<std::uint32_t> filled;  // the last one in which it has said that its deposit can be read
   Note notes[2];                                   // what it claimed the last two operations to be; not of barriers
   std::int32_t rank;                               // in the communicator
-  std::atomic<std::uint64_t> deposits;             // their offset in the heap; 0: there are none
+  std::int32_t job_rank;
+  std::atomic<std::uint64_t> deposits;  // their offset in the heap; 0: there are none
 };
 static_assert(sizeof(MemberProgress) == 64);
 

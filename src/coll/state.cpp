@@ -19,7 +19,7 @@ namespace {
   } made{node::nowhere, comm.owner->machine.crowded};
   if (members.rank == 0 && members.size > 1) {
     made.block = heap.allocate(Region::bytes_for(members.size), members.size);
-    if (made.block != node::nowhere) Region::prepare(heap.at<std::byte>(made.block), members);
+    if (made.block != node::nowhere) Region::prepare(comm, heap.at<std::byte>(made.block), members);
   }
   // If this fails for one member the job is lost anyway: it cannot be told apart from a process that died.
   const Error failed = run(comm, [&](Schedule& schedule) {

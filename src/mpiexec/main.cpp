@@ -13,6 +13,7 @@
 
 #include "boot/cores.hpp"
 #include "boot/cpu_mask.hpp"
+#include "boot/number_ranges.hpp"
 #include "boot/variables.hpp"
 #include "boot/wake_up.hpp"
 #include "mpiexec/growth.hpp"
@@ -73,7 +74,7 @@ void report(const Placement& placement, int usable, int first_rank) {
     if (cpus.empty())
       fprintf(stderr, "mpiexec: rank %zu is not bound (%d usable cores for all ranks)\n", first + rank, usable);
     else
-      fprintf(stderr, "mpiexec: rank %zu is bound to cpus %s\n", first + rank, number_ranges(cpus).c_str());
+      fprintf(stderr, "mpiexec: rank %zu is bound to cpus %s\n", first + rank, boot::number_ranges(cpus).c_str());
   }
 }
 
@@ -85,7 +86,7 @@ std::vector<int> allowed_cpus(const PlacementRequest& request, int& usable) {
       allowed, [&](int cpu) { return std::find(request.cpus.begin(), request.cpus.end(), cpu) == request.cpus.end(); });
   if (allowed.empty())
     throw UsageError("--cpu-set names no hardware thread that may be used here; these may: " +
-                     number_ranges(boot::CpuMask::allowed()));
+                     boot::number_ranges(boot::CpuMask::allowed()));
   usable = std::min(usable, static_cast<int>(allowed.size()));
   return allowed;
 }

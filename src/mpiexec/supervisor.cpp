@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <system_error>
 
+#include "boot/standstill/thread_report.hpp"
 #include "mpiexec/children.hpp"
 #include "mpiexec/obituary.hpp"
-#include "mpiexec/thread_report.hpp"
 
 namespace heddle::mpiexec {
 namespace {
@@ -329,9 +329,18 @@ int Supervisor::living() const {
 }
 
 std::string Supervisor::where_threads_are() const {
-  std::vector<bool> alive;
-  for (const Child& child : children_) alive.push_back(child.alive);
-  return mpiexec::where_threads_are(segment_, alive);
+  boot::RanksView view;
+  view.header = segment_.header;
+  view.records = segment_.records;
+  view.first = segment_.first_here;
+  for (const Child& child : children_) view.processes.push_back(child.alive ? child.pid : 0);
+  view.number = [this](int rank) { return segment_.first_rank + rank; };
+  view.read = [this](std::uint64_t offset, void* to, std::size_t bytes) {
+    const auto at = static_cast<off_t>(segment_.header->heap_offset + offset);
+    return pread(segment_.fd, to, bytes, at) == static_cast<ssize_t>(bytes);
+  };
+  view.names_host = coordinator_ != nullptr || relay_ != nullptr;
+  return boot::where_threads_are(view);
 }
 
 void Supervisor::read_rank(int rank) {

@@ -85,19 +85,6 @@ std::string nearest(const std::string& word, const std::vector<std::string>& can
   return best;
 }
 
-std::string number_ranges(std::vector<int> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i;
-    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
-    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
-    if (end > i) text += '-' + std::to_string(numbers[end]);
-    i = end + 1;
-  }
-  return text;
-}
-
 std::string name_of(const std::string& assignment) { return assignment.substr(0, assignment.find('=')); }
 
 std::string value_in(const std::vector<std::string>& environment, const std::string& name) {

@@ -9,9 +9,6 @@ namespace heddle::mpiexec {
 // The whole text as a number that is not negative; -1: it is not one.
 int whole_number(const std::string& text);
 
-// "0-3,8"
-std::string number_ranges(std::vector<int> numbers);
-
 std::vector<std::string> split(const std::string& text, char separator);  // without empty pieces
 
 // For a message: what a damaged file names may be anything, so all but the letters of ASCII are shown as "?".

@@ -1,8 +1,12 @@
 /* Ranks that wait for what never comes, each in a way that the first argument names. The last rank, if it is not part of
- * that, sleeps outside MPI. Every rank prints a line before it begins to wait. */
+ * that, sleeps outside MPI. Every rank prints a line before it begins to wait.
+ *
+ * "skip RANK": an allreduce that this rank leaves out, before which none has called anything.
+ * "skips OPERATION...": each of these collectives and each rank that leaves it out, on a communicator "OPERATION-RANK". */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,6 +72,52 @@ static void collective(void) {
   pause(); /* whom the operation lets go */
 }
 
+struct call {
+  const char* operation;
+  int skipper;
+  MPI_Comm comm;
+};
+
+static void* collective_call(void* argument) {
+  const struct call* call = argument;
+  int in[8] = {0}, out[8];
+  const int next = (call->skipper + 1) % size;
+  if (strcmp(call->operation, "barrier") == 0) MPI_Barrier(call->comm);
+  if (strcmp(call->operation, "bcast") == 0) MPI_Bcast(in, 1, MPI_INT, call->skipper, call->comm);
+  if (strcmp(call->operation, "reduce") == 0) MPI_Reduce(in, out, 1, MPI_INT, MPI_SUM, next, call->comm);
+  if (strcmp(call->operation, "allreduce") == 0) MPI_Allreduce(in, out, 1, MPI_INT, MPI_SUM, call->comm);
+  if (strcmp(call->operation, "alltoall") == 0) MPI_Alltoall(in, 1, MPI_INT, out, 1, MPI_INT, call->comm);
+  if (strcmp(call->operation, "allgather") == 0) MPI_Allgather(in, 1, MPI_INT, out, 1, MPI_INT, call->comm);
+  return NULL;
+}
+
+static void skip(int skipper) {
+  struct call call = {"allreduce", skipper, MPI_COMM_WORLD};
+  volatile int computing = 1;
+  while (rank == skipper && computing) continue;
+  collective_call(&call);
+}
+
+static void skips(int operations, char** operation) {
+  static struct call calls[8 * 8];
+  pthread_t thread;
+  char name[40];
+  int count = 0;
+  for (int i = 0; i < operations; ++i) {
+    for (int skipper = 0; skipper < size; ++skipper) {
+      struct call* call = &calls[count++];
+      call->operation = operation[i];
+      call->skipper = skipper;
+      MPI_Comm_dup(MPI_COMM_WORLD, &call->comm);
+      snprintf(name, sizeof name, "%s-%d", operation[i], skipper);
+      MPI_Comm_set_name(call->comm, name);
+    }
+  }
+  for (int i = 0; i < count; ++i)
+    if (calls[i].skipper != rank) pthread_create(&thread, NULL, collective_call, &calls[i]);
+  pause();
+}
+
 static void window(void) {
   MPI_Win win;
   int* memory;
@@ -84,9 +134,11 @@ int main(int argc, char** argv) {
   how = argv[1];
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  MPI_Barrier(MPI_COMM_WORLD);
+  if (!is("skip")) MPI_Barrier(MPI_COMM_WORLD);
   printf("ready\n");
   fflush(stdout);
+  if (is("skip")) skip(atoi(argv[2]));
+  if (is("skips")) skips(argc - 2, argv + 2);
   if (is("threads")) threads();
   if (is("waitall")) wait_for(3, 0);
   if (is("waitany")) wait_for(2, 1);

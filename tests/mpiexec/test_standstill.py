@@ -15,8 +15,8 @@ MODELS = ("auto", "mtx", "p-clh-usc", "mtx-ksc", "csync", "offload", "fine")
 
 
 class Standstill(LauncherTest):
-    def begin(self, how: str, ranks: int, *options: str, **env: str):
-        process = self.start(*options, "-n", str(ranks), HANG, how, env=env)
+    def begin(self, how: str, ranks: int, *options: str, arguments=(), **env: str):
+        process = self.start(*options, "-n", str(ranks), HANG, how, *arguments, env=env)
         os.set_blocking(process.stderr.fileno(), False)
         for _ in range(ranks):
             self.assertEqual(process.stdout.readline(), "ready\n")
@@ -116,8 +116,8 @@ class Standstill(LauncherTest):
                    r"rank 1, thread \d+: MPI_Ssend to 0, tag 3, MPI_COMM_WORLD, \d+ s")
 
     def test_collectives_tell_who_has_not_come(self):
-        self.hangs("barrier", 4, r"ranks 0-2, 3 threads: MPI_Barrier, MPI_COMM_WORLD, \d+(-\d+)? s; not come: 3", r"rank 3: 1 thread outside MPI")
-        self.hangs("reduce", 4, r"rank 0, thread \d+: MPI_Reduce, MPI_COMM_WORLD, \d+ s; not come: 3", r"ranks 1-3: 3 threads outside MPI")
+        self.hangs("barrier", 4, r"ranks 0-2, 3 threads: MPI_Barrier, MPI_COMM_WORLD, \d+(-\d+)? s; not come: 3", r"rank 3: 1 thread outside MPI, process \d+, asleep")
+        self.hangs("reduce", 4, r"rank 0, thread \d+: MPI_Reduce, MPI_COMM_WORLD, \d+ s; not come: 3", *(rf"rank {rank}: 1 thread outside MPI, process \d+, asleep" for rank in (1, 2, 3)))
         self.hangs("bcast", 3, r"ranks 0-1, 2 threads: MPI_Bcast from root 2, MPI_COMM_WORLD, \d+(-\d+)? s")
         self.hangs("barrier", 4, r"rank 0, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for a message from 2",
                    r"rank 1, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for rank 0, which speaks for its node",
@@ -127,8 +127,69 @@ class Standstill(LauncherTest):
         self.hangs("scatter", 3, r"ranks 0-1, 2 threads: MPI_Scatter from root 2, MPI_COMM_WORLD, \d+(-\d+)? s")
         self.hangs("ibarrier", 2, r"rank 0, thread \d+: MPI_Wait for a nonblocking collective, MPI_COMM_WORLD, \d+ s")
 
+    # ---- who is named as missing
+
+    def skips(self, ranks: int, operations: tuple[str, ...], *options: str):
+        """Each operation and each rank that leaves it out: that one is named, and none that is in it."""
+        process = self.begin("skips", ranks, *options, arguments=operations)
+        skipped = [f"{operation}-{rank}" for operation in operations for rank in range(ranks)]
+        waiting = sum(ranks - (1 if not name.startswith("reduce") or ranks == 1 else ranks - 1) for name in skipped)
+        text = self.tells_of(process, waiting)
+        self.end(process)
+        for name in skipped:
+            skipper = name.split("-")[1]
+            lines = [line for line in text.splitlines() if f", {name}, " in line]
+            self.assertTrue(any(line.endswith((f"not come: {skipper}", f"for a message from {skipper}")) or f"from root {skipper}," in line
+                                for line in lines), (name, lines))
+            for line in lines:
+                self.assertIn(line.partition("not come: ")[2], ("", skipper), line)
+
+    def tells_of(self, process, threads: int) -> str:
+        """What SIGQUIT tells once so many threads wait in collectives."""
+        text = ""
+
+        def told() -> bool:
+            nonlocal text
+            process.send_signal(signal.SIGQUIT)
+            text = self.heard(process, "^$")
+            waiting = re.findall(r"(?m)^  ranks? [\d,-]+, (?:thread \d+|(\d+) threads): MPI_\w+.*, \w+-\d, ", text)
+            return sum(int(count or 1) for count in waiting) >= threads
+
+        self.wait_for(told, f"{threads} threads that wait")
+        return text
+
+    OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "alltoall", "allgather")
+
+    def test_each_rank_that_skips_a_collective(self):
+        for ranks in range(2, 9):
+            for operations in (self.OPERATIONS,) if ranks < 6 else (self.OPERATIONS[:3], self.OPERATIONS[3:]):
+                with self.subTest(ranks=ranks, operations=operations):
+                    self.skips(ranks, operations)
+
+    @unittest.skipUnless("BOOT_HOST" in os.environ, "ranks can't be threads with this sanitizer")
+    def test_each_rank_that_is_a_thread_and_skips_a_collective(self):
+        for ranks in (2, 3, 4, 5, 8):
+            for operations in (self.OPERATIONS,) if ranks < 6 else (self.OPERATIONS[:3], self.OPERATIONS[3:]):
+                with self.subTest(ranks=ranks, operations=operations):
+                    self.skips(ranks, operations, "--ranks", "threads")
+
+    def test_a_rank_that_computes(self):
+        process = self.begin("skip", 4, arguments=("2",))
+        self.tells(process, r"ranks 0-1, 2 threads: MPI_Allreduce, MPI_COMM_WORLD, .*; not come: 2",
+                   r"rank 3, thread \d+: MPI_Allreduce, MPI_COMM_WORLD, .*; for a message from 2",
+                   r"rank 2: 1 thread outside MPI, process \d+, running")
+        self.end(process)
+
+    def test_many_ranks_outside_share_a_line(self):
+        process = self.start("-n", "20", "sh", "-c", "echo ready; exec sleep 60")
+        os.set_blocking(process.stderr.fileno(), False)
+        for _ in range(20):
+            process.stdout.readline()
+        self.tells(process, "ranks 0-19: MPI is not initialized")
+        self.end(process)
+
     def test_window(self):
-        self.hangs("window", 2, r"rank 0, thread \d+: MPI_Win_lock of target 0, \d+ s", r"rank 1: 1 thread outside MPI")
+        self.hangs("window", 2, r"rank 0, thread \d+: MPI_Win_lock of target 0, \d+ s", r"rank 1: 1 thread outside MPI, process \d+, asleep")
 
     def test_polling(self):
         self.hangs("polling", 1, r"rank 0, thread \d+: MPI_Iprobe again and again")
@@ -137,7 +198,7 @@ class Standstill(LauncherTest):
         process = self.start("-n", "2", "sh", "-c", "echo ready; exec sleep 60")
         for _ in range(2):
             process.stdout.readline()
-        self.tells(process, "ranks 0-1: MPI is not initialized")
+        self.tells(process, r"rank 0: MPI is not initialized, process \d+, asleep", r"rank 1: MPI is not initialized, process \d+, asleep")
         self.end(process)
 
     def test_a_stopped_rank_keeps_nobody_waiting(self):
@@ -153,7 +214,7 @@ class Standstill(LauncherTest):
         self.assertEqual(result.code, 124, result.err)
         self.assertRegex(result.err, r"has not ended in time \(--timeout\); ending 3 ranks\n"
                                      r"  ranks 0-1, 2 threads: MPI_Barrier, MPI_COMM_WORLD, [0-4](-[0-4])? s; not come: 2\n"
-                                     r"  rank 2: 1 thread outside MPI\n")
+                                     r"  rank 2: 1 thread outside MPI, process \d+, asleep\n")
 
 
 if __name__ == "__main__":

@@ -23,14 +23,15 @@ Region::Region(Comm& comm, const Members& members, std::byte* base, bool crowded
       shared_{base},
       rounds_(shared_, static_cast<std::uint32_t>(members.size), static_cast<std::uint32_t>(members.rank)) {}
 
-void Region::prepare(std::byte* base, const Members& members) {
+void Region::prepare(const Comm& comm, std::byte* base, const Members& members) {
   new (base) RegionHead{};
   new (base + sizeof(RegionHead)) SlotSet[slot_sets]{};
   for (int m = 0; m < members.size; ++m) {
     std::byte* const at =
         base + sizeof(RegionHead) + slot_sets * sizeof(SlotSet) + static_cast<std::size_t>(m) * sizeof(Member);
-    new (at) Member{};
-    reinterpret_cast<Member*>(at)->rank = members.in_comm(m);
+    auto* const member = new (at) Member{};
+    member->rank = members.in_comm(m);
+    member->job_rank = comm.world_rank(members.in_comm(m));
   }
 }
 

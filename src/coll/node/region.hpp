@@ -88,7 +88,7 @@ class Region {
     return offset_of_large(members) + slot_sets * static_cast<std::size_t>(members) * large_stride;
   }
   // By one member, before the others attach.
-  static void prepare(std::byte* base, const Members& members);
+  static void prepare(const Comm& comm, std::byte* base, const Members& members);
   // By each of the members, whatever they have done with it: the last one releases their deposits.
   static void release(node::Heap& heap, node::Offset block, int members);
 
@@ -109,7 +109,7 @@ class Region {
   // before it finishes them.
   Round enter() {
     return rounds_.enter(
-        [this](const auto& free) { await(boot::Awaited::members, last_entered() - slot_sets, -1, free); });
+        [this](const auto& free) { await(boot::Awaited::behind, last_entered() - slot_sets, -1, free); });
   }
   Round last_entered() const { return rounds_.last_entered(); }
   SlotSet& slot_set(Round e) const { return shared_.set(e); }
