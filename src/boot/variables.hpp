@@ -84,7 +84,7 @@ inline constexpr std::array variables{
     Variable{
         "HEDDLE_SINGLETON", "0|1", "0",
         "Whether a program that another launcher started as one of several starts alone, as a singleton, instead of "
-        "joining its job",
+        "joining its job; and whether mpiexec's ranks may use another MPI, each alone",
         "troubleshooting.md"},
     Variable{"HEDDLE_BACKTRACE", "0|1", "1",
              "Whether a rank that crashes prints a backtrace and the MPI calls that its threads were in",

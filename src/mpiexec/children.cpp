@@ -13,6 +13,12 @@ namespace {
 
 using File = std::unique_ptr<FILE, int (*)(FILE*)>;
 
+File open_list(pid_t process) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/task/%d/children", process, process);
+  return {fopen(path, "re"), fclose};
+}
+
 pid_t parent_of(const char* pid) {
   char path[64], line[512];
   snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
@@ -25,14 +31,16 @@ pid_t parent_of(const char* pid) {
 
 }  // namespace
 
-std::vector<pid_t> own_children() {
+std::vector<pid_t> listed_children(pid_t process) {
   std::vector<pid_t> children;
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-  if (const File list(fopen(path, "re"), fclose); list) {
+  if (const File list = open_list(process); list)
     for (int pid; fscanf(list.get(), "%d", &pid) == 1;) children.push_back(pid);
-    return children;
-  }
+  return children;
+}
+
+std::vector<pid_t> own_children() {
+  if (open_list(getpid())) return listed_children(getpid());
+  std::vector<pid_t> children;
   // A kernel without that list (it is optional): look at everybody.
   const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc"), closedir);
   while (const dirent* entry = all ? readdir(all.get()) : nullptr) {

@@ -1,4 +1,4 @@
-// Our children, those that we adopted included.
+// Children of processes; ours with those that we adopted.
 #pragma once
 
 #include <sys/types.h>
@@ -8,5 +8,7 @@
 namespace heddle::mpiexec {
 
 std::vector<pid_t> own_children();
+// Of any process; none where the kernel keeps no list of them.
+std::vector<pid_t> listed_children(pid_t process);
 
 }  // namespace heddle::mpiexec

@@ -40,20 +40,6 @@ constexpr Family families[] = {
     {"libmpi libmpifort libmpicxx", "", "another MPI"},
 };
 
-// Whose a library of this name is; empty: it is no MPI library, or the standard ABI's.
-std::string family_of(std::string_view name) {
-  const std::size_t so = name.find(".so");
-  if (so == std::string_view::npos || name.starts_with(standard_abi)) return "";
-  const std::string stem(name.substr(0, so)), version(name.substr(so + 3));
-  for (const Family& family : families) {
-    const std::vector<std::string> stems = split(family.stems, ' '), versions = split(family.version_prefix, ' ');
-    if (std::ranges::find(stems, stem) == stems.end()) continue;
-    const auto fits = [&](const std::string& prefix) { return version == prefix || version.starts_with(prefix + '.'); };
-    if (versions.empty() || std::ranges::any_of(versions, fits)) return family.name;
-  }
-  return "";
-}
-
 // What every program has and no MPI is behind.
 bool belongs_to_system(std::string_view name) {
   static constexpr const char* all[] = {"libc.so.",  "libm.so.",      "libdl.so.",    "libpthread.so.", "librt.so.",
@@ -153,11 +139,28 @@ LinkedMpi with_library(std::string_view name, const boot::ElfFile& by, const std
   if (path.empty() || value_in(environment, "LD_PRELOAD").find(standard_abi) != std::string::npos)
     return {LinkedMpi::Kind::ours, "", ""};
   const boot::ElfFile file(path, problem);
-  if (problem.empty() && !contains(file, boot::job_fd_variable)) return {LinkedMpi::Kind::other_abi_library, path, ""};
+  if (problem.empty() && !is_ours(file)) return {LinkedMpi::Kind::other_abi_library, path, ""};
   return {LinkedMpi::Kind::ours, "", ""};
 }
 
 }  // namespace
+
+bool is_mpi_library(std::string_view name) { return name.starts_with(standard_abi) || !mpi_family(name).empty(); }
+
+std::string mpi_family(std::string_view name) {
+  const std::size_t so = name.find(".so");
+  if (so == std::string_view::npos || name.starts_with(standard_abi)) return "";
+  const std::string stem(name.substr(0, so)), version(name.substr(so + 3));
+  for (const Family& family : families) {
+    const std::vector<std::string> stems = split(family.stems, ' '), versions = split(family.version_prefix, ' ');
+    if (std::ranges::find(stems, stem) == stems.end()) continue;
+    const auto fits = [&](const std::string& prefix) { return version == prefix || version.starts_with(prefix + '.'); };
+    if (versions.empty() || std::ranges::any_of(versions, fits)) return family.name;
+  }
+  return "";
+}
+
+bool is_ours(const boot::ElfFile& library) { return contains(library, boot::job_fd_variable); }
 
 LinkedMpi linked_mpi(const boot::ElfFile& program, const std::vector<std::string>& environment) {
   struct Wanted {
@@ -182,7 +185,7 @@ LinkedMpi linked_mpi(const boot::ElfFile& program, const std::vector<std::string
     const boot::ElfFile file(asker, problem);
     if (!problem.empty()) continue;
     if (name.starts_with(standard_abi)) return with_library(name, file, environment);
-    if (const std::string family = family_of(name); !family.empty()) return {LinkedMpi::Kind::other_abi, name, family};
+    if (const std::string family = mpi_family(name); !family.empty()) return {LinkedMpi::Kind::other_abi, name, family};
     const std::string path = find_library(name, file, environment);
     if (path.empty()) continue;
     const boot::ElfFile library(path, problem);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "boot/elf_file.hpp"
@@ -25,6 +26,12 @@ struct LinkedMpi {
 
 // `environment` is that of the program: its LD_LIBRARY_PATH counts.
 LinkedMpi linked_mpi(const boot::ElfFile& program, const std::vector<std::string>& environment);
+
+// Whether a file of this name is a library of some MPI; whose it is unless it has the standard ABI's name; and whether one is
+// Heddle's.
+bool is_mpi_library(std::string_view name);
+std::string mpi_family(std::string_view name);
+bool is_ours(const boot::ElfFile& library);
 
 // The libraries of the program that its loader does not find, as the loader itself says; it is asked only if we don't find
 // them either. Empty if all are there or it can't be told.

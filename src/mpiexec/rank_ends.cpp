@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+#include "boot/foreign_launcher.hpp"
 #include "mpiexec/obituary.hpp"
+#include "mpiexec/program.hpp"
 #include "mpiexec/relay.hpp"
 #include "mpiexec/supervisor.hpp"
+#include "mpiexec/words.hpp"
 
 namespace heddle::mpiexec {
 namespace {
@@ -15,7 +18,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto look_again_every = 200ms;
+constexpr auto early = 2s;              // in which most programs initialize MPI, if they do
+constexpr auto foreign_early = 10ms;    // between two looks for another MPI that a rank has loaded
+constexpr auto foreign_later = 100ms;   // ... which takes some 10 microseconds
 constexpr auto tell_again_every = 5ms;  // while what is left of a failed rank has not ended
+
+bool allows_singletons(const Options& options) {
+  const std::string value = value_in(environment_of(options.environment, {}, ""), boot::singleton_variable);
+  return !value.empty() && value != "0";
+}
 
 }  // namespace
 
@@ -70,6 +81,7 @@ void Supervisor::rank_ended(const End& end) {
   ended_well_ = true;
   boot::RankState running = boot::RankState::running;
   if (record.state.compare_exchange_strong(running, boot::RankState::exited)) {
+    if (refuse_foreign_mpi(end.rank, "has used")) return;
     if (coordinator_ != nullptr)
       coordinator_->send(boot::Frame(boot::FrameKind::missing).add(segment_.first_here + end.rank));
     else
@@ -187,6 +199,41 @@ void Supervisor::look_for_missing_ranks() {
     tell_of_failures();
     look_for_missing_ranks();
   }
+}
+
+// Of the first rank that has not joined: the others of its program load the same. A job of one rank is the same alone.
+void Supervisor::look_for_foreign_mpi() {
+  look_for_foreign_at_ = Clock::time_point::max();
+  if (segment_.header->size == 1 || phase_ != Phase::running || foreign_rank_ >= 0) return;
+  const auto waits = [&](const Child& child) {
+    const auto rank = &child - children_.data();
+    return child.alive && segment_.records[rank].state.load() <= boot::RankState::running;
+  };
+  const auto first = std::find_if(children_.begin(), children_.end(), waits);
+  if (first == children_.end()) return;
+  const Clock::time_point now = Clock::now();
+  look_for_foreign_at_ = now + (now < begun_ + early ? foreign_early : foreign_later);
+  foreign_ = foreign_mpi_of(first->pid);
+  if (!foreign_) return;
+  foreign_rank_ = static_cast<int>(first - children_.begin());
+  // With both libraries it may yet join, and so may what is run after a program that this one has started.
+  if (foreign_.is_own && !foreign_.has_ours) (void)refuse_foreign_mpi(foreign_rank_, "has initialized");
+}
+
+// A rank that has not joined, if its program has another MPI.
+bool Supervisor::refuse_foreign_mpi(int rank, const char* done) {
+  if (foreign_rank_ < 0 || allows_singletons(options_)) return false;
+  const Child& foreign = children_[static_cast<std::size_t>(foreign_rank_)];
+  if (foreign.program != children_[static_cast<std::size_t>(rank)].program) return false;
+  const std::string of = foreign_.family.empty() ? " of another MPI" : " of " + foreign_.family;
+  fail(rank, 1, who(rank),
+       std::string(done) + ' ' + foreign_.path + of +
+           ", and each rank is alone in a world of its own; have it load Heddle's library (Python: MPICC=" +
+           own_folder() +
+           "mpicc pip install --no-cache-dir --no-binary mpi4py mpi4py), or start it with the mpiexec of its own MPI, "
+           "or "
+           "set HEDDLE_SINGLETON=1 if that is meant");
+  return true;
 }
 
 }  // namespace heddle::mpiexec

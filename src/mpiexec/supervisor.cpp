@@ -136,6 +136,7 @@ void Supervisor::start_failed(const std::string& sentence, int exit_code) {
 int Supervisor::run() {
   input_.close_ranks_ends();
   reap();
+  look_for_foreign_mpi();
   while (!finished()) {
     wait_for_something();
     handle_deadlines();
@@ -195,7 +196,8 @@ void Supervisor::wait_for_something() {
 }
 
 int Supervisor::milliseconds_to_next_deadline() const {
-  Clock::time_point next = std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_, tell_at_});
+  Clock::time_point next =
+      std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_, tell_at_, look_for_foreign_at_});
   for (const Stream& stream : streams_) {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
@@ -212,6 +214,7 @@ void Supervisor::handle_deadlines() {
   if (now >= time_over_at_) time_over();
   if (now >= look_again_at_) look_for_missing_ranks();
   if (now >= tell_at_) tell_of_failures();
+  if (now >= look_for_foreign_at_) look_for_foreign_mpi();
   if (now >= kill_at_) kill_job();
   if (coordinator_ != nullptr) coordinator_->beat();
 }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "mpiexec/failures.hpp"
+#include "mpiexec/foreign_mpi.hpp"
 #include "mpiexec/input.hpp"
 #include "mpiexec/listener.hpp"
 #include "mpiexec/options.hpp"
@@ -96,6 +97,8 @@ class Supervisor {
   void rank_ended(const End& end);
   void look_at_records();
   void look_for_missing_ranks();
+  void look_for_foreign_mpi();
+  bool refuse_foreign_mpi(int rank, const char* done);
   void fail(int rank, int exit_code, const std::string& subject, const std::string& how);
   void lose(int rank, int exit_code, const std::string& subject, const std::string& how);
   std::vector<int> ranks_to_lose(int rank) const;
@@ -153,6 +156,10 @@ class Supervisor {
   Clock::time_point time_over_at_ = Clock::time_point::max();
   Clock::time_point look_again_at_ = Clock::time_point::max();
   Clock::time_point tell_at_ = Clock::time_point::max();
+  Clock::time_point look_for_foreign_at_ = Clock::time_point::max();
+  const Clock::time_point begun_ = Clock::now();
+  int foreign_rank_ = -1;  // that has initialized another MPI
+  ForeignMpi foreign_;
 };
 
 }  // namespace heddle::mpiexec

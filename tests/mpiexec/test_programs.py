@@ -243,5 +243,68 @@ class Limits(ProgramTest):
         self.assertIn("its arguments and environment are too long", result.err)
 
 
+class LoadedAtRunTime(ProgramTest):
+    """Another MPI that a program loads while it runs, as an interpreter does."""
+
+    # Initializing writes its memory, as that of any MPI does.
+    FOREIGN = "static char state[1 << 20]; int MPI_Init(int* c, char*** v) { for (unsigned i = 0; i < sizeof state; i += 512) state[i] = 1; return 0; }"
+    # What it does, in the order of its arguments.
+    PROGRAM = """
+        #include <dlfcn.h>
+        #include <stdlib.h>
+        #include <string.h>
+        #include <unistd.h>
+        int main(int c, char** v) {
+          void* last = NULL;
+          for (int i = 1; i < c; ++i) {
+            if (strcmp(v[i], "init") == 0) ((int (*)(int*, char***))dlsym(last, "MPI_Init"))(NULL, NULL);
+            else if (strcmp(v[i], "finalize") == 0) ((int (*)(void))dlsym(last, "MPI_Finalize"))();
+            else if (strcmp(v[i], "compute") == 0) usleep(300000);
+            else if (strcmp(v[i], "stay") == 0) pause();
+            else if ((last = dlopen(v[i], RTLD_NOW)) == NULL) abort();
+          }
+          return 0;
+        }"""
+    OURS = os.environ["BOOT_LIBRARY"]
+
+    def setUp(self):
+        super().setUp()
+        self.program = self.compiled("-ldl", source=self.PROGRAM)
+
+    def foreign(self, name: str) -> str:
+        return self.library(name, self.FOREIGN)
+
+    def refused_at_run_time(self, *command: str, says: list[str]):
+        result = self.run_job("-n", "2", *command)
+        self.assertEqual((result.code, result.err.count("\n")), (1, 1), result.err)
+        for part in [*says, "each rank is alone in a world of its own", "HEDDLE_SINGLETON=1"]:
+            self.assertIn(part, result.err)
+
+    def test_initialized(self):
+        for name, family in (("libmpi.so.12", "MPICH or Intel MPI"), ("libmpi.so.40", "Open MPI"), ("libmpi.so.40.30.4", "Open MPI"),
+                             ("libmpi_abi.so.1", "another MPI")):
+            self.refused_at_run_time(self.program, self.foreign(name), "init", "stay", says=["has initialized", name, family])
+
+    def test_used_to_a_good_end(self):
+        self.refused_at_run_time(self.program, self.OURS, self.foreign("libmpi.so.12"), "init", "compute", says=["has used", "libmpi.so.12"])
+
+    def test_in_a_process_below(self):
+        self.refused_at_run_time("sh", "-c", f"{self.program} {self.foreign('libmpi.so.12')} init compute; true", says=["has used", "libmpi.so.12"])
+
+    def test_what_is_no_mistake(self):
+        foreign = self.foreign("libmpi.so.12")
+        for command in ((self.program, foreign, "compute"),  # a library that needs it, in a program that does not
+                        (self.program, foreign, "init", "compute", self.OURS, "init", "finalize"),
+                        (self.program, self.OURS, "init", foreign, "init", "compute", self.OURS, "finalize"),
+                        (self.program, "compute"), ("hostname",), ("sh", "-c", f"{self.program} {foreign} init compute; exec {MPI_PROGRAM}")):
+            result = self.run_job("-n", "2", *command)
+            if command[0] == self.program and command[2:4] == ("init", "compute"):
+                # It has another MPI and not ours when it computes: refused, and allowed if that is meant.
+                self.assertEqual(result.code, 1)
+                result = self.run_job("-n", "2", *command, env={"HEDDLE_SINGLETON": "1"})
+            self.assertEqual((result.code, result.err), (0, ""), command)
+        self.assertEqual(self.run_job("-n", "1", self.program, foreign, "init", "compute").code, 0)
+
+
 if __name__ == "__main__":
     launcher.main()
