@@ -204,6 +204,21 @@ class LogicalsOut {
   Array<int> values_;
 };
 
+// ---- addresses ---------------------------------------------------------------------------------------------------
+
+// The TYPE(C_PTR) of a buffer that was attached: C's MPI_BUFFER_AUTOMATIC is the address of Fortran's (MPI 5.0, section 3.6).
+class DetachedOut {
+ public:
+  explicit DetachedOut(void* to) : to_(static_cast<void**>(to)), value_(*to_) {}
+  DetachedOut(const DetachedOut&) = delete;
+  ~DetachedOut() { *to_ = address_of_buffer(value_); }
+  operator void*() { return &value_; }
+
+ private:
+  void** to_;
+  void* value_;
+};
+
 // ---- handles -------------------------------------------------------------------------------------------------------
 
 // A call that fails leaves Fortran's variable as it was.

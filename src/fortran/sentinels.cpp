@@ -2,13 +2,16 @@
 
 #include <mpi.h>
 
-// The names are those that Fortran compilers give the common blocks of mpif.h.
+// The names are those that Fortran compilers give the common blocks of mpif.h. The statuses of mpi_f08 have another type, so they
+// are other variables. The installed mpi.h declares all four for C.
 extern "C" {
 [[gnu::visibility("default")]] heddle::fortran::Fint mpi_fortran_bottom_ = 0;
 [[gnu::visibility("default")]] heddle::fortran::Fint mpi_fortran_in_place_ = 0;
 [[gnu::visibility("default")]] heddle::fortran::Fint mpi_fortran_buffer_automatic_ = 0;
 [[gnu::visibility("default")]] heddle::fortran::Fint mpi_fortran_status_ignore_[8] = {};
 [[gnu::visibility("default")]] heddle::fortran::Fint mpi_fortran_statuses_ignore_[8] = {};
+[[gnu::visibility("default")]] heddle::fortran::Fint mpi_f08_status_ignore_[8] = {};
+[[gnu::visibility("default")]] heddle::fortran::Fint mpi_f08_statuses_ignore_[8] = {};
 [[gnu::visibility("default")]] heddle::fortran::Fint mpi_fortran_unweighted_[1] = {};
 [[gnu::visibility("default")]] heddle::fortran::Fint mpi_fortran_weights_empty_[1] = {};
 [[gnu::visibility("default")]] heddle::fortran::Fint mpi_fortran_errcodes_ignore_[1] = {};
@@ -25,10 +28,15 @@ void* buffer_at(void* address) {
   return address;
 }
 
+void* address_of_buffer(void* from_c) {
+  return from_c == MPI_BUFFER_AUTOMATIC ? &mpi_fortran_buffer_automatic_ : from_c;
+}
+
 bool is_in_place(const void* buffer) { return buffer == &mpi_fortran_in_place_; }
 
 bool is_status_ignore(const Fint* status) {
-  return status == mpi_fortran_status_ignore_ || status == mpi_fortran_statuses_ignore_;
+  return status == mpi_fortran_status_ignore_ || status == mpi_fortran_statuses_ignore_ ||
+         status == mpi_f08_status_ignore_ || status == mpi_f08_statuses_ignore_;
 }
 
 int* weights_sentinel(const Fint* weights) {

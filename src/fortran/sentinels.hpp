@@ -1,5 +1,6 @@
 // What a Fortran program passes instead of an argument: variables that are recognized by their address. Each is one object for
-// all three interfaces (mpif.h's common blocks, the variables of the modules), and the program may have the copy that counts.
+// all three interfaces (mpif.h's common blocks, the variables of the modules), but for the statuses, which are others in mpi_f08.
+// The program may have the copy that counts.
 #pragma once
 
 #include "fortran/integer.hpp"
@@ -8,6 +9,8 @@ namespace heddle::fortran {
 
 // MPI_BOTTOM, MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC as C has them; any other address is itself.
 void* buffer_at(void* address);
+// The other way, of a buffer that MPI hands back.
+void* address_of_buffer(void* from_c);
 bool is_in_place(const void* buffer);
 
 // Also MPI_STATUSES_IGNORE.

@@ -3,15 +3,6 @@
 # shellcheck source-path=SCRIPTDIR source=common.sh
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-build() { # NAME CMAKE-ARGS...
-  local name=$1
-  shift
-  if ! { cmake -G Ninja -S "$here/$name" -B "$name" -DCMAKE_BUILD_TYPE=Release "$@" && cmake --build "$name"; } &>"$name.log"; then
-    cat "$name.log" >&2
-    fail "$name"
-  fi
-}
-
 build find-mpi "-DMPI_HOME=$prefix"
 grep -q "Found MPI_C:.*found version \"5.0\"" find-mpi.log || fail "the version that FindMPI sees"
 expect "the launcher that FindMPI finds" "$prefix/bin/mpiexec" \

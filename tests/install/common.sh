@@ -17,6 +17,16 @@ fail() {
 # expect WHAT WANTED GOT
 expect() { [[ $2 == "$3" ]] || fail "$1: wanted '$2', got '$3'"; }
 
+# Configures and builds a CMake project of this folder.
+build() { # NAME CMAKE-ARGS...
+  local name=$1
+  shift
+  if ! { cmake -G Ninja -S "$here/$name" -B "$name" -DCMAKE_BUILD_TYPE=Release "$@" && cmake --build "$name"; } &>"$name.log"; then
+    cat "$name.log" >&2
+    fail "$name"
+  fi
+}
+
 # The library that a program will really load.
 library_of() { ldd "$1" | sed -n 's/.*libmpi_abi.so.1 => \(.*\) (.*/\1/p'; }
 

@@ -22,6 +22,14 @@ for name in mpif90 mpif77; do
   expect "$name" "$("$mpifort" -show a.f90)" "$("$prefix/bin/$name" -show a.f90)"
 done
 
+# CMake's own module finds all three interfaces: its programs use a name of each group that they have.
+build find-mpi-fortran "-DMPI_HOME=$prefix"
+for found in "interface F77_HEADER: TRUE" "interface F90_MODULE: TRUE" "interface F08_MODULE: TRUE" \
+  "SUBARRAYS: TRUE FALSE" "ASYNCPROT: TRUE FALSE"; do
+  contains -F -- "-- $found" <find-mpi-fortran.log || fail "FindMPI does not say '$found': $(cat find-mpi-fortran.log)"
+done
+"$prefix/bin/mpiexec" -n 2 find-mpi-fortran/first | contains -x 'first: right' || fail "a program that CMake has built"
+
 # Compilers that are not there, and that read another format.
 said=$("$mpifort" -fc=no-such-compiler -c a.f90 2>&1) && fail "a compiler that is not there"
 [[ $said == *"there is no Fortran compiler 'no-such-compiler' here"*"apt-get install gfortran"* ]] || fail "no compiler: $said"

@@ -26,7 +26,7 @@ def main() -> None:
 
     mpi = standard.load()
     chapters = Chapters(API, Overrides(API / "overrides.toml", mpi))
-    values = constants.load(tomllib.loads((API / "constants.toml").read_text()))
+    values = constants.load(tomllib.loads((API / "constants.toml").read_text()), arguments.integer_bytes)
     every = procedures.load(mpi)
     predefined = procedures.predefined_callbacks()
     entries = Entries(mpi, every, arguments.calls, wide)

@@ -90,6 +90,8 @@ def expression(procedure: Procedure, p: Parameter, passed: str, wide: bool) -> s
     if kind in ("ARGUMENT_COUNT", "ARGUMENT_LIST"):
         return "nullptr" if "*" in p.type or p.is_array else "0"
     if kind in _RAW:
+        if kind == "C_BUFFER2":
+            return f"DetachedOut({n})"
         return f"buffer_at({n})" if kind == "BUFFER" else n
     if kind in HANDLES:
         handle = HANDLES[kind]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _C_ONLY = ("MPI_T_", "MPI_F_", "MPIX_")
+_TOOL_ERRORS = "MPI_T_ERR_"  # error classes, which Fortran has with all others
 _FORTRAN = {  # what only Fortran has
     "MPI_STATUS_SIZE": 8,
     "MPI_SOURCE": 1,
@@ -16,7 +17,7 @@ _FORTRAN = {  # what only Fortran has
     "MPI_OFFSET_KIND": 8,
 }
 
-# Variables that stand for an argument: name, type and shape in the module mpi, type in mpi_f08 where that differs.
+# Variables that stand for an argument: name, type and shape in the module mpi, type and shape in mpi_f08 where they differ.
 SENTINELS = [
     ("MPI_BOTTOM", "INTEGER", "", None),
     ("MPI_IN_PLACE", "INTEGER", "", None),
@@ -31,9 +32,12 @@ SENTINELS = [
 ]
 
 
-def symbol(sentinel: str) -> str:
-    """Of the variable in the library, which is also that of mpif.h's common block (with the compiler's underscore)."""
-    return "mpi_fortran_" + sentinel.removeprefix("MPI_").lower()
+def symbol(sentinel: str, f08: bool = False) -> str:
+    """Of the variable in the library, which is also that of mpif.h's common block (with the compiler's underscore).
+
+    `f08`: of the one that has another type in mpi_f08, where it is another variable.
+    """
+    return ("mpi_f08_" if f08 else "mpi_fortran_") + sentinel.removeprefix("MPI_").lower()
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,10 @@ class Constants:
 
 
 def _is_fortran(name: str) -> bool:
-    return not name.startswith(_C_ONLY)
+    return name.startswith(_TOOL_ERRORS) or not name.startswith(_C_ONLY)
 
 
-def load(tables: dict[str, Any]) -> Constants:
+def load(tables: dict[str, Any], integer_bytes: int) -> Constants:
     handles = {
         kind: {n: v for n, v in values.items() if _is_fortran(n)}
         for kind, values in tables["handle"].items()
@@ -61,7 +65,7 @@ def load(tables: dict[str, Any]) -> Constants:
         for values in handles.values():
             if of in values:
                 values[alias] = values[of]
-    integers = dict(_FORTRAN)
+    integers = _FORTRAN | {"MPI_INTEGER_KIND": integer_bytes}
     integers |= tables["version"]
     for values in tables["enum"].values():
         integers |= {n: v for n, v in values.items() if _is_fortran(n)}

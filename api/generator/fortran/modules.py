@@ -35,42 +35,34 @@ def _integers(constants: Constants) -> Iterator[str]:
         yield f"INTEGER(KIND=MPI_OFFSET_KIND), PARAMETER :: {name} = {value}"
 
 
-def _sentinels(f08: bool) -> Iterator[str]:
+def _sentinel(name: str, kind: str, shape: str, symbol: str) -> str:
+    target = "TARGET, " if name == "MPI_BUFFER_AUTOMATIC" else ""  # C_LOC may be applied to it
+    return f'{kind.replace("*1", "(LEN=1)")}, {target}BIND(C, NAME="{symbol}_") :: {name}{shape}'
+
+
+def _shared_sentinels() -> Iterator[str]:
+    for name, kind, shape, f08 in SENTINELS:
+        if not f08:
+            yield _sentinel(name, kind, shape, constants_.symbol(name))
+
+
+def _own_sentinels(f08: bool) -> Iterator[str]:
+    """Those that have another type in the other module."""
     for name, kind, shape, other in SENTINELS:
-        if f08 and other:
-            kind, shape = other
-        yield f'{kind.replace("*1", "(LEN=1)")}, BIND(C, NAME="{constants_.symbol(name)}_") :: {name}{shape}'
-
-
-def render_base(constants: Constants) -> str:
-    """What both modules have."""
-    return f"""\
-! Generated.
-module mpi_constants
-  implicit none
-{chr(10).join("  " + line for line in _integers(constants))}
-end module mpi_constants
-"""
-
-
-# ---- mpi_f08 -------------------------------------------------------------------------------------------------------
+        if other:
+            kind, shape = other if f08 else (kind, shape)
+            yield _sentinel(name, kind, shape, constants_.symbol(name, f08))
 
 
 def _types(constants: Constants) -> Iterator[str]:
-    yield "  TYPE, BIND(C) :: MPI_Status"
-    yield "    INTEGER :: MPI_SOURCE, MPI_TAG, MPI_ERROR"
-    yield "    INTEGER :: MPI_internal(5)"
-    yield "  END TYPE MPI_Status"
+    yield "TYPE, BIND(C) :: MPI_Status"
+    yield "  INTEGER :: MPI_SOURCE, MPI_TAG, MPI_ERROR"
+    yield "  INTEGER :: MPI_internal(5)"
+    yield "END TYPE MPI_Status"
     for kind in constants.handles:
-        yield f"  TYPE, BIND(C) :: {kind}"
-        yield "    INTEGER :: MPI_VAL"
-        yield f"  END TYPE {kind}"
-
-
-def _handle_constants(constants: Constants) -> Iterator[str]:
-    for kind, values in constants.handles.items():
-        for name, value in values.items():
-            yield f"  TYPE({kind}), PARAMETER :: {name} = {kind}({value})"
+        yield f"TYPE, BIND(C) :: {kind}"
+        yield "  INTEGER :: MPI_VAL"
+        yield f"END TYPE {kind}"
 
 
 def _operators(constants: Constants) -> tuple[str, str]:
@@ -88,6 +80,31 @@ def _operators(constants: Constants) -> tuple[str, str]:
             )
         interfaces.append("  end interface")
     return "\n".join(interfaces), "\n".join(bodies)
+
+
+def render_base(constants: Constants) -> str:
+    """What both modules have: each global name belongs to one module, so that one file may use both."""
+    operators, bodies = _operators(constants)
+    lines = [*_integers(constants), *_types(constants), *_shared_sentinels()]
+    return f"""\
+! Generated.
+module mpi_constants
+  implicit none
+{chr(10).join("  " + line for line in lines)}
+{operators}
+contains
+{bodies}
+end module mpi_constants
+"""
+
+
+# ---- mpi_f08 -------------------------------------------------------------------------------------------------------
+
+
+def _handle_constants(constants: Constants) -> Iterator[str]:
+    for kind, values in constants.handles.items():
+        for name, value in values.items():
+            yield f"  TYPE({kind}), PARAMETER :: {name} = {kind}({value})"
 
 
 def _f08_specific(p: Procedure, profiling: str) -> str:
@@ -117,7 +134,6 @@ def render_f08(
     predefined: list[tuple[str, str, bool]],
     wide: bool,
 ) -> str:
-    operators, bodies = _operators(constants)
     by_generic: dict[str, list[Procedure]] = {}
     functions = []
     for p in procedures:
@@ -134,12 +150,10 @@ def render_f08(
         "  use mpi_constants",
         "  implicit none",
         "  private :: C_PTR",
-        *_types(constants),
         "  LOGICAL, PARAMETER :: MPI_SUBARRAYS_SUPPORTED = .true.",
         "  LOGICAL, PARAMETER :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.",
         *_handle_constants(constants),
-        *("  " + line for line in _sentinels(True)),
-        operators,
+        *("  " + line for line in _own_sentinels(True)),
         "  abstract interface",
         *(_abstract(c) for c in callbacks),
         "  end interface",
@@ -150,15 +164,12 @@ def render_f08(
     for name, kind, in_f08 in predefined:
         if in_f08:
             parts.append(f"  procedure({kind}) :: {name}")
-            large = f"{kind}_c"
-            if any(c.name == large for c in callbacks):
-                parts.append(f"  procedure({large}) :: {name}_C")
     for profiling in ("", "P"):
         for generic, specifics in by_generic.items():
             parts.append(f"  interface {profiling}{generic}")
             parts += [_f08_specific(p, profiling) for p in specifics]
             parts.append("  end interface")
-    parts += ["contains", bodies, "end module mpi_f08"]
+    parts.append("end module mpi_f08")
     return "\n".join(parts) + "\n"
 
 
@@ -202,14 +213,10 @@ def render_f90(
         "  use mpi_constants",
         "  implicit none",
         "  private :: C_PTR",
-        "  TYPE, BIND(C) :: MPI_Status",
-        "    INTEGER :: MPI_SOURCE, MPI_TAG, MPI_ERROR",
-        "    INTEGER :: MPI_internal(5)",
-        "  END TYPE MPI_Status",
         "  LOGICAL, PARAMETER :: MPI_SUBARRAYS_SUPPORTED = .false.",
         "  LOGICAL, PARAMETER :: MPI_ASYNC_PROTECTS_NONBLOCKING = .false.",
         *(f"  INTEGER, PARAMETER :: {n} = {v}" for n, v in constants.handle_values.items()),
-        *("  " + line for line in _sentinels(False)),
+        *("  " + line for line in _own_sentinels(False)),
     ]
     parts += [f"  EXTERNAL :: {name}" for name, _, _ in predefined]
     for profiling in ("", "P"):

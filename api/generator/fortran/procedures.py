@@ -130,5 +130,8 @@ def predefined_callbacks() -> list[tuple[str, str, bool]]:
     result = []
     for symbol in pympistandard.PREDEFINED_FUNCTIONS.values():
         name, kind = symbol._parseset["name"], symbol._parseset["attributes"]["predefined_function"]
-        result.append((name, kind, symbol.express.f08 is not None))
+        in_f08 = symbol.express.f08 is not None
+        result.append((name, kind, in_f08))
+        if in_f08 and any(callback.name == f"{kind}_c" for callback in callbacks()):
+            result.append((f"{name}_C", f"{kind}_c", True))
     return result
