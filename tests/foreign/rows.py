@@ -90,15 +90,15 @@ class Suite:
         self.call("cmake", "-G", "Ninja", "-S", str(sources or self.sources), "-B", str(build), *compilers, *launcher, *options)
         self.call("cmake", "--build", str(build), "--parallel", str(os.cpu_count()))
 
-    def ctest(self, build: pathlib.Path | None = None, alone: bool = True) -> Iterable[Row]:
-        """The tests of a folder that CMake made, each with the number of ranks that it has; `alone`: also those of one process
-        that is not started by mpiexec."""
-        build = build or self.build
-        listing = subprocess.run(["ctest", "--show-only=json-v1"], cwd=build, check=True, stdout=subprocess.PIPE, text=True)
+    def ctest(self, alone: bool = True, judge: Callable[[cells.Run], str] = succeeded) -> Iterable[Row]:
+        """The tests that CMake made, each with the number of ranks that it has; `alone`: also those of one process that is not
+        started by mpiexec."""
+        listing = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.build, check=True, stdout=subprocess.PIPE, text=True)
         for test in json.loads(listing.stdout)["tests"]:
             text = " ".join(test.get("command", []))
             ranks = re.search(rf"{re.escape(self.mpiexec)}\b.*?-np? (\d+)", text)
             if not ranks and not alone:
                 continue
-            command = ["ctest", "-R", f"^{re.escape(test['name'])}$", "--output-on-failure", "--timeout", "3600"]
-            yield Row(test["name"], lambda _, command=command: command, build, {int(ranks[1]) if ranks else 1})
+            command = ["ctest", "-R", f"^{re.escape(test['name'])}$", "-V", "--timeout", "3600"]
+            counts = {int(ranks[1]) if ranks else 1}
+            yield Row(test["name"], lambda _, command=command: command, self.build, counts, judge)

@@ -1,10 +1,12 @@
-"""ScaLAPACK's own tests, and those of BLACS and PBLAS in it: Debian's sources, or a clone of
-https://github.com/Reference-ScaLAPACK/scalapack"""
+"""ScaLAPACK's own tests of its solvers: Debian's sources, or a clone of
+https://github.com/Reference-ScaLAPACK/scalapack, whose newest wants CMake 3.26"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+import cells
 from rows import Row, Suite
 
 PACKAGE = "scalapack"
@@ -24,7 +26,12 @@ def build(suite: Suite) -> None:
     )
 
 
+def judge(run: cells.Run) -> str:
+    """A test whose results are wrong says so and ends with exit code 0."""
+    checks = [int(n) for n in re.findall(r"(\d+) tests completed and passed", run.output)]
+    wrong = [int(n) for n in re.findall(r"(\d+) tests completed and failed", run.output)]
+    return "passed" if run.status == 0 and sum(checks) > 0 and not sum(wrong) else "failed"
+
+
 def rows(suite: Suite) -> Iterable[Row]:
-    for row in suite.ctest():
-        row.counts = {4}  # all of them, some by a script
-        yield row
+    return suite.ctest(judge=judge)
