@@ -117,6 +117,28 @@ Options one_mpiexec_a_node(const Options& options) {
   return launched;
 }
 
+// A launcher's word for a level; nullptr: it has none, or the user has not said.
+const char* level_word(Level level, const char* none, const char* thread, const char* core, const char* cache,
+                       const char* numa, const char* package) {
+  switch (level) {
+    case Level::automatic:
+      return nullptr;
+    case Level::none:
+      return none;
+    case Level::hwthread:
+      return thread;
+    case Level::core:
+      return core;
+    case Level::l3cache:
+      return cache;
+    case Level::numa:
+      return numa;
+    case Level::package:
+      return package;
+  }
+  return nullptr;
+}
+
 class Translation {
  public:
   Translation(const Options& options, const char* launcher) : options_(options), launcher_(launcher) {}
@@ -143,6 +165,11 @@ class Translation {
   const std::vector<Host>& hosts() const;
   std::string host_list(bool with_slots) const;
   int per_node() const { return options_.apps.front().per_node; }
+  bool has_mapping() const {
+    const PlacementRequest& request = options_.placement;
+    return request.map != Level::automatic || request.width != 1 || request.per_part != 0;
+  }
+  std::string prterun_mapping() const;
   // What it calls what ranks are bound to; nullptr: the user has not said.
   const char* binding(const char* none, const char* thread, const char* core, const char* cache, const char* numa,
                       const char* package) const;
@@ -177,30 +204,8 @@ std::string Translation::host_list(bool with_slots) const {
 
 const char* Translation::binding(const char* none, const char* thread, const char* core, const char* cache,
                                  const char* numa, const char* package) const {
-  const char* word = nullptr;
-  switch (options_.placement.bind) {
-    case Level::automatic:
-      return nullptr;
-    case Level::none:
-      word = none;
-      break;
-    case Level::hwthread:
-      word = thread;
-      break;
-    case Level::core:
-      word = core;
-      break;
-    case Level::l3cache:
-      word = cache;
-      break;
-    case Level::numa:
-      word = numa;
-      break;
-    case Level::package:
-      word = package;
-      break;
-  }
-  if (word == nullptr) refuse("-bind-to l3cache");
+  const char* const word = level_word(options_.placement.bind, none, thread, core, cache, numa, package);
+  if (word == nullptr && options_.placement.bind != Level::automatic) refuse("-bind-to l3cache");
   return word;
 }
 
@@ -212,7 +217,6 @@ void Translation::begin(const char* program) {
   add_what_launchers_need(command_.environment);
   refuse_if(options_.shared_heap, "-shared-heap");
   const PlacementRequest& request = options_.placement;
-  refuse_if(request.map != Level::automatic || request.width != 1 || request.per_part != 0, "-map-by");
   refuse_if(request.by_location, "-rank-by");
   refuse_if(!request.cpus.empty() || request.count_threads, "-cpu-set");
   refuse_if(!options_.files.out.empty() || !options_.files.err.empty(), "-output-filename");
@@ -258,6 +262,7 @@ void Translation::say_srun_hosts() {
 Command Translation::into_srun() {
   const App& app = options_.apps.front();
   begin("srun");
+  refuse_if(has_mapping(), "-map-by");
   if (const std::string mpi = mpi_of_srun(); !mpi.empty()) say(mpi);
   say("--kill-on-bad-exit=1", "--input=" + stdin_rank());
   if (variable("SLURM_STEP_ID") != nullptr) say("--overlap");
@@ -290,12 +295,21 @@ bool is_passed_on(const std::string& name) {
   return !name.empty() && std::all_of(name.begin(), name.end(), letter);
 }
 
+// "slot", "ppr:2:node", "ppr:1:package:PE=2"
+std::string Translation::prterun_mapping() const {
+  const PlacementRequest& request = options_.placement;
+  std::string text = per_node() != 0 ? "ppr:" + std::to_string(per_node()) + ":node" : "slot";
+  if (const char* const part = level_word(request.map, "slot", "hwthread", "core", "l3cache", "numa", "package"))
+    text = request.per_part != 0 ? "ppr:" + std::to_string(request.per_part) + ':' + part : part;
+  if (request.width != 1) text += ":PE=" + std::to_string(request.width);
+  return text + (request.no_oversubscribe ? ":NOOVERSUBSCRIBE" : ":OVERSUBSCRIBE");
+}
+
 Command Translation::into_prterun() {
   begin("prterun");
   if (geteuid() == 0) say("--allow-run-as-root");
   if (!hosts().empty()) say("--host", host_list(true));
-  const std::string share = options_.placement.no_oversubscribe ? ":NOOVERSUBSCRIBE" : ":OVERSUBSCRIBE";
-  say("--map-by", (per_node() != 0 ? "ppr:" + std::to_string(per_node()) + ":node" : "slot") + share);
+  say("--map-by", prterun_mapping());
   const char* const bind = binding("none", "hwthread", "core", "l3cache", "numa", "package");
   say("--bind-to", bind != nullptr ? bind : "none");
   say("--stdin", stdin_rank());
@@ -321,6 +335,7 @@ Command Translation::into_prterun() {
 
 Command Translation::into_hydra() {
   begin("mpiexec.hydra");
+  refuse_if(has_mapping(), "-map-by");
   if (!hosts().empty()) say("-hosts", host_list(per_node() == 0));
   if (per_node() != 0) say("-ppn", std::to_string(per_node()));
   if (const char* const bind = binding("none", "hwthread", "core", "l3cache", "numa", "socket")) say("-bind-to", bind);

@@ -27,6 +27,13 @@ Host read_entry(const std::string& entry) {
   return host;
 }
 
+[[noreturn]] void refuse_word(const std::string& path, const std::string& word, const std::string& line) {
+  const std::string meant = nearest(up_to(word, '='), {"slots", "max_slots"});
+  throw UsageError("unknown word '" + word + "' in the line '" + line + "' of the file of hosts '" + path +
+                   "': a line is HOST [slots=N] [max_slots=N]" +
+                   (meant.empty() ? "" : "; did you mean " + meant + "=N?"));
+}
+
 // A host that is there several times has the slots of all.
 void add(std::vector<Host>& hosts, const Host& host) {
   const auto same = [&](const Host& one) { return one.name == host.name; };
@@ -78,9 +85,13 @@ std::vector<Host> read_host_file(const std::string& path) {
         host.slots += slot_count(value, line);
       else if (name == "max_slots" || name == "max-slots" || name == "slots_max")
         host.limit += slot_count(value, line);
+      else
+        refuse_word(path, words[i], line);
     }
     add(hosts, host);
   }
+  if (hosts.empty())
+    throw UsageError("the file of hosts '" + path + "' names no host: write one a line, HOST [slots=N]");
   return hosts;
 }
 

@@ -28,6 +28,8 @@ int Input::terminal() const {
   return foreground && rest_.empty() ? STDIN_FILENO : -1;
 }
 
+bool Input::waits_for_terminal() const { return writer_ >= 0 && tcgetpgrp(STDIN_FILENO) != getpgrp(); }
+
 int Input::pipe_for_rest() const { return writer_ >= 0 && !rest_.empty() ? writer_ : -1; }
 
 void Input::read_terminal() {

@@ -18,6 +18,8 @@ class Input {
 
   // Of the terminal, while we hand on what is typed and the pipe has room; else -1. The caller polls it.
   int terminal() const;
+  // Whether somebody else has the terminal. Nothing tells when it is ours again (a shell's fg), so the caller looks now and then.
+  bool waits_for_terminal() const;
   // Of the pipe, while it is full; else -1. The caller polls it for room.
   int pipe_for_rest() const;
 

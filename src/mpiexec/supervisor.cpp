@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 constexpr auto interrupt_grace = 1000ms;  // a program may want to write down what it has
 constexpr auto last_wait = 800ms;         // after SIGKILL, for what the kernel can't end at once
 constexpr auto sweep_every = 20ms;        // killing a parent brings its children to us
+constexpr auto terminal_retry = 200ms;    // until the terminal, which somebody else has, is asked for again
 constexpr auto file_retry = 10ms;         // until a file of a rank's output that takes nothing is tried again
 constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
 
@@ -201,6 +202,7 @@ int Supervisor::milliseconds_to_next_deadline() const {
   for (const Stream& stream : streams_) {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
+  if (input_.waits_for_terminal()) next = std::min(next, Clock::now() + terminal_retry);
   if (files_.waiting()) next = std::min(next, Clock::now() + file_retry);
   if (coordinator_ != nullptr) next = std::min(next, coordinator_->next_beat());
   if (next == Clock::time_point::max()) return -1;

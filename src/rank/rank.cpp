@@ -222,7 +222,7 @@ static Error bring_up(Rank& rank) {
   }
   rank.machine.crowded = job.machine_ranks() > job.usable_cores();
   if (Error e = check_initial_errhandler()) return e;
-  tool::prepare_report();
+  if (Error e = tool::prepare_report(rank)) return e;
   std::string why;
   if (!report_crashes(why)) return fail(MPI_ERR_ARG, "HEDDLE_BACKTRACE%.200s", why.c_str());
   const std::string runtimes = setting("HEDDLE_THREADS");

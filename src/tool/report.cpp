@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include "coll/internal.hpp"
@@ -21,13 +24,17 @@ namespace heddle::tool {
 
 namespace {
 
-bool wanted(const std::string& value) { return !value.empty() && value != "0"; }
-
-// Where the report goes: "" to nowhere, "1" to standard error, anything else is a file.
-std::string destination() {
-  std::string value = setting("HEDDLE_REPORT");
-  return wanted(value) ? value : "";
+// Where a value sends the report: "" to nowhere, "1" to standard error, anything else is a file. Words that other variables
+// take for a switch are no names of files.
+std::string destination_of(const std::string& value) {
+  constexpr std::string_view off[] = {"", "0", "no", "off", "false"}, on[] = {"1", "yes", "on", "true"};
+  if (std::ranges::find(off, value) != std::end(off)) return "";
+  return std::ranges::find(on, value) != std::end(on) ? "1" : value;
 }
+
+bool wanted(const std::string& value) { return !destination_of(value).empty(); }
+
+std::string destination() { return destination_of(setting("HEDDLE_REPORT")); }
 
 void write_all(int fd, const std::string& text) {
   std::size_t done = 0;
@@ -74,8 +81,20 @@ Error gather_and_write(Comm& world, std::string report, const std::vector<std::u
 
 }  // namespace
 
-void prepare_report() {
-  if (!destination().empty()) instruments::switch_on();
+Error prepare_report(const Rank& rank) {
+  const std::string where = destination();
+  if (where.empty()) return success;
+  instruments::switch_on();
+  if (where == "1" || rank.world_rank != 0) return success;
+  const int file = open(where.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0)
+    return fail(
+        MPI_ERR_ARG,
+        "cannot write HEDDLE_REPORT=%.300s: %s. Name a file that can be written, 1 for standard error, or 0 for no "
+        "report",
+        where.c_str(), std::strerror(errno));
+  close(file);
+  return success;
 }
 
 void change_report(const std::string& from, const std::string& to) {

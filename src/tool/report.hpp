@@ -2,6 +2,8 @@
 //
 //     HEDDLE_REPORT=1      to standard error
 //     HEDDLE_REPORT=FILE   to the file, anew
+//     HEDDLE_REPORT=0      to nowhere
+// yes, on and true mean 1; no, off and false mean 0.
 //
 // Rank 0 writes for all, in the order of ranks.
 #pragma once
@@ -16,8 +18,8 @@ struct Rank;
 
 namespace heddle::tool {
 
-// While the library comes up: starts counting if a report is wanted.
-void prepare_report();
+// While the library comes up: starts counting if a report is wanted. Fails if rank 0, which writes it, cannot.
+Error prepare_report(const Rank& rank);
 
 // Somebody has given HEDDLE_REPORT another value meanwhile.
 void change_report(const std::string& from, const std::string& to);

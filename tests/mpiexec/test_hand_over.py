@@ -148,8 +148,14 @@ class HandOver(LauncherTest):
         self.refused("-host", "far", "true", launchers=(), says=["host 'far' is more than this machine", "no prterun, no mpiexec.hydra", "-host localhost"],
                      env={"PATH": str(self.directory)} if os.path.exists("/usr/bin/prterun") or os.path.exists("/usr/bin/mpiexec.hydra") else {})
 
+    def test_mapping(self):
+        for written, told in (("ppr:1:socket", "ppr:1:package"), ("ppr:2:numa:PE=2", "ppr:2:numa:PE=2"), ("core", "core"),
+                              (":PE=2", "slot:PE=2"), ("ppr:2:node", "ppr:2:node")):
+            self.assertIn(f"--map-by {told}:OVERSUBSCRIBE ", self.told("-host", "far1:4,far2:4", "-n", "4", "-map-by", written, "true"))
+
     def test_what_has_no_words_there(self):
-        for option, words in (("-map-by", ("core",)), ("-cpu-set", ("0",)), ("-outfile-pattern", ("out",)), ("-usize", ("3",)), ("-shared-heap", ())):
+        self.refused("-map-by", "core", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-map-by means nothing to mpiexec.hydra"])
+        for option, words in (("-cpu-set", ("0",)), ("-outfile-pattern", ("out",)), ("-usize", ("3",)), ("-shared-heap", ())):
             self.refused(option, *words, "-host", "far", "true", says=[option if option != "-outfile-pattern" else "-output-filename", "leave"])
         self.refused("-s", "none", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-stdin means nothing to mpiexec.hydra"])
         self.refused("-tag-output", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-tag-output means nothing to mpiexec.hydra"])

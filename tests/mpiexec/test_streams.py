@@ -227,6 +227,35 @@ class Input(LauncherTest):
         self.assertEqual(self.finish(process, time.monotonic()).code, 0)
         os.close(ours)
 
+    def test_back_in_the_foreground(self):
+        """A shell's `fg` of a job that runs gives it the terminal, and no signal says so."""
+        shell = ("import os, signal, subprocess, sys\n"
+                 "signal.signal(signal.SIGTTOU, signal.SIG_IGN)\n"
+                 "job = subprocess.Popen(sys.argv[1:], process_group=0)\n"
+                 "os.read(3, 1)\n"
+                 "os.tcsetpgrp(0, job.pid)\n"
+                 "sys.exit(job.wait())\n")
+        ours, theirs = pty.openpty()
+        told, tell = os.pipe()
+        environment = self.environment()
+
+        def lead_session():
+            os.setsid()
+            __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0)
+            os.dup2(told, 3)
+
+        process = subprocess.Popen([sys.executable, "-c", shell, MPIEXEC, "-n", "2", "sh", "-c", "echo up; cat"], stdin=theirs, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, env=environment, close_fds=False, preexec_fn=lead_session)
+        os.close(theirs)
+        self.assertEqual([process.stdout.readline() for _ in range(2)], ["up\n", "up\n"])
+        os.write(tell, b"x")  # fg
+        os.write(ours, b"typed\n")
+        self.assertEqual(process.stdout.readline(), "typed\n")
+        os.write(ours, b"\x04")
+        self.assertEqual(self.finish(process, time.monotonic()).code, 0)
+        for descriptor in (ours, told, tell):
+            os.close(descriptor)
+
     def test_ctrl_c_of_a_terminal(self):
         def attempt() -> Result:
             ours, theirs = pty.openpty()

@@ -20,13 +20,13 @@ MPIEXEC, EXCHANGE, GUIDE = sys.argv[1:4]
 THREADS, MESSAGES = 3, 400
 
 
-def run(ranks: int, *words: str, report: str | None = "1", launch: tuple[str, ...] = (), **more: str):
+def run(ranks: int, *words: str, report: str | None = "1", launch: tuple[str, ...] = (), fails: bool = False, **more: str):
     environment = {k: v for k, v in os.environ.items() if k != "HEDDLE_REPORT"} | more
     if report is not None:
         environment["HEDDLE_REPORT"] = report
     command = [MPIEXEC, "--timeout", "50", "-n", str(ranks), *launch, EXCHANGE, str(THREADS), str(MESSAGES), *words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=55)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode != 0) == fails, done.stderr
     return done
 
 
@@ -98,13 +98,19 @@ class TheReport(unittest.TestCase):
                 self.check_block(block, rank, 2)
 
     def test_file_that_cannot_be_written(self) -> None:
-        said = run(2, report="/nowhere/report").stderr
-        reason = "heddle: HEDDLE_REPORT=/nowhere/report can't be written: No such file or directory"
-        self.assertEqual(said.splitlines(), [reason])
+        """The job says so before it does anything."""
+        done = run(2, report="/nowhere/report", fails=True)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("cannot write HEDDLE_REPORT=/nowhere/report: No such file or directory. Name a file", done.stderr)
 
     def test_silent_by_default(self) -> None:
-        for value in (None, "", "0"):
+        for value in (None, "", "0", "no", "off", "false"):
             self.assertEqual(run(2, report=value).stderr, "")
+
+    def test_words_for_yes(self) -> None:
+        for value in ("yes", "on", "true"):
+            self.assertEqual(len(blocks(run(2, report=value).stderr)), 2)
+            self.assertFalse(Path(value).exists())
 
     def test_sessions_only(self) -> None:
         found = blocks(run(2, "sessions").stderr)
