@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace heddle::lln {
 
@@ -33,6 +34,16 @@ class Names {
       for (; one != nullptr; one = Links::next(*one))
         if (holds(*one)) return one;
     return nullptr;
+  }
+  // `to`, which has no name, takes the one of `from`.
+  void hand_over(T& from, T& to) {
+    for (T** at = &bucket_of(Links::name(from)); *at != nullptr; at = &Links::next(**at)) {
+      if (*at != &from) continue;
+      *at = &to;
+      Links::name(to) = std::exchange(Links::name(from), 0);
+      Links::next(to) = Links::next(from);
+      return;
+    }
   }
   void withdraw(T& one) {
     for (T** at = &bucket_of(Links::name(one)); *at != nullptr; at = &Links::next(**at)) {

@@ -1,12 +1,32 @@
 // Taking operations back (MPI 5.0, section 3.8.4).
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <utility>
 
 #include "message/core.hpp"
 #include "rank/rank.hpp"
 
 namespace heddle::message {
 
-// A send to another node may be taken back later, when its receiver has answered.
+namespace {
+
+constexpr RequestType copy_type{
+    .name = "copy of a send",
+    .start = nullptr,
+    .cancel = nullptr,
+    .finish = nullptr,
+    .destroy =
+        [](Request& request) {
+          delete[] static_cast<std::byte*>(request.state);
+          return success;
+        },
+};
+
+}  // namespace
+
+// A synchronous send to another node may be taken back later, when its receiver has answered.
 bool Core::cancel(Request& request, Wakeups& wakeups) {
   if (request.done.load(std::memory_order_relaxed) == 1) return false;
   if (request.receives ? !matcher_.withdraw(request) : !withdraw(request, wakeups)) return false;
@@ -14,6 +34,43 @@ bool Core::cancel(Request& request, Wakeups& wakeups) {
   request.cancelled = true;
   finish(request, wakeups);
   return true;
+}
+
+// A send to another node of which its receiver has been told cannot be taken back by the sender alone, and the wait for it must not depend on
+// the receiver. The library goes on with a copy of the data; the program's request is done and not cancelled, as that of a message that was
+// short enough to leave at once. False: there is no memory for the copy, or the network has the program's buffer.
+bool Core::go_on_with_copy(Request& send, Wakeups& wakeups) try {
+  auto data = std::make_unique_for_overwrite<std::byte[]>(send.capacity);
+  Request& copy = take_request();
+  copy.owner = Owner::nobody;
+  copy.vni = send.vni;
+  copy.order = 0;
+  if (send.order != 0) {
+    sent_.hand_over(send, copy);
+  } else if (!streams_.hand_over(send, copy)) {
+    (void)give_back_done(copy);
+    return false;
+  }
+  pack(*send.datatype, send.buffer, send.count, 0, data.get(), send.capacity);
+  copy.type = &copy_type;
+  copy.context = send.context;
+  copy.source = send.source;
+  copy.tag = send.tag;
+  copy.peer = send.peer;
+  copy.mode = send.mode;
+  copy.capacity = send.capacity;
+  copy.count = static_cast<MPI_Count>(send.capacity);
+  copy.datatype = predefined_datatype(MPI_BYTE);
+  retain(*copy.datatype);
+  copy.buffer = copy.state = data.release();
+  if (auto of_send = announced_.extract(&send)) {
+    of_send.value() = &copy;
+    announced_.insert(std::move(of_send));
+  }
+  finish(send, wakeups);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;
 }
 
 // A send that has not left, one to ourselves that waits for its receive, or one that its receiver has not taken.
@@ -41,6 +98,7 @@ bool Core::withdraw(Request& send, Wakeups& wakeups) {
     announced_.erase(&send);
     return true;
   }
+  if (!is_synchronous(send) && go_on_with_copy(send, wakeups)) return false;
   const std::uint64_t name = send.order;
   if (name == 0) return false;  // its receiver has answered
   send_control(send.peer, lln::Header{lln::MessageKind::retract, 0, 0, 0}, &name, sizeof name, wakeups);

@@ -257,6 +257,7 @@ class Core {
   bool receive(Unexpected& message);
   bool is_withdrawn(const Unexpected& message);
   bool withdraw(Request& send, Wakeups& wakeups);
+  bool go_on_with_copy(Request& send, Wakeups& wakeups);
   void arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups);
   static std::uint64_t name_of_request(const lln::Header& header, const std::byte* payload);
   void forget_claim(Request& request);

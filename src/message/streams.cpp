@@ -103,6 +103,14 @@ bool Streams::arrived(int sender, const Header& header, const std::byte* payload
   return true;
 }
 
+bool Streams::hand_over(const Request& from, Request& to) {
+  lln::Landing* const found = core_.route().landings().find_if(
+      [&](const lln::Landing& landing) { return static_cast<const Stream&>(landing).request == &from; });
+  if (found == nullptr || static_cast<Stream*>(found)->direct) return false;
+  static_cast<Stream*>(found)->request = &to;
+  return true;
+}
+
 void Streams::end(std::uint64_t name, Wakeups& wakeups) {
   Stream* const stream = find(name);
   if (stream == nullptr) return;

@@ -42,6 +42,8 @@ class Streams {
   void accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
   // The receiver of this send wants so much of its data.
   void cleared(Request& send, const Cts& cts);
+  // The data of the first send come from the second one from here on. False: it is not among those whose data go in pieces.
+  bool hand_over(const Request& from, Request& to);
   // A piece has come, and wants to be heard of or not. False: it belongs to nothing that this sender was told of.
   bool arrived(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   // A piece has been heard to have come. False: it makes no sense.
