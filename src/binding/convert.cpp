@@ -25,7 +25,8 @@ int to_int(Kind kind, Handle handle, Handle null) {
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
   if (value < arena::first_user_handle) return static_cast<int>(value);
   const std::uintptr_t address = value & arena::address_mask;
-  const bool in_region = (address - arena::base) >> arena::region_bits == static_cast<std::uintptr_t>(kind);
+  const arena::Extent& extent = arena::extents[static_cast<int>(kind)];
+  const bool in_region = address - extent.start < extent.bytes.load(std::memory_order_relaxed);
   if (in_region && address % alignof(Object) == 0) {
     auto* object = reinterpret_cast<const Object*>(address);
     if (object->handle == value || arena::find_lent(value) != nullptr)

@@ -63,7 +63,7 @@ class PeerMemory {
     const RankRecord& record = job_->record_of(peer);
     const std::uint64_t into = address - record.memory_address.load(std::memory_order_relaxed);
     if (const std::span<std::byte> all = job_->heap(); into < all.size() && n <= all.size() - into)
-      return same_space(peer) ? nullptr : all.data() + into;
+      return same_space(peer) || !job_->memory().reach(all.data() + into, n) ? nullptr : all.data() + into;
     const std::uint64_t start = record.heap_address.load(std::memory_order_relaxed);
     return start == 0 || address < start ? nullptr : see_in_heap(peer, address - start, n);
   }

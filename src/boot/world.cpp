@@ -1,13 +1,15 @@
 #include "boot/world.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <utility>
 
 namespace heddle::boot {
 
-World::World(void* segment, int rank)
-    : header_(static_cast<JobHeader*>(segment)), records_(rank_records(header_)), rank_(rank) {
+World::World(std::shared_ptr<platform::SparseMemory> segment, int rank)
+    : segment_(std::move(segment)),
+      header_(reinterpret_cast<JobHeader*>(segment_->start())),
+      records_(rank_records(header_)),
+      rank_(rank) {
   const RankRecord& own = records_[rank];
   size_ = own.world_size != 0 ? own.world_size : header_->size;
   first_ = own.world_first;
@@ -16,8 +18,6 @@ World::World(void* segment, int rank)
   local_ranks_ = first_ranks(header_)[node + 1] - first_local_;
   heap_ = {memory_of_nodes() + static_cast<std::size_t>(node - header_->first_node) * header_->heap_bytes,
            header_->heap_bytes};
-  // Mostly addresses that nobody has touched, and a core dump would look at each page of them.
-  madvise(heap_.data(), heap_.size(), MADV_DONTDUMP);
 }
 
 int World::node_of(int rank) const {

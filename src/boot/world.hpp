@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "boot/problem.hpp"
 #include "boot/process_set.hpp"
 #include "lln/directory.hpp"
+#include "platform/sparse_memory.hpp"
 
 namespace heddle::boot {
 
@@ -49,13 +52,18 @@ class World : public lln::Directory {
   // What this rank, or another one of its node, is doing; mpiexec and the crash report read it.
   RankRecord& record() const { return record_of(rank_); }
   RankRecord& record_of(int local) const { return records_[local]; }
-  // Zero-filled, the same in every rank of the node, at a different address in each process.
+  // Zero-filled, the same in every rank of the node, at a different address in each process; a part of memory(), which is mapped when somebody
+  // needs it.
   std::span<std::byte> heap() const { return heap_; }
+  platform::SparseMemory& memory() const { return *segment_; }
   // Where the memory of the first node that this segment has begins in it, and behind it that of the others.
   std::byte* memory_of_nodes() const { return reinterpret_cast<std::byte*>(header_) + header_->heap_offset; }
   // Behind all of them: what was decided between nodes (decided.hpp).
   std::byte* behind_memory() const {
-    return memory_of_nodes() + static_cast<std::size_t>(nodes_here(*header_)) * header_->heap_bytes;
+    std::byte* const at = memory_of_nodes() + static_cast<std::size_t>(nodes_here(*header_)) * header_->heap_bytes;
+    if (!segment_->reach(at, segment_->bytes() - static_cast<std::size_t>(at - segment_->start())))
+      throw std::bad_alloc();
+    return at;
   }
 
   // What all ranks of this machine may use together; how many there were when the job began, and with those that were
@@ -101,14 +109,16 @@ class World : public lln::Directory {
   [[noreturn]] virtual void abort(int code, const char* text) = 0;
 
  protected:
-  // `segment` is mapped until the process ends, since calls such as MPI_Abort are allowed after finalization.
-  World(void* segment, int rank);
+  // Of `segment` all before the memory of the nodes has been reached. It is mapped until the process ends, since calls such as MPI_Abort are allowed
+  // after finalization.
+  World(std::shared_ptr<platform::SparseMemory> segment, int rank);
 
   JobHeader& header() const { return *header_; }
 
  private:
   bool has_one_segment() const { return nodes_here(*header_) == nodes(); }
 
+  std::shared_ptr<platform::SparseMemory> segment_;
   JobHeader* header_;
   RankRecord* records_;
   int rank_;

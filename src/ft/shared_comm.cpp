@@ -21,7 +21,9 @@ class Locked {
 };
 
 SharedComm* at(Rank& rank, const boot::SharedComm& entry) {
-  return rank.node->heap().at<SharedComm>(entry.block.load(std::memory_order_relaxed));
+  const node::Offset block = entry.block.load(std::memory_order_relaxed);
+  rank.node->heap().join(block);
+  return rank.node->heap().at<SharedComm>(block);
 }
 
 boot::SharedComm* entry_of(const Rank& rank, Context context) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <stdexcept>
@@ -44,12 +45,14 @@ boot::HostPlan read_plan() {
   return boot::plan_of_text(text);
 }
 
-// The records of the job's ranks; the ranks map the whole segment when they join.
-boot::RankRecord* map_records() {
+// The records of ranks below `end`; the ranks map what they need of the segment when they join.
+boot::RankRecord* map_records(int end) {
   const int fd = number_in_environment(boot::job_fd_variable);
   boot::JobHeader header;
   if (pread(fd, &header, sizeof header, 0) != sizeof header) fail("cannot read the job's segment");
-  void* base = mmap(nullptr, header.heap_offset, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  const std::size_t before = boot::heap_offset(end, header.nodes, header.renumbered != 0);
+  void* base =
+      mmap(nullptr, std::min<std::size_t>(before, header.heap_offset), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) fail("cannot map the job's segment");
   return boot::rank_records(static_cast<boot::JobHeader*>(base));
 }
@@ -72,7 +75,7 @@ void dress_libc(const boot::HostPlan& plan) {
 
 int run(unsigned long tls_bytes, unsigned long tls_alignment) {
   const boot::HostPlan& plan = *new boot::HostPlan(read_plan());  // threads of a rank may outlive this function
-  boot::RankRecord* records = map_records();
+  boot::RankRecord* records = map_records(std::ranges::max(plan.ranks, {}, &boot::HostedRank::rank).rank + 1);
   make_room_for_descriptors();
   dress_libc(plan);
   const Program& program = *new Program(plan, tls_bytes, tls_alignment);

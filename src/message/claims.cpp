@@ -52,15 +52,15 @@ bool Claims::withdraw(Offset claim) {
 bool Claims::receive(node::Heap& heap, Offset claim) {
   if (claim == nowhere) return true;
   State state = State::open;
-  return heap.at<Word>(claim)->state.compare_exchange_strong(state, State::received, std::memory_order_acq_rel);
+  return heap.reached<Word>(claim)->state.compare_exchange_strong(state, State::received, std::memory_order_acq_rel);
 }
 
 bool Claims::is_withdrawn(node::Heap& heap, Offset claim) {
-  return claim != nowhere && heap.at<Word>(claim)->state.load(std::memory_order_acquire) == State::withdrawn;
+  return claim != nowhere && heap.reached<Word>(claim)->state.load(std::memory_order_acquire) == State::withdrawn;
 }
 
 void Claims::drop(node::Heap& heap, Offset claim) {
-  heap.at<Word>(claim)->state.store(State::dropped, std::memory_order_release);
+  heap.reached<Word>(claim)->state.store(State::dropped, std::memory_order_release);
 }
 
 }  // namespace heddle::message

@@ -36,14 +36,15 @@ Offset Heap::allocate(std::size_t bytes, int users, Purpose purpose) {
   if (block == nowhere) return nowhere;
   // Acquires what every earlier user released. The lock alone would do, since the last of them took it; but that may
   // have been another process, whose part in this the thread sanitizer does not see.
-  this->users(block).exchange(static_cast<std::uint32_t>(users), std::memory_order_acquire);
+  const std::uint32_t word = static_cast<std::uint32_t>(c) << class_shift | static_cast<std::uint32_t>(users);
+  this->users(block).exchange(word, std::memory_order_acquire);
   return block;
 }
 
 Offset Heap::take_free(int c) {
   Control& heap = control();
   const Offset block = heap.free[c];
-  if (block == nowhere) return nowhere;
+  if (block == nowhere || !can_reach(block, page << c)) return nowhere;
   (void)users(block).load(std::memory_order_acquire);
   heap.free[c] = *at<Offset>(block);
   return block;
@@ -55,7 +56,7 @@ Offset Heap::take_new(std::size_t size, Purpose purpose) {
   const std::uint64_t top = heap.top.load(std::memory_order_relaxed);
   const Offset block = top != 0 ? top : first_free_;
   const std::uint64_t kept = purpose == Purpose::channel ? 0 : for_channels_ - std::min(for_channels_, heap.channels);
-  if (block + size + kept > bytes_) return nowhere;
+  if (block + size + kept > bytes_ || !can_reach(block, size)) return nowhere;
   heap.top.store(block + size, std::memory_order_relaxed);
   if (purpose == Purpose::channel) heap.channels += size;
   return block;
@@ -71,7 +72,9 @@ Offset Heap::split_larger(int c) {
   return block;
 }
 
+// A block that this process can no longer map is lost: it ran out of addresses.
 void Heap::put_free(Offset block, int c) {
+  if (!can_reach(block, sizeof(Offset))) return;
   Control& heap = control();
   *at<Offset>(block) = heap.free[c];
   heap.free[c] = block;
@@ -79,7 +82,7 @@ void Heap::put_free(Offset block, int c) {
 }
 
 void Heap::release(Offset block, std::size_t bytes) {
-  if (users(block).fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if ((users(block).fetch_sub(1, std::memory_order_acq_rel) & count_mask) != 1) return;
   const Guard guard(control().locked, survivor_.rank, [this](std::uint32_t rank) { return survivor_.is_gone(rank); });
   put_free(block, size_class(bytes, page));
 }

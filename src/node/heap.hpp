@@ -11,6 +11,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+
+#include "platform/sparse_memory.hpp"
 
 namespace heddle::node {
 
@@ -32,32 +35,54 @@ class Heap {
   // `base` is where this rank sees the heap; its content is zero before the first rank comes. The `first` bytes at
   // reserved() are not handed out: what lies there needs no pointer to be found. The last `for_channels` bytes are for
   // Purpose::channel alone: the same number for every rank.
-  Heap(std::byte* base, std::size_t bytes, std::size_t first, std::size_t for_channels = 0)
-      : base_(base), bytes_(bytes), first_free_(reserved() + whole_pages(first)), for_channels_(for_channels) {}
+  // `memory`: of which the heap is a part that is mapped when it is needed; null: all of it is mapped.
+  Heap(std::byte* base, std::size_t bytes, std::size_t first, std::size_t for_channels = 0,
+       platform::SparseMemory* memory = nullptr)
+      : base_(base),
+        bytes_(bytes),
+        first_free_(reserved() + whole_pages(first)),
+        for_channels_(for_channels),
+        memory_(memory) {}
 
   // From here on: before any memory is asked for.
   void set_survivor(const Survivor& survivor) { survivor_ = survivor; }
 
   Offset reserved() const { return page + whole_pages(bytes_ / page * sizeof(Users)); }
+  // Maps the lock and what is not handed out. Throws std::bad_alloc.
+  void reach_reserved() const {
+    reach(0, page);
+    reach(reserved(), first_free_ - reserved());
+  }
 
   // Without a channel a rank can't be talked to at all, not even by a collective that others have begun; all else can be refused.
   enum class Purpose : bool { any, channel };
   // At least `bytes`, page aligned, `nowhere` if the segment is full. A block that was used before is not cleared.
   Offset allocate(std::size_t bytes, int users = 1, Purpose purpose = Purpose::any);
   // A user that was told of the block by the one who allocated it. What orders it behind the block's earlier users went
-  // through that process, which the thread sanitizer does not see; here it does.
-  void join(Offset block) const { (void)users(block).load(std::memory_order_acquire); }
+  // through that process, which the thread sanitizer does not see; here it does. Throws std::bad_alloc where the block cannot be mapped.
+  void join(Offset block) const {
+    const std::uint32_t word = users(block).load(std::memory_order_acquire);
+    reach(block, page << (word >> class_shift));
+  }
   // The only user left of a block that two had gives it to both again. False: the other has not released it.
   bool share(Offset block) const {
-    std::uint32_t alone = 1;
-    return users(block).compare_exchange_strong(alone, 2, std::memory_order_acquire, std::memory_order_relaxed);
+    std::uint32_t alone = users(block).load(std::memory_order_relaxed);
+    return (alone & count_mask) == 1 &&
+           users(block).compare_exchange_strong(alone, alone + 1, std::memory_order_acquire, std::memory_order_relaxed);
   }
   // One user is done with the block, and must not touch it any more.
   void release(Offset block, std::size_t bytes);
 
+  // In a block that this process has allocated or joined.
   template <class T>
   T* at(Offset offset) const {
     return reinterpret_cast<T*>(base_ + offset);
+  }
+  // In any block, of which so many bytes from there on are used. Throws std::bad_alloc where they cannot be mapped.
+  template <class T>
+  T* reached(Offset offset, std::size_t bytes = sizeof(T)) const {
+    reach(offset, bytes);
+    return at<T>(offset);
   }
   Offset offset_of(const void* p) const { return static_cast<Offset>(static_cast<const std::byte*>(p) - base_); }
 
@@ -73,16 +98,27 @@ class Heap {
   Offset split_larger(int c);
   void put_free(Offset block, int c);
 
+  bool can_reach(Offset offset, std::size_t bytes) const {
+    return memory_ == nullptr || memory_->reach(base_ + offset, bytes);
+  }
+  void reach(Offset offset, std::size_t bytes) const {
+    if (!can_reach(offset, bytes)) throw std::bad_alloc();
+  }
+
   struct Control;
   Control& control() const { return *reinterpret_cast<Control*>(base_); }
-  // Of the block that begins at this page; a table behind the control page, as sparse as the heap.
+  // Of the block that begins at this page: how many there are, and the size class in the upper bits. A table behind the control page, as
+  // sparse as the heap.
   using Users = std::atomic<std::uint32_t>;
-  Users& users(Offset block) const { return at<Users>(page)[block / page]; }
+  static constexpr int class_shift = 24;
+  static constexpr std::uint32_t count_mask = (1U << class_shift) - 1;
+  Users& users(Offset block) const { return *reached<Users>(page + block / page * sizeof(Users)); }
 
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t first_free_ = page;
   std::size_t for_channels_ = 0;
+  platform::SparseMemory* memory_ = nullptr;
   Survivor survivor_;
 };
 

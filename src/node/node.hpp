@@ -53,7 +53,9 @@ class Node {
  public:
   // `heap` is where this rank sees the node's memory. Of it, `for_networks` bytes are laid out by networks, and the last
   // `for_channels` are kept for ways between ranks (Heap::Purpose::channel); both the same for every rank of the node.
-  Node(std::byte* heap, std::size_t bytes, const Place& place, std::size_t for_networks, std::size_t for_channels);
+  // `memory` as Heap has it. Throws std::bad_alloc.
+  Node(std::byte* heap, std::size_t bytes, const Place& place, std::size_t for_networks, std::size_t for_channels,
+       platform::SparseMemory* memory = nullptr);
 
   Heap& heap() { return heap_; }
   // Of size for_networks.

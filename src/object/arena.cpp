@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "object/object.hpp"
+#include "platform/address_range.hpp"
 #include "threads/mutex.hpp"
 
 namespace heddle::arena {
 
-// Far from any address that a program can have, so that no value passes the region test before the arena exists.
-std::uintptr_t base = std::uintptr_t{1} << 63;
+Extent extents[kind_count];
 
 namespace {
 
@@ -26,45 +26,31 @@ struct Region {
   threads::Mutex mutex;
   FreeSlot* free = nullptr;
   std::size_t used = 0;    // bytes from the region's start that were ever handed out
-  std::size_t mapped = 0;  // bytes from the region's start that there are
   std::size_t stride = 0;  // slot size, fixed by the first object
 };
 
 Region regions[kind_count];
-std::once_flag reserved;
+std::once_flag found;
 
-std::byte* region_start(Kind kind) {
-  return reinterpret_cast<std::byte*>(base + (static_cast<std::uintptr_t>(kind) << region_bits));
+platform::AddressRange range;  // of all kinds, side by side
+
+std::byte* region_start(Kind kind) { return range.start() + region_size * static_cast<std::size_t>(kind); }
+
+void find_range() {
+  if (!range.find(region_size * kind_count)) return;
+  for (int kind = 0; kind < kind_count; ++kind)
+    extents[kind].start = reinterpret_cast<std::uintptr_t>(region_start(static_cast<Kind>(kind)));
 }
 
-// Addresses where programs, libraries and heaps do not come to lie.
-constexpr std::uintptr_t far_base = std::uintptr_t{1} << 45;
 constexpr std::size_t growth = std::size_t{1} << 18;
 
-void* map(std::uintptr_t place, std::size_t bytes, int flags) {
-  void* space = mmap(reinterpret_cast<void*>(place), bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
-  if (space != MAP_FAILED) madvise(space, bytes, MADV_NOHUGEPAGE);
-  return space;
-}
-
-// All regions at once; or, where a limit on addresses (ulimit -v) forbids that, only their place, and they grow as they
-// fill.
-void reserve() {
-  void* space = map(0, region_size * kind_count, 0);
-  if (space == MAP_FAILED) {
-    base = far_base;
-    return;
-  }
-  base = reinterpret_cast<std::uintptr_t>(space);
-  for (Region& region : regions) region.mapped = region_size;
-}
-
-void grow(Kind kind, Region& region) {
-  const std::uintptr_t place = reinterpret_cast<std::uintptr_t>(region_start(kind)) + region.mapped;
-  void* space = map(place, growth, MAP_FIXED_NOREPLACE);
-  if (space == MAP_FAILED) throw std::bad_alloc();
-  region.mapped += growth;
+void grow(Kind kind) {
+  Extent& extent = extents[static_cast<int>(kind)];
+  const std::size_t before = extent.bytes.load(std::memory_order_relaxed);
+  const std::size_t at = region_size * static_cast<std::size_t>(kind) + before;
+  if (range.start() == nullptr || !range.map(at, growth)) throw std::bad_alloc();
+  madvise(range.start() + at, growth, MADV_NOHUGEPAGE);
+  extent.bytes.store(before + growth, std::memory_order_release);
 }
 
 constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to - 1) / to * to; }
@@ -72,7 +58,7 @@ constexpr std::size_t round_up(std::size_t n, std::size_t to) { return (n + to -
 }  // namespace
 
 void* take(Kind kind, std::size_t size, std::uint16_t& generation) {
-  std::call_once(reserved, reserve);
+  std::call_once(found, find_range);
   Region& region = regions[static_cast<int>(kind)];
   std::lock_guard guard(region.mutex);
   if (FreeSlot* slot = region.free) {
@@ -82,7 +68,8 @@ void* take(Kind kind, std::size_t size, std::uint16_t& generation) {
   }
   region.stride = round_up(size, 64);
   if (region.used + region.stride > region_size) throw std::bad_alloc();
-  while (region.used + region.stride > region.mapped) grow(kind, region);
+  while (region.used + region.stride > extents[static_cast<int>(kind)].bytes.load(std::memory_order_relaxed))
+    grow(kind);
   void* slot = region_start(kind) + region.used;
   region.used += region.stride;
   generation = 1;
@@ -109,13 +96,15 @@ void* at_index(Kind kind, std::uint32_t index) {
 }
 
 bool find_kind(std::uintptr_t handle, Kind& kind) {
-  const std::uintptr_t distance = (handle & address_mask) - base;
-  if (distance >> region_bits >= kind_count) return false;
-  kind = static_cast<Kind>(distance >> region_bits);
-  Region& region = regions[static_cast<int>(kind)];
-  std::lock_guard guard(region.mutex);
-  const std::uintptr_t offset = distance & (region_size - 1);
-  return offset < region.used && offset % region.stride == 0;
+  for (int i = 0; i < kind_count; ++i) {
+    const std::uintptr_t offset = (handle & address_mask) - extents[i].start;
+    if (offset >= extents[i].bytes.load(std::memory_order_relaxed)) continue;
+    kind = static_cast<Kind>(i);
+    Region& region = regions[i];
+    const std::lock_guard guard(region.mutex);
+    return offset < region.used && offset % region.stride == 0;
+  }
+  return false;
 }
 
 namespace {

@@ -7,8 +7,8 @@
 //     63      48 47                     0
 //     [generation][address in the arena  ]
 //
-// Objects live in one arena of type-stable slots: one region of address space per kind, reserved once and never
-// given back while the process lives. So any value can be tested without touching memory that might be gone: is the
+// Objects live in one arena of type-stable slots: one range of addresses per kind, which grows and is never given back
+// while the process lives. So any value can be tested without touching memory that might be gone: is the
 // address in the region of that kind, and does the slot there say that this very value is its live handle? A freed,
 // foreign, stale or random handle fails the test; a good one costs a subtraction, a shift and a compare on a line
 // that the call reads anyway.
@@ -63,7 +63,12 @@ inline std::uintptr_t make_handle(const Object& object) {
   return reinterpret_cast<std::uintptr_t>(&object) | (std::uintptr_t{object.generation} << 48);
 }
 
-extern std::uintptr_t base;  // of the whole arena; 0 until the first object is made
+// Where the objects of a kind lie, and how many bytes there are: of an address outside nothing is read. 0 bytes before the first object.
+struct Extent {
+  std::uintptr_t start = 0;
+  std::atomic<std::size_t> bytes{0};
+};
+extern Extent extents[kind_count];
 
 // A slot of `size` bytes (the same for every object of a kind), cache-line aligned; throws std::bad_alloc when
 // the region is full. `generation` is where the slot's generation continues.
@@ -137,8 +142,9 @@ void retire(T& object) {
 template <class T>
 T* live_object(std::uintptr_t handle) {
   const std::uintptr_t address = handle & arena::address_mask;
-  const auto kind = static_cast<std::uintptr_t>(T::object_kind);
-  if ((address - arena::base) >> arena::region_bits != kind || address % alignof(T) != 0) return nullptr;
+  const arena::Extent& extent = arena::extents[static_cast<int>(T::object_kind)];
+  if (address - extent.start >= extent.bytes.load(std::memory_order_relaxed) || address % alignof(T) != 0)
+    return nullptr;
   T* object = reinterpret_cast<T*>(address);
   return object->handle == handle ? object : nullptr;
 }

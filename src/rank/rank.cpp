@@ -198,7 +198,7 @@ static Error bring_up(Rank& rank) {
   rank.node.emplace(
       job.heap().data(), job.heap().size(),
       node::Place{rank.world_rank, job.capacity(), job.first_local(), job.local_ranks(), job.first_local_ranks()},
-      lln::bytes_for_networks(job.capacity()), node::bytes_for_channels(job.channel_ranks()));
+      lln::bytes_for_networks(job.capacity()), node::bytes_for_channels(job.channel_ranks()), &job.memory());
   if (rank.node->needs_heavy_fences())
     return fail(
         MPI_ERR_OTHER,

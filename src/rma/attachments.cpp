@@ -16,7 +16,7 @@ node::Heap& heap_of(Window& window) { return p2p::shared_memory(*window.comm.own
 
 std::span<Region> regions(Window& window, const Attachments& attachments) {
   if (attachments.count == 0) return {};
-  return {heap_of(window).at<Region>(attachments.table), attachments.count};
+  return {heap_of(window).reached<Region>(attachments.table, attachments.count * sizeof(Region)), attachments.count};
 }
 
 bool grow(Window& window, Attachments& attachments) {

@@ -146,7 +146,8 @@ Target find_target(Comm& comm, int member, const Description& part, int flavor) 
   const int rank = comm.world_rank(member);
   if (!comm.owner->node->place().is_local(rank) || flavor == MPI_WIN_FLAVOR_DYNAMIC) return target;
   if (!brings_memory(flavor)) {
-    target.base = reinterpret_cast<std::uintptr_t>(p2p::shared_memory(*comm.owner).at<std::byte>(part.base));
+    target.base = reinterpret_cast<std::uintptr_t>(
+        p2p::shared_memory(*comm.owner).reached<std::byte>(part.base, static_cast<std::size_t>(part.size)));
     target.process = boot::this_process;
   } else if (comm.owner->peer_memory.within_reach(rank)) {
     target.base = part.base;

@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 
 namespace heddle::boot {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 // Two ranks that share a segment and have nothing else to tell each other.
 class Pair final : public World {
  public:
-  explicit Pair(void* segment) : World(segment, 0) {}
+  explicit Pair(std::shared_ptr<platform::SparseMemory> segment) : World(std::move(segment), 0) {}
   std::uint64_t agreed(int) const override { return 0; }
   std::uint64_t agree(int, std::uint64_t proposal) override { return proposal; }
   bool ask_launcher(const std::string&, std::string&, Problem&) override { return false; }
@@ -38,14 +40,16 @@ struct Stages {
 class PeerMemoryTest : public testing::Test {
  protected:
   void SetUp() override {
-    segment_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(segment_, MAP_FAILED);
-    auto& header = *new (segment_) JobHeader{};
+    const int file = memfd_create("segment", MFD_CLOEXEC);
+    ASSERT_EQ(ftruncate(file, bytes), 0);
+    segment_ = platform::SparseMemory::make(bytes, file, {});
+    ASSERT_TRUE(segment_ && segment_->reach(segment_->start(), bytes));
+    auto& header = *new (segment_->start()) JobHeader{};
     header.size = header.capacity = 2;
     header.heap_offset = heap_offset(2, 1);
     header.heap_bytes = heap;
     header.nodes = 1;
-    first_ranks(static_cast<JobHeader*>(segment_))[1] = 2;
+    first_ranks(&header)[1] = 2;
     job_.emplace(segment_);
     shared_ = new (job_->heap().data()) Stages;
     job_->record_of(0).host = 0;
@@ -59,7 +63,6 @@ class PeerMemoryTest : public testing::Test {
   void TearDown() override {
     shared_->stage.store(2);
     waitpid(peer_, nullptr, 0);
-    munmap(segment_, bytes);
   }
 
   // 0, or why not; asked anew.
@@ -74,7 +77,7 @@ class PeerMemoryTest : public testing::Test {
 
   Stages* shared_ = nullptr;
   std::optional<Pair> job_;
-  void* segment_ = nullptr;
+  std::shared_ptr<platform::SparseMemory> segment_;
   pid_t peer_ = -1;
 
  private:

@@ -75,8 +75,8 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   Gathered gathered;
   if (!read_nodes(pretended, problem) || !gather(*wireup, pretended, gathered, problem)) return nullptr;
   int agent_rank = number_of(wireup->rank(), gathered.order);
-  void* const segment = gathered.is_agent ? make_node_segment(gathered, *wireup, pretended.nodes > 1, problem)
-                                          : receive_node_segment(gathered.agent, agent_rank, problem);
+  const auto segment = gathered.is_agent ? make_node_segment(gathered, *wireup, pretended.nodes > 1, problem)
+                                         : receive_node_segment(gathered.agent, agent_rank, problem);
   if (segment == nullptr) {
     refuse_all(gathered, problem.text);
     return nullptr;
@@ -93,8 +93,9 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   return joined;
 }
 
-LaunchedWorld::LaunchedWorld(void* segment, std::unique_ptr<Wireup> wireup, Connection agent, int agent_rank)
-    : World(segment, number_in(segment, wireup->rank())),
+LaunchedWorld::LaunchedWorld(std::shared_ptr<platform::SparseMemory> segment, std::unique_ptr<Wireup> wireup,
+                             Connection agent, int agent_rank)
+    : World(segment, number_in(segment->start(), wireup->rank())),
       wireup_(std::move(wireup)),
       member_(std::move(agent), header(), rank(), agent_rank, *this),
       asked_(static_cast<std::size_t>(capacity())) {}

@@ -1,6 +1,7 @@
 #include "boot/launched/node_segment.hpp"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <new>
 #include <set>
+#include <utility>
 
 #include "boot/cores.hpp"
 #include "boot/job.hpp"
@@ -23,11 +25,21 @@ constexpr std::int64_t segment_limit = 150'000;  // milliseconds: longer than an
 // What grows with the ranks of other nodes, for each (doorbells, lists of channels).
 constexpr std::size_t bytes_for_rank = std::size_t{64} << 10;
 
-void* map(int fd, std::size_t bytes, Problem& problem) {
-  void* const base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-  if (base != MAP_FAILED) return base;
+// The file keeps its owner; the memory has a descriptor of its own.
+std::shared_ptr<platform::SparseMemory> map(const Descriptor& file, std::size_t bytes, Problem& problem) {
+  const int own = fcntl(file.get(), F_DUPFD_CLOEXEC, 0);
+  if (own >= 0)
+    if (auto memory = platform::SparseMemory::make(bytes, own, {})) return memory;
   return refuse(problem, "cannot map the job's segment of %zu MiB: %s (a limit on address space, ulimit -v?)",
                 bytes >> 20, std::strerror(errno));
+}
+
+// What lies before the memory of the node.
+bool reach_records(platform::SparseMemory& memory, std::size_t before, Problem& problem) {
+  if (memory.reach(memory.start(), before)) return true;
+  refuse(problem, "cannot map %zu MiB of the job's segment: %s (a limit on address space, ulimit -v?)", before >> 20,
+         std::strerror(errno));
+  return false;
 }
 
 // A file size limit (ulimit -f) counts for memfds too, and its signal would end us without a word.
@@ -59,7 +71,8 @@ void write_cores(JobHeader& header, RankRecord* records, const std::vector<Local
 
 }  // namespace
 
-void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended, Problem& problem) {
+std::shared_ptr<platform::SparseMemory> make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended,
+                                                          Problem& problem) {
   const int size = wireup.size(), nodes = gathered.node_count();
   const auto local = static_cast<int>(gathered.locals.size());
   const std::size_t heap =
@@ -71,30 +84,30 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
   if (!size_file(file.get(), bytes))
     return refuse(problem, "cannot size the job's shared segment (a limit on file size, ulimit -f?): %s",
                   std::strerror(errno));
-  void* const base = map(file.get(), bytes, problem);
-  if (base == nullptr) return nullptr;
+  auto memory = map(file, bytes, problem);
+  if (!memory || !reach_records(*memory, before, problem)) return nullptr;
 
-  auto* const header = new (base) JobHeader{.magic = job_magic,
-                                            .layout = job_layout,
-                                            .size = size,
-                                            .launcher = 0,
-                                            .local_ranks = pretended ? size : local,
-                                            .usable_cores = 1,
-                                            .universe_size = wireup.universe_size(),
-                                            .heap_offset = before,
-                                            .heap_bytes = heap,
-                                            .segment_bytes = bytes,
-                                            .wake_up = measure_wake_up(),
-                                            .nodes = nodes,
-                                            .first_node = gathered.node,
-                                            .renumbered = renumbered ? 1 : 0,
-                                            .teller = {},
-                                            .secret = gathered.secret,
-                                            .capacity = size,
-                                            .spare_ranks = 0,
-                                            .spawned = {},
-                                            .key = random_number(),
-                                            .agreed = {}};
+  auto* const header = new (memory->start()) JobHeader{.magic = job_magic,
+                                                       .layout = job_layout,
+                                                       .size = size,
+                                                       .launcher = 0,
+                                                       .local_ranks = pretended ? size : local,
+                                                       .usable_cores = 1,
+                                                       .universe_size = wireup.universe_size(),
+                                                       .heap_offset = before,
+                                                       .heap_bytes = heap,
+                                                       .segment_bytes = bytes,
+                                                       .wake_up = measure_wake_up(),
+                                                       .nodes = nodes,
+                                                       .first_node = gathered.node,
+                                                       .renumbered = renumbered ? 1 : 0,
+                                                       .teller = {},
+                                                       .secret = gathered.secret,
+                                                       .capacity = size,
+                                                       .spare_ranks = 0,
+                                                       .spawned = {},
+                                                       .key = random_number(),
+                                                       .agreed = {}};
   std::copy(gathered.first_ranks.begin(), gathered.first_ranks.end(), first_ranks(header));
   std::copy(gathered.order.begin(), gathered.order.end(), launcher_ranks(header));
   RankRecord* const records = rank_records(header);
@@ -111,10 +124,10 @@ void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended
       Frame(FrameKind::segment).add(static_cast<std::uint64_t>(bytes)).add(number_of(wireup.rank(), gathered.order));
   for (LocalRank& one : gathered.locals)
     if (one.link.is_open() && !one.link.send_descriptor(frame, file.get())) one.link.close();
-  return base;
+  return memory;
 }
 
-void* receive_node_segment(Connection& agent, int& agent_rank, Problem& problem) {
+std::shared_ptr<platform::SparseMemory> receive_node_segment(Connection& agent, int& agent_rank, Problem& problem) {
   const std::optional<Frame> answer = agent.receive_by(milliseconds_now() + segment_limit);
   const Descriptor file = agent.take_descriptor();
   if (answer && answer->kind() == FrameKind::refused) {
@@ -126,7 +139,10 @@ void* receive_node_segment(Connection& agent, int& agent_rank, Problem& problem)
   Fields fields(*answer);
   const std::uint64_t bytes = fields.long_number();
   agent_rank = fields.index();
-  return map(file.get(), bytes, problem);
+  auto memory = map(file, bytes, problem);
+  if (!memory || !reach_records(*memory, sizeof(JobHeader), problem)) return nullptr;
+  const std::uint64_t before = reinterpret_cast<const JobHeader*>(memory->start())->heap_offset;
+  return reach_records(*memory, before, problem) ? std::move(memory) : nullptr;
 }
 
 }  // namespace heddle::boot

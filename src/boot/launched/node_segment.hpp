@@ -2,15 +2,19 @@
 // whole job, and hands its descriptor to the others.
 #pragma once
 
+#include <memory>
+
 #include "boot/launched/gather.hpp"
 #include "boot/problem.hpp"
 #include "boot/wireup.hpp"
+#include "platform/sparse_memory.hpp"
 
 namespace heddle::boot {
 
-// Where it is mapped; null with the reason.
-void* make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended, Problem& problem);
+// With what lies before the memory of the node; null with the reason.
+std::shared_ptr<platform::SparseMemory> make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended,
+                                                          Problem& problem);
 // The agent's answer, with its rank; null with the reason.
-void* receive_node_segment(Connection& agent, int& agent_rank, Problem& problem);
+std::shared_ptr<platform::SparseMemory> receive_node_segment(Connection& agent, int& agent_rank, Problem& problem);
 
 }  // namespace heddle::boot

@@ -3,12 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <utility>
 
 #include "boot/card.hpp"
 #include "boot/join.hpp"
@@ -33,28 +34,39 @@ bool holds_job(int fd, int launcher) {
          header.launcher == launcher;
 }
 
+// Of mpiexec, whose process has it as long as the job runs.
+struct Inherited {
+  int fd;
+  int launcher;
+};
+std::string path_of(const Inherited& inherited) {
+  return "/proc/" + std::to_string(inherited.launcher) + "/fd/" + std::to_string(inherited.fd);
+}
+
 // A descriptor of the job's segment, close-on-exec. Usually it came by inheritance; a wrapper (Python's
 // subprocess, say) may have closed it on the way, and then it is still there among the open files of mpiexec.
-int open_segment(int inherited, int launcher) {
-  if (holds_job(inherited, launcher)) {
-    fcntl(inherited, F_SETFD, FD_CLOEXEC);
-    return inherited;
+int open_segment(const Inherited& inherited) {
+  if (holds_job(inherited.fd, inherited.launcher)) {
+    fcntl(inherited.fd, F_SETFD, FD_CLOEXEC);
+    return inherited.fd;
   }
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", launcher, inherited);
-  const int fd = open(path, O_RDWR | O_CLOEXEC);
-  if (fd >= 0 && holds_job(fd, launcher)) return fd;
+  const int fd = open(path_of(inherited).c_str(), O_RDWR | O_CLOEXEC);
+  if (fd >= 0 && holds_job(fd, inherited.launcher)) return fd;
   if (fd >= 0) close(fd);
   return -1;
 }
 
-// The whole segment, once for all ranks of this process.
-void* map_segment(int fd, const JobHeader& header) {
+// The segment, once for all ranks of this process, with what lies before the memory of the nodes. Null, with errno: it cannot be mapped.
+std::shared_ptr<platform::SparseMemory> map_segment(const Inherited& inherited, const JobHeader& header, int fd) {
   static std::mutex mutex;
-  static void* mapped = MAP_FAILED;
+  static std::shared_ptr<platform::SparseMemory> mapped;
   const std::lock_guard guard(mutex);
-  if (mapped == MAP_FAILED)
-    mapped = mmap(nullptr, header.segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  if (mapped) {
+    if (fd != inherited.fd) close(fd);
+    return mapped;
+  }
+  auto made = platform::SparseMemory::make(header.segment_bytes, fd, path_of(inherited));
+  if (made && made->reach(made->start(), header.heap_offset)) mapped = std::move(made);
   return mapped;
 }
 
@@ -77,7 +89,7 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
                   getenv(launcher_variable) != nullptr ? getenv(launcher_variable) : "(unset)", rank_variable,
                   getenv(rank_variable) != nullptr ? getenv(rank_variable) : "(unset)");
   }
-  const int fd = open_segment(inherited, launcher);
+  const int fd = open_segment({inherited, launcher});
   if (fd < 0) {
     return refuse(problem,
                   "the environment says rank %d of a job started by mpiexec (pid %d), but descriptor %d does not hold "
@@ -92,13 +104,12 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
   if (rank >= ranks_so_far(header)) {
     return refuse(problem, "%s=%d, but the job has %d ranks", rank_variable, rank, ranks_so_far(header));
   }
-  void* base = map_segment(fd, header);
-  if (base == MAP_FAILED) {
+  std::shared_ptr<platform::SparseMemory> segment = map_segment({inherited, launcher}, header, fd);
+  if (!segment) {
     return refuse(problem, "cannot map the job's segment of %llu MiB: %s (a limit on address space, ulimit -v?)",
                   static_cast<unsigned long long>(header.segment_bytes >> 20), std::strerror(errno));
   }
-  close(fd);
-  std::unique_ptr<MemfdWorld> joined(new MemfdWorld(static_cast<JobHeader*>(base), rank));
+  std::unique_ptr<MemfdWorld> joined(new MemfdWorld(std::move(segment), rank));
   World& job = *joined;
   RankState expected = RankState::running;
   if (!job.record().state.compare_exchange_strong(expected, RankState::inited)) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "boot/launched/frame.hpp"
 #include "boot/problem.hpp"
@@ -27,7 +28,7 @@ class MemfdWorld final : public World {
   bool publish(int vni, std::span<const std::byte> address) override;
 
  private:
-  MemfdWorld(JobHeader* header, int rank) : World(header, rank) {}
+  MemfdWorld(std::shared_ptr<platform::SparseMemory> segment, int rank) : World(std::move(segment), rank) {}
   void tell_launcher(const Frame& frame);
 
   std::mutex mutex_;  // of our own card

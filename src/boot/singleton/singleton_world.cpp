@@ -1,7 +1,6 @@
 #include "boot/singleton/singleton_world.hpp"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -16,11 +15,11 @@ namespace heddle::boot {
 
 std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& problem) {
   const std::size_t bytes = heap_offset(1, 1) + heap_bytes;
-  void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED)
+  const std::shared_ptr<platform::SparseMemory> segment = platform::SparseMemory::make(bytes);
+  if (!segment || !segment->reach(segment->start(), heap_offset(1, 1)))
     return refuse(problem, "cannot map %zu MiB: %s (a limit on address space, ulimit -v?)", bytes >> 20,
                   std::strerror(errno));
-  auto* header = static_cast<JobHeader*>(base);
+  auto* header = reinterpret_cast<JobHeader*>(segment->start());
   header->magic = job_magic;
   header->layout = job_layout;
   header->size = 1;
@@ -39,7 +38,7 @@ std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& pro
   record.cores = header->usable_cores;
   record.pid.store(getpid());
   record.state.store(RankState::inited);
-  return std::unique_ptr<World>(new SingletonWorld(base));
+  return std::unique_ptr<World>(new SingletonWorld(segment));
 }
 
 std::uint64_t SingletonWorld::agree(int word, std::uint64_t proposal) {

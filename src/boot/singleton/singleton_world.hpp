@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "boot/problem.hpp"
 #include "boot/world.hpp"
@@ -23,7 +24,7 @@ class SingletonWorld final : public World {
   bool publish(int, std::span<const std::byte>) override { return true; }
 
  private:
-  explicit SingletonWorld(void* segment) : World(segment, 0) {}
+  explicit SingletonWorld(std::shared_ptr<platform::SparseMemory> segment) : World(std::move(segment), 0) {}
 
   std::atomic<std::uint64_t> agreed_[agreed_words]{};
 };

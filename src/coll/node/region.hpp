@@ -121,9 +121,9 @@ class Region {
   // A member's deposit of the round, or null: it has none.
   std::byte* deposit(Round e, int m) const {
     const node::Offset deposits = member(m).deposits.load(std::memory_order_acquire);
-    return deposits == node::nowhere
-               ? nullptr
-               : p2p::shared_memory(*comm_.owner).at<std::byte>(deposits) + e % slot_sets * deposit_bytes;
+    return deposits == node::nowhere ? nullptr
+                                     : p2p::shared_memory(*comm_.owner).reached<std::byte>(deposits, deposits_bytes) +
+                                           e % slot_sets * deposit_bytes;
   }
   // For whoever fills it: makes it first, or null where there is no memory.
   std::byte* make_deposit(Round e, int m) {
