@@ -116,10 +116,15 @@ Error Cart_sub(Comm& comm, const int remain_dims[], MPI_Comm* newcomm) {
   return success;
 }
 
+// Nobody belongs to a grid without places, or to one that the communicator cannot fill: the standard calls neither erroneous here, as it does
+// for MPI_Cart_create (MPI 5.0, sections 8.5.1 and 8.5.8).
 Error Cart_map(Comm& comm, int ndims, const int dims[], const int periods[], int* newrank) {
-  int processes = 0;
-  if (Error e = count_processes(ndims, dims, comm.size, processes)) return e;
-  *newrank = comm.rank < processes ? comm.rank : MPI_UNDEFINED;
+  *newrank = MPI_UNDEFINED;
+  const int* const negative = std::find_if(dims, dims + ndims, [](int n) { return n < 0; });
+  if (negative != dims + ndims) return fail(MPI_ERR_DIMS, "dims[%td] is %d", negative - dims, *negative);
+  long long places = std::find(dims, dims + ndims, 0) == dims + ndims ? 1 : 0;
+  for (int d = 0; d < ndims && places <= comm.size; ++d) places *= dims[d];
+  if (comm.rank < places && places <= comm.size) *newrank = comm.rank;
   return success;
 }
 

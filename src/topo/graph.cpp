@@ -27,9 +27,7 @@ Error graph_of(const Comm& comm, const Graph*& graph) {
   return graph ? success : fail(MPI_ERR_TOPOLOGY, "comm has no graph topology");
 }
 
-Error check_graph(const Comm& comm, int nnodes, const int index[], const int edges[]) {
-  if (nnodes > comm.size)
-    return fail(MPI_ERR_ARG, "nnodes is %d, but the communicator has %d processes", nnodes, comm.size);
+Error check_graph(int nnodes, const int index[], const int edges[]) {
   for (int node = 0; node < nnodes; ++node) {
     if (index[node] < (node == 0 ? 0 : index[node - 1]))
       return fail(MPI_ERR_ARG, "index[%d] is %d, less than the one before it", node, index[node]);
@@ -47,7 +45,9 @@ Error check_graph(const Comm& comm, int nnodes, const int index[], const int edg
 Error Graph_create(Comm& comm_old, int nnodes, const int index[], const int edges[], int reorder,
                    MPI_Comm* comm_graph) {
   *comm_graph = MPI_COMM_NULL;
-  if (Error e = check_graph(comm_old, nnodes, index, edges)) return e;
+  if (nnodes > comm_old.size)
+    return fail(MPI_ERR_ARG, "nnodes is %d, but the communicator has %d processes", nnodes, comm_old.size);
+  if (Error e = check_graph(nnodes, index, edges)) return e;
   Comm* child = nullptr;
   if (Error e = split(comm_old, comm_old.rank < nnodes ? 0 : MPI_UNDEFINED, comm_old.rank, child)) return e;
   if (!child) return success;
@@ -62,9 +62,10 @@ Error Graph_create(Comm& comm_old, int nnodes, const int index[], const int edge
   return success;
 }
 
+// Nobody belongs to a graph that the communicator cannot fill; see MPI_Cart_map.
 Error Graph_map(Comm& comm, int nnodes, const int index[], const int edges[], int* newrank) {
-  if (Error e = check_graph(comm, nnodes, index, edges)) return e;
-  *newrank = comm.rank < nnodes ? comm.rank : MPI_UNDEFINED;
+  if (Error e = check_graph(nnodes, index, edges)) return e;
+  *newrank = comm.rank < nnodes && nnodes <= comm.size ? comm.rank : MPI_UNDEFINED;
   return success;
 }
 

@@ -108,8 +108,24 @@ void smaller_than_the_communicator() {
   MPI_Comm comm;
   MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 1, &comm);
   check((comm != MPI_COMM_NULL) == (test::rank() < dims[0]), "processes beyond the grid get nothing");
-  int place;
+  int place = -1;
   MPI_Cart_map(MPI_COMM_WORLD, 1, dims, periods, &place);
+  check((place == MPI_UNDEFINED) == (test::rank() >= dims[0]), "processes beyond the grid have no place");
+  // Nobody belongs to a grid without places, or to one that is too large.
+  const int two[] = {0, 0}, none[] = {0}, more[] = {test::size() + 1}, empty[] = {1 << 30, 0},
+            huge[] = {1 << 30, 1 << 30};
+  for (const int* grid : {none, more}) {
+    place = -1;
+    MPI_Cart_map(MPI_COMM_WORLD, 1, grid, periods, &place);
+    equal(place, MPI_UNDEFINED, "a place in a grid that cannot be");
+  }
+  for (const int* grid : {two, empty, huge}) {
+    place = -1;
+    MPI_Cart_map(MPI_COMM_WORLD, 2, grid, two, &place);
+    equal(place, MPI_UNDEFINED, "a place in a grid that cannot be");
+  }
+  MPI_Cart_map(MPI_COMM_WORLD, 0, nullptr, nullptr, &place);
+  equal(place, test::rank() == 0 ? 0 : MPI_UNDEFINED, "the place in a grid of no dimensions");
   if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
   MPI_Cart_create(MPI_COMM_WORLD, 0, nullptr, nullptr, 0, &comm);
   check((comm != MPI_COMM_NULL) == (test::rank() == 0), "a grid of no dimensions is one process");

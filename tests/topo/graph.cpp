@@ -114,6 +114,17 @@ void ring() {
   MPI_Comm_free(&comm);
 }
 
+// Of graphs of as many nodes as there are processes, of fewer and of more, to whom nobody belongs.
+void places() {
+  for (int n = 0; n <= test::size() + 1; ++n) {
+    const std::vector<int> index(static_cast<std::size_t>(n) + 1, 0);
+    const int edge = 0;
+    int place = -1;
+    MPI_Graph_map(MPI_COMM_WORLD, n, index.data(), &edge, &place);
+    equal(place, n <= test::size() && test::rank() < n ? test::rank() : MPI_UNDEFINED, "the place in a graph");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -124,4 +135,5 @@ int main(int argc, char** argv) {
     distributed(random, round % 2 == 0);
   }
   ring();
+  places();
 }
