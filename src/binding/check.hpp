@@ -100,15 +100,15 @@ inline bool are_datatypes(const MPI_Datatype* types, MPI_Count n, bool committed
 }
 
 // Can `count` elements begin at `buffer`? The first addresses are MPI_BOTTOM, which needs a datatype with absolute
-// addresses, and MPI_IN_PLACE, which is dealt with by now wherever it is allowed.
+// addresses, and MPI_IN_PLACE, which is dealt with by now wherever it is allowed. An empty buffer may begin there, too:
+// an empty slice of Rust is at address 1.
 inline bool is_buffer(const void* buffer, MPI_Count count, const Datatype& type) {
   if (reinterpret_cast<std::uintptr_t>(buffer) > 2) [[likely]]
     return true;
-  if (buffer) return false;
-  return count == 0 || type.size == 0 || type.may_be_absolute();
+  return count == 0 || type.size == 0 || (!buffer && type.may_be_absolute());
 }
 inline bool is_buffer(const void* buffer, MPI_Count bytes) {
-  return reinterpret_cast<std::uintptr_t>(buffer) > 2 || (!buffer && bytes == 0);
+  return reinterpret_cast<std::uintptr_t>(buffer) > 2 || bytes == 0;
 }
 
 // Do two buffers surely overlap, because they start with the same byte? A null datatype: the buffer is not looked at.

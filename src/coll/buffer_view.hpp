@@ -66,6 +66,13 @@ struct Blocks {
   }
 
   bool is_regular() const { return shape == Shape::regular; }
+  // Whether the first n have no elements. The arrays are there.
+  bool are_empty(std::size_t n) const {
+    if (is_regular()) return n == 0 || count == 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (counts[i] != 0) return false;
+    return true;
+  }
   BufferView operator[](int i) const {
     const auto n = static_cast<std::size_t>(i);
     if (is_regular()) return run(i, 1);

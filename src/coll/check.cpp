@@ -17,8 +17,17 @@ Error take_op(Schedule& schedule, const Op& op, const Datatype& type) {
   return check_reducible(op, type);
 }
 
+namespace {
+
+Error fail_in_place(const char* name) {
+  return fail(MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which no neighbor has", name);
+}
+
+}  // namespace
+
 Error check_neighbor_blocks(const char* name, const Blocks& blocks, std::size_t n) {
-  if (is_in_place(blocks.base)) return fail(MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which no neighbor has", name);
+  const bool in_place = is_in_place(blocks.base);
+  if (in_place && blocks.is_regular() && !blocks.are_empty(n)) return fail_in_place(name);
   if (blocks.is_regular() || n == 0) return success;
   const bool wide = blocks.shape == Blocks::Shape::wide;
   if (!blocks.counts || !blocks.displs || (wide && !blocks.types)) {
@@ -32,7 +41,7 @@ Error check_neighbor_blocks(const char* name, const Blocks& blocks, std::size_t 
       return fail(MPI_ERR_TYPE, "datatype %zu of %s is null, has been freed, or is not committed", i, name);
     }
   }
-  return success;
+  return in_place && !blocks.are_empty(n) ? fail_in_place(name) : Error(success);
 }
 
 }  // namespace heddle::coll

@@ -70,7 +70,7 @@ Error Scatter::operator()(Schedule& schedule) const {
 
 Error Allgather::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
-  const bool in_place = is_in_place(sendbuf);
+  const bool in_place = !comm.inter && is_in_place(sendbuf);
   const BufferView mine = in_place ? none : piece(sendbuf, sendcount, *sendtype);
   if (comm.inter) {
     inter::allgather(schedule, mine, all);
@@ -91,12 +91,14 @@ Error Allgather::operator()(Schedule& schedule) const {
 
 Error Alltoall::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
-  if (is_in_place(from.base)) {
-    alltoall_in_place(team_of(schedule), to);
+  if (comm.inter) {
+    if (is_in_place(from.base) && !from.are_empty(static_cast<std::size_t>(comm.remote_size)))
+      return fail(MPI_ERR_BUFFER, "sendbuf is MPI_IN_PLACE, which an intercommunicator has no use for");
+    inter::alltoall(schedule, from, to);
     return success;
   }
-  if (comm.inter) {
-    inter::alltoall(schedule, from, to);
+  if (is_in_place(from.base)) {
+    alltoall_in_place(team_of(schedule), to);
     return success;
   }
   const Team team = team_of(schedule);
