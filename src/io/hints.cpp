@@ -18,6 +18,14 @@ bool parse(std::string_view text, std::int64_t least, std::int64_t& value) {
   return true;
 }
 
+// Of a length: no buffer is longer than that, whatever is asked for.
+constexpr std::int64_t longest = std::int64_t{1} << 30;
+bool parse_length(std::string_view text, std::int64_t least, std::int64_t& value) {
+  if (!parse(text, least, value)) return false;
+  value = std::min(value, longest);
+  return true;
+}
+
 bool parse(std::string_view text, int least, int& value) {
   std::int64_t number = 0;
   if (!parse(text, static_cast<std::int64_t>(least), number) || number > 1 << 30) return false;
@@ -56,13 +64,13 @@ void Hints::set(const Info* info) {
     } else if (key == "cb_config_list") {
       (void)parse_list(value, cb_per_node);
     } else if (key == "cb_buffer_size" || key == "io_ompio_bytes_per_agg") {
-      (void)parse(value, std::int64_t{4096}, cb_buffer_size);
+      (void)parse_length(value, 4096, cb_buffer_size);
     } else if (key == "ind_rd_buffer_size") {
-      (void)parse(value, std::int64_t{4096}, read_buffer);
+      (void)parse_length(value, 4096, read_buffer);
     } else if (key == "ind_wr_buffer_size") {
-      (void)parse(value, std::int64_t{4096}, write_buffer);
+      (void)parse_length(value, 4096, write_buffer);
     } else if (key == "striping_unit") {
-      (void)parse(value, std::int64_t{1}, striping_unit);
+      (void)parse_length(value, 1, striping_unit);
     } else if (key == "romio_cb_read") {
       (void)parse(value, cb_read);
     } else if (key == "romio_cb_write") {

@@ -33,6 +33,16 @@ namespace mpi {
 
 namespace {
 
+// The name without the prefix by which programs tell ROMIO the kind of file system, which we need not know.
+const char* path_of(const char* filename) {
+  static constexpr std::string_view prefixes[] = {
+      "ufs:", "nfs:",   "xfs:", "gpfs:", "lustre:", "panfs:",  "pvfs:",   "pvfs2:",   "hfs:",       "sfs:",
+      "pfs:", "piofs:", "ime:", "daos:", "bgl:",    "zoidfs:", "testfs:", "quobyte:", "bglockless:"};
+  for (const std::string_view prefix : prefixes)
+    if (std::string_view(filename).starts_with(prefix)) return filename + prefix.size();
+  return filename;
+}
+
 Error check_amode(int amode) {
   constexpr unsigned ways = MPI_MODE_RDONLY | MPI_MODE_RDWR | MPI_MODE_WRONLY;
   if (std::popcount(static_cast<unsigned>(amode) & ways) != 1)
@@ -128,7 +138,7 @@ Error File_open(Comm& comm, const char* filename, int amode, const Info* info, M
   File* file = make_object<File>();
   file->comm = own;
   file->amode = amode;
-  file->name = std::string_view(filename).starts_with("ufs:") ? filename + 4 : filename;
+  file->name = path_of(filename);
   own->owner->tables->files.add(*file);
   Errhandler* errhandler = current_rank().tables->file_errhandler.get();
   file->errhandler.set(*errhandler);
@@ -158,7 +168,8 @@ Error File_close(MPI_File* fh) {
 }
 
 Error File_delete(const char* filename, const Info* info) {
-  return unlink(filename) == 0 ? success : io::fail_system("delete", filename, errno);
+  const char* const path = path_of(filename);
+  return unlink(path) == 0 ? success : io::fail_system("delete", path, errno);
 }
 
 Error File_get_amode(File& fh, int* amode) {
