@@ -22,6 +22,7 @@ struct Contents {
   // Subarray and darray: the same layout made of simpler types; a reference.
   const Datatype* layout = nullptr;
   std::string name = {};  // MPI_Type_set_name
+  int depth = 1;          // levels of derived datatypes, this one included
 };
 
 // `count` times, `stride` bytes apart, `block` elements of `child` one after the other; the first at `disp`.

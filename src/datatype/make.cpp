@@ -105,9 +105,26 @@ Error describe(Datatype& type, const Contents& contents) {
   return success;
 }
 
+// What goes through a datatype does so by recursion, a level of the datatype for one of the stack, and threads may have small stacks.
+constexpr int most_levels = 500;
+
+Error count_levels(Contents& contents) {
+  const auto add = [&](const Datatype& old) {
+    if (old.contents != nullptr) contents.depth = std::max(contents.depth, old.contents->depth + 1);
+  };
+  for (const Datatype* old : contents.types) add(*old);
+  if (contents.layout != nullptr) add(*contents.layout);
+  if (contents.depth <= most_levels) return success;
+  return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+              "cannot make a datatype of datatypes that are nested in each other %d levels deep: at most %d levels are "
+              "supported. Make it of datatypes that are nested less",
+              contents.depth, most_levels);
+}
+
 }  // namespace
 
 Error make(Contents&& contents, Datatype*& made) {
+  if (Error e = count_levels(contents)) return e;
   Datatype* type = make_object<Datatype>();
   if (Error e = describe(*type, contents)) {
     release(*type);

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -98,6 +100,30 @@ TEST(External, Bytes) {
   Bytes out(8);
   EXPECT_FALSE(datatype::encode_external(*predefined_datatype(MPI_COMPLEX), both, 1, out.data()));
   EXPECT_EQ(out, (Bytes{0x3f, 0x80, 0, 0, 0x40, 0, 0, 0}));
+}
+
+// Both ways, against the compiler's quadruple: every number of the x87's format is one.
+TEST(External, LongDoubleIsExact) {
+  Random random(test_seed());
+  const Datatype& type = *predefined_datatype(MPI_LONG_DOUBLE);
+  std::vector<long double> numbers{0.0L,     -0.0L,         HUGE_VALL,      -HUGE_VALL,      LDBL_MAX,
+                                   LDBL_MIN, LDBL_TRUE_MIN, -LDBL_TRUE_MIN, 1 + LDBL_EPSILON};
+  for (int i = 0; i < 1000; ++i)
+    numbers.push_back(
+        std::ldexp(static_cast<long double>(random()) * 4294967296.0L + static_cast<long double>(random()),
+                   static_cast<int>(pick(random, -16500, 16300))) *
+        (i % 2 == 0 ? 1 : -1));
+  for (const long double number : numbers) {
+    const __float128 wide = number;
+    Bytes expected(sizeof wide), bytes(sizeof wide);
+    std::reverse_copy(reinterpret_cast<const unsigned char*>(&wide), reinterpret_cast<const unsigned char*>(&wide + 1),
+                      expected.begin());
+    EXPECT_FALSE(datatype::encode_external(type, &number, 1, bytes.data()));
+    EXPECT_EQ(bytes, expected) << number;
+    long double back = 0;
+    EXPECT_FALSE(datatype::decode_external(type, &back, 1, bytes.data()));
+    EXPECT_EQ(std::memcmp(&back, &number, 10), 0) << number;
+  }
 }
 
 TEST(External, RefusesWhatDoesNotFit) {
