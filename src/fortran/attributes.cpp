@@ -1,10 +1,10 @@
-// Attributes. A value that Fortran sets is an INTEGER(KIND=MPI_ADDRESS_KIND) and is kept as if it were C's pointer; so C gets the
-// value itself, not its address, of an attribute that Fortran has set.
+// Attributes: keyvals whose functions are Fortran procedures, and values that either language has set (attribute_values.hpp).
 #include <mutex>
 #include <set>
 #include <tuple>
 
 #include "fortran/arguments.hpp"
+#include "fortran/attribute_values.hpp"
 #include "fortran/calls.hpp"
 #include "fortran/predefined.hpp"
 
@@ -12,7 +12,8 @@ namespace heddle::fortran::calls {
 namespace {
 
 struct Functions {
-  Procedure copy, remove;
+  Procedure copy;
+  Procedure remove;  // null: none
   MPI_Aint extra_state;
   bool operator<(const Functions& other) const {
     return std::tie(copy, remove, extra_state) < std::tie(other.copy, other.remove, other.extra_state);
@@ -33,11 +34,18 @@ int copy(Handle object, int keyval, void* state, void* in, void* out, int* flag)
   const auto& functions = *static_cast<Functions*>(state);
   Fint object_number = number(object), key = keyval, copied = logical_false, ierror = MPI_SUCCESS;
   Value extra_state = static_cast<Value>(functions.extra_state);
-  Value value_in = static_cast<Value>(reinterpret_cast<MPI_Aint>(in)), value_out = 0;
+  Value value_in = static_cast<Value>(value_of(in)), value_out = 0;
   call(functions.copy, &object_number, &key, &extra_state, &value_in, &value_out, &copied, &ierror);
   *flag = truth(&copied);
-  if (*flag) *static_cast<MPI_Aint*>(out) = value_out;
+  if (*flag) *static_cast<void**>(out) = keep_value(value_out);
   return to_int(ierror);
+}
+
+template <class Handle>
+int duplicate(Handle, int, void*, void* in, void* out, int* flag) {
+  *flag = 1;
+  *static_cast<void**>(out) = copy_of_value(in);
+  return MPI_SUCCESS;
 }
 
 template <class Handle, class Value>
@@ -45,23 +53,22 @@ int remove(Handle object, int keyval, void* attribute, void* state) {
   const auto& functions = *static_cast<Functions*>(state);
   Fint object_number = number(object), key = keyval, ierror = MPI_SUCCESS;
   Value extra_state = static_cast<Value>(functions.extra_state);
-  Value value = static_cast<Value>(reinterpret_cast<MPI_Aint>(attribute));
-  call(functions.remove, &object_number, &key, &value, &extra_state, &ierror);
+  Value value = static_cast<Value>(value_of(attribute));
+  if (functions.remove) call(functions.remove, &object_number, &key, &value, &extra_state, &ierror);
+  if (ierror == MPI_SUCCESS) forget_value(attribute);
   return to_int(ierror);
 }
 
-// `dup`: C's constant for the function that copies every attribute. That for the functions that do nothing is null.
 template <class Handle, class Value, class Copy, class Remove>
-void create(int (*enter)(Copy*, Remove*, int*, void*), Copy* dup, Procedure copy_fn, Procedure remove_fn, Fint* keyval,
+void create(int (*enter)(Copy*, Remove*, int*, void*), Procedure copy_fn, Procedure remove_fn, Fint* keyval,
             MPI_Aint extra_state, Fint* ierror) {
-  Copy* const c_copy = is_dup(copy_fn) ? dup : is_null_copy(copy_fn) ? nullptr : copy<Handle, Value>;
-  Remove* const c_remove = is_null_delete(remove_fn) ? nullptr : remove<Handle, Value>;
-  give(ierror, enter(c_copy, c_remove, IntOut(keyval), keep(copy_fn, remove_fn, extra_state)));
+  Copy* const c_copy = is_dup(copy_fn) ? duplicate<Handle> : is_null_copy(copy_fn) ? nullptr : copy<Handle, Value>;
+  if (is_null_delete(remove_fn)) remove_fn = nullptr;
+  void* const state = keep(copy_fn, remove_fn, extra_state);
+  give(ierror, enter(c_copy, remove<Handle, Value>, IntOut(keyval), state));
 }
 
-void* pointer(MPI_Aint value) { return reinterpret_cast<void*>(value); }
-
-// What Fortran has for an attribute. C has a pointer to the value of most that are predefined.
+// C has a pointer to the value of most that are predefined.
 MPI_Aint value_of(int keyval, void* attribute) {
   switch (keyval) {
     case MPI_TAG_UB:
@@ -78,8 +85,16 @@ MPI_Aint value_of(int keyval, void* attribute) {
     case MPI_WIN_SIZE:
       return *static_cast<const MPI_Aint*>(attribute);
     default:
-      return reinterpret_cast<MPI_Aint>(attribute);
+      return fortran::value_of(attribute);
   }
+}
+
+template <class Handle>
+void set(int (*enter)(Handle, int, void*), const Fint* object, const Fint* keyval, MPI_Aint value, Fint* ierror) {
+  void* const attribute = keep_value(value);
+  const int code = enter(handle<Handle>(*object), integer(keyval), attribute);
+  if (code != MPI_SUCCESS) forget_value(attribute);
+  give(ierror, code);
 }
 
 template <class Handle, class Value>
@@ -96,35 +111,35 @@ void get(int (*ask)(Handle, int, void*, int*), const Fint* object, const Fint* k
 }  // namespace
 
 void comm_create_keyval(Procedure copy, Procedure remove, Fint* keyval, const MPI_Aint* extra_state, Fint* ierror) {
-  create<MPI_Comm, MPI_Aint>(MPI_Comm_create_keyval, MPI_COMM_DUP_FN, copy, remove, keyval, *extra_state, ierror);
+  create<MPI_Comm, MPI_Aint>(MPI_Comm_create_keyval, copy, remove, keyval, *extra_state, ierror);
 }
 
 void type_create_keyval(Procedure copy, Procedure remove, Fint* keyval, const MPI_Aint* extra_state, Fint* ierror) {
-  create<MPI_Datatype, MPI_Aint>(MPI_Type_create_keyval, MPI_TYPE_DUP_FN, copy, remove, keyval, *extra_state, ierror);
+  create<MPI_Datatype, MPI_Aint>(MPI_Type_create_keyval, copy, remove, keyval, *extra_state, ierror);
 }
 
 void win_create_keyval(Procedure copy, Procedure remove, Fint* keyval, const MPI_Aint* extra_state, Fint* ierror) {
-  create<MPI_Win, MPI_Aint>(MPI_Win_create_keyval, MPI_WIN_DUP_FN, copy, remove, keyval, *extra_state, ierror);
+  create<MPI_Win, MPI_Aint>(MPI_Win_create_keyval, copy, remove, keyval, *extra_state, ierror);
 }
 
 void keyval_create(Procedure copy, Procedure remove, Fint* keyval, const Fint* extra_state, Fint* ierror) {
-  create<MPI_Comm, Fint>(MPI_Comm_create_keyval, MPI_COMM_DUP_FN, copy, remove, keyval, *extra_state, ierror);
+  create<MPI_Comm, Fint>(MPI_Comm_create_keyval, copy, remove, keyval, *extra_state, ierror);
 }
 
 void comm_set_attr(const Fint* comm, const Fint* keyval, const MPI_Aint* value, Fint* ierror) {
-  give(ierror, MPI_Comm_set_attr(handle<MPI_Comm>(*comm), integer(keyval), pointer(*value)));
+  set(MPI_Comm_set_attr, comm, keyval, *value, ierror);
 }
 
 void type_set_attr(const Fint* datatype, const Fint* keyval, const MPI_Aint* value, Fint* ierror) {
-  give(ierror, MPI_Type_set_attr(handle<MPI_Datatype>(*datatype), integer(keyval), pointer(*value)));
+  set(MPI_Type_set_attr, datatype, keyval, *value, ierror);
 }
 
 void win_set_attr(const Fint* win, const Fint* keyval, const MPI_Aint* value, Fint* ierror) {
-  give(ierror, MPI_Win_set_attr(handle<MPI_Win>(*win), integer(keyval), pointer(*value)));
+  set(MPI_Win_set_attr, win, keyval, *value, ierror);
 }
 
 void attr_put(const Fint* comm, const Fint* keyval, const Fint* value, Fint* ierror) {
-  give(ierror, MPI_Comm_set_attr(handle<MPI_Comm>(*comm), integer(keyval), pointer(*value)));
+  set(MPI_Comm_set_attr, comm, keyval, *value, ierror);
 }
 
 void comm_get_attr(const Fint* comm, const Fint* keyval, MPI_Aint* value, Fint* flag, Fint* ierror) {
