@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--include", type=Path, help="where mpi.h and binding/*.hpp go")
+    parser.add_argument("--installed", type=Path, help="where the mpi.h goes that programs include")
     parser.add_argument("--source", type=Path, help="where the C++ sources of the binding go")
     parser.add_argument("--coverage", type=Path, help="where the coverage page goes")
     parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is out of date")
@@ -36,6 +37,8 @@ def main() -> None:
         files[arguments.include / "mpi-ext.h"] = header.render_extensions(mpi)
         files[arguments.include / "binding/functions.hpp"] = interface.functions_header(mpi)
         files[arguments.include / "binding/impl.hpp"] = interface.implementation_header(model)
+    if arguments.installed:
+        files[arguments.installed / "mpi.h"] = header.render(mpi, constants, fortran=True)
     if arguments.source:
         files[arguments.source / "functions.cpp"] = interface.functions_source(mpi)
         for chapter in chapters.names:

@@ -1,7 +1,8 @@
 # mpi.h and the binding, generated from the standard (api/).
 #
 #   heddle_mpi_h       link it to include <mpi.h> and "binding/..."
-#   HEDDLE_GENERATED   where the generated files are: include/ and source/
+#   HEDDLE_GENERATED   where the generated files are: include/, source/, and installed/, the mpi.h that declares C's side of
+#                      Fortran, too (the library and its bindings are compiled with the header of the ABI alone)
 include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
 
 set(HEDDLE_API ${CMAKE_SOURCE_DIR}/api)
@@ -23,12 +24,13 @@ add_custom_command(
   BYPRODUCTS
     ${HEDDLE_GENERATED}/include/mpi.h
     ${HEDDLE_GENERATED}/include/mpi-ext.h
+    ${HEDDLE_GENERATED}/installed/mpi.h
     ${HEDDLE_GENERATED}/include/binding/functions.hpp
     ${HEDDLE_GENERATED}/include/binding/impl.hpp
     ${HEDDLE_GENERATED}/source/functions.cpp
     ${HEDDLE_BINDING_SOURCES}
   COMMAND ${HEDDLE_API_PYTHON} -B ${HEDDLE_API}/generate.py --include ${HEDDLE_GENERATED}/include
-          --source ${HEDDLE_GENERATED}/source
+          --installed ${HEDDLE_GENERATED}/installed --source ${HEDDLE_GENERATED}/source
   COMMAND ${CMAKE_COMMAND} -E touch ${HEDDLE_GENERATED}/stamp
   DEPENDS ${inputs}
   COMMENT "Generating mpi.h and the binding"

@@ -51,7 +51,7 @@ foreach(name heddle mpi mpi-c mpi-cxx)
 endforeach()
 
 # ---- the library and its header (src/mpiexec installs the launcher) ----------------------------------------------------
-install(FILES ${HEDDLE_GENERATED}/include/mpi.h ${HEDDLE_GENERATED}/include/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${HEDDLE_GENERATED}/installed/mpi.h ${HEDDLE_GENERATED}/include/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
 get_property(fortran_libraries GLOBAL PROPERTY HEDDLE_FORTRAN_LIBRARIES)
 add_dependencies(product mpi_abi mpiexec ${modules} ${fortran_libraries})

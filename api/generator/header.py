@@ -1,4 +1,4 @@
-"""mpi.h: the header of the standard ABI."""
+"""mpi.h: the header of the standard ABI, and the one that is installed, which declares C's side of Fortran, too."""
 
 from __future__ import annotations
 
@@ -99,11 +99,49 @@ def _callbacks(standard: Standard, constants: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _prototypes(standard: Standard, prefix: str) -> list[str]:
+def _prototypes(standard: Standard, prefix: str, fortran: bool = False) -> list[str]:
     return [
         call_like(f"{f.result} {prefix}{f.name}(", f.arguments, ");")
         for f in standard.functions
-        if not is_fortran(f)
+        if is_fortran(f) == fortran
+    ]
+
+
+# The sentinels are variables of the Fortran library or of the program, so that a program without Fortran has none of them
+# and still links.
+_FORTRAN_TYPES = """\
+/* ---- Fortran (MPI 5.0, section 19.3), which the ABI leaves to the library: an INTEGER is an int here ---- */
+
+typedef int MPI_Fint;
+
+typedef struct {
+    MPI_Fint MPI_SOURCE;
+    MPI_Fint MPI_TAG;
+    MPI_Fint MPI_ERROR;
+    MPI_Fint MPI_internal[5];
+} MPI_F08_status;
+
+/* Fortran's MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE; null where nothing of the program is Fortran. */
+extern char mpi_fortran_status_ignore_[] __attribute__((weak));
+extern char mpi_fortran_statuses_ignore_[] __attribute__((weak));
+extern char mpi_f08_status_ignore_[] __attribute__((weak));
+extern char mpi_f08_statuses_ignore_[] __attribute__((weak));
+"""
+
+_FORTRAN_SENTINELS = {
+    "MPI_F_STATUS_IGNORE": "((MPI_Fint*) (void*) mpi_fortran_status_ignore_)",
+    "MPI_F_STATUSES_IGNORE": "((MPI_Fint*) (void*) mpi_fortran_statuses_ignore_)",
+    "MPI_F08_STATUS_IGNORE": "((MPI_F08_status*) (void*) mpi_f08_status_ignore_)",
+    "MPI_F08_STATUSES_IGNORE": "((MPI_F08_status*) (void*) mpi_f08_statuses_ignore_)",
+}
+
+
+def _fortran(standard: Standard) -> list[str]:
+    return [
+        _FORTRAN_TYPES,
+        "\n".join(_define(n, v) for n, v in _FORTRAN_SENTINELS.items()) + "\n",
+        "\n".join(_prototypes(standard, "", fortran=True)) + "\n",
+        "\n".join(_prototypes(standard, "P", fortran=True)) + "\n",
     ]
 
 
@@ -136,7 +174,8 @@ def render_extensions(standard: Standard) -> str:
     return "\n".join(parts) + "\n"
 
 
-def render(standard: Standard, constants: dict[str, Any]) -> str:
+def render(standard: Standard, constants: dict[str, Any], fortran: bool = False) -> str:
+    """`fortran`: with what the ABI leaves out of its header."""
     parts = [
         comment(_INTRODUCTION),
         "#ifndef MPI_H_ABI\n#define MPI_H_ABI\n",
@@ -157,6 +196,7 @@ def render(standard: Standard, constants: dict[str, Any]) -> str:
         "\n".join(_prototypes(standard, "")) + "\n",
         "/* ---- The same under the names of the profiling interface ---- */\n",
         "\n".join(_prototypes(standard, "P")) + "\n",
+        *(_fortran(standard) if fortran else []),
         "#if defined(__cplusplus)\n}\n#endif\n\n#endif",
     ]
     return "\n".join(parts) + "\n"
