@@ -111,6 +111,8 @@ inline constexpr std::array variables{
     Variable{"HEDDLE_CC", "COMMAND", "cc", "C compiler that mpicc calls", "guides/your-program.md", Reader::compiler},
     Variable{"HEDDLE_CXX", "COMMAND", "c++", "C++ compiler that mpicxx calls", "guides/your-program.md",
              Reader::compiler},
+    Variable{"HEDDLE_FC", "COMMAND", "gfortran", "Fortran compiler that mpifort calls", "guides/fortran.md",
+             Reader::compiler},
 
     Variable{"HEDDLE_PEERS", "FOLDER", "environments that the tool makes itself",
              "Folder with an environment for each other MPI that heddle bench compares with", "measuring.md",

@@ -30,6 +30,13 @@ for found in "interface F77_HEADER: TRUE" "interface F90_MODULE: TRUE" "interfac
 done
 "$prefix/bin/mpiexec" -n 2 find-mpi-fortran/first | contains -x 'first: right' || fail "a program that CMake has built"
 
+# The variables that wrappers read are known to the launcher and to the library, which report any other that begins as ours do.
+mapfile -t read_by_wrappers < <(grep -oh 'HEDDLE_[A-Z_]*' "$prefix"/bin/mpi{cc,cxx,fort} | sort -u)
+for variable in "${read_by_wrappers[@]}"; do
+  said=$(env "$variable=gcc" "$prefix/bin/mpiexec" -n 1 find-mpi-fortran/first 2>&1)
+  expect "what is said with $variable" "first: right" "$said"
+done
+
 # Compilers that are not there, and that read another format.
 said=$("$mpifort" -fc=no-such-compiler -c a.f90 2>&1) && fail "a compiler that is not there"
 [[ $said == *"there is no Fortran compiler 'no-such-compiler' here"*"apt-get install gfortran"* ]] || fail "no compiler: $said"

@@ -104,7 +104,7 @@ def mpicc(tables: Tables) -> str:
                            "LD_LIBRARY_PATH may name another library of the standard ABI."))
     lines += [".SH OPTIONS", *option_items([o for o in tables.wrapper if o.names[0].startswith("-")]),
               ".PP", plain("Everything else goes to the compiler as it came. mpicxx has -cxx where mpicc has -cc.")]
-    lines += [".SH ENVIRONMENT", *variable_items(tables.variables_of("compiler")),
+    lines += [".SH ENVIRONMENT", *variable_items([v for v in tables.variables_of("compiler") if v.name != "HEDDLE_FC"]),
               *items([(f"{bold('MPICC_CC')}, {bold('MPICH_CC')}, {bold('OMPI_CC')}, {bold('I_MPI_CC')}",
                        plain("The same as HEDDLE_CC, as other MPIs call it; for C++ MPICXX_CXX, MPICH_CXX, OMPI_CXX, I_MPI_CXX."))])]
     lines += [".SH EXIT STATUS", plain("That of the compiler; 127 if there is no compiler.")]
@@ -126,9 +126,9 @@ def mpifort(tables: Tables) -> str:
     lines += [".SH OPTIONS", *option_items([o for o in tables.fortran_wrapper if o.names[0].startswith("-")]),
               ".PP", plain("Everything else goes to the compiler as it came. Without -i8 (or -fdefault-integer-8) INTEGER has 4 bytes; "
                            "with it, compile and link with it.")]
-    lines += [".SH ENVIRONMENT", *items([(bold("HEDDLE_FC"), plain("The Fortran compiler that it calls.")),
-                                         (f"{bold('MPIFORT_FC')}, {bold('MPICH_FC')}, {bold('OMPI_FC')}, {bold('I_MPI_FC')}",
-                                          plain("The same, as other MPIs call it."))])]
+    lines += [".SH ENVIRONMENT", *variable_items([v for v in tables.variables_of("compiler") if v.name == "HEDDLE_FC"]),
+              *items([(f"{bold('MPIFORT_FC')}, {bold('MPICH_FC')}, {bold('OMPI_FC')}, {bold('I_MPI_FC')}",
+                      plain("The same, as other MPIs call it."))])]
     lines += [".SH EXIT STATUS", plain("That of the compiler; 1 if there are no modules for it; 127 if there is no compiler.")]
     lines += [".SH EXAMPLES", *example("mpifort -O2 program.f90 -o program", "Compile and link:")[1:],
               *example("mpifort -i8 program.f90 -o program", "With INTEGERs of 8 bytes:"),

@@ -31,7 +31,7 @@ def page(tables: Tables) -> str:
              "Every option and variable. Generated from the tables that the programs read, as are the manual pages and the completion",
              "(`cmake --build build/release --target reference_page`).", "", "## Variables", "",
              "Read by a rank when it initializes MPI:", "", *variable_table(tables.variables_of("library")),
-             "Read by `mpicc` and `mpicxx`:", "", *variable_table(tables.variables_of("compiler")),
+             "Read by `mpicc`, `mpicxx` and `mpifort`:", "", *variable_table(tables.variables_of("compiler")),
              "Read by `heddle`:", "", *variable_table(tables.variables_of("tool")),
              "## mpiexec", "", "One or two dashes are the same, and `--name=value` is `--name value`.", "",
              *option_table(tables.mpiexec),
