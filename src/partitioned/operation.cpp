@@ -15,6 +15,18 @@ void GiveRequestBack::operator()(Request* request) const {
   p2p::give_back_unstarted(*request);
 }
 
+bool Letter::poll() {
+  if (message->done.load(std::memory_order_acquire) == 0) return false;
+  p2p::give_back(*message);
+  delete this;
+  return true;
+}
+
+void Letter::leave(std::unique_ptr<Letter> letter, Rank& rank) {
+  Letter& left = *letter.release();
+  if (!left.poll()) p2p::start_polling(rank, left);
+}
+
 Operation::Operation(const Arguments& args, Request& request)
     : comm_(args.comm),
       request_(request),

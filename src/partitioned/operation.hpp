@@ -32,6 +32,18 @@ struct Introduction {
   std::uint64_t bytes;  // of one partition
 };
 
+// The message that introduces a sender, on either side. Either side may end before it has left or come, and then it lives until that
+// happens: it takes part in matching whatever becomes of its operation.
+struct Letter final : progress::Pollable {
+  Introduction content{};
+  Request* message = nullptr;
+
+  // Also ends it, when the message is done.
+  bool poll() override;
+  // The operation needs it no longer.
+  static void leave(std::unique_ptr<Letter> letter, Rank& rank);
+};
+
 // What an init call was given.
 struct Arguments {
   void* buffer;

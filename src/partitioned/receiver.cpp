@@ -21,14 +21,15 @@ constinit const RequestType Receiver::type{
 };
 
 Receiver::Receiver(const Arguments& args, Request& request) : Operation(args, request) {
-  introduction_ = &p2p::begun(
-      p2p::irecv(comm(), Plane::partitioned, &sender_, sizeof sender_, *predefined_datatype(MPI_BYTE), peer(), tag()));
+  auto letter = std::make_unique<Letter>();
+  letter->message = &p2p::begun(p2p::irecv(comm(), Plane::partitioned, &letter->content, sizeof letter->content,
+                                           *predefined_datatype(MPI_BYTE), peer(), tag()));
+  introduction_ = std::move(letter);
 }
 
 Receiver::~Receiver() {
-  if (introduction_ == nullptr) return;
-  (void)p2p::cancel(*introduction_);  // if not, it has come
-  p2p::give_back(*introduction_);
+  // Freed before it was started: the sender's init call is matched with this one all the same.
+  if (introduction_ != nullptr) Letter::leave(std::move(introduction_), *comm().owner);
 }
 
 void Receiver::start() {
@@ -43,8 +44,8 @@ void Receiver::start() {
 
 // The sender has introduced itself: now it is known what will come.
 bool Receiver::meet() {
-  if (introduction_->done.load(std::memory_order_acquire) == 0) return false;
-  if (peer() == MPI_PROC_NULL) sender_ = {0, partitions(), partition_bytes()};
+  if (introduction_->message->done.load(std::memory_order_acquire) == 0) return false;
+  sender_ = peer() == MPI_PROC_NULL ? Introduction{0, partitions(), partition_bytes()} : introduction_->content;
   const auto n = static_cast<std::size_t>(sender_.partitions);
   const auto element_bytes = static_cast<std::size_t>(datatype().size);
   messages_ = std::make_unique<Message[]>(n);
@@ -55,8 +56,8 @@ bool Receiver::meet() {
     way_ = Way::staged;
     stage_ = std::make_unique_for_overwrite<std::byte[]>(bytes());
   }
-  p2p::give_back(*introduction_);
-  introduction_ = nullptr;
+  p2p::give_back(*introduction_->message);
+  introduction_.reset();
   met_.store(true, std::memory_order_release);
   return true;
 }

@@ -38,7 +38,7 @@ class Receiver final : public Operation {
   void land(int index);
 
   Introduction sender_{};
-  Request* introduction_ = nullptr;  // of the sender, until it is there
+  std::unique_ptr<Letter> introduction_;  // of the sender, until it is there
   std::atomic<bool> met_{false};
   int posted_ = 0;                 // messages that have been, in this round
   std::size_t arrived_bytes_ = 0;  // in this round

@@ -12,25 +12,12 @@ namespace heddle::partitioned {
 
 namespace {
 
-// Lives until the introduction has left, which may be after the operation.
-struct Letter final : progress::Pollable {
-  Introduction content;
-  Request* message;
-  bool poll() override {
-    if (message->done.load(std::memory_order_acquire) == 0) return false;
-    p2p::give_back(*message);
-    delete this;
-    return true;
-  }
-};
-
 void introduce(const Introduction& content, Comm& comm, int peer, int tag) {
   auto letter = std::make_unique<Letter>();
   letter->content = content;
   letter->message = &p2p::begun(p2p::isend(comm, Plane::partitioned, &letter->content, sizeof content,
                                            *predefined_datatype(MPI_BYTE), peer, tag));
-  Letter& posted = *letter.release();
-  if (!posted.poll()) p2p::start_polling(*comm.owner, posted);
+  Letter::leave(std::move(letter), *comm.owner);
 }
 
 }  // namespace

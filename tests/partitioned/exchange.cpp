@@ -135,6 +135,36 @@ void freed() {
   MPI_Barrier(MPI_COMM_WORLD);  // out is read until here
 }
 
+// A pair that is freed before it starts has been matched all the same, whichever of the two is initialized and freed first.
+void freed_before_start(bool receive_first) {
+  int out[2] = {-1, test::rank()}, in[2] = {-2, -2};
+  MPI_Request sends[2], receives[2];
+  const auto init_receive = [&](int i) {
+    MPI_Precv_init(&in[i], 1, 1, MPI_INT, left(), 7, MPI_COMM_WORLD, MPI_INFO_NULL, &receives[i]);
+    if (i == 0) MPI_Request_free(&receives[0]);
+  };
+  const auto init_send = [&](int i) {
+    MPI_Psend_init(&out[i], 1, 1, MPI_INT, right(), 7, MPI_COMM_WORLD, MPI_INFO_NULL, &sends[i]);
+    if (i == 0) MPI_Request_free(&sends[0]);
+  };
+  for (int i : {0, 1}) {
+    if (receive_first) init_receive(i);
+    MPI_Barrier(MPI_COMM_WORLD);
+    init_send(i);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!receive_first) init_receive(i);
+  }
+  MPI_Start(&receives[1]);
+  MPI_Start(&sends[1]);
+  MPI_Pready(0, sends[1]);
+  MPI_Wait(&receives[1], MPI_STATUS_IGNORE);
+  MPI_Wait(&sends[1], MPI_STATUS_IGNORE);
+  equal(in[1], left(), "data of the second pair");
+  equal(in[0], -2, "buffer of the pair that was freed");
+  MPI_Request_free(&receives[1]);
+  MPI_Request_free(&sends[1]);
+}
+
 void nobody() {
   int in = 4;
   MPI_Request requests[2];
@@ -164,5 +194,7 @@ int main(int argc, char** argv) {
   arrival();
   matching();
   freed();
+  freed_before_start(true);
+  freed_before_start(false);
   nobody();
 }
