@@ -99,6 +99,9 @@ class World : public lln::Directory {
   // Those of the launcher that this rank is a member of.
   virtual std::vector<ProcessSet> process_sets() { return {}; }
 
+  // Whether a rank of this node communicates no longer.
+  bool has_finished(int rank) const { return is_local(rank) && record_of(rank).state.load() > RankState::inited; }
+
   // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that
   // come and go.
   virtual void leave() { record().state.store(RankState::finalized); }

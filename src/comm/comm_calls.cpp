@@ -8,6 +8,7 @@
 #include "object/comm.hpp"
 #include "object/name.hpp"
 #include "object/resolve.hpp"
+#include "p2p/p2p.hpp"
 
 namespace heddle::mpi {
 
@@ -103,8 +104,8 @@ Error Comm_free(MPI_Comm* comm) {
 Error Comm_disconnect(MPI_Comm* comm) {
   Comm& it = *object(*comm);
   if (!it.user_made) return fail(MPI_ERR_COMM, "comm is %s, which cannot be disconnected", it.name.c_str());
-  // Messages that are under way need the communicator no longer, and the library stays up until the process ends, so
-  // there is nothing to wait for but what is in its buffer.
+  // This rank need not call MPI again for the sake of those that it is disconnected from (MPI 5.0, section 11.10.4).
+  p2p::send_deferred(it);
   if (Error e = free_comm(it)) return e;
   *comm = MPI_COMM_NULL;
   return success;

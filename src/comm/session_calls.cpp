@@ -117,6 +117,7 @@ Error Session_finalize(MPI_Session* session) {
   Session& ending = *object(*session);
   if (ending.buffer) ending.buffer->flush();
   ending.buffer.reset();  // groups may keep the session for longer
+  current_rank().engine->send_deferred([](int) { return true; });
   retire(ending);
   *session = MPI_SESSION_NULL;
   release_library(current_rank());

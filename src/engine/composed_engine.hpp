@@ -137,6 +137,16 @@ class ComposedEngine final : public Engine, private progress::Attended {
     help_.reset();
   }
 
+  void send_deferred(lln::FunctionRef<bool(int)> concerns) override {
+    const auto awaited = [&](int peer) { return concerns(peer) && !rank_.job->has_finished(peer); };
+    const auto unsent = [&] {
+      bool any = false;
+      vnis_.for_each([&](auto& vni) { any |= vni.is_anything_unsent(awaited); });
+      return any;
+    };
+    while (unsent())
+      if (!poll_fully().made_progress) sched_yield();
+  }
   bool flush(int& peer) override {
     constexpr std::int64_t limit = std::int64_t{flush_limit} * 1'000'000'000;
     std::int64_t end = platform::Native::now() + limit;

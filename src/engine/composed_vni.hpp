@@ -169,6 +169,11 @@ class ComposedVni final : public Vni {
     run_surely([&](Wakeups&) { peer = core_.slow_peer(); });
     return peer;
   }
+  bool is_anything_unsent(lln::FunctionRef<bool(int)> concerns) override {
+    bool unsent = false;
+    if (core_.any_waiting()) run_surely([&](Wakeups&) { unsent = core_.first_unsent(concerns) >= 0; });
+    return unsent;
+  }
 
  private:
   using Count = instruments::Count;

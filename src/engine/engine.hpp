@@ -10,6 +10,7 @@
 
 #include "boot/wait_record.hpp"
 #include "engine/vni.hpp"
+#include "lln/function_ref.hpp"
 #include "lln/watch.hpp"
 #include "object/request.hpp"
 #include "progress/setting.hpp"
@@ -60,6 +61,9 @@ class Engine : public lln::Watch::Attendant {
   virtual void begin_help(const cpu_set_t& cores, const progress::Setting& setting) = 0;
   virtual void end_help() = 0;
 
+  // Blocks until nothing that has been begun waits for room at a rank for which `concerns` holds, unless that has finished: this rank may
+  // poll no longer.
+  virtual void send_deferred(lln::FunctionRef<bool(int)> concerns) = 0;
   // To other nodes: nobody may poll any longer when this returns. Sends what has been begun. False: for `flush_limit` seconds
   // nothing of it has moved; `peer` is a rank that it is for, or -1.
   virtual bool flush(int& peer) = 0;

@@ -48,6 +48,7 @@ class RevokedVni final : public Vni {
   void prepare_to_sleep() override {}
   void flush() override {}
   int slow_peer() override { return -1; }
+  bool is_anything_unsent(lln::FunctionRef<bool(int)>) override { return false; }
 
  private:
   void end(Request& request) {

@@ -9,6 +9,7 @@
 #include "boot/wait_record.hpp"
 #include "engine/poll_mode.hpp"
 #include "instruments/counters.hpp"
+#include "lln/function_ref.hpp"
 #include "lln/network.hpp"
 #include "object/error.hpp"
 #include "object/request.hpp"
@@ -95,6 +96,8 @@ class Vni {
   virtual void flush() = 0;
   // A peer that has not taken what was sent to it; -1: none is known.
   virtual int slow_peer() = 0;
+  // Whether something waits to be sent to a peer that `concerns` names.
+  virtual bool is_anything_unsent(lln::FunctionRef<bool(int)> concerns) = 0;
 
  private:
   int index_;

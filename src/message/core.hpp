@@ -143,6 +143,15 @@ class Core {
     outbox_.for_each_peer([&](const OutboxPeer& one) { peer = one.peer; });
     return peer;
   }
+  // Under the VNI's protection: a peer that something waits for here, of those that `concerns` names; -1: none.
+  template <class F>
+  int first_unsent(F&& concerns) const {
+    int peer = -1;
+    outbox_.for_each_peer([&](const OutboxPeer& one) {
+      if (concerns(one.peer)) peer = one.peer;
+    });
+    return peer;
+  }
   // From here on sends of `from` bytes and more may be left to idle cores, and no longer. No thread is sending.
   void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
   void end_deferring();

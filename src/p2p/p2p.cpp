@@ -2,6 +2,7 @@
 
 #include <mpi-ext.h>
 
+#include <algorithm>
 #include <new>
 
 #include "engine/asked_models.hpp"
@@ -9,6 +10,7 @@
 #include "engine/vni.hpp"
 #include "message/request_cache.hpp"
 #include "object/faults.hpp"
+#include "object/group.hpp"
 #include "object/status.hpp"
 #include "p2p/begin.hpp"
 #include "p2p/requests.hpp"
@@ -235,6 +237,17 @@ void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const 
 void notify(Rank& rank, int world_rank) { rank.engine->notify(world_rank); }
 
 bool cancel(Request& request) { return protector(current_rank(), request).cancel(request); }
+
+void send_deferred(const Comm& comm) {
+  comm.owner->engine->send_deferred([&comm](int peer) {
+    const auto has_member = [peer](const Group* group) {
+      if (group == nullptr) return false;
+      const auto& ranks = group->world_ranks;
+      return ranks.empty() ? peer < group->size : std::find(ranks.begin(), ranks.end(), peer) != ranks.end();
+    };
+    return has_member(comm.local_group) || has_member(comm.remote_group);
+  });
+}
 
 void begin_serving(Rank& rank) { rank.engine->begin_serving(); }
 void end_serving(Rank& rank) { rank.engine->end_serving(); }

@@ -90,6 +90,9 @@ void notify(Rank& rank, int world_rank);
 // Cancels a send or receive; true if it took effect (it is then done and `cancelled`).
 bool cancel(Request& request);
 
+// Before a call ends after which this rank may poll no longer: blocks until nothing waits for room at a member of the communicator.
+void send_deferred(const Comm& comm);
+
 // From begin_serving() to end_serving() this rank makes progress also while none of its threads is in a call (engine.hpp).
 void begin_serving(Rank& rank);
 void end_serving(Rank& rank);
