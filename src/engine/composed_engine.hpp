@@ -1,6 +1,9 @@
 // The engine that a safety model composes: so many VNIs under one kind of access, and one way of waiting.
 #pragma once
 
+#include <sched.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -144,8 +147,19 @@ class ComposedEngine final : public Engine, private progress::Attended {
       vnis_.for_each([&](auto& vni) { any |= vni.is_anything_unsent(awaited); });
       return any;
     };
-    while (unsent())
-      if (!poll_fully().made_progress) sched_yield();
+    constexpr int most_yields = 1000;  // then the peer computes, and the core is left to it
+    constexpr useconds_t pause = 100;
+    int yields = 0;
+    while (unsent()) {
+      if (poll_fully().made_progress) {
+        yields = 0;
+      } else if (yields < most_yields) {
+        sched_yield();
+        ++yields;
+      } else {
+        usleep(pause);
+      }
+    }
   }
   bool flush(int& peer) override {
     constexpr std::int64_t limit = std::int64_t{flush_limit} * 1'000'000'000;

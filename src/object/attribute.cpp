@@ -1,7 +1,5 @@
 #include "object/attribute.hpp"
 
-#include <algorithm>
-
 namespace heddle {
 
 namespace {
@@ -110,12 +108,20 @@ AttributeSet::~AttributeSet() {
 
 bool AttributeSet::get(int keyval, void*& value) const {
   std::lock_guard guard(mutex_);
-  for (const Attribute& attribute : attributes_) {
-    if (attribute.keyval->number != keyval) continue;
-    value = attribute.value;
-    return true;
+  const auto found = places_.find(keyval);
+  if (found == places_.end()) return false;
+  value = found->second->value;
+  return true;
+}
+
+void AttributeSet::append(const Attribute& attribute) {
+  const auto place = attributes_.insert(attributes_.end(), attribute);
+  try {
+    places_.emplace(attribute.keyval->number, place);
+  } catch (...) {
+    attributes_.erase(place);
+    throw;
   }
-  return false;
 }
 
 Error AttributeSet::set(std::uintptr_t owner, Keyval& keyval, void* value) {
@@ -125,14 +131,12 @@ Error AttributeSet::set(std::uintptr_t owner, Keyval& keyval, void* value) {
     if (Error e = call_delete(keyval, owner, old)) return e;
   }
   std::lock_guard guard(mutex_);
-  const auto same = [&](const Attribute& attribute) { return attribute.keyval == &keyval; };
-  const auto place = std::find_if(attributes_.begin(), attributes_.end(), same);
-  if (place != attributes_.end()) {
-    place->value = value;
+  if (const auto found = places_.find(keyval.number); found != places_.end()) {
+    found->second->value = value;
     return success;
   }
+  append({&keyval, value});
   retain(keyval);
-  attributes_.push_back({&keyval, value});
   return success;
 }
 
@@ -143,11 +147,11 @@ Error AttributeSet::remove(std::uintptr_t owner, const Keyval& keyval) {
   Keyval* removed = nullptr;
   {
     std::lock_guard guard(mutex_);
-    const auto same = [&](const Attribute& attribute) { return attribute.keyval == &keyval; };
-    const auto place = std::find_if(attributes_.begin(), attributes_.end(), same);
-    if (place == attributes_.end()) return success;  // the delete function did it itself
-    removed = place->keyval;
-    attributes_.erase(place);
+    const auto found = places_.find(keyval.number);
+    if (found == places_.end()) return success;  // the delete function did it itself
+    removed = found->second->keyval;
+    attributes_.erase(found->second);
+    places_.erase(found);
   }
   release(*removed);
   return success;
@@ -162,6 +166,7 @@ Error AttributeSet::remove_all(std::uintptr_t owner) {
       if (attributes_.empty()) return first;
       last = attributes_.back();
       attributes_.pop_back();
+      places_.erase(last.keyval->number);
     }
     const Error error = call_delete(*last.keyval, owner, last.value);
     if (!first) first = error;
@@ -169,10 +174,11 @@ Error AttributeSet::remove_all(std::uintptr_t owner) {
   }
 }
 
-std::vector<AttributeSet::Attribute> AttributeSet::snapshot() const {
+AttributeSet::Attributes AttributeSet::snapshot() const {
   std::lock_guard guard(mutex_);
-  for (const Attribute& attribute : attributes_) retain(*attribute.keyval);
-  return attributes_;
+  Attributes copy = attributes_;
+  for (const Attribute& attribute : copy) retain(*attribute.keyval);
+  return copy;
 }
 
 Error AttributeSet::copy_all(std::uintptr_t owner, AttributeSet& to) const {
@@ -182,7 +188,7 @@ Error AttributeSet::copy_all(std::uintptr_t owner, AttributeSet& to) const {
     bool wanted = false;
     if (!error) error = call_copy(*attribute.keyval, owner, attribute.value, copy, wanted);
     if (!error && wanted) {
-      to.attributes_.push_back({attribute.keyval, copy});  // takes the snapshot's reference
+      to.append({attribute.keyval, copy});  // takes the snapshot's reference
     } else {
       release(*attribute.keyval);
     }

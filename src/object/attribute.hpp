@@ -6,9 +6,9 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <list>
 #include <mutex>
 #include <unordered_map>
-#include <vector>
 
 #include "object/error.hpp"
 #include "object/object.hpp"
@@ -77,10 +77,13 @@ struct AttributeSet {
     Keyval* keyval;  // a reference
     void* value;
   };
-  std::vector<Attribute> snapshot() const;  // with references
+  using Attributes = std::list<Attribute>;
+  Attributes snapshot() const;  // with references
+  void append(const Attribute& attribute);
 
   mutable threads::Mutex mutex_;
-  std::vector<Attribute> attributes_;  // in the order of being set
+  Attributes attributes_;                                 // in the order of being set
+  std::unordered_map<int, Attributes::iterator> places_;  // of each, by the number of its key
 };
 
 }  // namespace heddle

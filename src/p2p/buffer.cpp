@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <new>
 
 #include "datatype/datatype.hpp"
@@ -24,15 +25,36 @@ constexpr auto patience = std::chrono::milliseconds(20);
 
 }  // namespace
 
-void SendBuffer::reap() {
-  std::erase_if(blocks_, [](Block& block) {
-    if (block.pins != 0 || block.request->done.load(std::memory_order_acquire) == 0) return false;
-    give_back(*block.request);
-    return true;
-  });
+SendBuffer::Blocks::iterator SendBuffer::erase(Blocks::iterator block) {
+  const bool is_turn = turn_ == block, is_taken = taken_ == block;
+  if (block->request != nullptr) give_back(*block->request);
+  const auto next = blocks_.erase(block);
+  if (is_turn) turn_ = next;
+  if (is_taken) taken_ = next;
+  return next;
 }
 
-std::list<SendBuffer::Block>::iterator SendBuffer::find_room(std::size_t bytes, std::size_t& begin) {
+void SendBuffer::reap() {
+  for (auto block = blocks_.begin(); block != blocks_.end();)
+    block = has_left(*block) ? erase(block) : std::next(block);
+}
+
+SendBuffer::Blocks::iterator SendBuffer::first_before(std::uint64_t mark) {
+  auto block = blocks_.begin();
+  while (block != blocks_.end() && (has_left(*block) || block->serial >= mark))
+    block = has_left(*block) ? erase(block) : std::next(block);
+  return block;
+}
+
+void SendBuffer::reap_next() {
+  for (int i = 0; i < 2 && !blocks_.empty(); ++i) {
+    if (turn_ == blocks_.end()) turn_ = blocks_.begin();
+    const auto block = turn_++;
+    if (has_left(*block)) erase(block);
+  }
+}
+
+SendBuffer::Blocks::iterator SendBuffer::find_room(std::size_t bytes, std::size_t& begin) {
   begin = 0;
   for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
     if (block->begin - begin >= bytes) return block;
@@ -63,19 +85,25 @@ bool SendBuffer::poll(Guard& guard) {
   return true;
 }
 
-bool SendBuffer::make_room(Guard& guard, std::size_t bytes, Block& block, std::list<Block>::iterator& place) {
+bool SendBuffer::make_room(Guard& guard, std::size_t bytes, Block& block, Blocks::iterator& place) {
   // Places begin at multiples of 16; a message takes no more than what is counted for it, so the overhead pays for that.
   const std::size_t need = (bytes + MPI_BSEND_OVERHEAD) / 16 * 16;
   const auto size = static_cast<std::size_t>(size_);
   // The last message may use what is left without rounding, so that a buffer of exactly the right size is enough.
   const std::size_t exactly = bytes + MPI_BSEND_OVERHEAD;
+  const auto fits_there = [&] {
+    block.end = block.begin + need;
+    return place != blocks_.end() ? block.end <= place->begin : block.begin + exactly <= size;
+  };
   const auto fits = [&] {
     reap();
     place = find_room(need, block.begin);
-    block.end = block.begin + need;
-    return place != blocks_.end() || block.begin + exactly <= size;
+    return fits_there();
   };
-  if (fits()) return true;
+  reap_next();
+  block.begin = free_begin_;
+  place = taken_;
+  if (fits_there() || fits()) return true;
   if (exactly > size) return false;
   // What tells that a message has been received may be here and not polled yet, or with another thread that has lost its core.
   using Clock = std::chrono::steady_clock;
@@ -93,7 +121,7 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
   auto place = blocks_.end();
   std::byte* copy = nullptr;
   if (automatic()) {
-    reap();
+    reap_next();
     block.own = std::make_unique_for_overwrite<std::byte[]>(bytes);
     copy = block.own.get();
   } else {
@@ -109,18 +137,19 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
   pack(datatype, buffer, count, 0, copy, bytes);
   // It stands there first: what has been sent must not be forgotten.
   const auto placed = blocks_.insert(place, std::move(block));
+  free_begin_ = placed->end;
+  taken_ = place;
   try {
     placed->request = &isend(comm, Plane::user, copy, static_cast<MPI_Count>(bytes), *predefined_datatype(MPI_BYTE),
                              peer, tag, message::Mode::buffered);
   } catch (const std::bad_alloc&) {
-    blocks_.erase(placed);
+    erase(placed);
     throw;
   }
   Request& request = *placed->request;
   if (request.done.load(std::memory_order_acquire) != 0 && request.error != MPI_SUCCESS) {
     const Error error = explain(request);
-    give_back(request);
-    blocks_.erase(placed);
+    erase(placed);
     return error;
   }
   ++copied_;
@@ -136,10 +165,7 @@ std::optional<bool> SendBuffer::left(std::uint64_t copied) {
   // Progress asks this, also that of a thread which is sending.
   const std::unique_lock guard(mutex_, std::try_to_lock);
   if (!guard) return std::nullopt;
-  reap();
-  return std::ranges::none_of(blocks_, [&](const Block& block) {
-    return block.serial < copied && block.request->done.load(std::memory_order_acquire) == 0;
-  });
+  return first_before(copied) == blocks_.end();
 }
 
 void SendBuffer::flush() {
@@ -147,8 +173,7 @@ void SendBuffer::flush() {
   Guard guard(mutex_);
   const std::uint64_t mark = copied_;
   for (;;) {
-    reap();
-    const auto block = std::ranges::find_if(blocks_, [&](const Block& b) { return b.serial < mark; });
+    const auto block = first_before(mark);
     if (block == blocks_.end()) return;
     ++block->pins;
     guard.unlock();

@@ -40,7 +40,7 @@ class SendBuffer {
     std::size_t begin;
     std::size_t end;
     std::uint64_t serial;  // of the message, in the order of copying
-    Request* request;
+    Request* request = nullptr;
     int pins = 0;                      // threads that wait for the request or test it, outside the mutex: it stays
     std::unique_ptr<std::byte[]> own;  // automatic buffering
   };
@@ -48,11 +48,21 @@ class SendBuffer {
   using Guard = std::unique_lock<threads::Mutex>;
 
   bool automatic() const { return base_ == MPI_BUFFER_AUTOMATIC; }
+  using Blocks = std::list<Block>;
+  bool has_left(const Block& block) const {
+    return block.pins == 0 && block.request->done.load(std::memory_order_acquire) != 0;
+  }
+  // Of a message that has left or was never begun: its place is free.
+  Blocks::iterator erase(Blocks::iterator block);
+  // Erases those that have left: all, or of the next two in turn, so that a send does not pay for all that are here.
   void reap();
+  void reap_next();
+  // The first message of those before `mark` that has not left; the end if there is none. Erases those that have left on the way.
+  Blocks::iterator first_before(std::uint64_t mark);
   // First gap of that size; the end of the buffer if there is none.
-  std::list<Block>::iterator find_room(std::size_t bytes, std::size_t& begin);
+  Blocks::iterator find_room(std::size_t bytes, std::size_t& begin);
   // Where a message of `bytes` fits, if need be once messages that have been received give up their place. False: nowhere.
-  bool make_room(Guard& guard, std::size_t bytes, Block& block, std::list<Block>::iterator& place);
+  bool make_room(Guard& guard, std::size_t bytes, Block& block, Blocks::iterator& place);
   // Polls for the messages that are here, without the mutex meanwhile. False: none is left that could still leave.
   bool poll(Guard& guard);
 
@@ -61,7 +71,10 @@ class SendBuffer {
   threads::Mutex flushing_;  // a request is waited for by one thread at a time
   threads::Mutex mutex_;     // of what follows
   std::uint64_t copied_ = 0;
-  std::list<Block> blocks_;  // in order of place
+  Blocks blocks_;                           // in order of place
+  Blocks::iterator turn_ = blocks_.end();   // of reap_next()
+  std::size_t free_begin_ = 0;              // behind the message that came last: what follows is free as far as ...
+  Blocks::iterator taken_ = blocks_.end();  // ... this block
 };
 
 // Through the buffer of the communicator, or else of its session, or else of the process.
