@@ -63,7 +63,6 @@ LIBRARY = (
     "dtpools/src/dtpools_misc.c dtpools/src/dtpools_init_verify.c dtpools/src/dtpools_desc.c "
     "dtpools/src/dtpools_attr.c dtpools/src/dtpools_custom.c"
 ).split()
-CONVERSIONS = str(pathlib.Path(__file__).resolve().with_name("fortran_conversions.h"))
 NO_ERRORS = re.compile(r"^\s*No [Ee]rrors\s*$")
 SKIPPED = re.compile(r"^\s*Test Skipped\s*$")
 OUTCOMES = ("passed", "failed", "fails on purpose", "passes by surprise")
@@ -242,7 +241,7 @@ class Builder:
             places = (self.sources / folder, self.home / folder, self.sources / folder.replace("f08", "f77"))
             paths.append(str(next((place / file for place in places if (place / file).exists()), file)))
         in_c = [path for path in paths if path.endswith(".c")]
-        compiler = [*self.compiler, "-include", CONVERSIONS, f"-I{self.home}/{folder}", "-DF77_NAME_LOWER_USCORE=1"]
+        compiler = [*self.compiler, f"-I{self.home}/{folder}", "-DF77_NAME_LOWER_USCORE=1"]
         if len(in_c) == len(paths):
             return self.call([*compiler, *paths, "libsingle.a", "-o", output, "-lm", "-lpthread"])
         objects = []

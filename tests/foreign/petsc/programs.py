@@ -60,12 +60,10 @@ def own(run: cells.Run) -> Cell:
 
 
 def rows(options: argparse.Namespace, counts: list[int]) -> list[Row]:
-    make = ["make", f"CPPFLAGS={options.conversions}"]
-
     def selected(patterns: list[str]) -> Callable[[int], list[str]]:
         """In PETSc's language of queries a comma is `or`, and %OR% is `and`: it stands for a |, which shells would see."""
         fields = ",".join("nsize%OR%name" for _ in patterns)
-        test = [*make, "-f", "gmakefile.test", "test", f"query={fields}"]
+        test = ["make", "-f", "gmakefile.test", "test", f"query={fields}"]
         return lambda n: [*test, "queryval=" + ",".join(f"{n}%OR%{pattern}" for pattern in patterns)]
 
     def launched(*program: str) -> Callable[[int], list[str]]:
@@ -75,7 +73,7 @@ def rows(options: argparse.Namespace, counts: list[int]) -> list[Row]:
     modules = sorted(path.stem for path in tests.glob("test_*.py"))
     python = [options.python, str(tests / "runtests.py"), "--no-builddir", "-v", "-i"]
     return [
-        Row("make check", lambda _: [*make, "check"], checked, {counts[0]}),
+        Row("make check", lambda _: ["make", "check"], checked, {counts[0]}),
         *(Row(name, selected(patterns), own, {*counts} - {1}) for name, patterns in OWN.items()),
         *(Row(f"petsc4py {module}", launched(*python, f"^{module}$"), unittests.judge, {*counts}) for module in modules),
     ]
@@ -86,7 +84,6 @@ def main() -> int:
     parser.add_argument("--mpiexec", required=True)
     parser.add_argument("--sources", type=pathlib.Path, required=True, help="PETSc's, where it was built, too")
     parser.add_argument("--python", required=True, help="that has petsc4py")
-    parser.add_argument("--conversions", required=True, help="flags of the C preprocessor, as PETSc was built with")
     parser.add_argument("--logs", type=pathlib.Path, required=True)
     parser.add_argument("--counts", required=True, help='numbers of processes: "1 2"')
     parser.add_argument("--wanted", default="", help="regular expression over the names of rows")
