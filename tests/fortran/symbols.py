@@ -12,6 +12,9 @@ from render import Interface
 # Functions of Fortran, one for all interfaces.
 _SHARED_FUNCTIONS = {"mpi_wtime_", "mpi_wtick_", "mpi_aint_add_", "mpi_aint_diff_"}
 
+# Variables that stand for an argument.
+_SENTINEL = ("mpi_fortran_", "mpi_f08_status")
+
 # Their arguments have a type that only modules can have.
 _WITH_TYPES = {"mpi_status_f2f08_", "mpi_status_f082f_"}
 
@@ -30,6 +33,8 @@ def table(file: Path) -> dict[str, str]:
 
 def _is_of(name: str, interface: Interface) -> bool:
     """Whether programs for the interface use the procedure `name`."""
+    if name.startswith("mpi_f08_status"):
+        return interface.is_f08
     if re.search(r"_f08(ts)?_$", name):
         # The module mpi has this one of mpi_f08, too.
         return interface.is_f08 or (name == "mpi_sizeof_f08ts_" and interface.name == "mpi")
@@ -54,6 +59,6 @@ def never_called(library: Path, programs: Iterable[Path], interface: Interface) 
     missing += [
         f"p{n}"
         for n in ours
-        if not n.startswith("mpi_fortran_") and not n.endswith(callbacks) and exported.get(f"p{n}") != exported[n]
+        if not n.startswith(_SENTINEL) and not n.endswith(callbacks) and exported.get(f"p{n}") != exported[n]
     ]
     return sorted(missing)
