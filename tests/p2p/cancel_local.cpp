@@ -29,9 +29,9 @@ constexpr Case cases[] = {
     {300'000, Receiver::nothing, MPI_Isend},
     {300'000, Receiver::receive_posted, MPI_Isend},
     {300'000, Receiver::receive_posted, MPI_Irsend},
-    {64'000'000, Receiver::receive_matched, MPI_Isend},  // more than a network has room for
+    {16'000'000, Receiver::receive_matched, MPI_Isend},  // more than a network has room for
 };
-constexpr int rounds = 3;
+constexpr int rounds = 2;
 
 char value(int word) { return static_cast<char>('a' + word % 20); }
 
@@ -66,15 +66,19 @@ void send(const Case& what, const test::Board& board, int& phase) {
   MPI_Send(&cancelled, 1, MPI_INT, to, outcome, MPI_COMM_WORLD);
 }
 
+// In blocks with gaps: the network then takes pieces, and not the buffer of the sender.
 void receive(const Case& what, const test::Board& board, int& phase) {
-  std::vector<char> data(static_cast<std::size_t>(what.bytes), '!');
+  const int block = std::min(what.bytes, 1000);
+  MPI_Datatype type;
+  MPI_Type_vector(what.bytes / block, block, 2 * block, MPI_CHAR, &type);
+  MPI_Type_commit(&type);
+  std::vector<char> data(2 * static_cast<std::size_t>(what.bytes), '!');
   const char expected = value(phase);
   MPI_Request request = MPI_REQUEST_NULL;
-  const auto post = [&] { MPI_Irecv(data.data(), what.bytes, MPI_CHAR, 0, tag, MPI_COMM_WORLD, &request); };
+  const auto post = [&] { MPI_Irecv(data.data(), 1, type, 0, tag, MPI_COMM_WORLD, &request); };
   if (what.receiver != Receiver::nothing) post();
   board[seen].store(++phase);
   board.await(left, phase);
-  // The sender goes on as soon as it is told, and nothing is received after that.
   if (what.receiver == Receiver::receive_matched) test_often(request);
   board[seen].store(++phase);
   board.await(left, phase);
@@ -83,9 +87,9 @@ void receive(const Case& what, const test::Board& board, int& phase) {
   if (cancelled == 0 && what.receiver == Receiver::nothing) post();
   if (cancelled != 0 && request != MPI_REQUEST_NULL) MPI_Cancel(&request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
-  const char all = cancelled == 0 ? expected : '!';
-  test::check(std::all_of(data.begin(), data.end(), [&](char c) { return c == all; }),
-              "received or cancelled, as a whole");
+  MPI_Type_free(&type);
+  const auto received = static_cast<std::size_t>(std::count(data.begin(), data.end(), expected));
+  test::equal(received, cancelled == 0 ? data.size() / 2 : 0, "bytes: received or cancelled, as a whole");
 }
 
 }  // namespace
@@ -99,6 +103,7 @@ int main(int argc, char** argv) {
     for (const Case& what : cases) {
       if (what.receiver == Receiver::receive_matched && !with_matched) continue;
       test::rank() == 0 ? send(what, board, phase) : receive(what, board, phase);
+      MPI_Barrier(MPI_COMM_WORLD);  // the sender makes progress for what has not been cancelled
     }
   return 0;
 }
