@@ -45,7 +45,7 @@ struct RequestType {
 enum class Owner : std::uint8_t {
   program,  // a thread that blocks until it is done is its `waiter`
   library,  // a part of something that polls it (progress/pollables.hpp): whoever sleeps for the rank is woken to poll that
-  nobody,   // MPI_Request_free while active: whoever completes it gives it back
+  nobody,  // MPI_Request_free while active: whoever completes it gives it back
 };
 
 struct Request final : Object {

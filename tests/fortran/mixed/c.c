@@ -44,17 +44,25 @@ typedef struct {
 
 static MPI_Fint number(const Objects* o, MPI_Fint kind) {
   switch (kind) {
-    case type_kind: return MPI_Type_c2f(o->type);
-    case win_kind: return MPI_Win_c2f(o->win);
-    default: return MPI_Comm_c2f(o->comm);
+    case type_kind:
+      return MPI_Type_c2f(o->type);
+    case win_kind:
+      return MPI_Win_c2f(o->win);
+    default:
+      return MPI_Comm_c2f(o->comm);
   }
 }
 
 static void set(const Objects* o, MPI_Fint kind, MPI_Fint key, void* value) {
   switch (kind) {
-    case type_kind: MPI_Type_set_attr(o->type, key, value); break;
-    case win_kind: MPI_Win_set_attr(o->win, key, value); break;
-    default: MPI_Comm_set_attr(o->comm, key, value);
+    case type_kind:
+      MPI_Type_set_attr(o->type, key, value);
+      break;
+    case win_kind:
+      MPI_Win_set_attr(o->win, key, value);
+      break;
+    default:
+      MPI_Comm_set_attr(o->comm, key, value);
   }
 }
 
@@ -62,9 +70,14 @@ static void* get(const Objects* o, MPI_Fint kind, MPI_Fint key) {
   void* value = NULL;
   int found = 0;
   switch (kind) {
-    case type_kind: MPI_Type_get_attr(o->type, key, &value, &found); break;
-    case win_kind: MPI_Win_get_attr(o->win, key, &value, &found); break;
-    default: MPI_Comm_get_attr(o->comm, key, &value, &found);
+    case type_kind:
+      MPI_Type_get_attr(o->type, key, &value, &found);
+      break;
+    case win_kind:
+      MPI_Win_get_attr(o->win, key, &value, &found);
+      break;
+    default:
+      MPI_Comm_get_attr(o->comm, key, &value, &found);
   }
   CHECK(found);
   return value;
