@@ -64,6 +64,11 @@ inline constexpr std::array variables{
     Variable{"HEDDLE_REPORT", "0|1|FILE", "0",
              "What threads did with the library, printed at finalization: 1 to standard error, else to that file",
              "guides/your-program.md", Reader::library, false},
+    Variable{"HEDDLE_STRICT_CHAR", "0|1", "0",
+             "Whether arithmetic reductions of MPI_CHAR, which the standard does not define, are errors; else "
+             "characters are "
+             "small integers",
+             "guides/your-program.md"},
     Variable{"HEDDLE_INITIAL_ERRHANDLER", "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
              "mpi_errors_are_fatal",
              "Error handler that communicators begin with, also of errors before there is one; mpiexec sets it for its "

@@ -1,8 +1,13 @@
 #include "op/op.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
+#include <string_view>
+#include <type_traits>
 
 #include "datatype/name.hpp"
 #include "op/kernels.hpp"
@@ -51,6 +56,30 @@ const char* name_of(Code code) {
   return "";
 }
 
+bool is_char(const Datatype& type) { return type.handle == reinterpret_cast<std::uintptr_t>(MPI_CHAR); }
+
+// MPI_CHAR is C's char as a number here; whether it may be one, check_reducible decides (ADR 0094).
+Element number_of(const Datatype& type) {
+  if (!is_char(type)) return type.element;
+  return std::is_signed_v<char> ? Element::i8 : Element::u8;
+}
+
+// The standard defines no arithmetic on characters, but MPICH and Open MPI do, and programs count on it. Whoever relies on it reads so once;
+// in a job of mpiexec from rank 0.
+bool takes_char_for_number(const char* op) {
+  const char* const strict = std::getenv("HEDDLE_STRICT_CHAR");
+  if (strict != nullptr && std::string_view(strict) == "1") return false;
+  static std::atomic_flag told = ATOMIC_FLAG_INIT;
+  const char* const rank = std::getenv("HEDDLE_RANK");
+  if (!told.test_and_set(std::memory_order_relaxed) && (rank == nullptr || std::string_view(rank) == "0"))
+    std::fprintf(
+        stderr,
+        "heddle: %s on MPI_CHAR: MPI 5.0 (section 6.9.2) defines no arithmetic on characters; they are taken for "
+        "small integers, as by other libraries. Use MPI_SIGNED_CHAR; HEDDLE_STRICT_CHAR=1 makes this an error\n",
+        op);
+  return true;
+}
+
 bool reduce_predefined(Code code, const Datatype& type, const void* in, void* inout, std::size_t n) {
   switch (code) {
     case Code::minloc:
@@ -59,9 +88,9 @@ bool reduce_predefined(Code code, const Datatype& type, const void* in, void* in
     case Code::land:
     case Code::lor:
     case Code::lxor:
-      return !type.is_pair() && reduce_logical(code, type.element, in, inout, n);
+      return !type.is_pair() && reduce_logical(code, number_of(type), in, inout, n);
     default:
-      return !type.is_pair() && reduce_arithmetic(code, type.element, in, inout, n);
+      return !type.is_pair() && reduce_arithmetic(code, number_of(type), in, inout, n);
   }
 }
 
@@ -108,7 +137,8 @@ Error check_reducible(const Op& op, const Datatype& type) {
   if (!type.predefined) {
     return fail(MPI_ERR_OP, "%s is defined for predefined datatypes only, and %s is not", name, datatype::label(type));
   }
-  if (op::reduce_predefined(code, type, nullptr, nullptr, 0)) return success;
+  if (op::reduce_predefined(code, type, nullptr, nullptr, 0) && (!op::is_char(type) || op::takes_char_for_number(name)))
+    return success;
   return fail(MPI_ERR_OP, "%s is not defined for %s", name, datatype::label(type));
 }
 

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <random>
 #include <set>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -53,9 +55,16 @@ const std::set<MPI_Datatype> pairs = {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_IN
                                       MPI_SHORT_INT, MPI_2REAL,      MPI_LONG_DOUBLE_INT, MPI_2DOUBLE_PRECISION,
                                       MPI_2INTEGER};
 
+// Beyond the standard, as other libraries, unless HEDDLE_STRICT_CHAR says otherwise.
+bool takes_char(MPI_Datatype type) {
+  const char* strict = std::getenv("HEDDLE_STRICT_CHAR");
+  return type == MPI_CHAR && (strict == nullptr || std::string_view(strict) != "1");
+}
+
 bool in_table(MPI_Op op, MPI_Datatype type) {
   const auto one_of = [=](const auto& ops) { return std::find(std::begin(ops), std::end(ops), op) != std::end(ops); };
-  const bool integer = c_integer.count(type) || fortran_integer.count(type) || multi_language.count(type);
+  const bool integer =
+      c_integer.count(type) || fortran_integer.count(type) || multi_language.count(type) || takes_char(type);
   if (one_of(order)) return integer || floating.count(type);
   if (one_of(arithmetic)) return integer || floating.count(type) || complexes.count(type);
   if (one_of(bitwise)) return integer || type == MPI_BYTE;
@@ -91,6 +100,14 @@ TEST(Table, SaysWhatTheStandardSays) {
   EXPECT_EQ(types, 70);
   EXPECT_EQ(predefined_datatype(MPI_DATATYPE_NULL), nullptr);
   EXPECT_EQ(predefined_op(MPI_OP_NULL), nullptr);
+}
+
+TEST(Table, CharactersAreNoNumbersOnRequest) {
+  setenv("HEDDLE_STRICT_CHAR", "1", 1);
+  EXPECT_EQ(check_reducible(*predefined_op(MPI_SUM), *predefined_datatype(MPI_CHAR)).code(), MPI_ERR_OP);
+  EXPECT_STREQ(error_detail().text, "MPI_SUM is not defined for MPI_CHAR");
+  unsetenv("HEDDLE_STRICT_CHAR");
+  EXPECT_FALSE(check_reducible(*predefined_op(MPI_SUM), *predefined_datatype(MPI_CHAR)));
 }
 
 TEST(Table, DerivedTypesAreForUserOperations) {
@@ -179,6 +196,7 @@ TEST(Integers, AsInC) {
   expect_integer<unsigned long>(MPI_UNSIGNED_LONG);
   expect_integer<unsigned long long>(MPI_UNSIGNED_LONG_LONG);
   expect_integer<signed char>(MPI_SIGNED_CHAR);
+  expect_integer<char>(MPI_CHAR);
   expect_integer<unsigned char>(MPI_UNSIGNED_CHAR);
   expect_integer<std::int8_t>(MPI_INT8_T);
   expect_integer<std::int16_t>(MPI_INT16_T);

@@ -57,6 +57,7 @@ Error check_buffer(const char* argument, const void* buffer) {
 
 // Integers, logicals and bytes can be compared for being the same.
 bool is_comparable(const Datatype& type) {
+  if (type.handle == reinterpret_cast<std::uintptr_t>(MPI_CHAR)) return true;  // as in reductions (ADR 0094)
   switch (class_of(type.element)) {
     case ElementClass::integer:
     case ElementClass::c_logical:
