@@ -141,7 +141,8 @@ void add_meaning(Rank& rank, int code, Text<boot::abort_text_bytes>& text) {
   rank.tables->errors.find_class(code, error_class);
   Text<boot::abort_text_bytes> text;
   text.add("%s failed%s\n", name(function), place_in_job(rank).c_str());
-  add_meaning(rank, code, text);
+  // "Known error that is not in this list" beside a sentence tells nothing.
+  if (code != MPI_ERR_OTHER || sentence[0] == '\0') add_meaning(rank, code, text);
   if (sentence[0] != '\0') text.add("  %s\n", sentence);
   if (const Place where = place_of(responsible); !where.empty()) text.add("  %s\n", where.c_str());
   boot::abort(rank.job.get(), error_class, text.c_str());
