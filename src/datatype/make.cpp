@@ -106,7 +106,7 @@ Error describe(Datatype& type, const Contents& contents) {
 }
 
 // What goes through a datatype does so by recursion, a level of the datatype for one of the stack, and threads may have small stacks.
-constexpr int most_levels = 500;
+constexpr int most_levels = 200;
 
 Error count_levels(Contents& contents) {
   const auto add = [&](const Datatype& old) {
