@@ -59,7 +59,7 @@ void use(MPI_Datatype type, const char* name) {
 }
 
 void nest(const Constructor& constructor) {
-  constexpr int most = 200'000, least = 100;
+  constexpr int most = 200'000, least = 50;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   MPI_Type_contiguous(1, MPI_INT, &type);
   int levels = 1, code = MPI_SUCCESS;
