@@ -29,8 +29,7 @@ int to_int(Kind kind, Handle handle, Handle null) {
   const bool in_region = address - extent.start < extent.bytes.load(std::memory_order_relaxed);
   if (in_region && address % alignof(Object) == 0) {
     auto* object = reinterpret_cast<const Object*>(address);
-    if (object->handle == value || arena::find_lent(value) != nullptr)
-      return first_made + static_cast<int>(arena::index_of(kind, object));
+    if (object->handle == value) return first_made + static_cast<int>(arena::index_of(kind, object));
   }
   return static_cast<int>(reinterpret_cast<std::uintptr_t>(null));
 }
@@ -40,10 +39,7 @@ Handle from_int(Kind kind, int number, Handle null) {
   if (0 <= number && number < first_made) return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(number));
   if (number < 0) return null;
   auto* object = static_cast<const Object*>(arena::at_index(kind, static_cast<std::uint32_t>(number - first_made)));
-  if (object == nullptr) return null;
-  if (object->handle != 0) return reinterpret_cast<Handle>(object->handle);
-  const std::uintptr_t freed = arena::make_handle(*object);
-  return arena::find_lent(freed) != nullptr ? reinterpret_cast<Handle>(freed) : null;
+  return object && object->handle ? reinterpret_cast<Handle>(object->handle) : null;
 }
 
 template <class To, class From>

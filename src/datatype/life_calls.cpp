@@ -54,9 +54,10 @@ Error Type_dup(const Datatype& oldtype, MPI_Datatype* newtype) {
 Error Type_free(MPI_Datatype* datatype) {
   Datatype& type = *object(*datatype);
   if (type.predefined) return fail(MPI_ERR_TYPE, "datatype is %s, which cannot be freed", datatype::label(type));
-  if (type.handle == 0) return fail(MPI_ERR_TYPE, "datatype has been freed, and is valid in this function only");
+  if (arena::is_ended(type)) return fail(MPI_ERR_TYPE, "datatype has been freed, and is valid in this function only");
   if (Error e = delete_attributes(type)) return e;
-  retire(type);
+  arena::end_handle(type);
+  release(type);
   *datatype = MPI_DATATYPE_NULL;
   return success;
 }

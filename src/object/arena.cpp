@@ -109,35 +109,53 @@ bool find_kind(std::uintptr_t handle, Kind& kind) {
 
 namespace {
 
-threads::Mutex lent_mutex;  // of the list, and of the links in it
+threads::Mutex lent_mutex;  // of the list, the links in it, and the handles of objects in it
 LentHandle* lent = nullptr;
+
+bool is_constant(const Object& object) { return object.handle != 0 && object.handle < first_user_handle; }
 
 }  // namespace
 
-Object* find_lent(std::uintptr_t handle) {
-  std::lock_guard guard(lent_mutex);
-  for (const LentHandle* one = lent; one != nullptr; one = one->next_)
-    if (one->value_ == handle) return &one->object_;
-  return nullptr;
+void end_handle(Object& object) {
+  const std::lock_guard guard(lent_mutex);
+  bool is_lent = false;
+  for (LentHandle* one = lent; one != nullptr; one = one->next_)
+    if (&one->object_ == &object) is_lent = one->ended_ = true;
+  if (!is_lent) object.handle = 0;
+}
+
+bool is_ended(const Object& object) {
+  const std::lock_guard guard(lent_mutex);
+  const LentHandle* const one = LentHandle::first_of(object);
+  return one != nullptr && one->ended_;
 }
 
 }  // namespace heddle::arena
 
 namespace heddle {
 
-LentHandle::LentHandle(Object& object)
-    : object_(object),
-      value_(object.handle != 0 && object.handle < arena::first_user_handle ? object.handle
-                                                                            : arena::make_handle(object)) {
-  std::lock_guard guard(arena::lent_mutex);
+LentHandle* LentHandle::first_of(const Object& object) {
+  LentHandle* one = arena::lent;
+  while (one != nullptr && &one->object_ != &object) one = one->next_;
+  return one;
+}
+
+LentHandle::LentHandle(Object& object) : object_(object), value_(object.handle) {
+  if (arena::is_constant(object)) return;
+  const std::lock_guard guard(arena::lent_mutex);
+  const LentHandle* const other = first_of(object);
+  ended_ = other != nullptr ? other->ended_ : object.handle == 0;
+  object.handle = value_ = arena::make_handle(object);
   next_ = std::exchange(arena::lent, this);
   if (next_ != nullptr) next_->previous_ = this;
 }
 
 LentHandle::~LentHandle() {
-  std::lock_guard guard(arena::lent_mutex);
+  if (value_ < arena::first_user_handle) return;
+  const std::lock_guard guard(arena::lent_mutex);
   if (next_ != nullptr) next_->previous_ = previous_;
   (previous_ != nullptr ? previous_->next_ : arena::lent) = next_;
+  if (ended_ && first_of(object_) == nullptr) object_.handle = 0;
 }
 
 }  // namespace heddle

@@ -82,8 +82,10 @@ void* at_index(Kind kind, std::uint32_t index);
 // Whether a value that is no live handle points to where an object lives or has lived, and of which kind; for messages.
 bool find_kind(std::uintptr_t handle, Kind& kind);
 
-// The object of a handle that is lent to a function of the program (LentHandle), or null.
-Object* find_lent(std::uintptr_t handle);
+// The program's free: the handle is invalid from here on, or, if it is lent (LentHandle), from when it is lent no longer.
+void end_handle(Object& object);
+// Whether the handle is valid only because it is lent.
+bool is_ended(const Object& object);
 
 }  // namespace arena
 
@@ -99,10 +101,13 @@ class LentHandle {
   std::uintptr_t value() const { return value_; }
 
  private:
-  friend Object* arena::find_lent(std::uintptr_t handle);
+  friend void arena::end_handle(Object& object);
+  friend bool arena::is_ended(const Object& object);
+  static LentHandle* first_of(const Object& object);
 
   Object& object_;
   std::uintptr_t value_;
+  bool ended_ = false;
   LentHandle* next_ = nullptr;
   LentHandle* previous_ = nullptr;
 };

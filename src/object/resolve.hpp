@@ -30,17 +30,9 @@ inline Comm* object(MPI_Comm handle) {
   return nullptr;
 }
 
-// In a function of the program that was given the handle, a datatype that the program has freed is still one.
-[[gnu::cold, gnu::noinline]] inline Datatype* lent_datatype(std::uintptr_t handle) {
-  return static_cast<Datatype*>(arena::find_lent(handle));
-}
-
 inline Datatype* object(MPI_Datatype handle) {
   const auto value = reinterpret_cast<std::uintptr_t>(handle);
-  if (value >= arena::first_user_handle) {
-    Datatype* const type = live_object<Datatype>(value);
-    return type != nullptr ? type : lent_datatype(value);
-  }
+  if (value >= arena::first_user_handle) return live_object<Datatype>(value);
   return predefined_datatype(handle);
 }
 
