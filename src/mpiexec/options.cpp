@@ -5,7 +5,6 @@
 // are positional between `:`, and the first word that is no option ends them. One or two dashes are the same to us.
 #include "mpiexec/options.hpp"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <span>
@@ -310,27 +309,6 @@ std::vector<OptionHelp> described_options() {
   std::vector<OptionHelp> options;
   for (const Option& option : table) options.push_back({split(option.names, ' '), option.usage, option.help});
   return options;
-}
-
-void print_help() {
-  puts(
-      "Usage: mpiexec [options] -n N program [arguments] [: [options] -n N program [arguments]] ...\n"
-      "Starts MPI ranks on this machine, and on others by the launcher that is there (-host). Options are those of\n"
-      "MPICH's and Open MPI's mpiexec; one or two dashes are the same.\n");
-  for (const Option& option : table) {
-    std::string left;
-    for (const std::string& name : split(option.names, ' ')) left += (left.empty() ? "-" : ", -") + name;
-    if (*option.usage != '\0') left += ' ' + std::string(option.usage);
-    if (left.size() < 26)
-      printf("  %-26s  %s\n", left.c_str(), option.help);
-    else
-      printf("  %s\n  %-26s  %s\n", left.c_str(), "", option.help);
-  }
-  puts(
-      "\nExit code: that of the first rank that failed; 128 + the number of the signal that killed it; 124 after "
-      "-timeout;\n"
-      "1 if output cannot be written or a limit of the machine is met; 2 for a wrong command line; 126 or 127 if a\n"
-      "program cannot be run or found.");
 }
 
 }  // namespace heddle::mpiexec

@@ -91,7 +91,7 @@ struct Options {
 // Throws UsageError.
 Options parse_options(const std::vector<std::string>& arguments);
 
-void print_help();
+void print_help();  // help.cpp
 
 // An option as the help shows it: what manual pages, completion and the reference are made of (describe.cpp).
 struct OptionHelp {

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 import launcher
@@ -180,8 +181,23 @@ class Accepted(LauncherTest):
         options = [i for i, line in enumerate(lines) if line.startswith("  -")]
         self.assertGreater(len(options), 50)
         for i in options:
-            beside, below = lines[i][28:].strip(), lines[i + 1][:28].strip() == "" and lines[i + 1].strip()
+            rest = next(line for line in lines[i + 1:] if not re.match("    -|    [^ ]", line))
+            beside, below = lines[i][28:].strip(), rest[:28].strip() == "" and rest.strip()
             self.assertTrue(beside or below, lines[i])
+
+    def test_help_fits_the_terminal(self):
+        for columns in (70, 80, 100):
+            help_text = self.run_job("--help", env={"COLUMNS": str(columns)}).out
+            self.assertEqual([line for line in help_text.splitlines() if len(line) > columns], [])
+
+    def test_help_shows_each_option_once_the_everyday_ones_first_and_an_example(self):
+        help_text = self.run_job("--help").out
+        everyday, others = help_text.index("Everyday options:"), help_text.index("All other options:")
+        for shown in ("-n, -np, -c N", "-host, -hosts, -H HOST", "-x NAME", "-timeout SECONDS", "-help"):
+            self.assertEqual(help_text.count(f"\n  {shown}"), 1, shown)
+            self.assertTrue(everyday < help_text.index(f"\n  {shown}") < others, shown)
+        self.assertGreater(help_text.index("\n  -genv NAME VALUE"), others)
+        self.assertIn("mpiexec -n 4 ./program", help_text[others:])
 
     def test_verbose(self):
         self.assertIn("mpiexec: started rank 0", self.run_job("-v", "true").err)

@@ -1,8 +1,11 @@
 """Bad input: one clear line on stderr, exit code 2, nothing measured."""
 
+import argparse
 import unittest
 
 from make_believe import Case
+from heddle_tool import cli
+from heddle_tool.cluster import command as cluster
 
 
 class BadInput(Case):
@@ -64,6 +67,18 @@ class Listing(Case):
             code, out, err = self.heddle(option)
             self.assertEqual((code, err), (0, ""))
             self.assertRegex(out, r"^heddle \(Heddle\) [0-9]+\.[0-9]+\.[0-9]+\n$")
+
+    def test_no_help_shows_a_doubled_percent_sign(self):
+        def helps(parser):
+            yield parser.prog, parser.format_help()
+            for action in parser._actions:
+                for below in (action.choices or {}).values() if isinstance(action, argparse._SubParsersAction) else ():
+                    yield from helps(below)
+
+        found = dict([*helps(cli.make_parser()), *helps(cluster.make_parser())])
+        self.assertGreater(len(found), 10)
+        self.assertIn("0.1%", found["heddle bench run"])
+        self.assertEqual([name for name, text in found.items() if "%%" in text], [])
 
     def test_list(self):
         code, out, err = self.heddle("bench", "list")

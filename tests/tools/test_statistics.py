@@ -1,10 +1,12 @@
 """Medians, ratios, and what the criteria make of them."""
 
 import unittest
+from pathlib import Path
 
 import make_believe  # noqa: F401  (finds the package)
-from heddle_tool.bench import breakdown, check, criteria, papers, stats
-from heddle_tool.bench.campaign import Cell
+from heddle_tool.bench import breakdown, check, criteria, papers, stats, table
+from heddle_tool.bench.campaign import Campaign, Cell, Plan
+from heddle_tool.bench.mpis import Mpi
 from heddle_tool.bench.runner import Run
 from heddle_tool.bench.suite import Point, benchmark, human_size, points
 
@@ -25,6 +27,17 @@ class Numbers(unittest.TestCase):
         self.assertEqual((r.low, r.high, r.runs), (2.0, 3.0, 2))
         self.assertAlmostEqual(r.median, 4.0 / 1.5)
         self.assertIsNone(stats.paired_ratio([None], [1.0]))
+
+    def test_a_ratio_of_runs_on_both_sides_decides_nothing(self):
+        self.assertFalse(stats.Summary(1.28, 0.722, 5.66, 5).decides())
+        self.assertTrue(stats.Summary(1.28, 1.0, 5.66, 5).decides())
+        self.assertTrue(stats.Summary(0.5, 0.4, 0.6, 5).decides(0.8))
+        self.assertEqual(table.compared(stats.Summary(1.28, 0.722, 5.66, 5)), "1.28 (0.722..5.66) ?")
+        point = Point(benchmark("latency"), 2)
+        made = Campaign("", Plan([point], [Mpi("heddle", Path(), peer=False), Mpi("a", Path())]), None)
+        for ours, told in (([1.0, 3.0], True), ([3.0, 4.0], False)):
+            made.cells = [cell(point, heddle=ours, a=[2.0, 2.0])]
+            self.assertEqual("decides nothing" in table.report(made), told)
 
     def test_three_digits(self):
         for value, text in ((0.012345, "0.0123"), (1.2345, "1.23"), (12.345, "12.3"), (12345.6, "12,346"), (None, "-"),

@@ -103,7 +103,7 @@ def command_of(parser: argparse.ArgumentParser, words: list[str], about: str) ->
             helps = {a.dest: (a.help or "").replace("%%", "%") for a in action._choices_actions}
             command.below = [command_of(p, [*words, name], helps.get(name, "")) for name, p in action.choices.items()]
         elif action.option_strings:
-            usage = "" if action.nargs == 0 else (action.metavar or action.dest.upper()).replace("%%", "%")
+            usage = "" if action.nargs == 0 else action.metavar or action.dest.upper()
             command.options.append(Option(list(action.option_strings), usage, (action.help or "").replace("%%", "%")))
         else:
             command.arguments.append((action.metavar or action.dest, (action.help or "").replace("%%", "%")))

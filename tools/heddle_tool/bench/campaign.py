@@ -136,11 +136,6 @@ class Campaign:
                 builder.program(point.bench.source, mpi)
         lock = Lock(plan.lock)
         progress = Progress(len(plan.points) * len(plan.mpis) * plan.repeats)
-
-        def tell_between(message: str) -> None:
-            progress.clear()
-            tell(message)
-
         try:
             for point in plan.points:
                 cell = Cell(point)
@@ -154,9 +149,9 @@ class Campaign:
                             cell.runs[mpi.label] = cell.runs[same[mpi.label]]
                         elif mpi.label not in hopeless:
                             if point in plan.bases and not mpi.peer:
-                                result = self.run(plan.bases[point], mpi, builder, lock, tell_between)
+                                result = self.run(plan.bases[point], mpi, builder, lock, progress)
                                 cell.base_runs.setdefault(mpi.label, []).append(result)
-                            result = self.run(point, mpi, builder, lock, tell_between)
+                            result = self.run(point, mpi, builder, lock, progress)
                             cell.check_answer(result)
                             cell.runs.setdefault(mpi.label, []).append(result)
                             # A hang has cost its whole limit once; it is reported, not repeated.
@@ -175,10 +170,15 @@ class Campaign:
             progress.clear()
             self.save()
 
-    def run(self, point: Point, mpi: Mpi, builder: Builder, lock: Lock, tell) -> Run:
+    def run(self, point: Point, mpi: Mpi, builder: Builder, lock: Lock, progress: Progress) -> Run:
         plan = self.plan
+
+        def again(others: float) -> None:
+            progress.repeated += 1
+            progress.show(f"{point.describe()}, again: others used {others:.1f} cores", mpi.label)
+
         limit = plan.limit + (point.bench.seconds if plan.seconds is None else plan.seconds)
-        return run(point, mpi, builder.program(point.bench.source, mpi), limit, plan.seconds, plan.patience, lock, tell)
+        return run(point, mpi, builder.program(point.bench.source, mpi), limit, plan.seconds, plan.patience, lock, again)
 
     def save(self) -> None:
         if not self.file:

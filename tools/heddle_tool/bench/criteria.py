@@ -78,7 +78,7 @@ class Verdict:
             return self.criterion.title, self.criterion.wanted, self.why or "-", "-", "-", self.word
         against = f" ({self.against})" if self.against not in ("", "own") else ""
         return (self.criterion.title, self.criterion.wanted, number(self.found.median) + against,
-                f"{number(self.found.low)}..{number(self.found.high)}",
+                f"{number(self.found.low)}..{number(self.found.high)}" + ("" if self.found.decides(self.criterion.bound) else " ?"),
                 number(self.as_installed.median) if self.as_installed else "-", self.word)
 
 

@@ -23,7 +23,7 @@ BIN = "/run/cluster/bin"  # commands of the cluster
 SSH = f"{BIN}/ssh"  # its stand-in
 MOST = 64
 # Options of `cluster`.
-CONDITIONS = (("delay", "20us", "from node to node"), ("jitter", "5us", "at most so much more"), ("loss", "0.1%%", "of frames"),
+CONDITIONS = (("delay", "20us", "from node to node"), ("jitter", "5us", "at most so much more"), ("loss", "0.1%", "of frames"),
               ("rate", "10gbit", "that a node sends with, or of each rail: 1gbit,3gbit"), ("rails", "R", "how many networks there are"),
               ("cores", "K", "that each node has, which are its own while there are enough"))
 PATIENCE = 60  # seconds until the cluster must be there

@@ -9,6 +9,7 @@ class Progress:
     def __init__(self, total: int, stream=sys.stderr):
         self.total, self.done, self.began, self.stream = total, 0, time.monotonic(), stream
         self.live = stream.isatty()
+        self.repeated = 0  # runs that were made again
 
     def show(self, what: str, who: str) -> None:
         if not self.live:
@@ -18,7 +19,8 @@ class Progress:
         left = ""
         if self.done:
             left = f" · {clock((time.monotonic() - self.began) * (self.total - self.done) / self.done)} left"
-        line = f"{'█' * full}{'░' * (width - full)} {self.done}/{self.total} · {what} · {who}{left}"
+        again = f" · {self.repeated} repeated" if self.repeated else ""
+        line = f"{'█' * full}{'░' * (width - full)} {self.done}/{self.total} · {what} · {who}{again}{left}"
         self.stream.write("\r\x1b[K" + line[: shutil.get_terminal_size().columns - 1])
         self.stream.flush()
 

@@ -34,6 +34,7 @@ class Run:
     others: float = 0.0  # cores that other programs used
     why: str = ""
     detail: dict = field(default_factory=dict)
+    tries: int = 1  # runs that were made for this one, because other programs disturbed them
 
     @property
     def ok(self) -> bool:
@@ -44,7 +45,7 @@ class Run:
         return self.ok and self.others <= QUIET
 
     def to_json(self) -> dict:
-        return {k: v for k, v in asdict(self).items() if v not in ("", [], {}, None)}
+        return {k: v for k, v in asdict(self).items() if v not in ("", [], {}, None) and (k, v) != ("tries", 1)}
 
 
 def processor_seconds(mpi: Mpi | None = None) -> tuple[float, float]:
@@ -194,8 +195,9 @@ def settle(longest: float) -> None:
 
 
 def run(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds: float | None, patience: int,
-        lock: Lock, tell=lambda message: None) -> Run:
-    """A run on a quiet machine if one of `patience` tries finds it so, else the least disturbed of them. Tells of each retry."""
+        lock: Lock, again=lambda others: None) -> Run:
+    """A run on a quiet machine if one of `patience` tries finds it so, else the least disturbed of them. Before each retry it
+    calls `again` with the number of cores that other programs used."""
     best: Run | None = None
     tries = max(1, patience)
     for number in range(1, tries + 1):
@@ -205,11 +207,9 @@ def run(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds: flo
             tried = run_once(point, mpi, program, limit, seconds)
         if best is None or (tried.ok, -tried.others) > (best.ok, -best.others):
             best = tried
-        if not tried.ok or tried.others <= QUIET or tries == 1:
+        best.tries = number
+        if not tried.ok or tried.others <= QUIET:
             break
-        disturbed = f"{point.describe()}, {mpi.label}: other programs used {tried.others:.1f} cores meanwhile; "
         if number < tries:
-            tell(f"{disturbed}retrying for a quiet machine ({number + 1} of {tries})")
-        else:
-            tell(f"{disturbed}the least disturbed of {tries} runs counts ({best.others:.1f} cores)")
+            again(tried.others)
     return best

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from . import plot, table
 from .campaign import Campaign, Cell
+from .runner import QUIET
 from .stats import number
 from .suite import Point, benchmark, human_size
 
@@ -47,6 +48,7 @@ class Map:
     label: str
     sizes: list[int]
     rows: list[tuple[str, int, list[float | None]]]  # pattern, ranks, the ratio for each size
+    disturbed: frozenset[tuple[str, int, int]] = frozenset()  # pattern, ranks, size: cells during which others used the machine
 
     @property
     def ratios(self) -> list[float]:
@@ -60,6 +62,11 @@ class Map:
         kind = "threads" if self.label.endswith("/threads") else "processes"
         return [[self.label, f"{most:g}", f"{share:.0%}", f"{(found := self.share(most)):.0%}",
                  "pass" if self.ratios and found >= share else "missed"] for most, share in BARS[kind]]
+
+    def shown(self, pattern: str, ranks: int, size: int, ratio: float | None) -> str:
+        if ratio is None:
+            return "-"
+        return number(ratio) + ("~" if (pattern, ranks, size) in self.disturbed else "")
 
     def worst(self, above: float = 1.1) -> list[tuple[float, str]]:
         found = [(ratio, f"{pattern}, {ranks} ranks, {human_size(size)}") for pattern, ranks, row in self.rows
@@ -84,13 +91,16 @@ def maps(campaign: Campaign) -> list[Map]:
             if ratio := cell.ratio(label, campaign.peers):
                 row[cell.point.size] = ratio.median
         rows = sorted(by_row, key=lambda k: (order.index(k[0]), k[1]))
-        found.append(Map(label, sizes, [(*k, [by_row[k].get(s) for s in sizes]) for k in rows]))
+        disturbed = frozenset((*key(cell), cell.point.size) for cell in cells if cell.ratio(label, campaign.peers) and
+                              max(cell.disturbed(label), cell.disturbed(cell.best_peer(campaign.peers))) > QUIET)
+        found.append(Map(label, sizes, [(*k, [by_row[k].get(s) for s in sizes]) for k in rows], disturbed))
     return found
 
 
 def grid(drawn: Map) -> tuple[list[str], list[list[str]]]:
     head = ["pattern", "ranks", *map(human_size, drawn.sizes)]
-    return head, [[pattern, str(ranks), *(number(r) if r is not None else "-" for r in row)] for pattern, ranks, row in drawn.rows]
+    return head, [[pattern, str(ranks), *(drawn.shown(pattern, ranks, s, r) for s, r in zip(drawn.sizes, row))]
+                  for pattern, ranks, row in drawn.rows]
 
 
 def report(campaign: Campaign, render=table.text) -> str:
@@ -102,7 +112,7 @@ def report(campaign: Campaign, render=table.text) -> str:
         if worst := drawn.worst():
             parts.append(f"{drawn.label} is slower in: " + "; ".join(f"{where} ({number(ratio)})" for ratio, where in worst))
     lines = [line for drawn in maps(campaign) for line in drawn.verdicts()]
-    return "\n\n".join([*parts, render(HEAD, lines)])
+    return "\n\n".join([*parts, render(HEAD, lines), *table.footnotes(campaign, ratios=False)])
 
 
 # ---- the picture
@@ -132,7 +142,7 @@ def picture(drawn: Map, notes: list[str] = ()) -> str:
         for i, ratio in enumerate(row):
             fill, ink = shade(ratio)
             body.append(f'<rect x="{NAMES + COLUMN * i + 1}" y="{y + 1}" width="{COLUMN - 2}" height="{ROW - 2}" rx="3" fill="{fill}"/>')
-            body.append(plot.text(NAMES + COLUMN * (i + 0.5), y + 15, number(ratio) if ratio is not None else "-", color=ink))
+            body.append(plot.text(NAMES + COLUMN * (i + 0.5), y + 15, drawn.shown(pattern, ranks, drawn.sizes[i], ratio), color=ink))
     for i, note in enumerate(notes):
         body.append(plot.text(4, TOP + ROW * len(drawn.rows) + plot.NOTE * (i + 1), note, "start"))
     return (f'<svg viewBox="0 0 {width} {height}" width="{width}" role="img" aria-label="ratios of {escape_html.escape(drawn.label)}" '

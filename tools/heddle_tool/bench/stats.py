@@ -16,6 +16,10 @@ class Summary:
         """Half the range, relative to the median."""
         return (self.high - self.low) / (2 * abs(self.median)) if self.median else 0.0
 
+    def decides(self, bound: float = 1.0) -> bool:
+        """Whether all runs are on one side of the bound."""
+        return not self.low < bound < self.high
+
 
 def summary(values: list[float]) -> Summary | None:
     return Summary(statistics.median(values), min(values), max(values), len(values)) if values else None

@@ -6,6 +6,8 @@ from .runner import QUIET
 from .stats import Summary, number
 from .suite import human_size
 
+UNDECIDED = " ?"  # after a ratio
+
 
 def value(cell: Cell, label: str) -> str:
     """Median and spread, or what went wrong."""
@@ -25,7 +27,9 @@ def case(cell: Cell) -> list[str]:
 
 
 def compared(ratio: Summary | None) -> str:
-    return f"{number(ratio.median)} ({number(ratio.low)}..{number(ratio.high)})" if ratio else "-"
+    if not ratio:
+        return "-"
+    return f"{number(ratio.median)} ({number(ratio.low)}..{number(ratio.high)})" + ("" if ratio.decides() else UNDECIDED)
 
 
 def rows(campaign: Campaign, cells: list[Cell]) -> tuple[list[str], list[list[str]]]:
@@ -90,8 +94,30 @@ def most_runs(campaign: Campaign) -> int:
     return max((len(runs) for cell in campaign.cells for runs in cell.runs.values()), default=0)
 
 
-def footnotes(campaign: Campaign) -> list[str]:
+def undecided(campaign: Campaign) -> bool:
+    """Whether the tables show a ratio that decides nothing."""
+    ratios = [cell.ratio(label, campaign.peers) for cell in campaign.cells for label in campaign.ours]
+    ratios += [cell.ratio_to(label, limit) for cell in campaign.cells for label in campaign.ours for limit in campaign.limits]
+    return any(ratio and not ratio.decides() for ratio in ratios)
+
+
+def repeated(campaign: Campaign) -> str:
+    """How many runs were made again because other programs used the machine; empty: none."""
+    runs = {id(r): r for cell in campaign.cells for found in (cell.runs, cell.base_runs) for of in found.values() for r in of}.values()
+    count, left = sum(r.tries - 1 for r in runs), sum(r.tries > 1 and not r.quiet for r in runs)
+    if not count:
+        return ""
+    return (f"{count} {'run was' if count == 1 else 'runs were'} repeated because other programs used the machine" +
+            (f"; {left} of {len(runs)} stayed disturbed, and the least disturbed try counts" if left else ""))
+
+
+def footnotes(campaign: Campaign, ratios: bool = True) -> list[str]:
+    """Of tables, with ratios or without."""
     notes = []
+    if ratios and undecided(campaign):
+        notes.append("? of the paired runs some are above 1 and some below: this ratio decides nothing")
+    if again := repeated(campaign):
+        notes.append(again)
     if any(cell.disturbed(label) > QUIET for cell in campaign.cells for label in campaign.labels):
         notes.append(f"~ other programs used more than {100 * QUIET:.0f}% of a core during a run of this cell")
     if campaign.interrupted:
