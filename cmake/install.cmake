@@ -50,6 +50,19 @@ foreach(name heddle mpi mpi-c mpi-cxx)
   install(FILES ${PROJECT_BINARY_DIR}/pkgconfig/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
 
+# For build systems that know MPI only by the names of MPICH or Open MPI. Nothing finds the folder unless a user names it.
+set(compat ${CMAKE_INSTALL_LIBDIR}/heddle/compat)
+file(RELATIVE_PATH PC_UP /${compat} /)
+string(REGEX REPLACE "/$" "" PC_UP "${PC_UP}")
+foreach(name mpich ompi)
+  set(NAME ${name})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/mpi.pc.in ${PROJECT_BINARY_DIR}/compat/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/compat/${name}.pc DESTINATION ${compat})
+endforeach()
+install(CODE "
+  file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${compat}\")
+  file(CREATE_LINK ../../libmpi_abi.so \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${compat}/libmpi.so\" SYMBOLIC)")
+
 # ---- the library and its header (src/mpiexec installs the launcher) ----------------------------------------------------
 install(FILES ${HEDDLE_GENERATED}/installed/mpi.h ${HEDDLE_GENERATED}/include/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)

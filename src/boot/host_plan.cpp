@@ -12,6 +12,7 @@ requires std::same_as<std::remove_const_t<Rank>, HostedRank>
 void for_each_field(Rank& rank, F& f) {
   f(rank.rank);
   f(rank.world_rank);
+  f(rank.local_rank);
   f(rank.launcher);
   f(rank.in);
   f(rank.out);

@@ -23,8 +23,9 @@ inline constexpr unsigned long host_tls_bytes = 4096;
 inline constexpr unsigned long host_tls_alignment = 64;
 
 struct HostedRank {
-  int rank = 0;        // of those that this mpiexec has started
+  int rank = 0;        // as the job's segment numbers them
   int world_rank = 0;  // in the job
+  int local_rank = 0;  // of those that this mpiexec starts on this machine
   int launcher = -1;   // descriptor by which it joins the job of another launcher, over PMI-1; -1: mpiexec's own job
   int in = -1, out = -1, err = -1;  // descriptors that become its 0, 1 and 2
   std::vector<int> cpus;            // empty: not bound

@@ -52,6 +52,12 @@ inline constexpr char job_fd_variable[] = "HEDDLE_JOB_FD";
 inline constexpr char launcher_variable[] = "HEDDLE_LAUNCHER";  // pid of mpiexec: the second way to the segment
 inline constexpr char rank_variable[] = "HEDDLE_RANK";
 inline constexpr char size_variable[] = "HEDDLE_SIZE";
+// A rank's number among those that its mpiexec starts on this machine, and how many these are: by our name, and by those
+// that scripts for Open MPI and for Intel MPI read.
+inline constexpr const char* local_rank_variables[] = {"HEDDLE_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
+                                                       "MPI_LOCALRANKID"};
+inline constexpr const char* local_size_variables[] = {"HEDDLE_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                                       "MPI_LOCALNRANKS"};
 
 // Whether the job goes on without ranks that fail; read by mpiexec.
 inline constexpr char fault_tolerance_variable[] = "HEDDLE_FAULT_TOLERANCE";

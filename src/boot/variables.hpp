@@ -131,6 +131,14 @@ inline constexpr std::array variables{
     Variable{"HEDDLE_RANK", "NUMBER", "",
              "Rank in MPI_COMM_WORLD; of a process that was spawned, its number in the job", "", Reader::launch},
     Variable{"HEDDLE_SIZE", "NUMBER", "", "Size of MPI_COMM_WORLD", "", Reader::launch},
+    Variable{"HEDDLE_LOCAL_RANK", "NUMBER", "",
+             "Number of the rank among those that its mpiexec starts on this machine; also set as "
+             "OMPI_COMM_WORLD_LOCAL_RANK and MPI_LOCALRANKID",
+             "guides/your-program.md", Reader::launch},
+    Variable{
+        "HEDDLE_LOCAL_SIZE", "NUMBER", "",
+        "How many ranks its mpiexec starts on this machine; also set as OMPI_COMM_WORLD_LOCAL_SIZE and MPI_LOCALNRANKS",
+        "guides/your-program.md", Reader::launch},
     Variable{"HEDDLE_HOST_PLAN", "TEXT", "", "How the ranks of a process that are its threads are started", "",
              Reader::launch},
 };

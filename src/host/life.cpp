@@ -95,10 +95,12 @@ void separate(Seat& seat, const boot::HostPlan& plan) {
   receive_signals(seat);
   separate(seat, plan);
   std::vector<std::string> environment = plan.environment;
-  const auto set = [&](const char* name, int value) {
-    environment.push_back(std::string(name) + '=' + std::to_string(value));
+  const auto set = [&](const std::string& name, int value) {
+    std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + '='); });
+    environment.push_back(name + '=' + std::to_string(value));
   };
   set(boot::rank_variable, seat.place.world_rank);
+  for (const char* const name : boot::local_rank_variables) set(name, seat.place.local_rank);
   if (seat.place.launcher >= 0) {
     set("PMI_FD", seat.place.launcher);
     set("PMI_RANK", seat.place.world_rank);

@@ -155,8 +155,8 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
     for (int rank = first; rank < first + count; ++rank) {
       const Supervisor::Ends own = ends.emplace_back(supervisor.make_ends(rank));
       const int launcher = relay != nullptr ? relay->descriptor_of(rank) : -1;
-      plan.ranks.push_back({segment.first_here + rank, segment.first_rank + rank, launcher, own.in, own.out, own.err,
-                            placement.cpus[static_cast<std::size_t>(rank)]});
+      plan.ranks.push_back({segment.first_here + rank, segment.first_rank + rank, rank, launcher, own.in, own.out,
+                            own.err, placement.cpus[static_cast<std::size_t>(rank)]});
       inherited.insert(inherited.end(), {own.in, own.out, own.err});
       if (launcher >= 0) inherited.push_back(launcher);
       segment.records[rank].host = segment.first_here + first;

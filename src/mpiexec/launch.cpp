@@ -27,6 +27,8 @@ std::vector<std::string> environment_for(const App& app, const std::string& path
   set_variable(environment, boot::job_fd_variable, std::to_string(segment.fd));
   set_variable(environment, boot::launcher_variable, std::to_string(getpid()));
   set_variable(environment, boot::size_variable, std::to_string(world_size));
+  for (const char* const name : boot::local_size_variables)
+    set_variable(environment, name, std::to_string(segment.ranks));
   return environment;
 }
 
@@ -68,11 +70,11 @@ Starter::Starter(const App& app, std::string path, const EnvironmentPlan& enviro
       environment_(environment_for(app, path_, environment, segment, world_size)),
       plain_script_(is_plain_script(path_)) {
   script_words_.insert(script_words_.end(), words_.begin() + 1, words_.end());
-  set_variable(environment_, boot::rank_variable, "");
 }
 
 std::string Starter::start(int rank, const std::vector<int>& cpus, Supervisor& supervisor, int& exit_code) {
-  environment_.back() = std::string(boot::rank_variable) + '=' + std::to_string(segment_.first_here + rank);
+  set_variable(environment_, boot::rank_variable, std::to_string(segment_.first_here + rank));
+  for (const char* const name : boot::local_rank_variables) set_variable(environment_, name, std::to_string(rank));
   const std::vector<char*> arguments = pointers_to(words_);
   const std::vector<char*> script_arguments = pointers_to(script_words_);
   const std::vector<char*> variables = pointers_to(environment_);

@@ -1,7 +1,9 @@
 """Values of the variables: how they may be written, and what is said about those that a variable does not take."""
 
+import os
+
 import launcher
-from launcher import MPI_PROGRAM, LauncherTest
+from launcher import MPI_PROGRAM, RANK, LauncherTest
 
 
 class Values(LauncherTest):
@@ -50,6 +52,21 @@ class Values(LauncherTest):
         self.refuses("HEDDLE_THREADS", "threadz", "it takes none, or a list of pthreads", "qthreads and paths of components")
         self.refuses("HEDDLE_INITIAL_ERRHANDLER", "fatal", "none of mpi_errors_are_fatal, mpi_errors_abort and mpi_errors_return")
         self.refuses("HEDDLE_BACKTRACE", "loud", "is neither 0 nor 1")
+
+
+class LocalRank(LauncherTest):
+    NAMES = (("HEDDLE_LOCAL_RANK", "HEDDLE_LOCAL_SIZE"), ("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+             ("MPI_LOCALRANKID", "MPI_LOCALNRANKS"))
+    KINDS = ("processes", "threads") if os.environ.get("BOOT_HOST") else ("processes",)
+
+    def test_each_rank_has_one_under_every_name(self):
+        outer = {name: "7" for pair in self.NAMES for name in pair}  # of a launcher that has started mpiexec
+        text = " ".join(f"${rank}/${size}" for rank, size in self.NAMES)
+        for kind in self.KINDS:
+            for env in ({}, outer):
+                result = self.run_job("--ranks", kind, "-n", "1", RANK, "join", "run", f"echo {text}", "leave", ":", "-n", "2",
+                                      RANK, "join", "run", f"echo {text}", "leave", env=env)
+                self.assertEqual(result.lines, ["0/3 0/3 0/3", "1/3 1/3 1/3", "2/3 2/3 2/3"], (kind, result.err))
 
 
 if __name__ == "__main__":
