@@ -96,6 +96,11 @@ install(FILES ${PROJECT_BINARY_DIR}/heddle-config.cmake ${PROJECT_BINARY_DIR}/he
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/tools/heddle DESTINATION ${CMAKE_INSTALL_BINDIR})
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/VERSION CONTENT "${PROJECT_VERSION}\n")
 install(FILES ${PROJECT_BINARY_DIR}/VERSION DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools)
+install(CODE "
+  execute_process(COMMAND git -C \"${PROJECT_SOURCE_DIR}\" describe --always --dirty --abbrev=10 OUTPUT_VARIABLE commit ERROR_QUIET)
+  if(commit)
+    file(WRITE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/heddle/tools/COMMIT\" \"\${commit}\")
+  endif()")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/heddle_tool DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/tools
         FILES_MATCHING PATTERN "*.py" PATTERN "cluster/forwarder.cpp")
 install(FILES ${PROJECT_SOURCE_DIR}/examples/demo.c DESTINATION ${CMAKE_INSTALL_DATADIR}/heddle/examples)

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from . import places
+from . import info, places
 from .bench import commands as bench
 from .bench import more_commands as more_bench
 from .errors import BadInput
@@ -18,10 +18,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser() -> Parser:
-    parser = Parser(prog="heddle", description="Heddle's command: measure what an MPI does with threads.")
+    parser = Parser(prog="heddle", description="Heddle's command: describe this installation, and measure what an MPI does with threads.")
     parser.add_argument("-V", "--version", action="version", version=f"heddle (Heddle) {places.version()}",
                         help="print the version")
     sub = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    info.register(sub)
     more_bench.register(bench.register(sub))
     return parser
 

@@ -252,7 +252,8 @@ def load(file: Path) -> Campaign:
 def commit() -> str:
     tree = places.source_tree()
     if not tree:
-        return "installed"
+        recorded = places.HOME / "COMMIT"
+        return recorded.read_text().strip() if recorded.is_file() else "installed"
     done = subprocess.run(["git", "-C", str(tree), "describe", "--always", "--dirty", "--abbrev=10"],
                           capture_output=True, text=True)
     return done.stdout.strip() or "unknown"
