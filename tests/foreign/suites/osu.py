@@ -44,7 +44,7 @@ def rows(suite: Suite) -> Iterable[Row]:
         counts = {2} if PAIRS.search(name) else {4} if RADIUS.search(name) else set()
         options = [] if "startup" in name else ["-i", "20", "-x", "2"]
         options += ["-m", "4:262144"] if "startup" not in name and "barrier" not in name and not re.search("cas|fop", name) else []
-        options += ["-t", "2:2", "-I"] if name.endswith("_mt") else []  # only as a session does it finalize
+        options += ["-t", "2:2"] if name.endswith("_mt") else []
         if PLAIN.search(name):
             yield Row(name, suite.launched(str(path), *options), suite.build, counts, measured)
         else:

@@ -28,10 +28,11 @@ def build(suite: Suite) -> None:
 
 def judge(run: cells.Run) -> str:
     """A test whose results are wrong says so and ends with exit code 0."""
-    checks = [int(n) for n in re.findall(r"(\d+) tests completed and passed", run.output)]
-    wrong = [int(n) for n in re.findall(r"(\d+) tests completed and failed", run.output)]
-    return "passed" if run.status == 0 and sum(checks) > 0 and not sum(wrong) else "failed"
+    good = re.search(r"\bPASSED\b|Passed +[\d.]+E|[1-9]\d* tests completed and passed", run.output)
+    wrong = re.search(r"\bFAILED\b|[1-9]\d* tests completed and failed", run.output)
+    return "passed" if run.status == 0 and good and not wrong else "failed"
 
 
 def rows(suite: Suite) -> Iterable[Row]:
-    return suite.ctest(judge=judge)
+    """Without x?sep: BLACS adds their sums in the order in which they arrive, and a check of clustered eigenvectors depends on it."""
+    return (row for row in suite.ctest(judge=judge) if not re.fullmatch("x.sep", row.name))
