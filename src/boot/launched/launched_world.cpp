@@ -93,7 +93,7 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   return joined;
 }
 
-LaunchedWorld::LaunchedWorld(std::shared_ptr<platform::SparseMemory> segment, std::unique_ptr<Wireup> wireup,
+LaunchedWorld::LaunchedWorld(const std::shared_ptr<platform::SparseMemory>& segment, std::unique_ptr<Wireup> wireup,
                              Connection agent, int agent_rank)
     : World(segment, number_in(segment->start(), wireup->rank())),
       wireup_(std::move(wireup)),

@@ -36,8 +36,8 @@ class LaunchedWorld final : public World, public Ending {
   bool publish(int vni, std::span<const std::byte> address) override;
 
  private:
-  LaunchedWorld(std::shared_ptr<platform::SparseMemory> segment, std::unique_ptr<Wireup> wireup, Connection agent,
-                int agent_rank);
+  LaunchedWorld(const std::shared_ptr<platform::SparseMemory>& segment, std::unique_ptr<Wireup> wireup,
+                Connection agent, int agent_rank);
   void begin(Gathered gathered);
   bool is_first_to_abort();
   void leave_time() const;
