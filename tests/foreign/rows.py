@@ -36,8 +36,6 @@ class Suite:
     compiler: str  # the name of its wrapper for C
     home: pathlib.Path  # of all that is made
 
-    conversions = f"-D_GNU_SOURCE -include {pathlib.Path(__file__).resolve().with_name('fortran_conversions.h')}"
-
     @property
     def sources(self) -> pathlib.Path:
         """A copy, which the suite may write to."""

@@ -20,7 +20,7 @@ CHECKS = 30
 def build(suite: Suite) -> None:
     configure = [str(suite.sources / "configure"), "--enable-mpi", "--enable-threads", "--disable-fortran", "--disable-doc"]
     suite.call(*configure, f"MPICC={suite.mpicc}", "CC=ccache cc" if os.environ.get("HEDDLE_CC") else "CC=cc", "CFLAGS=-O1 -w")
-    suite.call("make", f"-j{os.cpu_count()}", f"CPPFLAGS={suite.conversions}")
+    suite.call("make", f"-j{os.cpu_count()}")
 
 
 def judge(run: cells.Run) -> str:

@@ -15,14 +15,12 @@ def build(suite: Suite) -> None:
     suite.cmake(
         f"-DMPI_HOME={suite.prefix}",
         f"-DCMAKE_INSTALL_PREFIX={installed}",
-        f"-DCMAKE_C_FLAGS={suite.conversions}",
         build=suite.home / "library",
     )
     suite.call("cmake", "--install", str(suite.home / "library"))
     # The tests are a project of their own, for an MPI whose mpifort is mpif's; their launcher's version names Heddle.
     suite.cmake(
         f"-DMPI_Fortran_COMPILER={installed}/bin/mpifort",
-        f"-DCMAKE_C_FLAGS={suite.conversions}",
         "-DMPIF_TEST_MPI_LIBRARY=heddle",
         sources=suite.sources / "test",
     )

@@ -12,7 +12,7 @@ RANKS = "processes"
 
 
 def build(suite: Suite) -> None:
-    suite.cmake("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O1 -w", "-DBUILD_LIBESMUMPS=OFF", "-DBUILD_LIBSCOTCHMETIS=OFF", f"-DCMAKE_C_FLAGS={suite.conversions}")
+    suite.cmake("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_C_FLAGS_RELEASE=-O1 -w", "-DBUILD_LIBESMUMPS=OFF", "-DBUILD_LIBSCOTCHMETIS=OFF")
 
 
 def rows(suite: Suite) -> Iterable[Row]:

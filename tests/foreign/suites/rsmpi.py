@@ -21,8 +21,6 @@ def build(suite: Suite) -> None:
     environment = {
         "PATH": f"{suite.prefix}/bin:{os.environ['PATH']}",
         "MPICC": suite.mpicc,
-        "CFLAGS": suite.conversions,
-        "BINDGEN_EXTRA_CLANG_ARGS": suite.conversions,
         "CARGO_TARGET_DIR": str(suite.build),
     }
     cargo = ["cargo", "build", "--examples", "--features", "derive,complex"]

@@ -19,7 +19,7 @@ def build(suite: Suite) -> None:
         "-DCMAKE_BUILD_TYPE=Release",
         "-DCMAKE_C_FLAGS_RELEASE=-O1 -w",
         "-DCMAKE_Fortran_FLAGS_RELEASE=-O1 -w",
-        f"-DCMAKE_C_FLAGS={suite.conversions} -std=gnu89",
+        "-DCMAKE_C_FLAGS=-std=gnu89",
         f"-DMPIEXEC={suite.mpiexec}",
         "-DMPIEXEC_NUMPROC_FLAG=-n",
         f"-DMPI_BASE_DIR={suite.prefix}",

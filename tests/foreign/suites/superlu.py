@@ -16,7 +16,6 @@ def build(suite: Suite) -> None:
         "-DCMAKE_BUILD_TYPE=Release",
         "-DCMAKE_C_FLAGS_RELEASE=-O1 -w",
         "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -w",
-        f"-DCMAKE_C_FLAGS={suite.conversions}",
         f"-DMPIEXEC={suite.mpiexec}",
         "-DTPL_ENABLE_PARMETISLIB=OFF",
         "-DTPL_ENABLE_INTERNAL_BLASLIB=OFF",
