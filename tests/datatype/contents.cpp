@@ -187,7 +187,7 @@ void errors() {
   MPI_Type_commit(&t);
   test::equal(class_of(MPI_Pack(numbers, 1, t, numbers, 7, &position, MPI_COMM_SELF)), MPI_ERR_TRUNCATE);
   test::equal(class_of(MPI_Reduce_local(numbers, numbers + 2, 1, t, MPI_SUM)), MPI_ERR_OP);
-  test::equal(class_of(MPI_Reduce_local(numbers, numbers + 2, 1, MPI_CHAR, MPI_SUM)), MPI_ERR_OP);
+  test::equal(class_of(MPI_Reduce_local(numbers, numbers + 2, 1, MPI_WCHAR, MPI_SUM)), MPI_ERR_OP);
   const MPI_Datatype dangling = t;
   MPI_Type_free(&t);
   t = dangling;
