@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "boot/job.hpp"
 #include "mpiexec/hand_over.hpp"
@@ -147,7 +148,7 @@ void choose_output_folder(Parser& parser, const std::string& text) {
   }
   files.out = folder + "/rank.%0r/stdout";
   files.err = folder + "/rank.%0r/stderr";
-  parser.options.files = files;
+  parser.options.files = std::move(files);
 }
 
 void choose_output_pattern(Parser& parser, std::string& pattern, const std::string& text) {

@@ -57,7 +57,18 @@ union ProcessRank {
 };
 constinit ProcessRank process_rank;
 
-[[gnu::constructor]] void make_process_rank() { new (&process_rank.rank) Rank; }
+// While the library is loaded there is no error handler yet, and nobody who would catch an exception.
+[[gnu::constructor]] void make_process_rank() {
+  try {
+    new (&process_rank.rank) Rank;
+  } catch (const std::exception& why) {
+    std::fprintf(stderr,
+                 "libmpi_abi.so: the library can't be loaded, since the system refuses memory (%s); does a limit "
+                 "forbid it (ulimit -v)?\n",
+                 why.what());
+    std::_Exit(EXIT_FAILURE);
+  }
+}
 
 }  // namespace
 

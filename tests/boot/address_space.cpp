@@ -76,7 +76,11 @@ int main(int argc, char** argv) {
   if (mode == "lock") lock();
   check(mapped() < mapped_before + most, "less than 1 GiB is mapped at the start");
   if (mode == "limit") {
-    const rlimit limit{mapped(), mapped()};
+    // The limit is that of the process, in which other ranks may be starting.
+    MPI_Barrier(MPI_COMM_WORLD);
+    const std::size_t now = mapped();
+    const rlimit limit{now, now};
+    MPI_Barrier(MPI_COMM_WORLD);
     setrlimit(RLIMIT_AS, &limit);
     communicate(out, in);
     std::printf("messages have arrived\n");

@@ -25,6 +25,7 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[2]
 NO_FLUX = "submit=flux needs time-stamp counters"
 SHOWN = 30  # last lines of what a failed run has said
+SHOWN_AGAIN = 8  # of them, at the end, where whoever sees only the end of the output looks
 
 # What stands for the body where there is little time: a part of each folder, and the thread tests under models that differ most.
 CORE = (r"^(p2p\.(modes|threads|farewell|cancel_remote|credits)|coll\.(movement|reduction|crossings|threads)"
@@ -195,13 +196,17 @@ def perform(given: argparse.Namespace, run: Run) -> tuple[str, float, str]:
 
 def inside(given: argparse.Namespace) -> int:
     count: dict[str, int] = {}
+    bad = ""
     for run in choose(given):
         state, seconds, said = perform(given, run)
-        print(f"{state:12} {seconds:6.2f} s  {run}", flush=True)
+        line = f"{state:12} {seconds:6.2f} s  {run}"
+        print(line, flush=True)
         if state not in ("passed", "skipped"):
             keep = said.splitlines() if state == "hangs" else said.splitlines()[-SHOWN:]
             print("\n".join("    " + line for line in keep), flush=True)
+            bad += "\n".join([line, *("    " + line for line in keep[-SHOWN_AGAIN:]), ""])
         count[state.split()[0]] = count.get(state.split()[0], 0) + 1
+    print(bad, end="")
     print(", ".join(f"{number} {state}" for state, number in count.items()) or "no program applies")
     return 0 if count and set(count) <= {"passed", "skipped"} else 1
 

@@ -1,12 +1,15 @@
 // Preloaded: of the calls by which rank SYSTEM_FAULTS_RANK takes something from the system, in their order in the process, the one with number
-// SYSTEM_FAULTS_AT fails (SYSTEM_FAULTS_FOR: so many from there on). At the end the file SYSTEM_FAULTS_COUNT gets their number.
+// SYSTEM_FAULTS_AT fails (SYSTEM_FAULTS_FOR: so many from there on). At the end the file SYSTEM_FAULTS_COUNT gets their number. A line names the
+// library in whose code a segmentation fault happens.
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <csignal>
 
 #include <atomic>
 #include <climits>
@@ -35,8 +38,24 @@ const Plan& plan() {
   return plan;
 }
 
+void say_where(int signal) {
+  void* frames[3] = {};  // this function's, the kernel's return from it, that of the code that was interrupted
+  backtrace(frames, 3);
+  Dl_info library{};
+  dladdr(frames[2], &library);
+  std::fprintf(stderr, "system_faults: signal %d in %s\n", signal,
+               library.dli_fname != nullptr ? library.dli_fname : "unknown code");
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
 struct Report {
-  Report() { (void)plan(); }
+  Report() {
+    (void)plan();
+    void* frames[1];
+    backtrace(frames, 1);  // its first call loads a library
+    std::signal(SIGSEGV, say_where);
+  }
   ~Report() {
     if (!plan().concerned || plan().count_file == nullptr) return;
     if (std::FILE* const file = std::fopen(plan().count_file, "w")) {

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -95,6 +96,17 @@ class LauncherTest(unittest.TestCase):
                 return result
             taken.append(round(result.seconds, 2))
         self.fail(f"never ended within {limit} s, but took {taken}; mpiexec said: {result.err}")
+
+    def times_out(self, *arguments: str, expected: tuple[str, ...], seconds: int = 3) -> Result:
+        """The result of a job that a timeout ends and of which mpiexec says what is expected: after more seconds if the ranks have not come so far
+        by then, as on a busy machine."""
+        while True:
+            result = self.run_job("--timeout", str(seconds), *arguments)
+            self.assertEqual(result.code, 124, result.err)
+            if all(re.search(line, result.err) for line in expected):
+                return result
+            self.assertLess(seconds, 60, f"expected {expected}, but mpiexec said: {result.err}")
+            seconds *= 3
 
     def assert_nothing_left(self):
         self.assertEqual(processes_with(self.mark), [])

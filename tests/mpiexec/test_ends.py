@@ -116,16 +116,13 @@ class Ends(LauncherTest):
         self.rank_2_of_4("call", "0", "kill", "9", code=137, says="Killed) outside MPI; ending")
 
     def test_timeout(self):
-        self.fails("--timeout", "3", "-n", "2", RANK, "join", "call", "1", *WAIT, code=124, says="ranks 0-1, 2 threads: MPI_",
-                   limit=3 + END_LIMIT)
+        result = self.in_time(lambda: self.times_out("-n", "2", RANK, "join", "call", "1", *WAIT, expected=("ranks 0-1, 2 threads: MPI_",)), 3 + END_LIMIT)
+        self.assertIn("has not ended in time (--timeout); ending 2 ranks", result.err)
 
     def test_timeout_says_who_is_where(self):
-        result = self.run_job("--timeout", "3", "-n", "2", RANK, "join", "only", "0", "call", "1", "all", "only", "1", "call", "0",
-                              "threads", "1", "calling", "2", "all", *WAIT)
-        self.assertEqual(result.code, 124, result.err)
-        self.assertRegex(result.err, r"\n  ranks 0-1, 3 threads: MPI_\w+\n")
-        self.assertRegex(result.err, r"\n  rank 1, thread \d+: MPI_\w+ again and again\n")
-        self.assertRegex(result.err, r"\n  rank 1: 1 thread outside MPI\n")
+        self.times_out("-n", "2", RANK, "join", "only", "0", "call", "1", "all", "only", "1", "call", "0", "threads", "1", "calling", "2", "all", *WAIT,
+                       expected=(r"\n  ranks 0-1, 3 threads: MPI_\w+\n", r"\n  rank 1, thread \d+: MPI_\w+ again and again\n",
+                                 r"\n  rank 1: 1 thread outside MPI\n"))
 
     def test_timeout_of_the_environment(self):
         self.fails("-n", "2", RANK, *WAIT, code=124, says="has not ended in time", env={"MPIEXEC_TIMEOUT": "1"})
