@@ -43,6 +43,7 @@ class LeftContexts {
     return true;
   }
 
+  // Runs that are kept; each takes some 50 bytes.
   std::size_t runs() const { return runs_.size(); }
 
  private:
