@@ -15,6 +15,7 @@ PACKAGE = ""
 RANKS = "processes"
 COUNTS = [2, 4]
 PROGRAMS = ("MPI1", "NBC", "RMA", "EXT", "IO", "MPI4", "MT")
+PAIRS = ("Compare_and_swap", "Fetch_and_op")  # they measure nothing with other numbers of ranks
 SHORT = ["-iter", "20", "-iter_policy", "off", "-msglog", "0:18", "-npmin", "64"]  # only with all ranks
 MT = ["-repeat", "20", "-count", "1,64,4096,65536", "-check", "on", "-thread_level", "multiple"]
 
@@ -51,6 +52,8 @@ def rows(suite: Suite) -> Iterable[Row]:
         listing = subprocess.run([suite.mpiexec, "-n", "1", path, "-list"], stdout=subprocess.PIPE, text=True).stdout
         for name in re.findall(r"^    (\w+)(?: \(.*\))?$", listing, re.MULTILINE):
             row = Row(f"{program} {name}", suite.launched(path, name, *(MT if program == "MT" else SHORT)), suite.home, judge=judge)
+            if name in PAIRS:
+                row.counts = {2}
             if program == "MT":
                 row.environment = THREADS
             yield row
