@@ -308,7 +308,6 @@ void release_library(Rank& rank) {
   dpm::withdraw_all(rank);
   rank.machine.busy.store(false, std::memory_order_relaxed);
   rank.engine->end_help();
-  rank.engine->send_deferred([&rank](int peer) { return rank.job->is_local(peer); });
   if (rank.networks) send_rest(rank);
   rank.job->leave();
 }
