@@ -108,6 +108,12 @@ inline constexpr std::array variables{
         "Rails between nodes, at most 4: devices of the network, as UCX_NET_DEVICES names them or fi_info the domains; "
         "of loopback a number. Long messages are split over all of them with strategy=split",
         "guides/networks.md", Reader::library, false},
+    Variable{
+        "HEDDLE_UNEXPECTED_BYTES", "BYTES",
+        "a quarter of the node's memory, divided by its ranks and by the ranks of other nodes, but at least 64 MiB",
+        "Memory that messages of one rank of another node may occupy on a VNI before their receives are posted; "
+        "beyond it short messages are sent by rendezvous",
+        "guides/networks.md"},
     Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "What that network's accidents follow from", "guides/networks.md"},
     Variable{"HEDDLE_LOOPBACK_NARROW", "0|1", "0",
              "Whether that network takes a message only when the receiver has read the one before",

@@ -40,7 +40,8 @@ class Networks {
     std::function<void(const char*)> fail;
     // Says what the user should know.
     std::function<void(const char*)> note;
-    Secret secret;  // of the job
+    Secret secret;        // of the job
+    std::uint64_t bound;  // bytes that the unexpected messages of one peer may occupy on one VNI
   };
   // Gives an end back to where it comes from.
   struct Close {
@@ -58,6 +59,7 @@ class Networks {
   // What HEDDLE_LLN calls it, or the component itself where that is a path.
   std::string_view name() const;
   int rails() const { return static_cast<int>(devices_.size()); }
+  std::uint64_t bound() const { return settings_.bound; }
 
  private:
   void choose();

@@ -43,12 +43,12 @@ class Packet {
     bytes_ = 0;
     credits_ = credits;
   }
-  // A message of at most `most` bytes always has room in an empty one.
+  // A message of at most `most` bytes always has room in an empty one, unless it waits for credit.
   Added add(const Header& header, std::size_t bytes) {
     const std::size_t with_it = bytes_ + sizeof(PartHead) + padded(bytes);
     if (!parts_.empty() && (with_it > most_ || parts_.size() == most_parts)) return Added::full;
     if (needs_credit(header.kind)) {
-      if (!credits_.suffice_for(bytes)) return Added::no_credit;
+      if (!credits_.suffice_for(bytes)) return credits_.are_coming_for(bytes) ? Added::full : Added::no_credit;
       credits_.consume(bytes);
     }
     bytes_ = with_it;

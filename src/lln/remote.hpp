@@ -1,5 +1,4 @@
-// What stands between the messages of a VNI and the network that leads to other nodes: they are in order, and those that are sent unasked
-// have credit.
+// What stands between the messages of a VNI and the network that leads to other nodes: they are in order, and eager ones have credit.
 //
 // Messages that are matched, or name one that may be, have a number, counted by pair of ranks; what comes too early is kept until its
 // turn, where a network promises no order. Answers and the data of long messages name what they belong to and need none. Credit
@@ -27,8 +26,9 @@ namespace heddle::lln {
 
 class Remote {
  public:
-  // `counters` are those of the VNI; they are not used before the first message.
-  Remote(Networks::End network, instruments::Counters& counters) : network_(std::move(network)), counters_(counters) {}
+  // `counters` are those of the VNI; they are not used before the first message. `bound`: bytes of unexpected messages of one peer.
+  Remote(Networks::End network, instruments::Counters& counters, std::uint64_t bound)
+      : network_(std::move(network)), counters_(counters), bound_(bound) {}
 
   static constexpr int any_rail = -1;
 
@@ -37,11 +37,12 @@ class Remote {
   bool arrived() const { return early_is_due_.load(std::memory_order_relaxed) || network_->arrived(); }
   bool any_under_way() const { return network_->any_under_way(); }
 
-  // As Network::post, and `no_credit`; over one rail or any.
+  // As Network::post; over one rail or any. A message without credit is `busy` while credit is coming, else `no_credit`.
   Posted post(int peer, const Header& header, std::size_t bytes, Network::Fill fill, int rail = any_rail) {
     Peer& there = peers_[peer];
     const bool on_credit = needs_credit(header.kind);
-    if (on_credit && !there.credits.suffice_for(bytes)) return Posted::no_credit;
+    if (on_credit && !there.credits.suffice_for(bytes))
+      return there.credits.are_coming_for(bytes) ? Posted::busy : Posted::no_credit;
     const Posted posted = post_to(peer, there, header, bytes, fill, rail);
     if (posted == Posted::done && on_credit) there.credits.consume(bytes);
     return posted;
@@ -76,11 +77,40 @@ class Remote {
     return there != peers_.end() && there->second.pace.more_follow(instruments::ticks());
   }
 
-  // A message that needed credit has been received and dropped. If it is time to say so and the network is busy, the next one says it.
-  void return_credit(int sender, std::size_t bytes) {
+  // Whether an eager message of so many bytes to this peer waits for credit. It needs no room of the network meanwhile: what brings the credit
+  // wakes a thread that sleeps.
+  bool waits_for_credit(int peer, std::size_t bytes) const {
+    const auto there = peers_.find(peer);
+    return there != peers_.end() && !there->second.credits.suffice_for(bytes) &&
+           there->second.credits.are_coming_for(bytes);
+  }
+
+  // A message that needed credit has met its receive on arrival, or has been stored, or is stored no longer.
+  void note_matched(int sender, std::size_t bytes) {
     Peer& there = peers_[sender];
     there.credits.free(bytes);
-    if (there.credits.is_due()) (void)post(sender, Header{MessageKind::credit, 0, 0, 0}, 0, [](std::byte*) {});
+    return_credit(sender, there, false);
+  }
+  void note_stored(int sender, std::size_t bytes) {
+    Peer& there = peers_[sender];
+    return_credit(sender, there, there.credits.store(bytes, bound_));
+  }
+  void note_dropped(int sender, std::size_t bytes) {
+    Peer& there = peers_[sender];
+    return_credit(sender, there, there.credits.drop(bytes, bound_));
+  }
+  // A thread is about to sleep: asks for room at the peers that are to get credit that the network had no room for.
+  void want_room_for_credit() {
+    if (unreturned_ == 0) return;
+    for (const auto& [peer, there] : peers_)
+      if (there.is_unreturned) network_->want_room(peer);
+  }
+  // This peer has failed.
+  void give_up(int peer) {
+    network_->give_up(peer);
+    Peer& there = peers_[peer];
+    there.is_gone = true;
+    set_unreturned(there, false);
   }
 
   // A message of so many bytes that was announced only for want of credit has met its receive at once. The sender gets more with the answer,
@@ -88,9 +118,7 @@ class Remote {
   void widen_credit(int sender, std::size_t bytes) {
     Credits& credits = peers_[sender].credits;
     do {
-      if (!credits.can_widen() || credits.width() > room_to_widen_) return;
-      room_to_widen_ -= credits.width();
-      credits.widen();
+      if (!widen_once(credits)) return;
     } while (credits.is_narrow_for(bytes));
   }
 
@@ -112,6 +140,7 @@ class Remote {
           }
         });
     any |= came != 0;
+    if (unreturned_ != 0) return_rest();
     if (refused) throw std::bad_alloc();
     if (early_ != 0) handed += hand_over_early(sink);
     return handed;
@@ -125,8 +154,10 @@ class Remote {
   struct Peer {
     std::uint32_t posted = 0;
     std::uint32_t taken = 0;
-    std::uint32_t parts = 0;  // of a packet whose turn it is: those that have been handed over
-    bool connected = false;   // something was posted to it
+    std::uint32_t parts = 0;     // of a packet whose turn it is: those that have been handed over
+    bool connected = false;      // something was posted to it
+    bool is_unreturned = false;  // it is to get a message with credit
+    bool is_gone = false;        // it has failed
     Credits credits;
     Pace pace;
     std::map<std::uint32_t, Early> early;  // by number
@@ -134,6 +165,31 @@ class Remote {
 
   static bool has_order(MessageKind kind) {
     return kind <= MessageKind::rts || kind == MessageKind::retract || kind == MessageKind::several;
+  }
+
+  // With a message that carries nothing else, if so much is due, or the receiver has closed or opened. If the network is busy, the next poll
+  // tries again. A sender that does not run ahead gets a wider window.
+  void return_credit(int sender, Peer& there, bool has_changed) {
+    Credits& credits = there.credits;
+    if ((!has_changed && !credits.is_due()) || there.is_gone) return;
+    if (!there.is_unreturned && credits.is_due() && credits.stored() == 0) (void)widen_once(credits);
+    const Header header{MessageKind::credit, 0, credits.state(), 0};
+    set_unreturned(there, post_to(
+                              sender, there, header, 0, [](std::byte*) {}, any_rail) != Posted::done);
+  }
+  void return_rest() {
+    for (auto& [sender, there] : peers_)
+      if (there.is_unreturned) return_credit(sender, there, true);
+  }
+  void set_unreturned(Peer& there, bool is_unreturned) {
+    unreturned_ += static_cast<int>(is_unreturned) - static_cast<int>(there.is_unreturned);
+    there.is_unreturned = is_unreturned;
+  }
+  bool widen_once(Credits& credits) {
+    if (!credits.can_widen() || credits.width() > room_to_widen_) return false;
+    room_to_widen_ -= credits.width();
+    credits.widen();
+    return true;
   }
 
   Posted post_to(int peer, Peer& there, const Header& header, std::size_t bytes, Network::Fill fill, int rail) {
@@ -159,7 +215,7 @@ class Remote {
     return posted;
   }
 
-  // How many messages have been handed over: none, if it is early or brings nothing but credit.
+  // How many messages have been handed over: none, if it is early.
   template <class Sink>
   int take(int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes, Sink& sink) {
     const Header& header = envelope.header;
@@ -173,7 +229,12 @@ class Remote {
       handed = hand_over(sender, there, header, payload, bytes, sink);
       if (has_order(header.kind)) ++there.taken;
     }
-    // Last: what the sink refuses comes again.
+    // Last: what the sink refuses comes again. Credit is handed over, too: messages wait for it in the outbox.
+    if (header.kind == MessageKind::credit) {
+      there.credits.hear(header.tag);
+      sink(sender, header, payload, bytes);
+      ++handed;
+    }
     if (!there.credits.replenish(envelope.credit)) handed += hand_over_nonsense(sender, payload, bytes, sink);
     return handed;
   }
@@ -234,6 +295,8 @@ class Remote {
   std::atomic<bool> early_is_due_{false};
   Packet packet_;
   PostCost cost_;
+  const std::uint64_t bound_;
+  int unreturned_ = 0;                                 // peers that are to get a message with credit
   std::size_t room_to_widen_ = std::size_t{16} << 20;  // bytes by which all windows together may become wider
 };
 

@@ -15,11 +15,14 @@ Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, b
              instruments::Counters& counters)
     : node_(node),
       shm_(node, vni, claiming, many_threads ? shm::SlotCount::many : shm::SlotCount::usual),
-      remote_(networks != nullptr ? std::make_unique<Remote>(networks->open(vni), counters) : nullptr),
+      remote_(networks != nullptr ? std::make_unique<Remote>(networks->open(vni), counters, networks->bound())
+                                  : nullptr),
       watch_(networks != nullptr ? &networks->watch() : nullptr) {}
 
-void Route::forget_room() {
-  if (remote_) remote_->network().forget_room();
+void Route::begin_wanting_room() {
+  if (!remote_) return;
+  remote_->network().forget_room();
+  remote_->want_room_for_credit();
 }
 
 void Route::want_room(int peer) {
@@ -31,7 +34,7 @@ void Route::want_room(int peer) {
 }
 
 void Route::give_up(int peer) {
-  if (remote_ && is_remote(peer)) remote_->network().give_up(peer);
+  if (remote_ && is_remote(peer)) remote_->give_up(peer);
 }
 
 void Route::flush() {

@@ -78,8 +78,11 @@ class Route {
     }
     return messages;
   }
-  // Under the VNI's protection: a message of another node that needed credit has been received and dropped.
-  void return_credit(int sender, std::size_t bytes) { remote_->return_credit(sender, bytes); }
+  // Under the VNI's protection: a message of another node that needed credit has met its receive, was stored, or is stored no longer.
+  void note_matched(int sender, std::size_t bytes) { remote_->note_matched(sender, bytes); }
+  void note_stored(int sender, std::size_t bytes) { remote_->note_stored(sender, bytes); }
+  void note_dropped(int sender, std::size_t bytes) { remote_->note_dropped(sender, bytes); }
+  bool waits_for_credit(int peer, std::size_t bytes) const { return remote_->waits_for_credit(peer, bytes); }
   // And one that was announced only for want of credit has met its receive.
   void widen_credit(int sender, std::size_t bytes) { remote_->widen_credit(sender, bytes); }
   // Any thread, a hint: whether poll() would find something; how many messages it has taken.
@@ -95,8 +98,8 @@ class Route {
   // After a store that a local peer who sleeps would want to see.
   void wake(int peer) { shm_.wake(peer); }
   // Before sleeping, under the VNI's protection: a sender whose way is full asks to be woken when there is room. First all that was
-  // asked of a network before is forgotten.
-  void forget_room();
+  // asked of a network before is forgotten, but for credit that it has no room for.
+  void begin_wanting_room();
   void want_room(int peer);
   // Under the VNI's protection: this peer has failed, as of Network::give_up.
   void give_up(int peer);

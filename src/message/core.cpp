@@ -198,11 +198,12 @@ void Core::append(int peer, OutboxItem& item, Wakeups& wakeups) {
 }
 
 void Core::prepare_to_sleep() {
-  route_.forget_room();
+  route_.begin_wanting_room();
   if (outbox_.any()) {
     outbox_.for_each_peer([this](const OutboxPeer& peer) {
-      if (!peer.items.empty() || streams_.wants_room(*peer.longs.first(), outbox_.pieces_ahead()))
-        route_.want_room(peer.peer);
+      const bool items_want = !peer.items.empty() && !waits_for_credit(*peer.items.front());
+      const bool longs_want = !peer.longs.empty() && streams_.wants_room(*peer.longs.first(), outbox_.pieces_ahead());
+      if (items_want || longs_want) route_.want_room(peer.peer);
     });
   }
   route_.arm();

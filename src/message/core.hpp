@@ -228,6 +228,7 @@ class Core {
   static bool is_synchronous(const Request& send);
   static bool may_leave_early(const Request& send);
   bool goes_unasked(const Request& send) const;
+  bool waits_for_credit(const OutboxItem& item) const;
   static Form form_of(const Request& send, bool unasked);
   void announce(Request& send);
   void note_announced(Request& send, lln::MessageKind kind);

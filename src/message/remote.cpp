@@ -1,5 +1,5 @@
-// Messages that arrive from other nodes, of which nothing is believed but what can be checked, and the credit of those that were sent
-// unasked (lln/credits.hpp): it is returned when their data have been copied out.
+// Messages that arrive from other nodes, of which nothing is believed but what can be checked, and the credit of eager ones
+// (lln/credits.hpp): it is returned when a message has met its receive, or has been stored within the bound.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -45,7 +45,7 @@ void Core::arrive_remote(int sender, const Header& header, const std::byte* payl
     if (header.kind == MessageKind::rts) note_received(sender, payload);
     deliver_rts(*receive, sender, header, payload, bytes, wakeups);
   }
-  if (on_credit) route_.return_credit(sender, bytes);
+  if (on_credit) route_.note_matched(sender, bytes);
 }
 
 void Core::arrive_remote_control(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
@@ -60,6 +60,8 @@ bool Core::obey(int sender, const Header& header, const std::byte* payload, std:
     case MessageKind::left:
     case MessageKind::landed:  // what the network itself says
       streams_.end(name_in(payload, bytes), wakeups);
+      return true;
+    case MessageKind::credit:  // for what waits in the outbox, which is flushed by whoever has polled
       return true;
     case MessageKind::data:
       return streams_.arrived(sender, header, payload, bytes, wakeups) || may_be_late();
@@ -119,7 +121,7 @@ void Core::refuse(int sender, const Header& header, std::size_t bytes) {
   boot::abort(rank_.job.get(), MPI_ERR_OTHER, text);
 }
 
-// The payload lies apart, whatever its size: where one does, drop_unexpected() asks whether credit is to be returned.
+// The payload lies apart, whatever its size: where one does, drop_unexpected() tells the route.
 void Core::keep_on_credit(int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
   Unexpected* const message = make_unexpected(sender, header, 0);
   try {
@@ -134,12 +136,13 @@ void Core::keep_on_credit(int sender, const Header& header, const std::byte* pay
   message->bytes = header.kind == MessageKind::eager_ack ? bytes - sizeof(Acknowledged) : bytes;
   count_held(counters_, Count::buffered, bytes);
   add_unexpected(*message);
+  route_.note_stored(sender, bytes);
 }
 
 void Core::drop_payload(const Unexpected& message) {
   delete[] message.payload;
   if (lln::needs_credit(message.header.kind) && route_.is_remote(message.sender))
-    route_.return_credit(message.sender, message.payload_bytes);
+    route_.note_dropped(message.sender, message.payload_bytes);
 }
 
 }  // namespace heddle::message

@@ -31,6 +31,12 @@ bool Core::goes_unasked(const Request& send) const {
   return send.capacity + head <= eager_limit(send.peer);
 }
 
+bool Core::waits_for_credit(const OutboxItem& item) const {
+  const Request* const send = item.request;
+  return send != nullptr && route_.is_remote(send->peer) && goes_unasked(*send) &&
+         route_.waits_for_credit(send->peer, form_of(*send, true).bytes);
+}
+
 bool Core::is_synchronous(const Request& send) { return send.mode == static_cast<std::uint32_t>(Mode::synchronous); }
 
 // Unasked, its data with it; or announced (RTS).
@@ -181,7 +187,7 @@ class Core::PeerPackets final : public Packets {
     if (!core_.route_.is_remote(peer_)) return 1;
     lln::Packet& packet = core_.route_.begin_packet(peer_);
     for (const OutboxItem* item = &first; item != nullptr && add(packet, *item);) item = item->next;
-    return packet.size();
+    return packet.size() == 0 ? 1 : packet.size();  // the first waits for credit: it is offered, and refused
   }
   bool post(const OutboxItem& first, std::size_t n) override {
     if (n == 1) {

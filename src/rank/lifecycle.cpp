@@ -52,12 +52,9 @@ Error Finalize() {
   p2p::progress(rank);  // what is done and belongs to nobody goes now: alone, there is no message to wait for below
   const std::string report = tool::take_report(rank);  // before what follows is counted
   // What this rank still has to say (answers that wait for room, long messages of freed requests) is said while the
-  // others are certainly there to hear it.
-  if (Error e = tool::publish_report(rank, report)) {
-    if (!is_fault(e.code())) return e;
-    int peer = -1;
-    (void)rank.engine->flush(peer);  // some are not there to hear it; but the others need it
-  }
+  // others are certainly there to hear it. Where some have failed, the others may compute, and need it all the same.
+  if (Error e = tool::publish_report(rank, report); e && !is_fault(e.code())) return e;
+  rank.engine->send_deferred([](int) { return true; });
   rank.world_phase.store(Phase::after, std::memory_order_release);
   free_world(rank);
   release_library(rank);

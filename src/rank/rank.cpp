@@ -150,8 +150,27 @@ static threads::Opener opener(const Rank& rank) {
   };
 }
 
+// Bytes that the unexpected messages of one rank of another node may occupy on a VNI.
+static Error read_unexpected_bound(const boot::World& job, std::uint64_t& bound) {
+  constexpr std::uint64_t least = std::uint64_t{64} << 20;
+  constexpr std::uint64_t share = 4;  // of the node's memory, for those of all
+  const std::string text = setting("HEDDLE_UNEXPECTED_BYTES");
+  if (text.empty()) {
+    const auto memory =
+        static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+    const auto pairs = std::uint64_t(job.machine_ranks()) * std::uint64_t(std::max(job.size() - job.local_ranks(), 1));
+    bound = std::max(least, memory / share / pairs);
+    return success;
+  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bound);
+  if (error == std::errc() && end == text.data() + text.size()) return success;
+  return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_UNEXPECTED_BYTES: must be a number of bytes", text.c_str());
+}
+
 static Error open_networks(Rank& rank) {
   if (rank.job->nodes() == 1) return success;
+  std::uint64_t bound = 0;
+  if (Error e = read_unexpected_bound(*rank.job, bound)) return e;
   const std::string network = setting("HEDDLE_LLN");
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
@@ -183,7 +202,8 @@ static Error open_networks(Rank& rank) {
                                                               .is_gone = is_gone,
                                                               .fail = fail_job,
                                                               .note = note,
-                                                              .secret = rank.job->secret()});
+                                                              .secret = rank.job->secret(),
+                                                              .bound = bound});
   return success;
 }
 
@@ -299,7 +319,6 @@ void release_library(Rank& rank) {
   dpm::withdraw_all(rank);
   rank.machine.busy.store(false, std::memory_order_relaxed);
   rank.engine->end_help();
-  rank.engine->send_deferred([&rank](int peer) { return rank.job->is_local(peer); });
   if (rank.networks) send_rest(rank);
   rank.job->leave();
 }

@@ -52,6 +52,7 @@ Figures collect(Rank& rank) {
       .nodes = rank.job->nodes(),
       .network = std::string(rank.networks ? rank.networks->name() : ""),
       .rails = rank.networks ? rank.networks->rails() : 1,
+      .unexpected = rank.networks ? rank.networks->bound() : 0,
       .strategy = std::string(message::strategy_name(rank.strategies.front())),
       .asked = {},
       .vnis = {},

@@ -36,6 +36,7 @@ struct Figures {
   int nodes = 1;
   std::string network;             // to other nodes, by its name; empty: there are none
   int rails = 1;                   // of that network
+  std::uint64_t unexpected = 0;    // bytes that unexpected messages of one peer on another node may occupy on a VNI
   std::string strategy;            // of the outboxes, where none was asked for
   std::vector<std::string> asked;  // what sessions and communicators asked for: the VNIs and the model of each
   std::vector<VniFigures> vnis;

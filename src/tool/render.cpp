@@ -86,11 +86,12 @@ std::string traffic(const Figures& figures) {
 
 std::string away(const Figures& figures) {
   Table table({"VNI", "sent to other nodes", "packets", "messages per packet", "alone", "waited", "in the outbox",
-               "bytes", "by rail", "connections"});
+               "bytes", "by rail", "connections", "uncredited", "bytes stored"});
   for (const auto& [index, t] : figures.vnis)
     table.add({std::to_string(index), number(t[Count::sent_away]), number(t[Count::packets]),
                ratio(t[Count::sent_away], t[Count::packets]), number(t[Count::alone]), number(t[Count::waited]),
-               mean_wait(t), number(t[Count::bytes_away]), by_rail(figures, t), number(t[Count::connections])});
+               mean_wait(t), number(t[Count::bytes_away]), by_rail(figures, t), number(t[Count::connections]),
+               number(t[Count::uncredited]), number(t[Count::buffered])});
   return table.text();
 }
 
@@ -114,7 +115,7 @@ std::string render(const Figures& figures) {
   text += "  waiting: " + figures.waiting + '\n';
   if (!figures.network.empty())
     text += "  network: " + figures.network + ", between " + std::to_string(figures.nodes) + " nodes, strategy " +
-            figures.strategy + '\n';
+            figures.strategy + ", at most " + number(figures.unexpected) + " bytes of unexpected messages a peer\n";
   for (const std::string& model : figures.asked) text += "  asked for: " + model + '\n';
   if (!figures.comms.empty()) text += communicators(figures);
   text += times(figures) + traffic(figures);

@@ -44,7 +44,8 @@ std::string refusal(const std::string& name, bool pretended, std::function<std::
                                                                  .is_gone = {},
                                                                  .fail = {},
                                                                  .note = {},
-                                                                 .secret = {}}));
+                                                                 .secret = {},
+                                                                 .bound = 0}));
   } catch (const std::runtime_error& error) {
     return error.what();
   }

@@ -1,5 +1,5 @@
-// Credits between two ranks (src/lln/credits.hpp): what is not received never costs more than the window, none is lost, and a sender whose
-// messages are received always has half of the window.
+// Credits between two ranks (src/lln/credits.hpp): what has not been polled never costs more than the window, what is stored no more than the
+// bound and a window, none is lost, and the sender of an open receiver that has polled everything always has half of the window.
 #include "lln/credits.hpp"
 
 #include <gtest/gtest.h>
@@ -79,6 +79,43 @@ TEST(Credits, BecomeMoreWhenTheWindowIsWidened) {
   EXPECT_GT(used + Credits::cost(0), Credits::widest);
 }
 
+TEST(Credits, AreReturnedForWhatIsStoredWithinTheBound) {
+  constexpr std::uint64_t bound = 3 * Credits::window;
+  Credits receiver;
+  std::uint64_t stored = 0;
+  for (; stored + Credits::cost(0) <= bound; stored += Credits::cost(0)) EXPECT_FALSE(receiver.store(0, bound));
+  EXPECT_EQ(receiver.owed(), stored);
+  EXPECT_FALSE(receiver.is_closed());
+  EXPECT_TRUE(receiver.store(0, bound)) << "it closes, once";
+  EXPECT_FALSE(receiver.store(0, bound));
+  EXPECT_EQ(receiver.withheld(), 2 * Credits::cost(0));
+  EXPECT_EQ(receiver.owed(), stored);
+  bool opened = false;
+  for (; !opened; stored -= Credits::cost(0)) opened = receiver.drop(0, bound);
+  EXPECT_LE(receiver.stored(), bound / 2);
+  EXPECT_GT(receiver.stored() + Credits::cost(0), bound / 2);
+  EXPECT_EQ(receiver.withheld(), 0U);
+  EXPECT_FALSE(receiver.is_closed());
+}
+
+TEST(Credits, AreWaitedForWhileTheReceiverIsOpen) {
+  Credits sender;
+  Credits receiver;
+  while (sender.suffice_for(0)) sender.consume(0);
+  EXPECT_TRUE(sender.are_coming_for(0));
+  EXPECT_FALSE(sender.are_coming_for(Credits::longest_at_first + 1)) << "it needs a wider window";
+  EXPECT_TRUE(receiver.store(0, 0));
+  const std::int32_t closed = receiver.state();
+  EXPECT_TRUE(receiver.drop(0, 0));
+  const std::int32_t open = receiver.state();
+  sender.hear(closed);
+  EXPECT_FALSE(sender.are_coming_for(0));
+  sender.hear(open);
+  EXPECT_TRUE(sender.are_coming_for(0));
+  sender.hear(closed);
+  EXPECT_TRUE(sender.are_coming_for(0)) << "what is older comes late";
+}
+
 // At every moment: what the sender has consumed is on its way, kept, owed, or on its way back; or has been given on top.
 TEST(Credits, AreConserved) {
   const unsigned seed = std::random_device{}();
@@ -86,9 +123,11 @@ TEST(Credits, AreConserved) {
   std::mt19937 random(seed);
   Credits sender;
   Credits receiver;
+  constexpr std::uint64_t bound = Credits::window;
+  std::deque<std::size_t> coming;
   std::deque<std::size_t> kept;
   std::deque<std::uint32_t> returning;
-  std::uint64_t held = 0;
+  std::uint64_t under_way = 0;
   std::uint64_t in_return = 0;
   for (int i = 0; i < 200'000; ++i) {
     const std::size_t bytes = random() % 1500;
@@ -97,15 +136,26 @@ TEST(Credits, AreConserved) {
       case 0:
         if (sender.suffice_for(bytes)) {
           sender.consume(bytes);
-          kept.push_back(bytes);
-          held += Credits::cost(bytes);
+          coming.push_back(bytes);
+          under_way += Credits::cost(bytes);
         }
         break;
       case 1:
-        if (kept.empty()) break;
-        receiver.free(kept.front());
-        held -= Credits::cost(kept.front());
-        kept.pop_front();
+        if (random() % 2 == 0 && !kept.empty()) {
+          (void)receiver.drop(kept.front(), bound);
+          sender.hear(receiver.state());
+          kept.pop_front();
+        }
+        if (coming.empty()) break;
+        if (random() % 2 == 0) {
+          receiver.free(coming.front());
+        } else {
+          (void)receiver.store(coming.front(), bound);
+          sender.hear(receiver.state());
+          kept.push_back(coming.front());
+        }
+        under_way -= Credits::cost(coming.front());
+        coming.pop_front();
         break;
       case 2:
         // By itself, or now and then with something else.
@@ -120,10 +170,11 @@ TEST(Credits, AreConserved) {
         in_return -= returning.front();
         returning.pop_front();
     }
-    ASSERT_LE(held, receiver.width());
+    ASSERT_LE(under_way, receiver.width());
+    ASSERT_LE(receiver.stored(), bound + receiver.width());
     ASSERT_EQ(sender.consumed() + (receiver.width() - Credits::window),
-              static_cast<std::int64_t>(held + receiver.owed() + in_return));
-    if (kept.empty() && returning.empty() && !receiver.is_due()) {
+              static_cast<std::int64_t>(under_way + receiver.withheld() + receiver.owed() + in_return));
+    if (coming.empty() && returning.empty() && !receiver.is_due() && sender.are_coming_for(0)) {
       ASSERT_TRUE(sender.suffice_for(Credits::window / 2 - Credits::per_message));
     }
   }

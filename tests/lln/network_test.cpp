@@ -92,8 +92,8 @@ TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
   this->eager_ = std::min(this->eager_, Credits::longest_at_first);
   constexpr std::uint32_t messages = 3000;
   instruments::Counters counters[2];
-  Remote sender(std::move(this->ends_[0]), counters[0]);
-  Remote receiver(std::move(this->ends_[1]), counters[1]);
+  Remote sender(std::move(this->ends_[0]), counters[0], no_bound);
+  Remote receiver(std::move(this->ends_[1]), counters[1], no_bound);
   instruments::switch_on();
   std::uint64_t sent_bytes = 0;
   std::uint32_t posted = 0;
@@ -112,7 +112,7 @@ TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
       ASSERT_EQ(header.tag, static_cast<int>(taken));
       this->expect_message(0, header, payload, n);
       ++taken;
-      receiver.return_credit(0, n);
+      receiver.note_matched(0, n);
     });
     (void)poll(sender, unexpected);
   }
@@ -126,8 +126,8 @@ TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
 TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
   constexpr std::uint32_t messages = 500;
   instruments::Counters counters[2];
-  Remote sender(std::move(this->ends_[0]), counters[0]);
-  Remote receiver(std::move(this->ends_[1]), counters[1]);
+  Remote sender(std::move(this->ends_[0]), counters[0], no_bound);
+  Remote receiver(std::move(this->ends_[1]), counters[1], no_bound);
   std::uint32_t posted = 0;
   std::uint32_t taken = 0;
   while (taken < messages) {
@@ -139,7 +139,7 @@ TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
         ASSERT_EQ(header.tag, static_cast<int>(taken));
         if (this->random_() % 3 == 0) throw std::bad_alloc();
         ++taken;
-        receiver.return_credit(0, 0);
+        receiver.note_matched(0, 0);
       });
     } catch (const std::bad_alloc&) {
     }
@@ -151,7 +151,8 @@ TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
 // received may be sent again, by either side at once. What the sink refuses returns no credit twice.
 TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
   instruments::Counters counters[2];
-  Remote ends[] = {Remote(std::move(this->ends_[0]), counters[0]), Remote(std::move(this->ends_[1]), counters[1])};
+  Remote ends[] = {Remote(std::move(this->ends_[0]), counters[0], no_bound),
+                   Remote(std::move(this->ends_[1]), counters[1], no_bound)};
   std::uint64_t sent[2] = {};
   std::uint64_t received[2] = {};
   std::vector<std::pair<MessageKind, std::size_t>> kept[2];
@@ -172,7 +173,7 @@ TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
         if (!needs_credit(header.kind)) return;
         kept[me].emplace_back(header.kind, bytes);
         held[me] += Credits::cost(bytes);
-        ASSERT_LE(held[me], Credits::window);
+        ASSERT_LE(held[me], Credits::widest);
       });
     } catch (const std::bad_alloc&) {
     }
@@ -188,7 +189,8 @@ TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
       const auto kind = this->random_() % 5 == 0   ? MessageKind::rts
                         : this->random_() % 2 == 0 ? MessageKind::eager
                                                    : MessageKind::eager_ack;
-      if (post(me, kind, this->random_() % (std::min<std::size_t>(this->eager_, 1500) + 1)) == Posted::no_credit)
+      const std::size_t bytes = this->random_() % (std::min<std::size_t>(this->eager_, 1500) + 1);
+      if (post(me, kind, bytes) != Posted::done && needs_credit(kind) && ends[me].waits_for_credit(1 - me, bytes))
         ++refused;
       receive(static_cast<int>(this->random_() % 2));
     }
@@ -196,7 +198,7 @@ TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
       while (received[me] != sent[1 - me]) receive_both();
     for (int me : {0, 1}) {
       for (const auto& [kind, bytes] : kept[me]) {
-        ends[me].return_credit(1 - me, bytes);
+        ends[me].note_matched(1 - me, bytes);
         held[me] -= Credits::cost(bytes);
       }
       kept[me].clear();

@@ -77,7 +77,7 @@ TEST(Packet, ConsumesTheCreditOfEach) {
   std::size_t added = 0;
   while (added < Packet::most_parts && packet.add(header_of(added), 1000) == Packet::Added::yes) ++added;
   EXPECT_EQ(added, Credits::window / Credits::cost(1000));
-  EXPECT_EQ(packet.add(header_of(0), 1000), Packet::Added::no_credit);
+  EXPECT_EQ(packet.add(header_of(0), 1000), Packet::Added::full) << "it waits for credit, which comes";
   EXPECT_EQ(packet.add(header_of(0, MessageKind::rts), 40), Packet::Added::yes) << "which asks for none";
   EXPECT_EQ(packet.credits().consumed(), added * Credits::cost(1000));
   EXPECT_EQ(credits.consumed(), 0U) << "before it is posted";

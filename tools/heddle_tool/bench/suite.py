@@ -98,6 +98,9 @@ BENCHMARKS = {b.name: b for b in (
               "half round trip", "us", "lower", any_ranks=True, sizes=(8,), args=("--mode", "fan")),
     Benchmark("message-rate", "message-rate", "windows of 64 Isend/Irecv/Waitall, from every thread to its twin",
               "message rate", "M/s", "higher", any_ranks=True, sizes=(8,)),
+    *(Benchmark(name, "flood", f"rounds of 1,000 messages to every other rank before a receive is posted, by {how}", "message rate", "M/s",
+                "higher", any_ranks=True, threaded=False, sizes=(8,), args=args)
+      for name, how, args in (("flood", "MPI_Isend", ()), ("flood-inverse", "MPI_Send", ("--mode", "inverse")))),
     Benchmark("bandwidth", "bandwidth", "windows of large messages, from every thread to its twin",
               "bandwidth", "GB/s", "higher", any_ranks=True, sizes=(65536, 1 << 20, 8 << 20)),
     Benchmark("barrier", "collective", "MPI_Barrier over all ranks, a communicator for each thread",
