@@ -114,6 +114,9 @@ inline constexpr std::array variables{
         "Memory that messages of one rank of another node may occupy on a VNI before their receives are posted; "
         "beyond it short messages are sent by rendezvous",
         "guides/networks.md"},
+    Variable{"HEDDLE_PORTS", "FIRST-LAST", "a port that the kernel chooses",
+             "TCP ports of which rank 0, and mpiexec -with-ft, take one for the start of a job on several nodes",
+             "guides/many-machines.md"},
     Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "What that network's accidents follow from", "guides/networks.md"},
     Variable{"HEDDLE_LOOPBACK_NARROW", "0|1", "0",
              "Whether that network takes a message only when the receiver has read the one before",

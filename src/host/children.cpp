@@ -1,4 +1,5 @@
-// Programs that a rank starts: they get the rank's environment where libc would give them that of the host.
+// Programs that a rank starts: they get the rank's environment where libc would give them that of the host. A rank does not become another program
+// itself: the kernel would end the other ranks of the process, and what they owe to their peers would never come.
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -10,6 +11,7 @@
 
 #include <cstdlib>
 
+#include "host/life.hpp"
 #include "host/next.hpp"
 #include "host/seat.hpp"
 
@@ -17,10 +19,26 @@ namespace heddle::host {
 namespace {
 
 constinit Next<int(const char*)> next_system("system");
+constinit Next<int(const char*, char*const*, char*const*)> next_execve("execve"), next_execvpe("execvpe");
+constinit Next<int(int, char* const*, char* const*)> next_fexecve("fexecve");
+constinit Next<int(int, const char*, char* const*, char* const*, int)> next_execveat("execveat");
 constinit Next<FILE*(const char*, const char*)> next_popen("popen");
 constinit Next<int(FILE*)> next_pclose("pclose");
 
 char** environment() { return this_thread.seat != nullptr ? this_thread.seat->environment.list() : environ; }
+
+// False, with errno: the caller is a rank.
+bool may_become(const char* program) {
+  const Seat* const seat = this_thread.seat;
+  if (seat == nullptr || is_forked()) return true;
+  fprintf(stderr,
+          "heddle: rank %d cannot become '%.400s' (exec): it is a thread, and all ranks of its process would end. "
+          "Start the "
+          "program without a wrapper that executes it (env, nice, a shell), or use --ranks processes\n",
+          seat->place.rank, program);
+  errno = ENOTSUP;
+  return false;
+}
 
 // 0 or an errno.
 int start_shell(const char* command, const posix_spawn_file_actions_t* actions, pid_t& child) {
@@ -72,9 +90,9 @@ FILE* open_command(const char* command, const char* mode) {
 constexpr std::size_t most_arguments = 4096;
 struct Words {
   char* list[most_arguments];
-  bool fill(const char* first, va_list rest) {
+  bool fill(const char* first, va_list* rest) {
     std::size_t n = 0;
-    for (const char* word = first; n < most_arguments; word = va_arg(rest, const char*)) {
+    for (const char* word = first; n < most_arguments; word = va_arg(*rest, const char*)) {
       list[n++] = const_cast<char*>(word);
       if (word == nullptr) return true;
     }
@@ -89,31 +107,60 @@ extern "C" {
 
 [[gnu::visibility("default")]] int host_execv(const char*, char* const*) asm("execv");
 [[gnu::visibility("default")]] int host_execvp(const char*, char* const*) asm("execvp");
+[[gnu::visibility("default")]] int host_execve(const char*, char* const*, char* const*) asm("execve");
+[[gnu::visibility("default")]] int host_execvpe(const char*, char* const*, char* const*) asm("execvpe");
+[[gnu::visibility("default")]] int host_fexecve(int, char* const*, char* const*) asm("fexecve");
+[[gnu::visibility("default")]] int host_execveat(int, const char*, char* const*, char* const*, int) asm("execveat");
+[[gnu::visibility("default")]] int host_execle(const char*, const char*, ...) asm("execle");
 [[gnu::visibility("default")]] int host_execl(const char*, const char*, ...) asm("execl");
 [[gnu::visibility("default")]] int host_execlp(const char*, const char*, ...) asm("execlp");
 [[gnu::visibility("default")]] int host_system(const char*) asm("system");
 [[gnu::visibility("default")]] FILE* host_popen(const char*, const char*) asm("popen");
 [[gnu::visibility("default")]] int host_pclose(FILE*) asm("pclose");
 
-int host_execv(const char* path, char* const* words) { return execve(path, words, environment()); }
-int host_execvp(const char* file, char* const* words) { return execvpe(file, words, environment()); }
+int host_execve(const char* path, char* const* words, char* const* variables) {
+  return may_become(path) ? next_execve(path, words, variables) : -1;
+}
+int host_execvpe(const char* file, char* const* words, char* const* variables) {
+  return may_become(file) ? next_execvpe(file, words, variables) : -1;
+}
+int host_fexecve(int file, char* const* words, char* const* variables) {
+  return may_become(words[0]) ? next_fexecve(file, words, variables) : -1;
+}
+int host_execveat(int folder, const char* path, char* const* words, char* const* variables, int flags) {
+  return may_become(path) ? next_execveat(folder, path, words, variables, flags) : -1;
+}
+
+int host_execv(const char* path, char* const* words) { return host_execve(path, words, environment()); }
+int host_execvp(const char* file, char* const* words) { return host_execvpe(file, words, environment()); }
 
 int host_execl(const char* path, const char* first, ...) {
   va_list rest;
   va_start(rest, first);
   Words words;
-  const bool good = words.fill(first, rest);
+  const bool good = words.fill(first, &rest);
   va_end(rest);
-  return good ? execve(path, words.list, environment()) : -1;
+  return good ? host_execve(path, words.list, environment()) : -1;
+}
+
+// The environment comes behind the null that ends the words.
+int host_execle(const char* path, const char* first, ...) {
+  va_list rest;
+  va_start(rest, first);
+  Words words;
+  const bool good = words.fill(first, &rest);
+  char* const* const variables = good ? va_arg(rest, char* const*) : nullptr;
+  va_end(rest);
+  return good ? host_execve(path, words.list, variables) : -1;
 }
 
 int host_execlp(const char* file, const char* first, ...) {
   va_list rest;
   va_start(rest, first);
   Words words;
-  const bool good = words.fill(first, rest);
+  const bool good = words.fill(first, &rest);
   va_end(rest);
-  return good ? execvpe(file, words.list, environment()) : -1;
+  return good ? host_execvpe(file, words.list, environment()) : -1;
 }
 
 int host_system(const char* command) {

@@ -75,7 +75,7 @@ class RootTest : public testing::Test {
     EXPECT_EQ(gathered_.nodes.back().host, "other");
   }
 
-  Listener listener_ = listen_on_networks();
+  Listener listener_ = listen_on_networks(Ports());
   Secret secret_{random_word(), random_word()};
   Gathered gathered_;
   std::string why_;
@@ -156,7 +156,7 @@ TEST(Root, HasRoomForThousandsOfNodes) {
   if (limit.rlim_max < 2 * nodes) GTEST_SKIP() << "the limit of descriptors (ulimit -Hn) is " << limit.rlim_max;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, 1024);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-  const Listener listener = listen_on_networks();
+  const Listener listener = listen_on_networks(Ports());
   ASSERT_NE(listener.port, 0);
   const Secret secret{random_word(), random_word()};
   const pid_t others = fork();
@@ -201,10 +201,58 @@ TEST(Root, HasRoomForThousandsOfNodes) {
   EXPECT_EQ(gathered.first_ranks.back(), size);
 }
 
+TEST(Ports, AreARange) {
+  Ports ports;
+  Problem problem;
+  EXPECT_TRUE(read_ports("5000-5003", ports, problem));
+  EXPECT_EQ(ports.first, 5000);
+  EXPECT_EQ(ports.last, 5003);
+  EXPECT_TRUE(read_ports("5000", ports, problem));
+  EXPECT_EQ(ports.last, 5000);
+  for (const char* const text : {"", "-", "5000-", "-5000", "5003-5000", "0", "0-10", "5000-65536", "5000:5003",
+                                 "5000-5003,", "5000 - 5003", "ssh", "99999999999"}) {
+    EXPECT_FALSE(read_ports(text, ports, problem)) << text;
+    EXPECT_NE(std::string(problem.text).find(std::string("'") + text + "' for HEDDLE_PORTS"), std::string::npos);
+  }
+}
+
+TEST(NetworkSockets, ListenAtTheFirstPortThatIsFree) {
+  // Two neighbouring ports that are free just now; another process may take one before we do.
+  for (int round = 0; round < 100; ++round) {
+    Listener taken = listen_on_networks(Ports());
+    ASSERT_NE(taken.port, 0);
+    if (taken.port == 65535) continue;
+    const Ports pair{taken.port, taken.port + 1};
+    const Listener next = listen_on_networks(pair);
+    if (next.port == 0) continue;
+    EXPECT_EQ(next.port, pair.last);
+    const Listener none = listen_on_networks(pair);
+    EXPECT_EQ(none.port, 0);
+    EXPECT_FALSE(none.socket);
+    const std::string range = std::to_string(pair.first) + '-' + std::to_string(pair.last);
+    EXPECT_NE(none.why.find("HEDDLE_PORTS=" + range), std::string::npos) << none.why;
+    return;
+  }
+  FAIL() << "no two neighbouring ports are free";
+}
+
+TEST(NetworkSockets, ListenAgainWhereAJobHasEnded) {
+  Listener first = listen_on_networks(Ports());
+  ASSERT_NE(first.port, 0);
+  const Secret secret{random_word(), random_word()};
+  Connection accepted;
+  std::thread client([&] { (void)connect_to({"127.0.0.1"}, first.port, secret, milliseconds_now() + 10'000); });
+  while (!accepted.is_open()) accepted = accept_from_network(first.socket);
+  accepted.close();  // before the other end: the port stays with this side for a while
+  client.join();
+  first.socket.reset();
+  EXPECT_EQ(listen_on_networks({first.port, first.port}).port, first.port);
+}
+
 // An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. What it has said before comes all
 // the same, and only then that it is gone.
 TEST(NetworkSockets, TheLastWordComesThoughTheOtherHasNotReadAll) {
-  const Listener listener = listen_on_networks();
+  const Listener listener = listen_on_networks(Ports());
   ASSERT_NE(listener.port, 0);
   for (int round = 0; round < 200; ++round) {
     Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import socket
 import subprocess
 import sys
 import unittest
@@ -199,6 +200,15 @@ class Launched(LauncherTest):
 
     def test_nonsense_of_the_user(self):
         self.refused(["HEDDLE_NODES=two is no number of nodes"], env={"HEDDLE_NODES": "two"})
+        self.refused(["invalid value 'ssh' for HEDDLE_PORTS"], env={"HEDDLE_PORTS": "ssh"})
+
+    def test_ports(self):
+        with socket.create_server(("", 0)) as taken:
+            port = taken.getsockname()[1]
+            self.refused([f"no TCP port of HEDDLE_PORTS={port}-{port}"], env={"HEDDLE_PORTS": str(port), "HEDDLE_NODES": "2"})
+            # On one node none is needed.
+            self.well(2, "join", "leave", env={"HEDDLE_PORTS": str(port)})
+        self.well(4, "join", "leave", env={"HEDDLE_PORTS": str(port), "HEDDLE_NODES": "2"})
 
 
 if __name__ == "__main__":

@@ -13,12 +13,12 @@ PACKAGE = re.compile(r"\bpip install heddle\b|\bpip install heddle[-_]mpi(?!-\*)
 
 
 def commands() -> list[tuple[str, str]]:
-    """(file:line, line) of all documents, and of scripts; a line that is continued is one with the next."""
+    """(file:line, line) of all documents, and of scripts; a line that is continued is one with the next. Not of tests that show what is wrong."""
     folders = [TREE / name for name in ("tests", "tools", "cmake", "docs")]
     files = {f for folder in folders for f in folder.rglob("*") if f.suffix in (".sh", ".py", ".md", ".cmake", "")}
     files |= {TREE / "dev", *all_of(TREE)}
     found = []
-    for file in sorted(f for f in files if f.is_file() and f.name != "test_recipes.py" and "__pycache__" not in f.parts):
+    for file in sorted(f for f in files if f.is_file() and f.name not in ("test_recipes.py", "pip.sh") and "__pycache__" not in f.parts):
         text = re.sub(r"\\\n\s*", " ", file.read_text(errors="replace"))
         found += [(f"{file.relative_to(TREE)}", line) for line in text.splitlines()]
     return found

@@ -17,6 +17,9 @@ for name in mpich ompi; do
   read -ra flags < <(PKG_CONFIG_PATH=$prefix/lib/heddle/compat pkg-config --cflags --libs "$name")
   cc "$here/hello.c" -o "$name" "${flags[@]}"
   expect "$name" "0 of 1, MPI 5.0" "$("./$name")"
+  libdir=$(PKG_CONFIG_PATH=$prefix/lib/heddle/compat pkg-config --variable=libdir "$name")
+  cc "$here/hello.c" -o "$name" -I "$prefix/include" "-L$libdir" -lmpi
+  expect "$name, libdir alone" "0 of 1, MPI 5.0" "$(LD_LIBRARY_PATH=$prefix/lib "./$name")"
 done
 cc "$here/hello.c" -o by_name -I "$prefix/include" -L "$prefix/lib/heddle/compat" -lmpi -Wl,-rpath,"$prefix/lib"
 expect "library of -lmpi" "$prefix/lib/libmpi_abi.so.1" "$(library_of by_name)"

@@ -126,6 +126,18 @@ class RealPrograms(Hosted, test_ends.RealPrograms):
         self.assert_nothing_left()
 
 
+class Wrapped(launcher.LauncherTest):
+    """A wrapper that executes the program would take the place of all ranks of its process."""
+
+    def test_wrappers(self):
+        for wrapper in (["env", "A=1"], ["nice"], ["sh", "-c", 'exec "$0" "$@"'], ["setsid"]):
+            with self.subTest(wrapper[0]):
+                result = self.run_job("--timeout", "30", "--ranks", "threads", "-n", "2", *wrapper, RANK, "join", "who", "leave")
+                self.assertEqual((result.code, result.out), (126, ""), result.err)
+                self.assertIn(f"cannot become '{RANK}' (exec)", result.err)
+                self.assertIn("use --ranks processes", result.err)
+
+
 class Refused(launcher.LauncherTest):
     """What can't run as threads is refused before anything starts."""
 

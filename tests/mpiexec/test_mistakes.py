@@ -97,6 +97,13 @@ class Hosts(MistakeTest):
         self.refused("-f", "/tmp", "true", says="cannot read the file '/tmp': Is a directory")
         self.refused("-host", "", "true", says="-host takes names that are separated by commas, not ''")
 
+    def test_ports(self):
+        apart = ("-with-ft", "ulfm", "-host", "far1,far2", "-n", "2", "true")
+        self.refused(*apart, env={"HEDDLE_PORTS": "ssh"}, says="invalid value 'ssh' for HEDDLE_PORTS: must be FIRST-LAST")
+        with socket.create_server(("", 0)) as taken:
+            port = taken.getsockname()[1]
+            self.refused(*apart, env={"HEDDLE_PORTS": str(port)}, code=1, says=f"no TCP port of HEDDLE_PORTS={port}-{port} can be opened")
+
 
 class Refused(MistakeTest):
     def test_what_would_change_what_runs(self):

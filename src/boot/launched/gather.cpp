@@ -58,8 +58,12 @@ bool read_local(const Frame& frame, int size, LocalRank& local) {
 
 class Gathering {
  public:
-  Gathering(Wireup& wireup, int pretended_nodes, Gathered& gathered, Problem& problem)
-      : wireup_(wireup), nodes_(std::min(pretended_nodes, wireup.size())), result_(gathered), problem_(problem) {}
+  Gathering(Wireup& wireup, const Wishes& wishes, Gathered& gathered, Problem& problem)
+      : wireup_(wireup),
+        nodes_(std::min(wishes.nodes, wireup.size())),
+        ports_(wishes.ports),
+        result_(gathered),
+        problem_(problem) {}
 
   bool run() {
     if (wireup_.rank() == 0 && !open_root()) return false;
@@ -96,7 +100,7 @@ class Gathering {
             .secret = lln::random_secret(),
             .socket = hexadecimal_name(random_word()),
             .addresses = own_addresses()};
-    network_ = listen_on_networks();
+    network_ = listen_on_networks(ports_);
     job_.port = network_.port;
     local_ = listen_locally(local_name(0));
     if (!local_) return fail(problem_, "no local socket can be made for the ranks of this node to meet at");
@@ -182,6 +186,7 @@ class Gathering {
   }
 
   bool gather_nodes() {
+    if (network_.port == 0) return fail(problem_, network_.why);
     result_.nodes.push_back({.host = own_host(), .agent = 0, .ranks = own_ranks(), .link = {}});
     std::string why;
     if (gather_agents(network_.socket, job_.secret, wireup_.size(), result_, why)) return true;
@@ -189,8 +194,10 @@ class Gathering {
   }
 
   bool ask_root() {
-    if (job_.port == 0)
-      return fail(problem_, "rank 0 on " + job_.host + " has no network that other nodes can reach it by");
+    if (job_.port == 0) {
+      problem_.said_elsewhere = true;
+      return fail(problem_, "rank 0 on " + job_.host + " has no TCP port that other nodes can reach it by");
+    }
     result_.root = connect_to(job_.addresses, job_.port, job_.secret, milliseconds_now() + root_limit / 2);
     if (!result_.root.is_open()) {
       return fail(problem_,
@@ -219,6 +226,7 @@ class Gathering {
 
   Wireup& wireup_;
   int nodes_;
+  Ports ports_;
   Gathered& result_;
   Problem& problem_;
   JobText job_;
@@ -233,8 +241,8 @@ int number_of(int launcher_rank, const std::vector<int>& order) {
   return found != order.end() ? static_cast<int>(found - order.begin()) : launcher_rank;
 }
 
-bool gather(Wireup& wireup, const Pretended& pretended, Gathered& gathered, Problem& problem) {
-  return Gathering(wireup, pretended.nodes, gathered, problem).run();
+bool gather(Wireup& wireup, const Wishes& wishes, Gathered& gathered, Problem& problem) {
+  return Gathering(wireup, wishes, gathered, problem).run();
 }
 
 void refuse_all(Gathered& gathered, const char* text) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "boot/launched/connection.hpp"
+#include "boot/launched/sockets.hpp"
 #include "boot/problem.hpp"
 #include "boot/wireup.hpp"
 #include "lln/keyed_hash.hpp"
@@ -53,14 +54,15 @@ struct Gathered {
   int node_count() const { return static_cast<int>(first_ranks.size()) - 1; }
 };
 
-// Where the ranks pretend to be (HEDDLE_NODES); 1: where they are.
-struct Pretended {
-  int nodes = 1;
+// What the user has said about it.
+struct Wishes {
+  int nodes = 1;  // that the ranks pretend to be on (HEDDLE_NODES); 1: they are where they are
+  Ports ports;    // that rank 0 may listen at
 };
 
 // Collective. False: there is no job, and `problem` says why, the same for all ranks where it can. Of a rank that is
 // not an agent only the link to it is known, which the segment comes through.
-bool gather(Wireup& wireup, const Pretended& pretended, Gathered& gathered, Problem& problem);
+bool gather(Wireup& wireup, const Wishes& wishes, Gathered& gathered, Problem& problem);
 
 // The job's number for a rank of the launcher.
 int number_of(int launcher_rank, const std::vector<int>& order);

@@ -24,11 +24,11 @@ constexpr int time_to_tell = 500;  // milliseconds in which the agent has told t
 constexpr int time_to_be_first = 3000;  // milliseconds in which rank 0's node says who is the first to end the job
 constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
 
-bool read_nodes(Pretended& pretended, Problem& problem) {
+bool read_nodes(int& nodes, Problem& problem) {
   const char* const text = std::getenv(nodes_variable);
   if (text == nullptr || *text == '\0') return true;
-  const auto [end, error] = std::from_chars(text, text + std::strlen(text), pretended.nodes);
-  if (error == std::errc() && *end == '\0' && pretended.nodes >= 1) return true;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), nodes);
+  if (error == std::errc() && *end == '\0' && nodes >= 1) return true;
   refuse(problem, "%s=%.40s is no number of nodes, from 1 on", nodes_variable, text);
   return false;
 }
@@ -71,11 +71,13 @@ void wait_until(Condition&& holds) {
 }  // namespace
 
 std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Problem& problem) {
-  Pretended pretended;
+  Wishes wishes;
   Gathered gathered;
-  if (!read_nodes(pretended, problem) || !gather(*wireup, pretended, gathered, problem)) return nullptr;
+  if (!read_nodes(wishes.nodes, problem) || !read_ports(wishes.ports, problem) ||
+      !gather(*wireup, wishes, gathered, problem))
+    return nullptr;
   int agent_rank = number_of(wireup->rank(), gathered.order);
-  const auto segment = gathered.is_agent ? make_node_segment(gathered, *wireup, pretended.nodes > 1, problem)
+  const auto segment = gathered.is_agent ? make_node_segment(gathered, *wireup, wishes.nodes > 1, problem)
                                          : receive_node_segment(gathered.agent, agent_rank, problem);
   if (segment == nullptr) {
     refuse_all(gathered, problem.text);

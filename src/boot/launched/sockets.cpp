@@ -13,7 +13,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <system_error>
 
 namespace heddle::boot {
 namespace {
@@ -26,6 +29,8 @@ socklen_t abstract_address(const std::string& name, sockaddr_un& address) {
   std::memcpy(address.sun_path + 1, name.data(), length);
   return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + length);
 }
+
+constexpr char ports_variable[] = "HEDDLE_PORTS";
 
 bool is_of_this_user(int socket) {
   ucred other{};
@@ -132,21 +137,46 @@ Connection accept_locally(const Descriptor& listener, int& strangers) {
   }
 }
 
-Listener listen_on_networks() {
-  for (const int family : {AF_INET6, AF_INET}) {
-    Descriptor made(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    if (!made) continue;
-    if (family == AF_INET6) set(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-    Address any = address_of(family == AF_INET6 ? "::" : "0.0.0.0", 0);
-    if (bind(made.get(), reinterpret_cast<const sockaddr*>(&any.storage), any.bytes) != 0 ||
-        listen(made.get(), SOMAXCONN) != 0)
-      continue;
-    if (getsockname(made.get(), reinterpret_cast<sockaddr*>(&any.storage), &any.bytes) != 0) continue;
-    const in_port_t port = family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(any.storage).sin6_port
-                                              : reinterpret_cast<const sockaddr_in&>(any.storage).sin_port;
-    return {std::move(made), ntohs(port)};
-  }
-  return Listener();
+bool read_ports(const char* text, Ports& ports, Problem& problem) {
+  const char* const end = text + std::strlen(text);
+  std::from_chars_result read = std::from_chars(text, end, ports.first);
+  ports.last = ports.first;
+  if (read.ec == std::errc() && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, ports.last);
+  if (read.ec == std::errc() && read.ptr == end && ports.first >= 1 && ports.last >= ports.first && ports.last <= 65535)
+    return true;
+  refuse(problem, "invalid value '%.40s' for %s: must be FIRST-LAST, two TCP ports from 1 to 65535", text,
+         ports_variable);
+  return false;
+}
+
+bool read_ports(Ports& ports, Problem& problem) {
+  const char* const text = std::getenv(ports_variable);
+  return text == nullptr || *text == '\0' || read_ports(text, ports, problem);
+}
+
+Listener listen_on_networks(const Ports& ports) {
+  int error = 0;
+  for (const int family : {AF_INET6, AF_INET})
+    for (int port = ports.first; port <= ports.last; ++port) {
+      Descriptor made(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      if (!made) break;
+      if (family == AF_INET6) set(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
+      // Connections of a job that has ended keep its port for a minute, though nothing listens there.
+      set(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+      Address any = address_of(family == AF_INET6 ? "::" : "0.0.0.0", port);
+      auto* const address = reinterpret_cast<sockaddr*>(&any.storage);
+      if (bind(made.get(), address, any.bytes) == 0 && listen(made.get(), SOMAXCONN) == 0 &&
+          getsockname(made.get(), address, &any.bytes) == 0) {
+        const in_port_t chosen = family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(address)->sin6_port
+                                                    : reinterpret_cast<const sockaddr_in*>(address)->sin_port;
+        return {std::move(made), ntohs(chosen)};
+      }
+      error = errno;
+    }
+  if (ports.first == 0 || error == 0) return {.why = "no TCP port can be opened: there is no network"};
+  const std::string range = std::to_string(ports.first) + '-' + std::to_string(ports.last);
+  return {.why = "no TCP port of HEDDLE_PORTS=" + range + " can be opened: " + std::strerror(error) +
+                 ". Give a range with a free port"};
 }
 
 std::vector<std::string> own_addresses() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boot/launched/connection.hpp"
+#include "boot/problem.hpp"
 #include "lln/keyed_hash.hpp"
 
 namespace heddle::boot {
@@ -22,12 +23,23 @@ Connection connect_locally(const std::string& name);
 // them.
 Connection accept_locally(const Descriptor& listener, int& strangers);
 
-// At a port that the kernel chooses, on all networks; 0: there are none.
+// TCP ports that a firewall leaves open (HEDDLE_PORTS); the default: whichever the kernel chooses.
+struct Ports {
+  int first = 0;
+  int last = 0;
+};
+// From "FIRST-LAST", or one number. False: it is neither, and `problem` says so.
+bool read_ports(const char* text, Ports& ports, Problem& problem);
+// Of the environment.
+bool read_ports(Ports& ports, Problem& problem);
+
+// On all networks, at the first of the ports that is free; port 0: there is none, and `why` says so.
 struct Listener {
   Descriptor socket{};
   int port = 0;
+  std::string why{};
 };
-Listener listen_on_networks();
+Listener listen_on_networks(const Ports& ports);
 // The addresses of this machine that others may reach it by, the most likely first.
 std::vector<std::string> own_addresses();
 // Closed: nobody is there in time who knows the secret.

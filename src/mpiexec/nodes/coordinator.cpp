@@ -74,8 +74,11 @@ Coordinator::Coordinator(const Options& options, std::vector<std::string> argume
   }
   for (Node& node : nodes_)
     if (options.stdin_rank >= node.first && options.stdin_rank < node.first + node.ranks) reader_ = &node;
-  boot::Listener listener = boot::listen_on_networks();
-  if (listener.port == 0) throw std::runtime_error("there is no network that the nodes could reach this machine by");
+  boot::Ports ports;
+  boot::Problem problem;
+  if (!boot::read_ports(ports, problem)) throw UsageError(problem.text);
+  boot::Listener listener = boot::listen_on_networks(ports);
+  if (listener.port == 0) throw std::runtime_error(listener.why);
   listener_ = std::move(listener.socket);
   port_ = listener.port;
 

@@ -1,3 +1,0 @@
-module hello
-
-go 1.20
