@@ -31,6 +31,7 @@
 #include "p2p/buffer.hpp"
 #include "progress/setting.hpp"
 #include "rank/crash.hpp"
+#include "rank/network_settings.hpp"
 #include "rank/settings.hpp"
 #include "threads/selection.hpp"
 #include "tool/interface.hpp"
@@ -151,8 +152,10 @@ static threads::Opener opener(const Rank& rank) {
 }
 
 static Error open_networks(Rank& rank) {
+  const std::string network = setting("HEDDLE_LLN"), rails = setting("HEDDLE_RAILS");
+  if (const std::string why = missing_network(network, rails); !why.empty())
+    return fail(MPI_ERR_OTHER, "%.400s", why.c_str());
   if (rank.job->nodes() == 1) return success;
-  const std::string network = setting("HEDDLE_LLN");
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -174,7 +177,7 @@ static Error open_networks(Rank& rank) {
   rank.networks =
       std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), place,
                                       lln::Networks::Settings{.network = network,
-                                                              .rails = setting("HEDDLE_RAILS"),
+                                                              .rails = rails,
                                                               .pretended = rank.job->pretends_nodes(),
                                                               .agree = agree,
                                                               .seed = seed,
@@ -184,7 +187,8 @@ static Error open_networks(Rank& rank) {
                                                               .fail = fail_job,
                                                               .note = note,
                                                               .secret = rank.job->secret()});
-  return success;
+  const std::string why = missing_device(rank.networks->name());
+  return why.empty() ? success : fail(MPI_ERR_OTHER, "%.400s", why.c_str());
 }
 
 // What the first user of the library brings up stays up until the process ends: peers may still have messages on their

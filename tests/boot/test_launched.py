@@ -42,7 +42,7 @@ class Launched(LauncherTest):
                 self.assertEqual(self.well(4, "join", "who", "leave", version=version).lines, lines(4))
 
     def test_several_nodes(self):
-        for size, nodes in ((2, 2), (5, 2), (4, 4), (7, 3), (3, 8)):
+        for size, nodes in ((2, 2), (5, 2), (4, 4), (7, 3), (3, 3)):
             with self.subTest(f"{size} on {nodes}"):
                 self.assertEqual(self.well(size, "join", "who", "leave", env={"HEDDLE_NODES": str(nodes)}).lines, lines(size))
 
@@ -242,6 +242,7 @@ class Launched(LauncherTest):
 
     def test_nonsense_of_the_user(self):
         self.refused(["HEDDLE_NODES=two is no number of nodes"], env={"HEDDLE_NODES": "two"})
+        self.refused(["HEDDLE_NODES=3 is more than the 2 ranks of this job"], env={"HEDDLE_NODES": "3"})
         self.refused(["HEDDLE_TIMEOUT=1h is no number of seconds"], env={"HEDDLE_TIMEOUT": "1h"})
 
 

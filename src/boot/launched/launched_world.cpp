@@ -78,6 +78,11 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   if (!read_number("HEDDLE_NODES", "nodes", pretended.nodes, problem) ||
       !read_number(timeout_variable, "seconds", timeout, problem))
     return nullptr;
+  if (pretended.nodes > wireup->size() && wireup->size() > 1)
+    return refuse(
+        problem,
+        "HEDDLE_NODES=%d is more than the %d ranks of this job, and a node has one at least; set it to %d or less",
+        pretended.nodes, wireup->size(), wireup->size());
   if (!gather(*wireup, pretended, gathered, problem)) return nullptr;
   int agent_rank = number_of(wireup->rank(), gathered.order);
   const auto segment = gathered.is_agent ? make_node_segment(gathered, *wireup, pretended.nodes > 1, problem)
