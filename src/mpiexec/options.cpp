@@ -140,7 +140,9 @@ constexpr Option table[] = {
     {"bind-to", 1, [](Parser& p, Values v) { request_binding(p.options.placement, p.written, v[0]); },
      "none|hwthread|core|l3cache|numa|socket[:N]",
      "what a rank is bound to (default: its share of the cores where that is 2 or more, else none); more ranks than "
-     "cores need :overload-allowed"},
+     "cores need :overload-allowed. Several ranks that are not bound get OMP_NUM_THREADS, their share of the cores, "
+     "unless "
+     "it is set"},
     {"map-by", 1, [](Parser& p, Values v) { choose_mapping(p, v[0]); },
      "hwthread|core|l3cache|numa|socket|slot|ppr:N:RESOURCE[:PE=N]",
      "where consecutive ranks go; ppr puts N ranks on each RESOURCE"},
