@@ -8,12 +8,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "boot/foreign_launcher.hpp"
 #include "boot/launched/launched_world.hpp"
+#include "boot/launched/sockets.hpp"
 #include "boot/memfd/memfd_world.hpp"
 #include "boot/singleton/singleton_world.hpp"
 
@@ -57,14 +60,32 @@ Unjoined& unjoined() {
 }
 // Of the rank of this thread: another one says why.
 thread_local bool said_elsewhere = false;
+// Or that it cannot join the job that it is one of.
+thread_local bool one_of_several = false;
 constexpr int time_to_say = 2000;   // milliseconds in which another rank says why there is no job, and ends this one
 constexpr int time_to_read = 1000;  // milliseconds in which a launcher reads what we have written, if it can
+constexpr int time_alone = 1000;    // milliseconds in which ranks that cannot join for the same reason come here, too
 constexpr int time_of_text = 100;   // milliseconds in which it then passes that on, or it is lost
+
+// Ranks of a node that cannot join for the same reason have no memory to agree in who says it: the first that takes a local
+// name, of their job and the text. Ranks and processes are told by numbers, which make no other reason. None: another one has it.
+Descriptor take_name_of(std::string reason) {
+  std::erase_if(reason, [](char c) { return '0' <= c && c <= '9'; });
+  for (const char* const name : {launcher_variable, "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+    if (const char* const value = std::getenv(name)) reason += std::string(";") + value;
+  char name[100];
+  std::snprintf(name, sizeof name, "heddle-refused-%d-%016zx", getsid(getppid()), std::hash<std::string>()(reason));
+  return listen_locally(name);
+}
 
 }  // namespace
 
 std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem) {
-  if (const char* const descriptor = getenv(job_fd_variable)) return MemfdWorld::join(descriptor, problem);
+  if (const char* const descriptor = getenv(job_fd_variable)) {
+    std::unique_ptr<World> joined = MemfdWorld::join(descriptor, problem);
+    one_of_several = joined == nullptr;
+    return joined;
+  }
   bool alone = false;
   std::unique_ptr<Wireup> wireup = find_launcher(alone, problem);
   if (wireup != nullptr) {
@@ -73,8 +94,10 @@ std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem) 
     const std::lock_guard guard(unjoined().mutex);
     if (wireup != nullptr) unjoined().wireups.push_back(std::move(wireup));
     said_elsewhere = problem.said_elsewhere;
+    one_of_several = true;
     return nullptr;
   }
+  one_of_several = !alone;
   return alone ? SingletonWorld::make(singleton_heap_bytes, problem) : nullptr;
 }
 
@@ -86,7 +109,9 @@ void abort(World* world, int code, const char* text) {
   if (said_elsewhere) {
     usleep(time_to_say * 1000);
   } else {
-    write_line(text);
+    const Descriptor first = one_of_several ? take_name_of(text) : Descriptor();
+    if (!one_of_several || first) write_line(text);
+    if (first) usleep(time_alone * 1000);
   }
   const std::lock_guard guard(unjoined().mutex);
   if (!unjoined().wireups.empty()) let_launcher_pass_on();

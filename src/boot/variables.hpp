@@ -91,6 +91,10 @@ inline constexpr std::array variables{
         "Whether a program that another launcher started as one of several starts alone, as a singleton, instead of "
         "joining its job; and whether mpiexec's ranks may use another MPI, each alone",
         "troubleshooting.md"},
+    Variable{"HEDDLE_TIMEOUT", "SECONDS", "never",
+             "Time after which a job says where its threads are and ends with exit code 124, as with mpiexec's option "
+             "-timeout; under other launchers, too",
+             "troubleshooting.md"},
     Variable{"HEDDLE_BACKTRACE", "0|1", "1",
              "Whether a rank that crashes prints a backtrace and the MPI calls that its threads were in",
              "troubleshooting.md"},

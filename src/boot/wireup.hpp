@@ -45,9 +45,13 @@ class Wireup {
   // Those that the launcher knows, with members by its numbers. None: it knows none, or cannot be asked any more.
   virtual std::vector<ProcessSet> process_sets() { return {}; }
 
+  // The same for all ranks of the job, and on a node for no others at the time.
+  virtual std::string job_name() const = 0;
+  // The ranks of this one's node, itself too. Empty: the launcher does not say. Before the first fence.
+  virtual std::vector<int> local_ranks() = 0;
+
   static constexpr std::size_t text_bytes = 1000;
   static constexpr int answer_limit = 30;      // seconds for an answer
-  static constexpr int fence_notice = 10;      // seconds in a fence until rank 0 says what it waits for
   static constexpr int fence_limit = 30 * 60;  // seconds: processes may do much before they initialize MPI
 
  protected:

@@ -11,6 +11,7 @@
 
 #include "lln/fault_tolerant.hpp"
 #include "lln/loopback/loopback.hpp"
+#include "lln/network_names.hpp"
 #include "lln/rails/links.hpp"
 #include "lln/rails/rails.hpp"
 
@@ -84,6 +85,12 @@ const Component* load(const std::string& path, std::string& why, const threads::
 }
 
 }  // namespace
+
+std::vector<std::string> network_names() {
+  std::vector<std::string> names{std::string(for_pretended_nodes)};
+  for (const Known& one : known) names.emplace_back(one.name);
+  return names;
+}
 
 const Component* load_network(const std::string& name, std::string& why, const threads::Opener& open) {
   if (name.find('/') != std::string::npos) return load(name, why, open);

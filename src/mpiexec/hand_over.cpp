@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "boot/foreign_launcher.hpp"
 #include "mpiexec/program.hpp"
 #include "mpiexec/words.hpp"
 
@@ -22,6 +23,8 @@ const char* variable(const char* name) {
   const char* const value = getenv(name);
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
+
+constexpr int time_of_ranks = 5;  // seconds in which they have ended a job whose time is over
 
 // ---- batch systems
 
@@ -220,8 +223,13 @@ void Translation::begin(const char* program) {
   refuse_if(request.by_location, "-rank-by");
   refuse_if(!request.cpus.empty() || request.count_threads, "-cpu-set");
   refuse_if(!options_.files.out.empty() || !options_.files.err.empty(), "-output-filename");
-  if (options_.timeout_seconds > 0)
-    say("timeout", "--kill-after=10", std::to_string(static_cast<int>(options_.timeout_seconds)));
+  if (options_.timeout_seconds > 0) {
+    // The ranks end the job in time, and say where they are; the command does what they cannot, before MPI_Init or in a stopped process.
+    const auto seconds = static_cast<int>(options_.timeout_seconds);
+    std::erase_if(command_.environment, [](const std::string& one) { return name_of(one) == "MPIEXEC_TIMEOUT"; });
+    set_variable(command_.environment, boot::timeout_variable, std::to_string(seconds));
+    say("timeout", "--kill-after=10", std::to_string(seconds + time_of_ranks));
+  }
   say(program);
 }
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -21,6 +22,17 @@ int total_ranks(const Options& options) {
 
 namespace {
 
+constexpr char openmp_threads[] = "OMP_NUM_THREADS";
+
+// Of a rank that may run on all cores OpenMP starts as many threads as there are cores, which spin while they wait for each other. Where
+// ranks share the cores, each gets its share of threads; OpenMP counts the cores of a rank that is bound.
+void share_cores(std::vector<std::string>& environment, const Segment& segment) {
+  const auto is_bound = [](const boot::RankRecord& record) { return record.bound != 0; };
+  if (segment.ranks < 2 || std::any_of(segment.records, segment.records + segment.ranks, is_bound)) return;
+  if (std::ranges::find(environment, openmp_threads, name_of) != environment.end()) return;
+  set_variable(environment, openmp_threads, std::to_string(std::max(1, segment.header->usable_cores / segment.ranks)));
+}
+
 std::vector<std::string> environment_for(const App& app, const std::string& path, const EnvironmentPlan& all,
                                          const Segment& segment, int world_size) {
   std::vector<std::string> environment = environment_of(all, app.environment, path);
@@ -29,6 +41,7 @@ std::vector<std::string> environment_for(const App& app, const std::string& path
   set_variable(environment, boot::size_variable, std::to_string(world_size));
   for (const char* const name : boot::local_size_variables)
     set_variable(environment, name, std::to_string(segment.ranks));
+  share_cores(environment, segment);
   return environment;
 }
 

@@ -140,7 +140,7 @@ void require_survivable(const Options& options) {
   if (options.placement.per_part != 0) refuse("needs a number of ranks; say -n N in place of -map-by ppr");
 }
 
-// HEDDLE_NODES: on how many nodes these ranks pretend to be.
+// HEDDLE_NODES: on how many nodes these ranks pretend to be. One rank needs no network, whatever it says.
 int nodes_to_pretend(int ranks) {
   const char* const text = getenv("HEDDLE_NODES");
   if (text == nullptr || *text == '\0') return 1;
@@ -148,6 +148,10 @@ int nodes_to_pretend(int ranks) {
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), nodes);
   if (error != std::errc() || *end != '\0' || nodes < 1)
     throw UsageError(std::string("HEDDLE_NODES=") + text + " is no number of nodes, from 1 on");
+  if (nodes > ranks && ranks > 1)
+    throw UsageError(std::string("HEDDLE_NODES=") + text + " is more than the " + std::to_string(ranks) +
+                     " ranks of this job, and a node has one at least; set it to " + std::to_string(ranks) +
+                     " or less");
   return std::min(nodes, ranks);
 }
 

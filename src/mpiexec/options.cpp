@@ -8,7 +8,9 @@
 #include <stdlib.h>
 
 #include <span>
+#include <utility>
 
+#include "boot/foreign_launcher.hpp"
 #include "boot/job.hpp"
 #include "mpiexec/ignored_options.hpp"
 #include "mpiexec/option_values.hpp"
@@ -138,7 +140,9 @@ constexpr Option table[] = {
     {"bind-to", 1, [](Parser& p, Values v) { request_binding(p.options.placement, p.written, v[0]); },
      "none|hwthread|core|l3cache|numa|socket[:N]",
      "what a rank is bound to (default: its share of the cores where that is 2 or more, else none); more ranks than "
-     "cores need :overload-allowed"},
+     "cores need :overload-allowed. Several ranks that are not bound get OMP_NUM_THREADS, their share of the cores, "
+     "unless "
+     "it is set"},
     {"map-by", 1, [](Parser& p, Values v) { choose_mapping(p, v[0]); },
      "hwthread|core|l3cache|numa|socket|slot|ppr:N:RESOURCE[:PE=N]",
      "where consecutive ranks go; ppr puts N ranks on each RESOURCE"},
@@ -286,8 +290,10 @@ void parse_words(Parser& parser, const std::vector<std::string>& words) {
 
 Options parse_options(const std::vector<std::string>& arguments) {
   Parser parser;
-  if (const char* timeout = getenv("MPIEXEC_TIMEOUT"); timeout != nullptr && *timeout != '\0') {
-    parser.written = "the variable MPIEXEC_TIMEOUT";
+  for (const char* const name : {boot::timeout_variable, "MPIEXEC_TIMEOUT"}) {
+    const char* const timeout = getenv(name);
+    if (timeout == nullptr || *timeout == '\0') continue;
+    parser.written = std::string("the variable ") + name;
     parser.options.timeout_seconds = positive(parser, timeout);
   }
   if (const char* kind = getenv(boot::fault_tolerance_variable); kind != nullptr && *kind != '\0') {
@@ -301,6 +307,10 @@ Options parse_options(const std::vector<std::string>& arguments) {
     parser.options.shared_heap = value == "1";
   }
   parse_words(parser, arguments);
+  if (parser.options.join != 0 && parser.options.timeout_seconds > 0) {  // the ranks of all nodes see to it together
+    const double seconds = std::exchange(parser.options.timeout_seconds, 0);
+    parser.options.environment.set.emplace_back(boot::timeout_variable, std::to_string(static_cast<int>(seconds)));
+  }
   if (!parser.options.show_help && !parser.options.show_version) finish_app(parser);
   return std::move(parser.options);
 }

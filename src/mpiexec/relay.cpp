@@ -106,7 +106,7 @@ void Relay::answer(Peer& peer, const PmiMessage& request) {
   if (what == "init") {
     say(PmiMessage("response_to_init").add("pmi_version", "1").add("pmi_subversion", "1"));
   } else if (what == "get_my_kvsname") {
-    say(PmiMessage("my_kvsname").add("kvsname", "heddle"));
+    say(PmiMessage("my_kvsname").add("kvsname", launcher_->job_name()));
   } else if (what == "get_appnum") {
     say(PmiMessage("appnum").add("appnum", std::to_string(launcher_->appnum())));
   } else if (what == "get_universe_size") {
@@ -115,6 +115,8 @@ void Relay::answer(Peer& peer, const PmiMessage& request) {
     const bool kept = launcher_->put(std::string(request.at("key")), std::string(request.at("value")), problem);
     PmiMessage put("put_result");
     say(put, kept);
+  } else if (what == "get" && request.at("key") == "PMI_process_mapping") {
+    say(PmiMessage("get_result").add("value", ""), false);  // the launcher's is of mpiexecs
   } else if (what == "get") {
     std::string text;
     const bool found = launcher_->get(0, std::string(request.at("key")), text, problem);  // only rank 0 puts something
@@ -134,6 +136,7 @@ void Relay::answer(Peer& peer, const PmiMessage& request) {
 void Relay::fence() {
   boot::Problem problem;
   const bool done = launcher_->fence(problem);
+  met_.store(done);
   if (!done) fprintf(stderr, "mpiexec: %s\n", problem.text);
   const std::string text = PmiMessage("barrier_out").encode(boot::PmiVersion::one);
   for (Peer& peer : peers_) {

@@ -3,6 +3,7 @@
 // fence is the launcher's once all ranks of this node have come to it.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -32,6 +33,8 @@ class Relay {
   void serve(boot::RankRecord* records);
   // Any thread: what a rank that has ended had said before.
   void catch_up(int rank);
+  // Whether all ranks of the job have been in MPI_Init, so that they answer SIGQUIT.
+  bool has_met() const { return met_.load(); }
   // The ranks have ended well.
   void finish();
 
@@ -53,6 +56,7 @@ class Relay {
   std::unique_ptr<boot::Wireup> launcher_;
   std::vector<Peer> peers_;
   boot::RankRecord* records_ = nullptr;
+  std::atomic<bool> met_{false};
   std::timed_mutex mutex_;  // of the peers, from serve() on
 };
 

@@ -15,6 +15,7 @@
 #include "boot/standstill/thread_report.hpp"
 #include "mpiexec/children.hpp"
 #include "mpiexec/obituary.hpp"
+#include "mpiexec/relay.hpp"
 
 namespace heddle::mpiexec {
 namespace {
@@ -233,6 +234,8 @@ void Supervisor::handle_signal(int signal) {
     look_at_records();
   } else if (signal == SIGTSTP) {
     suspend();
+  } else if (signal == SIGQUIT && relay_ != nullptr && relay_->has_met()) {
+    signal_job(SIGQUIT);  // the ranks of each node say it
   } else if (signal == SIGQUIT) {
     say("got SIGQUIT, and goes on; " + ranks_text(living()) + ':' + where_threads_are());
   } else if (std::count(std::begin(ending_signals), std::end(ending_signals), signal) != 0) {

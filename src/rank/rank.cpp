@@ -31,6 +31,7 @@
 #include "p2p/buffer.hpp"
 #include "progress/setting.hpp"
 #include "rank/crash.hpp"
+#include "rank/network_settings.hpp"
 #include "rank/settings.hpp"
 #include "threads/selection.hpp"
 #include "tool/interface.hpp"
@@ -168,10 +169,12 @@ static Error read_unexpected_bound(const boot::World& job, std::uint64_t& bound)
 }
 
 static Error open_networks(Rank& rank) {
+  const std::string network = setting("HEDDLE_LLN"), rails = setting("HEDDLE_RAILS");
+  if (const std::string why = missing_network(network, rails); !why.empty())
+    return fail(MPI_ERR_OTHER, "%.400s", why.c_str());
   if (rank.job->nodes() == 1) return success;
   std::uint64_t bound = 0;
   if (Error e = read_unexpected_bound(*rank.job, bound)) return e;
-  const std::string network = setting("HEDDLE_LLN");
   std::uint64_t seed = 1;
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -193,7 +196,7 @@ static Error open_networks(Rank& rank) {
   rank.networks =
       std::make_unique<lln::Networks>(*rank.job, rank.node->own_bell(), place,
                                       lln::Networks::Settings{.network = network,
-                                                              .rails = setting("HEDDLE_RAILS"),
+                                                              .rails = rails,
                                                               .pretended = rank.job->pretends_nodes(),
                                                               .agree = agree,
                                                               .seed = seed,
@@ -204,7 +207,8 @@ static Error open_networks(Rank& rank) {
                                                               .note = note,
                                                               .secret = rank.job->secret(),
                                                               .bound = bound});
-  return success;
+  const std::string why = missing_device(rank.networks->name());
+  return why.empty() ? success : fail(MPI_ERR_OTHER, "%.400s", why.c_str());
 }
 
 // What the first user of the library brings up stays up until the process ends: peers may still have messages on their

@@ -20,6 +20,7 @@ constexpr std::uint64_t many_polls = 1000;   // empty acquisitions for each mess
 constexpr int many_unexpected = 50;          // percent of the messages received
 constexpr int many_alone = 50;               // percent of the packets to other nodes
 constexpr int mostly_waiting = 80;           // percent of the time in the library
+constexpr int threads_of_library = 3;        // at most, beside those of the program, where ranks are processes
 
 int percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<int>((100 * part + whole / 2) / whole);
@@ -109,7 +110,15 @@ std::string advice(const Figures& figures) {
     return text(
         "%d%% of the messages came before their receive was posted, and were copied once more; post receives earlier",
         early);
-  if (const int waiting = percent(t[Time::wait] + t[Time::asleep], time_in_library(t)); waiting >= mostly_waiting)
+  const int waiting = percent(t[Time::wait] + t[Time::asleep], time_in_library(t));
+  // Those of OpenMP spin while they wait for each other, and keep the cores from the rank that is waited for.
+  if (waiting >= mostly_waiting && figures.ranks > 1 && figures.threads > figures.cores + threads_of_library)
+    return text(
+        "%d%% of the time in the library is spent waiting for other ranks, and this process has %d threads for %d of "
+        "the "
+        "cores; start fewer (OMP_NUM_THREADS=%d), or let them sleep (OMP_WAIT_POLICY=passive)",
+        waiting, figures.threads, figures.cores, figures.cores);
+  if (waiting >= mostly_waiting)
     return text("none: %d%% of the time in the library is spent waiting for messages, which other ranks decide",
                 waiting);
   return "none: nothing stands out";

@@ -1,5 +1,10 @@
 #include "tool/figures.hpp"
 
+#include <dirent.h>
+
+#include <algorithm>
+#include <memory>
+
 #include "engine/asked_models.hpp"
 #include "engine/engine.hpp"
 #include "message/outbox/strategy.hpp"
@@ -38,6 +43,13 @@ bool may_sleep(const safety::Model& model) {
   return safety::suits({.kind = safety::WaitPolicy::Kind::spin}, model, why);
 }
 
+int threads_of_process() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc/self/task"), closedir);
+  int threads = 0;
+  while (const dirent* const entry = all ? readdir(all.get()) : nullptr) threads += entry->d_name[0] != '.' ? 1 : 0;
+  return std::max(1, threads);
+}
+
 }  // namespace
 
 Figures collect(Rank& rank) {
@@ -49,6 +61,9 @@ Figures collect(Rank& rank) {
       .waiting = safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.awake, rank.machine.wake_up),
       .never_sleep = safety::never_sleep(rank.machine.policy, rank.engine->model()),
       .may_sleep = may_sleep(rank.engine->model()),
+      .threads = rank.host_open == nullptr ? threads_of_process() : 1,
+      .cores = rank.job->record().bound != 0 ? rank.job->record().cores
+                                             : std::max(1, rank.job->usable_cores() / rank.job->machine_ranks()),
       .nodes = rank.job->nodes(),
       .network = std::string(rank.networks ? rank.networks->name() : ""),
       .rails = rank.networks ? rank.networks->rails() : 1,

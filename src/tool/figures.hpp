@@ -33,6 +33,8 @@ struct Figures {
   std::string waiting;            // the policy, and what it comes from (safety/wait_policy.hpp)
   bool never_sleep = false;       // threads that wait, however long
   bool may_sleep = true;          // if HEDDLE_WAIT=spin tells them to, which not every model can do
+  int threads = 1;                // that the kernel knows of the rank's process; 1 where ranks share one
+  int cores = 1;                  // for them: the rank's own, or of all cores its share
   int nodes = 1;
   std::string network;             // to other nodes, by its name; empty: there are none
   int rails = 1;                   // of that network

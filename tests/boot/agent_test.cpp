@@ -28,7 +28,7 @@ std::pair<Connection, Connection> linked() {
 class NoLauncher : public Ending {
  public:
   void say(const char* text) override { ADD_FAILURE() << text; }
-  [[noreturn]] void end(int /*milliseconds*/) override { std::abort(); }
+  [[noreturn]] void end(int /*code*/, int /*milliseconds*/) override { std::abort(); }
   int time_to_be_ended() const override { return 0; }
 };
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import uuid
 
 
 @dataclasses.dataclass
@@ -37,7 +38,8 @@ class Launcher:
                  leave: str = "", each=None, limit: float = 60):
         self.size, self.command, self.env, self.version, self.kills = size, command, env, version, kills
         self.change, self.leave, self.each, self.limit = change, leave, each, limit
-        self.store: dict[str, str] = {}
+        self.store: dict[str, str] = {"PMI_process_mapping": f"(vector,(0,1,{size}))"}
+        self.name = f"kvs_{uuid.uuid4().hex}"
         self.waiting: list[int] = []  # in the fence
         self.finalized: set[int] = set()
         self.aborted: int | None = None
@@ -79,7 +81,7 @@ class Launcher:
             self.reply(rank, words, {"cmd": "fullinit-response", "pmi-version": "2", "pmi-subversion": "0", "rank": str(rank), "size": str(self.size),
                                      "appnum": "0", "rc": "0"})
         elif command == "get_my_kvsname":
-            self.reply(rank, words, {"cmd": "my_kvsname", "kvsname": "kvs_1"})
+            self.reply(rank, words, {"cmd": "my_kvsname", "kvsname": self.name})
         elif command == "get_appnum":
             self.reply(rank, words, {"cmd": "appnum", "appnum": "0"})
         elif command == "get_universe_size":
@@ -160,7 +162,7 @@ class Launcher:
             out.seek(0)
             err.seek(0)
             return Result([process.returncode for process in self.processes], out.read(), err.read(), time.monotonic() - since,
-                          self.aborted, len(self.finalized), self.store)
+                          self.aborted, len(self.finalized), {key: text for key, text in self.store.items() if key != "PMI_process_mapping"})
 
     def serve(self):
         with selectors.DefaultSelector() as selector:

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from launcher import MPI_PROGRAM, RANK, LauncherTest  # noqa: E402
 from pmi_server import Launcher, Result  # noqa: E402
 
 MANY_NODES = os.environ["BOOT_NODES_PROGRAM"]  # placement.cpp: says who is where, and sends to everybody
+SILENCE = 5  # seconds in which a rank that waits in MPI_Init says nothing
 END_LIMIT = 5.0  # seconds: 2, on a machine that others keep busy
 
 
@@ -41,7 +43,7 @@ class Launched(LauncherTest):
                 self.assertEqual(self.well(4, "join", "who", "leave", version=version).lines, lines(4))
 
     def test_several_nodes(self):
-        for size, nodes in ((2, 2), (5, 2), (4, 4), (7, 3), (3, 8)):
+        for size, nodes in ((2, 2), (5, 2), (4, 4), (7, 3), (3, 3)):
             with self.subTest(f"{size} on {nodes}"):
                 self.assertEqual(self.well(size, "join", "who", "leave", env={"HEDDLE_NODES": str(nodes)}).lines, lines(size))
 
@@ -132,6 +134,47 @@ class Launched(LauncherTest):
         self.assertEqual((result.err, result.aborted), ("", None))
         self.assertLess(result.seconds, END_LIMIT)
 
+    def test_a_rank_that_ends_before_it_has_joined(self):
+        for how in ("exit 0", "exit 3", "kill -9 $$"):
+            with self.subTest(how):
+                result = self.launch(3, "-c", f'[ $PMI_RANK = 1 ] && {how}; exec {RANK} join leave', program="sh")
+                self.assertRegex(result.err, r"(?m)^heddle: rank 1 on \S+ has ended without MPI_Init, which others wait in; the job ends\n$")
+                self.assertEqual(result.aborted, 1)
+                self.assertLess(result.seconds, SILENCE + END_LIMIT)
+
+    def test_a_rank_that_joins_late(self):
+        late = self.launch(3, "-c", f"[ $PMI_RANK = 1 ] && sleep {SILENCE + 2}; exec {RANK} join leave", program="sh")
+        self.assertEqual(late.codes, [0, 0, 0])
+        self.assertRegex(late.err, r"^heddle: rank 0 has waited \d s for every process of the job to initialize MPI; rank 1 on \S+ has not\n$")
+
+    # ---- where the threads are
+
+    def test_quit(self):
+        # The job goes on; one report of each node. Signals of all ranks are one question, unless they are a second apart.
+        for nodes in (1, 2):
+            for steps in (("only", "3", "kill", "3", "all"), ("kill", "3")):
+                with self.subTest(f"{nodes} {steps}"):
+                    result = self.launch(4, "join", *steps, "sleep", "1", "leave", env={"HEDDLE_NODES": str(nodes)})
+                    self.assertEqual(result.codes, [0] * 4, result.err)
+                    reports = len(re.findall(rf"^heddle: got SIGQUIT, and goes on; {4 // nodes} of 4 ranks, on \S+:$", result.err, re.M))
+                    self.assertTrue(reports == nodes or len(steps) == 2 and reports > nodes, result.err)
+                    self.assertEqual(len(re.findall(r"^  rank \d: 1 thread outside MPI, process \d+", result.err, re.M)), 4 // nodes * reports, result.err)
+
+    def test_quit_before_all_have_joined(self):
+        result = self.launch(3, "-c", f"[ $PMI_RANK = 1 ] && {{ sleep 2; kill -QUIT $(pgrep -P $PPID -x mpiexec_rank); }}; exec {RANK} join leave", program="sh")
+        self.assertEqual(result.codes, [0, 0, 0], result.err)
+        self.assertRegex(result.err, r"^heddle: got SIGQUIT, and goes on; rank 0 has waited \d s for every process of the job to initialize MPI; rank 1 on \S+ has not\n$")
+
+    def test_timeout(self):
+        for nodes in (1, 2):
+            for slurm in ({}, {"SLURM_STEP_ID": "0"}):
+                result = self.launch(4, "join", "sleep", "20", "leave", env={"HEDDLE_NODES": str(nodes), "HEDDLE_TIMEOUT": "1"} | slurm)
+                self.assertEqual(result.err.count("heddle: the job has not ended in 1 s (HEDDLE_TIMEOUT); ending it; "), nodes, result.err)
+                self.assertEqual(result.err.count("1 thread outside MPI"), 4, result.err)
+                self.assertEqual(result.err.count("\n"), nodes + 4, result.err)
+                self.assertTrue(result.aborted == 124 or 124 in result.codes, result)
+                self.assertLess(result.seconds, 1 + END_LIMIT)
+
     # ---- what cannot be a job
 
     def refused(self, says: list[str], size: int = 2, code: int = 3, **options):
@@ -200,6 +243,8 @@ class Launched(LauncherTest):
 
     def test_nonsense_of_the_user(self):
         self.refused(["HEDDLE_NODES=two is no number of nodes"], env={"HEDDLE_NODES": "two"})
+        self.refused(["HEDDLE_NODES=3 is more than the 2 ranks of this job"], env={"HEDDLE_NODES": "3"})
+        self.refused(["HEDDLE_TIMEOUT=1h is no number of seconds"], env={"HEDDLE_TIMEOUT": "1h"})
         self.refused(["invalid value 'ssh' for HEDDLE_PORTS"], env={"HEDDLE_PORTS": "ssh"})
 
     def test_ports(self):

@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "boot/card.hpp"
 #include "boot/launched/connection.hpp"
@@ -13,6 +14,7 @@
 #include "boot/launched/job_text.hpp"
 #include "boot/launched/sockets.hpp"
 #include "boot/pmi/message.hpp"
+#include "boot/pmi/process_mapping.hpp"
 #include "lln/keyed_hash.hpp"
 
 namespace heddle::boot {
@@ -182,6 +184,22 @@ TEST(Fuzz, DamagedCardsAreReadWithinThem) {
       }
     }
   }
+}
+
+// ---- which ranks share a node
+
+TEST(ProcessMapping, IsRepeatedUntilAllRanksHaveANode) {
+  using Ranks = std::vector<int>;
+  EXPECT_EQ(ranks_beside("(vector,(0,2,2))", 2, 4), (Ranks{2, 3}));
+  EXPECT_EQ(ranks_beside("(vector,(0,2,1))", 1, 5), (Ranks{1, 3}));
+  EXPECT_EQ(ranks_beside("(vector,(0,1,3),(1,2,1))", 0, 5), (Ranks{0, 1, 2}));
+  EXPECT_EQ(ranks_beside("(vector,(0,1,3),(1,2,1))", 4, 5), (Ranks{4}));
+}
+
+TEST(ProcessMapping, OfAnotherFormIsNone) {
+  for (const char* const text : {"", "64", "(vector)", "(vector,(0,2,2)", "(vector,(0,0,2))", "(vector,(0,2,-1))",
+                                 "(vector,(0,2))", "(other,(0,1,1))"})
+    EXPECT_TRUE(ranks_beside(text, 0, 2).empty()) << text;
 }
 
 }  // namespace

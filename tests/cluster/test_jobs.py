@@ -37,7 +37,7 @@ begun=$(date +%s%N)
 {happens}
 for node in $(seq {nodes}); do
   tries=0
-  while cluster node $node pgrep -x 'mpiexec_endings|heddle-host' >/dev/null 2>&1; do
+  while cluster node $node sh -c 'pgrep -x mpiexec_endings || pgrep -x heddle-host' >/dev/null 2>&1; do
     tries=$((tries + 1))
     if [ $tries = 200 ]; then echo "left on node $node"; break; fi
     sleep 0.05
@@ -91,6 +91,41 @@ class Jobs(clusters.Case):
 
     def test_exit_without_finalize(self):
         self.every("exit 7", message="has ended without MPI_Finalize", launchers=("pmi2", "pmix"))
+
+    def test_exit_before_init(self):
+        """Of a rank of either node. Only the launcher knows its exit code; prterun may see to it by itself."""
+        for rank, node in ((1, 1), (3, 2)):
+            self.every(f"early {rank}", message=f"rank {rank} on node{node} has ended without MPI_Init, which others wait in; the job ends",
+                       launchers=("pmi2", "pmix", "hydra"))
+        self.every("early 3", launchers=("prterun",))
+
+    def test_quit(self):
+        """Each node says what its ranks wait for, and the job goes on until somebody ends it."""
+        ask = """sleep 0.2
+            cluster node 2 sh -c 'kill -QUIT $(pgrep -x {asked} | head -1)'
+            tries=0
+            until [ "$(grep -c 'MPI_Recv from 0, tag 42, MPI_COMM_WORLD' /run/cluster/said)" = 2 ] || [ $tries = 200 ]; do
+              tries=$((tries + 1)); sleep 0.05
+            done
+            cluster node 2 sh -c 'kill -9 $(pgrep -x {killed} | head -1)'"""
+        for launcher in LAUNCHERS:
+            with self.subTest(launcher=launcher):
+                threads = launcher == "threads"  # there the mpiexec of a node passes it on
+                happens = ask.format(asked="mpiexec" if threads else "mpiexec_endings", killed="heddle-host" if threads else "mpiexec_endings")
+                _, said = self.end(launcher, "wait", happens, "", ":", 2, 1)
+                self.assertEqual(said.count("got SIGQUIT, and goes on; 2 of 4 ranks, on node"), 2, said)
+                for node in (1, 2):
+                    self.assertRegex(said, rf"ranks {2 * node - 2}-{2 * node - 1}, 2 threads: MPI_Recv from 0, tag 42, MPI_COMM_WORLD, \d+ s\n")
+
+    def test_timeout(self):
+        """Each node says what its ranks wait for before they end."""
+        for launcher in LAUNCHERS:
+            with self.subTest(launcher=launcher):
+                code, said = self.end(launcher, "wait", ":", "export HEDDLE_TIMEOUT=2", ":", 2, 1)
+                self.assertEqual(code, 124, said)
+                for node in (1, 2):
+                    self.assertEqual(said.count(f"the job has not ended in 2 s (HEDDLE_TIMEOUT); ending it; 2 of 4 ranks, on node{node}:"), 1, said)
+                    self.assertRegex(said, rf"ranks {2 * node - 2}-{2 * node - 1}, 2 threads: MPI_Recv from 0, tag 42, MPI_COMM_WORLD, \d+ s\n")
 
     def test_killed_rank(self):
         kill = "cluster node 2 sh -c 'kill -9 $(pgrep -x mpiexec_endings | head -1)'"

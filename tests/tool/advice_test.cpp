@@ -102,6 +102,19 @@ TEST(Advice, BlamesNobodyForWaiting) {
   EXPECT_TRUE(advice(figures).starts_with("none: 90% of the time in the library is spent waiting for messages"));
 }
 
+TEST(Advice, NamesThreadsThatKeepTheCores) {
+  Figures figures = busy_world();
+  at(figures.vnis[0].totals, Time::wait) = 99'000;
+  figures.threads = 8;
+  figures.cores = 2;
+  EXPECT_EQ(
+      advice(figures),
+      "99% of the time in the library is spent waiting for other ranks, and this process has 8 threads for 2 of the "
+      "cores; start fewer (OMP_NUM_THREADS=2), or let them sleep (OMP_WAIT_POLICY=passive)");
+  figures.cores = 8;
+  EXPECT_TRUE(advice(figures).starts_with("none: ")) << advice(figures);
+}
+
 TEST(Advice, JudgesNoProgramThatDidNextToNothing) {
   Figures figures = shared_world();
   Totals& vni = figures.vnis[0].totals;

@@ -1,5 +1,6 @@
 #include "boot/launched/agent.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -8,7 +9,10 @@
 #include <cstdio>
 
 #include "boot/card.hpp"
+#include "boot/join.hpp"
+#include "boot/launched/job_text.hpp"
 #include "boot/launched/thread.hpp"
+#include "boot/standstill/thread_report.hpp"
 
 namespace heddle::boot {
 namespace {
@@ -24,6 +28,9 @@ constexpr std::int64_t time_to_tell = 300;
 // Nodes hear from each other so often. One whose agent is stopped, by a debugger say, is sent no more than it can keep.
 constexpr std::int64_t between_beats = 500;
 constexpr int most_unheard = 100;
+constexpr std::int64_t between_reports = 1'000;
+constexpr std::int64_t longest_sleep = 3'600'000;
+constexpr int exit_code_of_timeout = 124;  // as mpiexec's
 
 constexpr int roots_node = 0;
 
@@ -46,13 +53,15 @@ bool have_heard(const std::vector<Connection*>& locals, const std::vector<Connec
 
 }  // namespace
 
-Agent::Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending)
+Agent::Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending, int seconds)
     : at_(std::move(gathered)),
       header_(header),
       ending_(ending),
       rank_(rank),
       is_root_(at_.is_root()),
-      unheard_(at_.nodes.size() + 1) {
+      unheard_(at_.nodes.size() + 1),
+      seconds_(seconds) {
+  if (is_root_ && seconds > 0) time_over_at_ = milliseconds_now() + std::int64_t{1000} * seconds;
   count_others();
 }
 
@@ -81,6 +90,7 @@ void Agent::run() {
     for (std::size_t node = 1; node < at_.nodes.size(); ++node) read_node(static_cast<int>(node), at_.nodes[node].link);
     read_node(roots_node, at_.root);
     if (has_other_nodes()) beat();
+    if (milliseconds_now() >= time_over_at_) time_over();
     count_others();
   }
   at_ = Gathered();  // with all connections
@@ -96,8 +106,9 @@ void Agent::poll_all() {
   for (const LocalRank& local : at_.locals) add(local.link);
   for (const NodeLink& node : at_.nodes) add(node.link);
   add(at_.root);
-  const std::int64_t until_beat = std::clamp<std::int64_t>(next_beat_ - milliseconds_now(), 0, between_beats);
-  (void)poll(waiting.data(), waiting.size(), has_other_nodes() ? static_cast<int>(until_beat) : -1);
+  const std::int64_t next = std::min(has_other_nodes() ? next_beat_ : never, time_over_at_);
+  const std::int64_t left = std::clamp<std::int64_t>(next - milliseconds_now(), 0, longest_sleep);
+  (void)poll(waiting.data(), waiting.size(), next == never ? -1 : static_cast<int>(left));
 }
 
 void Agent::beat() {
@@ -156,6 +167,10 @@ void Agent::from_local(const LocalRank& local, const Frame& frame) {
       at_.root.send(frame);
       for (NodeLink& node : at_.nodes) node.link.send(frame);
       told_left_.store(true, std::memory_order_release);
+      break;
+    case FrameKind::report:
+      if (!is_root_) at_.root.send(frame);
+      report(frame);
       break;
     case FrameKind::end:
       end_all(frame, true);
@@ -219,6 +234,9 @@ void Agent::from_node(int node, const Frame& frame) {
     case FrameKind::left:
       left_.insert(node);
       break;
+    case FrameKind::report:
+      report(frame);
+      break;
     case FrameKind::end:
       end_all(frame, false);
       break;
@@ -250,7 +268,47 @@ void Agent::take_agreed(const Frame& frame) {
     if (local.rank == rank) local.link.send(frame);
 }
 
+// ---- where the threads are
+
+// Of this node's ranks; the root has every other node say it, too.
+void Agent::report(const Frame& frame) {
+  const std::int64_t now = milliseconds_now();
+  if (now < next_report_) return;
+  next_report_ = now + between_reports;
+  for (NodeLink& node : at_.nodes) node.link.send(frame);
+  RanksView view;
+  view.header = &header_;
+  view.first = at_.locals.front().rank;
+  view.records = rank_records(&header_) + view.first;
+  for (const LocalRank& local : at_.locals) view.processes.push_back(local.link.is_open() ? local.process : 0);
+  view.number = [this](int place) {
+    const int rank = at_.locals[static_cast<std::size_t>(place)].rank;
+    return header_.renumbered != 0 ? launcher_ranks(&header_)[rank] : rank;
+  };
+  // By the kernel: a part of the memory that nobody has used yet may not be accessible.
+  const Descriptor memory(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
+  view.read = [&](std::uint64_t offset, void* to, std::size_t bytes) {
+    const auto at = reinterpret_cast<std::uintptr_t>(&header_) + header_.heap_offset + offset;
+    return pread(memory.get(), to, bytes, static_cast<off_t>(at)) == static_cast<ssize_t>(bytes);
+  };
+  view.names_host = has_other_nodes();
+  write_line(("heddle: " + frame.fields() + "; " + std::to_string(view.ranks()) + " of " +
+              std::to_string(header_.size) + " ranks, on " + own_host() + ':' + where_threads_are(view))
+                 .c_str());
+}
+
 // ---- ends
+
+// The other nodes say where their threads are before they hear of the end, which comes behind.
+void Agent::time_over() {
+  time_over_at_ = never;
+  if (ending_job_) return;
+  next_report_ = 0;
+  report(Frame(FrameKind::report)
+             .add("the job has not ended in " + std::to_string(seconds_) + " s (HEDDLE_TIMEOUT); ending it"));
+  end_all(Frame(FrameKind::end).add(exit_code_of_timeout).add(ending_.time_to_be_ended()), false);
+  ending_.end(exit_code_of_timeout, Ending::time_of_launcher);
+}
 
 // To all but whoever told us.
 void Agent::end_all(const Frame& end, bool tell_root) {
@@ -299,7 +357,7 @@ void Agent::lose(const char* text, int patience, int time_of_launcher) {
   usleep(static_cast<unsigned>(patience) * 1000);
   ending_.say(text);
   end_all(Frame(FrameKind::end).add(1).add(std::min(ending_.time_to_be_ended(), time_of_launcher)), true);
-  ending_.end(time_of_launcher);
+  ending_.end(1, time_of_launcher);
 }
 
 void Agent::count_others() {

@@ -21,7 +21,8 @@ namespace heddle::boot {
 
 class Agent {
  public:
-  Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending);
+  // `seconds`: after which the job ends; 0: never.
+  Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending, int seconds = 0);
   void start();
 
   // Its rank has ended, and closes its link to it next: then the others see that the agent is gone.
@@ -34,6 +35,8 @@ class Agent {
   bool has_told_left() const { return told_left_.load(std::memory_order_acquire); }
 
  private:
+  static constexpr std::int64_t never = INT64_MAX;  // a time
+
   struct Subscription {
     int node;
     std::uint32_t sent;  // bytes of the card
@@ -52,6 +55,8 @@ class Agent {
   void ask_for_card(int peer, int node);
   void send_card(int peer, Subscription& subscription);
   void end_all(const Frame& end, bool tell_root);
+  void report(const Frame& frame);
+  void time_over();
 
   void local_is_gone(const LocalRank& local);
   void node_is_gone(int node, const Connection& link);
@@ -72,8 +77,11 @@ class Agent {
   int rank_;
   bool is_root_;
   bool ending_job_ = false;
-  std::int64_t next_beat_ = 0;                       // when other nodes are to hear from this one again
-  std::vector<int> unheard_;                         // by node: beats sent since something has come from it
+  std::int64_t next_beat_ = 0;  // when other nodes are to hear from this one again
+  std::vector<int> unheard_;    // by node: beats sent since something has come from it
+  int seconds_;
+  std::int64_t time_over_at_ = never;                // of the root
+  std::int64_t next_report_ = 0;                     // a signal to all ranks asks for one report
   std::set<int> asked_;                              // peers of other nodes whose cards are on their way, or here
   std::map<int, std::vector<Subscription>> wanted_;  // cards of this node's ranks, by rank
   std::set<int> left_;                               // nodes whose agents may close their connections

@@ -55,8 +55,10 @@ enum class FrameKind : std::uint8_t {
   signal,    // number: the user has sent it to the job
   missing,   // rank: it has ended without MPI_Init
   finished,  // exit code, 1 if a rank has ended well: no rank is left there
+
+  report,  // text, why: each node is to say where its threads are
 };
-inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::finished);
+inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::report);
 
 class Frame {
  public:

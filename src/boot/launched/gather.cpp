@@ -12,6 +12,7 @@
 #include "boot/launched/job_text.hpp"
 #include "boot/launched/root.hpp"
 #include "boot/launched/sockets.hpp"
+#include "boot/launched/start_watch.hpp"
 #include "lln/machine.hpp"
 
 namespace heddle::boot {
@@ -67,7 +68,7 @@ class Gathering {
 
   bool run() {
     if (wireup_.rank() == 0 && !open_root()) return false;
-    if (!wireup_.fence(problem_) || !learn()) return false;
+    if (!wait_for_all() || !learn()) return false;
     const std::string unlike = how_unlike();
     // Who is unlike comes to the fence all the same, or the others would wait for it.
     if (unlike.empty() && !find_agent()) return false;
@@ -106,6 +107,11 @@ class Gathering {
     if (!local_) return fail(problem_, "no local socket can be made for the ranks of this node to meet at");
     result_.is_agent = true;
     return wireup_.put(key, job_.encode(), problem_);
+  }
+
+  bool wait_for_all() {
+    const StartWatch watch(wireup_, wireup_.local_ranks());
+    return wireup_.fence(problem_);
   }
 
   bool learn() {

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "boot/card.hpp"
+#include "boot/foreign_launcher.hpp"
 #include "boot/join.hpp"
 #include "boot/launched/gather.hpp"
 #include "boot/launched/node_segment.hpp"
@@ -19,17 +20,17 @@
 namespace heddle::boot {
 namespace {
 
-constexpr char nodes_variable[] = "HEDDLE_NODES";
 constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
 constexpr int time_to_be_first = 3000;  // milliseconds in which rank 0's node says who is the first to end the job
 constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
 
-bool read_nodes(int& nodes, Problem& problem) {
-  const char* const text = std::getenv(nodes_variable);
+// Leaves `number` where the variable is not set.
+bool read_number(const char* variable, const char* what, int& number, Problem& problem) {
+  const char* const text = std::getenv(variable);
   if (text == nullptr || *text == '\0') return true;
-  const auto [end, error] = std::from_chars(text, text + std::strlen(text), nodes);
-  if (error == std::errc() && *end == '\0' && nodes >= 1) return true;
-  refuse(problem, "%s=%.40s is no number of nodes, from 1 on", nodes_variable, text);
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
+  if (error == std::errc() && *end == '\0' && number >= 1) return true;
+  refuse(problem, "%s=%.40s is no number of %s, from 1 on", variable, text, what);
   return false;
 }
 
@@ -63,9 +64,9 @@ void wait_until(Condition&& holds) {
   while (!holds() && milliseconds_now() < by) usleep(100);
 }
 
-[[noreturn]] void exit_after(int milliseconds) {
+[[noreturn]] void exit_after(int milliseconds, int code) {
   usleep(static_cast<unsigned>(milliseconds) * 1000);
-  _exit(1);
+  _exit(code);
 }
 
 }  // namespace
@@ -73,9 +74,16 @@ void wait_until(Condition&& holds) {
 std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Problem& problem) {
   Wishes wishes;
   Gathered gathered;
-  if (!read_nodes(wishes.nodes, problem) || !read_ports(wishes.ports, problem) ||
-      !gather(*wireup, wishes, gathered, problem))
+  int timeout = 0;
+  if (!read_number("HEDDLE_NODES", "nodes", wishes.nodes, problem) ||
+      !read_number(timeout_variable, "seconds", timeout, problem) || !read_ports(wishes.ports, problem))
     return nullptr;
+  if (wishes.nodes > wireup->size() && wireup->size() > 1)
+    return refuse(
+        problem,
+        "HEDDLE_NODES=%d is more than the %d ranks of this job, and a node has one at least; set it to %d or less",
+        wishes.nodes, wireup->size(), wireup->size());
+  if (!gather(*wireup, wishes, gathered, problem)) return nullptr;
   int agent_rank = number_of(wireup->rank(), gathered.order);
   const auto segment = gathered.is_agent ? make_node_segment(gathered, *wireup, wishes.nodes > 1, problem)
                                          : receive_node_segment(gathered.agent, agent_rank, problem);
@@ -87,7 +95,7 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   std::unique_ptr<LaunchedWorld> joined(
       new LaunchedWorld(segment, std::move(wireup), std::move(gathered.agent), agent_rank));
   try {
-    joined->begin(std::move(gathered));
+    joined->begin(std::move(gathered), timeout);
   } catch (const std::system_error& error) {
     return refuse(problem, "no thread can be made to watch the job (%s); raise the limit of threads (ulimit -u)",
                   error.what());
@@ -102,13 +110,13 @@ LaunchedWorld::LaunchedWorld(const std::shared_ptr<platform::SparseMemory>& segm
       member_(std::move(agent), header(), rank(), agent_rank, *this),
       asked_(static_cast<std::size_t>(capacity())) {}
 
-void LaunchedWorld::begin(Gathered gathered) {
+void LaunchedWorld::begin(Gathered gathered, int timeout) {
   record().appnum = wireup_->appnum();
   record().pid.store(getpid());
   record().state.store(RankState::inited);
   publish_key(record());
   if (gathered.is_agent) {
-    agent_ = std::make_unique<Agent>(std::move(gathered), header(), rank(), *this);
+    agent_ = std::make_unique<Agent>(std::move(gathered), header(), rank(), *this, timeout);
     agent_->start();
     on_exit(linger, this);
   }
@@ -233,15 +241,15 @@ void LaunchedWorld::say(const char* text) {
     usleep(time_of_launcher * 1000);  // whoever has said it ends us
 }
 
-void LaunchedWorld::end(int milliseconds) {
+void LaunchedWorld::end(int code, int milliseconds) {
   leave_time();
   // A launcher that is cut off from us may leave whoever asks it without an answer.
   try {
-    start_thread([milliseconds] { exit_after(milliseconds); });
+    start_thread([milliseconds, code] { exit_after(milliseconds, code); });
   } catch (const std::system_error&) {  // then we wait for it
   }
-  wireup_->abort(1, record().abort_text);
-  exit_after(milliseconds);
+  wireup_->abort(code, record().abort_text);
+  exit_after(milliseconds, code);
 }
 
 }  // namespace heddle::boot

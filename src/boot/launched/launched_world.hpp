@@ -28,7 +28,7 @@ class LaunchedWorld final : public World, public Ending {
   void leave() override;
   void end_in_process() override;
   void say(const char* text) override;
-  [[noreturn]] void end(int milliseconds) override;
+  [[noreturn]] void end(int code, int milliseconds) override;
   int time_to_be_ended() const override;
 
   // A card of another node's rank is fetched when it is first looked for: until it has come there is no entry.
@@ -38,7 +38,7 @@ class LaunchedWorld final : public World, public Ending {
  private:
   LaunchedWorld(const std::shared_ptr<platform::SparseMemory>& segment, std::unique_ptr<Wireup> wireup,
                 Connection agent, int agent_rank);
-  void begin(Gathered gathered);
+  void begin(Gathered gathered, int timeout);
   bool is_first_to_abort();
   void leave_time() const;
   // At the end of the process, or of the thread that is the rank.

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 
 #include "boot/join.hpp"
+#include "boot/launched/quit_signal.hpp"
 #include "boot/launched/thread.hpp"
 
 namespace heddle::boot {
@@ -27,6 +29,7 @@ Member::Member(Connection link, JobHeader& header, int rank, int agent, Ending& 
       agent_(agent),
       ending_(ending),
       socket_(fcntl(link.fd(), F_DUPFD_CLOEXEC, 0)),
+      quit_(note_quit_signal()),
       link_(std::move(link)) {}
 
 void Member::start() {
@@ -67,9 +70,11 @@ void Member::run() {
     link_.read();
     take_all();
     open = link_.is_open();
-    pollfd waiting{.fd = link_.fd(), .events = POLLIN, .revents = 0};
+    pollfd waiting[] = {{.fd = link_.fd(), .events = POLLIN, .revents = 0},
+                        {.fd = quit_, .events = POLLIN, .revents = 0}};
     lock.unlock();
-    if (open) (void)poll(&waiting, 1, -1);
+    if (open) (void)poll(waiting, std::size(waiting), -1);
+    if (took_quit_signal(quit_)) (void)send(Frame(FrameKind::report).add("got SIGQUIT, and goes on"));
   }
   agent_is_gone();
 }
@@ -102,7 +107,7 @@ void Member::agent_is_gone() {
                 rank_records(&header_)[agent_].pid.load());
   usleep(patience * 1000);
   ending_.say(text);
-  ending_.end(Ending::time_of_launcher);
+  ending_.end(1, Ending::time_of_launcher);
 }
 
 }  // namespace heddle::boot

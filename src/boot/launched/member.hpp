@@ -22,8 +22,8 @@ class Ending {
   virtual ~Ending() = default;
   // Once in a node: a second thread or rank that has something to say is kept from it.
   virtual void say(const char* text) = 0;
-  // Asks the launcher to end the job, and ends this process if that has not in so many milliseconds.
-  [[noreturn]] virtual void end(int milliseconds) = 0;
+  // Asks the launcher to end the job with that exit code, and ends this process if that has not in so many milliseconds.
+  [[noreturn]] virtual void end(int code, int milliseconds) = 0;
   // Milliseconds after which a rank that is told of the end ends by itself.
   virtual int time_to_be_ended() const = 0;
 };
@@ -54,6 +54,7 @@ class Member {
   int agent_;
   Ending& ending_;
   const Descriptor socket_;  // of the link, to be shut without the lock
+  const int quit_;           // becomes readable by SIGQUIT
   std::atomic<bool> shut_{false};
   std::mutex mutex_;  // of what follows
   Connection link_;

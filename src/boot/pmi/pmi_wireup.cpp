@@ -14,6 +14,8 @@
 #include <cstring>
 #include <utility>
 
+#include "boot/pmi/process_mapping.hpp"
+
 namespace heddle::boot {
 namespace {
 
@@ -146,6 +148,18 @@ bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Pro
   return true;
 }
 
+std::vector<int> PmiWireup::local_ranks() {
+  Problem problem;
+  PmiMessage answer;
+  constexpr char key[] = "PMI_process_mapping";
+  PmiMessage request(version_ == PmiVersion::one ? "get" : "info-getjobattr");
+  if (version_ == PmiVersion::one) request.add("kvsname", space_);
+  request.add("key", key);
+  if (!ask(request, version_ == PmiVersion::one ? "get_result" : "info-getjobattr-response", answer, problem))
+    return {};
+  return ranks_beside(std::string(answer.at("value")), rank_, size_);
+}
+
 bool PmiWireup::fence(Problem& problem) {
   PmiMessage answer;
   return version_ == PmiVersion::one ? ask(PmiMessage("barrier_in"), "barrier_out", answer, problem, fence_limit)
@@ -200,7 +214,6 @@ bool PmiWireup::send(const PmiMessage& message, Problem& problem) {
 
 bool PmiWireup::receive(PmiMessage& message, Problem& problem, int seconds) {
   const std::int64_t begin = seconds_now();
-  bool noticed = seconds <= fence_notice || rank_ != 0;
   while (true) {
     bool broken = false;
     std::optional<PmiMessage> taken = PmiMessage::take(bytes_, version_, broken);
@@ -214,11 +227,6 @@ bool PmiWireup::receive(PmiMessage& message, Problem& problem, int seconds) {
       refuse(problem, "the launcher has not answered over PMI for %d seconds%s", seconds,
              seconds == fence_limit ? ": not every process of the job has initialized MPI" : "");
       return false;
-    }
-    if (!noticed && waited >= fence_notice && seconds == fence_limit) {
-      noticed = true;
-      std::fprintf(stderr, "heddle: rank 0 has waited %d s for every process of the job to initialize MPI\n",
-                   fence_notice);
     }
     pollfd readable{.fd = fd_, .events = POLLIN, .revents = 0};
     if (::poll(&readable, 1, 1000) <= 0) continue;

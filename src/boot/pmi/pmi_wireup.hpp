@@ -24,6 +24,8 @@ class PmiWireup final : public Wireup {
   void finalize() override;
   void abort(int code, const char* text) override;
   bool keeps_abort_code() const override;
+  std::string job_name() const override { return space_; }
+  std::vector<int> local_ranks() override;
 
  private:
   explicit PmiWireup(int fd) : fd_(fd) {}

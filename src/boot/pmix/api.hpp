@@ -63,6 +63,7 @@ inline constexpr Scope global_scope = 3;
 inline constexpr char job_size[] = "pmix.job.size";
 inline constexpr char universe_size[] = "pmix.univ.size";
 inline constexpr char appnum[] = "pmix.appnum";
+inline constexpr char local_peers[] = "pmix.lpeers";  // a text with commas
 inline constexpr char collect_data[] = "pmix.collect";
 inline constexpr char time_limit[] = "pmix.timeout";
 inline constexpr char set_names[] = "pmix.qry.psets";  // a text with commas

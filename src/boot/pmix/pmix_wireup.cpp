@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 namespace heddle::boot {
@@ -172,6 +173,20 @@ void PmixWireup::finalize() {
 void PmixWireup::abort(int code, const char* text) {
   const std::lock_guard guard(mutex_);
   if (open_) (void)pmix_.abort(code, text, nullptr, 0);
+}
+
+std::vector<int> PmixWireup::local_ranks() {
+  pmix::Process job = self_;
+  job.rank = pmix::all_ranks;
+  pmix::Value* value = nullptr;
+  std::vector<int> ranks;
+  if (pmix_.get(&job, pmix::local_peers, nullptr, 0, &value) == pmix::success && value->type == pmix::Type::string) {
+    std::istringstream text(value->data.string);
+    for (std::string one; std::getline(text, one, ',');)
+      if (const int rank = std::atoi(one.c_str()); rank >= 0 && rank < size_) ranks.push_back(rank);
+  }
+  release(value);
+  return ranks;
 }
 
 // ---- process sets

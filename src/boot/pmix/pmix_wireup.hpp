@@ -23,6 +23,8 @@ class PmixWireup final : public Wireup {
   void finalize() override;
   void abort(int code, const char* text) override;
   std::vector<ProcessSet> process_sets() override;
+  std::string job_name() const override { return self_.job; }
+  std::vector<int> local_ranks() override;
 
  private:
   explicit PmixWireup(const pmix::Functions& functions) : pmix_(functions) {}
