@@ -30,11 +30,10 @@ _TITLES = {
 }
 
 _INTRODUCTION = """\
-# What is supported
+# Supported functions
 
 Generated from `api/supported/` by `cmake --build build/release --target coverage_page`; a test fails when it is out of
-date. Every function of the standard has an implementation. The large-count variant of a function (`_c`) is one with it,
-so each counts once.
+date. Every function of the standard has an implementation. A function and its large-count variant (`_c`) count once.
 """
 
 
