@@ -51,7 +51,7 @@ inline constexpr std::array variables{
              "256 KiB",
              "From how many bytes on a long message between processes of a node goes through shared memory, one side "
              "packing while the other unpacks; never: the kernel copies it",
-             "adr/0075-staged-or-by-the-kernel-whichever-was-faster.md"},
+             "adr/0075-measured-copy-choice.md"},
     Variable{
         "HEDDLE_SPLIT_COPY", "BYTES|never", "a length that suits the memory bandwidth of one core",
         "From how many bytes on the sender and the receiver of a message share its copying, where it is not staged; "

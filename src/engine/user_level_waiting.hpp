@@ -3,7 +3,7 @@
 //
 // - First it looks a few times itself, and lets its siblings run in between: an answer that is on its way costs a switch
 //   and nothing else. With siblings it lets them run before it looks: what one look finds is then several threads', and
-//   each look takes only some of it (docs/adr/0030-fibers-let-siblings-run-first.md).
+//   each look takes only some of it (docs/adr/0030-sibling-first-waiting.md).
 // - Then it is suspended until its requests are done. One of those that wait, the server, goes on looking for all of them,
 //   and yields between looks, so that the kernel thread polls when it has nothing else to run, and only then.
 // - When nothing has moved for as long as the policy says (safety/wait_policy.hpp), the server is suspended too. From
