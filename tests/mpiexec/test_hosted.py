@@ -130,12 +130,23 @@ class Wrapped(launcher.LauncherTest):
     """A wrapper that executes the program would take the place of all ranks of its process."""
 
     def test_wrappers(self):
-        for wrapper in (["env", "A=1"], ["nice"], ["sh", "-c", 'exec "$0" "$@"'], ["setsid"]):
+        for wrapper in (["env", "A=1"], ["nice"], ["sh", "-c", 'exec "$0" "$@"']):
             with self.subTest(wrapper[0]):
                 result = self.run_job("--timeout", "30", "--ranks", "threads", "-n", "2", *wrapper, RANK, "join", "who", "leave")
                 self.assertEqual((result.code, result.out), (126, ""), result.err)
                 self.assertIn(f"cannot become '{RANK}' (exec)", result.err)
                 self.assertIn("use --ranks processes", result.err)
+
+    def test_every_function(self):
+        program = self.directory / "program"
+        calls = ["execv(p, v)", "execvp(p, v)", "execve(p, v, v)", "execvpe(p, v, v)", "execl(p, p, NULL)", "execlp(p, p, NULL)",
+                 "execle(p, p, NULL, v)", "fexecve(0, v, v)", "execveat(AT_FDCWD, p, v, v, 0)"]
+        source = ("#define _GNU_SOURCE\n#include <errno.h>\n#include <fcntl.h>\n#include <stdio.h>\n#include <unistd.h>\n"
+                  'int main(void) { char p[] = "/bin/false", *v[] = {p, NULL}; int refused = 0;'
+                  + "".join(f"refused += {call} == -1 && errno == ENOTSUP;" for call in calls) + 'printf("%d\\n", refused); return 0; }')
+        subprocess.run(["cc", "-x", "c", "-", "-o", program], input=source, text=True, check=True)
+        result = self.run_job("--timeout", "30", "--ranks", "threads", "-n", "2", str(program))
+        self.assertEqual((result.code, result.lines), (0, [str(len(calls))] * 2), result.err)
 
 
 class Refused(launcher.LauncherTest):
