@@ -24,7 +24,9 @@ class ComposedVni final : public Vni {
  public:
   template <class MakeAccess>
   ComposedVni(Rank& rank, int index, MakeAccess&& make)
-      : Vni(index), core_(rank, index, claiming), access_(make(core_)) {}
+      : Vni(index), core_(rank, index, claiming), access_(make(core_)) {
+    core_.open_network(index);
+  }
 
   instruments::Counters& counters() override { return core_.counters(); }
 

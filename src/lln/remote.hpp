@@ -27,8 +27,9 @@ namespace heddle::lln {
 class Remote {
  public:
   // `counters` are those of the VNI; they are not used before the first message. `bound`: bytes of unexpected messages of one peer.
-  Remote(Networks::End network, instruments::Counters& counters, std::uint64_t bound)
-      : network_(std::move(network)), counters_(counters), bound_(bound) {}
+  Remote(instruments::Counters& counters, std::uint64_t bound) : counters_(counters), bound_(bound) {}
+  // Before anything else.
+  void open(Networks::End network) { network_ = std::move(network); }
 
   static constexpr int any_rail = -1;
 

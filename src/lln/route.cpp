@@ -15,9 +15,10 @@ Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, b
              instruments::Counters& counters)
     : node_(node),
       shm_(node, vni, claiming, many_threads ? shm::SlotCount::many : shm::SlotCount::usual),
-      remote_(networks != nullptr ? std::make_unique<Remote>(networks->open(vni), counters, networks->bound())
-                                  : nullptr),
+      remote_(networks != nullptr ? std::make_unique<Remote>(counters, networks->bound()) : nullptr),
       watch_(networks != nullptr ? &networks->watch() : nullptr) {}
+
+void Route::open(Networks& networks, int vni) { remote_->open(networks.open(vni)); }
 
 void Route::begin_wanting_room() {
   if (!remote_) return;

@@ -34,10 +34,12 @@ class Route {
   static constexpr std::size_t eager_bytes = shm::eager_bytes;    // the longest that post() takes to a local peer
   static constexpr std::size_t in_parts_from = shm::foretold_bytes;
 
-  // `many_threads`: user-level threads, which come by the thousand. `networks` lead to other nodes; null: there are none. Throws
-  // std::runtime_error of the network. `counters` are the VNI's.
+  // `many_threads`: user-level threads, which come by the thousand. `networks` lead to other nodes; null: there are none. `counters` are the VNI's.
   Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads,
         instruments::Counters& counters);
+  // Where there are networks: opens the VNI's end, after which messages come. Throws std::runtime_error of the network.
+  void open(Networks& networks, int vni);
+
 
   // Under the VNI's protection. Sends a message whose payload `fill(std::byte*)` writes; to a peer on another node at most
   // remote_eager_bytes(), or it is `busy` for ever, and one that needs credit and has none is not sent.

@@ -43,12 +43,26 @@ Core::Core(Rank& rank, int vni, lln::Claiming claiming)
   end_deferring();
 }
 
+void Core::open_network(int vni) {
+  if (rank_.networks) route_.open(*rank_.networks, vni);
+}
+
 Core::~Core() {
   rank_.ledger.leave(counters_);
   while (Unexpected* m = free_unexpected_) {
     free_unexpected_ = m->next;
     delete m;
   }
+}
+
+void Core::tell(Request& request, std::uint32_t done, Wakeups& wakeups) {
+  if (request.owner == Owner::library) rouse(wakeups);
+  tell_waiter(request, done, wakeups);
+}
+
+[[gnu::noinline]] void Core::finish_unwatched(Request& request, Wakeups& wakeups) {
+  if (request.owner == Owner::library) return tell(request, 1, wakeups);
+  (void)give_back_done(request);  // its operation is over, and there is no call to tell an error
 }
 
 bool Core::survives_failures() const { return rank_.faults != nullptr; }

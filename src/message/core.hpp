@@ -54,6 +54,9 @@ class Core {
  public:
   Core(Rank& rank, int vni, lln::Claiming claiming);
   ~Core();
+  // The last step of making a VNI: from here on peers of other nodes send to it, and what they have sent would be lost with it. Throws
+  // std::runtime_error of the network.
+  void open_network(int vni);
 
   // Sends now if the message is short and the way is free.
   bool try_send(const SendArgs& args);
@@ -116,8 +119,8 @@ class Core {
   // Marks a request done and signals who waits for it.
   void finish(Request& request, Wakeups& wakeups);
   void signal(Waiter& waiter, Wakeups& wakeups);
-  // What `done` becomes, and who is woken for that: this alone decides it, whichever thread has completed the request and whatever that
-  // thread does next.
+  // Sets `done` and wakes whoever that concerns (Owner), whichever thread has completed the request and whatever it does next. finish() makes
+  // the same decision in line.
   void tell(Request& request, std::uint32_t done, Wakeups& wakeups);
 
   // The last step of a transfer: tells the peer, finishes the request.
@@ -232,6 +235,8 @@ class Core {
   static Form form_of(const Request& send, bool unasked);
   void announce(Request& send);
   void note_announced(Request& send, lln::MessageKind kind);
+  void finish_unwatched(Request& request, Wakeups& wakeups);
+  void tell_waiter(Request& request, std::uint32_t done, Wakeups& wakeups);
   std::uint64_t name_for_receiver(Request& send);
   node::Offset claim_for_receiver(const Request& send) const;
   void write(Request& send, lln::MessageKind kind, std::byte* to);
@@ -314,17 +319,13 @@ class Core {
 
 [[gnu::always_inline]] inline void Core::finish(Request& request, Wakeups& wakeups) {
   if (request.datatype != nullptr) release(*request.datatype);
-  if (request.owner == Owner::nobody) [[unlikely]] {
-    (void)give_back_done(request);  // its operation is over, and there is no call to tell an error
-    return;
-  }
-  tell(request, 1, wakeups);
+  if (request.owner != Owner::program) [[unlikely]]
+    return finish_unwatched(request, wakeups);
+  tell_waiter(request, 1, wakeups);
 }
 
-[[gnu::always_inline]] inline void Core::tell(Request& request, std::uint32_t done, Wakeups& wakeups) {
+[[gnu::always_inline]] inline void Core::tell_waiter(Request& request, std::uint32_t done, Wakeups& wakeups) {
   Waiter* const waiter = std::exchange(request.waiter, nullptr);
-  if (request.owner == Owner::library) [[unlikely]]
-    rouse(wakeups);
   request.done.store(done, std::memory_order_release);  // from here on the request is its owner's
   if (waiter != nullptr) signal(*waiter, wakeups);
 }

@@ -57,8 +57,8 @@ struct Request final : Object {
   bool persistent = false;
   bool active = false;  // persistent only: started and not yet waited for
   bool cancelled = false;
-  Owner owner = Owner::program;
   bool receives = false;  // a point-to-point receive: the status says source, tag and size
+  Owner owner = Owner::program;
   int error = MPI_SUCCESS;
   int source = MPI_ANY_SOURCE;  // receive: what to match, then what matched. A collective's: unused
   int tag = MPI_ANY_TAG;

@@ -92,8 +92,10 @@ TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
   this->eager_ = std::min(this->eager_, Credits::longest_at_first);
   constexpr std::uint32_t messages = 3000;
   instruments::Counters counters[2];
-  Remote sender(std::move(this->ends_[0]), counters[0], no_bound);
-  Remote receiver(std::move(this->ends_[1]), counters[1], no_bound);
+  Remote sender(counters[0], no_bound);
+  sender.open(std::move(this->ends_[0]));
+  Remote receiver(counters[1], no_bound);
+  receiver.open(std::move(this->ends_[1]));
   instruments::switch_on();
   std::uint64_t sent_bytes = 0;
   std::uint32_t posted = 0;
@@ -126,8 +128,10 @@ TYPED_TEST(EveryNetwork, DeliverInOrderBehindRemote) {
 TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
   constexpr std::uint32_t messages = 500;
   instruments::Counters counters[2];
-  Remote sender(std::move(this->ends_[0]), counters[0], no_bound);
-  Remote receiver(std::move(this->ends_[1]), counters[1], no_bound);
+  Remote sender(counters[0], no_bound);
+  sender.open(std::move(this->ends_[0]));
+  Remote receiver(counters[1], no_bound);
+  receiver.open(std::move(this->ends_[1]));
   std::uint32_t posted = 0;
   std::uint32_t taken = 0;
   while (taken < messages) {
@@ -151,8 +155,8 @@ TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
 // received may be sent again, by either side at once. What the sink refuses returns no credit twice.
 TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
   instruments::Counters counters[2];
-  Remote ends[] = {Remote(std::move(this->ends_[0]), counters[0], no_bound),
-                   Remote(std::move(this->ends_[1]), counters[1], no_bound)};
+  Remote ends[] = {Remote(counters[0], no_bound), Remote(counters[1], no_bound)};
+  for (int i : {0, 1}) ends[i].open(std::move(this->ends_[static_cast<std::size_t>(i)]));
   std::uint64_t sent[2] = {};
   std::uint64_t received[2] = {};
   std::vector<std::pair<MessageKind, std::size_t>> kept[2];

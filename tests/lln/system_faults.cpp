@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <csignal>
@@ -108,6 +109,12 @@ int timerfd_create(int clock, int flags) noexcept {
 }
 int memfd_create(const char* name, unsigned flags) noexcept {
   return fails("memfd_create") ? refuse(EMFILE) : next<int (*)(const char*, unsigned)>("memfd_create", name, flags);
+}
+void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+  if (!fails("mmap"))
+    return next<void* (*)(void*, size_t, int, int, int, off_t)>("mmap", address, bytes, protection, flags, fd, offset);
+  errno = ENOMEM;
+  return MAP_FAILED;
 }
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) noexcept {
   if (fails("pthread_create")) return EAGAIN;

@@ -246,15 +246,20 @@ void without_credit(test::Board& board) {
     MPI_Isend(parts.data(), partitions, MPI_INT, 1, special, MPI_COMM_WORLD, &back[0]);
     MPI_Issend(parts.data(), partitions, MPI_INT, 1, special, MPI_COMM_WORLD, &back[1]);
     MPI_Isend(parts.data(), partitions / 2, MPI_INT, 1, special, MPI_COMM_WORLD, &back[2]);
+    // A standard send whose request has left for the receiver may go on from a copy, and is received then.
+    bool goes_on = false;
     for (int i : {0, 1}) {
       MPI_Status status;
       int cancelled;
       MPI_Cancel(&back[static_cast<std::size_t>(i)]);
       MPI_Wait(&back[static_cast<std::size_t>(i)], &status);
       MPI_Test_cancelled(&status, &cancelled);
-      check(cancelled != 0, "a send that is not received is cancelled");
+      if (i == 0)
+        goes_on = cancelled == 0;
+      else
+        check(cancelled != 0, "a synchronous send that is not received is cancelled");
     }
-    board[3].store(1);
+    board[3].store(goes_on ? 2 : 1);
     MPI_Start(&partitioned);
     for (int i = 0; i < partitions; ++i) {
       parts[static_cast<std::size_t>(i)] = i;
@@ -268,6 +273,8 @@ void without_credit(test::Board& board) {
     MPI_Start(&partitioned);
     MPI_Wait(&partitioned, MPI_STATUS_IGNORE);
     for (int i = 0; i < partitions; ++i) equal(parts[static_cast<std::size_t>(i)], i, "a partition");
+    if (board[3].load() == 2)
+      MPI_Recv(parts.data(), partitions, MPI_INT, 0, special, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Status status;
     int ints;
     MPI_Probe(0, special, MPI_COMM_WORLD, &status);
