@@ -40,7 +40,6 @@ class Route {
   // Where there are networks: opens the VNI's end, after which messages come. Throws std::runtime_error of the network.
   void open(Networks& networks, int vni);
 
-
   // Under the VNI's protection. Sends a message whose payload `fill(std::byte*)` writes; to a peer on another node at most
   // remote_eager_bytes(), or it is `busy` for ever, and one that needs credit and has none is not sent.
   template <class Fill>

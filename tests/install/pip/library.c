@@ -1,6 +1,6 @@
 #include <mpi.h>
 
-int version(int *minor) {
+int version(int* minor) {
   int major = 0;
   MPI_Get_version(&major, minor);
   return major;
