@@ -15,8 +15,15 @@ constexpr std::uintptr_t last_place = first_place + (std::uintptr_t{1} << 44);
 constexpr std::size_t step = std::size_t{1} << 40;
 constexpr std::size_t page = 4096;
 
-// A place of its own for each range of this process.
+// A place of its own for each range of this copy of the library. A process has several copies where ranks are threads whose programs are linked
+// with it statically.
 std::atomic<std::uintptr_t> next_place{first_place};
+
+// Takes the page before the place for good, which another copy then cannot: false, that has the place.
+bool claim(std::byte* place) {
+  void* const taken = mmap(place - page, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  return taken != MAP_FAILED || errno != EEXIST;
+}
 
 // Whether the kernel maps something exactly there.
 bool is_free(void* place, std::size_t bytes) {
@@ -30,9 +37,10 @@ bool is_free(void* place, std::size_t bytes) {
 }  // namespace
 
 bool AddressRange::find(std::size_t bytes) {
-  const std::size_t steps = (bytes + step - 1) / step * step;
+  const std::size_t steps = (bytes + page + step - 1) / step * step;
   for (std::uintptr_t at = 0; (at = next_place.fetch_add(steps)) <= last_place;) {
     auto* const place = reinterpret_cast<std::byte*>(at);
+    if (!claim(place)) continue;
     // A limit on addresses or on locked memory forbids the whole range, but not the parts that will be needed.
     if (!is_free(place, bytes) && (errno == EEXIST || !is_free(place, page))) continue;
     start_ = place;
