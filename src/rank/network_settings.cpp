@@ -79,8 +79,8 @@ std::string missing_device(const char* variable, const std::string& value, const
   if (there.empty()) return "";
   for (const std::string& name : wanted)
     if (std::ranges::none_of(there, [&](const std::string& device) { return names_device(name, device); }))
-      return std::string(variable) + '=' + value + ": this machine has no network device " + name + ", but " +
-             instead_of(name, there);
+      return std::string(variable).append("=").append(value).append(": this machine has no network device ") + name +
+             ", but " + instead_of(name, there);
   return "";
 }
 

@@ -234,6 +234,18 @@ class Launched(LauncherTest):
             result = self.server.run()
             self.assertTrue(all(code in (0, 3, -9) for code in result.codes), (seed, result))
 
+    def test_one_sentence(self):
+        # Of ranks that do not join for the same reason, or that have joined and then cannot begin.
+        closed = {"PMI_FD": "177"}
+        for says, env in (("HEDDLE_NODES=two is no number of nodes", {"HEDDLE_NODES": "two"}), ("PMI_FD=177 is no open socket", closed),
+                          ("HEDDLE_LLN=ib: there is no network of that name", {"HEDDLE_LLN": "ib"}),
+                          ("HEDDLE_LLN=ib: there is no network of that name", {"HEDDLE_LLN": "ib", "HEDDLE_NODES": "2"})):
+            with self.subTest(env):
+                result = self.launch(4, "well", program=MPI_PROGRAM, each=lambda rank: env)
+                self.assertEqual(result.err.count(says), 1, result.err)
+                self.assertEqual(result.err.count("MPI_Init failed"), 1, result.err)
+                self.assertNotIn(0, result.codes)
+
     def test_no_server(self):
         env = self.environment(PMI_RANK="0", PMI_SIZE="2", PMI_FD="177")
         done = subprocess.run([RANK, "join"], env=env, capture_output=True, text=True, timeout=60)
