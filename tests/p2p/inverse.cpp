@@ -111,6 +111,25 @@ void last_one_first_of_nonblocking(test::Board& board, int messages, bool comput
   }
 }
 
+// What waits for credit leaves although its sender makes no call until all of it has been received.
+void sender_computes(const test::Board& board) {
+  constexpr int messages = 5000;  // more than there is credit for, whatever the window is
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (test::rank() == 0) {
+    std::vector<double> values(messages);
+    std::vector<MPI_Request> requests(messages);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<double>(i);
+      MPI_Isend(&values[i], 1, MPI_DOUBLE, 1, data, MPI_COMM_WORLD, &requests[i]);
+    }
+    board.await(1, 1);
+    MPI_Waitall(messages, requests.data(), MPI_STATUSES_IGNORE);
+  } else {
+    receive_in_order(messages, data);
+    board[1].store(1);
+  }
+}
+
 // Threads that send windows without waiting for any of them.
 void flood(int thread) {
   std::vector<double> values(std::size_t{rounds} * window);
@@ -140,7 +159,10 @@ int main(int argc, char** argv) {
     last_one_first(many, direction);
   }
   all_in_inverse_order(few);
-  if (!is_small) in_threads([](int thread) { last_one_first(few, Direction::both, thread); });
+  if (!is_small) {
+    in_threads([](int thread) { last_one_first(few, Direction::both, thread); });
+    sender_computes(board);
+  }
   // Where a thread of the library polls, a receiver is never outside MPI.
   if (!starts_with("HEDDLE_MODEL", "offload") && starts_with("HEDDLE_PROGRESS", "off"))
     last_one_first_of_nonblocking(board, 10'000, true);
