@@ -34,8 +34,10 @@ class Remote {
   static constexpr int any_rail = -1;
 
   Network& network() const { return *network_; }
-  // Any thread, as the network's.
-  bool arrived() const { return early_is_due_.load(std::memory_order_relaxed) || network_->arrived(); }
+  // Any thread, as the network's; or credit is to be returned that the network had no room for, which is to be tried again.
+  bool arrived() const {
+    return early_is_due_.load(std::memory_order_relaxed) || any_unreturned() || network_->arrived();
+  }
   bool any_under_way() const { return network_->any_under_way(); }
 
   // As Network::post; over one rail or any. A message without credit is `busy` while credit is coming, else `no_credit`.
@@ -102,7 +104,7 @@ class Remote {
   }
   // A thread is about to sleep: asks for room at the peers that are to get credit that the network had no room for.
   void want_room_for_credit() {
-    if (unreturned_ == 0) return;
+    if (!any_unreturned()) return;
     for (const auto& [peer, there] : peers_)
       if (there.is_unreturned) network_->want_room(peer);
   }
@@ -141,7 +143,7 @@ class Remote {
           }
         });
     any |= came != 0;
-    if (unreturned_ != 0) return_rest();
+    if (any_unreturned()) return_rest();
     if (refused) throw std::bad_alloc();
     if (early_ != 0) handed += hand_over_early(sink);
     return handed;
@@ -183,9 +185,11 @@ class Remote {
       if (there.is_unreturned) return_credit(sender, there, true);
   }
   void set_unreturned(Peer& there, bool is_unreturned) {
-    unreturned_ += static_cast<int>(is_unreturned) - static_cast<int>(there.is_unreturned);
+    const int change = static_cast<int>(is_unreturned) - static_cast<int>(there.is_unreturned);
+    unreturned_.store(unreturned_.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
     there.is_unreturned = is_unreturned;
   }
+  bool any_unreturned() const { return unreturned_.load(std::memory_order_relaxed) != 0; }
   bool widen_once(Credits& credits) {
     if (!credits.can_widen() || credits.width() > room_to_widen_) return false;
     room_to_widen_ -= credits.width();
@@ -297,7 +301,7 @@ class Remote {
   Packet packet_;
   PostCost cost_;
   const std::uint64_t bound_;
-  int unreturned_ = 0;                                 // peers that are to get a message with credit
+  std::atomic<int> unreturned_{0};  // peers that are to get a message with credit; any thread reads it
   std::size_t room_to_widen_ = std::size_t{16} << 20;  // bytes by which all windows together may become wider
 };
 

@@ -151,6 +151,46 @@ TYPED_TEST(EveryNetwork, KeepWhatTheSinkRefuses) {
   }
 }
 
+// Takes nothing as long as it is busy, and nothing arrives.
+class BusyNetwork final : public Network {
+ public:
+  explicit BusyNetwork(const bool& busy) : busy_(busy) {}
+  const Traits& traits() const override { return traits_; }
+  Posted post(int, const Envelope&, std::size_t, Fill) override { return busy_ ? Posted::busy : Posted::done; }
+  Posted post_long(int, std::uint64_t, std::span<const std::byte>, std::uint64_t) override { return Posted::busy; }
+  void give_up(int) override {}
+  void flush() override {}
+  int poll(int, Sink) override { return 0; }
+  bool arrived() const override { return false; }
+  bool any_under_way() const override { return false; }
+  int slow_peer() const override { return -1; }
+  void want_room(int) override {}
+  void forget_room() override {}
+  bool arm() override { return true; }
+  int wake_fd() const override { return -1; }
+  std::int64_t look_again_after() const override { return 0; }
+
+ private:
+  const bool& busy_;
+  const Traits traits_{.eager = 1500, .ordered = true, .longs = 0};
+};
+
+// A receiver may poll only when there is something to do, and its sender waits for the credit.
+TEST(Remote, HasSomethingToDoUntilCreditIsReturned) {
+  bool busy = true;
+  instruments::Counters counters;
+  Remote receiver(counters, no_bound);
+  receiver.open(Networks::End(new BusyNetwork(busy)));
+  EXPECT_FALSE(receiver.arrived());
+  for (std::uint64_t owed = 0; owed < Credits::window / 2; owed += Credits::cost(0)) receiver.note_stored(1, 0);
+  EXPECT_TRUE(receiver.arrived());
+  (void)poll(receiver, unexpected);
+  EXPECT_TRUE(receiver.arrived());
+  busy = false;
+  (void)poll(receiver, unexpected);
+  EXPECT_FALSE(receiver.arrived());
+}
+
 // What is sent unasked and not received stays below the window; announcements, answers and data need no credit; and what has been
 // received may be sent again, by either side at once. What the sink refuses returns no credit twice.
 TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {

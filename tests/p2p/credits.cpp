@@ -18,6 +18,7 @@ using test::equal;
 
 constexpr unsigned long long widest = 1024 * 1024;  // window of credit: docs/guides/networks.md
 constexpr int per_message = 256;
+constexpr int many = 10'000;
 constexpr int some = 1000;
 constexpr int few = 100;  // short messages, for which there is credit
 enum Tag { data = 1, nobody, special };
@@ -33,19 +34,23 @@ void poll_for(int tag) {
   MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
   equal(there, 0, "nobody has sent that");
 }
-// More messages than a receiver keeps, where it keeps few: those beyond take a round trip each.
-int many_messages() {
-  constexpr int at_most = 10'000;
-  const unsigned long long kept = (bound() + widest) / per_message;
-  return kept < at_most ? static_cast<int>(kept) + some / 2 : at_most;
-}
 // With progress, but no receive.
 template <class F>
 void poll_until(F&& holds) {
   while (!holds()) poll_for(nobody);
 }
 
-int size_of(int message) { return 4 + message * 37 % 200; }
+// Longer where the bound is small, so that few reach it.
+int size_of(int message) { return 4 + message * 37 % (bound() < 64ULL << 20 ? 1200 : 200); }
+
+// Messages that a receiver keeps, at most.
+int messages_kept() {
+  unsigned long long bytes = 0;
+  int messages = 0;
+  for (; messages < many && bytes <= bound() + widest; ++messages)
+    bytes += static_cast<unsigned long long>(per_message + size_of(messages));
+  return messages;
+}
 
 void fill(std::vector<char>& bytes, int size, int message) {
   bytes.assign(static_cast<std::size_t>(size), static_cast<char>(message * 7));
@@ -90,12 +95,13 @@ void run_ahead(test::Board& board, MPI_T_pvar_session session) {
   const test::Counter buffered(session, "vni_bytes_buffered");
   const test::Counter unexpected(session, "vni_messages_unexpected");
   const test::Counter uncredited(session, "vni_messages_uncredited");
-  const int many = many_messages();
+  const int kept = messages_kept();
+  const int sent = std::min(many, kept + some);
   MPI_Barrier(MPI_COMM_WORLD);
   if (test::rank() == 0) {
-    std::vector<std::vector<char>> out(static_cast<std::size_t>(many));
-    std::vector<MPI_Request> requests(static_cast<std::size_t>(many));
-    for (int i = 0; i < many; ++i) {
+    std::vector<std::vector<char>> out(static_cast<std::size_t>(sent));
+    std::vector<MPI_Request> requests(static_cast<std::size_t>(sent));
+    for (int i = 0; i < sent; ++i) {
       auto& bytes = out[static_cast<std::size_t>(i)];
       fill(bytes, size_of(i), i);
       MPI_Isend(bytes.data(), size_of(i), MPI_CHAR, 1, data, MPI_COMM_WORLD, &requests[static_cast<std::size_t>(i)]);
@@ -104,20 +110,21 @@ void run_ahead(test::Board& board, MPI_T_pvar_session session) {
     if (bound() >= 64ULL << 20) {
       equal(static_cast<long long>(uncredited.read()), 0, "a receiver that keeps all had credit for all");
     } else {
-      check(uncredited.read() >= many - (bound() + widest) / per_message, "there was credit for more than the bound");
+      check(uncredited.read() >= static_cast<unsigned long long>(sent - kept),
+            "there was credit for more than the bound");
     }
     do_other_things();
-    MPI_Waitall(many, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(sent, requests.data(), MPI_STATUSES_IGNORE);
   } else {
-    poll_until([&] { return unexpected.read() >= static_cast<unsigned long long>(many); });
+    poll_until([&] { return unexpected.read() >= static_cast<unsigned long long>(sent); });
     check(buffered.read() <= bound() + widest, "more is kept than the bound");
     check(buffered.read() >= 64 * 1024 / 8, "less is kept than there is credit for");
     board[0].store(1);
     do_other_things();
-    std::vector<char> in(300);
-    for (int i = 0; i < many; ++i) {
+    std::vector<char> in(1300);
+    for (int i = 0; i < sent; ++i) {
       MPI_Status status;
-      MPI_Recv(in.data(), 300, MPI_CHAR, 0, data, MPI_COMM_WORLD, &status);
+      MPI_Recv(in.data(), 1300, MPI_CHAR, 0, data, MPI_COMM_WORLD, &status);
       int got;
       MPI_Get_count(&status, MPI_CHAR, &got);
       equal(got, size_of(i), "messages are received in order");
@@ -234,7 +241,8 @@ void keep_order(unsigned seed) {
 
 // A send beyond the bound can be taken back; a probe sees how long it is; a partitioned one arrives. The window may have become wider before.
 void without_credit(test::Board& board) {
-  const int ahead = static_cast<int>((bound() + widest) / per_message);
+  constexpr int length = 300;
+  const int ahead = static_cast<int>((bound() + widest) / (per_message + length * sizeof(int))) + 1;
   MPI_Barrier(MPI_COMM_WORLD);
   constexpr int partitions = 8;
   std::array<int, partitions> parts{};
@@ -246,8 +254,8 @@ void without_credit(test::Board& board) {
   }
   if (test::rank() == 0) {
     std::vector<MPI_Request> requests(static_cast<std::size_t>(ahead));
-    const int zero = 0;
-    for (MPI_Request& request : requests) MPI_Isend(&zero, 1, MPI_INT, 1, data, MPI_COMM_WORLD, &request);
+    const std::array<int, length> zeros{};
+    for (MPI_Request& request : requests) MPI_Isend(zeros.data(), length, MPI_INT, 1, data, MPI_COMM_WORLD, &request);
     std::array<MPI_Request, 3> back;
     MPI_Isend(parts.data(), partitions, MPI_INT, 1, special, MPI_COMM_WORLD, &back[0]);
     MPI_Issend(parts.data(), partitions, MPI_INT, 1, special, MPI_COMM_WORLD, &back[1]);
@@ -287,7 +295,8 @@ void without_credit(test::Board& board) {
     MPI_Get_count(&status, MPI_INT, &ints);
     equal(ints, partitions / 2, "the message that was not cancelled");
     MPI_Recv(parts.data(), partitions, MPI_INT, 0, special, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    for (int i = 0; i < ahead; ++i) MPI_Recv(&ints, 1, MPI_INT, 0, data, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    std::array<int, length> in{};
+    for (int i = 0; i < ahead; ++i) MPI_Recv(in.data(), length, MPI_INT, 0, data, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   MPI_Request_free(&partitioned);
 }
