@@ -1,6 +1,6 @@
 // pending: what an operation costs while N others of its kind, which have nothing to do with it, are pending or alive. One rank; a column
 // for each N, nanoseconds an operation. `pending --count N` makes each operation a few times, in a function of its own, named step_NAME,
-// for tools that count instructions.
+// below one named counted, for tools that count instructions, and prints a line for each.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,7 +178,10 @@ int main(int argc, char** argv) {
   enum { columns = sizeof numbers / sizeof *numbers };
   MPI_Init(&argc, &argv);
   if (argc > 2 && strcmp(argv[1], "--count") == 0) {
-    for (int i = 0; i < case_count; ++i) (void)nanoseconds(i, atoi(argv[2]));
+    for (int i = 0; i < case_count; ++i) {
+      puts(cases[i].name);
+      (void)nanoseconds(i, atoi(argv[2]));
+    }
   } else {
     printf("%-42s", "ns an operation, N:");
     for (int c = 0; c < columns; ++c) printf("%10d", numbers[c]);

@@ -95,6 +95,7 @@ endforeach()
 heddle_benchmark(sweep sweep 4 --scale 8 --threads 4 --seconds 0.05)
 heddle_benchmark(pack pack 1)
 heddle_benchmark(pending pending 1 --count 100)
+heddle_benchmark(matching matching 2 --count 100)
 
 # How it is run: heddle bench run memory, memory-job, memory-peers.
 add_executable(bench_memory memory.c)

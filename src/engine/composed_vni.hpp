@@ -60,7 +60,7 @@ class ComposedVni final : public Vni {
       if (announcement.result == posted) [[likely]]
         return;
       if (announcement.result == not_at_all) return begin_alone(StartRecv(), request);
-      return meet_announced(announcement.bin);
+      return meet_announced(request, announcement.hash);
     }
     start(request, StartRecv());
   }
@@ -224,8 +224,8 @@ class ComposedVni final : public Vni {
   }
 
   // The receive is announced, and it is the caller who looks for its message: there is no way back.
-  void meet_announced(std::uint32_t bin) {
-    run_surely([&](Wakeups& wakeups) { core_.meet_announced(bin, wakeups); });
+  void meet_announced(const Request& announced, message::Hash hash) {
+    run_surely([&](Wakeups& wakeups) { core_.meet_announced(announced, hash, wakeups); });
   }
 
   // For what cannot be left undone. f allocates nothing; access itself may, once a thread.

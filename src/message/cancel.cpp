@@ -76,7 +76,8 @@ bool Core::go_on_with_copy(Request& send, Wakeups& wakeups) try {
 // A send that has not left, one to ourselves that waits for its receive, or one that its receiver has not taken.
 bool Core::withdraw(Request& send, Wakeups& wakeups) {
   if (send.peer == rank_.world_rank) {
-    Unexpected* const message = matcher_.find_unexpected_if([&](const Unexpected& m) { return m.local == &send; });
+    Unexpected* const message =
+        matcher_.find_unexpected_if(envelope_of(send), [&](const Unexpected& m) { return m.local == &send; });
     if (message == nullptr) return false;
     matcher_.remove_unexpected(*message);
     drop_unexpected(*message);
@@ -101,13 +102,19 @@ bool Core::withdraw(Request& send, Wakeups& wakeups) {
   if (!is_synchronous(send) && go_on_with_copy(send, wakeups)) return false;
   const std::uint64_t name = send.order;
   if (name == 0) return false;  // its receiver has answered
-  send_control(send.peer, lln::Header{lln::MessageKind::retract, 0, 0, 0}, &name, sizeof name, wakeups);
+  send_retract(send, name, wakeups);
   return false;
 }
 
-// The sender of a message wants it back. What names it comes behind it, so it is here, or has been received.
-void Core::arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups) {
-  Unexpected* const message = matcher_.find_unexpected_if([&](const Unexpected& m) {
+// With the envelope of the message, by which the receiver finds it.
+void Core::send_retract(const Request& send, std::uint64_t name, Wakeups& wakeups) {
+  const lln::Header header{lln::MessageKind::retract, send.source, send.tag, send.context};
+  send_control(send.peer, header, &name, sizeof name, wakeups);
+}
+
+// The sender of a message cancels it. What names it comes behind it, so it is here, or has been received.
+void Core::arrive_retract(int sender, const lln::Header& header, std::uint64_t name, Wakeups& wakeups) {
+  Unexpected* const message = matcher_.find_unexpected_if(envelope_of(header), [&](const Unexpected& m) {
     return m.sender == sender && m.local == nullptr && name_of_request(m.header, m.payload) == name;
   });
   if (message != nullptr) {

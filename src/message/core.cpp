@@ -264,8 +264,8 @@ void Core::start_unexpected_recv(Request& request, Unexpected& message, Wakeups&
   receive_eager(request, message, wakeups);
 }
 
-void Core::meet_announced(std::uint32_t bin, Wakeups& wakeups) {
-  matcher_.settle(bin, [&](Request& request, Unexpected& message) {
+void Core::meet_announced(const Request& announced, Hash hash, Wakeups& wakeups) {
+  matcher_.settle(announced, hash, [&](Request& request, Unexpected& message) {
     try {
       start_unexpected_recv(request, message, wakeups);
     } catch (const std::bad_alloc&) {

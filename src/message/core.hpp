@@ -82,7 +82,7 @@ class Core {
   // Any thread, unprotected: posts a receive that no message waits for, as far as that goes beside others
   // (message/matching.hpp). What is left to do under the protection: start_recv, or meet_announced.
   Matcher::Announcement announce_recv(Request& request) { return matcher_.announce(request); }
-  void meet_announced(std::uint32_t bin, Wakeups& wakeups);
+  void meet_announced(const Request& announced, Hash hash, Wakeups& wakeups);
   // The caller waits for this receive, which is this VNI's.
   void expect(const Request& receive) { matcher_.expect(receive); }
   // Takes messages that have arrived, at most `most` of each peer, and sends what had to wait for room. Whether anything
@@ -273,7 +273,8 @@ class Core {
   bool is_withdrawn(const Unexpected& message);
   bool withdraw(Request& send, Wakeups& wakeups);
   bool go_on_with_copy(Request& send, Wakeups& wakeups);
-  void arrive_retract(int sender, std::uint64_t name, Wakeups& wakeups);
+  void send_retract(const Request& send, std::uint64_t name, Wakeups& wakeups);
+  void arrive_retract(int sender, const lln::Header& header, std::uint64_t name, Wakeups& wakeups);
   static std::uint64_t name_of_request(const lln::Header& header, const std::byte* payload);
   void forget_claim(Request& request);
 

@@ -82,8 +82,7 @@ void Core::sweep_sends(const Verdicts& verdicts, bool all, Wakeups& wakeups) {
 
 // Its receiver, which lives on another node, is told, and not waited for: its answer finds no send any more.
 void Core::take_back(Request& send, int error, Wakeups& wakeups) {
-  if (const std::uint64_t name = send.order; name != 0)
-    send_control(send.peer, lln::Header{MessageKind::retract, 0, 0, 0}, &name, sizeof name, wakeups);
+  if (const std::uint64_t name = send.order; name != 0) send_retract(send, name, wakeups);
   end_with(send, error, wakeups);
 }
 
@@ -123,13 +122,14 @@ void Core::sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups) {
     if (m.local != nullptr) return verdicts.of_send(m.local->context, m.local->peer) != MPI_SUCCESS;
     return m.header.kind == MessageKind::rts && verdicts.is_gone(m.sender);
   };
-  while (Unexpected* const message = matcher_.find_unexpected_if(is_lost)) {
-    Request* const send = message->local;
-    matcher_.remove_unexpected(*message);
-    if (send == nullptr) decline(*message);
-    drop_unexpected(*message);
+  matcher_.for_each_unexpected([&](Unexpected& message) {
+    if (!is_lost(message)) return;
+    Request* const send = message.local;
+    matcher_.remove_unexpected(message);
+    if (send == nullptr) decline(message);
+    drop_unexpected(message);
     if (send != nullptr) end_with(*send, verdicts.of_send(send->context, send->peer), wakeups);
-  }
+  });
 }
 
 // It stays posted, and a thread that waits for it goes on as if it were done. Nobody waits for one that was freed.

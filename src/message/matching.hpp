@@ -1,13 +1,13 @@
 // Matching: the posted receives (PRQ) and the unexpected messages (UMQ) of one VNI (MPI 5.0, section 3.5).
 //
-// Both are kept in bins by (context, source, tag), so that a message finds its receive in one step however many are
-// posted. Receives with a wildcard stand in a list of their own; each receive carries its age, and of an exact and a
-// wildcard candidate the older is taken, which is what one list in order of posting would have given. An unexpected
-// message stands in its bin and in a list of all in order of arrival, which wildcard receives and probes search.
+// A posted receive is in the queue of what it asks for: (context, source or any, tag or any) (queues.hpp). A message fits at most four
+// queues, one for each kind of wildcard, and looks at those of which any receive is posted. Each receive carries its age, and of the
+// oldest of each queue the oldest is taken, which is what one list in order of posting would have given. Unexpected messages:
+// unexpected_messages.hpp. So the cost of a call does not depend on how many receives and messages with other envelopes there are.
 //
-// All under the VNI's protection, but for announce(): a receive without a wildcard may be left in its bin by any thread,
-// beside the one that matches, which takes it in when a message comes that fits nothing it has. While unexpected
-// messages are in a bin its gate is closed, and who announces there has to enter the VNI. So a message and a receive never
+// All with the VNI's lock held, but for announce(): a receive without a wildcard may be left at a gate by any thread, beside the one that
+// matches, which accepts it into its queue when a message comes that fits nothing it has. Envelopes share 256 gates. While there are
+// unexpected messages at a gate it is closed, and a thread that announces there has to enter the VNI. So a message and a receive never
 // miss each other (sync/postings.hpp); a receive whose announcement has returned is matched with all that came before;
 // and as long as neither wildcards nor unexpected messages are about, posting takes one atomic operation and waits for
 // nobody.
@@ -18,266 +18,246 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "lln/header.hpp"
+#include "message/envelope.hpp"
+#include "message/queues.hpp"
+#include "message/unexpected_messages.hpp"
 #include "object/request.hpp"
 #include "platform/native.hpp"
 #include "sync/postings.hpp"
 
 namespace heddle::message {
 
-// A message that arrived before its receive.
-struct Unexpected {
-  lln::Header header;
-  int sender = 0;                // world rank
-  std::size_t bytes = 0;         // of the message
-  std::byte* payload = nullptr;  // the message itself, or what its kind needs (a rendezvous' RTS)
-  std::size_t payload_bytes = 0;
-  Request* local = nullptr;  // a message to ourselves whose data still lie in the sender's buffer
-  bool received = false;     // its sender cannot withdraw it any more (claims.hpp)
-  Unexpected* bin_next = nullptr;
-  Unexpected* bin_prev = nullptr;
-  Unexpected* next = nullptr;  // in order of arrival
-  Unexpected* prev = nullptr;
-  std::byte storage[112];  // payload of the common, small ones
-};
-
 class Matcher {
  public:
-  // Appends a receive; `request` holds context, source and tag. Not an exact one where such are announced.
+  // Appends a receive; `request` holds context, source and tag. Not one that announce() posts.
   [[gnu::always_inline]] void post(Request& request) {
-    if (is_wild(request)) {
-      const std::uint64_t wilds = wilds_.load(std::memory_order_relaxed) + 1;
-      wilds_.store(wilds, std::memory_order_relaxed);
-      request.order = 2 * wilds;
-      wild_.append(request);
-    } else {
-      request.order = order_of_exact();
-      bin_of(request).receives.posted.append(request);
-    }
+    const Envelope asked = envelope_of(request);
+    if (is_wild(asked)) [[unlikely]]
+      return post_wild(request);
+    request.order = order_of_exact();
+    receives_.append(receives_.find(hash_of(asked), asked), request);
   }
 
-  // What became of an announcement: the receive is posted; or start it like any other; or settle its bin.
+  // What became of an announcement: the receive is posted; or start it like any other; or settle with what is returned here.
   enum class Announced : std::uint8_t { posted, not_at_all, at_closed_gate };
   struct Announcement {
     Announced result;
-    std::uint32_t bin;
+    Hash hash;
   };
-  // Any thread, unprotected. Unless it was not announced, the request may be done when this returns.
+  // Any thread, lock-free. Unless it was not announced, the request may be done when this returns.
   [[gnu::always_inline]] Announcement announce(Request& request) {
-    if (is_wild(request)) [[unlikely]]
+    const Envelope asked = envelope_of(request);
+    if (is_wild(asked)) [[unlikely]]
       return {Announced::not_at_all, 0};
-    const std::uint32_t at = bin(request.context, request.source, request.tag);
+    const Hash hash = hash_of(asked);
     request.order = order_of_exact();
-    return {bins_[at].receives.announce(request) ? Announced::posted : Announced::at_closed_gate, at};
+    return {gate_of(hash).receives.announce(request) ? Announced::posted : Announced::at_closed_gate, hash};
   }
-  // Takes in what was announced in a bin: meet(receive, message) for each that has a message, which is still in its queue.
+  // Accepts what was announced at the gate of `announced`, perhaps also that by now: meet(receive, message) for each that has a
+  // message, which is still in its queue.
   template <class Meet>
-  void settle(std::uint32_t at, Meet&& meet) {
-    Bin& bin = bins_[at];
-    bin.receives.settle([&](Request& request) {
-      Unexpected* const message = search_bin(bin, request.context, request.source, request.tag);
-      if (message != nullptr) meet(request, *message);
-      return message != nullptr;
+  void settle(const Request& announced, Hash its_hash, Meet&& meet) {
+    gate_of(its_hash).receives.settle([&](Request& request) {
+      const Envelope asked = envelope_of(request);
+      const Hash hash = &request == &announced ? its_hash : hash_of(asked);
+      Unexpected* const message = unexpected_.find_exact(hash, asked);
+      if (message != nullptr) return meet(request, *message);
+      receives_.append(receives_.find(hash, asked), request);
     });
   }
 
   // Takes the oldest posted receive that matches. Null: the message must be added to the unexpected ones.
   [[gnu::always_inline]] Request* take_receive(const lln::Header& header) {
-    Bin& bin = bin_of(header);
-    Request* found = search_posted(bin, header);
-    if ((found == nullptr || wild_.head != nullptr) && bin.receives.gather()) found = search_posted(bin, header);
-    if (wild_.head != nullptr) [[unlikely]] {
-      Request* wild = wild_.head;
-      while (wild != nullptr && !accepts(*wild, header)) wild = wild->next;
-      if (wild != nullptr && (found == nullptr || wild->order < found->order)) {
-        wild_.remove(*wild);
-        return wild;
-      }
-    }
-    if (found == nullptr) [[unlikely]] {
-      found = close(bin, header);
-      if (found == nullptr) return nullptr;
-    }
-    bin.receives.posted.remove(*found);
-    return found;
+    const Envelope envelope = envelope_of(header);
+    const Hash hash = hash_of(envelope);
+    Request** const at = receives_.find(hash, envelope);
+    return *at != nullptr && wild_ == 0 ? receives_.take_oldest(at) : take_another(hash, envelope);
   }
 
-  // What take_receive has taken is posted still: its message has been withdrawn, or has to wait.
+  // What take_receive has just taken is posted still, the oldest of its queue: its message has been withdrawn, or has to wait.
   void put_back(Request& request) {
-    if (!is_wild(request)) return bin_of(request).receives.posted.prepend(request);
-    Request* next = wild_.head;
-    while (next != nullptr && next->order < request.order) next = next->next;
-    wild_.insert(request, next);
+    const Envelope asked = envelope_of(request);
+    if (is_wild(asked)) note_posted(asked);
+    receives_.prepend(receives_.find(asked), request);
   }
 
   // A message that take_receive found nothing for has not been added after all.
   void forget(const lln::Header& header) {
-    Bin& bin = bin_of(header);
-    if (bin.oldest == nullptr) bin.receives.open();
+    Gate& gate = gate_of(hash_of(envelope_of(header)));
+    if (gate.unexpected == 0) gate.receives.open();
   }
 
-  // The oldest that has not been received and of which this holds.
-  template <class F>
-  Unexpected* find_unexpected_if(F&& holds) const {
-    Unexpected* m = arrivals_.head;
-    while (m != nullptr && !holds(*m)) m = m->next;
-    return m;
-  }
-
-  // Takes in what was announced in a receive's bin, so that a message that comes later finds it there.
+  // Accepts what was announced at a receive's gate, so that a message that comes later finds it in its queue.
   void expect(const Request& request) {
-    if (!is_wild(request)) (void)bin_of(request).receives.gather();
+    const Envelope asked = envelope_of(request);
+    if (is_wild(asked)) return;
+    if (Request* const first = gate_of(hash_of(asked)).receives.gather()) accept(*first);
   }
 
   // Takes a posted receive back; false if it is not posted (any more).
   bool withdraw(Request& request) {
-    const bool wild = is_wild(request);
-    if (!wild) (void)bin_of(request).receives.gather();
-    List<Request>& list = wild ? wild_ : bin_of(request).receives.posted;
-    for (Request* r = list.head; r != nullptr; r = r->next) {
-      if (r != &request) continue;
-      list.remove(request);
-      return true;
-    }
-    return false;
+    expect(request);
+    Request** const at = receives_.find(request);
+    Request* posted = *at;
+    while (posted != nullptr && posted != &request) posted = posted->next;
+    if (posted == nullptr) return false;
+    receives_.remove(at, request);
+    note_removed(request);
+    return true;
   }
 
   // All posted receives: verdict(receive) is an error that one ends with, by end(receive, error), or MPI_SUCCESS.
   template <class Verdict, class End>
   void sift(Verdict&& verdict, End&& end) {
-    for (Bin& bin : bins_) {
-      (void)bin.receives.gather();
-      sift(bin.receives.posted, verdict, end);
-    }
-    sift(wild_, verdict, end);
+    for (Gate& gate : gates_)
+      if (Request* const first = gate.receives.gather()) accept(*first);
+    int error = MPI_SUCCESS;
+    receives_.sift([&](Request& request) { return (error = verdict(request)) != MPI_SUCCESS; },
+                   [&](Request& request) {
+                     note_removed(request);
+                     end(request, error);
+                   });
   }
 
   void add_unexpected(Unexpected& message) {
-    Bin& bin = bin_of(message.header);
-    message.bin_next = nullptr;
-    message.bin_prev = bin.newest;
-    (bin.newest ? bin.newest->bin_next : bin.oldest) = &message;
-    bin.newest = &message;
-    arrivals_.append(message);
+    message.hash = hash_of(envelope_of(message));
+    ++gate_of(message.hash).unexpected;
+    unexpected_.add(message);
   }
-
-  // The oldest unexpected message that fits, or null; it stays.
-  Unexpected* find_unexpected(std::uint64_t context, int source, int tag) const {
-    return arrivals_.head == nullptr ? nullptr : search_unexpected(context, source, tag);
-  }
-
   void remove_unexpected(Unexpected& message) {
-    Bin& bin = bin_of(message.header);
-    (message.bin_prev ? message.bin_prev->bin_next : bin.oldest) = message.bin_next;
-    (message.bin_next ? message.bin_next->bin_prev : bin.newest) = message.bin_prev;
-    arrivals_.remove(message);
-    if (bin.oldest == nullptr) bin.receives.open();
+    Gate& gate = gate_of(message.hash);
+    if (--gate.unexpected == 0) gate.receives.open();
+    unexpected_.remove(message);
+  }
+  // The oldest unexpected message that fits, or null; it stays.
+  Unexpected* find_unexpected(std::uint64_t context, int source, int tag) {
+    return unexpected_.any() ? unexpected_.find({context, source, tag}) : nullptr;
+  }
+  // The oldest with this envelope of which this holds.
+  template <class F>
+  Unexpected* find_unexpected_if(const Envelope& envelope, F&& holds) {
+    return unexpected_.find_if(envelope, holds);
+  }
+  // f(message) may remove it.
+  template <class F>
+  void for_each_unexpected(F&& f) {
+    unexpected_.for_each(f);
   }
 
  private:
-  struct Bin;
-
-  Unexpected* search_unexpected(std::uint64_t context, int source, int tag) const {
-    if (source != MPI_ANY_SOURCE && tag != MPI_ANY_TAG)
-      return search_bin(bins_[bin(context, source, tag)], context, source, tag);
-    for (Unexpected* m = arrivals_.head; m != nullptr; m = m->next)
-      if (m->header.context == context && (source == MPI_ANY_SOURCE || source == m->header.source) &&
-          (tag == MPI_ANY_TAG || tag == m->header.tag))
-        return m;
-    return nullptr;
-  }
-
-  static Unexpected* search_bin(const Bin& bin, std::uint64_t context, int source, int tag) {
-    Unexpected* m = bin.oldest;
-    while (m != nullptr && !(m->header.tag == tag && m->header.source == source && m->header.context == context))
-      m = m->bin_next;
-    return m;
-  }
-  static Request* search_posted(const Bin& bin, const lln::Header& header) {
-    Request* found = bin.receives.posted.head;
-    while (found != nullptr && !same(*found, header)) found = found->next;
-    return found;
-  }
-
-  // A message of this bin is about to be unexpected, unless a receive has just been announced that fits.
-  [[gnu::noinline]] static Request* close(Bin& bin, const lln::Header& header) {
-    return bin.receives.close([&] { return search_posted(bin, header); });
-  }
-
-  // Wildcard receives have even ages. Exact ones that were posted between the same two of them need no order: one is behind
-  // those wildcards that its thread, or who synchronized with it, has posted.
-  std::uint64_t order_of_exact() const { return 2 * wilds_.load(std::memory_order_relaxed) + 1; }
-
-  static constexpr std::size_t bins = 256;
-
-  template <class T>
-  struct List {
-    T* head = nullptr;
-    T* tail = nullptr;
-    void append(T& x) {
-      x.next = nullptr;
-      x.prev = tail;
-      (tail ? tail->next : head) = &x;
-      tail = &x;
-    }
-    void prepend(T& x) { insert(x, head); }
-    // Before `next`, or at the end if that is null.
-    void insert(T& x, T* next) {
-      x.next = next;
-      x.prev = next ? next->prev : tail;
-      (x.prev ? x.prev->next : head) = &x;
-      (next ? next->prev : tail) = &x;
-    }
-    void remove(T& x) {
-      (x.prev ? x.prev->next : head) = x.next;
-      (x.next ? x.next->prev : tail) = x.prev;
-    }
-  };
-  template <class Verdict, class End>
-  static void sift(List<Request>& list, Verdict& verdict, End& end) {
-    Request* next = nullptr;
-    for (Request* r = list.head; r != nullptr; r = next) {
-      next = r->next;
-      const int error = verdict(*r);
-      if (error == MPI_SUCCESS) continue;
-      list.remove(*r);
-      end(*r, error);
-    }
-  }
   struct Links {
     static Request* next(const Request& request) { return request.next; }
     static void set_next(Request& request, Request* other) { request.next = other; }
   };
-  struct alignas(platform::cache_line) Bin {
-    sync::Postings<platform::Native, Request, Links, List<Request>>
-        receives;  // the gate is closed while there is an `oldest`
-    Unexpected* oldest = nullptr;
-    Unexpected* newest = nullptr;
+  struct alignas(platform::cache_line) Gate {
+    sync::Postings<platform::Native, Request, Links> receives;
+    std::uint32_t unexpected = 0;  // messages; while there are any it is closed
   };
 
-  [[gnu::always_inline]] Bin& bin_of(const Request& r) { return bins_[bin(r.context, r.source, r.tag)]; }
-  [[gnu::always_inline]] Bin& bin_of(const lln::Header& h) { return bins_[bin(h.context, h.source, h.tag)]; }
-  static std::uint32_t bin(std::uint64_t context, int source, int tag) {
-    const std::uint64_t key = context * 0x9e3779b97f4a7c15 + static_cast<std::uint32_t>(source) * 0x85ebca6bu +
-                              static_cast<std::uint32_t>(tag) * 0xc2b2ae35u;
-    return static_cast<std::uint32_t>((key ^ (key >> 32)) * 0x9e3779b97f4a7c15 >> 56);
+  // There is no receive in the queue of exact ones, or wildcards are posted.
+  [[gnu::noinline]] Request* take_another(Hash hash, Envelope envelope) {
+    Gate& gate = gate_of(hash);
+    if (Request* const first = gate.receives.gather()) {
+      if (wild_ == 0 && envelope_of(*first) == envelope) [[likely]] {
+        Request* rest = first->next;
+        if (rest != nullptr && envelope_of(*rest) == envelope) rest = accept_run(receives_.find(hash, envelope), *rest);
+        if (rest != nullptr) accept(*rest);
+        return first;
+      }
+      accept(*first);
+    }
+    Request** at = receives_.find(hash, envelope);
+    if (wild_ != 0) [[unlikely]]
+      at = choose(at, envelope);
+    return *at != nullptr ? receives_.take_oldest(at) : close(gate, hash, envelope);
   }
-  static bool is_wild(const Request& r) { return r.source == MPI_ANY_SOURCE || r.tag == MPI_ANY_TAG; }
-  static bool same(const Request& r, const lln::Header& h) {
-    return r.tag == h.tag && r.source == h.source && r.context == h.context;
-  }
-  static bool accepts(const Request& r, const lln::Header& h) {
-    return r.context == h.context && (r.source == MPI_ANY_SOURCE || r.source == h.source) &&
-           (r.tag == MPI_ANY_TAG || r.tag == h.tag);
-  }
-  static_assert(bins == 256, "bin() takes the upper 8 bits of its hash");
 
-  std::atomic<std::uint64_t> wilds_{0};  // receives with a wildcard, ever; written under the protection
-  List<Request> wild_;
-  List<Unexpected> arrivals_;
-  Bin bins_[bins];
+  // Into their queues: `first` and those behind it, which have been announced.
+  [[gnu::noinline]] void accept(Request& first) {
+    Request* next = &first;
+    while (next != nullptr) next = accept_run(receives_.find(*next), *next);
+  }
+  // Into the queue that is there: `first` and those behind it that ask for the same. The first that does not, or null.
+  [[gnu::always_inline]] Request* accept_run(Request** at, Request& first) {
+    Request* last = &first;
+    Request* next = first.next;
+    for (; next != nullptr && envelope_of(*next) == envelope_of(first); next = next->next) {
+      next->prev = last;
+      last = next;
+    }
+    receives_.append(at, first, *last);
+    return next;
+  }
+
+  // A message is about to be unexpected, unless a receive has just been announced that fits.
+  [[gnu::noinline]] Request* close(Gate& gate, Hash hash, Envelope envelope) {
+    Request* const first = gate.receives.close();
+    if (first == nullptr) return nullptr;
+    accept(*first);
+    Request** const at = receives_.find(hash, envelope);
+    if (*at == nullptr) return nullptr;
+    gate.receives.open();
+    return receives_.take_oldest(at);
+  }
+
+  // The queue with the oldest receive that such a message fits, of that of exact ones at `at` and of those with wildcards. It is taken next.
+  [[gnu::noinline]] Request** choose(Request** at, Envelope envelope) {
+    unsigned chosen = exact;
+    const auto consider = [&](unsigned kind) {
+      if (wild_of_kind_[kind] == 0) return;
+      Request** const other = receives_.find(asked_by(kind, envelope));
+      if (*other == nullptr || (*at != nullptr && (*at)->order < (*other)->order)) return;
+      at = other;
+      chosen = kind;
+    };
+    consider(any_source);
+    consider(any_tag);
+    consider(any_source | any_tag);
+    if (chosen != exact) {
+      --wild_;
+      --wild_of_kind_[chosen];
+    }
+    return at;
+  }
+
+  [[gnu::noinline]] void post_wild(Request& request) {
+    const std::uint64_t wilds = wilds_.load(std::memory_order_relaxed) + 1;
+    wilds_.store(wilds, std::memory_order_relaxed);
+    request.order = 2 * wilds;
+    const Envelope asked = envelope_of(request);
+    note_posted(asked);
+    receives_.append(receives_.find(asked), request);
+  }
+  void note_posted(const Envelope& wild) {
+    ++wild_;
+    ++wild_of_kind_[kind_of(wild)];
+  }
+  void note_removed(const Request& request) {
+    const Envelope asked = envelope_of(request);
+    if (!is_wild(asked)) return;
+    --wild_;
+    --wild_of_kind_[kind_of(asked)];
+  }
+
+  // Wildcard receives have even ages. Exact ones that were posted between the same two of them need no order: one is behind
+  // those wildcards that its thread, or a thread that synchronized with it, has posted.
+  std::uint64_t order_of_exact() const { return 2 * wilds_.load(std::memory_order_relaxed) + 1; }
+
+  static constexpr std::size_t gates = 256;
+  // Not by the bits that choose a bucket: then all that is accepted from one gate would be in one bucket.
+  Gate& gate_of(Hash hash) { return gates_[hash / 256 % gates]; }
+
+  static bool is_wild(const Envelope& asked) { return asked.source == MPI_ANY_SOURCE || asked.tag == MPI_ANY_TAG; }
+
+  // Threads that announce read the first of these, so nothing beside it changes with every message.
+  Gate gates_[gates];
+  std::atomic<std::uint64_t> wilds_{0};  // receives with a wildcard, ever; written with the lock held
+  std::size_t wild_ = 0;                 // of those, that are posted
+  std::size_t wild_of_kind_[kinds] = {};
+  alignas(platform::cache_line) Queues<Request> receives_;
+  UnexpectedMessages unexpected_;
 };
 
 }  // namespace heddle::message

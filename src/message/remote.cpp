@@ -71,7 +71,7 @@ bool Core::obey(int sender, const Header& header, const std::byte* payload, std:
       return true;
     case MessageKind::retract: {
       const std::uint64_t name = name_in(payload, bytes);
-      if (name != 0) arrive_retract(sender, name, wakeups);
+      if (name != 0) arrive_retract(sender, header, name, wakeups);
       return name != 0;
     }
     case MessageKind::retracted:

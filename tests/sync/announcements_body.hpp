@@ -36,6 +36,13 @@ class AnnouncementsBody {
       (last != nullptr ? last->next : head).set(&receive);
       tail.set(&receive);
     }
+    void append_all(Receive* receive) {
+      while (receive != nullptr) {
+        Receive* const next = receive->next.get();
+        append(*receive);
+        receive = next;
+      }
+    }
     Receive* take_first() {
       Receive* const first = head.get();
       if (first == nullptr) return nullptr;
@@ -79,27 +86,27 @@ class AnnouncementsBody {
 
   // A message, with what it does about receives that are not taken in yet.
   void arrive() {
-    const auto search = [this] { return postings_.posted.head.get(); };
-    Receive* found = search();
-    if (found == nullptr && postings_.gather()) found = search();
-    if (found == nullptr) found = postings_.close(search);
-    if (found == nullptr) {
-      unexpected_.set(unexpected_.get() + 1);
-    } else {
-      match(*postings_.posted.take_first());
+    if (accepted_.head.get() == nullptr) accepted_.append_all(postings_.gather());
+    if (accepted_.head.get() == nullptr) {
+      accepted_.append_all(postings_.close());
+      if (accepted_.head.get() == nullptr) {
+        unexpected_.set(unexpected_.get() + 1);
+        return;
+      }
+      postings_.open();
     }
+    match(*accepted_.take_first());
   }
 
-  // A receive that found the gate closed. One that was taken in before goes first.
+  // A receive that found the gate closed. One that was accepted before goes first.
   void settle() {
     postings_.settle([this](Receive& receive) {
-      if (unexpected_.get() == 0 || postings_.posted.head.get() != nullptr) return false;
+      if (unexpected_.get() == 0 || accepted_.head.get() != nullptr) return accepted_.append(receive);
       unexpected_.set(unexpected_.get() - 1);
       if (unexpected_.get() == 0) postings_.open();
       match(receive);
-      return true;
     });
-    require<P>(unexpected_.get() == 0 || postings_.posted.head.get() == nullptr, "a receive waits beside a message");
+    require<P>(unexpected_.get() == 0 || accepted_.head.get() == nullptr, "a receive waits beside a message");
   }
 
   void match(const Receive& receive) {
@@ -112,7 +119,8 @@ class AnnouncementsBody {
   const unsigned threads_;
   const unsigned rounds_;
   Lock lock_;
-  sync::Postings<P, Receive, Links, List> postings_;
+  sync::Postings<P, Receive, Links> postings_;
+  List accepted_;
   std::array<typename Lock::node, MaxThreads> nodes_;
   std::array<Receive, MaxReceives> receives_;
   std::array<plain<unsigned>, MaxThreads> next_of_;

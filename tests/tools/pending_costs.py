@@ -1,6 +1,6 @@
-"""What an operation costs does not depend on how many others of its kind are pending: instructions at N and at 10 N, counted by valgrind.
+"""What a call costs does not depend on how many unrelated things are pending: instructions at N and at 10 N, counted by valgrind.
 
-pending_costs.py MPIEXEC PROGRAM; PROGRAM is bench/pending.c. Exit code 77: there is no valgrind.
+pending_costs.py MPIEXEC RANKS PROGRAM; PROGRAM is bench/pending.c or bench/matching.c. Exit code 77: there is no valgrind.
 """
 
 import shutil
@@ -16,32 +16,30 @@ N = 300
 GROWTH = 1.2  # hash tables and trees may need a little more
 
 
-def count(mpiexec: str, program: str, n: int) -> dict[str, float]:
+def count(mpiexec: str, ranks: str, program: str, n: int) -> dict[str, float]:
+    """Instructions of a call, by the line that the program prints for it; its profiles are numbered in that order."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [mpiexec, "--timeout", "50", "-genv", "LD_BIND_NOW", "1", "-genv", "HEDDLE_PROGRESS", "off", "-n", "1",
+        command = [mpiexec, "--timeout", "50", "-genv", "LD_BIND_NOW", "1", "-genv", "HEDDLE_PROGRESS", "off", "-n", ranks,
                    "valgrind", "-q", "--tool=callgrind", "--zero-before=counted", "--dump-after=counted",
-                   f"--callgrind-out-file={folder}/out", program, "--count", str(n)]
-        subprocess.run(command, check=True)
-        counts: dict[str, float] = {}
-        for profile in sorted(Path(folder).iterdir()):
-            for step, instructions in per_call([profile]).items():
-                counts.setdefault(step, instructions)
-        return counts
+                   f"--callgrind-out-file={folder}/out-%p", program, "--count", str(n)]
+        names = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+        profiles = sorted(Path(folder).glob("out-*.*"), key=lambda profile: int(profile.suffix[1:]))
+        return {name: sum(per_call([profile]).values()) for name, profile in zip(names, profiles, strict=True)}
 
 
 def main() -> int:
-    mpiexec, program = sys.argv[1:]
+    mpiexec, ranks, program = sys.argv[1:]
     if not shutil.which("valgrind"):
         return 77
-    few, many = (count(mpiexec, program, n) for n in (N, 10 * N))
+    few, many = (count(mpiexec, ranks, program, n) for n in (N, 10 * N))
     if not few or few.keys() != many.keys():
         print(f"counted: {sorted(few)} and {sorted(many)}")
         return 1
     grown = False
-    for step, instructions in few.items():
-        grows = many[step] > GROWTH * instructions
+    for name, instructions in few.items():
+        grows = many[name] > GROWTH * instructions
         grown |= grows
-        print(f"{step:36}{instructions:10.0f} at {N}{many[step]:10.0f} at {10 * N}{'  GROWS' if grows else ''}")
+        print(f"{name:90}{instructions:10.0f} at {N}{many[name]:10.0f} at {10 * N}{'  GROWS' if grows else ''}")
     return int(grown)
 
 
