@@ -38,7 +38,13 @@ int main(int argc, char** argv) {
     if (rank() == 0) succeeds(MPIX_Comm_revoke(copy), "MPIX_Comm_revoke");
     if (rank() != last) MPI_Comm_free(&copy);
   }
-  if (rank() == last) die();
+  // Not before all others have left the barrier, which would fail.
+  if (rank() == last) {
+    for (int other = 0; other < last; ++other)
+      succeeds(MPI_Recv(nullptr, 0, MPI_INT, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");
+    die();
+  }
+  (void)MPI_Send(nullptr, 0, MPI_INT, last, 0, MPI_COMM_WORLD);
   MPI_Comm left;
   succeeds(MPIX_Comm_shrink(MPI_COMM_WORLD, &left), "MPIX_Comm_shrink");
   revoke_and_free(left, kept);
