@@ -29,21 +29,23 @@ MPI_Win window_of(MPI_Aint bytes, bool& made) {
   return win;
 }
 
-// While it is there, `blocks` of each size are free and nothing else. A window takes a block of the smallest size beside its memory.
+// Collective. While it is there, `blocks` of each size are free and nothing else. Each process takes what it has in store, one after the other, and
+// rank 1 leaves the free blocks. A window takes a block of the smallest size beside its memory.
 class Scarcity {
  public:
   explicit Scarcity(int blocks) {
     std::vector<MPI_Win> spare;
     bool made = false;
-    for (int size = 0; size < sizes; ++size)
+    for (int size = 0; rank() == 1 && size < sizes; ++size)
       for (int i = 0; i < blocks; ++i) {
         spare.push_back(window_of(page << size, made));
         check(made, "there is memory at first");
       }
-    for (MPI_Aint bytes = MPI_Aint{1} << 46; bytes >= 1;) {
-      const MPI_Win win = window_of(bytes, made);
-      made ? windows_.push_back(win) : void(bytes /= 2);
-    }
+    MPI_Barrier(quiet);
+    if (rank() == 0) take_all();
+    MPI_Barrier(quiet);
+    if (rank() == 0) return;
+    take_all();
     for (MPI_Win& win : spare) MPI_Win_free(&win);
     // Of the smallest there are those beside all the spare windows too.
     for (int surplus = sizes * blocks; surplus >= 2; surplus -= 2) windows_.push_back(window_of(1, made));
@@ -55,6 +57,14 @@ class Scarcity {
   }
 
  private:
+  void take_all() {
+    for (MPI_Aint bytes = MPI_Aint{1} << 46; bytes >= 1;) {
+      bool made = false;
+      const MPI_Win win = window_of(bytes, made);
+      made ? windows_.push_back(win) : void(bytes /= 2);
+    }
+  }
+
   std::vector<MPI_Win> windows_;
 };
 
@@ -178,15 +188,12 @@ void play(const char* name, const std::function<bool()>& scenario) {
     check(blocks < 30, name);
     bool whole = false;
     {
-      // One process takes it all, and the others' requests go to it.
-      alignas(Scarcity) unsigned char place[sizeof(Scarcity)];
-      Scarcity* const scarcity = rank() == 1 ? new (place) Scarcity(blocks) : nullptr;
+      const Scarcity scarcity(blocks);
       MPI_Barrier(quiet);
       whole = scenario();
       MPI_Barrier(quiet);
-      if (scarcity != nullptr) scarcity->~Scarcity();
-      MPI_Barrier(quiet);
     }
+    MPI_Barrier(quiet);
     check(scenario(), "with plenty of memory");
     if (!whole) worst = std::max(worst, blocks + 1);
     if (rank() == 0 && std::getenv("VERBOSE"))
