@@ -81,7 +81,7 @@ struct Request final : Object {
   Request* next = nullptr;
   Request* prev = nullptr;
   Request* next_queue = nullptr;  // posted receives: message/queues.hpp
-  std::uint64_t order = 0;  // posted receives: age, to choose between an exact and a wildcard match;
+  std::uint64_t order = 0;        // posted receives: age, to choose between an exact and a wildcard match;
       // truncated: bytes of the message; 0: never posted, nor matched. Sends: message/claims.hpp; to another node: a name, or 0
 
   void* state = nullptr;  // of the kind: schedule, rendezvous, generalized request
