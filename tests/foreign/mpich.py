@@ -63,6 +63,7 @@ LIBRARY = (
     "dtpools/src/dtpools_misc.c dtpools/src/dtpools_init_verify.c dtpools/src/dtpools_desc.c "
     "dtpools/src/dtpools_attr.c dtpools/src/dtpools_custom.c"
 ).split()
+NOTE = re.compile(r"heddle: MPI_\w+ on MPI_CHAR:")  # said once by a program that does that
 NO_ERRORS = re.compile(r"^\s*No [Ee]rrors\s*$")
 SKIPPED = re.compile(r"^\s*Test Skipped\s*$")
 OUTCOMES = ("passed", "failed", "fails on purpose", "passes by surprise")
@@ -277,7 +278,7 @@ def verdict(rule: str, status: int, output: str) -> str:
     """What is wrong with a run; empty when nothing is."""
     if rule in ("TestStatus", "TestErrFatal"):
         return "" if status != 0 else "exit code 0"
-    lines = output.splitlines()
+    lines = [line for line in output.splitlines() if not NOTE.match(line)]
     stray = [line for line in lines if line.strip() and not NO_ERRORS.match(line) and not SKIPPED.match(line)]
     if rule in ("TestAllowWarnings", "TestStatusNoErrors"):
         stray = [line for line in stray if not WARNING.match(line)]
