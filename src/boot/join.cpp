@@ -2,6 +2,7 @@
 
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -126,10 +127,17 @@ void let_launcher_pass_on() {
   usleep(time_of_text * 1000);
 }
 
+// At once: other processes may write there, too.
 void write_line(const char* text) {
-  write_text(text);
   const std::size_t length = std::strlen(text);
-  if (length > 0 && text[length - 1] != '\n') write_text("\n");
+  const bool is_ended = length == 0 || text[length - 1] == '\n';
+  char line_end[] = "\n";
+  const iovec parts[] = {{.iov_base = const_cast<char*>(text), .iov_len = length},
+                         {.iov_base = line_end, .iov_len = is_ended ? std::size_t{0} : std::size_t{1}}};
+  const ssize_t written = writev(STDERR_FILENO, parts, 2);
+  if (written < 0 || static_cast<std::size_t>(written) >= length) return;
+  write_text(text + written);
+  if (!is_ended) write_text(line_end);
 }
 
 void end_process(int code, const char* text) {
