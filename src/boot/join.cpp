@@ -1,5 +1,6 @@
 #include "boot/join.hpp"
 
+#include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -69,14 +70,16 @@ constexpr int time_alone = 1000;    // milliseconds in which ranks that cannot j
 constexpr int time_of_text = 100;   // milliseconds in which it then passes that on, or it is lost
 
 // Ranks of a node that cannot join for the same reason have no memory to agree in who says it: the first that takes a local
-// name, of their job and the text. Ranks and processes are told by numbers, which make no other reason. None: another one has it.
-Descriptor take_name_of(std::string reason) {
+// name, of their job and the text. Numbers are left out of it: they name ranks and processes. False: another rank has the name. A rank that
+// gets no socket at all says it, too.
+bool is_first_to_say(std::string reason, Descriptor& name_taken) {
   std::erase_if(reason, [](char c) { return '0' <= c && c <= '9'; });
   for (const char* const name : {launcher_variable, "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
     if (const char* const value = std::getenv(name)) reason += std::string(";") + value;
   char name[100];
   std::snprintf(name, sizeof name, "heddle-refused-%d-%016zx", getsid(getppid()), std::hash<std::string>()(reason));
-  return listen_locally(name);
+  name_taken = listen_locally(name);
+  return name_taken || errno != EADDRINUSE;
 }
 
 }  // namespace
@@ -110,9 +113,9 @@ void abort(World* world, int code, const char* text) {
   if (said_elsewhere) {
     usleep(time_to_say * 1000);
   } else {
-    const Descriptor first = one_of_several ? take_name_of(text) : Descriptor();
-    if (!one_of_several || first) write_line(text);
-    if (first) usleep(time_alone * 1000);
+    Descriptor name;  // until the others have looked for it
+    if (!one_of_several || is_first_to_say(text, name)) write_line(text);
+    if (name) usleep(time_alone * 1000);
   }
   const std::lock_guard guard(unjoined().mutex);
   if (!unjoined().wireups.empty()) let_launcher_pass_on();

@@ -71,6 +71,13 @@ class Start(LauncherTest):
             self.assertNotEqual(result.code, 0)
             self.assertEqual(result.err.count(says), 1, result.err)
 
+    def test_joining_without_descriptors(self):
+        """Ranks that cannot agree in who says it all say it: no reason is lost."""
+        preload = f"LD_PRELOAD={os.environ['START_NO_SOCKETS']}:$LD_PRELOAD"
+        result = self.run_job("--timeout", "60", "-n", "4", "sh", "-c", f"HEDDLE_JOB_FD=x {preload} exec {MPI_PROGRAM} well")
+        self.assertNotEqual(result.code, 0)
+        self.assertIn("do not name a job", result.err)
+
     # ---- OpenMP
 
     def threads(self, *options: str, ranks: int, **env: str) -> list[str]:
