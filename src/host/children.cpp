@@ -33,8 +33,7 @@ bool may_become(const char* program) {
   if (seat == nullptr || is_forked()) return true;
   fprintf(stderr,
           "heddle: rank %d cannot become '%.400s' (exec): it is a thread, and all ranks of its process would end. "
-          "Start the "
-          "program without a wrapper that executes it (env, nice, a shell), or use --ranks processes\n",
+          "Start the program without a wrapper that executes it (env, nice, a shell), or use --ranks processes\n",
           seat->place.rank, program);
   errno = ENOTSUP;
   return false;

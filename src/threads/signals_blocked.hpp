@@ -1,4 +1,5 @@
-// The calling thread handles no signal as long as this lives, and threads that it makes meanwhile never do: signals are the program's.
+// The calling thread handles no signal as long as this lives, and threads that it makes meanwhile never do: signals are the program's. Faults of the
+// thread itself are not blocked: the kernel would end the process without its handler, and nobody would learn where it crashed.
 #pragma once
 
 #include <pthread.h>
@@ -11,6 +12,7 @@ class SignalsBlocked {
   SignalsBlocked() {
     sigset_t all;
     sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
   ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

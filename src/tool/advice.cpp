@@ -115,8 +115,7 @@ std::string advice(const Figures& figures) {
   if (waiting >= mostly_waiting && figures.ranks > 1 && figures.threads > figures.cores + threads_of_library)
     return text(
         "%d%% of the time in the library is spent waiting for other ranks, and this process has %d threads for %d of "
-        "the "
-        "cores; start fewer (OMP_NUM_THREADS=%d), or let them sleep (OMP_WAIT_POLICY=passive)",
+        "the cores; start fewer (OMP_NUM_THREADS=%d), or let them sleep (OMP_WAIT_POLICY=passive)",
         waiting, figures.threads, figures.cores, figures.cores);
   if (waiting >= mostly_waiting)
     return text("none: %d%% of the time in the library is spent waiting for messages, which other ranks decide",
