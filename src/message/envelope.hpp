@@ -1,4 +1,5 @@
-// What decides about matching (MPI 5.0, section 3.5): context, source and tag, of a message or, with wildcards, of a receive or a probe.
+// The envelope, by which messages are matched (MPI 5.0, section 3.5): context, source and tag of a message or, with wildcards, of a receive or a
+// probe.
 #pragma once
 
 #include <mpi.h>

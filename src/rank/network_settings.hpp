@@ -1,6 +1,5 @@
-// What the user has named of a network must be there: the network and its rails, on one node too, where nothing comes of them, and the
-// devices that variables of UCX and libfabric name, which these libraries ignore or complain of late. What is not there is told in a
-// sentence; empty: nothing is wrong.
+// Checks of names in the user's network settings: the network and its rails, also on one node, where they have no effect, and the devices in
+// variables of UCX and libfabric, which those libraries ignore or refuse late. A function returns the sentence of an error, or an empty string.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-"""What the user has set wrongly is refused when the job starts: once for a job, however many ranks it has, with the variable, its value, and
-what there is. And what mpiexec sets for its ranks."""
+"""Wrong settings are refused when the job starts: once for a job, however many ranks it has, with the variable, its value, and the values that
+exist. Variables that mpiexec sets for its ranks."""
 
 import os
 import re

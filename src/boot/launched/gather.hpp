@@ -54,7 +54,7 @@ struct Gathered {
   int node_count() const { return static_cast<int>(first_ranks.size()) - 1; }
 };
 
-// What the user has said about it.
+// Settings of the user for that.
 struct Wishes {
   int nodes = 1;  // that the ranks pretend to be on (HEDDLE_NODES); 1: they are where they are
   Ports ports;    // that rank 0 may listen at

@@ -1,4 +1,4 @@
-// Which ranks of this node still have a process, by what the kernel tells of all processes: a launcher's ranks carry its variables in the
+// Ranks of this node that still have a process, found in /proc: a launcher's ranks carry its variables in the
 // environment that they began with.
 #pragma once
 
