@@ -31,7 +31,7 @@
 #include "p2p/buffer.hpp"
 #include "progress/setting.hpp"
 #include "rank/crash.hpp"
-#include "rank/network_settings.hpp"
+#include "startup/network_settings.hpp"
 #include "rank/settings.hpp"
 #include "threads/selection.hpp"
 #include "tool/interface.hpp"

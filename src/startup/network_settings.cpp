@@ -1,4 +1,4 @@
-#include "rank/network_settings.hpp"
+#include "startup/network_settings.hpp"
 
 #include <dirent.h>
 #include <net/if.h>
