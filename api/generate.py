@@ -35,8 +35,8 @@ def main() -> None:
     if arguments.include:
         files[arguments.include / "mpi.h"] = header.render(mpi, constants)
         files[arguments.include / "mpi-ext.h"] = header.render_extensions(mpi)
-        files[arguments.include / "binding/functions.hpp"] = interface.functions_header(mpi)
-        files[arguments.include / "binding/impl.hpp"] = interface.implementation_header(model)
+        files[arguments.include / "base/functions.hpp"] = interface.functions_header(mpi)
+        files[arguments.include / "objects/binding/impl.hpp"] = interface.implementation_header(model)
     if arguments.installed:
         files[arguments.installed / "mpi.h"] = header.render(mpi, constants, fortran=True)
     if arguments.source:

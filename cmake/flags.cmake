@@ -13,7 +13,7 @@ if(HEDDLE_SANITIZE)
   add_link_options(-fsanitize=${HEDDLE_SANITIZE})
   if(HEDDLE_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # The thread sanitizer knows no fences. Ours publish no data, which is all that it looks at: they order going to sleep
-    # and waking (lln/shm/asymmetric_fence.hpp).
+    # and waking (network/shm/asymmetric_fence.hpp).
     add_compile_options(-Wno-tsan)
   endif()
 endif()

@@ -1,6 +1,6 @@
 # mpi.h and the binding, generated from the standard (api/).
 #
-#   heddle_mpi_h       link it to include <mpi.h> and "binding/..."
+#   heddle_mpi_h       link it to include <mpi.h> and "objects/binding/..."
 #   HEDDLE_GENERATED   where the generated files are: include/, source/, and installed/, the mpi.h that declares C's side of
 #                      Fortran, too (the library and its bindings are compiled with the header of the ABI alone)
 include(${CMAKE_CURRENT_LIST_DIR}/python.cmake)
@@ -25,8 +25,8 @@ add_custom_command(
     ${HEDDLE_GENERATED}/include/mpi.h
     ${HEDDLE_GENERATED}/include/mpi-ext.h
     ${HEDDLE_GENERATED}/installed/mpi.h
-    ${HEDDLE_GENERATED}/include/binding/functions.hpp
-    ${HEDDLE_GENERATED}/include/binding/impl.hpp
+    ${HEDDLE_GENERATED}/include/base/functions.hpp
+    ${HEDDLE_GENERATED}/include/objects/binding/impl.hpp
     ${HEDDLE_GENERATED}/source/functions.cpp
     ${HEDDLE_BINDING_SOURCES}
   COMMAND ${HEDDLE_API_PYTHON} -B ${HEDDLE_API}/generate.py --include ${HEDDLE_GENERATED}/include
@@ -41,7 +41,7 @@ add_library(heddle_mpi_h INTERFACE)
 target_include_directories(heddle_mpi_h INTERFACE ${HEDDLE_GENERATED}/include)
 add_dependencies(heddle_mpi_h heddle_generate)
 
-# docs/coverage.md, which is part of the tree; tests/binding checks that it is up to date.
+# docs/coverage.md, which is part of the tree; tests/objects/binding checks that it is up to date.
 add_custom_target(coverage_page
   COMMAND ${HEDDLE_API_PYTHON} -B ${HEDDLE_API}/generate.py --coverage ${CMAKE_SOURCE_DIR}/docs/coverage.md
   VERBATIM)

@@ -67,7 +67,7 @@ install(CODE "
   file(MAKE_DIRECTORY \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${compat}\")
   file(CREATE_LINK ../../libmpi_abi.so \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${compat}/libmpi.so\" SYMBOLIC)")
 
-# ---- the library and its header (src/mpiexec installs the launcher) ----------------------------------------------------
+# ---- the library and its header (src/launch/mpiexec installs the launcher) ----------------------------------------------------
 install(FILES ${HEDDLE_GENERATED}/installed/mpi.h ${HEDDLE_GENERATED}/include/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 get_property(modules GLOBAL PROPERTY HEDDLE_PRODUCT_MODULES)
 get_property(fortran_libraries GLOBAL PROPERTY HEDDLE_FORTRAN_LIBRARIES)

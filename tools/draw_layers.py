@@ -11,23 +11,30 @@ import pathlib
 import re
 import sys
 
-ROW = re.compile(r"^\| `([a-z0-9_]+)/` \| (.+) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| `([a-z0-9_]+(?:/[a-z0-9_]+)?)/` \| (.+) \|$", re.MULTILINE)
 INK, SOFT, LINE, BAND, GROUND = "#1d2430", "#5b6575", "#9aa7b1", "#f4f6f9", "#ffffff"
-WIDTH, MARGIN, NAME, ROW_HEIGHT, GAP, PAD = 960, 24, 132, 23, 9, 7
+WIDTH, MARGIN, NAME, ROW_HEIGHT, GAP, PAD = 1040, 24, 124, 23, 9, 7
 ARROW = 92  # what the arrow beside the layers takes
 LONGEST = 100  # characters that fit beside a folder's name
+GROUP = 92  # what the name of a group takes, left of its layers
+ALONE = {"base"}  # groups with headers of their own beside their folders
 
 
 class Differ(Exception):
     """The tree and its description do not agree."""
 
 
-def layers(tree: pathlib.Path) -> list[list[str]]:
-    """From the top."""
+def rules(tree: pathlib.Path):
     spec = importlib.util.spec_from_file_location("includes", tree / "tests/rules/includes.py")
     includes = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(includes)
-    return includes.LAYERS[::-1]
+    return includes
+
+
+def layers(tree: pathlib.Path) -> list[list[str]]:
+    """From the top; a group's own headers are drawn with its folders."""
+    order = [[folder for folder in layer if folder not in ALONE] for layer in rules(tree).LAYERS[::-1]]
+    return [layer for layer in order if layer]
 
 
 def described(tree: pathlib.Path) -> dict[str, str]:
@@ -37,7 +44,8 @@ def described(tree: pathlib.Path) -> dict[str, str]:
 
 def folders(tree: pathlib.Path) -> set[str]:
     """Those with code of the library; wrappers/ are templates of shell scripts."""
-    return {f.parent.name for f in (tree / "src").glob("*/*") if f.suffix in {".cpp", ".hpp", ".h", ".c"}}
+    src, folder_of = tree / "src", rules(tree).folder_of
+    return {folder_of(f.relative_to(src).as_posix()) for f in src.glob("*/**/*") if f.suffix in {".cpp", ".hpp", ".h", ".c"}} - ALONE
 
 
 def agree(order: list[list[str]], there: set[str], table: dict[str, str]) -> None:
@@ -68,18 +76,24 @@ def draw(tree: pathlib.Path) -> str:
     order, there, table = layers(tree), folders(tree), described(tree)
     agree(order, there, table)
     right = WIDTH - MARGIN - ARROW
-    y, body = 20, []
+    left = MARGIN + GROUP
+    y, body, drawn = 20, [], ""
     for layer in order:
+        group = layer[0].split("/")[0]
+        if group != drawn:
+            y += GAP if drawn else 0
+            body.append(text(MARGIN, y + PAD + 16, group, 14.5, INK, ' font-weight="bold"'))
+            drawn = group
         height = 2 * PAD + ROW_HEIGHT * len(layer)
         planned = not any(f in there for f in layer)
         dash = ' stroke-dasharray="4 3"' if planned else ""
-        body.append(f'<rect x="{MARGIN}" y="{y}" width="{right - MARGIN}" height="{height}" rx="4" fill="{BAND}" '
+        body.append(f'<rect x="{left}" y="{y}" width="{right - left}" height="{height}" rx="4" fill="{BAND}" '
                     f'stroke="{LINE}"{dash}/>')
         for i, folder in enumerate(f for f in table if f in layer):
             at = y + PAD + ROW_HEIGHT * i + 16
             color = INK if folder in there else LINE
-            body.append(text(MARGIN + 14, at, folder, 13.5, color, ' font-weight="bold"'))
-            body.append(text(MARGIN + NAME, at, table[folder].replace("`", ""), 12.5, SOFT if folder in there else LINE))
+            body.append(text(left + 14, at, folder.split("/")[-1], 13.5, color, ' font-weight="bold"'))
+            body.append(text(left + NAME, at, table[folder].replace("`", ""), 12.5, SOFT if folder in there else LINE))
         y += height + GAP
     x = WIDTH - 62
     body.append(f'<path d="M{x} 24 V{y - 36}" stroke="{LINE}" stroke-width="1.6" fill="none" marker-end="url(#tip)"/>')

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Mutation score of src/sync/ and src/safety/: weakens every memory order, one at a time, and reruns the checker.
+"""Mutation score of src/base/sync/ and src/base/safety/: weakens every memory order, one at a time, and reruns the checker.
 
 Usage: mutate.py [--check PATH] [--jobs N] [--effort N] [--only TEXT] [--output FILE]
 
@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-FOLDERS = [ROOT / "src" / "sync", ROOT / "src" / "safety"]
+FOLDERS = [ROOT / "src" / "base" / "sync", ROOT / "src" / "base" / "safety"]
 # Their orders are those of a lock, so what can be wrong in them is a step that is missing.
 STORES = {"server_roles.hpp", "condition.hpp", "backlog.hpp", "work_list.hpp"}
 
@@ -106,7 +106,7 @@ def change(given, weaker):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", default=ROOT / "build/release/tests/sync/sync_check")
+    parser.add_argument("--check", default=ROOT / "build/release/tests/base/sync/sync_check")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--effort", type=int, default=50_000, help="executions per search and program")
     parser.add_argument("--only", default="", help="files whose name contains this")
@@ -141,7 +141,7 @@ def main():
                  for file, row, text, changed, verdict in rows]
         options.output.write_text("\n".join([
             "# Mutation score of the synchronization library", "",
-            "Written by `tools/mutate.py`. Every memory order of `src/sync/` and `src/safety/` that is not relaxed is weakened, "
+            "Written by `tools/mutate.py`. Every memory order of `src/base/sync/` and `src/base/safety/` that is not relaxed is weakened, "
             "every fence and every wake-up is left out, and where a part has a lock and no orders of its own every store, "
             "one at a time; and the checker is run again on every program that meets it. Survivors are explained in the "
             "header of their file.", "",

@@ -1,7 +1,7 @@
 """The checks of a function's arguments, as C++ statements.
 
-Each follows from a parameter's kind and what overrides.toml adds. The conditions are those of binding/check.hpp, the
-consequences those of binding/complain.hpp. The object of a handle argument `comm` is called `comm_`.
+Each follows from a parameter's kind and what overrides.toml adds. The conditions are those of objects/binding/check.hpp, the
+consequences those of objects/binding/complain.hpp. The object of a handle argument `comm` is called `comm_`.
 """
 
 from __future__ import annotations

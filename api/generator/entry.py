@@ -27,8 +27,8 @@ _CLOSING = """\
 #pragma GCC visibility pop
 """
 
-# Where the class of a handle is defined, beyond what object/resolve.hpp includes.
-_HEADERS = {"File": "object/file.hpp", "Op": "op/op.hpp", "Session": "object/session.hpp", "Win": "object/win.hpp"}
+# Where the class of a handle is defined, beyond what objects/object/resolve.hpp includes.
+_HEADERS = {"File": "objects/object/file.hpp", "Op": "objects/op/op.hpp", "Session": "objects/object/session.hpp", "Win": "objects/object/win.hpp"}
 
 
 def render(chapter: str, model: Model, chapters: Chapters) -> str:
@@ -41,15 +41,15 @@ def render(chapter: str, model: Model, chapters: Chapters) -> str:
 
 
 def _includes(functions: list[Function], model: Model) -> list[str]:
-    headers = {"binding/fortran.hpp", "binding/functions.hpp", "binding/impl.hpp"}
+    headers = {"objects/binding/fortran.hpp", "base/functions.hpp", "objects/binding/impl.hpp"}
     if any(f.returns_error for f in functions):
-        headers.add("binding/call.hpp")
+        headers.add("objects/binding/call.hpp")
     if any(f.returns_error and not f.is_tool for f in functions):
-        headers |= {"binding/call_scope.hpp", "binding/check.hpp", "binding/complain.hpp", "object/resolve.hpp"}
+        headers |= {"objects/binding/call_scope.hpp", "objects/binding/check.hpp", "objects/binding/complain.hpp", "objects/object/resolve.hpp"}
     if any(model.overrides.listed("counted", f) for f in functions):
-        headers.add("coll/schedule.hpp")
+        headers.add("mpi/coll/schedule.hpp")
     if any(model.overrides.value("refused", f) for f in functions):
-        headers.add("coll/node/shared.hpp")
+        headers.add("mpi/coll/node/shared.hpp")
     for function in functions:
         for a in model.arguments(function):
             if a.form is not Form.RAW and a.object_class in _HEADERS:

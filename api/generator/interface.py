@@ -1,4 +1,4 @@
-"""binding/functions.hpp, functions.cpp and binding/impl.hpp: what the binding and the implementation share."""
+"""base/functions.hpp, functions.cpp and objects/binding/impl.hpp: what the binding and the implementation share."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def functions_source(standard: Standard) -> str:
     text = "\n".join(f'    "{name}\\0"' for name in names)
     return f"""\
 // Generated.
-#include "binding/functions.hpp"
+#include "base/functions.hpp"
 
 namespace heddle {{
 namespace {{
@@ -87,9 +87,9 @@ def implementation_header(model: Model) -> str:
 
 #include <mpi.h>
 
-#include "binding/counts.hpp"
-#include "binding/fortran.hpp"
-#include "object/error.hpp"
+#include "objects/binding/counts.hpp"
+#include "objects/binding/fortran.hpp"
+#include "objects/object/error.hpp"
 
 namespace heddle {{
 

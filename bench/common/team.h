@@ -2,7 +2,7 @@
 //
 // Kernel threads are created once and sleep between samples; the main thread is member 0. User-level threads are created for
 // each sample, all on the main thread: `--thread-runtime NAME` loads threads-NAME.so from the program's own folder (bench/
-// threads/NAME.cpp), which defines bench_run_threads.
+// base/threads/NAME.cpp), which defines bench_run_threads.
 #ifndef HEDDLE_BENCH_TEAM_H
 #define HEDDLE_BENCH_TEAM_H
 

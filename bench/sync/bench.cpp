@@ -20,13 +20,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/sync/cc_synch.hpp"
+#include "base/sync/competitive_counter.hpp"
+#include "base/sync/dsm_synch.hpp"
+#include "base/sync/kernel_counter.hpp"
+#include "base/sync/user_counter.hpp"
 #include "locks.hpp"
 #include "queues.hpp"
-#include "sync/cc_synch.hpp"
-#include "sync/competitive_counter.hpp"
-#include "sync/dsm_synch.hpp"
-#include "sync/kernel_counter.hpp"
-#include "sync/user_counter.hpp"
 
 namespace heddle::bench {
 namespace {

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "platform/native.hpp"
+#include "base/platform/native.hpp"
 
 namespace heddle::bench {
 

@@ -112,12 +112,12 @@ def limit_of(given: argparse.Namespace, run: Run) -> int:
 def launch_line(given: argparse.Namespace, run: Run) -> list[str]:
     launcher = given.launcher
     if launcher == "mpiexec":  # it says itself what hangs where
-        return [f"{given.build}/src/mpiexec/mpiexec", "--timeout", str(limit_of(given, run)), "--ranks", given.ranks,
+        return [f"{given.build}/src/launch/mpiexec/mpiexec", "--timeout", str(limit_of(given, run)), "--ranks", given.ranks,
                 "-n", str(run.nodes * run.per_node)]
     hosts = ",".join(f"node{k}" for k in range(1, run.nodes + 1))
     ranks = str(run.nodes * run.per_node)
     if given.ranks == "threads":
-        ours = [f"{given.build}/src/mpiexec/mpiexec", "-join", str(run.per_node), "-n", ranks, "-ranks", "threads"]
+        ours = [f"{given.build}/src/launch/mpiexec/mpiexec", "-join", str(run.per_node), "-n", ranks, "-ranks", "threads"]
         if launcher == "hydra":
             return ["mpiexec.hydra", "-hosts", hosts, "-ppn", "1", "-n", str(run.nodes), *ours]
         return ["srun", "--overlap", "-K1", f"-w{hosts}", f"-N{run.nodes}", f"-n{run.nodes}", f"--mpi={launcher.removeprefix('srun-')}", *ours]

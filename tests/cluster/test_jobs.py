@@ -11,9 +11,9 @@ from pathlib import Path
 
 import clusters
 
-PROGRAM = os.environ["JOB_PROGRAM"]  # tests/mpiexec/endings.c
-FEW_PEERS = os.environ["JOB_FEW_PEERS"]  # tests/lln/few_peers.cpp
-PROCESS_SETS = os.environ["JOB_PROCESS_SETS"]  # tests/object/process_sets.cpp
+PROGRAM = os.environ["JOB_PROGRAM"]  # tests/launch/mpiexec/endings.c
+FEW_PEERS = os.environ["JOB_FEW_PEERS"]  # tests/network/few_peers.cpp
+PROCESS_SETS = os.environ["JOB_PROCESS_SETS"]  # tests/objects/object/process_sets.cpp
 COMPONENTS = Path(os.environ["JOB_COMPONENTS"])  # the folder of the networks
 # The option of a cluster that has it, and how it starts two ranks on each of N nodes.
 LAUNCHERS = {

@@ -1,11 +1,11 @@
-"""Jobs on two nodes of a cluster, started from a third one, go on without a rank, a node, or one whose cable is pulled (tests/ft/campaign.py)."""
+"""Jobs on two nodes of a cluster, started from a third one, go on without a rank, a node, or one whose cable is pulled (tests/mpi/ft/campaign.py)."""
 
 import os
 import sys
 
 import clusters
 
-CAMPAIGN = clusters.TREE / "tests" / "ft" / "campaign.py"
+CAMPAIGN = clusters.TREE / "tests" / "mpi" / "ft" / "campaign.py"
 NETWORKS = os.environ["SURVIVAL_NETWORKS"].split()
 
 

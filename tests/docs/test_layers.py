@@ -31,13 +31,13 @@ class Differences(unittest.TestCase):
         for name in ("ARCHITECTURE.md", "docs/layers.svg", "tests/rules/includes.py"):
             (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(TREE / name, self.tree / name)
-        for folder in sorted((TREE / "src").iterdir()):
+        for folder in sorted((TREE / "src").glob("*/**/")):
             if any(f.suffix in {".cpp", ".hpp", ".h", ".c"} for f in folder.glob("*")):
-                self.add(folder.name)
+                self.add(folder.relative_to(TREE / "src").as_posix())
         self.assertEqual(draw(self.tree, "--check").returncode, 0)
 
     def add(self, folder: str):
-        (self.tree / "src" / folder).mkdir(parents=True)
+        (self.tree / "src" / folder).mkdir(parents=True, exist_ok=True)
         (self.tree / "src" / folder / "one.hpp").touch()
 
     def change(self, name: str, old: str, new: str):
@@ -51,28 +51,28 @@ class Differences(unittest.TestCase):
         self.assertIn(why, done.stdout)
 
     def test_a_folder_that_nobody_has_listed(self):
-        self.add("teleport")
-        self.refused("src/teleport has no layer")
+        self.add("mpi/teleport")
+        self.refused("src/mpi/teleport has no layer")
 
     def test_a_folder_that_is_gone(self):
-        shutil.rmtree(self.tree / "src" / "coll")
-        self.refused("coll has no code")
+        shutil.rmtree(self.tree / "src" / "mpi" / "coll")
+        self.refused("mpi/coll has no code")
 
     def test_a_planned_folder_that_has_code(self):
         self.change("ARCHITECTURE.md", "dynamic processes: spawning, ports and names, connecting", "dynamic processes: planned")
-        self.refused("dpm has code")
+        self.refused("mpi/dpm has code")
 
     def test_a_layer_without_a_row(self):
-        self.change("tests/rules/includes.py", '["coll"]', '["coll", "teleport"]')
-        self.refused("teleport has no row")
+        self.change("tests/rules/includes.py", '["mpi/coll"]', '["mpi/coll", "mpi/teleport"]')
+        self.refused("mpi/teleport has no row")
 
     def test_another_order(self):
-        self.change("tests/rules/includes.py", '    ["sync"],\n', "")
-        self.change("tests/rules/includes.py", '    ["binding"],\n', '    ["binding"],\n    ["sync"],\n')
+        self.change("tests/rules/includes.py", '    ["base/sync"],\n', "")
+        self.change("tests/rules/includes.py", '    ["base/safety"],\n', '    ["base/safety"],\n    ["base/sync"],\n')
         self.refused("its layer is above")
 
     def test_other_layers_in_the_same_order(self):
-        self.change("tests/rules/includes.py", '["comm"],\n    ["partitioned"', '["comm", "partitioned"')
+        self.change("tests/rules/includes.py", '["mpi/comm"],\n    ["mpi/rma"', '["mpi/comm", "mpi/rma"')
         self.refused("draw_layers.py draws: run it")
         self.assertEqual(draw(self.tree).returncode, 0)
         self.assertEqual(draw(self.tree, "--check").returncode, 0)

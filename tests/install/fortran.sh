@@ -49,7 +49,7 @@ said=$("$mpifort" -fc=./strange -c a.f90 2>&1) && [[ $modules == gfortran-mod15 
 # Somewhere else, through a link, with a space in the name.
 cp -a "$prefix" "a new home"
 ln -s "a new home/bin/mpifort" elsewhere
-./elsewhere "$here/../fortran/first.f90" -o first
+./elsewhere "$here/../mpi/fortran/first.f90" -o first
 ldd first | contains -F "$PWD/a new home/lib/libmpifort_abi.so.1" || fail "the library in a tree that was moved: $(ldd first)"
 "./a new home/bin/mpiexec" -n 2 ./first | contains -x 'first: right' || fail "a program of a tree that was moved"
 echo passed

@@ -27,7 +27,7 @@ run mpiexec --bind-to core -n 1 ./hello >/dev/null || fail "binding, which needs
 
 # Fortran, if the tree was built with it: the library and the modules lie in the environment, and are found from there.
 if [[ -e made/tree/bin/mpifort ]]; then
-  run mpifort "$here/../fortran/first.f90" -o first
+  run mpifort "$here/../mpi/fortran/first.f90" -o first
   run ldd first | contains -F "$home/lib/libmpifort_abi.so.1" || fail "the library of Fortran: $(run ldd first)"
   run mpiexec -n 2 ./first | contains -x 'first: right' || fail "a program in Fortran"
 fi

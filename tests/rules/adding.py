@@ -48,17 +48,17 @@ class Copy:
 
 def network(copy: Copy, libraries: list[str]) -> None:
     for ending in ("hpp", "cpp"):
-        copy.clone(f"src/lln/loopback/loopback.{ending}", f"src/lln/mirror/mirror.{ending}",
+        copy.clone(f"src/network/loopback/loopback.{ending}", f"src/network/mirror/mirror.{ending}",
                    ("Loopback", "Mirror"), ("loopback/loopback", "mirror/mirror"))
-    copy.clone("src/lln/ucx/component.cpp", "src/lln/mirror/component.cpp", ("ucx/ucx", "mirror/mirror"), ('"ucx"', '"mirror"'),
+    copy.clone("src/network/ucx/component.cpp", "src/network/mirror/component.cpp", ("ucx/ucx", "mirror/mirror"), ('"ucx"', '"mirror"'),
                ("Ucx(surroundings)", "Mirror(surroundings, 1)"))
     component = copy.root / "lln-mirror.so"
-    subprocess.run([*copy.compiler, "-fPIC", "-shared", *(copy.root / "src/lln/mirror").glob("*.cpp"), "-o", component], check=True)
+    subprocess.run([*copy.compiler, "-fPIC", "-shared", *(copy.root / "src/network/mirror").glob("*.cpp"), "-o", component], check=True)
     # The networks that HEDDLE_LLN may name, and the tests of every network.
-    copy.edit("src/lln/networks.cpp", 'Known{"ucx", "libucx-dev"}', 'Known{"ucx", "libucx-dev"}, Known{"mirror", "libmirror-dev"}')
+    copy.edit("src/network/networks.cpp", 'Known{"ucx", "libucx-dev"}', 'Known{"ucx", "libucx-dev"}, Known{"mirror", "libmirror-dev"}')
     for name in ("UCX", "OFI"):
-        copy.edit("tests/lln/every_network.hpp", f"HEDDLE_TEST_{name}", '"/nowhere"')
-    copy.edit("tests/lln/every_network.hpp", "using AllNetworks = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;", """struct OverMirror {
+        copy.edit("tests/network/every_network.hpp", f"HEDDLE_TEST_{name}", '"/nowhere"')
+    copy.edit("tests/network/every_network.hpp", "using AllNetworks = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;", """struct OverMirror {
   static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
     static const Component* const component = load_network("%s", why);
     EXPECT_NE(component, nullptr) << why;
@@ -67,19 +67,19 @@ def network(copy: Copy, libraries: list[str]) -> None:
   }
 };
 using AllNetworks = testing::Types<OverMirror>;""" % component)
-    copy.build_and_run(["tests/lln/network_test.cpp", "src/lln/loopback/loopback.cpp", "src/lln/fault_tolerant.cpp", "src/lln/networks.cpp", "src/lln/rails/links.cpp", "src/lln/rails/rails.cpp", "src/lln/watch.cpp",
-                        "src/threads/component.cpp", "src/threads/selection.cpp", "src/threads/per_thread.cpp", "src/instruments/counters.cpp",
-                        "src/instruments/ticks.cpp", "src/platform/hardware.cpp",
-                        "src/platform/machine.cpp"], [*libraries, "-lhwloc"])
+    copy.build_and_run(["tests/network/network_test.cpp", "src/network/loopback/loopback.cpp", "src/network/fault_tolerant.cpp", "src/network/networks.cpp", "src/network/rails/links.cpp", "src/network/rails/rails.cpp", "src/network/watch.cpp",
+                        "src/base/threads/component.cpp", "src/base/threads/selection.cpp", "src/base/threads/per_thread.cpp", "src/base/instruments/counters.cpp",
+                        "src/base/instruments/ticks.cpp", "src/base/platform/hardware.cpp",
+                        "src/base/platform/machine.cpp"], [*libraries, "-lhwloc"])
 
 
 def strategy(copy: Copy, libraries: list[str]) -> None:
-    copy.clone("src/message/outbox/direct.hpp", "src/message/outbox/plain.hpp", ("Direct", "Plain"), ('"direct"', '"plain"'))
-    copy.edit("src/message/outbox/strategies.cpp", '    {"direct", make<Direct>},',
+    copy.clone("src/messaging/message/outbox/direct.hpp", "src/messaging/message/outbox/plain.hpp", ("Direct", "Plain"), ('"direct"', '"plain"'))
+    copy.edit("src/messaging/message/outbox/strategies.cpp", '    {"direct", make<Direct>},',
               '    {"direct", make<Direct>},\n    {"plain", make<Plain>},')
-    copy.edit("src/message/outbox/strategies.cpp", '#include "message/outbox/direct.hpp"',
-              '#include "message/outbox/direct.hpp"\n#include "message/outbox/plain.hpp"')
-    (copy.root / "tests/main.cpp").write_text("""#include "message/outbox/strategy.hpp"
+    copy.edit("src/messaging/message/outbox/strategies.cpp", '#include "messaging/message/outbox/direct.hpp"',
+              '#include "messaging/message/outbox/direct.hpp"\n#include "messaging/message/outbox/plain.hpp"')
+    (copy.root / "tests/main.cpp").write_text("""#include "messaging/message/outbox/strategy.hpp"
 using namespace heddle;
 struct OneOnly : message::Packets {
   int posts = 0;
@@ -99,21 +99,21 @@ int main() {
   return message::is_strategy("plain") && left == 1 && network.posts == 2 && !peer.items.empty() ? 0 : 1;
 }
 """)
-    copy.build_and_run(["tests/main.cpp", "src/message/outbox/strategies.cpp"], [])
+    copy.build_and_run(["tests/main.cpp", "src/messaging/message/outbox/strategies.cpp"], [])
 
 
 def lock(copy: Copy, libraries: list[str]) -> None:
-    copy.clone("src/sync/ticket_lock.hpp", "src/sync/turn_lock.hpp", ("TicketLock", "TurnLock"))
-    copy.edit("src/safety/model.hpp", "  ticket,\n", "  ticket,\n  turn,\n")
-    copy.edit("src/safety/model.cpp", '{"ticket", Lock::ticket},', '{"ticket", Lock::ticket}, {"turn", Lock::turn},')
-    copy.edit("src/safety/any_lock.cpp", "    case Lock::ticket:",
+    copy.clone("src/base/sync/ticket_lock.hpp", "src/base/sync/turn_lock.hpp", ("TicketLock", "TurnLock"))
+    copy.edit("src/base/safety/model.hpp", "  ticket,\n", "  ticket,\n  turn,\n")
+    copy.edit("src/base/safety/model.cpp", '{"ticket", Lock::ticket},', '{"ticket", Lock::ticket}, {"turn", Lock::turn},')
+    copy.edit("src/base/safety/any_lock.cpp", "    case Lock::ticket:",
               "    case Lock::turn:\n      return std::make_unique<HeldAs<sync::TurnLock<Native>>>();\n    case Lock::ticket:")
-    copy.edit("src/safety/any_lock.cpp", '#include "sync/ttas_lock.hpp"', '#include "sync/ttas_lock.hpp"\n#include "sync/turn_lock.hpp"')
+    copy.edit("src/base/safety/any_lock.cpp", '#include "base/sync/ttas_lock.hpp"', '#include "base/sync/ttas_lock.hpp"\n#include "base/sync/turn_lock.hpp"')
     for _ in range(3):  # with real threads, under the checker, and where it is fair
-        copy.edit("tests/sync/locks.hpp", 'Case<"ticket", sync::TicketLock<P>>', 'Case<"turn", sync::TurnLock<P>>, Case<"Ticket", sync::TicketLock<P>>')
-    copy.edit("tests/sync/locks.hpp", '#include "sync/ticket_lock.hpp"', '#include "sync/ticket_lock.hpp"\n#include "sync/turn_lock.hpp"')
-    (copy.root / "tests/main.cpp").write_text("""#include "safety/any_lock.hpp"
-#include "safety/model.hpp"
+        copy.edit("tests/base/sync/locks.hpp", 'Case<"ticket", sync::TicketLock<P>>', 'Case<"turn", sync::TurnLock<P>>, Case<"Ticket", sync::TicketLock<P>>')
+    copy.edit("tests/base/sync/locks.hpp", '#include "base/sync/ticket_lock.hpp"', '#include "base/sync/ticket_lock.hpp"\n#include "base/sync/turn_lock.hpp"')
+    (copy.root / "tests/main.cpp").write_text("""#include "base/safety/any_lock.hpp"
+#include "base/safety/model.hpp"
 using namespace heddle;
 int main() {
   safety::Model model;
@@ -122,9 +122,9 @@ int main() {
                  safety::name_of(model.lock) == "turn" ? 0 : 1;
 }
 """)
-    copy.build_and_run(["tests/main.cpp", "src/safety/model.cpp"], [])
-    copy.compile("src/safety/any_lock.cpp")
-    copy.compile("tests/sync/check_locks.cpp")
+    copy.build_and_run(["tests/main.cpp", "src/base/safety/model.cpp"], [])
+    copy.compile("src/base/safety/any_lock.cpp")
+    copy.compile("tests/base/sync/check_locks.cpp")
 
 
 def main() -> int:

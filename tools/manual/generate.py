@@ -4,7 +4,7 @@
     generate.py DESCRIBE WRAPPERS --share FOLDER      man/man1, bash-completion, zsh, fish
     generate.py DESCRIBE WRAPPERS --reference FILE
 
-DESCRIBE is the program that prints the tables of the launcher (src/mpiexec/describe.cpp), WRAPPERS the folder of the
+DESCRIBE is the program that prints the tables of the launcher (src/launch/mpiexec/describe.cpp), WRAPPERS the folder of the
 compiler wrappers.
 """
 

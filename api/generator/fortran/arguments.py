@@ -1,4 +1,4 @@
-"""How each argument of a Fortran procedure reaches C: C++ types and expressions (src/fortran/arguments.hpp)."""
+"""How each argument of a Fortran procedure reaches C: C++ types and expressions (src/mpi/fortran/arguments.hpp)."""
 
 from __future__ import annotations
 

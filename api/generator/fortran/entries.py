@@ -50,12 +50,12 @@ class Entries:
         )
         return f"""\
 // Generated.
-#include "fortran/arguments.hpp"
-#include "fortran/calls.hpp"
-#include "fortran/complain.hpp"
-#include "fortran/lengths.hpp"
-#include "fortran/sections.hpp"
-#include "fortran/startup.hpp"
+#include "mpi/fortran/arguments.hpp"
+#include "mpi/fortran/calls.hpp"
+#include "mpi/fortran/complain.hpp"
+#include "mpi/fortran/lengths.hpp"
+#include "mpi/fortran/sections.hpp"
+#include "mpi/fortran/startup.hpp"
 
 using namespace heddle::fortran;
 

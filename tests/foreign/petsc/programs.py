@@ -69,7 +69,7 @@ def rows(options: argparse.Namespace, counts: list[int]) -> list[Row]:
     def launched(*program: str) -> Callable[[int], list[str]]:
         return lambda n: [options.mpiexec, "-n", str(n), *program]
 
-    tests = options.sources / "src/binding/petsc4py/test"
+    tests = options.sources / "src/objects/binding/petsc4py/test"
     modules = sorted(path.stem for path in tests.glob("test_*.py"))
     python = [options.python, str(tests / "runtests.py"), "--no-builddir", "-v", "-i"]
     return [

@@ -1,0 +1,52 @@
+// Where a rank's counters are found: those of its VNIs, and what is kept of communicators that are gone.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "base/instruments/counters.hpp"
+#include "base/threads/mutex.hpp"
+
+namespace heddle::instruments {
+
+class Ledger {
+ public:
+  void enter(int index, Counters& vni);
+  void leave(const Counters& vni);
+
+  // Calls f(index, counters) for each VNI, in order; none leaves meanwhile.
+  template <class F>
+  void for_each_vni(F&& f) const {
+    std::lock_guard guard(mutex_);
+    for (const auto& [index, vni] : vnis_) f(index, *vni);
+  }
+  Totals all_vnis() const;
+
+  // Communicators that are gone. Those that look the same are put together, so that a program that makes and frees
+  // them all the time does not fill the memory.
+  struct Look {
+    std::string name;
+    int size = 0;  // 0: of any
+    int vni = -1;  // that carried them; -1: several
+    friend bool operator<(const Look& a, const Look& b) {
+      return std::tie(a.name, a.size, a.vni) < std::tie(b.name, b.size, b.vni);
+    }
+  };
+  struct Gone {
+    Totals totals;
+    std::uint64_t communicators = 0;
+  };
+  void remember(const Look& look, const Totals& totals);
+  std::map<Look, Gone> gone() const;
+
+ private:
+  static constexpr std::size_t most_looks = 64;
+
+  mutable threads::Mutex mutex_;
+  std::map<int, Counters*> vnis_;  // by index
+  std::map<Look, Gone> gone_;
+};
+
+}  // namespace heddle::instruments

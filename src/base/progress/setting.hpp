@@ -1,0 +1,28 @@
+// What HEDDLE_PROGRESS says: `off`, or `idle`, to which deferred submission may be added: `idle,defer=direct,from=1024`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle::progress {
+
+enum class Help : std::uint8_t { by_default, off, idle };
+
+// How a nonblocking send that is left to an idle core gets there (base/progress/idle_cores.hpp).
+enum class Deferral : std::uint8_t { none, tasklet, direct };
+
+// The default of `from`. What pays depends on the machine: `heddle bench run deferred-call` shows it.
+inline constexpr std::size_t deferred_bytes = 2048;
+
+struct Setting {
+  Help help = Help::by_default;
+  Deferral deferral = Deferral::none;
+  std::size_t from = deferred_bytes;  // bytes of the shortest message that is deferred
+};
+
+// Empty: the default. False, and the reason in `why`, if a word is unknown or the words can't stand together.
+bool parse_setting(std::string_view text, Setting& setting, std::string& why);
+
+}  // namespace heddle::progress

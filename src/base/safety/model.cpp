@@ -1,0 +1,128 @@
+#include "base/safety/model.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace heddle::safety {
+
+namespace {
+
+constexpr std::pair<std::string_view, Lock> lock_names[] = {
+    {"none", Lock::none},   {"reserved", Lock::reserved}, {"mutex", Lock::mutex},   {"futex", Lock::futex},
+    {"tas", Lock::tas},     {"ttas", Lock::ttas},         {"ticket", Lock::ticket}, {"clh", Lock::clh},
+    {"mcs", Lock::mcs},     {"hmcs2", Lock::hmcs2},       {"hmcs3", Lock::hmcs3},   {"cohort", Lock::cohort},
+    {"p-clh", Lock::p_clh}, {"clhub", Lock::clhub},       {"hclhub", Lock::hclhub},
+};
+constexpr std::pair<std::string_view, Submission> submission_names[] = {
+    {"wait", Submission::wait},       {"csync", Submission::csync},   {"lockq", Submission::lockq},
+    {"offload", Submission::offload}, {"inject", Submission::inject}, {"flux", Submission::flux},
+    {"split", Submission::split},
+};
+constexpr std::pair<std::string_view, Waiting> waiting_names[] = {
+    {"contend", Waiting::contend},   {"contend-low", Waiting::contend_low},
+    {"backoff", Waiting::backoff},   {"usc", Waiting::usc},
+    {"ksc", Waiting::ksc},           {"flag", Waiting::flag},
+    {"adaptive", Waiting::adaptive},
+};
+
+template <class Table, class Part>
+std::string_view name_in(const Table& table, Part part) {
+  for (const auto& [name, value] : table)
+    if (value == part) return name;
+  return "?";
+}
+
+template <class Table, class Part>
+bool find(const Table& table, std::string_view key, std::string_view word, Part& part, std::string& why) {
+  for (const auto& [name, value] : table) {
+    if (name != word) continue;
+    part = value;
+    return true;
+  }
+  why = std::string(key) + "=" + std::string(word) + " is none of";
+  for (const auto& entry : table) why += (&entry == &table[0] ? " " : ", ") + std::string(entry.first);
+  return false;
+}
+
+bool parse_vnis(std::string_view word, int& vnis, std::string& why) {
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), vnis);
+  if (error == std::errc() && end == word.data() + word.size() && vnis >= 1 && vnis <= most_vnis) return true;
+  why = "vnis=" + std::string(word) + " is not a number from 1 to " + std::to_string(most_vnis);
+  return false;
+}
+
+bool parse_part(std::string_view part, Model& model, std::string& why) {
+  const std::size_t equals = part.find('=');
+  if (equals == std::string_view::npos) {
+    why = "'" + std::string(part) + "' is not of the form part=choice";
+    return false;
+  }
+  const std::string_view key = part.substr(0, equals);
+  const std::string_view word = part.substr(equals + 1);
+  if (key == "vnis") return parse_vnis(word, model.vnis, why);
+  if (key == "lock") return find(lock_names, key, word, model.lock, why);
+  if (key == "submit") return find(submission_names, key, word, model.submission, why);
+  if (key == "wait") return find(waiting_names, key, word, model.waiting, why);
+  if (key == "strategy") {
+    model.strategy = word;
+    return true;
+  }
+  why = "'" + std::string(key) + "' is none of vnis, lock, submit, wait, strategy";
+  return false;
+}
+
+bool has_two_classes(Lock lock) { return lock == Lock::p_clh || lock == Lock::clhub || lock == Lock::hclhub; }
+
+}  // namespace
+
+bool is_safe(const Model& model) { return model.lock != Lock::none || model.submission != Submission::wait; }
+
+std::string_view name_of(Lock lock) { return name_in(lock_names, lock); }
+std::string_view name_of(Submission submission) { return name_in(submission_names, submission); }
+std::string_view name_of(Waiting waiting) { return name_in(waiting_names, waiting); }
+
+bool parse_composition(std::string_view text, Model& model, std::string& why) {
+  bool lock_named = false;
+  bool waiting_named = false;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view part = rest.substr(0, comma);
+    if (!parse_part(part, model, why)) return false;
+    lock_named |= part.starts_with("lock=");
+    waiting_named |= part.starts_with("wait=");
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  const bool lockless = model.submission == Submission::csync || model.submission == Submission::offload;
+  if (lockless && lock_named && model.lock != Lock::none) {
+    why = "submit=" + std::string(name_of(model.submission)) +
+          " has no lock that lock=" + std::string(name_of(model.lock)) + " could be";
+    return false;
+  }
+  if (lockless) model.lock = Lock::none;
+  if (model.submission == Submission::offload && !waiting_named) model.waiting = Waiting::flag;
+  return is_sound(model, why);
+}
+
+bool is_sound(const Model& model, std::string& why) {
+  if (model.submission == Submission::offload && model.waiting != Waiting::flag) {
+    why = "with submit=offload a thread can only watch its own request: wait=flag";
+  } else if (model.submission != Submission::offload && model.waiting == Waiting::flag) {
+    why = "wait=flag needs somebody else who makes the progress: submit=offload";
+  } else if (model.waiting == Waiting::contend_low && !has_two_classes(model.lock)) {
+    why = "wait=contend-low needs a lock with two classes: p-clh, clhub or hclhub";
+  } else if (model.submission == Submission::lockq && model.lock == Lock::none) {
+    why = "submit=lockq needs a lock beside its queue";
+  } else if (model.submission == Submission::inject && model.lock == Lock::none) {
+    why = "submit=inject needs a lock for all that can't be injected";
+  } else if (model.submission == Submission::flux && model.lock == Lock::none) {
+    why = "submit=flux needs a lock for draining and for all that fluxes don't take";
+  } else if (model.submission == Submission::split && model.lock == Lock::none) {
+    why = "submit=split needs two locks";
+  } else {
+    return true;
+  }
+  return false;
+}
+
+}  // namespace heddle::safety

@@ -1,0 +1,62 @@
+// A safety model: what keeps a rank's VNIs correct when many threads enter them, as four choices (see
+// docs/adr and the table of presets in messaging/engine/presets.cpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace heddle::safety {
+
+enum class Lock : std::uint8_t {
+  none,
+  reserved,
+  mutex,
+  futex,
+  tas,
+  ttas,
+  ticket,
+  clh,
+  mcs,
+  hmcs2,
+  hmcs3,
+  cohort,
+  p_clh,
+  clhub,
+  hclhub
+};
+enum class Submission : std::uint8_t { wait, csync, lockq, offload, inject, flux, split };
+enum class Waiting : std::uint8_t { contend, contend_low, backoff, usc, ksc, flag, adaptive };
+
+struct Model {
+  std::string name;  // of the preset, or the composition as it was written
+  int vnis = 1;      // communicators are mapped to them in turn; 0: one for each core of a rank, up to several_vnis
+  Lock lock = Lock::futex;
+  Submission submission = Submission::wait;
+  Waiting waiting = Waiting::adaptive;
+  std::string strategy{};  // of the outbox; whether there is such a one says message/outbox/; empty: none is named
+
+  bool same_parts(const Model& other) const {
+    return lock == other.lock && submission == other.submission && waiting == other.waiting;
+  }
+};
+
+inline constexpr int most_vnis = 64;
+inline constexpr int several_vnis = 4;  // what presets with N VNIs have unless `vnis=` says otherwise
+
+// Whether several threads may be in the library at once.
+bool is_safe(const Model& model);
+
+// Names as HEDDLE_MODEL spells them.
+std::string_view name_of(Lock lock);
+std::string_view name_of(Submission submission);
+std::string_view name_of(Waiting waiting);
+
+// What a composition says, on top of `model`: "vnis=4,lock=hmcs3,submit=lockq,wait=usc,strategy=direct", any part of it, in any
+// order. The reason in `why` and false if a word is unknown, or if the parts can't work together.
+bool parse_composition(std::string_view text, Model& model, std::string& why);
+
+// Whether the parts can work together; if not, why.
+bool is_sound(const Model& model, std::string& why);
+
+}  // namespace heddle::safety

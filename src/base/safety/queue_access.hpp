@@ -1,0 +1,160 @@
+// Submission "enqueue and leave" (LockQ): a thread that finds the lock taken leaves its work in a queue beside it, and
+// whoever holds the lock next executes that first.
+//
+// Source: Amer 2019, section 3.4, Fig. 3c: try to lock; if that succeeds execute what is queued, at most `MaxCombine`
+// pieces, then the own operation, or enqueue that too if the limit was reached (a footnote there, and not in the figure);
+// if it fails, enqueue and leave. Calls that need a result take the lock.
+//
+// The queue is totally ordered and wait free on the enqueuing side (base/sync/ticket_queue.hpp), where the paper's SWP queue
+// stops the consumer while a producer is between its two steps: with more threads than cores that is a time slice. When
+// it is full, the thread waits for the lock.
+//
+// Work that was enqueued while the holder made its last look would stay until somebody enters next. The paper leans on the completion
+// call that must follow; but a send can be what others wait for before that call comes, and a thread that sleeps does not call. So
+// whoever has released the lock looks at the queue once more, and whoever has enqueued tries the lock once more.
+//
+// No work is left behind: of a release and an enqueue, each with a full fence and a look behind it, either the one who released
+// sees the work, or the one who enqueued finds the lock free, or taken by another one who releases it later. A piece that is
+// taken before it is counted hides another one until it is; then its thread looks.
+//
+// Memory orders: the fences order "free" against "is there work?" and "work" against "is it free?". The number of pieces is released with
+// each, and the next fence of who has seen it acquires: a number above zero shows a piece in the queue, at the second look at the latest.
+#pragma once
+
+#include <cstdint>
+
+#include "base/safety/environment.hpp"
+#include "base/safety/held.hpp"
+#include "base/safety/work.hpp"
+#include "base/sync/lock.hpp"
+#include "base/sync/ticket_queue.hpp"
+
+namespace heddle::safety {
+
+// MaxCombine is the paper's; Slots are those of the queue.
+template <sync::Lock Lock, Environment Env, std::uint32_t MaxCombine = 1024, std::uint32_t Slots = 1024>
+class QueueAccess {
+  using P = typename Env::Platform;
+  using Counters = typename Env::Counters;
+  using Wakeups = typename Env::Wakeups;
+  using order = platform::order;
+
+ public:
+  using Work = safety::Work<Wakeups>;
+
+  static constexpr bool submits = true;
+  static constexpr bool injects = false;
+  static constexpr bool by_flux = false;
+  static constexpr bool announces = false;
+
+  // Of a lock that is made of args.
+  template <class... Args>
+  explicit QueueAccess(Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
+
+  // The work is executed, now or by whoever has the lock, before it goes.
+  void submit(const Work& work) {
+    const auto mine = [&](Wakeups& wakeups) { work.run(work.what, wakeups); };
+    if (!try_run(mine)) [[unlikely]]
+      leave(work);
+  }
+
+  template <class F>
+  [[gnu::always_inline]] void run(F&& f) {
+    Wakeups wakeups;
+    Node node(&lock_);
+    const LastLook last(*this, *node, wakeups);
+    Env::acquire(counters_, lock_, *node);
+    run_held(f, *node, wakeups);
+  }
+
+  template <class F>
+  [[gnu::always_inline]] void run_low(F&& f) {
+    Wakeups wakeups;
+    Node node(&lock_);
+    const LastLook last(*this, *node, wakeups);
+    Env::acquire_low(counters_, lock_, *node);
+    run_held(f, *node, wakeups);
+  }
+
+  // False also if so much was queued that the caller's turn has not come.
+  template <class F>
+  [[gnu::always_inline]] bool try_run(F&& f) {
+    Wakeups wakeups;
+    Node node(&lock_);
+    if (!Env::try_acquire(counters_, lock_, *node)) return false;
+    const LastLook last(*this, *node, wakeups);
+    const Held<Lock> held(lock_, *node);
+    if (combine(wakeups) == MaxCombine) return false;
+    f(wakeups);
+    return true;
+  }
+
+  bool pending() const { return queued_.load(order::relaxed) > 0; }
+
+ private:
+  using Node = typename Env::template NodeFor<typename Lock::node>;
+
+  // When the lock has been released, whatever f has thrown.
+  struct LastLook {
+    LastLook(QueueAccess& of, typename Lock::node& mine, Wakeups& whom) : access(of), node(mine), wakeups(whom) {}
+    [[gnu::always_inline]] ~LastLook() { access.look_again(node, wakeups); }
+    LastLook(const LastLook&) = delete;
+    LastLook& operator=(const LastLook&) = delete;
+
+    QueueAccess& access;
+    typename Lock::node& node;
+    Wakeups& wakeups;
+  };
+
+  template <class F>
+  [[gnu::always_inline]] void run_held(F&& f, typename Lock::node& node, Wakeups& wakeups) {
+    const Held<Lock> held(lock_, node);
+    while (combine(wakeups) == MaxCombine) {
+    }
+    f(wakeups);
+  }
+
+  // Executes queued work until the queue is empty or the limit is reached; how many pieces.
+  std::uint32_t combine(Wakeups& wakeups) {
+    Work work;
+    std::uint32_t combined = 0;
+    while (combined < MaxCombine && queue_.dequeue(work)) {
+      queued_.fetch_sub(1, order::relaxed);
+      work.run(work.what, wakeups);
+      ++combined;
+    }
+    if (combined != 0) Env::combined(counters_, combined);
+    return combined;
+  }
+
+  [[gnu::noinline]] void leave(const Work& work) {
+    Wakeups wakeups;
+    Node node(&lock_);  // first, since there may be no memory for it
+    if (!queue_.enqueue(work)) return run([&](Wakeups& whom) { work.run(work.what, whom); });
+    queued_.fetch_add(1, order::release);
+    look_again(*node, wakeups);
+  }
+
+  // After a release, or an enqueue.
+  [[gnu::always_inline]] void look_again(typename Lock::node& node, Wakeups& wakeups) {
+    P::full_fence();
+    if (pending()) [[unlikely]]
+      execute_left(node, wakeups);
+  }
+  [[gnu::cold, gnu::noinline]] void execute_left(typename Lock::node& node, Wakeups& wakeups) {
+    while (pending() && Env::try_acquire(counters_, lock_, node)) {
+      {
+        const Held<Lock> held(lock_, node);
+        (void)combine(wakeups);
+      }
+      P::full_fence();
+    }
+  }
+
+  Counters& counters_;
+  Lock lock_;
+  alignas(platform::cache_line) typename P::template atomic<std::int32_t> queued_{0};  // short-term negative
+  sync::TicketQueue<P, Work, Slots> queue_;
+};
+
+}  // namespace heddle::safety

@@ -1,0 +1,97 @@
+#include "base/safety/wait_policy.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/safety/sleep.hpp"
+
+namespace heddle::safety {
+
+namespace {
+
+using Kind = WaitPolicy::Kind;
+
+constexpr std::string_view spin_for = "spin:";
+
+std::string microseconds(std::int64_t nanoseconds) { return std::to_string((nanoseconds + 500) / 1000) + " us"; }
+
+bool parse_time(std::string_view text, std::int64_t& nanoseconds) {
+  int microseconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), microseconds);
+  nanoseconds = std::int64_t{microseconds} * 1000;
+  return error == std::errc() && end == text.data() + text.size() && microseconds >= 1 && microseconds <= longest_spin;
+}
+
+bool polls_by_itself(const Model& model) {
+  return model.waiting != Waiting::adaptive && model.waiting != Waiting::flag;
+}
+
+std::string_view name_of(Kind kind) {
+  switch (kind) {
+    case Kind::busy:
+      return "busy";
+    case Kind::passive:
+      return "passive";
+    case Kind::spin:
+      return "spin";
+    case Kind::model:
+      break;
+  }
+  return "auto";
+}
+
+}  // namespace
+
+bool parse_wait_policy(std::string_view text, WaitPolicy& policy, std::string& why) {
+  policy = {};
+  if (text.empty()) return true;
+  for (const Kind kind : {Kind::model, Kind::busy, Kind::passive, Kind::spin}) {
+    if (text != name_of(kind)) continue;
+    policy.kind = kind;
+    return true;
+  }
+  if (!text.starts_with(spin_for)) {
+    why = "is none of auto, busy, passive, spin and spin:MICROSECONDS";
+    return false;
+  }
+  policy.kind = Kind::spin;
+  if (parse_time(text.substr(spin_for.size()), policy.spin)) return true;
+  why = "has no whole number of microseconds from 1 to " + std::to_string(longest_spin);
+  return false;
+}
+
+bool suits(const WaitPolicy& policy, const Model& model, std::string& why) {
+  if (model.waiting == Waiting::usc && policy.may_sleep()) {
+    why = "can't be had with wait=usc, whose waiters watch their counters awake; those of wait=ksc sleep";
+  } else if (model.waiting == Waiting::ksc && policy.kind == Kind::busy) {
+    why = "can't be had with wait=ksc, whose waiters sleep on their counters; those of wait=usc are awake";
+  } else {
+    return true;
+  }
+  return false;
+}
+
+std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up, Reach reach) {
+  if (policy.kind == Kind::passive) return 0;
+  if (policy.spin != 0) return policy.spin;
+  const std::int64_t on_one_node = std::clamp(wake_ups_awake * wake_up, shortest_awake, longest_awake);
+  return reach == Reach::several_nodes ? between_nodes * on_one_node : on_one_node;
+}
+
+bool never_sleep(const WaitPolicy& policy, const Model& model) {
+  return policy.kind == Kind::busy || (policy.kind == Kind::model && polls_by_itself(model));
+}
+
+std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t awake, std::int64_t wake_up) {
+  std::string text(name_of(policy.kind));
+  if (never_sleep(policy, model)) {
+    text += " (never asleep";
+  } else if (policy.kind == Kind::passive) {
+    text += " (asleep after one look";
+  } else {
+    text += " (awake for " + microseconds(awake);
+  }
+  return text + "; a wake-up costs " + microseconds(wake_up) + " here)";
+}
+
+}  // namespace heddle::safety

@@ -1,0 +1,101 @@
+// Doorbell: where the threads of a rank sleep for many things at once, and whoever brings one of them rings.
+//
+// Source: an eventcount (Reed and Kanodia, 1979) whose waiters announce themselves, so that a ring costs nothing while nobody
+// sleeps: with the asymmetric fence of the platform the check is a load.
+//
+// `asleep` counts the sleepers; who leaves something that they would want to see looks at it behind a light fence (rouse) and, if it
+// is not zero, changes `rings` and wakes. A ring between a sleeper's last poll and its sleep changes `rings`, so the sleep does not
+// begin.
+//
+// A rank may have a progress thread on idle cores (base/progress/idle_cores.hpp), which listens, spinning or blocked, for rings that no
+// thread of the program is there to hear. It is a bit of `asleep`, so that a sender has one word to look at; the ring that finds the
+// bit alone takes it away, so that it is told once.
+//
+// No wake-up is lost: of wait_once() and a store with rouse() behind it, either the last poll of the one sees the store, or rouse
+// sees the sleeper; then `rings` has changed before the sleep, or the sleep is ended.
+// Progress: rouse and ring are wait free.
+//
+// Memory orders: the fences order "I sleep", "is there something?" against "there is something", "does anybody sleep?"; what is found
+// is handed over by whoever carries it. ring() releases what the sleeper that reads the new `rings` shall see, and looks at
+// `asleep` in the same order as the fences. The rest carries no data and is relaxed.
+#pragma once
+
+#include <cstdint>
+
+#include "base/platform/platform.hpp"
+
+namespace heddle::sync {
+
+template <platform::Platform P, platform::Scope Where = platform::Scope::machine>
+struct alignas(platform::cache_line) Doorbell {
+  using order = platform::order;
+  using Word = typename P::template atomic<std::uint32_t>;
+
+  static constexpr std::uint32_t progress_thread_listens = std::uint32_t{1} << 31;
+
+  Word asleep;
+  Word rings;
+  Word calls;           // of the progress thread
+  Word called_another;  // the rank has called another's progress thread, and its next wait has not begun
+
+  // After a store that whoever sleeps here would want to see: rings if somebody does, or listens.
+  [[gnu::always_inline]] void rouse() {
+    P::light_fence();
+    if (asleep.load(order::relaxed) != 0) [[unlikely]]
+      ring();
+  }
+
+  // Wakes the sleepers, or else calls the progress thread: then true. The caller has seen `asleep` after its store and a fence.
+  [[gnu::noinline]] bool ring() {
+    // A thread that begins to sleep counts itself, then looks at `rings`: either it is seen here, or it sees this.
+    rings.fetch_add(1, order::release);
+    if (asleep.load(order::seq_cst) == progress_thread_listens) return call_listener();
+    P::unpark(rings, ~std::uint32_t{0}, Where);
+    return false;
+  }
+
+  // A thread that has found nothing to do for a while: asks those who could have something for it to ring (ask), polls once more
+  // (found), and sleeps if that has brought nothing, by sleep(rings). Whether it slept. The ring, or the store that it
+  // stands for, is seen by the caller's next poll.
+  template <class Ask, class Found, class Sleep>
+  bool wait_once(Ask&& ask, Found&& found, Sleep&& sleep) {
+    const std::uint32_t seen = rings.load(order::acquire);
+    asleep.fetch_add(1, order::relaxed);
+    ask();
+    P::heavy_fence();
+    const bool idle = !found();
+    if (idle) sleep(seen);
+    asleep.fetch_sub(1, order::relaxed);
+    return idle;
+  }
+  // A hint: whether a thread sleeps here, or is about to.
+  bool anybody_sleeps() const { return (asleep.load(order::relaxed) & ~progress_thread_listens) != 0; }
+  // Sleeps unless the bell rang since `seen` was read; may return early.
+  void sleep(std::uint32_t seen) { P::park(rings, seen, Where); }
+
+  // ---- The progress thread
+
+  void listen() {
+    if ((asleep.load(order::relaxed) & progress_thread_listens) == 0)
+      asleep.fetch_or(progress_thread_listens, order::relaxed);
+  }
+  void listen_no_more() {
+    if ((asleep.load(order::relaxed) & progress_thread_listens) != 0)
+      asleep.fetch_and(~progress_thread_listens, order::relaxed);
+  }
+  // Sleeps unless it was called since `seen` was read; may return early.
+  void await_call(std::uint32_t seen) { P::park(calls, seen, Where); }
+  void call() {
+    calls.fetch_add(1, order::relaxed);
+    P::unpark(calls, 1, Where);
+  }
+  // If it listens, whoever else sleeps; whether it did.
+  bool call_listener() {
+    if ((asleep.load(order::relaxed) & progress_thread_listens) == 0) return false;
+    if ((asleep.fetch_and(~progress_thread_listens, order::relaxed) & progress_thread_listens) == 0) return false;
+    call();
+    return true;
+  }
+};
+
+}  // namespace heddle::sync

@@ -1,0 +1,105 @@
+// Work list: work that advances by being looked at, each by one thread at a time, in turn; and what a look at all of it says.
+//
+// Source: ours. A thread that is about to sleep looks at everything once more, and sleeps if nothing has moved. What another thread is
+// looking at just then is not in the list: that look may have been before what the sleeper has seen, and its thread may never come
+// back. So whoever puts it back wakes those who have met it held.
+//
+// Order: the order of the turns; a work that is put back takes a new one, so that a look at all comes to each once.
+// No wake-up is lost: a look before a sleep leaves its number if others hold works, and whoever began to look before it and puts one back
+// then has to ring; for what the sleeper itself takes and puts back nobody rings. Progress: a lock that is held for a few instructions.
+//
+// Memory orders: none but the lock's. Forgetting who has missed something is left out without harm: more rings than needed.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <utility>
+
+#include "base/platform/platform.hpp"
+
+namespace heddle::sync {
+
+// Links: next(work), set_next(work, other), turn(work), set_turn(work, number).
+template <platform::Platform P, class Work, class Links, class Mutex = typename P::mutex>
+class WorkList {
+  template <class T>
+  using plain = typename P::template plain<T>;
+
+ public:
+  // What a thread does about works that others hold as it begins.
+  enum class Missed : std::uint8_t {
+    reported,  // it looks again
+    rung_for,  // it goes to sleep: whoever puts one back rings
+  };
+  struct Look {
+    std::uint64_t number;  // among looks, from 1
+    std::uint64_t end;     // of the turns that belong to it
+    bool complete;         // nobody else held a work, or will ring for it
+  };
+
+  void add(Work& work) {
+    const std::lock_guard guard(mutex_);
+    append(work);
+  }
+
+  // A look at all that is in the list. Who takes a work from here on sees all that the caller has seen.
+  Look begin(Missed missed) {
+    const std::lock_guard guard(mutex_);
+    looks_.set(looks_.get() + 1);
+    const bool any = held_.get() != 0;
+    if (any && missed == Missed::rung_for) missed_by_.set(looks_.get());
+    return {looks_.get(), turns_.get(), !any || missed == Missed::rung_for};
+  }
+
+  // The first that belongs to the look and suits(work); null: that was all.
+  template <class Suits>
+  Work* take(const Look& look, Suits&& suits) {
+    const std::lock_guard guard(mutex_);
+    Work* before = nullptr;
+    Work* work = head_.get();
+    while (work != nullptr && !suits(*work)) before = std::exchange(work, Links::next(*work));
+    if (work == nullptr || Links::turn(*work) >= look.end) return nullptr;
+    Work* const next = Links::next(*work);
+    before != nullptr ? Links::set_next(*before, next) : head_.set(next);
+    if (next == nullptr) tail_.set(before);
+    held_.set(held_.get() + 1);
+    return work;
+  }
+
+  // A work that the look has taken has its place again, or is finished and forgotten. True: the caller has to ring for those who missed it.
+  bool put_back(const Look& look, Work& work) {
+    const std::lock_guard guard(mutex_);
+    append(work);
+    return release(look);
+  }
+  bool forget(const Look& look) {
+    const std::lock_guard guard(mutex_);
+    return release(look);
+  }
+
+ private:
+  void append(Work& work) {
+    Links::set_turn(work, turns_.get());
+    turns_.set(turns_.get() + 1);
+    Links::set_next(work, nullptr);
+    Work* const last = tail_.get();
+    last != nullptr ? Links::set_next(*last, &work) : head_.set(&work);
+    tail_.set(&work);
+  }
+  bool release(const Look& look) {
+    held_.set(held_.get() - 1);
+    if (missed_by_.get() <= look.number) return false;
+    missed_by_.set(0);
+    return true;
+  }
+
+  Mutex mutex_;
+  plain<Work*> head_{nullptr};
+  plain<Work*> tail_{nullptr};
+  plain<std::uint64_t> turns_{0};      // that have been given
+  plain<std::uint32_t> held_{0};       // works that threads are looking at
+  plain<std::uint64_t> looks_{0};      // that have begun
+  plain<std::uint64_t> missed_by_{0};  // the last look that met one held before a sleep; 0: nobody has to be rung for
+};
+
+}  // namespace heddle::sync

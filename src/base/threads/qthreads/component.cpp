@@ -1,0 +1,6 @@
+// Qthreads as a component that is loaded.
+#include "base/threads/qthreads/qthreads.hpp"
+
+extern "C" [[gnu::visibility("default")]] const heddle::threads::Operations* heddle_thread_runtime() {
+  return &heddle::threads::operations_of<heddle::threads::Qthreads>;
+}

@@ -1,0 +1,200 @@
+#include "base/threads/selection.hpp"
+
+#include <link.h>
+#include <pthread.h>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/threads/component.hpp"
+#include "base/threads/helper.hpp"
+#include "base/threads/mutex.hpp"
+#include "base/threads/no_runtime.hpp"
+#include "base/threads/signals_blocked.hpp"
+#include "base/threads/thread_ref.hpp"
+
+namespace heddle::threads {
+
+namespace {
+
+// The runtimes that have a component, and how to know that a program uses one: the file name that its library begins with.
+struct Known {
+  const char* name;
+  const char* library;
+};
+constexpr std::array known{Known{"boost-fiber", "libboost_fiber.so"}, Known{"argobots", "libabt.so"},
+                           Known{"qthreads", "libqthread.so"}};
+
+constexpr std::size_t most_runtimes = 8;
+
+// Written once, before platform::user_level says so; of the process, like the libraries themselves.
+constinit std::array<const Operations*, most_runtimes> selected{};
+constinit std::size_t selected_count = 0;
+
+constexpr bool is_bound = !std::same_as<Bound, NoRuntime>;
+
+// The library's own threads ask no runtime, nor do those that end.
+constinit thread_local bool in_kernel = false;
+
+bool rest(std::uint32_t& rests) noexcept {
+  const ThreadRef caller = detail::find_user_level();
+  if (!caller) return false;
+  caller.yield(rests++);
+  return true;
+}
+constexpr platform::UserLevel waits_in_runtimes{rest};
+
+// ---- what the process has loaded
+
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+std::set<std::string> loaded_files(std::string_view begin) {
+  struct Search {
+    std::string_view begin;
+    std::set<std::string> found;
+  } search{begin, {}};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto& s = *static_cast<Search*>(data);
+        if (info->dlpi_name != nullptr && file_name(info->dlpi_name).starts_with(s.begin))
+          s.found.emplace(info->dlpi_name);
+        return 0;
+      },
+      &search);
+  return search.found;
+}
+
+// ---- taking one
+
+bool add(const Operations* runtime, std::string& why) {
+  if (selected_count == most_runtimes) {
+    why = "there are more than " + std::to_string(most_runtimes) + " of them";
+    return false;
+  }
+  selected[selected_count++] = runtime;
+  return true;
+}
+
+bool load(const std::string& path, std::string& why) {
+  Module module(path, component_entry, why);
+  if (module.entry() == nullptr) return false;
+  const Operations* const runtime = reinterpret_cast<ComponentEntry>(module.entry())();
+  if (runtime == nullptr || runtime->layout != operations_layout) {
+    module.close();
+    why = path + " is no component of this version of Heddle";
+    return false;
+  }
+  return add(runtime, why);
+}
+
+bool load_known(const Known& runtime, std::string& why) {
+  const std::set<std::string> before = loaded_files(runtime.library);
+  if (!load(component_folder() + "threads-" + runtime.name + ".so", why)) return false;
+  if (const std::set<std::string> after = loaded_files(runtime.library); !before.empty() && after != before) {
+    why = "the program has " + *before.begin() + ", and the component was built for another version of it";
+    --selected_count;
+    return false;
+  }
+  return true;
+}
+
+bool is_selected(std::string_view name) {
+  return std::any_of(selected.begin(), selected.begin() + selected_count,
+                     [&](const Operations* runtime) { return runtime->name == name; });
+}
+
+bool take(const std::string& name, std::string& why) {
+  if (is_selected(name) || name == Pthreads::name) return true;
+  if (is_bound && name == Bound::name) return add(&operations_of<Bound>, why);
+  if (name.find('/') != std::string::npos) return load(name, why);
+  for (const Known& runtime : known)
+    if (runtime.name == name) return load_known(runtime, why);
+  why = "'" + name + "' is no thread runtime that Heddle knows; it takes none, or a list of pthreads";
+  for (const Known& runtime : known) why += std::string(", ") + runtime.name;
+  why += " and paths of components";
+  return false;
+}
+
+void take_what_is_there(std::string& complaint) {
+  if (is_bound) (void)add(&operations_of<Bound>, complaint);
+  for (const Known& runtime : known) {
+    if (is_selected(runtime.name) || loaded_files(runtime.library).empty()) continue;
+    std::string why;
+    if (!load_known(runtime, why))
+      complaint += std::string("threads of ") + runtime.name + " will block their kernel threads: " + why + ". ";
+  }
+}
+
+bool take_list(std::string_view wanted, std::string& why) {
+  while (!wanted.empty()) {
+    const std::string_view name = wanted.substr(0, wanted.find(','));
+    if (!take(std::string(name), why)) return false;
+    wanted.remove_prefix(std::min(name.size() + 1, wanted.size()));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool select_runtimes(const std::string& wanted, std::string& why) {
+  static Mutex mutex;
+  static bool settled = false;
+  const std::lock_guard guard(mutex);
+  if (settled) return true;
+  if (wanted.empty()) {
+    take_what_is_there(why);
+  } else if (wanted != "none" && !take_list(wanted, why)) {
+    return false;
+  }
+  settled = true;
+  if (selected_count != 0) platform::user_level.store(&waits_in_runtimes, std::memory_order_release);
+  return true;
+}
+
+std::string selected_runtimes() {
+  std::string names = Pthreads::name;
+  for (std::size_t i = 0; i < selected_count; ++i) names += std::string(",") + selected[i]->name;
+  return names;
+}
+
+ThreadRef detail::find_user_level() noexcept {
+  if (in_kernel) return {};
+  for (std::size_t i = 0; i < selected_count; ++i) {
+    // The one that is bound is asked without its table.
+    const Operations* const runtime = selected[i];
+    const Thread thread = runtime == &operations_of<Bound> ? Bound::self() : runtime->self();
+    if (thread != nullptr) return {runtime, thread};
+  }
+  for (std::size_t i = 0; i < selected_count; ++i) {
+    const Operations* const runtime = selected[i];
+    const Thread thread = runtime->carrier != nullptr ? runtime->carrier() : nullptr;
+    if (thread != nullptr) return {runtime, thread};
+  }
+  return {};
+}
+
+void end_of_kernel_thread() noexcept { in_kernel = true; }
+
+std::uintptr_t identity() {
+  const ThreadRef caller = user_level();
+  return caller ? reinterpret_cast<std::uintptr_t>(caller.thread()) : platform::Native::self();
+}
+
+std::thread make_helper(std::function<void()> body) {
+  // What a thread blocks is what its creator blocks, so no handler runs there even before its first instruction.
+  const SignalsBlocked blocked;
+  return std::thread([body = std::move(body)] {
+    in_kernel = true;
+    body();
+  });
+}
+
+void start_helper(std::function<void()> body) { make_helper(std::move(body)).detach(); }
+
+}  // namespace heddle::threads

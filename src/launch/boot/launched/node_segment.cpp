@@ -1,0 +1,148 @@
+#include "launch/boot/launched/node_segment.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <set>
+#include <utility>
+
+#include "base/node/room.hpp"
+#include "launch/boot/cores.hpp"
+#include "launch/boot/job.hpp"
+#include "launch/boot/random_number.hpp"
+#include "launch/boot/wake_up.hpp"
+
+namespace heddle::boot {
+namespace {
+
+constexpr std::int64_t segment_limit = 150'000;  // milliseconds: longer than an agent waits for the other nodes
+// What grows with the ranks of other nodes, for each (doorbells, lists of channels).
+constexpr std::size_t bytes_for_rank = std::size_t{64} << 10;
+
+// The file keeps its owner; the memory has a descriptor of its own.
+std::shared_ptr<platform::SparseMemory> map(const Descriptor& file, std::size_t bytes, Problem& problem) {
+  const int own = fcntl(file.get(), F_DUPFD_CLOEXEC, 0);
+  if (own >= 0)
+    if (auto memory = platform::SparseMemory::make(bytes, own, {})) return memory;
+  return refuse(problem, "cannot map the job's segment of %zu MiB: %s (a limit on address space, ulimit -v?)",
+                bytes >> 20, std::strerror(errno));
+}
+
+// What lies before the memory of the node.
+bool reach_records(platform::SparseMemory& memory, std::size_t before, Problem& problem) {
+  if (memory.reach(memory.start(), before)) return true;
+  refuse(problem, "cannot map %zu MiB of the job's segment: %s (a limit on address space, ulimit -v?)", before >> 20,
+         std::strerror(errno));
+  return false;
+}
+
+// A file size limit (ulimit -f) counts for memfds too, and its signal would end us without a word.
+bool size_file(int fd, std::size_t bytes) {
+  const auto old = signal(SIGXFSZ, SIG_IGN);
+  const int sized = ftruncate(fd, static_cast<off_t>(bytes));
+  signal(SIGXFSZ, old);
+  return sized == 0;
+}
+
+// Which cores the launcher lets the ranks use: each its own, or all the same.
+void write_cores(JobHeader& header, RankRecord* records, const std::vector<LocalRank>& locals) {
+  std::set<int> all;
+  std::size_t sum = 0;
+  for (const LocalRank& local : locals) {
+    all.insert(local.cpus.begin(), local.cpus.end());
+    sum += local.cpus.size();
+  }
+  const bool bound = locals.size() > 1 && sum == all.size();
+  const int quota = usable_cores();  // of the agent: its CPUs, or what its control group allows of them
+  const bool limited = quota < static_cast<int>(locals.front().cpus.size()) && !bound;
+  header.usable_cores = limited ? quota : std::max(1, static_cast<int>(all.size()));
+  for (const LocalRank& local : locals) {
+    records[local.rank].bound = bound ? 1 : 0;
+    records[local.rank].cores = bound ? static_cast<int>(local.cpus.size())
+                                      : std::max(1, header.usable_cores / static_cast<int>(locals.size()));
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<platform::SparseMemory> make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended,
+                                                          Problem& problem) {
+  const int size = wireup.size(), nodes = gathered.node_count();
+  const auto local = static_cast<int>(gathered.locals.size());
+  const std::size_t heap =
+      node::heap_bytes(local) + static_cast<std::size_t>(size) * bytes_for_rank + node::window_room();
+  const bool renumbered = !gathered.order.empty();
+  const std::size_t before = heap_offset(size, nodes, renumbered), bytes = before + heap;
+  const Descriptor file(memfd_create("heddle-job", MFD_CLOEXEC));
+  if (!file) return refuse(problem, "cannot make the job's shared segment (memfd_create): %s", std::strerror(errno));
+  if (!size_file(file.get(), bytes))
+    return refuse(problem, "cannot size the job's shared segment (a limit on file size, ulimit -f?): %s",
+                  std::strerror(errno));
+  auto memory = map(file, bytes, problem);
+  if (!memory || !reach_records(*memory, before, problem)) return nullptr;
+
+  auto* const header = new (memory->start()) JobHeader{.magic = job_magic,
+                                                       .layout = job_layout,
+                                                       .size = size,
+                                                       .launcher = 0,
+                                                       .local_ranks = pretended ? size : local,
+                                                       .usable_cores = 1,
+                                                       .universe_size = wireup.universe_size(),
+                                                       .heap_offset = before,
+                                                       .heap_bytes = heap,
+                                                       .segment_bytes = bytes,
+                                                       .wake_up = measure_wake_up(),
+                                                       .nodes = nodes,
+                                                       .first_node = gathered.node,
+                                                       .renumbered = renumbered ? 1 : 0,
+                                                       .teller = {},
+                                                       .secret = gathered.secret,
+                                                       .capacity = size,
+                                                       .spare_ranks = 0,
+                                                       .spawned = {},
+                                                       .key = random_number(),
+                                                       .agreed = {}};
+  std::copy(gathered.first_ranks.begin(), gathered.first_ranks.end(), first_ranks(header));
+  std::copy(gathered.order.begin(), gathered.order.end(), launcher_ranks(header));
+  RankRecord* const records = rank_records(header);
+  write_cores(*header, records, gathered.locals);
+  for (const LocalRank& one : gathered.locals) {
+    RankRecord& record = records[one.rank];
+    record.app_ranks = size;
+    const auto same_process = [&](const LocalRank& other) { return other.process == one.process; };
+    record.host = std::ranges::find_if(gathered.locals, same_process)->rank;
+    record.pid.store(one.pid);
+    record.state.store(RankState::running);
+  }
+  const Frame frame =
+      Frame(FrameKind::segment).add(static_cast<std::uint64_t>(bytes)).add(number_of(wireup.rank(), gathered.order));
+  for (LocalRank& one : gathered.locals)
+    if (one.link.is_open() && !one.link.send_descriptor(frame, file.get())) one.link.close();
+  return memory;
+}
+
+std::shared_ptr<platform::SparseMemory> receive_node_segment(Connection& agent, int& agent_rank, Problem& problem) {
+  const std::optional<Frame> answer = agent.receive_by(milliseconds_now() + segment_limit);
+  const Descriptor file = agent.take_descriptor();
+  if (answer && answer->kind() == FrameKind::refused) {
+    problem.said_elsewhere = true;
+    return refuse(problem, "%s", answer->fields().c_str());
+  }
+  if (!answer || answer->kind() != FrameKind::segment || !file)
+    return refuse(problem, "the first rank of this node does not answer while the job starts (has it ended?)");
+  Fields fields(*answer);
+  const std::uint64_t bytes = fields.long_number();
+  agent_rank = fields.index();
+  auto memory = map(file, bytes, problem);
+  if (!memory || !reach_records(*memory, sizeof(JobHeader), problem)) return nullptr;
+  const std::uint64_t before = reinterpret_cast<const JobHeader*>(memory->start())->heap_offset;
+  return reach_records(*memory, before, problem) ? std::move(memory) : nullptr;
+}
+
+}  // namespace heddle::boot

@@ -1,0 +1,241 @@
+#include "launch/boot/pmi/pmi_wireup.hpp"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "launch/boot/pmi/process_mapping.hpp"
+
+namespace heddle::boot {
+namespace {
+
+bool say(Problem& problem, const char* what) {
+  refuse(problem, "the launcher speaks PMI over PMI_FD, but %s", what);
+  return false;
+}
+
+std::optional<int> number_in(const char* text) {
+  if (text == nullptr) return std::nullopt;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+  return error == std::errc() && *end == '\0' && value >= 0 ? std::optional(value) : std::nullopt;
+}
+
+std::int64_t seconds_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec;
+}
+
+std::string text_of(PmiVersion version) { return std::to_string(static_cast<int>(version)); }
+
+}  // namespace
+
+std::unique_ptr<Wireup> PmiWireup::open(const char* descriptor, Problem& problem) {
+  const std::optional<int> fd = number_in(descriptor);
+  struct stat what {};
+  if (!fd || fstat(*fd, &what) != 0 || !S_ISSOCK(what.st_mode))
+    return refuse(problem,
+                  "PMI_FD=%.20s is no open socket (a wrapper between the launcher and this program has closed it?)",
+                  descriptor);
+  fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a program that we start is no rank of this job
+  std::unique_ptr<PmiWireup> wireup(new PmiWireup(*fd));
+  if (!wireup->begin(problem)) return nullptr;
+  if (wireup->size_ < 1 || wireup->rank_ < 0 || wireup->rank_ >= wireup->size_)
+    return refuse(problem, "the launcher says over PMI that this is rank %d of %d", wireup->rank_, wireup->size_);
+  return wireup;
+}
+
+PmiWireup::~PmiWireup() {
+  if (fd_ >= 0) close(fd_);
+}
+
+// PMI-1 is asked for first: all speak it.
+bool PmiWireup::begin(Problem& problem) {
+  std::optional<int> chosen = propose(PmiVersion::one, problem);
+  if (!chosen) return false;
+  if (*chosen == 1) return begin_one(problem);
+  chosen = propose(PmiVersion::two, problem);
+  if (!chosen) return false;
+  if (*chosen != 2) return say(problem, "neither version 1 nor 2");
+  version_ = PmiVersion::two;
+  return begin_two(problem);
+}
+
+std::optional<int> PmiWireup::propose(PmiVersion version, Problem& problem) {
+  PmiMessage answer;
+  PmiMessage request("init");
+  request.add("pmi_version", text_of(version)).add("pmi_subversion", version == PmiVersion::one ? "1" : "0");
+  if (!send(request, problem) || !receive(answer, problem, answer_limit)) return std::nullopt;
+  if (answer.command() != "response_to_init") {
+    say(problem, "it does not answer as a PMI server does");
+    return std::nullopt;
+  }
+  return answer.succeeded() ? answer.number("pmi_version").value_or(0) : 0;
+}
+
+bool PmiWireup::begin_one(Problem& problem) {
+  const std::optional<int> rank = number_in(std::getenv("PMI_RANK")), size = number_in(std::getenv("PMI_SIZE"));
+  if (!rank || !size) return say(problem, "PMI_RANK and PMI_SIZE do not say who this is");
+  rank_ = *rank;
+  size_ = *size;
+  PmiMessage answer;
+  if (!ask(PmiMessage("get_my_kvsname"), "my_kvsname", answer, problem)) return false;
+  space_ = answer.at("kvsname");
+  if (!ask(PmiMessage("get_appnum"), "appnum", answer, problem)) return false;
+  appnum_ = std::max(0, answer.number("appnum").value_or(0));
+  if (!ask(PmiMessage("get_universe_size"), "universe_size", answer, problem)) return false;
+  universe_size_ = std::max(0, answer.number("size").value_or(0));
+  return true;
+}
+
+bool PmiWireup::begin_two(Problem& problem) {
+  const char* const job = std::getenv("PMI_JOBID");
+  const char* const rank = std::getenv("PMI_RANK");
+  space_ = job != nullptr ? job : "";
+  PmiMessage request("fullinit"), answer;
+  if (!space_.empty()) request.add("pmijobid", space_);  // Hydra names none, and takes no empty one
+  request.add("pmirank", rank != nullptr ? rank : "0").add("threaded", "FALSE");
+  if (!ask(request, "fullinit-response", answer, problem)) return false;
+  rank_ = answer.number("rank").value_or(-1);
+  size_ = answer.number("size").value_or(0);
+  appnum_ = std::max(0, answer.number("appnum").value_or(0));
+  if (!answer.at("pmijobid").empty()) space_ = answer.at("pmijobid");
+  PmiMessage universe("info-getjobattr");
+  universe.add("key", "universeSize");
+  if (!ask(universe, "info-getjobattr-response", answer, problem)) return false;
+  if (answer.at("found") == "TRUE") universe_size_ = std::max(0, answer.number("value").value_or(0));
+  return true;
+}
+
+bool PmiWireup::put(const std::string& key, const std::string& text, Problem& problem) {
+  PmiMessage answer;
+  if (version_ == PmiVersion::one) {
+    PmiMessage request("put");
+    request.add("kvsname", space_).add("key", key).add("value", text);
+    return ask(request, "put_result", answer, problem);
+  }
+  PmiMessage request("kvs-put");
+  request.add("key", key).add("value", text);
+  return ask(request, "kvs-put-response", answer, problem);
+}
+
+// Keys are the job's, whoever has put them.
+bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Problem& problem) {
+  PmiMessage answer;
+  if (version_ == PmiVersion::one) {
+    PmiMessage request("get");
+    request.add("kvsname", space_).add("key", key);
+    if (!ask(request, "get_result", answer, problem)) return false;
+  } else {
+    PmiMessage request("kvs-get");
+    if (!space_.empty()) request.add("jobid", space_);
+    request.add("srcid", "-1").add("key", key);
+    if (!ask(request, "kvs-get-response", answer, problem)) return false;
+    if (answer.at("found") == "FALSE") return say(problem, "it has lost what rank 0 has put");
+  }
+  text = answer.at("value");
+  return true;
+}
+
+std::vector<int> PmiWireup::local_ranks() {
+  Problem problem;
+  PmiMessage answer;
+  constexpr char key[] = "PMI_process_mapping";
+  PmiMessage request(version_ == PmiVersion::one ? "get" : "info-getjobattr");
+  if (version_ == PmiVersion::one) request.add("kvsname", space_);
+  request.add("key", key);
+  if (!ask(request, version_ == PmiVersion::one ? "get_result" : "info-getjobattr-response", answer, problem))
+    return {};
+  return ranks_beside(std::string(answer.at("value")), rank_, size_);
+}
+
+bool PmiWireup::fence(Problem& problem) {
+  PmiMessage answer;
+  return version_ == PmiVersion::one ? ask(PmiMessage("barrier_in"), "barrier_out", answer, problem, fence_limit)
+                                     : ask(PmiMessage("kvs-fence"), "kvs-fence-response", answer, problem, fence_limit);
+}
+
+void PmiWireup::finalize() {
+  const std::lock_guard guard(mutex_);
+  if (fd_ < 0) return;
+  Problem problem;
+  PmiMessage answer;
+  (void)ask(PmiMessage("finalize"), version_ == PmiVersion::one ? "finalize_ack" : "finalize-response", answer,
+            problem);
+  close(std::exchange(fd_, -1));
+}
+
+void PmiWireup::abort(int code, const char* /*text: the rank has printed it*/) {
+  const std::lock_guard guard(mutex_);
+  if (fd_ < 0) return;
+  Problem problem;
+  PmiMessage message("abort");
+  if (version_ == PmiVersion::two) message.add("isworld", "TRUE").add("msg", "exit code " + std::to_string(code));
+  (void)send(message.add("exitcode", std::to_string(code)), problem);
+}
+
+// Slurm only kills the step.
+bool PmiWireup::keeps_abort_code() const { return std::getenv("SLURM_STEP_ID") == nullptr; }
+
+// ---- messages
+
+bool PmiWireup::ask(const PmiMessage& request, const char* answer, PmiMessage& reply, Problem& problem, int seconds) {
+  if (!send(request, problem) || !receive(reply, problem, seconds)) return false;
+  if (reply.command() == answer && reply.succeeded()) return true;
+  refuse(problem, "the launcher's answer to PMI's %.40s was cmd=%.40s rc=%.20s %.100s",
+         std::string(request.command()).c_str(), std::string(reply.command()).c_str(),
+         std::string(reply.at("rc")).c_str(),
+         std::string(reply.at(version_ == PmiVersion::one ? "msg" : "errmsg")).c_str());
+  return false;
+}
+
+bool PmiWireup::send(const PmiMessage& message, Problem& problem) {
+  // The first message is a line whatever the version.
+  const std::string text = message.encode(message.command() == "init" ? PmiVersion::one : version_);
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n = ::send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return say(problem, "it has closed the connection (has it ended?)");
+    sent += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+bool PmiWireup::receive(PmiMessage& message, Problem& problem, int seconds) {
+  const std::int64_t begin = seconds_now();
+  while (true) {
+    bool broken = false;
+    std::optional<PmiMessage> taken = PmiMessage::take(bytes_, version_, broken);
+    if (broken) return say(problem, "what it says is not PMI");
+    if (taken) {
+      message = std::move(*taken);
+      return true;
+    }
+    const std::int64_t waited = seconds_now() - begin;
+    if (waited >= seconds) {
+      refuse(problem, "the launcher has not answered over PMI for %d seconds%s", seconds,
+             seconds == fence_limit ? ": not every process of the job has initialized MPI" : "");
+      return false;
+    }
+    pollfd readable{.fd = fd_, .events = POLLIN, .revents = 0};
+    if (::poll(&readable, 1, 1000) <= 0) continue;
+    char buffer[4096];
+    const ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (n <= 0) return say(problem, "it has closed the connection (has it ended?)");
+    bytes_.append(buffer, static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace heddle::boot

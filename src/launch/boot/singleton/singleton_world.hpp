@@ -1,0 +1,32 @@
+// The World of a program that was started without mpiexec: it is alone.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "launch/boot/problem.hpp"
+#include "launch/boot/world.hpp"
+
+namespace heddle::boot {
+
+class SingletonWorld final : public World {
+ public:
+  // With a heap of so many bytes. Null: it can't be had.
+  static std::unique_ptr<World> make(std::size_t heap_bytes, Problem& problem);
+
+  std::uint64_t agreed(int word) const override { return agreed_[word]; }
+  std::uint64_t agree(int word, std::uint64_t proposal) override;
+  bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) override;
+  [[noreturn]] void abort(int code, const char* text) override;
+
+  // There is nobody whose address could be looked up, or who would look up ours.
+  std::span<const std::byte> find(int, int) const override { return {}; }
+  bool publish(int, std::span<const std::byte>) override { return true; }
+
+ private:
+  explicit SingletonWorld(std::shared_ptr<platform::SparseMemory> segment) : World(std::move(segment), 0) {}
+
+  std::atomic<std::uint64_t> agreed_[agreed_words]{};
+};
+
+}  // namespace heddle::boot

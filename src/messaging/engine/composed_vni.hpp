@@ -1,0 +1,340 @@
+// A VNI under one kind of access (safety/*_access.hpp): everything below the virtual call is inlined.
+#pragma once
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "base/instruments/span.hpp"
+#include "base/progress/poll_result.hpp"
+#include "base/safety/urgency.hpp"
+#include "base/safety/waiter.hpp"
+#include "base/safety/work.hpp"
+#include "launch/rank/rank.hpp"
+#include "messaging/engine/blocked.hpp"
+#include "messaging/engine/vni.hpp"
+#include "messaging/engine/wait_set.hpp"
+#include "messaging/message/core.hpp"
+#include "messaging/message/request_cache.hpp"
+
+namespace heddle::engine {
+
+template <class Access>
+class ComposedVni final : public Vni {
+ public:
+  template <class MakeAccess>
+  ComposedVni(Rank& rank, int index, MakeAccess&& make)
+      : Vni(index), core_(rank, index, claiming), access_(make(core_)) {
+    core_.open_network(index);
+  }
+
+  instruments::Counters& counters() override { return core_.counters(); }
+
+  message::Core& core() override { return core_; }
+  Access& access() { return access_; }
+
+  bool try_send(const message::SendArgs& args) override {
+    return try_by(
+        args, [&] { return Access::by_flux ? core_.send_by_flux(args) : core_.inject(args); },
+        [&] { return core_.try_send(args); });
+  }
+  bool try_isend(const message::SendArgs& args) override {
+    if (core_.is_left_to_idle_cores(args.bytes)) [[unlikely]]
+      return false;
+    return try_by(
+        args, [&] { return Access::by_flux ? core_.send_by_flux(args) : core_.inject(args); },
+        [&] { return core_.try_isend(args); });
+  }
+  void start_send(Request& request) override {
+    start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_send(r, wakeups); });
+  }
+  void start_isend(Request& request) override {
+    core_.fetch_to_leave(request);
+    start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_isend(r, wakeups); });
+  }
+  void start_recv(Request& request) override {
+    if constexpr (Access::announces) {
+      using enum message::Matcher::Announced;
+      const Span span(counters(), Time::issue);
+      const message::Matcher::Announcement announcement = core_.announce_recv(request);
+      if (announcement.result == posted) [[likely]]
+        return;
+      if (announcement.result == not_at_all) return begin_alone(StartRecv(), request);
+      return meet_announced(request, announcement.hash);
+    }
+    start(request, StartRecv());
+  }
+
+  message::Unexpected* probe(std::uint64_t context, int source, int tag, bool take, Probed& found) override {
+    message::Unexpected* message = nullptr;
+    // Drains itself while it has the VNI: threads that do nothing but probe would otherwise keep a FIFO lock so busy
+    // that none of them ever found it free for progress.
+    try {
+      access_.run([&](Wakeups& wakeups) {
+        if (core_.something_to_do()) drain(lln::poll_batch, wakeups);
+        message = core_.probe(context, source, tag, take);
+        if (message != nullptr) found = {message->header.source, message->header.tag, message->bytes};
+      });
+    } catch (
+        const std::bad_alloc&) {  // of the drain: what came after a message that there is no memory for is not seen yet
+      core_.note_shortage();
+    }
+    return message;
+  }
+  void begin_probing() override { core_.probers.fetch_add(1, std::memory_order_relaxed); }
+  void end_probing() override { core_.probers.fetch_sub(1, std::memory_order_relaxed); }
+  void start_matched_recv(Request& request, message::Unexpected& message) override {
+    access_.run([&](Wakeups& wakeups) { core_.start_matched_recv(request, message, wakeups); });
+  }
+
+  bool cancel(Request& request) override {
+    bool cancelled = false;
+    access_.run([&](Wakeups& wakeups) { cancelled = core_.cancel(request, wakeups); });
+    return cancelled;
+  }
+  Error complete(Request& request) override {
+    bool orphan = false;
+    run_surely([&](Wakeups& wakeups) {
+      orphan = request.owner == Owner::nobody;
+      if (!orphan) core_.finish(request, wakeups);
+    });
+    return orphan ? message::give_back_done(request) : success;  // not under protection: destroying may call the user
+  }
+  bool disown(Request& request) override {
+    bool done = false;
+    run_surely([&](Wakeups&) { done = core_.disown(request); });
+    return done;
+  }
+
+  bool sweep(const message::Verdicts& verdicts) override {
+    bool complete = false;
+    try {
+      access_.run([&](Wakeups& wakeups) { complete = core_.sweep(verdicts, wakeups); });
+    } catch (const std::bad_alloc&) {
+      core_.note_shortage();
+    }
+    return complete;
+  }
+  bool settle(Request& receive, bool at_its_end) override {
+    bool goes_on = false;
+    run_surely([&](Wakeups& wakeups) { goes_on = core_.settle(receive, at_its_end, wakeups); });
+    return goes_on;
+  }
+
+  bool something_to_do() const override { return core_.something_to_do() || access_.pending(); }
+  bool something_left() const override { return core_.something_left() || access_.pending(); }
+  std::uint32_t taken() const override { return core_.taken(); }
+  bool any_unsent() const override { return core_.any_unsent(); }
+  bool any_waiting() const override { return core_.any_waiting(); }
+  std::uint32_t departures() const override { return core_.departures(); }
+
+  // What finds no memory is left for another time, and the poll is then incomplete: threads of the library come here too, and
+  // requests of others are under way in the callers.
+  progress::PollResult poll(const PollMode& how) override {
+    try {
+      return poll_inside(how);
+    } catch (const std::bad_alloc&) {
+      core_.note_shortage();
+      return {.made_progress = true, .complete = false};
+    }
+  }
+
+  void expect(WaitSet& set, Waiter* waiter, boot::Wait& wait) override {
+    run_surely([&](Wakeups& wakeups) {
+      set.for_each([&](Request& request) {
+        if (!is_mine(request)) return;
+        if (request.done.load(std::memory_order_acquire) == 0) {
+          if (waiter != nullptr) request.waiter = waiter;
+          add_request(wait, request);
+        } else if (waiter != nullptr) {
+          core_.signal(*waiter, wakeups);
+        }
+      });
+    });
+  }
+  void forget(WaitSet& set) override {
+    run_surely([&](Wakeups&) {
+      set.for_each([&](Request& request) {
+        if (is_mine(request)) request.waiter = nullptr;
+      });
+    });
+  }
+
+  void prepare_to_sleep() override {
+    run_surely([&](Wakeups&) { core_.prepare_to_sleep(); });
+  }
+  void flush() override {
+    run_surely([&](Wakeups&) { core_.route().flush(); });
+  }
+  int slow_peer() override {
+    int peer = -1;
+    run_surely([&](Wakeups&) { peer = core_.slow_peer(); });
+    return peer;
+  }
+  bool is_anything_unsent(lln::FunctionRef<bool(int)> concerns) override {
+    bool unsent = false;
+    if (core_.any_waiting()) run_surely([&](Wakeups&) { unsent = core_.first_unsent(concerns) >= 0; });
+    return unsent;
+  }
+
+ private:
+  using Count = instruments::Count;
+  using Span = instruments::Span;
+  using Time = instruments::Time;
+
+  static constexpr auto claiming = Access::by_flux   ? lln::Claiming::by_flux
+                                   : Access::injects ? lln::Claiming::concurrent
+                                                     : lln::Claiming::exclusive;
+
+  struct StartRecv {
+    [[gnu::always_inline]] void operator()(message::Core& core, Request& request, Wakeups& wakeups) const {
+      core.start_recv(request, wakeups);
+    }
+  };
+
+  [[gnu::always_inline]] progress::PollResult poll_inside(const PollMode& how) {
+    progress::PollResult result;
+    if (!how.peek || something_to_do()) {
+      const auto drain = [&](Wakeups& wakeups) {
+        result.made_progress = this->drain(how.most, wakeups);
+        if (result.made_progress) return;
+        count_held(counters(), Count::wasted);
+        if constexpr (Access::announces) {
+          // One of another VNI may be matched there meanwhile, and is not to be looked at here.
+          if (how.expected != nullptr && how.expected->vni == this && how.expected->receives)
+            core_.expect(*how.expected);
+        }
+      };
+      switch (how.urgency) {
+        case safety::Urgency::attempt:
+          // What another thread is just doing is left to it, and the poll is then incomplete: that thread may have
+          // looked before the event that this one would have seen.
+          result.complete = access_.try_run(drain);
+          break;
+        case safety::Urgency::low:
+          access_.run_low(drain);
+          break;
+        case safety::Urgency::high:
+          access_.run(drain);
+          break;
+      }
+    }
+    if (core_.transfers().any()) add(result, advance_transfers());
+    return result;
+  }
+
+  // The receive is announced, and it is the caller who looks for its message: there is no way back.
+  void meet_announced(const Request& announced, message::Hash hash) {
+    run_surely([&](Wakeups& wakeups) { core_.meet_announced(announced, hash, wakeups); });
+  }
+
+  // For what cannot be left undone. f allocates nothing; access itself may, once a thread.
+  template <class F>
+  void run_surely(F&& f) {
+    for (;;) {
+      try {
+        return access_.run(f);
+      } catch (const std::bad_alloc&) {
+        core_.note_shortage();
+      }
+    }
+  }
+
+  bool drain(int most, Wakeups& wakeups) {
+    Span span(counters(), Time::poll);
+    const bool moved = core_.drain(most, wakeups);
+    if (!moved) span.was(Time::empty);
+    return moved;
+  }
+
+  // Sends beside everybody else, or else alone, unless others to that peer wait: nobody enters the VNI to be told so.
+  template <class Inject, class Post>
+  [[gnu::always_inline]] bool try_by(const message::SendArgs& args, Inject inject, Post post) {
+    const Span span(counters(), Time::issue);
+    if constexpr (Access::injects) {
+      if (access_.inject(inject)) [[likely]]
+        return true;
+      if (core_.must_wait(args.peer)) [[unlikely]]
+        return false;
+    }
+    bool sent = false;
+    const auto send = [&](Wakeups&) { sent = post(); };
+    if constexpr (Access::submits) {
+      (void)access_.try_run(send);  // if it is taken, the send is left in its queue, and that needs a request
+    } else {
+      access_.run(send);
+    }
+    return sent;
+  }
+
+  template <class Start>
+  void start(Request& request, Start start) {
+    const Span span(counters(), Time::issue);
+    if constexpr (Access::submits) {
+      static_assert(std::is_empty_v<Start>, "the work outlives this call");
+      const safety::Work<Wakeups> work{[](void* what, Wakeups& wakeups) {
+                                         Request& r = *static_cast<Request*>(what);
+                                         begin(Start(), static_cast<ComposedVni*>(r.vni)->core_, r, wakeups);
+                                       },
+                                       &request};
+      access_.submit(work);
+    } else {
+      begin_alone(start, request);
+    }
+  }
+  // The same for access itself, which may need some once a thread: nobody else knows the request yet.
+  template <class Start>
+  [[gnu::always_inline]] void begin_alone(Start start, Request& request) {
+    try {
+      access_.run([&](Wakeups& wakeups) { begin(start, core_, request, wakeups); });
+    } catch (const std::bad_alloc&) {
+      fail_alone(request);
+    }
+  }
+  [[gnu::cold, gnu::noinline]] void fail_alone(Request& request) {
+    Wakeups wakeups;
+    request.error = MPI_ERR_NO_MEM;
+    if (request.receives) request.order = 0;
+    core_.finish(request, wakeups);
+  }
+  // An operation that finds no memory completes, with that as its error.
+  template <class Start>
+  [[gnu::always_inline]] static void begin(Start start, message::Core& core, Request& request, Wakeups& wakeups) {
+    try {
+      start(core, request, wakeups);
+    } catch (const std::bad_alloc&) {
+      core.fail(request, wakeups);
+    }
+  }
+
+  progress::PollResult advance_transfers() {
+    progress::PollResult result;
+    for (std::uint32_t left = core_.transfers().count(); left != 0; --left) {
+      message::Transfer* transfer = core_.transfers().claim();
+      if (transfer == nullptr) {
+        result.complete = false;
+        break;
+      }
+      const message::Transfers::Step step = core_.transfers().move(*transfer);
+      result.made_progress |= step != message::Transfers::Step::waits;
+      if (step == message::Transfers::Step::over) {
+        try {
+          access_.run([&](Wakeups& wakeups) { core_.end_transfer(*transfer, wakeups); });
+        } catch (const std::bad_alloc&) {
+          core_.transfers().end_later(*transfer);
+          throw;
+        }
+      } else {
+        core_.transfers().put_back(*transfer);
+      }
+    }
+    return result;
+  }
+
+  bool is_mine(const Request& request) const { return request.vni == this || (request.vni == nullptr && index() == 0); }
+
+  message::Core core_;
+  Access access_;
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,55 @@
+// Engines and VNIs for combinations that no preset names: the same parts, the lock and the way of waiting behind virtual calls and
+// a switch. What that costs is measured in docs/results.
+#include <type_traits>
+
+#include "base/safety/any_lock.hpp"
+#include "base/safety/native_access.hpp"
+#include "messaging/engine/any_waiting.hpp"
+#include "messaging/engine/asked_models.hpp"
+#include "messaging/engine/composed_engine.hpp"
+#include "messaging/engine/presets.hpp"
+
+namespace heddle::engine {
+
+namespace {
+
+using safety::AnyLock;
+
+// Calls make(make_access) with what makes the access of these parts, a function of a core. Offload has one way of waiting, and
+// so is a preset.
+template <class Make>
+auto by_parts(safety::Lock lock, safety::Submission submission, Make&& make) {
+  switch (submission) {
+    case safety::Submission::csync:
+      return make([](message::Core& core) { return safety::native::CombiningAccess(core.counters()); });
+    case safety::Submission::lockq:
+      return make([lock](message::Core& core) { return safety::native::QueueAccess<AnyLock>(core.counters(), lock); });
+    case safety::Submission::inject:
+      return make([lock](message::Core& core) { return safety::native::InjectAccess<AnyLock>(core.counters(), lock); });
+    case safety::Submission::flux:
+      return make([lock](message::Core& core) { return safety::native::FluxAccess<AnyLock>(core.counters(), lock); });
+    case safety::Submission::split:
+      return make([lock](message::Core& core) { return safety::native::SplitAccess<AnyLock>(core.counters(), lock); });
+    default:
+      return make([lock](message::Core& core) { return safety::native::LockAccess<AnyLock>(core.counters(), lock); });
+  }
+}
+
+template <class MakeAccess>
+using AccessOf = std::invoke_result_t<MakeAccess, message::Core&>;
+
+}  // namespace
+
+std::unique_ptr<Engine> compose(Rank& rank, const safety::Model& model) {
+  return by_parts(model.lock, model.submission, [&](auto make_access) -> std::unique_ptr<Engine> {
+    return std::make_unique<ComposedEngine<AccessOf<decltype(make_access)>, AnyWaiting>>(rank, model, make_access);
+  });
+}
+
+std::unique_ptr<Vni> compose_vni(Rank& rank, const AskedModel& model, int index) {
+  return by_parts(model.lock, model.submission, [&](auto make_access) -> std::unique_ptr<Vni> {
+    return std::make_unique<ComposedVni<AccessOf<decltype(make_access)>>>(rank, index, make_access);
+  });
+}
+
+}  // namespace heddle::engine

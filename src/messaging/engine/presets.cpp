@@ -1,0 +1,256 @@
+// The safety models by name, each compiled from its parts. A preset is one line of the table.
+//
+// Dang 2017: mtx .. p-hclhub-usc. Amer 2019: global .. lockq-mtx. Trahay 2009: coarse, fine. Díaz-Martín
+// 2014: flux. `single` is no model but the yardstick: no lock at all.
+#include "messaging/engine/presets.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include "base/platform/native.hpp"
+#include "base/safety/locality.hpp"
+#include "base/safety/native_access.hpp"
+#include "base/safety/no_lock.hpp"
+#include "base/sync/clh_lock.hpp"
+#include "base/sync/clhub_lock.hpp"
+#include "base/sync/futex_lock.hpp"
+#include "base/sync/hmcs_lock.hpp"
+#include "base/sync/mcs_lock.hpp"
+#include "base/sync/mutex_lock.hpp"
+#include "base/sync/pclh_lock.hpp"
+#include "base/sync/ttas_lock.hpp"
+#include "launch/rank/settings.hpp"
+#include "messaging/engine/asked_models.hpp"
+#include "messaging/engine/composed_engine.hpp"
+#include "messaging/message/outbox/strategy.hpp"
+#include "objects/object/error.hpp"
+#include "objects/object/unavailable.hpp"
+
+namespace heddle::engine {
+
+namespace {
+
+using platform::Native;
+using safety::Model;
+using safety::several_vnis;
+using safety::native::FluxAccess;
+using safety::native::InjectAccess;
+using safety::native::LockAccess;
+using safety::native::QueueAccess;
+using safety::native::SplitAccess;
+using P = safety::Submission;
+using L = safety::Lock;
+using W = safety::Waiting;
+
+using Busy = Contend<Urgency::high>;
+using BusyLow = Contend<Urgency::low>;
+using Usc = Reactivation<Sleep::user>;
+using Ksc = Reactivation<Sleep::kernel>;
+
+using Made = std::unique_ptr<Engine>;
+using MadeVni = std::unique_ptr<Vni>;
+
+// An engine of compiled parts, and a VNI with the same access.
+struct Maker {
+  Made (*engine)(Rank&, const Model&);
+  MadeVni (*vni)(Rank&, int index);
+};
+
+template <class Access, class Waiting>
+constexpr Maker by{[](Rank& rank, const Model& model) -> Made {
+                     return std::make_unique<ComposedEngine<Access, Waiting>>(
+                         rank, model, [](message::Core& core) { return Access(core.counters()); });
+                   },
+                   [](Rank& rank, int index) -> MadeVni {
+                     return std::make_unique<ComposedVni<Access>>(
+                         rank, index, [](message::Core& core) { return Access(core.counters()); });
+                   }};
+
+template <class Access, class Waiting, platform::Topology (*topology)()>
+constexpr Maker by_on{[](Rank& rank, const Model& model) -> Made {
+                        return std::make_unique<ComposedEngine<Access, Waiting>>(
+                            rank, model, [](message::Core& core) { return Access(core.counters(), topology()); });
+                      },
+                      [](Rank& rank, int index) -> MadeVni {
+                        return std::make_unique<ComposedVni<Access>>(
+                            rank, index, [](message::Core& core) { return Access(core.counters(), topology()); });
+                      }};
+
+// Its VNIs can't be asked for: the communication thread is the rank's.
+constexpr Maker by_offload{[](Rank& rank, const Model& model) -> Made {
+                             using Access = safety::native::OffloadAccess<message::Core>;
+                             auto engine = std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(
+                                 rank, model, [](message::Core& core) { return Access(core); });
+                             engine->start_communication_thread();
+                             return engine;
+                           },
+                           nullptr};
+
+struct Preset {
+  Model model;
+  Maker make;
+};
+
+const std::array presets{
+    Preset{{"auto", 0, L::futex, P::inject, W::adaptive}, by<InjectAccess<sync::FutexLock<Native>>, Adaptive>},
+    Preset{{"mtx", 1, L::mutex, P::wait, W::contend}, by<LockAccess<sync::MutexLock<Native>>, Busy>},
+    Preset{{"clh", 1, L::clh, P::wait, W::contend}, by<LockAccess<sync::ClhLock<Native>>, Busy>},
+    Preset{{"p-clh", 1, L::p_clh, P::wait, W::contend_low}, by<LockAccess<sync::PClhLock<Native>>, BusyLow>},
+    Preset{{"clh-usc", 1, L::clh, P::wait, W::usc}, by<LockAccess<sync::ClhLock<Native>>, Usc>},
+    Preset{{"p-clh-usc", 1, L::p_clh, P::wait, W::usc}, by<LockAccess<sync::PClhLock<Native>>, Usc>},
+    Preset{{"mtx-ksc", 1, L::mutex, P::wait, W::ksc}, by<LockAccess<sync::MutexLock<Native>>, Ksc>},
+    Preset{{"p-clhub-usc", 1, L::clhub, P::wait, W::usc}, by<LockAccess<sync::ClhubLock<Native>>, Usc>},
+    Preset{{"p-hclhub-usc", 1, L::hclhub, P::wait, W::usc},
+           by_on<LockAccess<sync::HclhubLock<Native>>, Usc, safety::numa_topology>},
+    Preset{{"global", 1, L::mcs, P::wait, W::contend}, by<LockAccess<sync::McsLock<Native>>, Busy>},
+    Preset{{"per-vni", several_vnis, L::mcs, P::wait, W::backoff}, by<LockAccess<sync::McsLock<Native>>, BackOff>},
+    Preset{{"hmcs2-usc", 1, L::hmcs2, P::wait, W::usc},
+           by_on<LockAccess<sync::HmcsLock<Native, 2>>, Usc, safety::numa_topology>},
+    Preset{{"hmcs3-usc", 1, L::hmcs3, P::wait, W::usc},
+           by_on<LockAccess<sync::HmcsLock<Native, 3>>, Usc, safety::core_topology>},
+    Preset{{"offload", several_vnis, L::none, P::offload, W::flag}, by_offload},
+    Preset{{"csync", several_vnis, L::none, P::csync, W::backoff}, by<safety::native::CombiningAccess, BackOff>},
+    Preset{{"lockq-mcs", several_vnis, L::mcs, P::lockq, W::backoff}, by<QueueAccess<sync::McsLock<Native>>, BackOff>},
+    Preset{{"lockq-mtx", several_vnis, L::mutex, P::lockq, W::backoff},
+           by<QueueAccess<sync::MutexLock<Native>>, BackOff>},
+    Preset{{"coarse", 1, L::ttas, P::wait, W::contend}, by<LockAccess<sync::TtasLock<Native>>, Busy>},
+    Preset{{"fine", 1, L::ttas, P::split, W::contend}, by<SplitAccess<sync::TtasLock<Native>>, Busy>},
+    Preset{{"flux", 1, L::mutex, P::flux, W::contend}, by<FluxAccess<sync::MutexLock<Native>>, Busy>},
+    Preset{{"single", 1, L::none, P::wait, W::adaptive}, by<LockAccess<safety::NoLock>, Adaptive>},
+};
+
+const Preset* find_preset(std::string_view name) {
+  for (const Preset& preset : presets)
+    if (preset.model.name == name) return &preset;
+  return nullptr;
+}
+
+std::string preset_names() {
+  std::string names;
+  for (const Preset& preset : presets) names += (names.empty() ? "" : ", ") + preset.model.name;
+  return names;
+}
+
+Made make_of_parts(Rank& rank, const Model& model) {
+  for (const Preset& preset : presets)
+    if (preset.model.same_parts(model)) return preset.make.engine(rank, model);
+  return compose(rank, model);
+}
+
+// How threads wait: what HEDDLE_WAIT asks for, if the model can have it.
+bool choose_waiting(Rank& rank, const Model& model) {
+  const std::string wanted = setting("HEDDLE_WAIT");
+  Machine& machine = rank.machine;
+  std::string why;
+  if (!safety::parse_wait_policy(wanted, machine.policy, why) || !safety::suits(machine.policy, model, why)) {
+    (void)fail(MPI_ERR_ARG, "HEDDLE_WAIT=%.200s %s", wanted.c_str(), why.c_str());
+    return false;
+  }
+  machine.wake_up = rank.job->wake_up();
+  const safety::Reach reach = rank.job->nodes() > 1 ? safety::Reach::several_nodes : safety::Reach::one_node;
+  machine.awake = safety::awake_time(machine.policy, machine.wake_up, reach);
+  return true;
+}
+
+// A message goes to the VNI of the same number, so all ranks must have as many; and by a way where its receiver looks. Where nobody has said
+// how many, a node may have more cores for each of its ranks than another, and the number is that of the rank that has come first.
+bool agree(const Rank& rank, Model& model, bool number_is_free) {
+  constexpr std::uint32_t by_flux = 1u << 31;
+  const std::uint32_t ours = static_cast<std::uint32_t>(model.vnis) | (model.submission == P::flux ? by_flux : 0);
+  const auto others = static_cast<std::uint32_t>(rank.job->agree(model_of_ranks, ours));
+  const bool same_way = (others & by_flux) == (ours & by_flux);
+  if (same_way && number_is_free) model.vnis = static_cast<int>(others & ~by_flux);
+  if (others == ours || (same_way && number_is_free)) return true;
+  const auto way = [](std::uint32_t entry) { return (entry & by_flux) != 0 ? "by flux" : "by channel"; };
+  (void)fail(MPI_ERR_ARG,
+             "HEDDLE_MODEL=%s has %u VNIs and sends %s, that of another rank of the job %u and %s; all must agree",
+             model.name.c_str(), ours & ~by_flux, way(ours), others & ~by_flux, way(others));
+  return false;
+}
+
+}  // namespace
+
+bool parse_model(std::string_view text, Model& model, std::string& why) {
+  model = presets.front().model;
+  std::string_view composition = text;
+  const std::string_view first = text.substr(0, text.find(','));
+  if (first.find('=') == std::string_view::npos) {
+    const Preset* preset = find_preset(first);
+    if (preset == nullptr) {
+      why = ": '" + std::string(first) + "' is not a safety model of this library; it has " + preset_names();
+      return false;
+    }
+    model = preset->model;
+    composition.remove_prefix(std::min(first.size() + 1, composition.size()));
+  }
+  if (!safety::parse_composition(composition, model, why)) {
+    why.insert(0, " can't be composed: ");
+    return false;
+  }
+  if (!model.strategy.empty() && !message::is_strategy(model.strategy)) {
+    why = " can't be composed: " + message::no_strategy(model.strategy);
+    return false;
+  }
+  if (model.submission == P::flux && !lln::fluxes_are_possible(why)) {
+    why.insert(0, ": submit=flux ");
+    return false;
+  }
+  model.name = text;
+  return true;
+}
+
+// VNIs are for threads that run at once.
+int vnis_for(const Rank& rank, const Model& model) {
+  if (model.vnis != 0) return model.vnis;
+  return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks()), 1,
+                    several_vnis);
+}
+
+std::unique_ptr<Engine> make_engine(Rank& rank) {
+  std::string wanted = setting("HEDDLE_MODEL");
+  if (wanted.empty()) wanted = "auto";
+  Model model;
+  if (std::string why; !parse_model(wanted, model, why)) {
+    (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s%s", wanted.c_str(), why.c_str());
+    return nullptr;
+  }
+  if (std::size_t bytes = 0; !message::wanted_split(bytes) || !message::wanted_staged(bytes)) return nullptr;
+  const bool number_is_free = model.vnis == 0;
+  model.vnis = vnis_for(rank, model);
+  if (!choose_waiting(rank, model)) return nullptr;
+  if (!agree(rank, model, number_is_free)) return nullptr;
+  rank.strategies.fill(static_cast<std::uint8_t>(
+      message::strategy_number(model.strategy.empty() ? message::default_strategy : model.strategy)));
+  try {
+    auto engine = make_of_parts(rank, model);
+    // Without any lock progress is the program's.
+    if (engine && rank.networks && safety::is_safe(model)) rank.networks->watch().attend(*engine);
+    return engine;
+  } catch (const std::system_error& error) {
+    (void)fail(
+        MPI_ERR_OTHER,
+        "HEDDLE_MODEL=%.200s needs a communication thread, and the system gives us none (%s); raise the limit of "
+        "threads (ulimit -u, the container's)",
+        wanted.c_str(), error.what());
+    return nullptr;
+  }
+}
+
+// By the first message of a communicator, which can't begin without it.
+MadeVni make_asked_vni(Rank& rank, int index) try {
+  const AskedModel model = asked_model_of(rank, index);
+  if (model.strategy != AskedModel::of_rank)
+    rank.strategies[static_cast<std::size_t>(index)] = static_cast<std::uint8_t>(model.strategy);
+  for (const Preset& preset : presets)
+    if (preset.model.lock == model.lock && preset.model.submission == model.submission)
+      return preset.make.vni(rank, index);
+  return compose_vni(rank, model, index);
+} catch (const std::runtime_error& error) {
+  throw Unavailable("the communicator's VNI cannot be opened", error.what(),
+                    "Raise the limits of open files and threads (ulimit -n, -u), or ask for fewer VNIs (heddle_model)");
+}
+
+}  // namespace heddle::engine

@@ -1,0 +1,72 @@
+// The VNIs of a rank: those of its own model, those of models that were asked for, and what a revoked communicator has in place of one.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "messaging/engine/asked_vnis.hpp"
+#include "messaging/engine/composed_vni.hpp"
+#include "messaging/engine/revoked_vni.hpp"
+#include "messaging/engine/wait_set.hpp"
+
+namespace heddle::engine {
+
+template <class Access>
+class RankVnis {
+ public:
+  // So many of its own. make_access(core) is the access to one.
+  template <class MakeAccess>
+  RankVnis(Rank& rank, int n, MakeAccess&& make_access) {
+    for (int i = 0; i < n; ++i) own_.emplace_back(rank, i, make_access);
+    revoked_.emplace(front());
+  }
+
+  ComposedVni<Access>& operator[](int index) { return own_[static_cast<std::size_t>(index)]; }
+  ComposedVni<Access>& front() { return own_.front(); }
+  const ComposedVni<Access>& front() const { return own_.front(); }
+  AskedVnis& asked() { return asked_; }
+  RevokedVni& revoked() { return *revoked_; }
+
+  // Over all: its own, and then those that were asked for.
+  template <class F>
+  void for_each(F&& f) {
+    for (auto& vni : own_) f(vni);
+    asked_.for_each(f);
+  }
+  template <class F>
+  void for_each(F&& f) const {
+    for (const auto& vni : own_) f(vni);
+    asked_.for_each(f);
+  }
+  template <class F>
+  bool any_of(F&& f) const {
+    for (const auto& vni : own_)
+      if (f(vni)) return true;
+    return asked_.any() && asked_.any_of(f);
+  }
+  // Over those that the set has requests of.
+  template <class F>
+  void for_each_of(WaitSet& set, F&& f) {
+    std::uint64_t vnis = 0;
+    set.for_each([&](const Request& r) { vnis |= std::uint64_t{1} << index_of(r); });
+    for (; vnis != 0; vnis &= vnis - 1) {
+      const auto index = static_cast<std::size_t>(std::countr_zero(vnis));
+      if (index < own_.size()) [[likely]] {
+        f(own_[index]);
+      } else {
+        f(*asked_.find(static_cast<int>(index)));
+      }
+    }
+  }
+  static int index_of(const Request& request) { return request.vni != nullptr ? request.vni->index() : 0; }
+
+ private:
+  std::deque<ComposedVni<Access>> own_;
+  std::optional<RevokedVni> revoked_;  // there from the start
+  AskedVnis asked_;
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,63 @@
+// What a revoked communicator has for a VNI: every operation that is begun there ends at once with MPIX_ERR_REVOKED. So the path of a
+// message asks nothing about it: a communicator that is revoked has another VNI from then on.
+#pragma once
+
+#include <mpi-ext.h>
+
+#include "messaging/engine/vni.hpp"
+#include "messaging/engine/wait_set.hpp"
+
+namespace heddle::engine {
+
+class RevokedVni final : public Vni {
+ public:
+  // `real` has what a VNI has beyond operations.
+  explicit RevokedVni(Vni& real) : Vni(real.index()), real_(real) {}
+
+  bool try_send(const message::SendArgs&) override { return false; }
+  void start_send(Request& request) override { end(request); }
+  bool try_isend(const message::SendArgs&) override { return false; }
+  void start_isend(Request& request) override { end(request); }
+  void start_recv(Request& request) override { end(request); }
+  message::Unexpected* probe(std::uint64_t, int, int, bool, Probed&) override { return nullptr; }
+  // Nothing is taken here: a message that was taken before names its VNI.
+  void start_matched_recv(Request& request, message::Unexpected&) override { end(request); }
+
+  void begin_probing() override { real_.begin_probing(); }
+  void end_probing() override { real_.end_probing(); }
+  bool cancel(Request& request) override { return real_.cancel(request); }
+  // Of a persistent one that was made when the communicator had been revoked: threads that wait for it look for it at a real VNI.
+  Error complete(Request& request) override {
+    request.vni = &real_;
+    return real_.complete(request);
+  }
+  bool disown(Request& request) override { return real_.disown(request); }
+  bool sweep(const message::Verdicts&) override { return true; }
+  bool settle(Request& receive, bool at_its_end) override { return real_.settle(receive, at_its_end); }
+  instruments::Counters& counters() override { return real_.counters(); }
+  message::Core& core() override { return real_.core(); }
+  bool something_to_do() const override { return false; }
+  bool something_left() const override { return false; }
+  bool any_unsent() const override { return false; }
+  bool any_waiting() const override { return false; }
+  std::uint32_t departures() const override { return 0; }
+  std::uint32_t taken() const override { return 0; }
+  progress::PollResult poll(const PollMode&) override { return {}; }
+  void expect(WaitSet&, Waiter*, boot::Wait&) override {}
+  void forget(WaitSet&) override {}
+  void prepare_to_sleep() override {}
+  void flush() override {}
+  int slow_peer() override { return -1; }
+  bool is_anything_unsent(lln::FunctionRef<bool(int)>) override { return false; }
+
+ private:
+  void end(Request& request) {
+    request.error = MPIX_ERR_REVOKED;
+    if (request.receives) request.order = 0;
+    (void)RevokedVni::complete(request);
+  }
+
+  Vni& real_;
+};
+
+}  // namespace heddle::engine

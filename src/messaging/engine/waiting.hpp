@@ -1,0 +1,372 @@
+// What a thread does until what it waits for has happened: the fourth choice of a safety model.
+//
+// A way of waiting has, over an engine E (composed_engine.hpp):
+//   wait(e, set)           until the set of requests is satisfied
+//   wait_until(e, holds, wait)  until a condition holds that no request stands for (probes, collectives in shared memory);
+//                          `wait` describes it, or is null if the thread has already said what it waits for (blocked.hpp)
+//   progress(e, home)      one attempt, for MPI_Test and its kind, at the VNI `home` first; whether anything moved
+//   peeks                  whether a look at a VNI begins outside it: is there anything to do? The papers' ways do not
+//                          peek: how often they enter for nothing is what those papers measure
+//
+// For how long a thread looks before it sleeps, the policy says (base/safety/wait_policy.hpp). The papers' ways contend and
+// back off without end, and sleep only if HEDDLE_WAIT asks for it. None burns a core that somebody else needs: with
+// more threads waiting than cores, looks are separated by yields (base/safety/patience.hpp).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/progress/poll_result.hpp"
+#include "base/safety/model.hpp"
+#include "base/safety/patience.hpp"
+#include "base/safety/roles.hpp"
+#include "base/safety/urgency.hpp"
+#include "launch/boot/wait_record.hpp"
+#include "messaging/engine/blocked.hpp"
+#include "messaging/engine/lookout.hpp"
+#include "messaging/engine/poll_mode.hpp"
+#include "messaging/engine/wait_set.hpp"
+
+namespace heddle::engine {
+
+using safety::Urgency;
+
+// How a test looks: without waiting for the VNI, until that has failed too often. Threads that start operations all the
+// time, and never wait, can keep a lock so busy that no attempt succeeds and that the low class never gets it.
+struct Attempts {
+  template <class E>
+  static bool poll(E& e, int home) {
+    static constinit thread_local std::uint32_t failures = 0;
+    const progress::PollResult result = e.poll(home, failures < most_failures ? Urgency::attempt : Urgency::high);
+    failures = result.complete || failures >= most_failures ? 0 : failures + 1;
+    return result.made_progress;
+  }
+
+ private:
+  static constexpr std::uint32_t most_failures = 16;
+};
+
+// What a thread waits for that polls for longer than others stay awake.
+template <class E>
+Blocked blocked(E& e, WaitSet& set) {
+  const boot::Wait wait = e.describe(set);
+  return Blocked(e.rank(), &wait);
+}
+template <class E>
+Blocked blocked(E& e, const boot::Wait* wait) {
+  return Blocked(e.rank(), wait);
+}
+
+// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it. False: the wait
+// has become a long one. What comes then is a function of its own, so that a short wait pays nothing for it.
+template <class Done, class Attempt>
+bool poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
+  Patience patience(machine);
+  while (!done()) {
+    if (attempt()) {
+      patience.reset();
+    } else if (!patience.spend()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Polls on, of those that never sleep.
+template <class E, class What, class Done, class Attempt>
+void poll_on(E& e, What& what, Done&& done, Attempt&& attempt) {
+  const Blocked said = blocked(e, what);
+  Patience patience(e.machine());
+  while (!done()) {
+    if (attempt()) {
+      patience.reset();
+    } else {
+      (void)patience.spend();
+    }
+  }
+}
+
+// At the end of its awake time: whether the thread goes on, since nobody is to sleep. Then it has looked well: what an
+// attempt leaves to another thread could otherwise be left again and again.
+template <class E>
+bool stays_awake(E& e, Patience& patience, bool of_program = true) {
+  if (!e.machine().busy.load(std::memory_order_relaxed)) [[likely]]
+    return false;
+  (void)e.poll_fully(of_program);
+  patience.reset();
+  return true;
+}
+
+// Looks for as long as the thread is awake; whether poll() has seen what it waits for. Who sleeps after that is no
+// longer counted among those who are awake: others would give their cores away for it.
+template <class E, class Poll>
+bool awake_until(E& e, Poll&& poll) {
+  Patience patience(e.machine());
+  do {
+    if (poll(patience)) return true;
+  } while (patience.spend());
+  return false;
+}
+
+// Looks on, where nobody is to sleep. False: the thread shall sleep after all.
+template <class E, class What, class Poll>
+bool awake_on(E& e, What& what, Poll&& poll) {
+  Patience patience(e.machine());
+  if (!stays_awake(e, patience)) return false;
+  const Blocked said = blocked(e, what);
+  do {
+    if (poll(patience)) return true;
+  } while (patience.spend() || stays_awake(e, patience));
+  return false;
+}
+
+// On the rank's doorbell.
+template <class E, class F>
+void sleep_until(E& e, const boot::Wait* wait, F&& holds) {
+  const Blocked said(e.rank(), wait);
+  e.sleep_until(holds);
+}
+
+// In the kernel: one thread as the server on the rank's doorbell, the others on their counters.
+template <class E>
+void sleep_registered(E& e, WaitSet& set) {
+  e.wait_registered(
+      set, waiter_of_thread(), [](Waiter& me) { return me.counter.wait(); },
+      [&e](auto&& over) { e.sleep_until(over); });
+}
+
+// Contend: each waiting thread enters the VNI and polls, again and again; with Urgency::low behind all active threads
+// (Dang 2017, Fig. 1: `acquire_low`).
+template <Urgency urgency>
+struct Contend {
+  static constexpr bool peeks(const safety::Model&) { return false; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    const bool satisfied = poll_until(
+        e.machine(), [&] { return set.satisfied(); }, [&] { return e.poll(e.home(set), urgency).made_progress; });
+    if (!satisfied) wait_long(e, set);
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    if (!poll_until(e.machine(), holds, [&] { return e.poll(0, urgency).made_progress; })) wait_long(e, holds, wait);
+  }
+  template <class E>
+  static bool progress(E& e, int home) {
+    return urgency == Urgency::high ? e.poll(home, urgency).made_progress : Attempts::poll(e, home);
+  }
+
+ private:
+  template <class E>
+  [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
+    if (e.machine().policy.may_sleep()) return sleep_registered(e, set);
+    poll_on(
+        e, set, [&] { return set.satisfied(); }, [&] { return e.poll(e.home(set), urgency).made_progress; });
+  }
+  template <class E, class F>
+  [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {
+    if (e.machine().policy.may_sleep()) return sleep_until(e, wait, holds);
+    poll_on(e, wait, holds, [&] { return e.poll(0, urgency).made_progress; });
+  }
+};
+
+// Try, and back off exponentially: a thread that finds the VNI taken lets the next 1, 2, 4, ... looks pass without an
+// attempt. What it has come to is remembered over calls of MPI_Test; after `most_failures` in a row it waits for the
+// VNI, so that repeated tests succeed (Amer 2019, sections 3.5 and 4.4, which name no figures).
+struct BackOff {
+  static constexpr bool peeks(const safety::Model&) { return false; }
+  static constexpr std::uint32_t longest = 64;  // looks
+  static constexpr std::uint32_t most_failures = 16;
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    const bool satisfied = poll_until(
+        e.machine(), [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
+    if (!satisfied) wait_long(e, set);
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    if (!poll_until(e.machine(), holds, [&] { return attempt(e, 0); })) wait_long(e, holds, wait);
+  }
+  template <class E>
+  static bool progress(E& e, int home) {
+    return attempt(e, home);
+  }
+
+ private:
+  struct State {
+    std::uint32_t limit = 1;
+    std::uint32_t skip = 0;
+    std::uint32_t failures = 0;
+  };
+
+  template <class E>
+  [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
+    if (e.machine().policy.may_sleep()) return sleep_registered(e, set);
+    poll_on(
+        e, set, [&] { return set.satisfied(); }, [&] { return attempt(e, e.home(set)); });
+  }
+  template <class E, class F>
+  [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {
+    if (e.machine().policy.may_sleep()) return sleep_until(e, wait, holds);
+    poll_on(e, wait, holds, [&] { return attempt(e, 0); });
+  }
+
+  // Whether anything moved.
+  template <class E>
+  static bool attempt(E& e, int home) {
+    static constinit thread_local State state;
+    if (state.skip != 0) {
+      --state.skip;
+      return false;
+    }
+    progress::PollResult result = e.poll(home, state.failures < most_failures ? Urgency::attempt : Urgency::low);
+    if (result.complete || state.failures >= most_failures) {
+      state = {};
+    } else {
+      ++state.failures;
+      state.skip = state.limit;
+      state.limit = std::min(state.limit * 2, longest);
+    }
+    return result.made_progress;
+  }
+};
+
+// How a waiter that is not the server waits for its counter.
+enum class Sleep : std::uint8_t { user, kernel };
+
+// Selective reactivation: of the waiting threads one polls, the server; each of the others waits for its own counter and
+// goes on when its own requests are done, or to take over as server (Dang 2017, section IV-A, Figs. 6 and 7). The server
+// polls at low priority until its own requests are done.
+template <Sleep sleep>
+struct Reactivation {
+  static constexpr bool peeks(const safety::Model&) { return false; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    e.wait_registered(
+        set, waiter_of_thread(),
+        [](Waiter& me) { return sleep == Sleep::user ? me.counter.watch() : me.counter.wait(); },
+        [&e](auto&& over) { Contend<Urgency::low>::wait_until(e, over, nullptr); });
+  }
+  // No counter stands for such a condition: the thread polls for itself.
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    Contend<Urgency::low>::wait_until(e, holds, wait);
+  }
+  template <class E>
+  static bool progress(E& e, int home) {
+    return Attempts::poll(e, home);
+  }
+};
+
+// Ours: look for a time that what a wake-up costs suggests; then sleep. So a message that comes soon costs no system call,
+// one that comes late wakes one thread, and a rank that waits for long costs nothing.
+//
+// A thread that finds nobody else in the VNI enters it for each look: a message then finds it inside, and is not kept
+// waiting while it takes the lock. From the first time that it meets another thread, there or at what else it looks at, it looks from
+// outside whether there is anything to do: of several that wait one polls, and who has something to do there finds the way free.
+//
+// Between nodes each look is a system call, and where many threads wait the looks of all lie before whatever one of them waits for. There one
+// looks for all, and the others watch their requests. Who receives nothing leaves it to others sooner: what it sends leaves together with theirs.
+struct Adaptive {
+  static constexpr bool peeks(const safety::Model&) { return true; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    if (e.polls_are_expensive()) [[unlikely]]
+      return wait_between_nodes(e, set);
+    if (!look_for(e, set, [](int) { return true; })) wait_long(e, set);
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    const bool held = awake_until(e, [&](Patience& patience) { return look_for(e, holds, patience); });
+    if (!held) wait_long(e, holds, wait);
+  }
+  template <class E>
+  static bool progress(E& e, int home) {
+    return Attempts::poll(e, home);
+  }
+
+ private:
+  template <class E>
+  [[gnu::noinline]] static void wait_between_nodes(E& e, WaitSet& set) {
+    {
+      Lookout::Candidate me;
+      const Machine& machine = e.machine();
+      bool receives = false;
+      set.for_each([&](const Request& request) { receives |= request.receives; });
+      const auto looks = [&](int home) {
+        if (receives ? machine.many_wait() : machine.short_of_cores()) return me.looks_at(e.lookout(home));
+        me.step_down();
+        return true;
+      };
+      if (look_for(e, set, looks)) return;
+    }
+    wait_long(e, set);
+  }
+  // Looks at the VNI `home` where looks(home) says so. False: it takes long.
+  template <class E, class Looks>
+  static bool look_for(E& e, WaitSet& set, Looks&& looks) {
+    bool alone = true;
+    const Request* expected = set.any() ? nullptr : set.next();
+    return awake_until(e, [&](Patience& patience) {
+      const int home = e.home(set);
+      if (!looks(home)) {
+        patience.give_way();
+        return set.satisfied();
+      }
+      const progress::PollResult result = e.poll(home, PollMode{.peek = !alone, .expected = expected});
+      alone = alone && result.complete;
+      expected = nullptr;
+      if (result.made_progress) patience.reset();
+      return set.satisfied();
+    });
+  }
+  template <class E, class F>
+  static bool look_for(E& e, F& holds, Patience& patience) {
+    if (holds()) return true;
+    if (e.poll_for_condition(Urgency::attempt).made_progress) patience.reset();
+    return false;
+  }
+  template <class E>
+  [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
+    const bool satisfied = awake_on(e, set, [&](Patience& patience) {
+      if (e.poll(e.home(set), Urgency::attempt).made_progress) patience.reset();
+      return set.satisfied();
+    });
+    if (!satisfied) sleep_registered(e, set);
+  }
+  template <class E, class F>
+  [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {
+    const bool held = awake_on(e, wait, [&](Patience& patience) { return look_for(e, holds, patience); });
+    if (!held) sleep_until(e, wait, holds);
+  }
+};
+
+// Of the offload model: the communication thread makes the progress, and everybody else watches its own request, for a
+// while, and then sleeps until it is done. No flag stands for a condition: who waits for one looks for itself.
+struct WatchOwnFlag {
+  static constexpr bool peeks(const safety::Model&) { return true; }
+
+  template <class E>
+  static void wait(E& e, WaitSet& set) {
+    if (!awake_until(e, [&](Patience&) { return set.satisfied(); })) wait_long(e, set);
+  }
+  template <class E, class F>
+  static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
+    Adaptive::wait_until(e, holds, wait);
+  }
+  template <class E>
+  static bool progress(E&, int /*home*/) {
+    return false;
+  }
+
+ private:
+  template <class E>
+  [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
+    if (!awake_on(e, set, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
+  }
+};
+
+}  // namespace heddle::engine

@@ -1,0 +1,48 @@
+// The envelope, by which messages are matched (MPI 5.0, section 3.5): context, source and tag of a message or, with wildcards, of a receive or a
+// probe.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "network/header.hpp"
+#include "objects/object/request.hpp"
+
+namespace heddle::message {
+
+struct Envelope {
+  std::uint64_t context;
+  int source;
+  int tag;
+
+  // Tags differ most often.
+  friend bool operator==(const Envelope& a, const Envelope& b) {
+    return a.tag == b.tag && a.source == b.source && a.context == b.context;
+  }
+};
+
+inline Envelope envelope_of(const lln::Header& header) { return {header.context, header.source, header.tag}; }
+inline Envelope envelope_of(const Request& request) { return {request.context, request.source, request.tag}; }
+
+// The kinds of receives and probes: a bit for each wildcard.
+inline constexpr unsigned exact = 0, any_source = 1, any_tag = 2, kinds = 4;
+
+inline unsigned kind_of(const Envelope& e) {
+  return (e.source == MPI_ANY_SOURCE ? any_source : exact) | (e.tag == MPI_ANY_TAG ? any_tag : exact);
+}
+// What those of a kind ask for that a message with this envelope fits.
+inline Envelope asked_by(unsigned kind, const Envelope& e) {
+  return {e.context, (kind & any_source) != 0 ? MPI_ANY_SOURCE : e.source, (kind & any_tag) != 0 ? MPI_ANY_TAG : e.tag};
+}
+
+// Its lower bits are the good ones: the upper bytes of a product, which depend on all of the factor, swapped. The factors are random odd numbers:
+// of thousands of sets the one whose buckets, for strides, grids and ranges of contexts, sources and tags, were closest to what chance gives.
+using Hash = std::uint32_t;
+[[gnu::always_inline]] inline Hash hash_of(const Envelope& e) {
+  const std::uint32_t low =
+      static_cast<std::uint32_t>(e.source) * 0x8c60169bu + static_cast<std::uint32_t>(e.tag) * 0x7f981c2fu;
+  return static_cast<Hash>(__builtin_bswap64((e.context * 0x30d67b818e18b447 + low) * 0xaf31a3315a5fb227));
+}
+
+}  // namespace heddle::message

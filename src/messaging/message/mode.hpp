@@ -1,0 +1,11 @@
+// Send modes (MPI 5.0, section 3.4).
+#pragma once
+
+#include <cstdint>
+
+namespace heddle::message {
+
+// A buffered send is a standard send of a copy (messaging/p2p/buffer.hpp), for whose end nobody waits.
+enum class Mode : std::uint32_t { standard, synchronous, ready, buffered };
+
+}  // namespace heddle::message

@@ -1,0 +1,45 @@
+// Strategy "auto": as "aggregate" while the network does not keep up, as "direct" while it does.
+//
+// Whether it keeps up shows in what waiting has brought: who waited while the network was busy and left alone has waited in vain. A few such
+// in a row, and messages go at once; now and then one waits on trial, and if it leaves in company, others wait again.
+//
+// Source: ours; the outbox between the two is NewMadeleine's (Aumage, Brunet, Furmento, Namyst 2007).
+#pragma once
+
+#include "messaging/message/outbox/strategy.hpp"
+
+namespace heddle::message {
+
+class Auto final : public Strategy {
+ public:
+  bool collects() const override { return true; }
+  bool holds(OutboxPeer& peer) override {
+    if (alone(peer) < in_vain || passed(peer) == passed_before_trial) return true;
+    ++passed(peer);
+    return false;
+  }
+  std::uint32_t send(OutboxPeer& peer, Packets& packets, Drop drop) override {
+    const auto together = [&] {
+      return send_together(peer.items, packets, drop, [&](std::size_t n) { note(peer, n); });
+    };
+    const std::uint32_t sent = together();
+    return send_pieces(packets, pieces_at_a_time) ? sent + together() : sent;
+  }
+
+ private:
+  static constexpr std::uint8_t in_vain = 4;               // packets of one message each, in a row
+  static constexpr std::uint8_t passed_before_trial = 32;  // messages that went at once though the network was busy
+
+  static std::uint8_t& alone(OutboxPeer& peer) { return peer.memory[0]; }
+  static std::uint8_t& passed(OutboxPeer& peer) { return peer.memory[1]; }
+  static void note(OutboxPeer& peer, std::size_t together) {
+    passed(peer) = 0;
+    if (together > 1) {
+      alone(peer) = 0;
+    } else if (alone(peer) < in_vain) {
+      ++alone(peer);
+    }
+  }
+};
+
+}  // namespace heddle::message

@@ -1,0 +1,18 @@
+// Strategy "direct": a message is a packet.
+#pragma once
+
+#include "messaging/message/outbox/strategy.hpp"
+
+namespace heddle::message {
+
+class Direct final : public Strategy {
+ public:
+  bool collects() const override { return false; }
+  std::uint32_t send(OutboxPeer& peer, Packets& packets, Drop drop) override {
+    const auto alone = [&](const OutboxItem& item) { return packets.post(item, 1); };
+    const std::uint32_t sent = peer.items.flush(alone, drop);
+    return send_pieces(packets, pieces_at_a_time) ? sent + peer.items.flush(alone, drop) : sent;
+  }
+};
+
+}  // namespace heddle::message

@@ -1,0 +1,254 @@
+// Staged copies: how a stage is found, filled and emptied, and what becomes of it (stage.hpp).
+//
+// With more ranks than cores, to ask is to wait for a core. So a message of at most Stage::longest_unasked bytes to another process goes unasked:
+// its sender makes the stage, names it in the RTS, and packs. It is done when it has packed everything, whether the receive has been posted or
+// not. A receiver that finds nothing packed for a while reads from the back, as it does of any staged message; then the sender has to wait for
+// it, and is told (FIN).
+//
+// At most so many messages of a VNI go unasked whose receivers have not taken them. Others are announced.
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/instruments/cells.hpp"
+#include "base/platform/native.hpp"
+#include "launch/boot/peer_memory.hpp"
+#include "launch/rank/rank.hpp"
+#include "messaging/message/core.hpp"
+#include "messaging/message/transfer.hpp"
+#include "objects/datatype/datatype.hpp"
+
+namespace heddle::message {
+
+using boot::Direction;
+using boot::move_bytes;
+using lln::Header;
+using lln::MessageKind;
+using node::nowhere;
+
+namespace {
+
+// Nanoseconds for which one side waits for the other, if that may be there: several times what a chunk takes.
+constexpr std::int64_t patience = 4'000;
+
+}  // namespace
+
+// ---- beginnings, under the VNI's protection
+
+// What the peer sees where it is, it copies itself.
+bool Transfers::may_be_staged_unasked(const Request& send) {
+  if (!crowded_ || send.capacity > Stage::longest_unasked) return false;
+  const boot::PeerMemory& memory = core_.peer_memory();
+  if (memory.same_space(send.peer) || (!chooses_ && send.capacity < staged_from_)) return false;
+  return !is_run(*send.datatype, send.count) || !memory.shows(run_of(send));
+}
+
+node::Offset Transfers::offer(const Request& send) {
+  const std::size_t bytes = send.capacity;
+  if (!may_be_staged_unasked(send)) return nowhere;
+  reserve();
+  const node::Offset stage = stage_for(send.peer, Stage::block_of(bytes));
+  if (stage != nowhere) new (core_.heap().at<Stage>(stage)) Stage(bytes, 0);
+  return stage;
+}
+
+void Transfers::begin(Request& send, node::Offset stage, Wakeups& wakeups) {
+  Transfer& transfer = make(Transfer::Role::packer, send, send.peer, send.capacity);
+  ++packed_unasked_;
+  transfer.unasked = true;
+  transfer.claim = std::exchange(send.order, nowhere);
+  transfer.shared = stage;
+  start(transfer, wakeups);
+}
+
+void Transfers::take_back(int peer, node::Offset stage) {
+  const std::size_t block = core_.heap().at<Stage>(stage)->block();
+  core_.heap().release(stage, block);  // the receiver's share
+  keep({peer, stage, block});
+}
+
+void Transfers::decline(const Rts& rts) {
+  if (rts.stage == nowhere) return;
+  core_.heap().join(rts.stage);
+  core_.heap().release(rts.stage, core_.heap().at<Stage>(rts.stage)->block());
+}
+
+Transfer* Transfers::claim_untouched(const Request& send) {
+  const std::lock_guard guard(mutex_);
+  Transfer* before = nullptr;
+  for (Transfer* t = head_; t != nullptr; before = std::exchange(t, t->next)) {
+    if (t->request != &send || !t->unasked || t->position != 0) continue;
+    (before != nullptr ? before->next : head_) = t->next;
+    if (tail_ == t) tail_ = before;
+    return t;
+  }
+  return nullptr;
+}
+
+void Transfers::drop(Transfer& transfer) {
+  leave(transfer);
+  retire(transfer);
+}
+
+// The sender is packing, or will. What the receiver has no room for it leaves there.
+void Transfers::accept_unasked(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
+  core_.heap().join(rts.stage);
+  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, receive.bytes);
+  transfer.unasked = true;
+  transfer.sender_request = rts.request;
+  transfer.shared = rts.stage;
+  transfer.alone = is_run(*receive.datatype, receive.count) && receive.bytes == rts.bytes && can_read(peer, rts);
+  if (transfer.alone) {
+    transfer.run = run_of(receive);
+    transfer.remote_address = rts.address;
+    transfer.process = core_.peer_memory().process_of(peer);
+  }
+  count_held(core_.counters(), instruments::Count::staged);
+  start(transfer, wakeups);
+}
+
+// False: there is no shared memory.
+bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups) {
+  const std::size_t bytes = receive.bytes;
+  const node::Offset shared = stage_for(peer, Stage::block_of(bytes));
+  if (shared == nowhere) return false;
+  const bool circles = bytes > Stage::longest_ring;
+  new (core_.heap().at<Stage>(shared)) Stage(bytes, circles ? ring_position_ : 0);
+  if (circles) ring_position_ = (ring_position_ + bytes) % Stage::longest_ring;
+  Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes, course);
+  transfer.sender_request = rts.request;
+  transfer.shared = shared;
+  if (is_run(*receive.datatype, receive.count)) transfer.run = run_of(receive);
+  transfer.alone = transfer.run != nullptr && can_read(peer, rts);
+  if (transfer.alone) {
+    transfer.remote_address = rts.address;
+    transfer.process = core_.peer_memory().process_of(peer);
+  }
+  count_held(core_.counters(), instruments::Count::staged);
+  const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(transfer.run), bytes, shared, Protocol::staged};
+  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
+  start(transfer, wakeups);
+  return true;
+}
+
+// Its share of the memory that was for both.
+void Transfers::leave(const Transfer& transfer) {
+  using Role = Transfer::Role;
+  if (transfer.shared == nowhere) return;
+  if (transfer.role == Role::split_reader || transfer.role == Role::split_writer)
+    return core_.heap().release(transfer.shared, sizeof(Split));
+  const KeptStages::Kept stage{transfer.peer, transfer.shared, core_.heap().at<Stage>(transfer.shared)->block()};
+  // Kept by whoever makes the stage of the next message in the other direction, which is written by the one who has just read this one: a
+  // receiver makes it, or, of a message that goes unasked, the sender.
+  if ((transfer.role == Role::packer) != transfer.unasked) return keep(stage);
+  release(stage);
+}
+
+void Transfers::keep(const KeptStages::Kept& stage) {
+  KeptStages::Kept released;
+  {
+    const std::lock_guard guard(mutex_);
+    released = kept_.keep(stage);
+  }
+  release(released);
+}
+
+void Transfers::release(const KeptStages::Kept& stage) {
+  if (stage.stage != nowhere) core_.heap().release(stage.stage, stage.bytes);
+}
+
+// A block for both ends of a message from or to that peer: the one that its sender has read last, if the other is done with it. What is kept
+// goes where there is no more memory.
+node::Offset Transfers::stage_for(int peer, std::size_t bytes) {
+  const auto kept = [&](auto... which) {
+    const std::lock_guard guard(mutex_);
+    return kept_.take(which...);
+  };
+  const KeptStages::Kept last = kept(peer, bytes);
+  if (last.stage != nowhere && core_.heap().share(last.stage)) return last.stage;
+  release(last);
+  node::Offset made = nowhere;
+  while ((made = core_.heap().allocate(bytes, 2)) == nowhere) {
+    const KeptStages::Kept spare = kept();
+    if (spare.stage == nowhere) break;
+    release(spare);
+  }
+  return made;
+}
+
+// ---- moving data, outside the protection
+
+// The sender's part. It touches its request only while it has a chunk: the receiver may have got everything, and FIN be here.
+Transfers::Step Transfers::fill(Transfer& transfer) {
+  auto& stage = *core_.heap().at<Stage>(transfer.shared);
+  std::uint32_t filled = stage.filled.load(std::memory_order_relaxed);
+  bool moved = false;
+  // At most what the ring holds at a time: there may be others.
+  for (std::size_t left = stage.slots; left != 0; --left) {
+    if (!transfer.unasked && filled - stage.emptied.load(std::memory_order_acquire) == stage.slots) break;
+    const Split::Chunk chunk = stage.split.claim(transfer.bytes, stage.chunk, true);
+    if (chunk.bytes == 0) return leave_over(transfer);
+    const Request& send = *transfer.request;
+    pack(*send.datatype, send.buffer, send.count, chunk.at, stage.place(filled), chunk.bytes);
+    stage.bytes[stage.slot(filled)] = static_cast<std::uint32_t>(chunk.bytes);
+    chunks_.fetch_add(1, std::memory_order_release);
+    transfer.position += chunk.bytes;
+    stage.filled.store(++filled, std::memory_order_release);
+    core_.route().wake(transfer.peer);
+    moved = true;
+  }
+  if (!moved && transfer.alone) return take_from_back(transfer, stage);
+  transfer.waits_until = 0;
+  return moved ? Step::moved : Step::waits;
+}
+
+// The receiver's.
+Transfers::Step Transfers::empty(Transfer& transfer) {
+  auto& stage = *core_.heap().at<Stage>(transfer.shared);
+  const Request& receive = *transfer.request;
+  std::uint32_t emptied = stage.emptied.load(std::memory_order_relaxed);
+  bool moved = false;
+  for (std::size_t left = stage.slots; left != 0 && stage.filled.load(std::memory_order_acquire) != emptied; --left) {
+    const std::size_t at = emptied * stage.chunk;
+    if (at >= transfer.bytes) break;  // there is no room for the rest
+    const std::size_t n = std::min<std::size_t>(stage.bytes[stage.slot(emptied)], transfer.bytes - at);
+    unpack(*receive.datatype, receive.buffer, receive.count, at, stage.place(emptied), n);
+    transfer.position += n;
+    stage.emptied.store(++emptied, std::memory_order_release);
+    if (!transfer.unasked) core_.route().wake(transfer.peer);
+    moved = true;
+  }
+  if (transfer.position + stage.split.moved.load(std::memory_order_acquire) == transfer.bytes) {
+    if (const auto failed = stage.split.failed.load(std::memory_order_relaxed); failed != 0)
+      transfer.request->error = error_of(transfer, static_cast<int>(failed));
+    return leave_over(transfer);
+  }
+  if (!moved && transfer.alone) return take_from_back(transfer, stage);
+  transfer.waits_until = 0;
+  return moved ? Step::moved : Step::waits;
+}
+
+// The other side does nothing.
+Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
+  const bool waits = transfer.unasked || !crowded_;  // who sends unasked is at it just now, if it ever is
+  const std::int64_t now = platform::Native::now();
+  if (transfer.waits_until == 0) transfer.waits_until = waits ? now + patience : now;
+  if (now < transfer.waits_until) return Step::moved;  // so that nobody sleeps meanwhile
+  const Split::Chunk chunk = stage.split.claim(transfer.bytes, split_chunk, false);
+  if (chunk.bytes == 0) return Step::waits;  // it has the rest in hand
+  const bool reads = transfer.role == Transfer::Role::unpacker;
+  const int error = move_bytes(reads ? Direction::read : Direction::write, transfer.process, transfer.run + chunk.at,
+                               transfer.remote_address + chunk.at, chunk.bytes);
+  if (error != 0) stage.split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
+  if (reads) {
+    transfer.position += chunk.bytes;
+    transfer.taken = true;
+  } else {
+    chunks_.fetch_add(1, std::memory_order_release);
+    stage.split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel);
+    core_.route().wake(transfer.peer);
+  }
+  return Step::moved;
+}
+
+}  // namespace heddle::message

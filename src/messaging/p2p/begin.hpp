@@ -1,0 +1,98 @@
+// How a message begins, from the arguments of the call to the VNI: all in one piece, for the calls that are the way of every
+// message. The rest of the library calls the functions of p2p.hpp that are made of these.
+#pragma once
+
+#include "base/instruments/cells.hpp"
+#include "launch/rank/rank.hpp"
+#include "messaging/engine/vni.hpp"
+#include "messaging/message/core.hpp"
+#include "messaging/message/request_cache.hpp"
+#include "messaging/p2p/requests.hpp"
+#include "objects/datatype/datatype.hpp"
+
+namespace heddle::p2p {
+
+using Try = bool (engine::Vni::*)(const message::SendArgs&);
+
+inline std::uint64_t context_of(const Comm& comm, Plane plane) {
+  return comm.context | static_cast<std::uint64_t>(plane);
+}
+
+// A request of an operation that has not been started.
+[[gnu::always_inline]] inline Request& describe(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                                const Datatype& datatype, int source, int tag) {
+  engine::Vni& vni = vni_of(comm, plane, source, tag);  // which may have to be made, and find no memory
+  Request& request = message::take_request();
+  request.comm = &comm;
+  request.vni = &vni;
+  request.context = context_of(comm, plane);
+  request.buffer = const_cast<void*>(buffer);
+  request.count = count;
+  request.datatype = &datatype;
+  request.capacity = packed_size(datatype, count);
+  request.source = source;
+  request.tag = tag;
+  retain(datatype);
+  return request;
+}
+
+// What the program does with a communicator; what collectives do with it is theirs to count.
+[[gnu::always_inline]] inline void count_use(Comm& comm, Plane plane, instruments::Count what) {
+  if (instruments::counting() && plane == Plane::user) [[unlikely]]
+    instruments::count(comm.counters, what);
+}
+
+// Whether the message left without needing a request.
+template <Try attempt>
+[[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                                const Datatype& datatype, int peer, int tag, message::Mode mode) {
+  const int to = comm.world_rank(peer);
+  if (mode == message::Mode::synchronous || to == comm.owner->world_rank) return false;
+  const message::SendArgs args{{lln::MessageKind::eager, comm.rank, tag, context_of(comm, plane)},
+                               to,
+                               buffer,
+                               count,
+                               datatype,
+                               packed_size(datatype, count)};
+  return (vni_of(comm, plane, comm.rank, tag).*attempt)(args);
+}
+
+template <Try attempt, void (engine::Vni::*start)(Request&)>
+[[gnu::always_inline]] inline Request& begin_send(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
+                                                  const Datatype& datatype, int peer, int tag, message::Mode mode,
+                                                  Owner owner) {
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return null_request(false);
+  count_use(comm, plane, instruments::Count::sends);
+  if (send_at_once<attempt>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+    return *comm.owner->sent;
+  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  if (owner != Owner::program) request.owner = owner;
+  (request.vni->*start)(request);
+  return request;
+}
+
+// A nonblocking send of the program's, which goes on to something else: with deferred submission
+// (base/progress/idle_cores.hpp) an idle core may inject the message, and the request is done when it has.
+[[gnu::always_inline]] inline Request& begin_isend(Comm& comm, const void* buffer, MPI_Count count,
+                                                   const Datatype& datatype, int peer, int tag,
+                                                   message::Mode mode = message::Mode::standard,
+                                                   Owner owner = Owner::program) {
+  return begin_send<&engine::Vni::try_isend, &engine::Vni::start_isend>(comm, Plane::user, buffer, count, datatype,
+                                                                        peer, tag, mode, owner);
+}
+
+[[gnu::always_inline]] inline Request& begin_recv(Comm& comm, Plane plane, void* buffer, MPI_Count count,
+                                                  const Datatype& datatype, int peer, int tag,
+                                                  Owner owner = Owner::program) {
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return null_request(true);
+  count_use(comm, plane, instruments::Count::receives);
+  Request& request = describe(comm, plane, buffer, count, datatype, peer, tag);
+  request.receives = true;
+  if (owner != Owner::program) request.owner = owner;
+  request.vni->start_recv(request);
+  return request;
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,260 @@
+#include "messaging/p2p/p2p.hpp"
+
+#include <mpi-ext.h>
+
+#include <algorithm>
+#include <new>
+
+#include "launch/rank/rank.hpp"
+#include "messaging/engine/asked_models.hpp"
+#include "messaging/engine/engine.hpp"
+#include "messaging/engine/vni.hpp"
+#include "messaging/message/request_cache.hpp"
+#include "messaging/p2p/begin.hpp"
+#include "messaging/p2p/requests.hpp"
+#include "objects/object/faults.hpp"
+#include "objects/object/group.hpp"
+#include "objects/object/status.hpp"
+
+namespace heddle::p2p {
+
+using instruments::Count;
+
+namespace {
+
+engine::Vni& protector(Rank& rank, const Request& request) {
+  return request.vni != nullptr ? *request.vni : rank.engine->vni(0);
+}
+
+}  // namespace
+
+// What a communication with MPI_PROC_NULL completes with at once (MPI 5.0, section 3.10).
+Request& null_request(bool receive) {
+  Request& request = message::take_request();
+  request.source = MPI_PROC_NULL;
+  request.receives = receive;
+  request.tag = MPI_ANY_TAG;
+  request.done.store(1, std::memory_order_relaxed);
+  return request;
+}
+
+Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+                      int tag, message::Mode mode) {
+  Request& request = describe(comm, plane, buffer, count, datatype, comm.rank, tag);
+  request.peer = comm.world_rank(peer);
+  request.mode = static_cast<std::uint32_t>(mode);
+  request.order = node::nowhere;
+  return request;
+}
+
+Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+                      int tag) {
+  Request& request = describe(comm, plane, buffer, count, datatype, peer, tag);
+  request.receives = true;
+  return request;
+}
+
+Error send(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
+           message::Mode mode) {
+  if (peer == MPI_PROC_NULL) [[unlikely]]
+    return success;
+  count_use(comm, plane, Count::sends);
+  if (send_at_once<&engine::Vni::try_send>(comm, plane, buffer, count, datatype, peer, tag, mode)) [[likely]]
+    return success;
+  Request& request = send_request(comm, plane, buffer, count, datatype, peer, tag, mode);
+  request.vni->start_send(request);
+  Error error = wait(request);
+  if (error) [[unlikely]]
+    error = explain(request);
+  give_back(request);
+  return error;
+}
+
+Error recv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag,
+           MPI_Status* status) {
+  Request& request = begin_recv(comm, plane, buffer, count, datatype, peer, tag);
+  Error error = wait(request);
+  if (error) [[unlikely]] {
+    error = wait_to_the_end(request);
+    if (error) error = explain(request);
+  }
+  if (status != nullptr) set_status(*status, request.source, request.tag, static_cast<MPI_Count>(request.bytes));
+  give_back(request);
+  return error;
+}
+
+Error explain(const Request& request) {
+  switch (request.error) {
+    case MPI_ERR_TRUNCATE:
+      return fail(MPI_ERR_TRUNCATE,
+                  "message of %zu bytes from rank %d with tag %d does not fit: the receive has room for %zu",
+                  static_cast<std::size_t>(request.order), request.source, request.tag, request.capacity);
+    case MPI_ERR_NO_MEM:
+      return request.receives
+                 ? fail(
+                       MPI_ERR_NO_MEM,
+                       "no memory left for a long message from rank %d with tag %d: not in this process, or not in the "
+                       "job's shared segment (do windows take it all?)",
+                       request.source, request.tag)
+                 : fail(MPI_ERR_NO_MEM,
+                        "no memory left for a message of %zu bytes with tag %d: not in this process, or not in the "
+                        "job's "
+                        "shared segment for a first message to its receiver (do windows take it all?)",
+                        request.capacity, request.tag);
+    case MPIX_ERR_PROC_FAILED:
+    case MPIX_ERR_PROC_FAILED_PENDING:
+    case MPIX_ERR_REVOKED:
+      return describe_fault(request.error);
+    case MPI_ERR_OTHER:
+      return fail(MPI_ERR_OTHER, "the memory of the other process could not be read or written");
+    default:
+      return Error(request.error);
+  }
+}
+
+Request& isend(Comm& comm, Plane plane, const void* buffer, MPI_Count count, const Datatype& datatype, int peer,
+               int tag, message::Mode mode) {
+  return begin_send<&engine::Vni::try_send, &engine::Vni::start_send>(comm, plane, buffer, count, datatype, peer, tag,
+                                                                      mode, Owner::library);
+}
+
+Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag) {
+  return begin_recv(comm, plane, buffer, count, datatype, peer, tag, Owner::library);
+}
+
+// A send's error of this class says that it has not left. A receive's may also say that its message could not be moved.
+Request& begun(Request& request) {
+  const bool done = request.done.load(std::memory_order_acquire) != 0;
+  if (!done || request.error != MPI_ERR_NO_MEM || (request.receives && request.order != 0)) [[likely]]
+    return request;
+  give_back(request);
+  throw std::bad_alloc();
+}
+
+Error wait(Request& request) {
+  if (request.done.load(std::memory_order_acquire) == 0) {
+    Request* const requests[] = {&request};
+    current_rank().engine->wait(requests, 1, false);
+  }
+  return Error(request.error);
+}
+
+namespace {
+
+// `error` of a request says something about its end only once it is done.
+bool goes_on(Request& request, bool at_its_end) {
+  const bool is_done = request.done.load(std::memory_order_acquire) == 1;
+  if (is_done && request.error != MPIX_ERR_PROC_FAILED_PENDING) return false;
+  return protector(current_rank(), request).settle(request, at_its_end);
+}
+
+}  // namespace
+
+bool is_pending(Request& request) { return goes_on(request, false); }
+bool goes_on_at_its_end(Request& receive) { return goes_on(receive, true); }
+
+Error wait_to_the_end(Request& receive) {
+  do {
+    (void)wait(receive);
+  } while (goes_on_at_its_end(receive));
+  return Error(receive.error);
+}
+
+Error wait_all(Request* const* requests, std::size_t n) {
+  current_rank().engine->wait(requests, n, false);
+  for (std::size_t i = 0; i < n; ++i)
+    if (requests[i]->error != MPI_SUCCESS) return Error(requests[i]->error);
+  return success;
+}
+
+bool test(Request& request) {
+  return request.done.load(std::memory_order_acquire) != 0 || current_rank().engine->test(request);
+}
+
+Error end(Request& request) {
+  Rank& rank = current_rank();
+  if (&request == rank.sent) return success;
+  if (request.done.load(std::memory_order_acquire) == 1 || protector(rank, request).disown(request))
+    return message::give_back_done(request);
+  return success;
+}
+
+void give_back(Request& request) { (void)end(request); }
+
+void give_back_unstarted(Request& request) {
+  if (request.datatype != nullptr) release(*request.datatype);
+  (void)message::give_back_done(request);
+}
+
+Request& take_request(const RequestType& type) {
+  Request& request = message::take_request();
+  request.type = &type;
+  return request;
+}
+
+void complete(Request& request) { (void)protector(current_rank(), request).complete(request); }
+
+engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
+  Rank& rank = *comm.owner;
+  if (rank.faults) {
+    rank.faults->meet(comm);
+    if (comm.faults.load(std::memory_order_acquire)->is_revoked()) return rank.engine->revoked_vni();
+  }
+  const auto [first, vnis] = engine::vnis_of_model(rank, comm.asked_model());
+  std::uint64_t turn = comm.context / contexts_apart;
+  const bool spread = comm.has_promised(promises) && vnis > 1;
+  if (spread && plane == Plane::user) {
+    if (comm.has_promised(promise_no_any_tag)) turn += static_cast<std::uint64_t>(tag);
+    if (comm.has_promised(promise_no_any_source)) turn += static_cast<std::uint64_t>(source);
+  }
+  engine::Vni& vni = rank.engine->vni(first + static_cast<int>(turn % static_cast<std::uint64_t>(vnis)));
+  if (!spread) comm.vni.store(&vni, std::memory_order_seq_cst);
+  // Whoever revokes it takes the VNI away after it has said so: one of the two sees the other.
+  if (rank.faults && comm.faults.load(std::memory_order_acquire)->is_revoked()) comm.vni.store(nullptr);
+  return vni;
+}
+
+bool progress(Rank& rank, const Request* needed) { return rank.engine->progress(needed); }
+
+void tested_in_vain(Rank& rank, bool moved) { rank.engine->tested_in_vain(moved); }
+
+void poll_once(Rank& rank) { rank.engine->poll_once(); }
+
+node::Heap& shared_memory(Rank& rank) { return rank.node->heap(); }
+
+bool is_on_one_node(const Comm& comm) {
+  const node::Place& place = comm.owner->node->place();
+  if (place.is_alone()) return true;
+  for (int r = 0; r < comm.remote_size; ++r)
+    if (!place.is_local(comm.world_rank(r))) return false;
+  return true;
+}
+
+void wait_until(Rank& rank, bool (*holds)(const void*), const void* what, const boot::Wait& wait) {
+  rank.engine->wait_until(holds, what, wait);
+}
+
+void notify(Rank& rank, int world_rank) { rank.engine->notify(world_rank); }
+
+bool cancel(Request& request) { return protector(current_rank(), request).cancel(request); }
+
+void send_deferred(const Comm& comm) {
+  comm.owner->engine->send_deferred([&comm](int peer) {
+    const auto has_member = [peer](const Group* group) {
+      if (group == nullptr) return false;
+      const auto& ranks = group->world_ranks;
+      return ranks.empty() ? peer < group->size : std::find(ranks.begin(), ranks.end(), peer) != ranks.end();
+    };
+    return has_member(comm.local_group) || has_member(comm.remote_group);
+  });
+}
+
+void begin_serving(Rank& rank) { rank.engine->begin_serving(); }
+void end_serving(Rank& rank) { rank.engine->end_serving(); }
+
+void start_polling(Rank& rank, progress::Pollable& work) {
+  rank.pollables->add(work);
+  rank.engine->notify(rank.world_rank);  // whoever sleeps for this rank has not seen it
+}
+
+}  // namespace heddle::p2p

@@ -1,0 +1,146 @@
+// MPI_Probe, MPI_Mprobe and the receives of matched messages (MPI 5.0, section 3.8).
+#include <new>
+
+#include "base/instruments/cells.hpp"
+#include "launch/rank/rank.hpp"
+#include "messaging/engine/blocked.hpp"
+#include "messaging/engine/engine.hpp"
+#include "messaging/p2p/requests.hpp"
+#include "objects/binding/impl.hpp"
+#include "objects/object/faults.hpp"
+#include "objects/object/message.hpp"
+#include "objects/object/resolve.hpp"
+#include "objects/object/status.hpp"
+
+namespace heddle {
+
+Message* object(MPI_Message handle) {
+  const auto value = reinterpret_cast<std::uintptr_t>(handle);
+  return value >= arena::first_user_handle ? live_object<Message>(value) : nullptr;
+}
+
+namespace {
+
+message::Unexpected* look(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found) {
+  const bool moved = p2p::progress(*comm.owner, nullptr);
+  message::Unexpected* const message = vni.probe(comm.context, source, tag, take, found);
+  if (message == nullptr) p2p::tested_in_vain(*comm.owner, moved);
+  return message;
+}
+
+// Null: it need not come, and `why`.
+message::Unexpected* wait_probe(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found,
+                                Error& why) {
+  message::Unexpected* content = nullptr;
+  const auto holds = [&] {
+    if (content == nullptr) content = vni.probe(comm.context, source, tag, take, found);  // asked again later
+    if (content == nullptr) why = fault_of(comm, source);
+    return content != nullptr || why;
+  };
+  vni.begin_probing();
+  p2p::wait_until(*comm.owner, engine::wait_on(comm, boot::Awaited::probed, source, tag), holds);
+  vni.end_probing();
+  return content;
+}
+
+// Looks once, or until a message is there; `there` if one is. MPI_PROC_NULL always has one, which is nothing.
+Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message, MPI_Status* status, bool& there) {
+  there = false;
+  MPI_Status ignored;
+  MPI_Status& out = status != MPI_STATUS_IGNORE ? *status : ignored;
+  if (source == MPI_PROC_NULL) {
+    set_proc_null_status(out);
+    if (message != nullptr) *message = MPI_MESSAGE_NO_PROC;
+    there = true;
+    return success;
+  }
+  const bool take = message != nullptr;
+  engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
+  engine::Probed found;
+  // What has been taken must not be lost for want of memory: the object that holds it is there before.
+  if (take && !blocking && look(comm, vni, source, tag, false, found) == nullptr) return fault_of(comm, source);
+  Error why;
+  Message* const made = take ? make_object<Message>(comm) : nullptr;
+  message::Unexpected* content =
+      blocking ? wait_probe(comm, vni, source, tag, take, found, why) : look(comm, vni, source, tag, take, found);
+  there = content != nullptr;
+  if (there) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
+  if (!there) {  // by now, if another thread has it
+    if (take) retire(*made);
+    return blocking ? why : fault_of(comm, source);
+  }
+  if (!take) return success;
+  retain(comm);  // the program may free it before it receives
+  made->source = found.source;
+  made->tag = found.tag;
+  made->vni = &vni;
+  made->content = content;
+  *message = handle_of<MPI_Message>(*made);
+  return success;
+}
+
+Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* handle) {
+  if (*handle == MPI_MESSAGE_NO_PROC) {
+    *handle = MPI_MESSAGE_NULL;
+    return p2p::null_request(true);
+  }
+  Message& message = *object(*handle);
+  Comm& comm = *message.comm;
+  message::Unexpected& content = *message.content;
+  Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, message.source, message.tag);
+  request.vni = message.vni;  // its sender answers there, whatever has become of the communicator
+  try {
+    request.vni->start_matched_recv(request, content);
+  } catch (const std::bad_alloc&) {
+    p2p::give_back_unstarted(request);
+    throw;  // the message is there still
+  }
+  retire(message);  // the handle is used up
+  *handle = MPI_MESSAGE_NULL;
+  instruments::count(comm.counters, instruments::Count::receives);
+  release(comm);
+  return request;
+}
+
+}  // namespace
+
+namespace mpi {
+
+Error Iprobe(int source, int tag, Comm& comm, int* flag, MPI_Status* status) {
+  bool there = false;
+  const Error error = probe(comm, source, tag, false, nullptr, status, there);
+  *flag = there;
+  return error;
+}
+Error Probe(int source, int tag, Comm& comm, MPI_Status* status) {
+  bool there = false;
+  return probe(comm, source, tag, true, nullptr, status, there);
+}
+Error Improbe(int source, int tag, Comm& comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  bool there = false;
+  const Error error = probe(comm, source, tag, false, message, status, there);
+  *flag = there;
+  if (!there) *message = MPI_MESSAGE_NULL;
+  return error;
+}
+Error Mprobe(int source, int tag, Comm& comm, MPI_Message* message, MPI_Status* status) {
+  bool there = false;
+  return probe(comm, source, tag, true, message, status, there);
+}
+
+Error Imrecv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* message, MPI_Request* request) {
+  *request = handle_of<MPI_Request>(matched_recv(buf, count, datatype, message));
+  return success;
+}
+Error Mrecv(void* buf, MPI_Count count, const Datatype& datatype, MPI_Message* message, MPI_Status* status) {
+  Request& request = matched_recv(buf, count, datatype, message);
+  Error error = p2p::wait(request);
+  if (error) error = p2p::explain(request);
+  if (status != MPI_STATUS_IGNORE)
+    set_status(*status, request.source, request.tag, static_cast<MPI_Count>(request.bytes));
+  p2p::give_back(request);
+  return error;
+}
+
+}  // namespace mpi
+}  // namespace heddle

@@ -1,0 +1,111 @@
+#include "messaging/partitioned/operation.hpp"
+
+#include <cstdio>
+#include <mutex>
+#include <new>
+
+#include "launch/boot/join.hpp"
+#include "launch/rank/rank.hpp"
+#include "messaging/p2p/requests.hpp"
+
+namespace heddle::partitioned {
+
+void GiveRequestBack::operator()(Request* request) const {
+  request->type = nullptr;  // what it would destroy is not there
+  p2p::give_back_unstarted(*request);
+}
+
+bool Letter::poll() {
+  if (message->done.load(std::memory_order_acquire) == 0) return false;
+  p2p::give_back(*message);
+  delete this;
+  return true;
+}
+
+void Letter::leave(std::unique_ptr<Letter> letter, Rank& rank) {
+  Letter& left = *letter.release();
+  if (!left.poll()) p2p::start_polling(rank, left);
+}
+
+Operation::Operation(const Arguments& args, Request& request)
+    : comm_(args.comm),
+      request_(request),
+      buffer_(args.buffer),
+      partitions_(args.partitions),
+      count_(args.count),
+      datatype_(args.datatype),
+      peer_(args.peer),
+      tag_(args.tag) {
+  retain(comm_);
+  request_.comm = &comm_;
+  request_.context = comm_.context;
+  request_.source = request_.peer = peer_;
+  request_.tag = tag_;
+  request_.persistent = true;
+  request_.state = this;
+}
+
+Operation::~Operation() { release(comm_); }
+
+void Operation::begin_round() {
+  error_ = MPI_SUCCESS;
+  shortage_ = {};
+  request_.done.store(0, std::memory_order_relaxed);
+}
+
+bool Operation::poll() {
+  try {
+    if (!advance()) return false;
+  } catch (const std::bad_alloc&) {
+    if (!shortage_.bear()) end_job();
+    throw;
+  }
+  p2p::complete(request_);
+  return true;
+}
+
+// The other side has begun, and there is nobody to tell it.
+void Operation::end_job() const {
+  const Rank& rank = *comm_.owner;
+  const std::lock_guard guard(comm_.mutex);
+  char text[400];
+  std::snprintf(
+      text, sizeof text,
+      "rank %d of %d has had no memory for the partitioned receive from rank %d with tag %d on %s for %d seconds\n"
+      "  Start fewer ranks, or raise the limit (ulimit -v, the container's)\n",
+      rank.rank_shown(), rank.world_size, peer_, tag_, comm_.name.empty() ? "a communicator" : comm_.name.c_str(),
+      progress::Shortage::seconds);
+  boot::abort(rank.job.get(), MPI_ERR_NO_MEM, text);
+}
+
+void Operation::launch() {
+  Rank& rank = *comm_.owner;
+  bool over = false;
+  try {
+    over = poll();
+  } catch (const std::bad_alloc&) {  // progress may have better luck
+  }
+  if (!over) p2p::start_polling(rank, *this);
+}
+
+void Operation::note(int error) {
+  if (error_ == MPI_SUCCESS) error_ = error;
+}
+
+void Operation::collect(Request& message) {
+  note(message.error);
+  p2p::give_back(message);
+}
+
+Error Operation::error() const {
+  if (error_ == MPI_SUCCESS) return success;
+  const char* why = error_ == MPI_ERR_TRUNCATE ? ": sender and receiver do not agree on the size of the whole" : "";
+  return comm_.handle != 0 ? fail_on(comm_, error_, "a partition's message failed%s", why)
+                           : fail(error_, "a partition's message failed%s", why);
+}
+
+std::byte* Operation::element(MPI_Count index) const {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::intptr_t>(buffer_) + index * datatype_->extent);
+}
+
+}  // namespace heddle::partitioned

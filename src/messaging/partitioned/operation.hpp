@@ -1,0 +1,128 @@
+// Partitioned communication (MPI 5.0, chapter 4): a persistent message whose parts are sent as they become ready, by any
+// thread, and may be used as they arrive. Here: what its two sides have in common.
+//
+// The sides are matched once, in the order of their init calls: the sender introduces itself with a message of the
+// program's tag on the partitioned plane, which tells how it partitions and which tags its data have. From then on each
+// of the sender's partitions is a message of its own, whatever the receiver's partitions are; one of those has arrived
+// when all messages that overlap it have. So neither side ever waits for an answer of the other.
+//
+// Progress looks at an operation (poll) from one thread at a time; Pready and Parrived come from any.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/progress/pollables.hpp"
+#include "base/progress/shortage.hpp"
+#include "messaging/p2p/p2p.hpp"
+#include "objects/datatype/reference.hpp"
+#include "objects/object/comm.hpp"
+#include "objects/object/error.hpp"
+#include "objects/object/request.hpp"
+
+namespace heddle::partitioned {
+
+struct Introduction {
+  std::uint32_t first_tag;  // partition i has partition_tag(first_tag + i)
+  std::int32_t partitions;
+  std::uint64_t bytes;  // of one partition
+};
+
+// The message that introduces a sender, on either side. Either side may end before it has left or come, and then it lives until that
+// happens: it takes part in matching whatever becomes of its operation.
+struct Letter final : progress::Pollable {
+  Introduction content{};
+  Request* message = nullptr;
+
+  // Also ends it, when the message is done.
+  bool poll() override;
+  // The operation needs it no longer.
+  static void leave(std::unique_ptr<Letter> letter, Rank& rank);
+};
+
+// What an init call was given.
+struct Arguments {
+  void* buffer;
+  int partitions;
+  MPI_Count count;  // of one partition
+  const Datatype& datatype;
+  int peer;  // or MPI_PROC_NULL
+  int tag;
+  Comm& comm;
+};
+
+// The request of an operation that may not come into being.
+struct GiveRequestBack {
+  void operator()(Request* request) const;
+};
+using TakenRequest = std::unique_ptr<Request, GiveRequestBack>;
+
+class Operation : public progress::Pollable {
+ public:
+  // What an init call makes of its arguments, and whose request it returns. Throws std::bad_alloc.
+  template <class Side>
+  static Request& make(const Arguments& args) {
+    TakenRequest request(&p2p::take_request(Side::type));
+    (void)new Side(args, *request);  // the request's
+    return *request.release();
+  }
+
+  Operation(const Arguments& args, Request& request);
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  Request& request() const { return request_; }
+  int partitions() const { return partitions_; }
+
+  // Begins a round. Nothing of the round before is under way.
+  virtual void start() = 0;
+
+  bool poll() final;
+  // Of the round that is over: that of its first message that failed.
+  Error error() const;
+
+  virtual ~Operation();
+
+ protected:
+  // Goes as far as it can without waiting; true when the round is over. One thread at a time. Throws std::bad_alloc, and can be
+  // called again then.
+  virtual bool advance() = 0;
+
+  void begin_round();
+  // Advances now, and whenever somebody makes progress until the round is over. The last that the caller does: the
+  // operation may be gone when this returns.
+  void launch();
+  // Keeps the first error of the round.
+  void note(int error);
+  // Notes the error of a message that is done, and ends its request.
+  void collect(Request& message);
+
+  std::byte* element(MPI_Count index) const;  // of the buffer
+  std::size_t partition_bytes() const { return packed_size(*datatype_, count_); }
+  std::size_t bytes() const { return partition_bytes() * static_cast<std::size_t>(partitions_); }
+  Comm& comm() const { return comm_; }
+  const Datatype& datatype() const { return *datatype_; }
+  MPI_Count count() const { return count_; }
+  int peer() const { return peer_; }
+  int tag() const { return tag_; }
+
+ private:
+  [[noreturn]] void end_job() const;
+
+  Comm& comm_;  // a reference
+  Request& request_;
+  void* buffer_;
+  int partitions_;
+  MPI_Count count_;
+  datatype::Reference datatype_;
+  int peer_;
+  int tag_;
+  int error_ = MPI_SUCCESS;  // the first of this round
+  progress::Shortage shortage_;
+};
+
+}  // namespace heddle::partitioned

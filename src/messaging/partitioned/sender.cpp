@@ -1,0 +1,99 @@
+#include "messaging/partitioned/sender.hpp"
+
+#include <sched.h>
+
+#include <new>
+
+#include "launch/rank/rank.hpp"
+#include "messaging/p2p/p2p.hpp"
+#include "objects/object/tags.hpp"
+
+namespace heddle::partitioned {
+
+namespace {
+
+void introduce(const Introduction& content, Comm& comm, int peer, int tag) {
+  auto letter = std::make_unique<Letter>();
+  letter->content = content;
+  letter->message = &p2p::begun(p2p::isend(comm, Plane::partitioned, &letter->content, sizeof content,
+                                           *predefined_datatype(MPI_BYTE), peer, tag));
+  Letter::leave(std::move(letter), *comm.owner);
+}
+
+}  // namespace
+
+constinit const RequestType Sender::type{
+    .name = "partitioned send",
+    .start = [](Request& request) { return static_cast<Sender*>(request.state)->start(), success; },
+    .cancel = [](Request&) { return fail(MPI_ERR_REQUEST, "a partitioned send cannot be cancelled"); },
+    .finish = [](Request& request, MPI_Status&) { return static_cast<Sender*>(request.state)->error(); },
+    .destroy =
+        [](Request& request) {
+          delete static_cast<Sender*>(request.state);
+          return success;
+        },
+    .awaited = boot::Awaited::partitions,
+};
+
+Sender::Sender(const Arguments& args, Request& request)
+    : Operation(args, request),
+      slots_(new Slot[static_cast<std::size_t>(args.partitions)]),
+      first_tag_(args.comm.owner->partitions_made.fetch_add(static_cast<std::uint32_t>(args.partitions),
+                                                            std::memory_order_relaxed)) {
+  introduce({first_tag_, partitions(), partition_bytes()}, comm(), peer(), tag());
+}
+
+void Sender::start() {
+  begin_round();
+  for (int i = 0; i < partitions(); ++i)
+    slots_[static_cast<std::size_t>(i)].marked.store(false, std::memory_order_relaxed);
+  unmarked_.store(partitions(), std::memory_order_relaxed);
+  waiting_ = 0;
+  if (partitions() == 0) launch();
+}
+
+Error Sender::ready(int low, int high) {
+  for (int i = low; i <= high; ++i)
+    if (Error e = mark(i)) return e;
+  return success;
+}
+
+Error Sender::mark(int partition) {
+  Slot& slot = slots_[static_cast<std::size_t>(partition)];
+  if (slot.marked.exchange(true, std::memory_order_relaxed))
+    return fail(MPI_ERR_ARG, "partition %d is already marked ready", partition);
+  try {
+    slot.message = &send(partition);
+  } catch (const std::bad_alloc&) {
+    slot.marked.store(false, std::memory_order_relaxed);
+    throw;
+  }
+  // Releases the slot to, and for the last one acquires all slots from, the other threads.
+  if (unmarked_.fetch_sub(1, std::memory_order_acq_rel) == 1) launch();
+  return success;
+}
+
+// Where there is no memory for it, it is tried again for a while: earlier partitions of the call have left.
+Request& Sender::send(int partition) const {
+  for (progress::Shortage shortage;;) {
+    try {
+      return p2p::begun(p2p::isend(comm(), Plane::partitioned, element(partition * count()), count(), datatype(),
+                                   peer(), partition_tag(first_tag_ + static_cast<std::uint32_t>(partition))));
+    } catch (const std::bad_alloc&) {
+      if (!shortage.bear()) throw;
+      p2p::poll_once(*comm().owner);
+      sched_yield();  // somebody else may free some
+    }
+  }
+}
+
+bool Sender::advance() {
+  for (; waiting_ < partitions(); ++waiting_) {
+    Request& message = *slots_[static_cast<std::size_t>(waiting_)].message;
+    if (message.done.load(std::memory_order_acquire) == 0) return false;
+    collect(message);
+  }
+  return true;
+}
+
+}  // namespace heddle::partitioned

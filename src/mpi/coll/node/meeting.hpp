@@ -1,0 +1,58 @@
+// The frame of a large blocking collective in which members reach into each other's buffers: in a first meeting everyone says where its
+// buffers are, in a second that it is done with those of the others.
+#pragma once
+
+#include <new>
+#include <type_traits>
+
+#include "mpi/coll/node/region.hpp"
+
+namespace heddle::coll {
+
+// Each member brings a T, which the others read in its slot.
+template <class T>
+class Meeting {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= Region::small_slot);
+
+ public:
+  Meeting(Region& region, const Signature& signature) : region_(region), signature_(signature) {}
+
+  // Everyone comes. False: the members do not agree what they are here for.
+  bool begin(const T& mine) {
+    round_ = region_.enter();
+    new (slot(region_.members().rank)) T(mine);
+    return all_come(round_);
+  }
+  // What that member has brought; until end() or part().
+  T& of(int member) const { return *std::launder(reinterpret_cast<T*>(slot(member))); }
+  // Everyone is done with everyone's buffers.
+  void meet_again() {
+    last_ = region_.enter();
+    (void)all_come(last_);  // who agreed at the beginning is in the same operation still
+  }
+  void end() {
+    region_.all_seen_in(last_);
+    region_.finish(last_);
+  }
+  // Instead of the two: nobody has reached into anybody's buffers.
+  void part() {
+    region_.all_seen_in(round_);
+    region_.finish(round_);
+  }
+
+ private:
+  std::byte* slot(int member) const { return region_.slot(round_, member, sizeof(T)); }
+  bool all_come(Round e) {
+    if (!region_.arrive(e, signature_)) return region_.await_open(e, signature_.kind);
+    const bool agreed = region_.agreed();
+    region_.open(e, agreed ? signature_.kind : Signature::none);
+    return agreed;
+  }
+
+  Region& region_;
+  const Signature& signature_;
+  Round round_ = 0;
+  Round last_ = 0;
+};
+
+}  // namespace heddle::coll

@@ -1,0 +1,14 @@
+// What MPI_Comm_spawn and MPI_Comm_spawn_multiple say of a program to start, as mpiexec is asked for it.
+#pragma once
+
+#include "launch/boot/spawn_request.hpp"
+#include "objects/object/error.hpp"
+#include "objects/object/info.hpp"
+
+namespace heddle::dpm {
+
+// `argv`: the arguments without the program, or MPI_ARGV_NULL. Of the reserved keys (MPI 5.0, section 11.8.4) these mean
+// something: host, wdir, path, soft and mpi_initial_errhandler. Fails if their values do not.
+Error describe_program(const char* command, char** argv, int maxprocs, const Info* info, boot::SpawnProgram& program);
+
+}  // namespace heddle::dpm

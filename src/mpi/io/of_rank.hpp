@@ -1,0 +1,34 @@
+// What file I/O keeps for a rank.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/threads/mutex.hpp"
+#include "mpi/io/representation.hpp"
+
+namespace heddle::io {
+
+class Executor;
+
+class OfRank {
+ public:
+  // Data representations that the program has registered.
+  void add(std::shared_ptr<const Representation> representation);
+  std::shared_ptr<const Representation> find(const std::string& name) const;
+
+  // That all open files of the rank share, as long as one of them uses it. Throws std::system_error if there can be
+  // none.
+  std::shared_ptr<Executor> executor();
+
+ private:
+  mutable threads::Mutex mutex_;
+  std::vector<std::shared_ptr<const Representation>> representations_;
+  std::weak_ptr<Executor> executor_;
+};
+
+// Of the calling rank.
+OfRank& of_rank();
+
+}  // namespace heddle::io

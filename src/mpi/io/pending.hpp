@@ -1,0 +1,34 @@
+// A nonblocking operation on a file: what its request holds, and progress looks at until it is done.
+#pragma once
+
+#include <memory>
+
+#include "base/progress/pollables.hpp"
+#include "mpi/io/operation.hpp"
+#include "objects/object/request.hpp"
+
+namespace heddle::io {
+
+class Pending : public progress::Pollable {
+ public:
+  explicit Pending(std::unique_ptr<Operation> operation);
+  virtual ~Pending() = default;
+
+  Operation& operation() const { return *operation_; }
+
+  // Gives it a request of its own, which ends its life.
+  static void attach(std::unique_ptr<Pending> pending, MPI_Request* handle);
+  // Goes as far as it can at once, so that its I/O begins before the program computes. From here on progress looks at it.
+  // Nobody else may.
+  void launch();
+  bool poll() final;
+
+ private:
+  // One attempt; true when all has been moved, or it has turned out that it cannot be.
+  virtual bool advance() = 0;
+
+  std::unique_ptr<Operation> operation_;
+  Request* request_ = nullptr;
+};
+
+}  // namespace heddle::io

@@ -1,0 +1,16 @@
+// The assert arguments of synchronization calls (MPI 5.0, section 12.5.5).
+#pragma once
+
+#include <mpi.h>
+
+#include "objects/object/error.hpp"
+
+namespace heddle::rma {
+
+// May this call be told `assert`? `known` are the assertions that it has.
+inline Error check_assertion(int assert, int known) {
+  if ((assert & ~known) == 0) return success;
+  return fail(MPI_ERR_ASSERT, "assert = %d has bits that mean nothing to this call, which knows %d", assert, known);
+}
+
+}  // namespace heddle::rma

@@ -1,0 +1,81 @@
+// Performance variables (MPI 5.0, section 15.3.7): the instruments' figures, each for all VNIs of the rank together and
+// for the VNI that carries a communicator, and what is known of a communicator itself.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/instruments/counters.hpp"
+#include "mpi/tool/handle_table.hpp"
+
+namespace heddle {
+struct Rank;
+}
+
+namespace heddle::tool {
+
+struct Pvar {
+  enum class Figure : std::uint8_t { count, time, ticks, largest, threads };
+  enum class Source : std::uint8_t { all_vnis, vni_of_comm, comm };
+
+  std::string name;
+  std::string description;
+  Figure figure;
+  Source source;
+  instruments::Count count{};  // if figure is count, or ticks that were counted
+  instruments::Time time{};    // if figure is time
+
+  int var_class() const;
+  bool in_seconds() const { return figure == Figure::time || figure == Figure::ticks; }
+  bool bound() const { return source != Source::all_vnis; }
+  // How many threads use a communicator is a state of things: there is nothing to start, write or reset.
+  bool continuous() const { return figure == Figure::threads; }
+};
+
+const std::vector<Pvar>& pvars();
+
+// A variable that a session looks at. Its value grows while it is started.
+class PvarHandle {
+ public:
+  PvarHandle(const Pvar& variable, MPI_Comm comm);
+  ~PvarHandle();
+  PvarHandle(const PvarHandle&) = delete;
+  PvarHandle& operator=(const PvarHandle&) = delete;
+
+  const Pvar& variable() const { return variable_; }
+
+  // Each is false if the communicator is no more.
+  bool start(Rank& rank);
+  bool stop(Rank& rank);
+  bool read(Rank& rank, void* buf);
+  bool write(Rank& rank, const void* buf);
+  // In one step: what is counted meanwhile is in this value or in the next.
+  bool read_and_reset(Rank& rank, void* buf);
+
+  // A high-water mark takes notice of what has been until now; before the mark is forgotten for another handle's sake.
+  void notice(Rank& rank);
+
+ private:
+  struct Value {
+    std::uint64_t number = 0;  // or
+    double seconds = 0;
+  };
+
+  bool look(Rank& rank, std::uint64_t& now) const;
+  void settle(std::uint64_t now);
+
+  const Pvar& variable_;
+  const MPI_Comm comm_;
+  bool started_ = false;
+  std::uint64_t since_ = 0;  // what the instruments said when it was started, or last settled
+  Value value_;
+};
+
+struct PvarSession {
+  HandleTable<PvarHandle, MPI_T_pvar_handle> handles;
+};
+
+}  // namespace heddle::tool

@@ -1,0 +1,15 @@
+// What the other ranks see of an endpoint: where they hang their channels and fluxes to it.
+#pragma once
+
+#include "base/node/heap.hpp"
+#include "base/platform/native.hpp"
+#include "base/sync/join_list.hpp"
+
+namespace heddle::lln::shm {
+
+struct alignas(platform::cache_line) Box {
+  sync::JoinList<platform::Native, node::Offset> inbound;  // channels to this rank
+  sync::JoinList<platform::Native, node::Offset> fluxes;
+};
+
+}  // namespace heddle::lln::shm

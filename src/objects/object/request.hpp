@@ -1,0 +1,90 @@
+// A request: an operation that may not be complete yet (MPI 5.0, section 3.7).
+//
+// One type serves every kind. What differs between kinds (start, cancel, give back) is behind `type`, so that
+// collectives, generalized and partitioned requests plug in from their own folders; the fast path of point-to-point
+// never calls through it.
+//
+// Life: taken from the calling thread's cache, active until `done`, read by wait or test, given back. A persistent one
+// alternates between inactive and active until it is freed. `done` is written last, with release, by whoever completes
+// the operation; until then every other field belongs to the library.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "launch/boot/wait_record.hpp"
+#include "objects/object/error.hpp"
+#include "objects/object/object.hpp"
+
+namespace heddle {
+
+struct Comm;
+struct Datatype;
+struct Request;
+struct Waiter;  // a sleeping thread (base/safety/waiter.hpp)
+namespace engine {
+class Vni;
+}
+
+// What a kind of request does beyond waiting for `done`. A null entry means that there is nothing to do.
+struct RequestType {
+  const char* name;
+  Error (*start)(Request&);                // persistent: begin the next round
+  Error (*cancel)(Request&);               // MPI_Cancel
+  Error (*finish)(Request&, MPI_Status&);  // called once by the wait or test that sees `done` (grequest's query)
+  Error (*destroy)(Request&);              // the kind's own state, before the request is given back; its error
+                                           // (a user's free function) is that of the call that ends the request
+  // What a thread that waits for it is told to wait for; its communicator is then the one of the request's context.
+  boot::Awaited awaited = boot::Awaited::unknown;
+};
+
+// Who looks after a request until it is done, and so who is woken then (Core::tell).
+enum class Owner : std::uint8_t {
+  program,  // a thread that blocks until it is done is its `waiter`
+  library,  // a part of something that polls it (base/progress/pollables.hpp): whoever sleeps for the rank is woken to poll that
+  nobody,  // MPI_Request_free while active: whoever completes it gives it back
+};
+
+struct Request final : Object {
+  static constexpr Kind object_kind = Kind::request;
+  Request() : Object(Kind::request) {}
+
+  // First line: completion, and what wait and test look at.
+  std::atomic<std::uint32_t> done{0};
+  bool persistent = false;
+  bool active = false;  // persistent only: started and not yet waited for
+  bool cancelled = false;
+  bool receives = false;  // a point-to-point receive: the status says source, tag and size
+  Owner owner = Owner::program;
+  int error = MPI_SUCCESS;
+  int source = MPI_ANY_SOURCE;  // receive: what to match, then what matched. A collective's: unused
+  int tag = MPI_ANY_TAG;
+  std::size_t bytes = 0;  // receive: what arrived
+  const RequestType* type = nullptr;
+  Waiter* waiter = nullptr;    // who sleeps until this is done; under the VNI's protection
+  engine::Vni* vni = nullptr;  // whose protection that is; null: the rank's first
+
+  // The operation.
+  Comm* comm = nullptr;  // no reference: only for the error handler, and may be freed meanwhile
+  std::uint64_t context = 0;
+  void* buffer = nullptr;
+  MPI_Count count = 0;
+  const Datatype* datatype = nullptr;  // a reference while active
+  std::size_t capacity = 0;            // bytes of the packed message: to send, or at most to receive
+  int peer = MPI_PROC_NULL;            // send: destination's world rank
+  std::uint32_t mode = 0;              // send: message::Mode
+
+  // Lists that point-to-point keeps it in: posted receives, backlog, pending rendezvous.
+  Request* next = nullptr;
+  Request* prev = nullptr;
+  Request* next_queue = nullptr;  // posted receives: messaging/message/queues.hpp
+  std::uint64_t order = 0;        // posted receives: age, to choose between an exact and a wildcard match;
+      // truncated: bytes of the message; 0: never posted, nor matched. Sends: messaging/message/claims.hpp; to another node: a name, or 0
+
+  void* state = nullptr;  // of the kind: schedule, rendezvous, generalized request
+};
+
+}  // namespace heddle

@@ -1,0 +1,33 @@
+// A session: a use of MPI of its own, beside or instead of the world model (MPI 5.0, section 11.3).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/threads/mutex.hpp"
+#include "launch/boot/process_set.hpp"
+#include "objects/object/errhandler.hpp"
+#include "objects/object/info.hpp"
+#include "objects/object/object.hpp"
+
+namespace heddle {
+
+namespace p2p {
+class SendBuffer;
+}
+
+struct Session final : Object {
+  static constexpr Kind object_kind = Kind::session;
+  Session() : Object(Kind::session) {}
+
+  ErrhandlerSlot errhandler;
+  InfoEntries hints;                        // what MPI_Session_get_info tells
+  int asked_model = 0;                      // of communicators that come from it (messaging/engine/asked_models.hpp)
+  std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Session_attach_buffer
+  // That the launcher has made, once somebody has asked for process sets.
+  threads::Mutex asking_for_sets;
+  std::optional<std::vector<boot::ProcessSet>> sets;
+};
+
+}  // namespace heddle

@@ -1,0 +1,68 @@
+// What HEDDLE_PROGRESS may say, and what is refused.
+#include "base/progress/setting.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace heddle::progress {
+namespace {
+
+std::string refusal(std::string_view text) {
+  Setting setting;
+  std::string why;
+  return parse_setting(text, setting, why) ? "" : why;
+}
+
+Setting parsed(std::string_view text) {
+  Setting setting;
+  std::string why;
+  EXPECT_TRUE(parse_setting(text, setting, why)) << why;
+  return setting;
+}
+
+TEST(Setting, NothingIsTheDefault) {
+  const Setting setting = parsed("");
+  EXPECT_EQ(setting.help, Help::by_default);
+  EXPECT_EQ(setting.deferral, Deferral::none);
+}
+
+TEST(Setting, HelpAlone) {
+  EXPECT_EQ(parsed("off").help, Help::off);
+  EXPECT_EQ(parsed("idle").help, Help::idle);
+  EXPECT_EQ(parsed("idle").deferral, Deferral::none);
+}
+
+TEST(Setting, DeferralByEitherPath) {
+  EXPECT_EQ(parsed("idle,defer=tasklet").deferral, Deferral::tasklet);
+  EXPECT_EQ(parsed("idle,defer=direct").deferral, Deferral::direct);
+  EXPECT_EQ(parsed("idle,defer=direct").from, deferred_bytes);
+  EXPECT_EQ(parsed("idle,defer=direct,from=0").from, 0U);
+  EXPECT_EQ(parsed("idle,from=512,defer=tasklet").from, 512U);
+}
+
+TEST(Setting, UnknownWords) {
+  EXPECT_EQ(refusal("busy"), "'busy' is neither idle nor off");
+  EXPECT_EQ(refusal("idle "), "'idle ' is neither idle nor off");
+  EXPECT_EQ(refusal("defer=direct"), "'defer=direct' is neither idle nor off");
+  EXPECT_EQ(refusal("idle,defer=later"), "defer=later is neither tasklet nor direct");
+  EXPECT_EQ(refusal("idle,now"), "'now' is none of defer=tasklet, defer=direct, from=BYTES");
+  EXPECT_EQ(refusal("idle,"), "'' is none of defer=tasklet, defer=direct, from=BYTES");
+  EXPECT_EQ(refusal("idle,defer=direct,"), "'' is none of defer=tasklet, defer=direct, from=BYTES");
+}
+
+TEST(Setting, BytesAreANumber) {
+  for (const std::string text : {"1k", "", "-1", "99999999999999999999"})
+    EXPECT_EQ(refusal("idle,defer=direct,from=" + text), "from=" + text + " is no number of bytes");
+}
+
+TEST(Setting, DeferralNeedsIdleCores) {
+  EXPECT_EQ(refusal("off,defer=direct"), "sends are deferred to idle cores, and off uses none");
+}
+
+TEST(Setting, ALengthNeedsDeferral) {
+  EXPECT_EQ(refusal("idle,from=100"), "from= is of deferred sends, and without defer= none is deferred");
+}
+
+}  // namespace
+}  // namespace heddle::progress

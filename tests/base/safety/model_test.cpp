@@ -1,0 +1,87 @@
+// What HEDDLE_MODEL may say, and what is refused.
+#include "base/safety/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace heddle::safety {
+namespace {
+
+std::string refusal(std::string_view text, Model model = {}) {
+  std::string why;
+  return parse_composition(text, model, why) ? "" : why;
+}
+
+TEST(Model, EveryPartCanBeNamed) {
+  Model model;
+  std::string why;
+  ASSERT_TRUE(parse_composition("wait=usc,vnis=4,submit=lockq,lock=hmcs3", model, why)) << why;
+  EXPECT_EQ(model.vnis, 4);
+  EXPECT_EQ(model.lock, Lock::hmcs3);
+  EXPECT_EQ(model.submission, Submission::lockq);
+  EXPECT_EQ(model.waiting, Waiting::usc);
+}
+
+TEST(Model, SplitNeedsItsLocks) {
+  EXPECT_EQ(refusal("submit=split,lock=ticket"), "");
+  EXPECT_EQ(refusal("submit=split,lock=none"), "submit=split needs two locks");
+}
+
+TEST(Model, WhatIsNotNamedStays) {
+  Model model;
+  model.vnis = 7;
+  model.lock = Lock::clh;
+  std::string why;
+  ASSERT_TRUE(parse_composition("wait=contend", model, why)) << why;
+  EXPECT_EQ(model.vnis, 7);
+  EXPECT_EQ(model.lock, Lock::clh);
+}
+
+TEST(Model, NamesAreThoseThatAreParsed) {
+  for (const std::string word : {"none", "reserved", "mutex", "futex", "tas", "ttas", "ticket", "clh", "mcs", "hmcs2",
+                                 "hmcs3", "cohort", "p-clh", "clhub", "hclhub"}) {
+    Model model;
+    std::string why;
+    ASSERT_TRUE(parse_composition("lock=" + word, model, why)) << why;
+    EXPECT_EQ(name_of(model.lock), word);
+  }
+}
+
+TEST(Model, ModelsWithoutALockBringTheirOwnWay) {
+  Model model;
+  std::string why;
+  ASSERT_TRUE(parse_composition("submit=offload", model, why)) << why;
+  EXPECT_EQ(model.lock, Lock::none);
+  EXPECT_EQ(model.waiting, Waiting::flag);
+  EXPECT_TRUE(is_safe(model));
+}
+
+TEST(Model, OnlyNoLockAtAllIsUnsafe) {
+  Model model;
+  EXPECT_TRUE(is_safe(model));
+  model.lock = Lock::none;
+  EXPECT_FALSE(is_safe(model));
+  model.submission = Submission::csync;
+  EXPECT_TRUE(is_safe(model));
+}
+
+TEST(Model, UnknownWordsAreRefusedWithThoseThatAreKnown) {
+  EXPECT_NE(refusal("lock=velcro").find("mcs"), std::string::npos);
+  EXPECT_NE(refusal("weave=tight").find("submit"), std::string::npos);
+  EXPECT_NE(refusal("mcs").find("part=choice"), std::string::npos);
+  for (const char* number : {"vnis=0", "vnis=65", "vnis=-1", "vnis=four", "vnis=", "vnis=4x"})
+    EXPECT_NE(refusal(number).find("1 to 64"), std::string::npos) << number;
+}
+
+TEST(Model, PartsThatCannotWorkTogetherAreRefused) {
+  EXPECT_NE(refusal("wait=flag").find("submit=offload"), std::string::npos);
+  EXPECT_NE(refusal("submit=offload,wait=usc").find("wait=flag"), std::string::npos);
+  EXPECT_NE(refusal("submit=csync,lock=mcs").find("lock=mcs"), std::string::npos);
+  EXPECT_NE(refusal("lock=mcs,wait=contend-low").find("two classes"), std::string::npos);
+  EXPECT_NE(refusal("submit=lockq,lock=none").find("lock"), std::string::npos);
+  EXPECT_EQ(refusal("lock=p-clh,wait=contend-low"), "");
+}
+
+}  // namespace
+}  // namespace heddle::safety
