@@ -9,7 +9,10 @@ DOCS = TREE / "docs"
 ADR = DOCS / "adr"
 STATUS = re.compile(r"^Status: (Accepted|Superseded by|Deprecated)(; amended by)?((?:,? ?\[\d{4}\]\([\w.-]+\))*)$", re.MULTILINE)
 LINKED = re.compile(r"\[(\d{4})\]\(([\w.-]+)\)")
-ROW = re.compile(r"^\| \[(\d{4})\]\(([\w.-]+)\) \| (.+) \| (.+) \|$", re.MULTILINE)
+ROW = re.compile(r"^- \[(\d{4})\]\(([\w.-]+)\) (.+?)(?: \((superseded|deprecated)\))?$", re.MULTILINE)
+SUBJECT = re.compile(r"^## (?!Former)(.+)\n\nToday: \[.+\]\(([\w./-]+)\)\n\n((?:- .*\n)+)", re.MULTILINE)
+MOST_WORDS = 60_000  # of all documents without the results of measurements
+MOST_WORDS_OF_A_SUBJECT = 1_500
 
 
 def listed(index):
@@ -34,6 +37,20 @@ class Indexes(unittest.TestCase):
         self.assertLessEqual(guides, listed(DOCS / "README.md"))
 
 
+class Sizes(unittest.TestCase):
+    def words(self, files):
+        return sum(len(f.read_text().split()) for f in files)
+
+    def test_of_all_documents(self):
+        counted = [f for f in all_of(TREE) if not f.is_relative_to(DOCS / "results")]
+        self.assertLessEqual(self.words(counted), MOST_WORDS)
+
+    def test_of_the_pages_of_subjects(self):
+        pages = list((DOCS / "design").glob("*.md"))
+        self.assertGreater(len(pages), 7)
+        self.assertEqual([f.name for f in pages if self.words([f]) > MOST_WORDS_OF_A_SUBJECT], [])
+
+
 class Counts(unittest.TestCase):
     def test_the_readme_counts_functions_as_the_generated_page_does(self):
         together = re.search(r"\*\*together\*\* \| \*\*(\d+)\*\*", (DOCS / "coverage.md").read_text())[1]
@@ -54,15 +71,24 @@ class Decisions(unittest.TestCase):
                     self.assertTrue(page.startswith(number + "-") and (ADR / page).is_file(), page)
                     self.assertGreater(page, file.name, "a later decision amends or supersedes")
 
-    def test_the_index_has_number_title_and_status_of_each(self):
-        rows = {page: (number, title, status) for number, page, title, status in ROW.findall((ADR / "README.md").read_text())}
+    def test_the_index_has_number_and_title_of_each(self):
+        rows = {page: (number, title, gone) for number, page, title, gone in ROW.findall((ADR / "README.md").read_text())}
         expected = {}
         for file in decisions():
             text = file.read_text()
-            expected[file.name] = (file.name[:4], text.splitlines()[0].removeprefix("# "),
-                                   re.search(r"^Status: (.*)$", text, re.MULTILINE)[1])
+            status = STATUS.search(text)[1].split()[0].lower()
+            expected[file.name] = (file.name[:4], text.splitlines()[0].removeprefix("# "), "" if status == "accepted" else status)
         self.assertEqual(rows, expected)
-        self.assertEqual(list(rows), sorted(rows))
+
+    def test_the_page_of_a_subject_links_its_decisions(self):
+        subjects = SUBJECT.findall((ADR / "README.md").read_text())
+        self.assertEqual(sum(len(ROW.findall(table)) for _, _, table in subjects), len(decisions()))
+        for title, page, table in subjects:
+            numbers = [number for number, *_ in ROW.findall(table)]
+            self.assertEqual(numbers, sorted(numbers), title)
+            if page.startswith("../design/"):
+                linked = listed(ADR / page)
+                self.assertEqual([name for _, name, *_ in ROW.findall(table) if ADR / name not in linked], [], page)
 
     def test_no_number_is_given_twice(self):
         numbers = [f.name[:4] for f in decisions()]
