@@ -74,9 +74,9 @@ using AllNetworks = testing::Types<OverMirror>;""" % component)
 
 
 def strategy(copy: Copy, libraries: list[str]) -> None:
-    copy.clone("src/messaging/message/outbox/direct.hpp", "src/messaging/message/outbox/plain.hpp", ("Direct", "Plain"), ('"direct"', '"plain"'))
-    copy.edit("src/messaging/message/outbox/strategies.cpp", '    {"direct", make<Direct>},',
-              '    {"direct", make<Direct>},\n    {"plain", make<Plain>},')
+    copy.clone("src/messaging/message/outbox/direct.hpp", "src/messaging/message/outbox/plain.hpp", ("DirectStrategy", "PlainStrategy"), ('"direct"', '"plain"'))
+    copy.edit("src/messaging/message/outbox/strategies.cpp", '    {"direct", make<DirectStrategy>},',
+              '    {"direct", make<DirectStrategy>},\n    {"plain", make<PlainStrategy>},')
     copy.edit("src/messaging/message/outbox/strategies.cpp", '#include "messaging/message/outbox/direct.hpp"',
               '#include "messaging/message/outbox/direct.hpp"\n#include "messaging/message/outbox/plain.hpp"')
     (copy.root / "tests/main.cpp").write_text("""#include "messaging/message/outbox/strategy.hpp"
