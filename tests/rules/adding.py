@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Adds a network, a strategy and a lock to a copy of the tree by just the steps that CONTRIBUTING.md names, and uses them.
+"""Adds a network, a strategy, a lock and an info key to a copy of the tree by just the steps that CONTRIBUTING.md names, and uses them.
 
 Each is a copy of one that is there, under another name. Usage: adding.py COMPILER INCLUDES WHAT [LIBRARY...]; INCLUDES are
-folders of generated headers, with semicolons between them.
+folders of generated headers, with semicolons between them. For an info key, the folder of the compiler wrappers takes the place
+of the libraries.
 """
 import pathlib
 import shutil
@@ -74,9 +75,9 @@ using AllNetworks = testing::Types<OverMirror>;""" % component)
 
 
 def strategy(copy: Copy, libraries: list[str]) -> None:
-    copy.clone("src/messaging/message/outbox/direct.hpp", "src/messaging/message/outbox/plain.hpp", ("Direct", "Plain"), ('"direct"', '"plain"'))
-    copy.edit("src/messaging/message/outbox/strategies.cpp", '    {"direct", make<Direct>},',
-              '    {"direct", make<Direct>},\n    {"plain", make<Plain>},')
+    copy.clone("src/messaging/message/outbox/direct.hpp", "src/messaging/message/outbox/plain.hpp", ("DirectStrategy", "PlainStrategy"), ('"direct"', '"plain"'))
+    copy.edit("src/messaging/message/outbox/strategies.cpp", '    {"direct", make<DirectStrategy>},',
+              '    {"direct", make<DirectStrategy>},\n    {"plain", make<PlainStrategy>},')
     copy.edit("src/messaging/message/outbox/strategies.cpp", '#include "messaging/message/outbox/direct.hpp"',
               '#include "messaging/message/outbox/direct.hpp"\n#include "messaging/message/outbox/plain.hpp"')
     (copy.root / "tests/main.cpp").write_text("""#include "messaging/message/outbox/strategy.hpp"
@@ -127,11 +128,50 @@ int main() {
     copy.compile("tests/base/sync/check_locks.cpp")
 
 
+def info_key(copy: Copy, wrappers: list[str]) -> None:
+    """Another name of cb_nodes."""
+    copy.edit("src/mpi/io/hints.cpp", '    {"cb_nodes",', '    {"mirror_nodes", [](Hints& h, Text t) { return parse(t, 1, h.cb_nodes); }, nullptr},\n    {"cb_nodes",')
+    refused = subprocess.run([*copy.compiler, "-fsyntax-only", copy.root / "src/mpi/io/hints.cpp"], capture_output=True, text=True)
+    assert refused.returncode != 0 and "mirror_nodes" in refused.stderr, "a key that is not in the table compiles"
+    copy.edit("src/base/info_keys.hpp", '    InfoKey{"cb_nodes",',
+              '    InfoKey{"mirror_nodes", InfoReader::file, "NUMBER", "none", "The same as cb_nodes"},\n    InfoKey{"cb_nodes",')
+    (copy.root / "tests/main.cpp").write_text("""#include "mpi/io/hints.hpp"
+#include "objects/object/tables.hpp"
+#include "launch/rank/rank.hpp"
+using namespace heddle;
+// What an info object calls only for handles that this program does not have.
+constinit thread_local Rank* heddle::rank_of_thread = nullptr;
+Info& ObjectTables::environment_info() { return *make_info(); }
+int main() {
+  Info info;
+  info.set("mirror_nodes", "3");
+  info.set("no_such_key", "4");
+  io::Hints hints;
+  hints.set(&info);
+  bool told = false;
+  for (const auto& [key, value] : hints.entries()) {
+    if (key == "cb_nodes") told = value == "3";
+    if (key == "no_such_key") return 1;
+  }
+  return told && hints.cb_nodes == 3 ? 0 : 1;
+}
+""")
+    copy.build_and_run(["tests/main.cpp", "src/mpi/io/hints.cpp", "src/objects/object/info.cpp", "src/objects/object/arena.cpp", "src/base/platform/address_range.cpp"], [])
+
+    (copy.root / "tests/no_options.cpp").write_text("""#include "launch/mpiexec/options.hpp"
+std::vector<heddle::mpiexec::OptionHelp> heddle::mpiexec::described_options() { return {}; }
+""")
+    describe, page = copy.root / "describe", copy.root / "reference.md"
+    subprocess.run([*copy.compiler, copy.root / "src/launch/mpiexec/describe.cpp", copy.root / "tests/no_options.cpp", "-o", describe], check=True)
+    subprocess.run([sys.executable, "-B", TREE / "tools/manual/generate.py", describe, wrappers[0], "--reference", page], check=True)
+    assert "| `mirror_nodes` | file | `NUMBER` | none | The same as cb_nodes |" in page.read_text(), "the reference lacks the key"
+
+
 def main() -> int:
     compiler, generated, what, *libraries = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(pathlib.Path(folder), compiler, generated.split(";"))
-        {"network": network, "strategy": strategy, "lock": lock}[what](copy, libraries)
+        {"network": network, "strategy": strategy, "lock": lock, "info_key": info_key}[what](copy, libraries)
     return 0
 
 

@@ -1,9 +1,9 @@
-"""docs/reference.md: every option and variable."""
+"""docs/reference.md: every option, variable and info key."""
 
 from __future__ import annotations
 
 import man
-from tables import Option, Tables, Variable
+from tables import InfoCalls, InfoKey, Option, Tables, Variable
 
 
 def cell(text: str) -> str:
@@ -26,13 +26,27 @@ def variable_table(variables: list[Variable]) -> list[str]:
     return [*lines, ""]
 
 
+def reader_table(calls: list[InfoCalls]) -> list[str]:
+    lines = ["| read by | calls |", "|---|---|"]
+    lines += [f"| {c.name} | {', '.join(code(name) for name in c.calls.split(', '))} |" for c in calls]
+    return [*lines, ""]
+
+
+def info_table(keys: list[InfoKey]) -> list[str]:
+    lines = ["| info key | read by | value | default | |", "|---|---|---|---|---|"]
+    lines += [f"| {code(k.name)} | {', '.join(k.readers)} | {code(k.values)} | {cell(k.default)} | {cell(k.help)} |" for k in keys]
+    return [*lines, ""]
+
+
 def page(tables: Tables) -> str:
     lines = ["# Reference", "",
-             "Every option and variable. Generated from the tables that the programs read, as are the manual pages and the completion",
+             "Every option, variable and info key. Generated from the tables that the programs read, as are the manual pages and the completion",
              "(`cmake --build build/release --target reference_page`).", "", "## Variables", "",
              "Read by a rank when it initializes MPI:", "", *variable_table(tables.variables_of("library")),
              "Read by `mpicc`, `mpicxx` and `mpifort`:", "", *variable_table(tables.variables_of("compiler")),
              "Read by `heddle`:", "", *variable_table(tables.variables_of("tool")),
+             "## Info keys", "", "MPI calls ignore a key that is not listed here. The calls that read a key:", "", *reader_table(tables.info_calls),
+             *info_table(tables.info_keys),
              "## mpiexec", "", "One or two dashes are the same, and `--name=value` is `--name value`.", "",
              *option_table(tables.mpiexec),
              "## mpicc, mpicxx, mpic++", "", "Everything else goes to the compiler.", "", *option_table(tables.wrapper),

@@ -1,4 +1,4 @@
-"""What the manual is made of: the options of mpiexec, the variables, the options of the compiler wrappers and of `heddle`."""
+"""What the manual is made of: the options of mpiexec, the variables, the info keys, the options of the compiler wrappers and of `heddle`."""
 
 from __future__ import annotations
 
@@ -42,6 +42,23 @@ class Variable:
 
 
 @dataclass
+class InfoCalls:
+    """What reads info keys, by the name that InfoKey.readers has."""
+
+    name: str
+    calls: str
+
+
+@dataclass
+class InfoKey:
+    name: str
+    readers: list[str]
+    values: str
+    default: str
+    help: str
+
+
+@dataclass
 class Command:
     """A command of `heddle`, with those below it."""
 
@@ -59,6 +76,8 @@ class Tables:
     wrapper: list[Option]
     fortran_wrapper: list[Option]
     variables: list[Variable]
+    info_calls: list[InfoCalls]
+    info_keys: list[InfoKey]
     heddle: Command
 
     def variables_of(self, reader: str) -> list[Variable]:
@@ -66,7 +85,7 @@ class Tables:
 
 
 def read(describe: Path, wrappers: Path) -> Tables:
-    """`describe` prints the tables of the launcher; in `wrappers` lie mpicc and mpifort, whose help lists their options."""
+    """`describe` prints the tables of the launcher and the library; in `wrappers` lie mpicc and mpifort, whose help lists their options."""
     told = json.loads(subprocess.run([describe], capture_output=True, text=True, check=True).stdout)
     sys.path.insert(0, str(TREE / "tools"))
     from heddle_tool import cli, places
@@ -76,6 +95,8 @@ def read(describe: Path, wrappers: Path) -> Tables:
                   wrapper=wrapper_options(wrappers / "mpicc"),
                   fortran_wrapper=wrapper_options(wrappers / "mpifort"),
                   variables=[Variable(**v) for v in told["variables"]],
+                  info_calls=[InfoCalls(**c) for c in told["info_calls"]],
+                  info_keys=[InfoKey(**k) for k in told["info_keys"]],
                   heddle=command_of(cli.make_parser(), ["heddle"], "measure what an MPI does with threads"))
 
 

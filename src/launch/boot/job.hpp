@@ -69,7 +69,6 @@ inline bool asks_to_survive(std::string_view word) { return word == "ulfm" || wo
 // What communicators begin with: a value of the info key mpi_initial_errhandler (MPI 5.0, section 11.8.4), also
 // mpiexec's option -initial-errhandler.
 inline constexpr char initial_errhandler_variable[] = "HEDDLE_INITIAL_ERRHANDLER";
-inline constexpr char initial_errhandler_key[] = "mpi_initial_errhandler";
 inline constexpr const char* initial_errhandlers[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
 
 enum class RankState : std::uint32_t {

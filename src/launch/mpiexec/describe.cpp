@@ -1,9 +1,10 @@
-// The tables of mpiexec's options and of the variables HEDDLE_... as JSON, which the manual pages, the completion and the reference
-// are generated from (tools/manual). Never installed.
+// The tables of mpiexec's options, of the variables HEDDLE_... and of info keys as JSON, which the manual pages, the
+// completion and the reference are generated from (tools/manual). Never installed.
 #include <cstdio>
 #include <string>
 #include <string_view>
 
+#include "base/info_keys.hpp"
 #include "launch/boot/variables.hpp"
 #include "launch/mpiexec/options.hpp"
 
@@ -54,6 +55,27 @@ void print_variables() {
   }
 }
 
+void print_info_calls() {
+  const char* before = "";
+  for (const InfoCalls& one : info_calls) {
+    std::printf("%s\n  {\"name\": %s, \"calls\": %s}", before, quoted(one.name).c_str(), quoted(one.calls).c_str());
+    before = ",";
+  }
+}
+
+void print_info_keys() {
+  const char* before = "";
+  for (const InfoKey& key : info_keys) {
+    std::string readers;
+    for (const InfoCalls& one : info_calls)
+      if (key.is_read_by(one.reader)) readers += (readers.empty() ? "" : ", ") + quoted(one.name);
+    std::printf("%s\n  {\"name\": %s, \"readers\": [%s], \"values\": %s, \"default\": %s, \"help\": %s}", before,
+                quoted(key.name).c_str(), readers.c_str(), quoted(key.values).c_str(), quoted(key.by_default).c_str(),
+                quoted(key.help).c_str());
+    before = ",";
+  }
+}
+
 }  // namespace
 }  // namespace heddle::mpiexec
 
@@ -62,5 +84,9 @@ int main() {
   heddle::mpiexec::print_options();
   std::printf("],\n\"variables\": [");
   heddle::mpiexec::print_variables();
+  std::printf("],\n\"info_calls\": [");
+  heddle::mpiexec::print_info_calls();
+  std::printf("],\n\"info_keys\": [");
+  heddle::mpiexec::print_info_keys();
   std::printf("]}\n");
 }

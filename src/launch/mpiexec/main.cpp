@@ -20,6 +20,7 @@
 #include "launch/mpiexec/hand_over.hpp"
 #include "launch/mpiexec/hosts.hpp"
 #include "launch/mpiexec/launch.hpp"
+#include "launch/mpiexec/limits.hpp"
 #include "launch/mpiexec/nodes/coordinator.hpp"
 #include "launch/mpiexec/nodes/coordinator_link.hpp"
 #include "launch/mpiexec/nodes/shares.hpp"
@@ -35,8 +36,6 @@
 
 namespace heddle::mpiexec {
 namespace {
-
-constexpr int exit_code_of_usage = 2;
 
 // A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed. One of the
 // outputs is then open for reading only, so that writing to it fails as it would have.

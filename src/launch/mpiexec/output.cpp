@@ -8,11 +8,10 @@
 
 #include <cstring>
 
+#include "launch/mpiexec/limits.hpp"
+
 namespace heddle::mpiexec {
 namespace {
-
-constexpr std::size_t read_bytes = 64 << 10;
-constexpr std::size_t longest_partial = 1 << 20;  // a longer "line" is no line; it is written in parts
 
 bool ready_for_writing(int fd, int milliseconds) {
   pollfd entry{fd, POLLOUT, 0};

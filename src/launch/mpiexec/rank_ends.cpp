@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "launch/boot/foreign_launcher.hpp"
+#include "launch/mpiexec/limits.hpp"
 #include "launch/mpiexec/obituary.hpp"
 #include "launch/mpiexec/program.hpp"
 #include "launch/mpiexec/relay.hpp"
@@ -14,14 +15,6 @@
 
 namespace heddle::mpiexec {
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto look_again_every = 200ms;
-constexpr auto early = 2s;              // in which most programs initialize MPI, if they do
-constexpr auto foreign_early = 10ms;    // between two looks for another MPI that a rank has loaded
-constexpr auto foreign_later = 100ms;   // ... which takes some 10 microseconds
-constexpr auto tell_again_every = 5ms;  // while what is left of a failed rank has not ended
 
 bool allows_singletons(const Options& options) {
   const std::string value = value_in(environment_of(options.environment, {}, ""), boot::singleton_variable);
@@ -189,7 +182,7 @@ void Supervisor::look_for_missing_ranks() {
   }
   if (missing < 0 || living() == 0 || phase_ != Phase::running) return;
   if (inited < 0) {
-    look_again_at_ = Clock::now() + look_again_every;
+    look_again_at_ = Clock::now() + check_again_every;
     return;
   }
   fail(missing, 1, who(missing),
@@ -212,7 +205,7 @@ void Supervisor::look_for_foreign_mpi() {
   const auto first = std::find_if(children_.begin(), children_.end(), waits);
   if (first == children_.end()) return;
   const Clock::time_point now = Clock::now();
-  look_for_foreign_at_ = now + (now < begun_ + early ? foreign_early : foreign_later);
+  look_for_foreign_at_ = now + (now < begun_ + time_to_initialize ? foreign_early : foreign_later);
   foreign_ = foreign_mpi_of(first->pid);
   if (!foreign_) return;
   foreign_rank_ = static_cast<int>(first - children_.begin());

@@ -13,17 +13,12 @@
 #include "base/threads/signals_blocked.hpp"
 #include "launch/boot/foreign_launcher.hpp"
 #include "launch/boot/launched/thread.hpp"
+#include "launch/mpiexec/limits.hpp"
 #include "launch/mpiexec/options.hpp"
 
 namespace heddle::mpiexec {
 
 using boot::PmiMessage;
-
-namespace {
-
-constexpr std::chrono::milliseconds longest_turn{200};  // that the thread takes to answer, but for a fence
-
-}  // namespace
 
 Relay::Relay(int ranks, int each) : all_(ranks) {
   boot::Problem problem;

@@ -14,6 +14,7 @@
 
 #include "launch/boot/standstill/thread_report.hpp"
 #include "launch/mpiexec/children.hpp"
+#include "launch/mpiexec/limits.hpp"
 #include "launch/mpiexec/obituary.hpp"
 #include "launch/mpiexec/relay.hpp"
 
@@ -21,16 +22,6 @@ namespace heddle::mpiexec {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr auto interrupt_grace = 1000ms;  // a program may want to write down what it has
-constexpr auto last_wait = 800ms;         // after SIGKILL, for what the kernel can't end at once
-constexpr auto sweep_every = 20ms;        // killing a parent brings its children to us
-constexpr auto terminal_retry = 200ms;    // until the terminal, which somebody else has, is asked for again
-constexpr auto file_retry = 10ms;         // until a file of a rank's output that takes nothing is tried again
-constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
-
-constexpr int exit_code_of_timeout = 124;
-constexpr int exit_code_of_lost_output = 1;
 
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int forwarded_signals[] = {SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
@@ -290,10 +281,7 @@ void Supervisor::time_over() {
   end_job();
 }
 
-void Supervisor::end_job() {
-  constexpr auto grace = 500ms;  // from SIGTERM to SIGKILL
-  end_job(SIGTERM, grace);
-}
+void Supervisor::end_job() { end_job(SIGTERM, end_grace); }
 
 void Supervisor::end_job(int signal, std::chrono::milliseconds grace) {
   phase_ = Phase::ending;
@@ -409,7 +397,6 @@ void Supervisor::say(const std::string& sentence) {
 }
 
 void Supervisor::print(std::string text) {
-  constexpr int mpiexec_itself = -2;  // as a writer of lines
   if (text.back() != '\n') text += '\n';
   err_.add(mpiexec_itself, "", text.data(), text.size());
 }

@@ -1,7 +1,5 @@
 #include "mpi/comm/hints.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <optional>
 
 #include "messaging/engine/asked_models.hpp"
@@ -12,44 +10,35 @@ namespace heddle {
 
 namespace {
 
-// Assertions about what the program does with the communicator, with the values that they may have.
-constexpr std::string_view assertions[] = {
-    "mpi_assert_no_any_tag",
-    "mpi_assert_no_any_source",
-    "mpi_assert_exact_length",
-    "mpi_assert_allow_overtaking",
-    "mpi_assert_strict_persistent_collective_ordering",
+struct Promise {
+  KnownKey key;
+  Context bit;
 };
-
-bool is_hint(const std::pair<std::string, std::string>& entry) {
-  const auto& [key, value] = entry;
-  if (key == "mpi_assert_memory_alloc_kinds" || key == model_key) return true;
-  if (std::find(std::begin(assertions), std::end(assertions), key) == std::end(assertions)) return false;
-  return value == "true" || value == "false";
-}
+constexpr Promise promise_keys[] = {
+    {"mpi_assert_no_any_tag", promise_no_any_tag},
+    {"mpi_assert_no_any_source", promise_no_any_source},
+};
 
 }  // namespace
 
 Context promised(const InfoEntries& hints) {
   Context all = 0;
   for (const auto& [key, value] : hints) {
-    if (value != "true") continue;
-    if (key == "mpi_assert_no_any_tag") all |= promise_no_any_tag;
-    if (key == "mpi_assert_no_any_source") all |= promise_no_any_source;
+    for (const Promise& promise : promise_keys)
+      if (key == promise.key && value == "true") all |= promise.bit;
   }
   return all;
 }
 
 Error choose_model(Rank& rank, const Group& group, const Info* info, int& number) {
-  if (const auto asked = info ? info->get(model_key) : std::nullopt) return engine::ask_for_model(rank, *asked, number);
+  if (const auto asked = value_of(info, model_key)) return engine::ask_for_model(rank, *asked, number);
   number = group.session ? group.session->asked_model : 0;
   return success;
 }
 
 InfoEntries known_hints(const Info* info) {
-  if (!info) return {};
-  InfoEntries hints = info->entries();
-  std::erase_if(hints, [](const auto& entry) { return !is_hint(entry); });
+  InfoEntries hints = known_entries(info, InfoReader::communicator);
+  std::erase_if(hints, [](const auto& hint) { return !find_info_key(hint.first)->allows(hint.second); });
   return hints;
 }
 

@@ -1,8 +1,6 @@
-// Info hints that mean something on a communicator (MPI 5.0, section 7.4.4). The others are dropped when they are set,
-// so that MPI_Comm_get_info tells only what is in force.
+// Info hints of communicators (MPI 5.0, section 7.4.4; base/info_keys.hpp). Other keys, and assertions that are neither
+// true nor false, are dropped when they are set, so that MPI_Comm_get_info tells only what is in force.
 #pragma once
-
-#include <string_view>
 
 #include "objects/object/comm.hpp"
 #include "objects/object/error.hpp"
@@ -17,7 +15,7 @@ InfoEntries known_hints(const Info* info);
 // comes from; 0: the rank's own. All members must ask for the same. MPI_ERR_INFO_VALUE, on all alike, if there is no such
 // model.
 Error choose_model(Rank& rank, const Group& group, const Info* info, int& number);
-inline constexpr std::string_view model_key = "heddle_model";
+inline constexpr KnownKey model_key = "heddle_model";
 
 // The promises (objects/object/comm.hpp) that a process with these hints makes.
 Context promised(const InfoEntries& hints);

@@ -33,7 +33,7 @@ namespace {
 constexpr std::string_view own_sets[] = {"mpi://WORLD", "mpi://SELF"};
 constexpr int world_set = 0;
 constexpr int own_set_count = std::size(own_sets);
-constexpr std::string_view level_key = "thread_level";
+constexpr KnownKey level_key = "thread_level";
 
 // The launcher is asked once for a session, which thus sees the same sets as long as it lasts.
 const std::vector<boot::ProcessSet>& sets_of_launcher(Session& session) {
@@ -91,12 +91,12 @@ std::string_view provided_level(const Rank& rank) {
 
 Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* session) {
   if (!errhandler.fits(Kind::session)) return fail(MPI_ERR_ERRHANDLER, "errhandler is not one for sessions");
-  if (const auto level = info ? info->get(level_key) : std::nullopt) {
+  if (const auto level = value_of(info, level_key)) {
     if (Error e = check_requested_level(*level)) return e;
   }
   if (Error e = acquire_library(current_rank())) return e;
   int model = 0;
-  const auto asked = info ? info->get(model_key) : std::nullopt;
+  const auto asked = value_of(info, model_key);
   if (asked) {
     if (Error e = engine::ask_for_model(current_rank(), *asked, model)) {
       release_library(current_rank());
@@ -105,9 +105,9 @@ Error Session_init(const Info* info, Errhandler& errhandler, MPI_Session* sessio
   }
   Session* made = make_object<Session>();
   made->errhandler.set(errhandler);
-  made->hints = {{std::string(level_key), std::string(provided_level(current_rank()))},
+  made->hints = {{std::string(level_key.name()), std::string(provided_level(current_rank()))},
                  {"mpi_memory_alloc_kinds", "mpi,system"}};
-  if (asked) made->hints.emplace_back(model_key, *asked);
+  if (asked) made->hints.emplace_back(model_key.name(), *asked);
   made->asked_model = model;
   *session = handle_of<MPI_Session>(*made);
   return success;

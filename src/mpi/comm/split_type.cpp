@@ -17,15 +17,11 @@ namespace heddle::mpi {
 
 namespace {
 
-constexpr std::string_view resource_key = "mpi_hw_resource_type";
-constexpr std::string_view pset_key = "mpi_pset_name";
+constexpr KnownKey resource_key = "mpi_hw_resource_type";
+constexpr KnownKey pset_key = "mpi_pset_name";
 constexpr std::string_view shared_memory = "mpi_shared_memory";
 
 using Instances = std::array<int, hardware_kinds>;
-
-std::optional<std::string> value_of(const Info* info, std::string_view key) {
-  return info ? info->get(key) : std::nullopt;
-}
 
 int color_of(int instance) { return instance == nowhere ? MPI_UNDEFINED : instance; }
 

@@ -82,7 +82,7 @@ Error accept_one(Rank& rank, Context port, const Group& local, Context offered, 
 
 // Seconds, by the info key "timeout", which MPICH has too.
 Error limit_of(const Info* info, std::chrono::seconds& limit) {
-  const std::string text = info != nullptr ? info->get("timeout").value_or("") : std::string();
+  const std::string text = value_of(info, "timeout").value_or("");
   limit = limit_by_default;
   if (text.empty()) return success;
   std::int64_t seconds = 0;

@@ -96,7 +96,7 @@ Error describe_program(const char* command, char** argv, int maxprocs, const Inf
   for (char** argument = argv; argument != nullptr && *argument != nullptr; ++argument)
     program.command.emplace_back(*argument);
   program.ranks = maxprocs;
-  const auto value = [info](const char* key) { return info != nullptr ? info->get(key).value_or("") : std::string(); };
+  const auto value = [info](KnownKey key) { return value_of(info, key).value_or(""); };
   if (Error e = find_directory(value("wdir"), program.directory)) return e;
   program.search_path = value("path");
   const std::string hosts = value("host");
@@ -113,12 +113,12 @@ Error describe_program(const char* command, char** argv, int maxprocs, const Inf
     program.ranks = program.fewer.back();
   }
 
-  program.initial_errhandler = value(boot::initial_errhandler_key);
+  program.initial_errhandler = value("mpi_initial_errhandler");
   const auto& known = boot::initial_errhandlers;
   if (!program.initial_errhandler.empty() &&
       std::find(std::begin(known), std::end(known), program.initial_errhandler) == std::end(known))
-    return fail(MPI_ERR_INFO_VALUE, "info's %s is '%.100s', which is none of %s, %s and %s",
-                boot::initial_errhandler_key, program.initial_errhandler.c_str(), known[0], known[1], known[2]);
+    return fail(MPI_ERR_INFO_VALUE, "info's mpi_initial_errhandler is '%.100s', which is none of %s, %s and %s",
+                program.initial_errhandler.c_str(), known[0], known[1], known[2]);
   return success;
 }
 

@@ -1,10 +1,11 @@
 #include "mpi/io/hints.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace heddle::io {
 
@@ -44,63 +45,76 @@ std::string text_of(Choice choice) {
   return choice == Choice::automatic ? "automatic" : choice == Choice::enable ? "enable" : "disable";
 }
 
+constexpr int every_rank = 1 << 30;  // as cb_per_node
+
 // "*:N": N on each node. Lists of host names mean nothing here.
 bool parse_list(std::string_view text, int& per_node) {
-  return text.starts_with("*:") && (text == "*:*" ? (per_node = 1 << 30, true) : parse(text.substr(2), 1, per_node));
+  return text.starts_with("*:") && (text == "*:*" ? (per_node = every_rank, true) : parse(text.substr(2), 1, per_node));
 }
 
-constexpr std::string_view told_as_given[] = {"access_style", "striping_factor", "filename", "file_perm",
-                                              "mpi_assert_memory_alloc_kinds"};
+std::string text_of_list(int per_node) {
+  return per_node == 0 ? "" : per_node == every_rank ? "*:*" : "*:" + std::to_string(per_node);
+}
+
+// How a hint is read, and how it is told: empty when it is not set. A name that Open MPI has for a hint is not told.
+// A bad value is ignored.
+struct FileHint {
+  KnownKey key;
+  bool (*read)(Hints& hints, std::string_view text);
+  std::string (*tell)(const Hints& hints);
+};
+using Text = std::string_view;
+
+constexpr FileHint file_hints[] = {
+    {"cb_buffer_size", [](Hints& h, Text t) { return parse_length(t, 4096, h.cb_buffer_size); },
+     [](const Hints& h) { return std::to_string(h.cb_buffer_size); }},
+    {"io_ompio_bytes_per_agg", [](Hints& h, Text t) { return parse_length(t, 4096, h.cb_buffer_size); }, nullptr},
+    {"ind_rd_buffer_size", [](Hints& h, Text t) { return parse_length(t, 4096, h.read_buffer); },
+     [](const Hints& h) { return std::to_string(h.read_buffer); }},
+    {"ind_wr_buffer_size", [](Hints& h, Text t) { return parse_length(t, 4096, h.write_buffer); },
+     [](const Hints& h) { return std::to_string(h.write_buffer); }},
+    {"romio_cb_read", [](Hints& h, Text t) { return parse(t, h.cb_read); },
+     [](const Hints& h) { return text_of(h.cb_read); }},
+    {"romio_cb_write", [](Hints& h, Text t) { return parse(t, h.cb_write); },
+     [](const Hints& h) { return text_of(h.cb_write); }},
+    {"collective_buffering", [](Hints& h, Text t) { return parse(t, h.cb_read) && parse(t, h.cb_write); }, nullptr},
+    {"romio_ds_read", [](Hints& h, Text t) { return parse(t, h.ds_read); },
+     [](const Hints& h) { return text_of(h.ds_read); }},
+    {"romio_ds_write", [](Hints& h, Text t) { return parse(t, h.ds_write); },
+     [](const Hints& h) { return text_of(h.ds_write); }},
+    {"cb_nodes", [](Hints& h, Text t) { return parse(t, 1, h.cb_nodes); },
+     [](const Hints& h) { return h.cb_nodes != 0 ? std::to_string(h.cb_nodes) : ""; }},
+    {"io_ompio_num_aggregators", [](Hints& h, Text t) { return parse(t, 1, h.cb_nodes); }, nullptr},
+    {"cb_config_list", [](Hints& h, Text t) { return parse_list(t, h.cb_per_node); },
+     [](const Hints& h) { return text_of_list(h.cb_per_node); }},
+    {"striping_unit", [](Hints& h, Text t) { return parse_length(t, 1, h.striping_unit); },
+     [](const Hints& h) { return h.striping_unit != 0 ? std::to_string(h.striping_unit) : ""; }},
+};
 
 }  // namespace
 
 Hints::Hints() : cb_buffer_size(4 << 20), read_buffer(1 << 20), write_buffer(512 << 10) {}
 
 void Hints::set(const Info* info) {
-  if (info == nullptr) return;
-  for (const auto& [key, value] : info->entries()) {
-    if (key == "cb_nodes" || key == "io_ompio_num_aggregators") {
-      (void)parse(value, 1, cb_nodes);
-    } else if (key == "cb_config_list") {
-      (void)parse_list(value, cb_per_node);
-    } else if (key == "cb_buffer_size" || key == "io_ompio_bytes_per_agg") {
-      (void)parse_length(value, 4096, cb_buffer_size);
-    } else if (key == "ind_rd_buffer_size") {
-      (void)parse_length(value, 4096, read_buffer);
-    } else if (key == "ind_wr_buffer_size") {
-      (void)parse_length(value, 4096, write_buffer);
-    } else if (key == "striping_unit") {
-      (void)parse_length(value, 1, striping_unit);
-    } else if (key == "romio_cb_read") {
-      (void)parse(value, cb_read);
-    } else if (key == "romio_cb_write") {
-      (void)parse(value, cb_write);
-    } else if (key == "collective_buffering") {
-      if (parse(value, cb_read)) cb_write = cb_read;
-    } else if (key == "romio_ds_read") {
-      (void)parse(value, ds_read);
-    } else if (key == "romio_ds_write") {
-      (void)parse(value, ds_write);
-    } else if (std::ranges::find(told_as_given, key) != std::end(told_as_given)) {
-      std::erase_if(kept_, [&name = key](const auto& entry) { return entry.first == name; });
-      kept_.emplace_back(key, value);
+  for (auto& [key, value] : known_entries(info, InfoReader::file)) {
+    const auto hint = std::find_if(std::begin(file_hints), std::end(file_hints),
+                                   [&name = key](const FileHint& one) { return name == one.key; });
+    if (hint != std::end(file_hints)) {
+      (void)hint->read(*this, value);
+    } else {
+      std::erase_if(stored_, [&name = key](const auto& entry) { return entry.first == name; });
+      stored_.emplace_back(std::move(key), std::move(value));
     }
   }
 }
 
 InfoEntries Hints::entries() const {
-  InfoEntries entries{{"cb_buffer_size", std::to_string(cb_buffer_size)},
-                      {"ind_rd_buffer_size", std::to_string(read_buffer)},
-                      {"ind_wr_buffer_size", std::to_string(write_buffer)},
-                      {"romio_cb_read", text_of(cb_read)},
-                      {"romio_cb_write", text_of(cb_write)},
-                      {"romio_ds_read", text_of(ds_read)},
-                      {"romio_ds_write", text_of(ds_write)}};
-  if (cb_nodes != 0) entries.emplace_back("cb_nodes", std::to_string(cb_nodes));
-  if (cb_per_node != 0)
-    entries.emplace_back("cb_config_list", cb_per_node == 1 << 30 ? "*:*" : "*:" + std::to_string(cb_per_node));
-  if (striping_unit != 0) entries.emplace_back("striping_unit", std::to_string(striping_unit));
-  entries.insert(entries.end(), kept_.begin(), kept_.end());
+  InfoEntries entries;
+  for (const FileHint& hint : file_hints) {
+    std::string text = hint.tell != nullptr ? hint.tell(*this) : "";
+    if (!text.empty()) entries.emplace_back(hint.key.name(), std::move(text));
+  }
+  entries.insert(entries.end(), stored_.begin(), stored_.end());
   return entries;
 }
 

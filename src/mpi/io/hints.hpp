@@ -1,5 +1,5 @@
-// Info hints that mean something on a file (MPI 5.0, section 14.2.8, and those that ROMIO and Open MPI have added). The
-// others are dropped when they are set, so that MPI_File_get_info tells only what is in force.
+// Info hints of files (MPI 5.0, section 14.2.8, and those of ROMIO and Open MPI; base/info_keys.hpp). Other keys are
+// dropped when they are set, so that MPI_File_get_info tells only what is in force.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct Hints {
   InfoEntries entries() const;
 
  private:
-  InfoEntries kept_;  // that are told as they were given: access_style and the like
+  InfoEntries stored_;  // keys of files that hints.cpp has no line for: told as they were given
 };
 
 }  // namespace heddle::io

@@ -13,7 +13,6 @@
 #include "mpi/comm/exchange.hpp"
 #include "mpi/comm/split.hpp"
 #include "mpi/rma/attachments.hpp"
-#include "mpi/rma/hints.hpp"
 #include "mpi/rma/reach/messages.hpp"
 #include "mpi/rma/window.hpp"
 #include "objects/object/faults.hpp"
@@ -130,7 +129,7 @@ Win* make_win(Comm& comm, const Part& part, const Info* info, Window* window) {
   win->comm = &comm;
   win->window = window;
   win->errhandler.set(*comm.owner->tables->errors_are_fatal);
-  win->hints = known_hints(info);
+  win->hints = known_entries(info, InfoReader::window);
   const Target& own = window->targets[static_cast<std::size_t>(comm.rank)];
   win->predefined.base = reinterpret_cast<void*>(own.base);
   win->predefined.size = own.size;

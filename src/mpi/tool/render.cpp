@@ -1,10 +1,14 @@
 // The report of one rank as text: communicators, where the time went, what was counted, advice. Every column has its line in
 // docs/guides/report.md (tests/mpi/tool/report.py).
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/instruments/ticks.hpp"
 #include "mpi/tool/figures.hpp"
-#include "mpi/tool/table.hpp"
 
 namespace heddle::tool {
 
@@ -12,6 +16,31 @@ using instruments::Count;
 using instruments::Time;
 
 namespace {
+
+// Text in columns: the first to the left, numbers to the right.
+class Table {
+ public:
+  explicit Table(std::vector<std::string> head) { rows_.push_back(std::move(head)); }
+  void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+  std::string text() const {
+    std::vector<std::size_t> widths(rows_[0].size());
+    for (const auto& row : rows_)
+      for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    std::string text;
+    for (const auto& row : rows_) {
+      for (std::size_t i = 0; i < widths.size(); ++i) {
+        const std::string padding(widths[i] - row[i].size(), ' ');
+        text += "  " + (i == 0 ? row[i] + padding : padding + row[i]);
+      }
+      text += '\n';
+    }
+    return text;
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
 
 std::string number(std::uint64_t n) { return std::to_string(n); }
 

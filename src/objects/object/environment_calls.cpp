@@ -25,7 +25,7 @@ double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + 1e-9 
 // cache line.
 std::size_t wanted_alignment(const Info* info) {
   constexpr std::size_t least = 64;
-  const auto value = info ? info->get("mpi_minimum_memory_alignment") : std::nullopt;
+  const auto value = value_of(info, "mpi_minimum_memory_alignment");
   if (!value) return least;
   const std::size_t wanted = std::strtoull(value->c_str(), nullptr, 10);
   return wanted > least && (wanted & (wanted - 1)) == 0 ? wanted : least;

@@ -9,7 +9,8 @@ namespace heddle {
 namespace {
 
 struct Size {
-  std::string_view key, value;
+  KnownKey key;
+  std::string_view value;
 };
 constexpr Size ours[] = {
     {"mpi_logical_size", "4"},

@@ -45,6 +45,20 @@ InfoEntries Info::entries() const {
   return items;
 }
 
+std::optional<std::string> value_of(const Info* info, KnownKey key) {
+  return info != nullptr ? info->get(key) : std::nullopt;
+}
+
+InfoEntries known_entries(const Info* info, InfoReader reader) {
+  if (info == nullptr) return {};
+  InfoEntries entries = info->entries();
+  std::erase_if(entries, [reader](const auto& entry) {
+    const InfoKey* const known = find_info_key(entry.first);
+    return known == nullptr || !known->is_read_by(reader);
+  });
+  return entries;
+}
+
 Info* make_info(InfoEntries entries) {
   Info* info = make_object<Info>();
   info->items = std::move(entries);

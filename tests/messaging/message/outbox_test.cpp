@@ -21,7 +21,7 @@ namespace {
 
 constexpr int peer = 3;
 constexpr std::size_t short_bytes = 8;
-constexpr std::size_t long_bytes = Priority::long_from;
+constexpr std::size_t long_bytes = PriorityStrategy::long_from;
 constexpr std::uint64_t world = lln::most_vnis * contexts_apart;
 constexpr std::uint64_t other = world + contexts_apart;
 
@@ -226,11 +226,11 @@ TEST(Priority, PassesNothingThatAReceiveCouldTakeInItsStead) {
 TEST(Priority, BoundsWhatIsOnItsWay) {
   Waiting waiting("priority");
   waiting.send_long(100);
-  EXPECT_EQ(waiting.leave(100), Left(Priority::most_pieces, "-"));
+  EXPECT_EQ(waiting.leave(100), Left(PriorityStrategy::most_pieces, "-"));
   waiting.send("s", short_bytes);
   EXPECT_EQ(waiting.leave(100), Left{"s"});
   waiting.hear();
-  EXPECT_EQ(waiting.leave(100), Left(Priority::most_pieces, "-"));
+  EXPECT_EQ(waiting.leave(100), Left(PriorityStrategy::most_pieces, "-"));
 }
 
 // However many short ones come, long ones leave.
@@ -244,7 +244,7 @@ TEST(Priority, StarvesNothingLong) {
     for (const std::string& packet : waiting.leave(1)) longs += static_cast<int>(std::ranges::count(packet, 'L'));
   }
   EXPECT_EQ(longs, 4);
-  EXPECT_LE(packets, 4 * (Priority::most_passing + 1));
+  EXPECT_LE(packets, 4 * (PriorityStrategy::most_passing + 1));
   waiting.send_long(10);
   int pieces = 0;
   for (packets = 0; packets < 1000 && pieces < 10; ++packets) {
@@ -254,7 +254,7 @@ TEST(Priority, StarvesNothingLong) {
     waiting.hear();
   }
   EXPECT_EQ(pieces, 10);
-  EXPECT_LE(packets, 10 * (Priority::most_before + 1));
+  EXPECT_LE(packets, 10 * (PriorityStrategy::most_before + 1));
 }
 
 TEST(Priority, HoldsNothingBesideALongMessage) {

@@ -9,13 +9,9 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <chrono>
+#include "launch/mpiexec/limits.hpp"
 
 namespace heddle::mpiexec {
-
-inline constexpr std::chrono::milliseconds between_beats{100};
-inline constexpr std::chrono::milliseconds longest_silence{500};
-inline constexpr std::chrono::milliseconds time_to_end_ranks{250};
 
 inline void notice_silence(int socket) {
   const auto milliseconds = static_cast<unsigned>(longest_silence.count());

@@ -15,6 +15,7 @@
 
 #include "launch/boot/launched/sockets.hpp"
 #include "launch/boot/random_number.hpp"
+#include "launch/mpiexec/limits.hpp"
 #include "launch/mpiexec/nodes/beats.hpp"
 #include "launch/mpiexec/nodes/shares.hpp"
 #include "launch/mpiexec/open_files.hpp"
@@ -31,10 +32,6 @@ using boot::FrameKind;
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr auto time_to_come = 30s;  // for the mpiexec of a node
-constexpr auto time_to_prove = 5s;  // for a stranger, that he knows the secret
-constexpr auto idle_line = 200ms;   // the beginning of a line waits this long for its end
 
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 constexpr int forwarded_signals[] = {SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM};
@@ -275,8 +272,8 @@ void Coordinator::handle_deadlines() {
   }
   if (now >= come_by_) {
     const auto absent = std::ranges::find(nodes_, false, &Node::has_come);
-    give_up("the mpiexec on " + absent->host + " has not come within " +
-                std::to_string(std::chrono::seconds(time_to_come).count()) + " s; can it reach this machine over TCP?",
+    give_up("the mpiexec on " + absent->host + " has not come within " + std::to_string(time_to_come.count()) +
+                " s; can it reach this machine over TCP?",
             1);
   }
   if (now >= time_over_at_) time_over();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "launch/mpiexec/children.hpp"
+#include "launch/mpiexec/limits.hpp"
 #include "launch/mpiexec/nodes/coordinator.hpp"
 
 namespace heddle::mpiexec {
@@ -19,13 +20,6 @@ using boot::Frame;
 using boot::FrameKind;
 
 namespace {
-
-using namespace std::chrono_literals;
-
-constexpr auto time_to_end = 2500ms;  // for the mpiexecs, which end their ranks
-constexpr auto last_wait = 1s;        // after SIGKILL, for what the kernel can't end at once
-constexpr int exit_code_of_timeout = 124;
-constexpr std::size_t input_kept = 64 * 1024;
 
 bool is_ending_signal(int signal) { return signal == SIGINT || signal == SIGTERM || signal == SIGHUP; }
 
@@ -112,7 +106,7 @@ void Coordinator::give_up(const std::string& sentence, int exit_code) {
 // The connections close with that, and a node that loses its own ends its ranks.
 void Coordinator::kill_shells() {
   kill_at_ = Clock::time_point::max();
-  give_up_at_ = Clock::now() + last_wait;
+  give_up_at_ = Clock::now() + last_wait_of_nodes;
   for (Node& node : nodes_) {
     node.link.close();
     node.lost_at.reset();
@@ -190,7 +184,6 @@ void Coordinator::close_streams_of_nobody() {
 }
 
 void Coordinator::say(const std::string& sentence) {
-  constexpr int mpiexec_itself = -2;  // as a writer of lines
   const std::string text = "mpiexec: " + sentence + '\n';
   err_.add(mpiexec_itself, "", text.data(), text.size());
   err_.drain();

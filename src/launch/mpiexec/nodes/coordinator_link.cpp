@@ -9,6 +9,7 @@
 
 #include "launch/boot/card.hpp"
 #include "launch/boot/launched/sockets.hpp"
+#include "launch/mpiexec/limits.hpp"
 #include "launch/mpiexec/nodes/beats.hpp"
 #include "launch/mpiexec/words.hpp"
 
@@ -18,17 +19,9 @@ using boot::Fields;
 using boot::Frame;
 using boot::FrameKind;
 
-namespace {
-
-constexpr std::int64_t time_to_connect = 10'000;  // milliseconds
-constexpr std::int64_t time_to_gather = 60'000;   // until all nodes have come
-constexpr std::int64_t time_to_finish = 2'000;
-
-}  // namespace
-
 CoordinatorLink::CoordinatorLink() : summons_(read_summons(STDIN_FILENO)), next_beat_(Clock::now()) {
   // A network that has just come up may need some time.
-  for (const std::int64_t by = boot::milliseconds_now() + time_to_connect;;) {
+  for (const std::int64_t by = boot::milliseconds_now() + time_to_connect.count();;) {
     link_ = boot::connect_to(summons_.addresses, summons_.port, summons_.secret, by);
     if (link_.is_open() || boot::milliseconds_now() > by) break;
     usleep(100'000);
@@ -40,7 +33,7 @@ CoordinatorLink::CoordinatorLink() : summons_(read_summons(STDIN_FILENO)), next_
   notice_silence(link_.fd());
   link_.send(Frame(FrameKind::serve).add(summons_.node));
   std::optional<Frame> plan;
-  const std::int64_t by = boot::milliseconds_now() + time_to_gather;
+  const std::int64_t by = boot::milliseconds_now() + time_to_gather.count();
   do {
     plan = link_.receive_by(by);
   } while (plan && plan->kind() == FrameKind::beat);
@@ -88,10 +81,10 @@ void CoordinatorLink::say_end(int exit_code) {
 
 void CoordinatorLink::finish(int exit_code, bool ended_well) {
   link_.send(Frame(FrameKind::finished).add(exit_code).add(ended_well ? 1 : 0));
-  for (const std::int64_t by = boot::milliseconds_now() + time_to_finish;
+  for (const std::int64_t by = boot::milliseconds_now() + time_to_finish.count();
        link_.is_open() && link_.waits_for_room() && boot::milliseconds_now() < by;) {
     pollfd writable{link_.fd(), POLLOUT, 0};
-    (void)poll(&writable, 1, static_cast<int>(time_to_finish));
+    (void)poll(&writable, 1, static_cast<int>(time_to_finish.count()));
     link_.flush();
   }
   link_.end_sending();

@@ -8,7 +8,7 @@
 
 namespace heddle::message {
 
-class Aggregate : public Strategy {
+class AggregateStrategy : public Strategy {
  public:
   bool collects() const override { return true; }
   std::uint32_t send(OutboxPeer& peer, Packets& packets, Drop drop) override {

@@ -10,7 +10,7 @@
 
 namespace heddle::message {
 
-class Auto final : public Strategy {
+class AutoStrategy final : public Strategy {
  public:
   bool collects() const override { return true; }
   bool holds(OutboxPeer& peer) override {

@@ -5,7 +5,7 @@
 
 namespace heddle::message {
 
-class Direct final : public Strategy {
+class DirectStrategy final : public Strategy {
  public:
   bool collects() const override { return false; }
   std::uint32_t send(OutboxPeer& peer, Packets& packets, Drop drop) override {

@@ -16,7 +16,7 @@
 
 namespace heddle::message {
 
-class Priority final : public Strategy {
+class PriorityStrategy final : public Strategy {
  public:
   static constexpr std::size_t long_from = 2048;    // bytes
   static constexpr int most_pieces = 8;             // on their way

@@ -11,7 +11,7 @@
 
 namespace heddle::message {
 
-class Split final : public Aggregate {
+class SplitStrategy final : public AggregateStrategy {
  public:
   int pieces_ahead() const override { return 16; }
 };

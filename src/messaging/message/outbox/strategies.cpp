@@ -25,8 +25,8 @@ std::unique_ptr<Strategy> make() {
 }
 
 constexpr Entry strategies[] = {
-    {"direct", make<Direct>}, {"aggregate", make<Aggregate>}, {"priority", make<Priority>},
-    {"auto", make<Auto>},     {"split", make<Split>},
+    {"direct", make<DirectStrategy>}, {"aggregate", make<AggregateStrategy>}, {"priority", make<PriorityStrategy>},
+    {"auto", make<AutoStrategy>},     {"split", make<SplitStrategy>},
 };
 
 const Entry* find(std::string_view name) { return std::ranges::find(strategies, name, &Entry::name); }

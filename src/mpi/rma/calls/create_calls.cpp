@@ -25,7 +25,7 @@ Error allocate(Comm& comm, const rma::Part& part, const Info* info, void* basept
   return success;
 }
 
-bool asks_for_gaps(const Info* info) { return info && info->get("alloc_shared_noncontig") == "true"; }
+bool asks_for_gaps(const Info* info) { return value_of(info, "alloc_shared_noncontig") == "true"; }
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 // What a program asks a window: group, name, hints (MPI 5.0, sections 12.2.7 and 7.8).
 #include <algorithm>
 
-#include "mpi/rma/hints.hpp"
 #include "mpi/rma/window.hpp"
 #include "objects/binding/impl.hpp"
 #include "objects/object/group.hpp"
@@ -28,7 +27,7 @@ Error Win_get_name(Win* win, char* win_name, int* resultlen) {
 }
 
 Error Win_set_info(Win& win, const Info* info) {
-  InfoEntries hints = rma::known_hints(info);
+  InfoEntries hints = known_entries(info, InfoReader::window);
   std::lock_guard guard(win.mutex);
   for (auto& [key, value] : hints) {
     const auto same = [&key = key](const auto& hint) { return hint.first == key; };
