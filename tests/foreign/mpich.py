@@ -295,7 +295,7 @@ def verdict(rule: str, status: int, output: str) -> str:
 def run(options: argparse.Namespace, test: Test) -> tuple[str, float]:
     limit = max(test.limit or 0, options.limit) if test.rule == "TestNormal" else test.limit or options.limit
     command = [str(options.prefix / "bin/mpiexec"), "-timeout", f"{limit:.0f}", *options.mpiexec.split(), *test.mpiexec]
-    if test.folder.startswith("errors/") or test.name.startswith(("attrerr", "namepub")):
+    if test.folder.startswith("errors/") or test.name.startswith(("attrerr", "namepub", "connaccf90")):
         # They ask MPI_COMM_WORLD to return errors; what belongs to no communicator is raised on MPI_COMM_SELF.
         command += ["-initial-errhandler", "mpi_errors_return"]
     name = re.sub(r"[^\w.+=-]+", "_", str(test))[:200]

@@ -34,6 +34,8 @@ class RequestArray {
       many_.reset(new Request*[static_cast<std::size_t>(count)]);
       data_ = many_.get();
     }
+    Request** const data = data_;
+    int active = 0;
     for (int i = 0; i < count; ++i) {
       Request* request = nullptr;
       if (handles[i] != MPI_REQUEST_NULL) {
@@ -41,9 +43,10 @@ class RequestArray {
         if (request == nullptr) return bad_request(handles[i], i);
         if (!is_active(request)) request = nullptr;
       }
-      active_ += request != nullptr;
-      data_[i] = request;
+      active += request != nullptr;
+      data[i] = request;
     }
+    active_ = active;
     return success;
   }
   Request*& operator[](int i) { return data_[i]; }
