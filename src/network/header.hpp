@@ -10,12 +10,12 @@ inline constexpr int most_vnis = 64;  // of a rank
 enum class MessageKind : std::uint8_t {
   eager = 1,  // a message, payload with it
   eager_ack,  // the same; the sender waits to hear that it matched (synchronous mode)
-  rts,        // the announcement of a long message (messaging/message/transfer.hpp)
+  rts,        // the announcement of a long message (messaging/message/protocol/local/transfers.hpp)
   cts,        // to the sender: how the receiver wants a long message to travel
   fin,        // to the sender: done (also the answer to eager_ack)
   data,       // to the receiver: a piece of a long message, where the receiver cannot fetch it
   retract,    // to the receiver on another node: the sender cancels this message, if it has not been received
-  retracted,  // to the sender: whether that was so (`source` 1) or not
+  retracted,  // to the sender: whether that was so
   more,       // to the sender on another node: so much of a long message has come, and more may be sent
   credit,     // to the sender on another node: what it has sent unasked has been received (credits.hpp)
   several,    // a packet of messages (packet.hpp)

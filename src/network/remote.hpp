@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/instruments/cells.hpp"
 #include "base/instruments/counters.hpp"
 #include "base/instruments/ticks.hpp"
 #include "network/credits.hpp"
@@ -48,6 +49,7 @@ class Remote {
       return there.credits.are_coming_for(bytes) ? Posted::busy : Posted::no_credit;
     const Posted posted = post_to(peer, there, header, bytes, fill, rail);
     if (posted == Posted::done && on_credit) there.credits.consume(bytes);
+    if (posted == Posted::done && is_matched(header.kind)) instruments::count_held(counters_, instruments::Count::sent_away);
     return posted;
   }
 
@@ -64,7 +66,10 @@ class Remote {
     const auto fill = [&](std::byte* to) { packet_.write(to, write); };
     const Posted posted =
         post_to(peer, there, Header{MessageKind::several, 0, 0, 0}, packet_.bytes(), Network::Fill(fill), any_rail);
-    if (posted == Posted::done) there.credits.replace_consumed(packet_.credits());
+    if (posted != Posted::done) return posted;
+    there.credits.replace_consumed(packet_.credits());
+    for (std::size_t i = 0; i < packet_.size(); ++i)
+      if (is_matched(packet_[i].header.kind)) instruments::count_held(counters_, instruments::Count::sent_away);
     return posted;
   }
   // From so many bytes on a message does not wait for others: a packet has no room for two.
@@ -166,8 +171,10 @@ class Remote {
     std::map<std::uint32_t, Early> early;  // by number
   };
 
+  // The messages of the program.
+  static bool is_matched(MessageKind kind) { return kind <= MessageKind::rts; }
   static bool has_order(MessageKind kind) {
-    return kind <= MessageKind::rts || kind == MessageKind::retract || kind == MessageKind::several;
+    return is_matched(kind) || kind == MessageKind::retract || kind == MessageKind::several;
   }
 
   // With a message that carries nothing else, if so much is due, or the receiver has closed or opened. If the network is busy, the next poll

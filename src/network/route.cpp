@@ -18,8 +18,6 @@ Route::Route(node::Node& node, Networks* networks, int vni, Claiming claiming, b
       remote_(networks != nullptr ? std::make_unique<Remote>(counters, networks->bound()) : nullptr),
       watch_(networks != nullptr ? &networks->watch() : nullptr) {}
 
-void Route::open(Networks& networks, int vni) { remote_->open(networks.open(vni)); }
-
 void Route::begin_wanting_room() {
   if (!remote_) return;
   remote_->network().forget_room();

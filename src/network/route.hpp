@@ -37,8 +37,8 @@ class Route {
   // `many_threads`: user-level threads, which come by the thousand. `networks` lead to other nodes; null: there are none. `counters` are the VNI's.
   Route(node::Node& node, Networks* networks, int vni, Claiming claiming, bool many_threads,
         instruments::Counters& counters);
-  // Where there are networks: opens the VNI's end, after which messages come. Throws std::runtime_error of the network.
-  void open(Networks& networks, int vni);
+  // Where there are networks, before anything else: the VNI's end, by which messages come from now on.
+  void open(Networks::End network) { remote_->open(std::move(network)); }
 
   // Under the VNI's protection. Sends a message whose payload `fill(std::byte*)` writes; to a peer on another node at most
   // remote_eager_bytes(), or it is `busy` for ever, and one that needs credit and has none is not sent.
@@ -113,11 +113,8 @@ class Route {
   bool is_remote(int peer) const { return !node_.is_local(peer); }
   // The longest message that goes to another node unasked. A packet of several may have more.
   std::size_t remote_eager_bytes() const { return remote_->network().traits().eager; }
-  // As Network::post_long, to a peer on another node, for what is long enough.
-  bool is_long(std::size_t bytes) const {
-    const std::size_t least = remote_->network().traits().longs;
-    return least != 0 && bytes >= least;
-  }
+  // Bytes: the shortest message to another node that post_long() takes; 0: it takes none.
+  std::size_t least_long() const { return remote_->network().traits().longs; }
   // To a peer on another node, as of Remote: a packet of several messages, and whether what comes now may go with others.
   Packet& begin_packet(int peer) { return remote_->begin_packet(peer); }
   const Packet& packet() const { return remote_->packet(); }

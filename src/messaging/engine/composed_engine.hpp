@@ -28,7 +28,7 @@ namespace heddle::engine {
 template <class Access, class Waiting>
 class ComposedEngine final : public Engine, private progress::Attended {
  public:
-  // make_access(core) is the access to one VNI.
+  // make_access(state) is the access to one VNI.
   template <class MakeAccess>
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access)
       : Engine(std::move(model)),
@@ -44,7 +44,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (index < vnis()) return vnis_[index];
     return vnis_.asked().find_or_make(index, [&] {
       auto vni = make_asked_vni(rank_, index);
-      if (help_ != nullptr) defer(vni->core());
+      if (help_ != nullptr) defer(vni->state());
       return vni;
     });
   }
@@ -110,7 +110,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   bool look_around() override {
     const std::uint32_t by_now = taken();
     const bool used = by_now != std::exchange(seen_taken_, by_now);
-    if (!used) vnis_.front().core().call_helper();
+    if (!used) vnis_.front().state().parts().completion.call_helper();
     return used;
   }
   void poll_once() override {
@@ -132,11 +132,11 @@ class ComposedEngine final : public Engine, private progress::Attended {
     help_ = std::make_unique<progress::IdleCores>(attended(), own_bell(), cores, setting.deferral);
     setting_ = setting;
     defers_.store(setting.deferral != progress::Deferral::none, std::memory_order_relaxed);
-    vnis_.for_each([&](auto& vni) { defer(vni.core()); });
+    vnis_.for_each([&](auto& vni) { defer(vni.state()); });
   }
   void end_help() override {
     defers_.store(false, std::memory_order_relaxed);
-    vnis_.for_each([](auto& vni) { vni.core().end_deferring(); });
+    vnis_.for_each([](auto& vni) { vni.state().deferral().end(); });
     help_.reset();
   }
 
@@ -405,16 +405,16 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void leave() {
     if (help_ == nullptr) return;
     if (vnis_.any_of([](const auto& vni) { return vni.something_left(); })) [[unlikely]] {
-      vnis_.front().core().call_helper();
+      vnis_.front().state().parts().completion.call_helper();
     } else if (rank_.networks) [[unlikely]] {
       rank_.networks->watch().remind_to_look();
     }
   }
 
-  lln::Route& route() { return vnis_.front().core().route(); }
+  lln::Route& route() { return vnis_.front().state().parts().route; }
   node::Doorbell& own_bell() { return rank_.node->own_bell(); }
   // What concerns the rank and no one VNI is counted at its first.
-  instruments::Counters& counters() { return vnis_.front().core().counters(); }
+  instruments::Counters& counters() { return vnis_.front().state().parts().counters; }
   // What has moved, or come, may be what a schedule waits for that only threads of the program may look at.
   void call_program() {
     if (!rank_.pollables->any_of_program()) return;
@@ -455,14 +455,14 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return !result.made_progress && result.complete;
   }
 
-  void rouse() { vnis_.front().core().rouse(); }
+  void rouse() { vnis_.front().state().parts().completion.wake(); }
   bool something_to_do() const {
     return vnis_.any_of([](const auto& vni) { return vni.something_to_do(); });
   }
 
   // Sends of this VNI may be left to the helpers, if the setting asks for it.
-  void defer(message::Core& core) {
-    if (setting_.deferral != progress::Deferral::none) core.begin_deferring(setting_.from, *help_);
+  void defer(message::VniState& state) {
+    if (setting_.deferral != progress::Deferral::none) state.deferral().begin(setting_.from, *help_);
   }
 
   // Every request of the set counts; those that are done by now, or become so meanwhile, signal too. Returns what is waited

@@ -12,10 +12,11 @@
 #include "base/safety/work.hpp"
 #include "launch/rank/rank.hpp"
 #include "messaging/engine/blocked.hpp"
+#include "messaging/engine/message_context.hpp"
 #include "messaging/engine/vni.hpp"
 #include "messaging/engine/wait_set.hpp"
-#include "messaging/message/core.hpp"
 #include "messaging/message/request_cache.hpp"
+#include "messaging/message/vni_state.hpp"
 
 namespace heddle::engine {
 
@@ -24,39 +25,41 @@ class ComposedVni final : public Vni {
  public:
   template <class MakeAccess>
   ComposedVni(Rank& rank, int index, MakeAccess&& make)
-      : Vni(index), core_(rank, index, claiming), access_(make(core_)) {
-    core_.open_network(index);
+      : Vni(index), rank_(rank), state_(message_context(rank, index), index, claiming), access_(make(state_)) {
+    rank.ledger.enter(index, state_.parts().counters);
+    if (rank.networks) state_.parts().route.open(rank.networks->open(index));
   }
+  ~ComposedVni() override { rank_.ledger.leave(state_.parts().counters); }
 
-  instruments::Counters& counters() override { return core_.counters(); }
+  instruments::Counters& counters() override { return state_.parts().counters; }
 
-  message::Core& core() override { return core_; }
+  message::VniState& state() override { return state_; }
   Access& access() { return access_; }
 
   bool try_send(const message::SendArgs& args) override {
     return try_by(
-        args, [&] { return Access::by_flux ? core_.send_by_flux(args) : core_.inject(args); },
-        [&] { return core_.try_send(args); });
+        args, [&] { return Access::by_flux ? outgoing().send_by_flux(args) : outgoing().inject(args); },
+        [&] { return outgoing().try_send(args); });
   }
   bool try_isend(const message::SendArgs& args) override {
-    if (core_.is_left_to_idle_cores(args.bytes)) [[unlikely]]
+    if (state_.deferral().concerns(args.bytes)) [[unlikely]]
       return false;
     return try_by(
-        args, [&] { return Access::by_flux ? core_.send_by_flux(args) : core_.inject(args); },
-        [&] { return core_.try_isend(args); });
+        args, [&] { return Access::by_flux ? outgoing().send_by_flux(args) : outgoing().inject(args); },
+        [&] { return outgoing().try_isend(args); });
   }
   void start_send(Request& request) override {
-    start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_send(r, wakeups); });
+    start(request, [](message::VniState& state, Request& r, Wakeups& wakeups) { state.start_send(r, wakeups); });
   }
   void start_isend(Request& request) override {
-    core_.fetch_to_leave(request);
-    start(request, [](message::Core& core, Request& r, Wakeups& wakeups) { core.start_isend(r, wakeups); });
+    state_.deferral().fetch(request, outgoing().outbox());
+    start(request, [](message::VniState& state, Request& r, Wakeups& wakeups) { state.start_isend(r, wakeups); });
   }
   void start_recv(Request& request) override {
     if constexpr (Access::announces) {
       using enum message::Matcher::Announced;
       const Span span(counters(), Time::issue);
-      const message::Matcher::Announcement announcement = core_.announce_recv(request);
+      const message::Matcher::Announcement announcement = state_.parts().matcher.announce(request);
       if (announcement.result == posted) [[likely]]
         return;
       if (announcement.result == not_at_all) return begin_alone(StartRecv(), request);
@@ -71,62 +74,62 @@ class ComposedVni final : public Vni {
     // that none of them ever found it free for progress.
     try {
       access_.run([&](Wakeups& wakeups) {
-        if (core_.something_to_do()) drain(lln::poll_batch, wakeups);
-        message = core_.probe(context, source, tag, take);
+        if (state_.something_to_do()) drain(lln::poll_batch, wakeups);
+        message = state_.probe(context, source, tag, take);
         if (message != nullptr) found = {message->header.source, message->header.tag, message->bytes};
       });
     } catch (
         const std::bad_alloc&) {  // of the drain: what came after a message that there is no memory for is not seen yet
-      core_.note_shortage();
+      note_shortage();
     }
     return message;
   }
-  void begin_probing() override { core_.probers.fetch_add(1, std::memory_order_relaxed); }
-  void end_probing() override { core_.probers.fetch_sub(1, std::memory_order_relaxed); }
+  void begin_probing() override { state_.parts().unexpected.probers.fetch_add(1, std::memory_order_relaxed); }
+  void end_probing() override { state_.parts().unexpected.probers.fetch_sub(1, std::memory_order_relaxed); }
   void start_matched_recv(Request& request, message::Unexpected& message) override {
-    access_.run([&](Wakeups& wakeups) { core_.start_matched_recv(request, message, wakeups); });
+    access_.run([&](Wakeups& wakeups) { state_.start_matched_recv(request, message, wakeups); });
   }
 
   bool cancel(Request& request) override {
     bool cancelled = false;
-    access_.run([&](Wakeups& wakeups) { cancelled = core_.cancel(request, wakeups); });
+    access_.run([&](Wakeups& wakeups) { cancelled = state_.cancel(request, wakeups); });
     return cancelled;
   }
   Error complete(Request& request) override {
     bool orphan = false;
     run_surely([&](Wakeups& wakeups) {
       orphan = request.owner == Owner::nobody;
-      if (!orphan) core_.finish(request, wakeups);
+      if (!orphan) state_.parts().completion.finish(request, wakeups);
     });
     return orphan ? message::give_back_done(request) : success;  // not under protection: destroying may call the user
   }
   bool disown(Request& request) override {
     bool done = false;
-    run_surely([&](Wakeups&) { done = core_.disown(request); });
+    run_surely([&](Wakeups&) { done = state_.disown(request); });
     return done;
   }
 
   bool sweep(const message::Verdicts& verdicts) override {
     bool complete = false;
     try {
-      access_.run([&](Wakeups& wakeups) { complete = core_.sweep(verdicts, wakeups); });
+      access_.run([&](Wakeups& wakeups) { complete = state_.sweep(verdicts, wakeups); });
     } catch (const std::bad_alloc&) {
-      core_.note_shortage();
+      note_shortage();
     }
     return complete;
   }
   bool settle(Request& receive, bool at_its_end) override {
     bool goes_on = false;
-    run_surely([&](Wakeups& wakeups) { goes_on = core_.settle(receive, at_its_end, wakeups); });
+    run_surely([&](Wakeups& wakeups) { goes_on = state_.settle(receive, at_its_end, wakeups); });
     return goes_on;
   }
 
-  bool something_to_do() const override { return core_.something_to_do() || access_.pending(); }
-  bool something_left() const override { return core_.something_left() || access_.pending(); }
-  std::uint32_t taken() const override { return core_.taken(); }
-  bool any_unsent() const override { return core_.any_unsent(); }
-  bool any_waiting() const override { return core_.any_waiting(); }
-  std::uint32_t departures() const override { return core_.departures(); }
+  bool something_to_do() const override { return state_.something_to_do() || access_.pending(); }
+  bool something_left() const override { return state_.something_left() || access_.pending(); }
+  std::uint32_t taken() const override { return state_.parts().route.taken(); }
+  bool any_unsent() const override { return state_.any_unsent(); }
+  bool any_waiting() const override { return state_.parts().outgoing.outbox().any(); }
+  std::uint32_t departures() const override { return state_.parts().outgoing.outbox().departures(); }
 
   // What finds no memory is left for another time, and the poll is then incomplete: threads of the library come here too, and
   // requests of others are under way in the callers.
@@ -134,7 +137,7 @@ class ComposedVni final : public Vni {
     try {
       return poll_inside(how);
     } catch (const std::bad_alloc&) {
-      core_.note_shortage();
+      note_shortage();
       return {.made_progress = true, .complete = false};
     }
   }
@@ -147,7 +150,7 @@ class ComposedVni final : public Vni {
           if (waiter != nullptr) request.waiter = waiter;
           add_request(wait, request);
         } else if (waiter != nullptr) {
-          core_.signal(*waiter, wakeups);
+          state_.parts().completion.signal(*waiter, wakeups);
         }
       });
     });
@@ -161,19 +164,22 @@ class ComposedVni final : public Vni {
   }
 
   void prepare_to_sleep() override {
-    run_surely([&](Wakeups&) { core_.prepare_to_sleep(); });
+    run_surely([&](Wakeups&) { state_.prepare_to_sleep(); });
   }
   void flush() override {
-    run_surely([&](Wakeups&) { core_.route().flush(); });
+    run_surely([&](Wakeups&) { state_.parts().route.flush(); });
   }
   int slow_peer() override {
     int peer = -1;
-    run_surely([&](Wakeups&) { peer = core_.slow_peer(); });
+    run_surely([&](Wakeups&) { peer = state_.slow_peer(); });
     return peer;
   }
   bool is_anything_unsent(lln::FunctionRef<bool(int)> concerns) override {
     bool unsent = false;
-    if (core_.any_waiting()) run_surely([&](Wakeups&) { unsent = core_.first_unsent(concerns) >= 0; });
+    if (state_.parts().outgoing.outbox().any())
+      run_surely([&](Wakeups&) {
+        outgoing().outbox().for_each_peer([&](const message::OutboxPeer& peer) { unsent |= concerns(peer.peer); });
+      });
     return unsent;
   }
 
@@ -187,8 +193,8 @@ class ComposedVni final : public Vni {
                                                      : lln::Claiming::exclusive;
 
   struct StartRecv {
-    [[gnu::always_inline]] void operator()(message::Core& core, Request& request, Wakeups& wakeups) const {
-      core.start_recv(request, wakeups);
+    [[gnu::always_inline]] void operator()(message::VniState& state, Request& request, Wakeups& wakeups) const {
+      state.start_recv(request, wakeups);
     }
   };
 
@@ -202,7 +208,7 @@ class ComposedVni final : public Vni {
         if constexpr (Access::announces) {
           // One of another VNI may be matched there meanwhile, and is not to be looked at here.
           if (how.expected != nullptr && how.expected->vni == this && how.expected->receives)
-            core_.expect(*how.expected);
+            state_.parts().matcher.expect(*how.expected);
         }
       };
       switch (how.urgency) {
@@ -219,13 +225,13 @@ class ComposedVni final : public Vni {
           break;
       }
     }
-    if (core_.transfers().any()) add(result, advance_transfers());
+    if (state_.transfers().any()) add(result, advance_transfers());
     return result;
   }
 
   // The receive is announced, and it is the caller who looks for its message: there is no way back.
   void meet_announced(const Request& announced, message::Hash hash) {
-    run_surely([&](Wakeups& wakeups) { core_.meet_announced(announced, hash, wakeups); });
+    run_surely([&](Wakeups& wakeups) { state_.match_announced(announced, hash, wakeups); });
   }
 
   // For what cannot be left undone. f allocates nothing; access itself may, once a thread.
@@ -235,14 +241,14 @@ class ComposedVni final : public Vni {
       try {
         return access_.run(f);
       } catch (const std::bad_alloc&) {
-        core_.note_shortage();
+        note_shortage();
       }
     }
   }
 
   bool drain(int most, Wakeups& wakeups) {
     Span span(counters(), Time::poll);
-    const bool moved = core_.drain(most, wakeups);
+    const bool moved = state_.drain(most, wakeups);
     if (!moved) span.was(Time::empty);
     return moved;
   }
@@ -254,7 +260,7 @@ class ComposedVni final : public Vni {
     if constexpr (Access::injects) {
       if (access_.inject(inject)) [[likely]]
         return true;
-      if (core_.must_wait(args.peer)) [[unlikely]]
+      if (outgoing().must_wait(args.peer)) [[unlikely]]
         return false;
     }
     bool sent = false;
@@ -274,7 +280,7 @@ class ComposedVni final : public Vni {
       static_assert(std::is_empty_v<Start>, "the work outlives this call");
       const safety::Work<Wakeups> work{[](void* what, Wakeups& wakeups) {
                                          Request& r = *static_cast<Request*>(what);
-                                         begin(Start(), static_cast<ComposedVni*>(r.vni)->core_, r, wakeups);
+                                         begin(Start(), static_cast<ComposedVni*>(r.vni)->state_, r, wakeups);
                                        },
                                        &request};
       access_.submit(work);
@@ -286,7 +292,7 @@ class ComposedVni final : public Vni {
   template <class Start>
   [[gnu::always_inline]] void begin_alone(Start start, Request& request) {
     try {
-      access_.run([&](Wakeups& wakeups) { begin(start, core_, request, wakeups); });
+      access_.run([&](Wakeups& wakeups) { begin(start, state_, request, wakeups); });
     } catch (const std::bad_alloc&) {
       fail_alone(request);
     }
@@ -294,38 +300,38 @@ class ComposedVni final : public Vni {
   [[gnu::cold, gnu::noinline]] void fail_alone(Request& request) {
     Wakeups wakeups;
     request.error = MPI_ERR_NO_MEM;
-    if (request.receives) request.order = 0;
-    core_.finish(request, wakeups);
+    if (request.receives) request.receive.age = 0;
+    state_.parts().completion.finish(request, wakeups);
   }
   // An operation that finds no memory completes, with that as its error.
   template <class Start>
-  [[gnu::always_inline]] static void begin(Start start, message::Core& core, Request& request, Wakeups& wakeups) {
+  [[gnu::always_inline]] static void begin(Start start, message::VniState& state, Request& request, Wakeups& wakeups) {
     try {
-      start(core, request, wakeups);
+      start(state, request, wakeups);
     } catch (const std::bad_alloc&) {
-      core.fail(request, wakeups);
+      state.fail(request, wakeups);
     }
   }
 
   progress::PollResult advance_transfers() {
     progress::PollResult result;
-    for (std::uint32_t left = core_.transfers().count(); left != 0; --left) {
-      message::Transfer* transfer = core_.transfers().claim();
+    for (std::uint32_t left = state_.transfers().count(); left != 0; --left) {
+      message::Transfer* transfer = state_.transfers().claim();
       if (transfer == nullptr) {
         result.complete = false;
         break;
       }
-      const message::Transfers::Step step = core_.transfers().move(*transfer);
+      const message::Transfers::Step step = state_.transfers().move(*transfer);
       result.made_progress |= step != message::Transfers::Step::waits;
       if (step == message::Transfers::Step::over) {
         try {
-          access_.run([&](Wakeups& wakeups) { core_.end_transfer(*transfer, wakeups); });
+          access_.run([&](Wakeups& wakeups) { state_.end_transfer(*transfer, wakeups); });
         } catch (const std::bad_alloc&) {
-          core_.transfers().end_later(*transfer);
+          state_.transfers().end_later(*transfer);
           throw;
         }
       } else {
-        core_.transfers().put_back(*transfer);
+        state_.transfers().put_back(*transfer);
       }
     }
     return result;
@@ -333,7 +339,11 @@ class ComposedVni final : public Vni {
 
   bool is_mine(const Request& request) const { return request.vni == this || (request.vni == nullptr && index() == 0); }
 
-  message::Core core_;
+  message::Outgoing& outgoing() { return state_.parts().outgoing; }
+  void note_shortage() { state_.shortage().note(state_.parts().route.taken()); }
+
+  Rank& rank_;
+  message::VniState state_;
   Access access_;
 };
 

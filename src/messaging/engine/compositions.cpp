@@ -15,28 +15,33 @@ namespace {
 
 using safety::AnyLock;
 
-// Calls make(make_access) with what makes the access of these parts, a function of a core. Offload has one way of waiting, and
+// Calls make(make_access) with what makes the access of these parts, a function of its state. Offload has one way of waiting, and
 // so is a preset.
 template <class Make>
 auto by_parts(safety::Lock lock, safety::Submission submission, Make&& make) {
   switch (submission) {
     case safety::Submission::csync:
-      return make([](message::Core& core) { return safety::native::CombiningAccess(core.counters()); });
+      return make([](message::VniState& state) { return safety::native::CombiningAccess(state.parts().counters); });
     case safety::Submission::lockq:
-      return make([lock](message::Core& core) { return safety::native::QueueAccess<AnyLock>(core.counters(), lock); });
+      return make(
+          [lock](message::VniState& state) { return safety::native::QueueAccess<AnyLock>(state.parts().counters, lock); });
     case safety::Submission::inject:
-      return make([lock](message::Core& core) { return safety::native::InjectAccess<AnyLock>(core.counters(), lock); });
+      return make(
+          [lock](message::VniState& state) { return safety::native::InjectAccess<AnyLock>(state.parts().counters, lock); });
     case safety::Submission::flux:
-      return make([lock](message::Core& core) { return safety::native::FluxAccess<AnyLock>(core.counters(), lock); });
+      return make(
+          [lock](message::VniState& state) { return safety::native::FluxAccess<AnyLock>(state.parts().counters, lock); });
     case safety::Submission::split:
-      return make([lock](message::Core& core) { return safety::native::SplitAccess<AnyLock>(core.counters(), lock); });
+      return make(
+          [lock](message::VniState& state) { return safety::native::SplitAccess<AnyLock>(state.parts().counters, lock); });
     default:
-      return make([lock](message::Core& core) { return safety::native::LockAccess<AnyLock>(core.counters(), lock); });
+      return make(
+          [lock](message::VniState& state) { return safety::native::LockAccess<AnyLock>(state.parts().counters, lock); });
   }
 }
 
 template <class MakeAccess>
-using AccessOf = std::invoke_result_t<MakeAccess, message::Core&>;
+using AccessOf = std::invoke_result_t<MakeAccess, message::VniState&>;
 
 }  // namespace
 

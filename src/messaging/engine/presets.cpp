@@ -25,6 +25,7 @@
 #include "launch/rank/settings.hpp"
 #include "messaging/engine/asked_models.hpp"
 #include "messaging/engine/composed_engine.hpp"
+#include "messaging/engine/message_context.hpp"
 #include "messaging/message/outbox/strategy.hpp"
 #include "objects/object/error.hpp"
 #include "objects/object/unavailable.hpp"
@@ -62,28 +63,28 @@ struct Maker {
 template <class Access, class Waiting>
 constexpr Maker by{[](Rank& rank, const Model& model) -> Made {
                      return std::make_unique<ComposedEngine<Access, Waiting>>(
-                         rank, model, [](message::Core& core) { return Access(core.counters()); });
+                         rank, model, [](message::VniState& state) { return Access(state.parts().counters); });
                    },
                    [](Rank& rank, int index) -> MadeVni {
                      return std::make_unique<ComposedVni<Access>>(
-                         rank, index, [](message::Core& core) { return Access(core.counters()); });
+                         rank, index, [](message::VniState& state) { return Access(state.parts().counters); });
                    }};
 
 template <class Access, class Waiting, platform::Topology (*topology)()>
 constexpr Maker by_on{[](Rank& rank, const Model& model) -> Made {
                         return std::make_unique<ComposedEngine<Access, Waiting>>(
-                            rank, model, [](message::Core& core) { return Access(core.counters(), topology()); });
+                            rank, model, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
                       },
                       [](Rank& rank, int index) -> MadeVni {
                         return std::make_unique<ComposedVni<Access>>(
-                            rank, index, [](message::Core& core) { return Access(core.counters(), topology()); });
+                            rank, index, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
                       }};
 
 // Its VNIs can't be asked for: the communication thread is the rank's.
 constexpr Maker by_offload{[](Rank& rank, const Model& model) -> Made {
-                             using Access = safety::native::OffloadAccess<message::Core>;
+                             using Access = safety::native::OffloadAccess<message::Completion>;
                              auto engine = std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(
-                                 rank, model, [](message::Core& core) { return Access(core); });
+                                 rank, model, [](message::VniState& state) { return Access(state.parts().completion); });
                              engine->start_communication_thread();
                              return engine;
                            },
@@ -217,7 +218,7 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
     (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s%s", wanted.c_str(), why.c_str());
     return nullptr;
   }
-  if (std::size_t bytes = 0; !message::wanted_split(bytes) || !message::wanted_staged(bytes)) return nullptr;
+  if (message::CopySettings copies; !read_copy_settings(copies)) return nullptr;
   const bool number_is_free = model.vnis == 0;
   model.vnis = vnis_for(rank, model);
   if (!choose_waiting(rank, model)) return nullptr;

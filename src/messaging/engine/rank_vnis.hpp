@@ -17,7 +17,7 @@ namespace heddle::engine {
 template <class Access>
 class RankVnis {
  public:
-  // So many of its own. make_access(core) is the access to one.
+  // So many of its own. make_access(state) is the access to one.
   template <class MakeAccess>
   RankVnis(Rank& rank, int n, MakeAccess&& make_access) {
     for (int i = 0; i < n; ++i) own_.emplace_back(rank, i, make_access);

@@ -35,7 +35,7 @@ class RevokedVni final : public Vni {
   bool sweep(const message::Verdicts&) override { return true; }
   bool settle(Request& receive, bool at_its_end) override { return real_.settle(receive, at_its_end); }
   instruments::Counters& counters() override { return real_.counters(); }
-  message::Core& core() override { return real_.core(); }
+  message::VniState& state() override { return real_.state(); }
   bool something_to_do() const override { return false; }
   bool something_left() const override { return false; }
   bool any_unsent() const override { return false; }
@@ -53,7 +53,7 @@ class RevokedVni final : public Vni {
  private:
   void end(Request& request) {
     request.error = MPIX_ERR_REVOKED;
-    if (request.receives) request.order = 0;
+    if (request.receives) request.receive.age = 0;
     (void)RevokedVni::complete(request);
   }
 

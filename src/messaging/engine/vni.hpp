@@ -16,7 +16,7 @@
 #include "objects/object/request.hpp"
 
 namespace heddle::message {
-class Core;
+class VniState;
 struct SendArgs;
 struct Unexpected;
 class Verdicts;
@@ -65,7 +65,7 @@ class Vni {
   virtual bool disown(Request& request) = 0;
 
   // After a failure (messaging/message/failures.cpp): goes through everything; false: to be done again. And a receive of which
-  // MPIX_ERR_PROC_FAILED_PENDING was told (Core::settle).
+  // MPIX_ERR_PROC_FAILED_PENDING was told (VniState::settle).
   virtual bool sweep(const message::Verdicts& verdicts) = 0;
   virtual bool settle(Request& receive, bool at_its_end) = 0;
 
@@ -73,7 +73,7 @@ class Vni {
 
   // ---- for the engine
 
-  virtual message::Core& core() = 0;
+  virtual message::VniState& state() = 0;
   // Any thread, unprotected: whether a look would find something; whether sends wait, and how many messages were taken.
   virtual bool something_to_do() const = 0;
   // The same, but for what may have come by a network since it was last looked at.

@@ -36,7 +36,7 @@ class Matcher {
     const Envelope asked = envelope_of(request);
     if (is_wild(asked)) [[unlikely]]
       return post_wild(request);
-    request.order = order_of_exact();
+    request.receive.age = age_of_exact();
     receives_.append(receives_.find(hash_of(asked), asked), request);
   }
 
@@ -52,7 +52,7 @@ class Matcher {
     if (is_wild(asked)) [[unlikely]]
       return {Announced::not_at_all, 0};
     const Hash hash = hash_of(asked);
-    request.order = order_of_exact();
+    request.receive.age = age_of_exact();
     return {gate_of(hash).receives.announce(request) ? Announced::posted : Announced::at_closed_gate, hash};
   }
   // Accepts what was announced at the gate of `announced`, perhaps also that by now: meet(receive, message) for each that has a
@@ -208,7 +208,7 @@ class Matcher {
     const auto consider = [&](unsigned kind) {
       if (wild_of_kind_[kind] == 0) return;
       Request** const other = receives_.find(asked_by(kind, envelope));
-      if (*other == nullptr || (*at != nullptr && (*at)->order < (*other)->order)) return;
+      if (*other == nullptr || (*at != nullptr && (*at)->receive.age < (*other)->receive.age)) return;
       at = other;
       chosen = kind;
     };
@@ -225,7 +225,7 @@ class Matcher {
   [[gnu::noinline]] void post_wild(Request& request) {
     const std::uint64_t wilds = wilds_.load(std::memory_order_relaxed) + 1;
     wilds_.store(wilds, std::memory_order_relaxed);
-    request.order = 2 * wilds;
+    request.receive.age = 2 * wilds;
     const Envelope asked = envelope_of(request);
     note_posted(asked);
     receives_.append(receives_.find(asked), request);
@@ -243,7 +243,7 @@ class Matcher {
 
   // Wildcard receives have even ages. Exact ones that were posted between the same two of them need no order: one is behind
   // those wildcards that its thread, or a thread that synchronized with it, has posted.
-  std::uint64_t order_of_exact() const { return 2 * wilds_.load(std::memory_order_relaxed) + 1; }
+  std::uint64_t age_of_exact() const { return 2 * wilds_.load(std::memory_order_relaxed) + 1; }
 
   static constexpr std::size_t gates = 256;
   // Not by the bits that choose a bucket: then all that is accepted from one gate would be in one bucket.

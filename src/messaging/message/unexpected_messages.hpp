@@ -36,7 +36,11 @@ inline const Envelope& envelope_of(const Place& place) { return place.asked; }
 using Places = std::array<Place, kinds - 1>;
 
 struct Unexpected {
+  // Where it comes from, and so which protocol goes on with it.
+  enum class Origin : std::uint8_t { self, this_node, other_node };
+
   lln::Header header;
+  Origin origin = Origin::self;
   int sender = 0;                // world rank
   Hash hash = 0;                 // of the envelope, while it is among the unexpected ones
   std::size_t bytes = 0;         // of the message

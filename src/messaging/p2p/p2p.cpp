@@ -43,7 +43,7 @@ Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count cou
   Request& request = describe(comm, plane, buffer, count, datatype, comm.rank, tag);
   request.peer = comm.world_rank(peer);
   request.mode = static_cast<std::uint32_t>(mode);
-  request.order = node::nowhere;
+  request.send = {};
   return request;
 }
 
@@ -88,7 +88,7 @@ Error explain(const Request& request) {
     case MPI_ERR_TRUNCATE:
       return fail(MPI_ERR_TRUNCATE,
                   "message of %zu bytes from rank %d with tag %d does not fit: the receive has room for %zu",
-                  static_cast<std::size_t>(request.order), request.source, request.tag, request.capacity);
+                  request.receive.message_bytes, request.source, request.tag, request.capacity);
     case MPI_ERR_NO_MEM:
       return request.receives
                  ? fail(
@@ -125,7 +125,7 @@ Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Dat
 // A send's error of this class says that it has not left. A receive's may also say that its message could not be moved.
 Request& begun(Request& request) {
   const bool done = request.done.load(std::memory_order_acquire) != 0;
-  if (!done || request.error != MPI_ERR_NO_MEM || (request.receives && request.order != 0)) [[likely]]
+  if (!done || request.error != MPI_ERR_NO_MEM || (request.receives && request.receive.age != 0)) [[likely]]
     return request;
   give_back(request);
   throw std::bad_alloc();

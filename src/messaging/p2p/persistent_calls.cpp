@@ -52,7 +52,7 @@ Error start(Request& request) {
   request.datatype = args.datatype;
   retain(*args.datatype);
   request.done.store(0, std::memory_order_relaxed);
-  request.order = node::nowhere;
+  request.send = {};
   if (fault_of_collective(comm).code() == MPIX_ERR_REVOKED) [[unlikely]] {
     request.error = MPIX_ERR_REVOKED;
     p2p::complete(request);

@@ -41,11 +41,24 @@ struct RequestType {
   boot::Awaited awaited = boot::Awaited::unknown;
 };
 
-// Who looks after a request until it is done, and so who is woken then (Core::tell).
+// Who looks after a request until it is done, and so who is woken then (message::Completion).
 enum class Owner : std::uint8_t {
   program,  // a thread that blocks until it is done is its `waiter`
   library,  // a part of something that polls it (base/progress/pollables.hpp): whoever sleeps for the rank is woken to poll that
   nobody,  // MPI_Request_free while active: whoever completes it gives it back
+};
+
+// What point-to-point keeps of a receive.
+struct ReceiveState {
+  std::uint64_t age =
+      0;  // of a posted one, to choose between an exact and a wildcard match; 0: it has ended without a message
+  std::size_t message_bytes = 0;  // of a message that was truncated
+};
+// And of a send that its receiver has not confirmed yet.
+struct SendState {
+  std::uint64_t claim =
+      0;  // to a rank of this node: where both ends claim the message (protocol/local/claims.hpp); or node::nowhere
+  std::uint64_t name = 0;  // to another node: what the receiver's answer calls the send; 0: it is not to be answered
 };
 
 struct Request final : Object {
@@ -81,8 +94,10 @@ struct Request final : Object {
   Request* next = nullptr;
   Request* prev = nullptr;
   Request* next_queue = nullptr;  // posted receives: messaging/message/queues.hpp
-  std::uint64_t order = 0;        // posted receives: age, to choose between an exact and a wildcard match;
-      // truncated: bytes of the message; 0: never posted, nor matched. Sends: messaging/message/claims.hpp; to another node: a name, or 0
+  union {
+    ReceiveState receive{};
+    SendState send;
+  };
 
   void* state = nullptr;  // of the kind: schedule, rendezvous, generalized request
 };

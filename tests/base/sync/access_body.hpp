@@ -83,7 +83,7 @@ struct Bare {
 template <platform::Platform P>
 struct Roused {
   sync::Doorbell<P, platform::Scope::process> bell{};
-  void rouse() { bell.rouse(); }
+  void wake() { bell.rouse(); }
 };
 
 template <platform::Platform P>
@@ -124,7 +124,7 @@ class AccessBody {
     };
     access_.run(last);
     finished_.fetch_add(1, order::release);
-    state_.rouse();
+    state_.wake();
   }
 
   void finish() {

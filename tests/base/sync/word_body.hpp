@@ -1,4 +1,4 @@
-// The test of a long message that waits for word of what is on its way, and not for room (messaging/message/streams.hpp): who sleeps meanwhile
+// The test of a long message that waits for word of what is on its way, and not for room (messaging/message/protocol/remote/streams.hpp): who sleeps meanwhile
 // has asked for no room, and must be woken once the word is there and there is none. A lost wake-up is a deadlock.
 //
 // Of a message of two pieces one is on its way, and fills the network, and no more may be. Thread 1 sends a short one, polls once and makes
@@ -51,7 +51,7 @@ class WordBody {
  private:
   bool answered() const { return answered_.load(order::acquire); }
 
-  // What message::Core does of one peer, with the lock held.
+  // What message::VniState does of one peer, with the lock held.
   bool may_go() const { return heard_.get() && !second_left_.get(); }
   bool flush() {
     bool left = false;

@@ -1,5 +1,5 @@
 // Claims: a message has one of its two ends, and its word is used again only when both are through with it.
-#include "messaging/message/claims.hpp"
+#include "messaging/message/protocol/local/claims.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // KeptStages: whoever has been sent to gets its newest stage back, and what is kept stays bounded.
-#include "messaging/message/kept_stages.hpp"
+#include "messaging/message/protocol/local/kept_stages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -52,7 +52,7 @@ class Waiting {
     left_.clear();
     while (outbox_.any()) {
       const std::size_t before = left_.size();
-      (void)outbox_.flush([this](OutboxPeer&) { return Network(*this); });
+      (void)outbox_.flush([this](OutboxPeer&, auto&& send_by) { send_by(Network(*this)); });
       if (left_.size() == before) break;
     }
     return left_;

@@ -1,5 +1,5 @@
 // The chunks that two sides claim of one message: together they are the message, each byte once, and each side has a run.
-#include "messaging/message/split.hpp"
+#include "messaging/message/protocol/local/split.hpp"
 
 #include <gtest/gtest.h>
 

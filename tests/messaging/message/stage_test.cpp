@@ -1,5 +1,5 @@
 // Stage: every chunk of a message has a place of its own in the block, as long as the ring has one.
-#include "messaging/message/stage.hpp"
+#include "messaging/message/protocol/local/stage.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ TEST(Stage, HasRoomForAMessageThatFitsIntoItsBlock) {
     if (message > ring) continue;
     EXPECT_GE(Stage::slots_of(message) * Stage::chunk_of(message), message) << message;
   }
-  for (std::size_t message = 1; message <= Stage::longest_unasked; message += 997)
+  for (std::size_t message = 1; message <= Stage::longest_early; message += 997)
     EXPECT_GE(Stage::slots_of(message) * Stage::chunk_of(message), message) << message;
 }
 

@@ -17,7 +17,7 @@ using Bytes = std::vector<unsigned char>;
 
 constexpr int shortest = 16 * 1024 + 1, longest = 256 * 1024;
 constexpr int lengths[] = {shortest, 28 * 1024, 60 * 1024, 64 * 1024, 120'000, 200'000, longest};
-constexpr int most_unread = 16;  // of a rank's messages (messaging/message/sending.cpp)
+constexpr int most_unread = 16;  // of a rank's messages (messaging/message/choose.hpp)
 
 unsigned char value(int i, int salt) { return static_cast<unsigned char>(i * 7 + i / 4096 + salt); }
 

@@ -32,7 +32,7 @@ struct OutboxLinks {
 // All for one peer, in the order of MPI.
 using OutboxQueue = sync::Backlog<platform::Native, OutboxItem, OutboxLinks>;
 
-// A long message that goes in pieces, or as a whole (messaging/message/streams.hpp).
+// A long message that goes in pieces, or as a whole (messaging/message/protocol/remote/streams.hpp).
 struct OutboxLong {
   OutboxLong* behind = nullptr;  // the next one to the same peer
 };

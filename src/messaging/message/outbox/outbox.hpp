@@ -84,19 +84,20 @@ class Outbox {
   bool holds(int peer) { return strategy_->holds(of(peer)); }
   int pieces_ahead() const { return strategy_->pieces_ahead(); }
 
-  // Offers what waits to the network: packets_to(OutboxPeer&) makes the Packets of that peer, whose any_pieces() says whether a part of
-  // a long message has gone. Whether anything has left.
-  template <class MakePackets>
-  bool flush(MakePackets&& packets_to) {
+  // Offers what waits to the network: offer(OutboxPeer&, send_by) calls send_by(packets) with the Packets of that peer, whose any_pieces() says
+  // whether a part of a long message has gone. Whether anything has left.
+  template <class Offer>
+  bool flush(Offer&& offer) {
     bool left = false;
     for (OutboxPeer** link = &waiting_; *link != nullptr;) {
       OutboxPeer& peer = **link;
-      auto packets = packets_to(peer);
-      left |= strategy_->send(peer, packets, [this](OutboxItem& item) {
-        drop(item);
-        change_size(-1);
-      }) != 0;
-      left |= packets.any_pieces();
+      offer(peer, [&](auto&& packets) {
+        left |= strategy_->send(peer, packets, [this](OutboxItem& item) {
+          drop(item);
+          change_size(-1);
+        }) != 0;
+        left |= packets.any_pieces();
+      });
       if (peer.items.empty() && peer.longs.empty()) {
         *link = peer.next;
         peer.listed = false;

@@ -1,4 +1,4 @@
-#include "messaging/message/claims.hpp"
+#include "messaging/message/protocol/local/claims.hpp"
 
 #include <algorithm>
 #include <new>

@@ -1,11 +1,11 @@
 // Staged copies: how a stage is found, filled and emptied, and what becomes of it (stage.hpp).
 //
-// With more ranks than cores, to ask is to wait for a core. So a message of at most Stage::longest_unasked bytes to another process goes unasked:
-// its sender makes the stage, names it in the RTS, and packs. It is done when it has packed everything, whether the receive has been posted or
-// not. A receiver that finds nothing packed for a while reads from the back, as it does of any staged message; then the sender has to wait for
-// it, and is told (FIN).
+// With more ranks than cores, to wait for the receiver's answer is to wait for a core. So a message of at most Stage::longest_early bytes to
+// another process is staged early: its sender makes the stage, names it in the RTS, and packs. The send is complete when everything is packed,
+// whether the receive has been posted or not. A receiver that finds nothing packed for a while reads from the back, as it does of any staged
+// message; then the sender has to wait for it, and is told (FIN).
 //
-// At most so many messages of a VNI go unasked whose receivers have not taken them. Others are announced.
+// At most `most_unread` messages of a VNI are early whose receivers have not taken them (choose.hpp). Others are announced only.
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -13,17 +13,13 @@
 #include "base/instruments/cells.hpp"
 #include "base/platform/native.hpp"
 #include "launch/boot/peer_memory.hpp"
-#include "launch/rank/rank.hpp"
-#include "messaging/message/core.hpp"
-#include "messaging/message/transfer.hpp"
+#include "messaging/message/protocol/local/transfers.hpp"
 #include "objects/datatype/datatype.hpp"
 
 namespace heddle::message {
 
 using boot::Direction;
 using boot::move_bytes;
-using lln::Header;
-using lln::MessageKind;
 using node::nowhere;
 
 namespace {
@@ -33,51 +29,51 @@ constexpr std::int64_t patience = 4'000;
 
 }  // namespace
 
-// ---- beginnings, under the VNI's protection
+// ---- beginnings, with the VNI's lock held
 
 // What the peer sees where it is, it copies itself.
-bool Transfers::may_be_staged_unasked(const Request& send) {
-  if (!crowded_ || send.capacity > Stage::longest_unasked) return false;
-  const boot::PeerMemory& memory = core_.peer_memory();
-  if (memory.same_space(send.peer) || (!chooses_ && send.capacity < staged_from_)) return false;
+bool Transfers::may_be_staged_early(const Request& send) {
+  if (!oversubscribed_ || send.capacity > Stage::longest_early) return false;
+  const boot::PeerMemory& memory = parts_.context.peer_memory;
+  if (memory.same_space(send.peer) || (!tunes() && send.capacity < settings_.staged_from)) return false;
   return !is_run(*send.datatype, send.count) || !memory.shows(run_of(send));
 }
 
 node::Offset Transfers::offer(const Request& send) {
   const std::size_t bytes = send.capacity;
-  if (!may_be_staged_unasked(send)) return nowhere;
+  if (!may_be_staged_early(send)) return nowhere;
   reserve();
   const node::Offset stage = stage_for(send.peer, Stage::block_of(bytes));
-  if (stage != nowhere) new (core_.heap().at<Stage>(stage)) Stage(bytes, 0);
+  if (stage != nowhere) new (parts_.context.node.heap().at<Stage>(stage)) Stage(bytes, 0);
   return stage;
 }
 
 void Transfers::begin(Request& send, node::Offset stage, Wakeups& wakeups) {
   Transfer& transfer = make(Transfer::Role::packer, send, send.peer, send.capacity);
-  ++packed_unasked_;
-  transfer.unasked = true;
-  transfer.claim = std::exchange(send.order, nowhere);
+  ++staged_early_;
+  transfer.early = true;
+  transfer.claim = std::exchange(send.send.claim, nowhere);
   transfer.shared = stage;
   start(transfer, wakeups);
 }
 
 void Transfers::take_back(int peer, node::Offset stage) {
-  const std::size_t block = core_.heap().at<Stage>(stage)->block();
-  core_.heap().release(stage, block);  // the receiver's share
+  const std::size_t block = parts_.context.node.heap().at<Stage>(stage)->block();
+  parts_.context.node.heap().release(stage, block);  // the receiver's share
   keep({peer, stage, block});
 }
 
-void Transfers::decline(const Rts& rts) {
+void Transfers::decline(const LocalRts& rts) {
   if (rts.stage == nowhere) return;
-  core_.heap().join(rts.stage);
-  core_.heap().release(rts.stage, core_.heap().at<Stage>(rts.stage)->block());
+  parts_.context.node.heap().join(rts.stage);
+  parts_.context.node.heap().release(rts.stage, parts_.context.node.heap().at<Stage>(rts.stage)->block());
 }
 
 Transfer* Transfers::claim_untouched(const Request& send) {
   const std::lock_guard guard(mutex_);
   Transfer* before = nullptr;
   for (Transfer* t = head_; t != nullptr; before = std::exchange(t, t->next)) {
-    if (t->request != &send || !t->unasked || t->position != 0) continue;
+    if (t->request != &send || !t->early || t->position != 0) continue;
     (before != nullptr ? before->next : head_) = t->next;
     if (tail_ == t) tail_ = before;
     return t;
@@ -91,42 +87,42 @@ void Transfers::drop(Transfer& transfer) {
 }
 
 // The sender is packing, or will. What the receiver has no room for it leaves there.
-void Transfers::accept_unasked(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
-  core_.heap().join(rts.stage);
+void Transfers::accept_early(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups) {
+  parts_.context.node.heap().join(rts.stage);
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, receive.bytes);
-  transfer.unasked = true;
-  transfer.sender_request = rts.request;
+  transfer.early = true;
+  transfer.send = rts.send;
   transfer.shared = rts.stage;
-  transfer.alone = is_run(*receive.datatype, receive.count) && receive.bytes == rts.bytes && can_read(peer, rts);
-  if (transfer.alone) {
+  transfer.can_copy_alone =
+      is_run(*receive.datatype, receive.count) && receive.bytes == rts.bytes && can_read(peer, rts);
+  if (transfer.can_copy_alone) {
     transfer.run = run_of(receive);
-    transfer.remote_address = rts.address;
-    transfer.process = core_.peer_memory().process_of(peer);
+    transfer.peer_run = rts.run;
+    transfer.process = parts_.context.peer_memory.process_of(peer);
   }
-  count_held(core_.counters(), instruments::Count::staged);
+  count_held(parts_.counters, instruments::Count::staged);
   start(transfer, wakeups);
 }
 
 // False: there is no shared memory.
-bool Transfers::accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups) {
+bool Transfers::accept_staged(Request& receive, int peer, const LocalRts& rts, const Course& course, Wakeups& wakeups) {
   const std::size_t bytes = receive.bytes;
   const node::Offset shared = stage_for(peer, Stage::block_of(bytes));
   if (shared == nowhere) return false;
   const bool circles = bytes > Stage::longest_ring;
-  new (core_.heap().at<Stage>(shared)) Stage(bytes, circles ? ring_position_ : 0);
+  new (parts_.context.node.heap().at<Stage>(shared)) Stage(bytes, circles ? ring_position_ : 0);
   if (circles) ring_position_ = (ring_position_ + bytes) % Stage::longest_ring;
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, bytes, course);
-  transfer.sender_request = rts.request;
+  transfer.send = rts.send;
   transfer.shared = shared;
   if (is_run(*receive.datatype, receive.count)) transfer.run = run_of(receive);
-  transfer.alone = transfer.run != nullptr && can_read(peer, rts);
-  if (transfer.alone) {
-    transfer.remote_address = rts.address;
-    transfer.process = core_.peer_memory().process_of(peer);
+  transfer.can_copy_alone = transfer.run != nullptr && can_read(peer, rts);
+  if (transfer.can_copy_alone) {
+    transfer.peer_run = rts.run;
+    transfer.process = parts_.context.peer_memory.process_of(peer);
   }
-  count_held(core_.counters(), instruments::Count::staged);
-  const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(transfer.run), bytes, shared, Protocol::staged};
-  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
+  count_held(parts_.counters, instruments::Count::staged);
+  ask(peer, transfer, LocalCopy::staged, wakeups);
   start(transfer, wakeups);
   return true;
 }
@@ -136,11 +132,12 @@ void Transfers::leave(const Transfer& transfer) {
   using Role = Transfer::Role;
   if (transfer.shared == nowhere) return;
   if (transfer.role == Role::split_reader || transfer.role == Role::split_writer)
-    return core_.heap().release(transfer.shared, sizeof(Split));
-  const KeptStages::Kept stage{transfer.peer, transfer.shared, core_.heap().at<Stage>(transfer.shared)->block()};
+    return parts_.context.node.heap().release(transfer.shared, sizeof(Split));
+  const KeptStages::Kept stage{transfer.peer, transfer.shared,
+                               parts_.context.node.heap().at<Stage>(transfer.shared)->block()};
   // Kept by whoever makes the stage of the next message in the other direction, which is written by the one who has just read this one: a
-  // receiver makes it, or, of a message that goes unasked, the sender.
-  if ((transfer.role == Role::packer) != transfer.unasked) return keep(stage);
+  // receiver makes it, or, of an early message, the sender.
+  if ((transfer.role == Role::packer) != transfer.early) return keep(stage);
   release(stage);
 }
 
@@ -154,7 +151,7 @@ void Transfers::keep(const KeptStages::Kept& stage) {
 }
 
 void Transfers::release(const KeptStages::Kept& stage) {
-  if (stage.stage != nowhere) core_.heap().release(stage.stage, stage.bytes);
+  if (stage.stage != nowhere) parts_.context.node.heap().release(stage.stage, stage.bytes);
 }
 
 // A block for both ends of a message from or to that peer: the one that its sender has read last, if the other is done with it. What is kept
@@ -165,10 +162,10 @@ node::Offset Transfers::stage_for(int peer, std::size_t bytes) {
     return kept_.take(which...);
   };
   const KeptStages::Kept last = kept(peer, bytes);
-  if (last.stage != nowhere && core_.heap().share(last.stage)) return last.stage;
+  if (last.stage != nowhere && parts_.context.node.heap().share(last.stage)) return last.stage;
   release(last);
   node::Offset made = nowhere;
-  while ((made = core_.heap().allocate(bytes, 2)) == nowhere) {
+  while ((made = parts_.context.node.heap().allocate(bytes, 2)) == nowhere) {
     const KeptStages::Kept spare = kept();
     if (spare.stage == nowhere) break;
     release(spare);
@@ -176,16 +173,16 @@ node::Offset Transfers::stage_for(int peer, std::size_t bytes) {
   return made;
 }
 
-// ---- moving data, outside the protection
+// ---- moving data, without the lock
 
 // The sender's part. It touches its request only while it has a chunk: the receiver may have got everything, and FIN be here.
 Transfers::Step Transfers::fill(Transfer& transfer) {
-  auto& stage = *core_.heap().at<Stage>(transfer.shared);
+  auto& stage = *parts_.context.node.heap().at<Stage>(transfer.shared);
   std::uint32_t filled = stage.filled.load(std::memory_order_relaxed);
   bool moved = false;
   // At most what the ring holds at a time: there may be others.
   for (std::size_t left = stage.slots; left != 0; --left) {
-    if (!transfer.unasked && filled - stage.emptied.load(std::memory_order_acquire) == stage.slots) break;
+    if (!transfer.early && filled - stage.emptied.load(std::memory_order_acquire) == stage.slots) break;
     const Split::Chunk chunk = stage.split.claim(transfer.bytes, stage.chunk, true);
     if (chunk.bytes == 0) return leave_over(transfer);
     const Request& send = *transfer.request;
@@ -194,17 +191,17 @@ Transfers::Step Transfers::fill(Transfer& transfer) {
     chunks_.fetch_add(1, std::memory_order_release);
     transfer.position += chunk.bytes;
     stage.filled.store(++filled, std::memory_order_release);
-    core_.route().wake(transfer.peer);
+    parts_.route.wake(transfer.peer);
     moved = true;
   }
-  if (!moved && transfer.alone) return take_from_back(transfer, stage);
+  if (!moved && transfer.can_copy_alone) return take_from_back(transfer, stage);
   transfer.waits_until = 0;
   return moved ? Step::moved : Step::waits;
 }
 
 // The receiver's.
 Transfers::Step Transfers::empty(Transfer& transfer) {
-  auto& stage = *core_.heap().at<Stage>(transfer.shared);
+  auto& stage = *parts_.context.node.heap().at<Stage>(transfer.shared);
   const Request& receive = *transfer.request;
   std::uint32_t emptied = stage.emptied.load(std::memory_order_relaxed);
   bool moved = false;
@@ -215,7 +212,7 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
     unpack(*receive.datatype, receive.buffer, receive.count, at, stage.place(emptied), n);
     transfer.position += n;
     stage.emptied.store(++emptied, std::memory_order_release);
-    if (!transfer.unasked) core_.route().wake(transfer.peer);
+    if (!transfer.early) parts_.route.wake(transfer.peer);
     moved = true;
   }
   if (transfer.position + stage.split.moved.load(std::memory_order_acquire) == transfer.bytes) {
@@ -223,14 +220,14 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
       transfer.request->error = error_of(transfer, static_cast<int>(failed));
     return leave_over(transfer);
   }
-  if (!moved && transfer.alone) return take_from_back(transfer, stage);
+  if (!moved && transfer.can_copy_alone) return take_from_back(transfer, stage);
   transfer.waits_until = 0;
   return moved ? Step::moved : Step::waits;
 }
 
 // The other side does nothing.
 Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
-  const bool waits = transfer.unasked || !crowded_;  // who sends unasked is at it just now, if it ever is
+  const bool waits = transfer.early || !oversubscribed_;  // the sender of an early message is at it just now, if it ever is
   const std::int64_t now = platform::Native::now();
   if (transfer.waits_until == 0) transfer.waits_until = waits ? now + patience : now;
   if (now < transfer.waits_until) return Step::moved;  // so that nobody sleeps meanwhile
@@ -238,7 +235,7 @@ Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
   if (chunk.bytes == 0) return Step::waits;  // it has the rest in hand
   const bool reads = transfer.role == Transfer::Role::unpacker;
   const int error = move_bytes(reads ? Direction::read : Direction::write, transfer.process, transfer.run + chunk.at,
-                               transfer.remote_address + chunk.at, chunk.bytes);
+                               transfer.peer_run + chunk.at, chunk.bytes);
   if (error != 0) stage.split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
   if (reads) {
     transfer.position += chunk.bytes;
@@ -246,7 +243,7 @@ Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
   } else {
     chunks_.fetch_add(1, std::memory_order_release);
     stage.split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel);
-    core_.route().wake(transfer.peer);
+    parts_.route.wake(transfer.peer);
   }
   return Step::moved;
 }

@@ -7,7 +7,7 @@
 //
 // A strategy may bound what is on its way: some pieces then say that they want to be heard of, and the receiver answers how far they go.
 //
-// Everything happens under the VNI's protection. What goes outwards waits for its turn in the outbox.
+// Everything happens under the VNI's lock. What goes outwards waits for its turn in the outbox.
 #pragma once
 
 #include <array>
@@ -15,6 +15,8 @@
 #include <cstdint>
 
 #include "messaging/message/outbox/item.hpp"
+#include "messaging/message/protocol/parts.hpp"
+#include "messaging/message/wire.hpp"
 #include "network/function_ref.hpp"
 #include "network/network.hpp"
 #include "objects/object/request.hpp"
@@ -25,13 +27,9 @@ class Wakeups;
 
 namespace heddle::message {
 
-class Core;
-struct Cts;
-struct Rts;
-
 class Streams {
  public:
-  explicit Streams(Core& core) : core_(core) {}
+  explicit Streams(const Parts& parts) : parts_(parts) {}
   ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
@@ -39,15 +37,15 @@ class Streams {
   // The next accept() or cleared() will need no memory of the process. Throws std::bad_alloc.
   void reserve();
   // An RTS has matched this receive, which knows how much it will take.
-  void accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
+  void accept(Request& receive, int peer, const RemoteRts& rts, Wakeups& wakeups);
   // The receiver of this send wants so much of its data.
-  void cleared(Request& send, const Cts& cts);
+  void cleared(Request& send, const RemoteCts& cts);
   // The data of the first send come from the second one from here on. False: it is not among those whose data go in pieces.
   bool hand_over(const Request& from, Request& to);
   // A piece has come, and wants to be heard of or not. False: it belongs to nothing that this sender was told of.
-  bool arrived(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  bool arrived(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   // A piece has been heard to have come. False: it makes no sense.
-  bool heard(int receiver, const lln::Header& header, const std::byte* payload, std::size_t bytes);
+  bool heard(int receiver, const More& more);
 
   // One that goes directly has left, or landed.
   void end(std::uint64_t name, Wakeups& wakeups);
@@ -91,11 +89,12 @@ class Streams {
   Request* abandon_one(lln::FunctionRef<bool(const Request&, int)> is_lost);
   std::size_t piece_bytes() const;
   int emptiest(const Stream& stream) const;
-  lln::Posted post_data(Stream& stream, int ahead, std::size_t bytes, lln::Network::Fill fill);
+  lln::Posted post_data(Stream& stream, int ahead, std::size_t n);
+  void write(const Stream& stream, const Piece& piece, std::size_t n, std::byte* to) const;
   bool post_piece(Stream& stream, int ahead, Wakeups& wakeups);
   bool post_whole(const Stream& stream);
 
-  Core& core_;
+  const Parts& parts_;
   Stream* free_ = nullptr;  // linked by `behind`
 };
 

@@ -1,31 +1,23 @@
-#include "messaging/message/transfer.hpp"
+#include "messaging/message/protocol/local/transfers.hpp"
 
 #include <errno.h>
 #include <mpi-ext.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
-#include <limits>
-#include <string>
 #include <utility>
 
 #include "base/instruments/ticks.hpp"
 #include "base/platform/native.hpp"
 #include "launch/boot/peer_memory.hpp"
-#include "launch/rank/rank.hpp"
-#include "launch/rank/settings.hpp"
-#include "messaging/message/core.hpp"
 #include "messaging/message/verdicts.hpp"
 #include "objects/datatype/datatype.hpp"
-#include "objects/object/error.hpp"
 
 namespace heddle::message {
 
 using boot::Direction;
 using boot::move_bytes;
 using boot::this_process;
-using lln::Header;
 using lln::MessageKind;
 using node::nowhere;
 
@@ -33,35 +25,18 @@ namespace {
 
 const Request& request_at(std::uint64_t address) { return *reinterpret_cast<const Request*>(address); }
 
-// A variable that says from how many bytes on copies are of some kind.
-bool wanted_bytes(const char* variable, std::size_t otherwise, std::size_t& bytes) {
-  const std::string wanted = setting(variable);
-  bytes = otherwise;
-  if (wanted.empty()) return true;
-  if (wanted == "never") {
-    bytes = std::numeric_limits<std::size_t>::max();
-    return true;
-  }
-  const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), bytes);
-  if (error == std::errc() && end == wanted.data() + wanted.size()) return true;
-  (void)fail(MPI_ERR_ARG, "%s=%s is neither a number of bytes nor 'never'", variable, wanted.c_str());
-  return false;
-}
-
 }  // namespace
 
 std::byte* run_of(const Request& request) {
   return static_cast<std::byte*>(run_start(*request.datatype, request.buffer));
 }
 
-bool wanted_split(std::size_t& bytes) { return wanted_bytes("HEDDLE_SPLIT_COPY", split_bytes, bytes); }
-bool wanted_staged(std::size_t& bytes) { return wanted_bytes("HEDDLE_STAGED_COPY", 0, bytes); }
-
-Transfers::Transfers(Core& core, int world_rank, bool crowded)
-    : core_(core), world_rank_(world_rank), crowded_(crowded), chooses_(setting("HEDDLE_STAGED_COPY").empty()) {
-  (void)wanted_split(split_from_);  // the engine has seen that they are well formed
-  (void)wanted_staged(staged_from_);
-}
+Transfers::Transfers(const Parts& parts, const Claims& claims)
+    : parts_(parts),
+      claims_(claims),
+      world_rank_(parts.context.world_rank),
+      oversubscribed_(parts.context.oversubscribed),
+      settings_(parts.context.copies) {}
 
 Transfers::~Transfers() {
   for (KeptStages::Kept kept; (kept = kept_.take()).stage != nowhere;) release(kept);
@@ -71,25 +46,30 @@ Transfers::~Transfers() {
   }
 }
 
-// ---- beginnings, under the VNI's protection
+// ---- beginnings, with the VNI's lock held
 
-void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
-  if (rts.stage != nowhere) return accept_unasked(receive, peer, rts, wakeups);
+void Transfers::accept(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups) {
+  if (rts.stage != nowhere) return accept_early(receive, peer, rts, wakeups);
   const std::size_t bytes = receive.bytes;
-  const bool readable = bytes == 0 || can_read(peer, rts);
-  const bool far = !core_.peer_memory().same_space(peer);
-  std::byte* const seen = far && bytes != 0 ? core_.peer_memory().see(peer, rts.address, bytes) : nullptr;
-  const bool splits = readable && bytes != 0 && bytes >= split_from_ && can_split(receive, peer, rts);
+  const bool far = !parts_.context.peer_memory.same_space(peer);
+  std::byte* const seen = far && bytes != 0 ? parts_.context.peer_memory.see(peer, rts.run, bytes) : nullptr;
+  CopyCase message{bytes, bytes == 0 || can_read(peer, rts), !far || seen != nullptr,
+                   runs_allow_split(receive, peer, rts), false};
   Course course;
-  if (far && seen == nullptr && bytes != 0) course = course_of(peer, rts, bytes, readable, splits);
-  if (course.way == Copying::staged && accept_staged(receive, peer, rts, course, wakeups)) return;
-  course.way = Copying::by_kernel;  // or there is no memory that both see
-  if (splits && !course.busy && accept_split(receive, peer, rts, seen, course, wakeups)) return;
+  if (!message.mapped && bytes != 0) course = course_of(peer, rts, message);
+  message.busy = course.busy;
+  LocalCopy copy = plan_copy(message, course.way, settings_);
+  if (copy == LocalCopy::staged) {
+    if (accept_staged(receive, peer, rts, course, wakeups)) return;
+    course.way = Copying::by_kernel;  // there is no memory that both see
+    copy = plan_copy(message, course.way, settings_);
+  }
+  if (copy == LocalCopy::split && accept_split(receive, peer, rts, seen, course, wakeups)) return;
   Transfer& transfer = make(Transfer::Role::read, receive, peer, bytes, course);
-  transfer.sender_request = rts.request;
-  if (readable) {
-    transfer.remote_address = rts.address;
-    transfer.process = core_.peer_memory().process_of(peer);
+  transfer.send = rts.send;
+  if (message.readable) {
+    transfer.peer_run = rts.run;
+    transfer.process = parts_.context.peer_memory.process_of(peer);
     transfer.seen = seen;
   } else {
     // Without shared memory there is no other way; the sender must not wait for ever.
@@ -105,15 +85,15 @@ void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wake
 // some messages would go this way and some that way, which is slower than either (docs/adr/0084).
 // With more ranks than cores nothing is learnt, and a rank that sends long messages between those that it receives is busy, whether or not one
 // is under way just now (docs/adr/0081).
-Course Transfers::course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits) {
-  if (!readable) return {Copying::staged};
-  if (!chooses_) return {bytes >= staged_from_ ? Copying::staged : Copying::by_kernel};
-  const bool overlaps = core_.has_announced();
-  if (crowded_) return {Copying::by_kernel, overlaps || sent_ != std::exchange(seen_sent_, sent_)};
+Course Transfers::course_of(int peer, const LocalRts& rts, const CopyCase& message) {
+  if (!message.readable) return {Copying::staged};
+  if (!tunes()) return {message.bytes >= settings_.staged_from ? Copying::staged : Copying::by_kernel};
+  const bool overlaps = claims_.in_use() != 0;
+  if (oversubscribed_) return {Copying::by_kernel, overlaps || sent_ != std::exchange(seen_sent_, sent_)};
   const bool busy = overlaps || overlapped_;
-  if (!busy && !splits) return {Copying::staged};
+  if (!busy && !can_split(message, settings_)) return {Copying::staged};
   const Wish theirs = peer < world_rank_ ? rts.wishes[busy ? 1 : 0] : Wish::none;
-  const Copying way = theirs == Wish::none     ? choice_.choose({bytes, busy})
+  const Copying way = theirs == Wish::none     ? tuner_.choose({message.bytes, busy})
                       : theirs == Wish::staged ? Copying::staged
                                                : Copying::by_kernel;
   return {way, busy, instruments::ticks(), overlaps, sent_};
@@ -121,7 +101,7 @@ Course Transfers::course_of(int peer, const Rts& rts, std::size_t bytes, bool re
 
 std::array<Wish, 2> Transfers::wishes(int peer, std::size_t bytes) {
   if (world_rank_ > peer) return {};
-  return {choice_.wish({bytes, false}), choice_.wish({bytes, true})};
+  return {tuner_.wish({bytes, false}), tuner_.wish({bytes, true})};
 }
 
 // Of several that are under way each is charged with what it took since the one before had come.
@@ -130,63 +110,75 @@ void Transfers::learn(const Transfer& transfer) {
   if (course.began == 0 || transfer.request->error != MPI_SUCCESS) return;
   overlapped_ = course.overlaps || sent_ != course.sent;
   const std::uint64_t now = instruments::ticks();
-  choice_.note({transfer.bytes, course.busy}, course.way, now - std::max(course.began, last_learnt_));
+  tuner_.note({transfer.bytes, course.busy}, course.way, now - std::max(course.began, last_learnt_));
   last_learnt_ = now;
 }
 
 // False: there is no shared memory.
-bool Transfers::accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, const Course& course,
+bool Transfers::accept_split(Request& receive, int peer, const LocalRts& rts, std::byte* seen, const Course& course,
                              Wakeups& wakeups) {
-  const node::Offset shared = core_.heap().allocate(sizeof(Split), 2);
+  const node::Offset shared = parts_.context.node.heap().allocate(sizeof(Split), 2);
   if (shared == nowhere) return false;
-  new (core_.heap().at<Split>(shared)) Split{};
+  new (parts_.context.node.heap().at<Split>(shared)) Split{};
   Transfer& transfer = make(Transfer::Role::split_reader, receive, peer, receive.bytes, course);
-  transfer.process = core_.peer_memory().process_of(peer);
+  transfer.process = parts_.context.peer_memory.process_of(peer);
   const bool near = transfer.process == this_process;
   if (!near) transfer.run = run_of(receive);
-  transfer.sender_request = rts.request;
-  transfer.remote_address = near ? rts.request : rts.address;
+  transfer.send = rts.send;
+  transfer.peer_request = rts.send;
+  transfer.peer_run = rts.run;
   transfer.seen = seen;
   transfer.shared = shared;
-  const void* const ours = near ? static_cast<const void*>(&receive) : transfer.run;
-  const Cts cts{rts.request, reinterpret_cast<std::uint64_t>(ours), receive.bytes, shared, Protocol::split};
-  core_.send_control(peer, Header{MessageKind::cts, 0, 0, 0}, &cts, sizeof cts, wakeups);
+  ask(peer, transfer, LocalCopy::split, wakeups);
   start(transfer, wakeups);
   return true;
 }
 
-void Transfers::cleared(int peer, const Cts& cts, Wakeups& wakeups) {
+void Transfers::cleared(int peer, const LocalCts& cts, Wakeups& wakeups) {
   reserve();  // or the answer stays where it is
-  auto& request = *reinterpret_cast<Request*>(cts.request);
-  const bool split = cts.protocol == Protocol::split;
-  boot::PeerMemory& memory = core_.peer_memory();
-  core_.heap().join(cts.shared);
+  auto& request = *reinterpret_cast<Request*>(cts.send);
+  const bool split = cts.copy == LocalCopy::split;
+  boot::PeerMemory& memory = parts_.context.peer_memory;
+  parts_.context.node.heap().join(cts.shared);
   if (split && !memory.within_reach(peer)) {  // it does without us
-    core_.heap().release(cts.shared, sizeof(Split));
+    parts_.context.node.heap().release(cts.shared, sizeof(Split));
     return;
   }
   Transfer& transfer = make(split ? Transfer::Role::split_writer : Transfer::Role::packer, request, peer, cts.bytes);
-  transfer.remote_address = cts.address;
-  transfer.alone = !split && cts.address != 0 && is_run(*request.datatype, request.count) && memory.within_reach(peer);
-  if (split || transfer.alone) {
+  transfer.peer_request = cts.receive;
+  transfer.peer_run = cts.run;
+  transfer.can_copy_alone =
+      !split && cts.run != 0 && is_run(*request.datatype, request.count) && memory.within_reach(peer);
+  if (split || transfer.can_copy_alone) {
     transfer.process = memory.process_of(peer);
     if (transfer.process != this_process) transfer.run = run_of(request);
-    if (split && transfer.process != this_process) transfer.seen = memory.see(peer, cts.address, cts.bytes);
+    if (split && transfer.process != this_process) transfer.seen = memory.see(peer, cts.run, cts.bytes);
   }
   transfer.shared = cts.shared;
   start(transfer, wakeups);
 }
 
-// Within a process, whatever its layout.
-bool Transfers::can_read(int peer, const Rts& rts) const {
-  boot::PeerMemory& memory = core_.peer_memory();
-  return memory.same_space(peer) || (rts.address != 0 && memory.within_reach(peer));
+// Asks the sender to take part, with what the transfer has by now.
+void Transfers::ask(int peer, const Transfer& transfer, LocalCopy copy, Wakeups& wakeups) {
+  const LocalCts cts{transfer.send,
+                     reinterpret_cast<std::uint64_t>(transfer.request),
+                     reinterpret_cast<std::uint64_t>(transfer.run),
+                     transfer.bytes,
+                     transfer.shared,
+                     copy};
+  parts_.outgoing.send_to_node(peer, MessageKind::cts, cts, wakeups);
 }
 
-bool Transfers::can_split(const Request& receive, int peer, const Rts& rts) const {
+// Within a process, whatever its layout.
+bool Transfers::can_read(int peer, const LocalRts& rts) const {
+  boot::PeerMemory& memory = parts_.context.peer_memory;
+  return memory.same_space(peer) || (rts.run != 0 && memory.within_reach(peer));
+}
+
+bool Transfers::runs_allow_split(const Request& receive, int peer, const LocalRts& rts) const {
   const bool run = is_run(*receive.datatype, receive.count);
-  if (!core_.peer_memory().same_space(peer)) return run && rts.address != 0;
-  const Request& send = request_at(rts.request);
+  if (!parts_.context.peer_memory.same_space(peer)) return run && rts.run != 0;
+  const Request& send = request_at(rts.send);
   return run || is_run(*send.datatype, send.count);
 }
 
@@ -210,7 +202,7 @@ Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::
 void Transfers::start(Transfer& transfer, Wakeups& wakeups) {
   active_.fetch_add(1, std::memory_order_relaxed);
   put_back(transfer);
-  core_.rouse(wakeups);  // the caller may go on to something else
+  parts_.completion.wake(wakeups);  // the caller may go on to something else
 }
 
 // Those that nobody is at work on, as a list.
@@ -239,7 +231,7 @@ Transfer* Transfers::take_abandoned(const Verdicts& verdicts, bool& complete) {
 
 // Of a copy that the kernel has refused: the process may have died just now, before anybody has told us.
 int Transfers::error_of(const Transfer& transfer, int system_error) const {
-  const bool died = system_error == ESRCH && core_.survives_failures() && transfer.process != this_process;
+  const bool died = system_error == ESRCH && parts_.context.survives_failures && transfer.process != this_process;
   return died ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER;
 }
 
@@ -249,7 +241,7 @@ void Transfers::end_later(Transfer& transfer) {
 }
 
 void Transfers::retire(Transfer& transfer) {
-  if (transfer.unasked && transfer.role == Transfer::Role::packer) --packed_unasked_;
+  if (transfer.early && transfer.role == Transfer::Role::packer) --staged_early_;
   transfer.next = free_;
   free_ = &transfer;
   active_.fetch_sub(1, std::memory_order_relaxed);
@@ -274,7 +266,7 @@ void Transfers::put_back(Transfer& transfer) {
   tail_ = &transfer;
 }
 
-// ---- moving data, outside the protection
+// ---- moving data, without the lock
 
 Transfers::Step Transfers::move(Transfer& transfer) {
   if (transfer.over) [[unlikely]]
@@ -297,7 +289,7 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   if (transfer.bytes == 0) return Step::over;
   Request& request = *transfer.request;
   if (transfer.process == this_process) {
-    const Request& send = request_at(transfer.sender_request);
+    const Request& send = request_at(transfer.send);
     copy(*send.datatype, send.buffer, send.count, *request.datatype, request.buffer, request.count);
     return Step::over;
   }
@@ -307,13 +299,13 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   }
   int error = 0;
   if (is_run(*request.datatype, request.count)) {
-    error = move_bytes(Direction::read, transfer.process, run_of(request), transfer.remote_address, transfer.bytes);
+    error = move_bytes(Direction::read, transfer.process, run_of(request), transfer.peer_run, transfer.bytes);
   } else {
     // Into a piece that stays in the cache, and from there to where the layout wants it.
     alignas(64) std::byte piece[8 * 1024];  // of a stack that may be small: user-level threads come here too
     for (std::size_t at = 0; at < transfer.bytes && error == 0; at += sizeof piece) {
       const std::size_t n = std::min(sizeof piece, transfer.bytes - at);
-      error = move_bytes(Direction::read, transfer.process, piece, transfer.remote_address + at, n);
+      error = move_bytes(Direction::read, transfer.process, piece, transfer.peer_run + at, n);
       if (error == 0) unpack(*request.datatype, request.buffer, request.count, at, piece, n);
     }
   }
@@ -339,9 +331,9 @@ int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t 
   }
   if (transfer.process != this_process)
     return move_bytes(reader ? Direction::read : Direction::write, transfer.process, transfer.run + at,
-                      transfer.remote_address + at, n);
+                      transfer.peer_run + at, n);
   const Request& request = *transfer.request;
-  const Request& peers = request_at(transfer.remote_address);
+  const Request& peers = request_at(transfer.peer_request);
   const Request& send = reader ? peers : request;
   const Request& receive = reader ? request : peers;
   if (is_run(*send.datatype, send.count)) {
@@ -354,7 +346,7 @@ int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t 
 
 // Both ends run this; the reader stays until the writer's last chunk is there too.
 Transfers::Step Transfers::share(Transfer& transfer) {
-  auto& split = *core_.heap().at<Split>(transfer.shared);
+  auto& split = *parts_.context.node.heap().at<Split>(transfer.shared);
   const bool reader = transfer.role == Transfer::Role::split_reader;
   // The writer touches requests within a process only, while it has a chunk: the reader may have finished everything, and FIN
   // be here.
@@ -370,7 +362,7 @@ Transfers::Step Transfers::share(Transfer& transfer) {
   if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
   chunks_.fetch_add(1, std::memory_order_release);
   const std::size_t moved = split.moved.fetch_add(chunk.bytes, std::memory_order_acq_rel) + chunk.bytes;
-  if (!reader && moved == transfer.bytes) core_.route().wake(transfer.peer);
+  if (!reader && moved == transfer.bytes) parts_.route.wake(transfer.peer);
   return Step::moved;
 }
 

@@ -28,14 +28,13 @@
 #include <limits>
 #include <utility>
 
+#include "messaging/message/choose.hpp"
+#include "messaging/message/wire.hpp"
+
 namespace heddle::message {
 
-enum class Copying : std::uint8_t { staged, by_kernel };
-// What the one end asks of the other.
-enum class Wish : std::uint32_t { none, staged, by_kernel };
-
 // For one thread at a time.
-class CopyChoice {
+class CopyTuner {
  public:
   struct Kind {
     std::size_t bytes;

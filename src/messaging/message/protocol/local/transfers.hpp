@@ -4,20 +4,20 @@
 // decides how the data travel and, unless it can do it alone, tells the sender (CTS):
 //
 //   staged copy   through a ring of chunks in shared memory, one side packing while the other unpacks: between processes, of any
-//                 layout (stage.hpp). With more ranks than cores one that is not too long is staged unasked (staged.cpp)
+//                 layout (stage.hpp). With more ranks than cores one that is not too long is staged early (staged_copy.cpp)
 //   split copy    from so many bytes on, if one of the buffers is a run (between processes, both), the two sides share the work: one
-//                 claims chunks from the front, the other from the back, the receiver reads, the sender writes; whoever is not there
-//                 simply claims none (Díaz-Martín 2014, section III)
+//                 claims chunks from the front, the other from the back, the receiver reads, the sender writes; an end that is not there
+//                 claims none (Díaz-Martín 2014, section III)
 //   single copy   the receiver reads the sender's memory: from layout to layout, if the sender is a rank of the same process, else with
 //                 process_vm_readv
 //
-// Between processes a message is staged, or copied by the kernel, whichever has been faster (copy_choice.hpp): split, or singly while the
-// receiver has long messages of its own under way. With more ranks than cores the kernel copies what has not come unasked (docs/adr/0081).
+// Between processes a message is staged, or copied by the kernel, whichever has been faster (copy_tuner.hpp): split, or singly while the
+// receiver has long messages of its own under way. With more ranks than cores the kernel copies what is not staged early (docs/adr/0081).
 //
 // The memory of another process that is mapped here, too (mpiexec -shared-heap), is read and written like one's own: such messages are copied
 // once, as those of ranks of one process are.
 //
-// Data move outside the VNI's protection. Any thread that makes progress may advance any transfer, one thread each at a
+// Data move outside the VNI's lock. Any thread that makes progress may advance any transfer, one thread each at a
 // time, a bounded piece at a time.
 #pragma once
 
@@ -31,10 +31,13 @@
 
 #include "base/node/heap.hpp"
 #include "base/threads/mutex.hpp"
-#include "messaging/message/copy_choice.hpp"
-#include "messaging/message/kept_stages.hpp"
-#include "messaging/message/split.hpp"
-#include "messaging/message/stage.hpp"
+#include "messaging/message/protocol/local/claims.hpp"
+#include "messaging/message/protocol/local/copy_tuner.hpp"
+#include "messaging/message/protocol/local/kept_stages.hpp"
+#include "messaging/message/protocol/local/split.hpp"
+#include "messaging/message/protocol/local/stage.hpp"
+#include "messaging/message/protocol/parts.hpp"
+#include "messaging/message/wire.hpp"
 #include "objects/object/request.hpp"
 
 namespace heddle {
@@ -44,41 +47,9 @@ class Wakeups;
 
 namespace heddle::message {
 
-class Core;
 class Verdicts;
 
-struct Rts {              // payload of an RTS
-  std::uint64_t bytes;    // of the message
-  std::uint64_t request;  // the sender's request, to be given back in CTS and FIN
-  std::uint64_t address;  // of the data if they are one run, else 0
-  node::Offset claim;
-  std::array<Wish, 2> wishes;  // while the receiver has no long messages of its own under way, and while it has
-  node::Offset stage;          // of a message that goes unasked, else nowhere
-};
-
-struct Acknowledged {     // begins the payload of an eager_ack
-  std::uint64_t request;  // the sender's, to be given back in FIN
-  node::Offset claim;
-};
-
-enum class Protocol : std::uint32_t { split, staged, stream, direct };
-
-struct Cts {              // payload of a CTS
-  std::uint64_t request;  // the sender's
-  std::uint64_t
-      address;  // split, staged: of the receiver's buffer, within a process of its request; stream, direct: its name
-  std::uint64_t bytes;  // to be moved, which is less than offered if the receiver has less room
-  node::Offset shared;  // Split or Stage
-  Protocol protocol;
-};
-
-// The longest message that is sent unasked to a rank of the same process, where asking saves one of two copies.
-inline constexpr std::size_t near_eager_bytes = 4 * 1024;
-inline constexpr std::size_t split_bytes = 32 * 1024;  // unless HEDDLE_SPLIT_COPY says otherwise
-inline constexpr std::size_t split_chunk = 128 * 1024;
-inline constexpr std::size_t least_split_chunk = 16 * 1024;
-
-// What is to be learnt of a message that is received (copy_choice.hpp).
+// What is to be learnt of a message that is received (copy_tuner.hpp).
 struct Course {
   Copying way = Copying::by_kernel;
   bool busy = false;
@@ -96,26 +67,22 @@ struct Transfer {
   std::size_t bytes = 0;         // to move
   std::size_t position = 0;      // unpacker: moved so far, by itself
   std::int64_t waits_until = 0;  // staged: for the other, before it copies alone; 0: it does not wait
-  bool alone = false;            // staged: it can
-  bool unasked = false;  // staged: by the sender, who finishes alone unless the receiver has taken some of it by itself
-  bool taken = false;    // unasked: it has
-  node::Offset claim = node::nowhere;  // packer of a message that goes unasked: its send's
+  bool can_copy_alone = false;   // staged: from or to the other end's buffer, by the kernel
+  bool early =
+      false;  // staged by the sender before the receive was posted: the send completes once all is packed, unless the receiver has taken some itself
+  bool taken = false;                  // early: it has
+  node::Offset claim = node::nowhere;  // packer of an early message: its send's
   bool over = false;                   // and only to be concluded: there was no memory for that
   std::byte* run = nullptr;            // split and staged copy between processes: the data at our end
   std::byte* seen = nullptr;           // the peer's run, if we see it where it is
-  std::uint64_t sender_request = 0;
-  std::uint64_t remote_address = 0;  // of the peer's run; within a process, of its request
-  pid_t process = 0;                 // the peer's; boot::this_process: it is a rank of ours
+  std::uint64_t send = 0;              // the sender's request, by its address there
+  std::uint64_t peer_request = 0;      // split, within a process: the other end's request, by its address
+  std::uint64_t peer_run = 0;          // the other end's data, if they are one run, by their address there
+  pid_t process = 0;                   // the peer's; boot::this_process: it is a rank of ours
   node::Offset shared = node::nowhere;
   Course course{};
   Transfer* next = nullptr;
 };
-
-// What HEDDLE_SPLIT_COPY asks for: from how many bytes on copies are split. False, and a sentence in error_detail(), if it is
-// neither a number nor `never`. And HEDDLE_STAGED_COPY: from how many bytes on copies between processes are staged; where it asks for
-// nothing the fastest way is taken (copy_choice.hpp).
-bool wanted_split(std::size_t& bytes);
-bool wanted_staged(std::size_t& bytes);
 
 // Where the data lie of a message that is one run.
 std::byte* run_of(const Request& request);
@@ -124,44 +91,44 @@ class Transfers {
  public:
   enum class Step : std::uint8_t { moved, waits, over };
 
-  // `crowded`: the machine has more ranks than cores, so that the other side of a transfer is hardly ever at work at the same time.
-  Transfers(Core& core, int world_rank, bool crowded);
+  // `claims`: of this rank's own messages.
+  Transfers(const Parts& parts, const Claims& claims);
   ~Transfers();
 
   // Any thread; a hint.
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
 
-  // Under the VNI's protection. The next accept or cleared will need no memory of the process; throws std::bad_alloc.
+  // Under the VNI's lock. The next accept or cleared will need no memory of the process; throws std::bad_alloc.
   void reserve();
   // An RTS has matched this receive; its CTS has come.
-  void accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
-  void cleared(int peer, const Cts& cts, Wakeups& wakeups);
+  void accept(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups);
+  void cleared(int peer, const LocalCts& cts, Wakeups& wakeups);
   // What an RTS of so many bytes to the peer shall tell.
   std::array<Wish, 2> wishes(int peer, std::size_t bytes);
-  // A stage for a message that goes unasked, for its RTS; nowhere: it is to be asked for. With the RTS on its way it begins; or it is taken back.
+  // A stage for an early message, for its RTS; nowhere: it is not early. With the RTS on its way it begins; or it is taken back.
   node::Offset offer(const Request& send);
   void begin(Request& send, node::Offset stage, Wakeups& wakeups);
   void take_back(int peer, node::Offset stage);
-  // A long message has been announced that does not go unasked.
+  // A long message has been announced that is not early.
   void note_sent() { ++sent_; }
-  // How many sends that go unasked are being packed.
-  std::size_t packed_unasked() const { return packed_unasked_; }
+  // How many early sends are being packed.
+  std::size_t staged_early() const { return staged_early_; }
   // What an RTS brings is not wanted.
-  void decline(const Rts& rts);
-  // The transfer of a send that goes unasked, of which nobody has packed anything, as claim() gives it; null: there is none. To be put back, or
+  void decline(const LocalRts& rts);
+  // The transfer of an early send of which no thread has packed anything, as claim() gives it; null: there is none. To be put back, or
   // dropped.
   Transfer* claim_untouched(const Request& send);
   void drop(Transfer& transfer);
 
-  // Not under protection. Takes a transfer that nobody works on, moves a piece of it, and puts it back, unless the step
-  // was the last: then Core::end_transfer, under protection, concludes it.
+  // Without the lock. Takes a transfer that no thread works on, moves a piece of it, and puts it back, unless the step
+  // was the last: then VniState::end_transfer, with the lock held, concludes it.
   Transfer* claim();
   Step move(Transfer& transfer);
   void put_back(Transfer& transfer);
   // How many there are to go round.
   std::uint32_t count() const { return active_.load(std::memory_order_relaxed); }
 
-  // Under protection: forgets those with peers that have failed, by end(transfer). False: threads are at work on some.
+  // With the lock: forgets those with peers that have failed, by end(transfer). False: threads are at work on some.
   template <class End>
   bool abandon(const Verdicts& verdicts, End&& end) {
     bool complete = false;
@@ -178,10 +145,10 @@ class Transfers {
   // What its last step has said could not be concluded for want of memory: the next step says so again.
   void end_later(Transfer& transfer);
 
-  // Under protection: a message has been received.
+  // With the lock: a message has been received.
   void learn(const Transfer& transfer);
 
-  // Under protection: the transfer is over and forgotten.
+  // With the lock: the transfer is over and forgotten.
   void retire(Transfer& transfer);
 
   // Behind every chunk of a split or staged copy that threads of this rank have moved. The peer, who ends the copy, knows of them; but the
@@ -197,33 +164,35 @@ class Transfers {
   Step leave_over(const Transfer& transfer);
   Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
   void leave(const Transfer& transfer);
-  bool may_be_staged_unasked(const Request& send);
+  bool may_be_staged_early(const Request& send);
   void keep(const KeptStages::Kept& stage);
   void release(const KeptStages::Kept& stage);
   node::Offset stage_for(int peer, std::size_t bytes);
   int error_of(const Transfer& transfer, int system_error) const;
-  Course course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits);
-  void accept_unasked(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
-  bool can_read(int peer, const Rts& rts) const;
-  bool can_split(const Request& receive, int peer, const Rts& rts) const;
-  bool accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups);
-  bool accept_split(Request& receive, int peer, const Rts& rts, std::byte* seen, const Course& course,
+  Course course_of(int peer, const LocalRts& rts, const CopyCase& message);
+  void ask(int peer, const Transfer& transfer, LocalCopy copy, Wakeups& wakeups);
+  // Nobody has said which messages are staged.
+  bool tunes() const { return settings_.staged_from == CopySettings::measured; }
+  void accept_early(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups);
+  bool can_read(int peer, const LocalRts& rts) const;
+  bool runs_allow_split(const Request& receive, int peer, const LocalRts& rts) const;
+  bool accept_staged(Request& receive, int peer, const LocalRts& rts, const Course& course, Wakeups& wakeups);
+  bool accept_split(Request& receive, int peer, const LocalRts& rts, std::byte* seen, const Course& course,
                     Wakeups& wakeups);
   std::size_t chunk_of(const Transfer& transfer) const;
   int move_chunk(const Transfer& transfer, std::size_t at, std::size_t n);
   Transfer& make(Transfer::Role role, Request& request, int peer, std::size_t bytes, const Course& course = {});
   void start(Transfer& transfer, Wakeups& wakeups);
 
-  Core& core_;
+  const Parts& parts_;
+  const Claims& claims_;
   const int world_rank_;
-  const bool crowded_;
-  std::size_t split_from_ = split_bytes;
-  std::size_t staged_from_ = 0;
-  bool chooses_;                   // between processes: nobody has said which messages are staged
-  CopyChoice choice_;              // under the VNI's protection, as is
+  const bool oversubscribed_;  // the other end of a transfer is hardly ever at work at the same time
+  const CopySettings settings_;
+  CopyTuner tuner_;                // under the VNI's lock, as is
   std::uint64_t last_learnt_ = 0;  // when it has learnt something
   std::uint32_t sent_ = 0;         // long messages, all in all
-  std::uint32_t seen_sent_ = 0;    // crowded: when it received the last one
+  std::uint32_t seen_sent_ = 0;    // oversubscribed: when it received the last one
   bool overlapped_ = false;        // the last one that was received, with what this rank sends
   std::size_t ring_position_ = 0;  // where the next staged message begins in its ring (stage.hpp)
   threads::Mutex mutex_;           // of the queue and the stages; held for a few instructions
@@ -232,8 +201,8 @@ class Transfers {
   KeptStages kept_;
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> chunks_{0};
-  Transfer* free_ = nullptr;  // under the VNI's protection, as is
-  std::size_t packed_unasked_ = 0;
+  Transfer* free_ = nullptr;  // under the VNI's lock, as is
+  std::size_t staged_early_ = 0;
 };
 
 }  // namespace heddle::message

@@ -1,0 +1,93 @@
+// How a request completes, and which thread is woken for it. With the VNI's lock held, but for what says otherwise.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/instruments/cells.hpp"
+#include "base/node/node.hpp"
+#include "base/platform/native.hpp"
+#include "base/safety/waiter.hpp"
+#include "objects/datatype/datatype.hpp"
+#include "objects/object/request.hpp"
+
+namespace heddle::message {
+
+class Completion {
+ public:
+  // Request::done of a receive that is still posted, and that MPIX_ERR_PROC_FAILED_PENDING was reported for.
+  static constexpr std::uint32_t reported_pending = 2;
+
+  Completion(node::Doorbell& bell, instruments::Counters& counters) : bell_(bell), counters_(counters) {}
+
+  // Marks a request complete and wakes the thread that waits for it.
+  [[gnu::always_inline]] void finish(Request& request, Wakeups& wakeups) {
+    if (request.datatype != nullptr) release(*request.datatype);
+    if (request.owner != Owner::program) [[unlikely]]
+      return finish_without_waiter(request, wakeups);
+    set_done(request, 1, wakeups);
+  }
+  // Sets `done` and wakes the thread that the request's owner (Owner) names, whichever thread has completed it and whatever that thread does
+  // next. finish() takes the same decision inline.
+  void report(Request& request, std::uint32_t done, Wakeups& wakeups);
+  // An event of a waiting thread has come.
+  void signal(Waiter& waiter, Wakeups& wakeups);
+
+  // Completes a receive with an eager message of so many bytes.
+  [[gnu::always_inline]] void deliver(Request& receive, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
+    if (bytes > receive.capacity) [[unlikely]] {
+      truncate(receive, bytes);
+      bytes = receive.capacity;
+    }
+    receive.bytes = bytes;
+    unpack(*receive.datatype, receive.buffer, receive.count, 0, payload, bytes);
+    finish(receive, wakeups);
+  }
+  // The message has more bytes than the receive has room for.
+  static void truncate(Request& receive, std::size_t message_bytes) {
+    receive.error = MPI_ERR_TRUNCATE;
+    receive.receive.message_bytes = message_bytes;
+  }
+  // A receive ends without a message.
+  void fail_receive(Request& receive, int error, Wakeups& wakeups) {
+    receive.error = error;
+    receive.receive.age = 0;
+    finish(receive, wakeups);
+  }
+  // A receive that MPIX_ERR_PROC_FAILED_PENDING was reported for goes on. `error` stays until VniState::settle(): a call that has seen the report
+  // finds an error, and asks.
+  static void withdraw_report(Request& receive) {
+    if (receive.done.load(std::memory_order_relaxed) == reported_pending)
+      receive.done.store(0, std::memory_order_relaxed);
+  }
+
+  // Wakes this rank's threads that are blocked on its doorbell, or else its progress thread: the caller has left work.
+  void wake() { bell_.rouse(); }
+  // The same once the VNI's lock is released.
+  void wake(Wakeups& wakeups) { wakeups.add(bell_); }
+  // Any thread: whether a thread of this rank is blocked on its doorbell.
+  bool any_blocked() const { return bell_.anybody_sleeps(); }
+  // Any thread: wakes the progress thread of idle cores if it listens, and no thread of the program is blocked.
+  void call_helper() {
+    platform::Native::light_fence();
+    if (bell_.asleep.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
+      bell_.ring();
+  }
+  // Wakes threads that are blocked in a probe.
+  void ring() { bell_.ring(); }
+
+ private:
+  [[gnu::always_inline]] void set_done(Request& request, std::uint32_t done, Wakeups& wakeups) {
+    Waiter* const waiter = std::exchange(request.waiter, nullptr);
+    request.done.store(done, std::memory_order_release);  // from here on the request is its owner's
+    if (waiter != nullptr) signal(*waiter, wakeups);
+  }
+  void finish_without_waiter(Request& request, Wakeups& wakeups);
+
+  node::Doorbell& bell_;
+  instruments::Counters& counters_;
+};
+
+}  // namespace heddle::message

@@ -1,0 +1,85 @@
+#include "messaging/message/unexpected_store.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "network/credits.hpp"
+
+namespace heddle::message {
+
+using instruments::Count;
+using instruments::count_held;
+
+static_assert(sizeof(Unexpected) + 2 * sizeof(std::size_t) <= lln::Credits::per_message,
+              "with what malloc adds to a payload");
+
+UnexpectedStore::~UnexpectedStore() {
+  while (Unexpected* const message = free_) {
+    free_ = message->next;
+    delete message;
+  }
+}
+
+Unexpected& UnexpectedStore::make(Unexpected::Origin origin, int sender, const lln::Header& header,
+                                  std::size_t payload_bytes) {
+  std::byte* large = nullptr;
+  try {
+    if (free_ == nullptr) free_ = new Unexpected;
+    if (payload_bytes > sizeof Unexpected::storage) large = new std::byte[payload_bytes];
+  } catch (const std::bad_alloc&) {
+    matcher_.forget(header);
+    throw;
+  }
+  Unexpected& message = *free_;
+  free_ = message.next;
+  message.header = header;
+  message.origin = origin;
+  message.sender = sender;
+  message.local = nullptr;
+  message.received = false;
+  message.payload_bytes = payload_bytes;
+  message.payload = large != nullptr ? large : message.storage;
+  return message;
+}
+
+void UnexpectedStore::keep(Unexpected::Origin origin, int sender, const lln::Header& header, const std::byte* payload,
+                           std::size_t payload_bytes, std::size_t bytes) {
+  Unexpected& message = make(origin, sender, header, payload_bytes);
+  std::copy_n(payload, payload_bytes, message.payload);
+  message.bytes = bytes;
+  add(message);
+}
+
+// The payload is a block of its own, whatever its size: drop() tells the network of those.
+void UnexpectedStore::keep_on_credit(int sender, const lln::Header& header, const std::byte* payload,
+                                     std::size_t payload_bytes, std::size_t bytes) {
+  Unexpected& message = make(Unexpected::Origin::other_node, sender, header, 0);
+  try {
+    message.payload = new std::byte[payload_bytes];
+  } catch (const std::bad_alloc&) {
+    drop(message);
+    matcher_.forget(header);
+    throw;
+  }
+  std::copy_n(payload, payload_bytes, message.payload);
+  message.payload_bytes = payload_bytes;
+  message.bytes = bytes;
+  count_held(counters_, Count::buffered, payload_bytes);
+  add(message);
+  route_.note_stored(sender, payload_bytes);
+}
+
+void UnexpectedStore::add(Unexpected& message) {
+  count_held(counters_, Count::unexpected);
+  matcher_.add_unexpected(message);
+  if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    completion_.ring();
+}
+
+void UnexpectedStore::drop_payload(const Unexpected& message) {
+  delete[] message.payload;
+  if (message.origin == Unexpected::Origin::other_node && lln::needs_credit(message.header.kind))
+    route_.note_dropped(message.sender, message.payload_bytes);
+}
+
+}  // namespace heddle::message

@@ -1,0 +1,275 @@
+#include "messaging/message/vni_state.hpp"
+
+#include <mpi-ext.h>
+
+#include <new>
+#include <type_traits>
+
+#include "base/platform/native.hpp"
+#include "base/threads/thread_ref.hpp"
+#include "launch/boot/peer_memory.hpp"
+#include "messaging/message/packets.hpp"
+
+namespace heddle::message {
+
+using instruments::Count;
+using instruments::count_held;
+using lln::Header;
+using lln::MessageKind;
+using lln::Posted;
+
+VniState::VniState(const Context& context, int vni, lln::Claiming claiming)
+    : context_(context),
+      route_(context.node, context.networks, vni, claiming, threads::user_level_possible(), counters_),
+      completion_(context.node.own_bell(), counters_),
+      unexpected_(route_, matcher_, completion_, counters_),
+      outgoing_(context_, route_, completion_, counters_),
+      parts_{context_, route_, completion_, matcher_, unexpected_, outgoing_, counters_},
+      self_(parts_),
+      local_(parts_),
+      remote_(parts_),
+      shortage_(context_) {}
+
+// ---- sending
+
+template <class Protocols>
+void VniState::start(Protocols& protocols, Request& send, Wakeups& wakeups) {
+  const Posted posted = outgoing_.must_wait(send.peer) ? Posted::busy : protocols.start(send, wakeups);
+  if (posted == Posted::done) return;
+  if (posted == Posted::no_memory) return fail(send, wakeups);
+  if (outgoing_.outbox().is_closed(send.peer)) return end_with(send, MPIX_ERR_PROC_FAILED, wakeups);
+  outgoing_.append(send, Protocols::to_other_node, wakeups);
+}
+
+void VniState::start_send(Request& request, Wakeups& wakeups) {
+  if (is_self(request)) return self_.start(request, wakeups);
+  by_protocol_of(request.peer, [&](auto& protocols) { start(protocols, request, wakeups); });
+}
+
+void VniState::start_isend(Request& request, Wakeups& wakeups) {
+  if (is_self(request)) return self_.start(request, wakeups);
+  by_protocol_of(request.peer, [&](auto& protocols) {
+    // An idle core may be taken at any time, and for how long is not known. So a blocked thread of this rank does not depend on one.
+    if (may_be_deferred(request) && !completion_.any_blocked() && deferral_.available())
+      return defer(protocols, request, wakeups);
+    if (std::remove_reference_t<decltype(protocols)>::to_other_node && outgoing_.collects())
+      return collect(request, wakeups);
+    start(protocols, request, wakeups);
+  });
+}
+
+// An RTS costs no more than to defer it.
+bool VniState::may_be_deferred(const Request& send) const {
+  return deferral_.concerns(send.capacity) && send.capacity <= outgoing_.eager_limit(send.peer) &&
+         !outgoing_.outbox().is_closed(send.peer);
+}
+
+template <class Protocols>
+void VniState::defer(Protocols&, Request& send, Wakeups& wakeups) {
+  OutboxItem& item = outgoing_.outbox().make();
+  item.request = &send;
+  // Between nodes a timer watches over it, too, should that core be taken and the program compute.
+  if (outgoing_.outbox().append(send.peer, item) && Protocols::to_other_node) route_.remind();
+  count_held(counters_, Count::deferred);
+  // A thread that blocks says so and then polls once more; here it is the other way round.
+  platform::Native::light_fence();
+  if (deferral_.blocked() || completion_.any_blocked()) [[unlikely]]
+    completion_.wake(wakeups);
+}
+
+// A send of the program's that goes on, to a rank on another node: it leaves with others if the network has something to do.
+void VniState::collect(Request& send, Wakeups& wakeups) {
+  const bool held = outgoing_.is_held(send.peer);
+  if (!held && !outgoing_.must_wait(send.peer)) return start(remote_, send, wakeups);
+  if (outgoing_.outbox().is_closed(send.peer)) return end_with(send, MPIX_ERR_PROC_FAILED, wakeups);
+  OutboxItem& item = outgoing_.outbox().make();
+  item.request = &send;
+  const bool first = outgoing_.outbox().append(send.peer, item);
+  if (!held || send.capacity >= route_.alone_from()) {
+    try {
+      (void)flush_outbox(wakeups);
+    } catch (const std::bad_alloc&) {
+      // The send is on the list, and so has not failed: the next poll reports what there is to report.
+    }
+  }
+  // Also of what the network has no room for now: a blocked thread has not asked for any.
+  if (first && outgoing_.must_wait(send.peer)) route_.remind();
+}
+
+VniState::LocalPackets VniState::packets_of(LocalProtocols&, int peer, Wakeups& wakeups) { return {*this, peer, wakeups}; }
+VniState::RemotePackets VniState::packets_of(RemoteProtocols&, int peer, Wakeups& wakeups) { return {*this, peer, wakeups}; }
+
+bool VniState::flush_outbox(Wakeups& wakeups) {
+  return outgoing_.outbox().flush([&](const OutboxPeer& peer, auto&& send_by) {
+    by_protocol_of(peer.peer, [&](auto& protocols) { send_by(packets_of(protocols, peer.peer, wakeups)); });
+  });
+}
+
+int VniState::slow_peer() const {
+  int peer = route_.slow_peer();
+  outgoing_.outbox().for_each_peer([&](const OutboxPeer& one) { peer = one.peer; });
+  return peer;
+}
+
+void VniState::prepare_to_sleep() {
+  route_.begin_wanting_room();
+  outgoing_.outbox().for_each_peer([this](const OutboxPeer& peer) {
+    const OutboxItem* const front = peer.items.empty() ? nullptr : peer.items.front();
+    const bool for_credit =
+        front != nullptr && front->request != nullptr &&
+        by_protocol_of(peer.peer, [&](const auto& protocols) { return protocols.waits_for_credit(*front->request); });
+    const bool items_want = front != nullptr && !for_credit;
+    const bool longs_want =
+        !peer.longs.empty() && remote_.streams().wants_room(*peer.longs.first(), outgoing_.outbox().pieces_ahead());
+    if (items_want || longs_want) route_.want_room(peer.peer);
+  });
+  route_.arm();
+}
+
+// ---- receiving
+
+// In one piece with its callers: the path of a short message.
+[[gnu::always_inline]] inline void VniState::receive_eager(Request& request, Unexpected& message, Wakeups& wakeups) {
+  request.source = message.header.source;
+  request.tag = message.header.tag;
+  completion_.deliver(request, message.payload, message.payload_bytes, wakeups);
+  unexpected_.drop(message);
+}
+
+namespace {
+
+bool is_announced(const Unexpected& message) {
+  return message.header.kind != MessageKind::eager || message.local != nullptr;
+}
+
+}  // namespace
+
+void VniState::start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
+  if (!is_announced(message)) return receive_eager(request, message, wakeups);
+  reserve();
+  receive_announced(request, message, wakeups);
+}
+
+void VniState::start_unexpected_recv(Request& request, Unexpected& message, Wakeups& wakeups) {
+  const bool announced = is_announced(message);
+  if (announced) [[unlikely]]
+    reserve();
+  matcher_.remove_unexpected(message);
+  if (announced) [[unlikely]]
+    return receive_announced(request, message, wakeups);
+  receive_eager(request, message, wakeups);
+}
+
+void VniState::match_announced(const Request& announced, Hash hash, Wakeups& wakeups) {
+  matcher_.settle(announced, hash, [&](Request& request, Unexpected& message) {
+    try {
+      start_unexpected_recv(request, message, wakeups);
+    } catch (const std::bad_alloc&) {
+      fail(request, wakeups);
+    }
+  });
+}
+
+// What a match may need to be concluded. Nothing that has been taken from a queue is lost for want of memory: there is some before it is
+// taken.
+void VniState::reserve() {
+  local_.reserve();
+  if (context_.networks != nullptr) remote_.reserve();
+}
+
+// Whether an unexpected message is the receiver's from here on. Else it is to be dropped.
+bool VniState::claim(Unexpected& message) {
+  return message.origin != Unexpected::Origin::this_node || local_.claim(message);
+}
+bool VniState::is_withdrawn(const Unexpected& message) {
+  return message.origin == Unexpected::Origin::this_node && local_.is_withdrawn(message);
+}
+
+// If its sender has withdrawn it, the next one that fits is taken, or the receive is posted.
+void VniState::receive_announced(Request& request, Unexpected& first, Wakeups& wakeups) {
+  Unexpected* message = &first;
+  while (!claim(*message)) {
+    unexpected_.drop(*message);
+    message = matcher_.find_unexpected(request.context, request.source, request.tag);
+    if (message == nullptr) return matcher_.post(request);
+    matcher_.remove_unexpected(*message);
+  }
+  request.source = message->header.source;
+  request.tag = message->header.tag;
+  switch (message->origin) {
+    case Unexpected::Origin::self:
+      if (message->local != nullptr)
+        self_.accept(request, *message->local, wakeups);
+      else
+        completion_.deliver(request, message->payload, message->payload_bytes, wakeups);
+      break;
+    case Unexpected::Origin::this_node:
+      local_.accept(request, *message, wakeups);
+      break;
+    case Unexpected::Origin::other_node:
+      remote_.accept(request, *message, wakeups);
+      break;
+  }
+  unexpected_.drop(*message);
+}
+
+// `message` is the oldest that fits.
+Unexpected* VniState::found(Unexpected* message, const Envelope& asked, bool take) {
+  for (; message != nullptr; message = matcher_.find_unexpected(asked.context, asked.source, asked.tag)) {
+    const bool there = take ? claim(*message) : !is_withdrawn(*message);
+    if (there && !take) return message;
+    matcher_.remove_unexpected(*message);
+    if (there) return message;
+    unexpected_.drop(*message);
+  }
+  return nullptr;
+}
+
+// ---- arrival
+
+[[gnu::always_inline]] inline void VniState::arrive(int sender, const Header& header, const std::byte* payload,
+                                                    std::size_t bytes, Wakeups& wakeups) {
+  Request* const receive = matcher_.take_receive(header);
+  if (receive == nullptr) [[unlikely]] {
+    if (header.kind != MessageKind::eager) return local_.keep(sender, header, payload, bytes);
+    return unexpected_.keep(Unexpected::Origin::this_node, sender, header, payload, bytes, bytes);
+  }
+  if (header.kind == MessageKind::eager) [[likely]] {
+    receive->source = header.source;
+    receive->tag = header.tag;
+    completion_.deliver(*receive, payload, bytes, wakeups);
+  } else {
+    local_.on_message(*receive, sender, header, payload, bytes, wakeups);
+  }
+}
+
+bool VniState::drain(int most, Wakeups& wakeups) {
+  bool moved = false;
+  if (outgoing_.outbox().any()) [[unlikely]]
+    moved = flush_outbox(wakeups);
+  // A thread that is about to block may have asked for room before this was left.
+  if (moved && context_.networks != nullptr && outgoing_.outbox().any()) [[unlikely]]
+    completion_.wake(wakeups);
+  int control = 0;
+  const auto sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+    if (header.kind <= MessageKind::rts) [[likely]]
+      return arrive(sender, header, payload, bytes, wakeups);
+    ++control;
+    local_.on_control(sender, header, payload, wakeups);
+  };
+  const auto remote_sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
+    if (header.kind <= MessageKind::rts) return remote_.arrive(sender, header, payload, bytes, wakeups);
+    ++control;
+    remote_.on_control(sender, header, payload, bytes, wakeups);
+  };
+  const int messages = route_.poll(most, sink, remote_sink, moved);
+  // Answers to what has come go together.
+  if (outgoing_.collects() && messages != 0 && outgoing_.outbox().any()) [[unlikely]]
+    moved |= flush_outbox(wakeups);
+  count_held(counters_, Count::received, static_cast<std::uint64_t>(messages - control));
+  count_held(counters_, Count::polls);
+  if (messages == 0) count_held(counters_, Count::empty_polls);
+  return moved || messages != 0;
+}
+
+}  // namespace heddle::message

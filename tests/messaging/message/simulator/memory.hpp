@@ -1,0 +1,23 @@
+// Allocations that fail when a test says so: operator new of the whole program.
+#pragma once
+
+namespace heddle::message::simulator {
+
+// The next allocation but n fails, once; below 0: none does.
+void fail_allocation(int n);
+// Whether it has.
+bool allocation_has_failed();
+
+// While one is there none fails: of what is not the library's.
+class Spared {
+ public:
+  Spared();
+  ~Spared();
+  Spared(const Spared&) = delete;
+  Spared& operator=(const Spared&) = delete;
+
+ private:
+  const int before_;
+};
+
+}  // namespace heddle::message::simulator
