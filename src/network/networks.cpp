@@ -21,17 +21,16 @@ namespace {
 
 constexpr std::string_view for_pretended_nodes = "loopback";
 
-// The networks that have a component, and the package that each needs; the first that loads is the one for nodes that are really
-// different.
+// The networks that have a component, and the package that each needs; the first that loads is the one for real nodes.
 struct Known {
   std::string_view name;
   const char* package;
 };
 constexpr std::array known{Known{"ucx", "libucx-dev"}, Known{"ofi", "libfabric-dev"}};
 
-// What UCX, and the libraries for InfiniPath and Omni-Path below libfabric, read from the environment while they are
-// loaded, and at no other time: they would handle the crashes that are ours to report, and UCX would patch the memory
-// calls of the program. Nothing changes where the user has set it, and nothing afterwards.
+// Variables that UCX, and the libraries for InfiniPath and Omni-Path below libfabric, read from the environment only
+// while they are loaded: by default they would handle crashes that are ours to report, and UCX would patch the
+// program's memory calls. A variable that the user has set stays, and the environment is restored afterwards.
 class WhileLoading {
  public:
   WhileLoading() {
@@ -58,7 +57,7 @@ std::string known_names() {
   return names;
 }
 
-// The name of a network as a word that ranks agree on: its first characters, and in the last byte how many rails there are.
+// The name of a network as a word that ranks agree on: its first characters, and the number of rails in the last byte.
 constexpr int rails_at = 56;
 std::uint64_t word_of(std::string_view name) {
   std::uint64_t word = 0;
@@ -151,7 +150,7 @@ void Networks::choose() {
   watch_links(devices_, settings_.fail);
 }
 
-// Devices of the network, or of the one for tests a number.
+// Devices of the network; a number for the test network.
 void Networks::choose_rails() {
   const std::string& text = settings_.rails;
   if (text.empty()) return;
@@ -186,7 +185,7 @@ void Networks::load_first() {
   throw std::runtime_error("no network can be loaded" + whys);
 }
 
-// Both ends of a message must be of one network.
+// Both ends of a message must use one network.
 void Networks::agree() const {
   const std::uint64_t rails = std::uint64_t{devices_.size()} << rails_at;
   const std::uint64_t ours = word_of(component_->name) | rails, all = settings_.agree(ours);
@@ -213,7 +212,7 @@ Networks::End Networks::open_rails(int vni, Lost lost) {
   return End(new Rails(std::move(rails)));
 }
 
-// Its address is published, and its packets are sealed, as those of a VNI of its own.
+// Its address is published, and its packets are sealed, as those of a separate VNI.
 Networks::End Networks::open_rail(int vni, std::size_t rail, Lost lost) {
   const Surroundings surroundings{.directory = directory_,
                                   .place = place_,

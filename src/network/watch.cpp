@@ -24,7 +24,7 @@ bool set(int timer, std::int64_t after) {
   return timerfd_settime(timer, 0, &when, nullptr) == 0;
 }
 
-// Watches a descriptor until it can be read once.
+// Watches a descriptor until it is readable once.
 bool watch_once(int events, int fd) {
   epoll_event wanted{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = fd}};
   return epoll_ctl(events, EPOLL_CTL_MOD, fd, &wanted) == 0 ||
@@ -54,12 +54,13 @@ Watch::Watch(node::Doorbell& bell)
 }
 
 void Watch::arm(int fd, std::int64_t after) {
-  // Who cannot be woken does not sleep: its doorbell has rung.
+  // A thread that cannot be woken does not block: its doorbell has rung.
   if (!watch_once(events_, fd)) bell_.rouse();
   if (after != 0) arm_timer(after);
 }
 
-// An earlier time that is set stays: until the helper has forgotten it, it rings for the caller, too, which then asks again.
+// An earlier time that is set stays: until the watch thread has cleared it, it rings for the caller, too, which then
+// asks again.
 void Watch::arm_timer(std::int64_t after) {
   const std::int64_t due = platform::Native::now() + after;
   const std::lock_guard guard(mutex_);
@@ -70,13 +71,13 @@ void Watch::arm_timer(std::int64_t after) {
   bell_.rouse();
 }
 
-// The timer has gone off, and the bell rings after this.
+// The timer has expired, and the bell rings after this.
 void Watch::forget_timer() {
   const std::lock_guard guard(mutex_);
   due_ = 0;
 }
 
-// For a timer that cannot be set the next call of the program stands in.
+// If the timer cannot be set, the next call of the program takes its place.
 void Watch::remind(Reminding& of, std::int64_t after) {
   if (of.reminder.ask()) (void)set(of.timer, after);
 }

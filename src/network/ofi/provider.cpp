@@ -11,8 +11,8 @@ namespace heddle::lln::ofi {
 
 namespace {
 
-// What runs over sockets of the kernel, by speed: half a round trip of 8 bytes between two network namespaces,
-// docs/guides/networks.md. All others are made for some hardware, and better where they are.
+// Providers over kernel sockets, ordered by speed: half a round trip of 8 bytes between two network namespaces,
+// docs/guides/networks.md. All others are made for some hardware, and are preferred where they are available.
 constexpr std::string_view over_sockets[] = {"udp;ofi_rxd", "UDP", "sockets", "net;ofi_rxm",
                                              "tcp;ofi_rxm", "net", "tcp"};
 

@@ -5,7 +5,7 @@
 namespace heddle::lln::shm {
 
 bool stamps_are_ordered(std::string& why) {
-  // The kernel takes the counter out of this list when it finds that it isn't steady or differs between cores.
+  // The kernel removes the counter from this list when it finds it unsteady or different between cores.
   const char* const list = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
   std::ifstream sources(list);
   for (std::string source; sources >> source;)
