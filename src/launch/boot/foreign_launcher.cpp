@@ -13,13 +13,13 @@ namespace heddle::boot {
 namespace {
 
 struct Sign {
-  const char* size;  // variable with the number of processes; null: this launcher says it nowhere
+  const char* size;  // variable with the number of processes; null: this launcher sets none
   const char* rank;
   const char* launcher;
-  const char* cure;  // how it is told to offer what Heddle needs
+  const char* cure;  // the option that makes it offer the interface that Heddle needs
 };
 
-// A batch script has none of these, only SLURM_NTASKS and the like, which say what its job may start.
+// A batch script has none of these, only SLURM_NTASKS and the like, which describe the job that it may start.
 constexpr Sign signs[] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpiexec",
      "Heddle needs its PMIx (version 4.2 or later)"},
@@ -50,7 +50,7 @@ const Sign* find_sign() {
     const char* const size = value_of(sign.size);
     if (size != nullptr && std::atoi(size) == 1) known_to_be_one = true;
     if (size != nullptr && std::atoi(size) > 1) return &sign;
-    // A launcher that does not say how many there are: one of the others may have.
+    // A launcher that does not give the number of processes: another one may have.
     if (sign.size == nullptr && value_of(sign.rank) != nullptr && !known_to_be_one) return &sign;
   }
   return nullptr;
@@ -71,7 +71,7 @@ void refuse_to_be_alone(const Sign& sign, Problem& problem, const std::string& w
 }  // namespace
 
 std::unique_ptr<Wireup> find_launcher(bool& alone, Problem& problem) {
-  // A rank of ours has started this program: what an outer launcher says is not about it.
+  // One of our own ranks has started this program: an outer launcher's variables are not about it.
   const Sign* const sign = value_of(launcher_variable) != nullptr || allowed_by_user() ? nullptr : find_sign();
   alone = sign == nullptr;
   if (alone) return nullptr;

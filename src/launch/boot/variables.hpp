@@ -1,8 +1,8 @@
-// Every variable HEDDLE_... of the environment, in one table: what a misspelled one is compared with, and what manual
-// pages, the reference and the control variables of MPI_T say about each.
+// Every variable HEDDLE_... of the environment, in one table: the candidates for a misspelled name, and the text for
+// manual pages, the reference and the control variables of MPI_T.
 //
-// A variable that is read anywhere stands here. Names that begin with one of `reserved_prefixes` belong to the tests and
-// benchmarks and are never complained about.
+// A variable that is read anywhere is listed here. Names that begin with one of `reserved_prefixes` belong to the tests
+// and benchmarks and never cause a warning.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ enum class Reader : std::uint8_t {
   library,   // read by a rank when it initializes MPI; for users
   compiler,  // read by mpicc and mpicxx; for users
   tool,      // read by the command heddle; for users
-  launch,    // set by mpiexec for its ranks, and by nobody else
+  launch,    // set by mpiexec for its ranks, never by users
 };
 
 struct Variable {
   std::string_view name;
-  std::string_view values;      // what it takes, as a usage line shows it
-  std::string_view by_default;  // what holds when it is not set
+  std::string_view values;      // its values, as in a usage line
+  std::string_view by_default;  // the default
   std::string_view help;        // one sentence, without a full stop
-  std::string_view guide;       // where more is said, from docs/; empty: nowhere
+  std::string_view guide;       // the guide for it, below docs/; empty: none
   Reader reader = Reader::library;
   bool words = true;  // the value is made of words and not of names of files: see spelled()
 };
@@ -161,21 +161,21 @@ inline constexpr std::string_view reserved_prefixes[] = {"HEDDLE_TEST_", "HEDDLE
 
 consteval const Variable& variable(std::string_view name) {
   std::size_t i = 0;
-  while (variables.at(i).name != name) ++i;  // a name that is not there does not compile
+  while (variables.at(i).name != name) ++i;  // an unknown name does not compile
   return variables[i];
 }
 
-// About those of these names that begin as ours do and are none: a sentence that names each with the most similar one.
+// A sentence about those of these names that have our prefix and are unknown, with the most similar name for each.
 // Empty: there are none.
 std::string unknown_variables(const std::vector<std::string>& names);
 
-// A value as the variable's reader compares it. Capitals are small letters, and blanks beside commas, colons and equals
-// signs and at both ends are not there; but what has a slash is the name of a file and keeps its letters.
+// A value in the form in which the variable's reader compares it: small letters, without blanks beside commas, colons
+// and equals signs and at both ends. A value with a slash is the name of a file and keeps its letters.
 std::string spelled(std::string_view value);
-// The value of a variable of the table, spelled so if it is one of words.
+// The value of a variable of the table, in that form if it is made of words.
 std::string spelled(std::string_view name, std::string_view value);
 
-// The most similar of the names that users may set; empty if none is similar enough to be a slip of the keyboard.
+// The most similar of the names that users may set; empty if none is similar enough for a typing error.
 std::string_view nearest_variable(std::string_view name);
 
 }  // namespace heddle::boot

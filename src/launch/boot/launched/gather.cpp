@@ -19,14 +19,14 @@ namespace heddle::boot {
 namespace {
 
 constexpr char key[] = "heddle-job";
-constexpr std::int64_t local_limit = 10'000;  // milliseconds for what processes of one machine do
+constexpr std::int64_t local_limit = 10'000;  // milliseconds for steps of processes of one machine
 
 bool fail(Problem& problem, const std::string& text) {
   refuse(problem, "%s", text.c_str());
   return false;
 }
 
-// A frame's text, or that none came.
+// Reports a frame's text, or that none came.
 bool fail(Problem& problem, const std::optional<Frame>& frame, const char* who) {
   if (frame && frame->kind() == FrameKind::refused) {
     problem.said_elsewhere = true;
@@ -70,7 +70,7 @@ class Gathering {
     if (wireup_.rank() == 0 && !open_root()) return false;
     if (!wait_for_all() || !learn()) return false;
     const std::string unlike = how_unlike();
-    // Who is unlike comes to the fence all the same, or the others would wait for it.
+    // An unlike rank comes to the fence all the same, or the others would wait for it.
     if (unlike.empty() && !find_agent()) return false;
     if (!wireup_.fence(problem_)) return false;
     if (!unlike.empty()) return tell_unlike(unlike);
@@ -143,7 +143,7 @@ class Gathering {
     return fail(problem_, "the ranks of a node cannot reach each other: they must run as one user");
   }
 
-  // Why this rank and rank 0 cannot be of one job; empty: they can.
+  // The reason why this rank and rank 0 cannot be in one job; empty: they can.
   std::string how_unlike() const {
     const std::string own = "rank " + std::to_string(wireup_.rank()) + " on " + own_host();
     const std::string other = "rank 0 on " + job_.host;

@@ -11,10 +11,10 @@
 namespace heddle::boot {
 namespace {
 
-constexpr std::int64_t stranger_limit = 5'000;  // milliseconds to show that one knows the secret
-constexpr std::int64_t refusal_time = 5'000;    // milliseconds in which all others come to hear why there is no job
+constexpr std::int64_t stranger_limit = 5'000;  // milliseconds to prove knowledge of the secret
+constexpr std::int64_t refusal_time = 5'000;    // milliseconds in which all others connect to receive the refusal
 
-// Somebody who has connected.
+// A connection that is not verified yet.
 struct Guest {
   Connection link;
   std::uint64_t nonce;
@@ -22,8 +22,8 @@ struct Guest {
   bool known = false;  // the secret
 };
 
-// Each other node has a connection to this process, and there are no more nodes than ranks. Programs keep the limit that they have where
-// that is enough.
+// Each other node has a connection to this process, and there are at most as many nodes as ranks. The program's limit
+// stays where it is high enough.
 void make_room_for_connections(int ranks) {
   constexpr rlim_t others = 64;
   const rlim_t wanted = static_cast<rlim_t>(ranks) + others;
@@ -80,7 +80,7 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
       guest.known = is_proof(guest.link, frame, secret, guest.nonce);
       if (!guest.known) guest.link.close();
     } else if (frame.kind() == FrameKind::refused) {
-      // Of a rank by itself. The others who are coming are to hear it, too.
+      // A refusal of one rank. The others that are still connecting must receive it, too.
       if (refusal.empty()) deadline = milliseconds_now() + refusal_time;
       refusal = frame.fields();
       ++ranks;
@@ -99,7 +99,7 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
     for (Guest& guest : guests) {
       const std::size_t most = guest.known ? Frame::longest : Frame::longest_of_strangers;
       guest.link.read();
-      // A frame at a time: what follows a proof may be longer.
+      // A frame at a time: the one after a proof may be longer.
       if (const std::optional<Frame> frame = guest.link.next(most)) hear(guest, *frame);
       if (!guest.known && milliseconds_now() - guest.since > stranger_limit) guest.link.close();
       if (!guest.link.is_open() && !guest.known) ++strangers;

@@ -48,7 +48,7 @@ std::unique_ptr<Wireup> PmiWireup::open(const char* descriptor, Problem& problem
     return refuse(problem,
                   "PMI_FD=%.20s is no open socket (a wrapper between the launcher and this program has closed it?)",
                   descriptor);
-  fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a program that we start is no rank of this job
+  fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a child of ours is no rank of this job
   std::unique_ptr<PmiWireup> wireup(new PmiWireup(*fd));
   if (!wireup->begin(problem)) return nullptr;
   if (wireup->size_ < 1 || wireup->rank_ < 0 || wireup->rank_ >= wireup->size_)
@@ -60,7 +60,7 @@ PmiWireup::~PmiWireup() {
   if (fd_ >= 0) close(fd_);
 }
 
-// PMI-1 is asked for first: all speak it.
+// PMI-1 is tried first: all support it.
 bool PmiWireup::begin(Problem& problem) {
   std::optional<int> chosen = propose(PmiVersion::one, problem);
   if (!chosen) return false;
@@ -104,7 +104,7 @@ bool PmiWireup::begin_two(Problem& problem) {
   const char* const rank = std::getenv("PMI_RANK");
   space_ = job != nullptr ? job : "";
   PmiMessage request("fullinit"), answer;
-  if (!space_.empty()) request.add("pmijobid", space_);  // Hydra names none, and takes no empty one
+  if (!space_.empty()) request.add("pmijobid", space_);  // Hydra has none, and takes no empty one
   request.add("pmirank", rank != nullptr ? rank : "0").add("threaded", "FALSE");
   if (!ask(request, "fullinit-response", answer, problem)) return false;
   rank_ = answer.number("rank").value_or(-1);
@@ -130,7 +130,7 @@ bool PmiWireup::put(const std::string& key, const std::string& text, Problem& pr
   return ask(request, "kvs-put-response", answer, problem);
 }
 
-// Keys are the job's, whoever has put them.
+// Keys are the job's, whichever rank has put them.
 bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Problem& problem) {
   PmiMessage answer;
   if (version_ == PmiVersion::one) {
@@ -201,7 +201,7 @@ bool PmiWireup::ask(const PmiMessage& request, const char* answer, PmiMessage& r
 }
 
 bool PmiWireup::send(const PmiMessage& message, Problem& problem) {
-  // The first message is a line whatever the version.
+  // The first message is a line in every version.
   const std::string text = message.encode(message.command() == "init" ? PmiVersion::one : version_);
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t n = ::send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);

@@ -58,7 +58,7 @@ void release(pmix::Value* value) {
   std::free(value);
 }
 
-// What the launcher answers to one question, while it lives. There may be several answers, or none.
+// The launcher's answers to one question, with their lifetime. There may be several, or none.
 class Answers {
  public:
   Answers(const pmix::Functions& functions, const char* key, pmix::Info* qualifier) {
@@ -75,7 +75,7 @@ class Answers {
   }
   pmix::Info* begin() { return all_; }
   pmix::Info* end() { return all_ + count_; }
-  // The one to that key, of that type.
+  // The answer to that key, of that type.
   const pmix::Value* find(const char* key, pmix::Type type) {
     for (const pmix::Info& one : *this)
       if (std::strcmp(one.key, key) == 0 && one.value.type == type) return &one.value;
@@ -151,8 +151,8 @@ bool PmixWireup::get(int from, const std::string& key, std::string& text, Proble
   return is_text || check(pmix::timeout, "PMIx_Get", problem);
 }
 
-// The second of a job's fences is also why nobody asks for a text of a process that has finalized, which may never be
-// answered.
+// The second of a job's fences also ensures that no rank requests a text of a process that has finalized, which the
+// launcher might never answer.
 bool PmixWireup::fence(Problem& problem) {
   pmix::Info infos[2]{};
   copy(infos[0].key, pmix::collect_data);
@@ -212,7 +212,7 @@ std::string PmixWireup::names_of_sets() {
   return names != nullptr && names->data.string != nullptr ? names->data.string : "";
 }
 
-// Those of this job.
+// The members of this job.
 std::vector<int> PmixWireup::members_of(std::string set) {
   pmix::Info which{};
   copy(which.key, pmix::set_name);

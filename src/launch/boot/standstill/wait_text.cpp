@@ -45,7 +45,7 @@ std::string communicator(const RanksView& view, int rank, std::uint64_t any_plan
 std::string from(int peer) { return peer == MPI_ANY_SOURCE ? "MPI_ANY_SOURCE" : std::to_string(peer); }
 std::string with(int tag) { return tag == MPI_ANY_TAG ? "MPI_ANY_TAG" : "tag " + std::to_string(tag); }
 
-// A delivery knows its destination by the rank in MPI_COMM_WORLD.
+// A delivery names its destination by the rank in MPI_COMM_WORLD.
 std::string to(int peer, const std::string& communicator) {
   return std::to_string(peer) + (communicator == "MPI_COMM_WORLD" ? "" : " of MPI_COMM_WORLD");
 }
