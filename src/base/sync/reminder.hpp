@@ -1,13 +1,14 @@
-// Reminder: work that is left behind for a while is looked at soon, by a thread that sleeps until a timer goes off.
+// Reminder: deferred work is done soon, by a thread that sleeps until a timer expires.
 //
-// Source: ours. One word says whether the timer is set, so that a burst of such work sets it once. Nothing is lost: who has left
-// something and finds the timer set comes before the thread that it wakes takes the word back, and that thread looks after it has.
-// Who asks while the timer is set, as almost always where much is left, only reads: of that and the word taken back, with a fence of the
-// platform between each and what is left, either the one sees the other's store or the other way round.
-// Progress: one exchange each.
+// Source: ours. One word tells if the timer is set, so that a burst of such work sets it once. Nothing is lost: a
+// thread that has deferred work and finds the timer set precedes the timer thread's clearing of the word, after which
+// that thread checks for work. A thread that asks while the timer is set, almost always where much work is deferred,
+// only reads. With a fence of the platform between each and the deferred work, either that read or the check sees the
+// other's store. Progress: one exchange each.
 //
-// Memory orders: the fences, asymmetric ones, order "something is left", "is the timer set?" against "the timer is not set", "is something
-// left?". The exchange of who sets the timer releases what has been left, and taking the word back acquires that.
+// Memory orders: the fences, asymmetric ones, order "work is deferred", "is the timer set?" against "the timer is not
+// set", "is work deferred?". The exchange of the thread that sets the timer releases the deferred work, and clearing
+// the word acquires it.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,12 @@ class Reminder {
   using order = platform::order;
 
  public:
-  // Any thread, after it has left something: whether it is the one to set the timer.
+  // Any thread, after it has deferred work: true if it has to set the timer.
   bool ask() {
     P::light_fence();
     return set_.load(order::relaxed) == 0 && set_.exchange(1, order::acq_rel) == 0;
   }
-  // The timer has gone off, and what was left is looked at from here on.
+  // The timer has expired, and from here on the deferred work is checked.
   void begin() {
     set_.exchange(0, order::acq_rel);
     P::heavy_fence();

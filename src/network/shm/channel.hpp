@@ -3,12 +3,10 @@
 // The first message of a pair makes it, so memory grows with the pairs that communicate. Two rings:
 //
 //   slots   128 slots of two cache lines, or 1024 where threads may be so many (see SlotCount). A slot is a whole
-//   message
-//           if its payload is at most 104 bytes; up to 40 bytes travel in the one line that also says that it is
-//           filled.
-//   bulk    64 KiB of payload for longer eager messages; their slot says where. Ranks that answer each other use cells
-//   instead
-//           (cells.hpp).
+//           message if its payload is at most 104 bytes; up to 40 bytes travel in the one line that also says that it
+//           is filled.
+//   bulk    64 KiB of payload for longer eager messages; their slot says where. Ranks that answer each other use
+//           cells instead (cells.hpp).
 //
 // How slots and bulk are claimed, handed over and back: base/sync/slot_ring.hpp, base/sync/byte_ring.hpp.
 //
