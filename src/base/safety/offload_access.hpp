@@ -1,11 +1,11 @@
 // Submission "always hand over": a communication thread executes everything (the offload model of Amer 2019, Fig. 1c;
 // Vaidyanathan 2015). Application threads enqueue work and leave, or wait for its result; they never touch the VNI.
 //
-// The thread that runs `serve` is the communication thread; it executes what is queued before each piece of work of its
-// own. So what a thread of the program has left comes before what the communication thread does once it has heard of that: the two look at
-// the same nonblocking collective, say, one after the other, and its messages keep their order. In the paper it polls without end on a
-// core of its own. Here it sleeps when neither the queue nor the network has anything for it, and submitting rouses it (State::rouse),
-// so that an idle rank costs nothing.
+// The thread that runs `serve` is the communication thread; it executes the queued work before each piece of work of
+// its own. So work that a thread of the program has enqueued precedes the communication thread's reaction to it: for
+// example, the two progress the same nonblocking collective one after the other, and its messages keep their order. In
+// the paper it polls without end on a core of its own. Here it sleeps when neither the queue nor the network has
+// anything for it, and submitting wakes it (State::rouse), so that an idle rank costs nothing.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,8 @@ constexpr std::string_view language_runtimes[] = {"libstdc++.so", "libc++.so",  
                                                   "libomp.so",    "libiomp5.so", "libgfortran.so", "libmpifort_abi"};
 // Runtimes of user-level threads know threads of one program: they can't be copied, and the library would not find a copy.
 constexpr std::string_view thread_runtimes[] = {"libboost_fiber.so", "libabt.so", "libqthread.so"};
-// What an interpreter opens while it runs is shared by all ranks of a process, and would find the state of one of them.
+// Libraries that an interpreter opens while it runs are shared by all ranks of a process, and would find the state of
+// one of them.
 constexpr std::string_view interpreter_entry = "Py_BytesMain";
 
 // Data of libc that never change once there is a second thread: a copy is as good as another.
@@ -137,7 +138,7 @@ void Program::find_libraries() {
   }
 }
 
-// Looks for it as the loader would, and for all that it needs.
+// Searches for it as the loader would, and for all that it needs.
 std::size_t Program::library(const std::string& name, const boot::ElfFile& needed_by) {
   const auto known = std::ranges::find(libraries_, name, &Library::name);
   if (known != libraries_.end()) return static_cast<std::size_t>(known - libraries_.begin());
@@ -204,7 +205,7 @@ void Program::choose_private(const std::vector<std::string>& private_libraries) 
     if (!used[i]) refuse("--private " + private_libraries[i] + ": " + path_ + " is not linked with such a library");
 }
 
-// What the program has opened for all of its ranks is found before a copy.
+// Libraries that the program has opened for all of its ranks are found before a copy.
 void Program::choose_own(Own own) {
   if (own == Own::none) return;
   for (std::string_view name : program_->needed()) {
@@ -261,8 +262,8 @@ void Program::make_parts(std::unique_ptr<boot::ElfFile> program) {
   for (Part& part : parts_) describe(part);
 }
 
-// What is different in a copy: it is no program to the loader, it has no name under which somebody else's library might
-// find it, its constructors wait for us, and the libraries that it needs are this rank's.
+// The changes in a copy: it is no program to the loader, its name is hidden from other libraries' searches, its
+// constructors wait for us, and the libraries that it needs are this rank's.
 void Program::describe(Part& part) {
   const boot::ElfFile& file = *part.file;
   const auto refer = [&](std::uint64_t string) {
@@ -299,7 +300,7 @@ void Program::describe(Part& part) {
         break;
     }
   }
-  // A unique symbol (of C++ templates' static members) would be that of whichever rank comes first.
+  // A unique symbol (of C++ templates' static members) would be that of the first rank.
   for (const Elf64_Sym& symbol : file.symbols()) {
     if (ELF64_ST_BIND(symbol.st_info) != STB_GNU_UNIQUE) continue;
     const auto i = static_cast<std::size_t>(&symbol - file.symbols().data());
@@ -348,7 +349,7 @@ void Program::find_uses(Part& part) const {
   }
 }
 
-// A copy of a variable that libc changes behind the program's back would be a wrong answer some day.
+// A copy of a variable that libc changes without the program would yield wrong results.
 void Program::find_copied_data() {
   for (const Elf64_Rela& relocation : program_->relocations()) {
     if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_COPY) continue;

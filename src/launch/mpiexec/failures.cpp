@@ -60,7 +60,7 @@ int Failures::told() const {
   return static_cast<int>(boot::failure_log(segment_.header).failures.load(std::memory_order_relaxed));
 }
 
-// What the rank itself has started goes with it; it must not write on in its name.
+// The rank's own children go with it; they must not write on in its name.
 void Failures::lost(int rank, pid_t started, bool reaped) {
   kill(-started, SIGKILL);
   const pid_t joined = segment_.records[rank].pid.load();
@@ -82,7 +82,7 @@ bool Failures::tell() {
   return !dying_.empty();
 }
 
-// One frame; what is none, or only a part of one that a rank has died over, is left aside.
+// One frame; a malformed one, or a part of one whose rank has died, is dropped.
 std::string Failures::answer(const std::string& request) {
   std::string bytes = request;
   bool broken = false;

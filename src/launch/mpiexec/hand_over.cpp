@@ -30,7 +30,8 @@ constexpr int time_of_ranks = 5;  // seconds in which they have ended a job whos
 
 bool in_slurm() { return variable("SLURM_JOB_ID") != nullptr; }
 
-// How many nodes Slurm has given this script or shell. A task among others starts nothing on the nodes of the others.
+// The number of nodes that Slurm has given this script or shell. A task among others starts nothing on the nodes of the
+// others.
 int nodes_of_slurm() {
   const char* const tasks = variable("SLURM_STEP_NUM_TASKS");
   if (!in_slurm() || (tasks != nullptr && whole_number(tasks) > 1)) return 1;
@@ -40,7 +41,7 @@ int nodes_of_slurm() {
 
 // ---- one launcher's words for our options
 
-// What a launcher itself needs, where ranks are not to have all variables.
+// Variables that a launcher itself needs, where ranks are not to have all.
 void add_what_launchers_need(std::vector<std::string>& environment) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string name = name_of(*entry);
@@ -81,7 +82,8 @@ int ranks_per_node(const App& app) {
       throw UsageError(
           "-ranks threads puts as many ranks on each node: give all hosts the same number of slots, or say -ppn N");
   }
-  // More ranks than slots share them.
+  // The same job for the launcher: an mpiexec on each node, which starts the ranks there and handles all options about
+  // ranks.
   if (app.per_node == 0) each = std::max(each, (app.ranks + machines(app.hosts) - 1) / machines(app.hosts));
   if (each == 0) throw UsageError("-ranks threads on several machines needs a number of ranks: say -n N, or -ppn N");
   return each;
@@ -120,7 +122,7 @@ Options one_mpiexec_a_node(const Options& options) {
   return launched;
 }
 
-// A launcher's word for a level; nullptr: it has none, or the user has not said.
+// A launcher's word for a level; nullptr: it has none, or the user has not set it.
 const char* level_word(Level level, const char* none, const char* thread, const char* core, const char* cache,
                        const char* numa, const char* package) {
   switch (level) {
@@ -173,7 +175,7 @@ class Translation {
     return request.map != Level::automatic || request.width != 1 || request.per_part != 0;
   }
   std::string prterun_mapping() const;
-  // What it calls what ranks are bound to; nullptr: the user has not said.
+  // Its word for the level that ranks are bound to; nullptr: the user has not set it.
   const char* binding(const char* none, const char* thread, const char* core, const char* cache, const char* numa,
                       const char* package) const;
   std::string stdin_rank() const {
@@ -212,7 +214,7 @@ const char* Translation::binding(const char* none, const char* thread, const cha
   return word;
 }
 
-// What no launcher of others does as we do.
+// Options that no foreign launcher supports as we do.
 void Translation::begin(const char* program) {
   command_.launcher = launcher_;
   command_.environment = environment_of(options_.environment, {}, "");
@@ -224,7 +226,8 @@ void Translation::begin(const char* program) {
   refuse_if(!request.cpus.empty() || request.count_threads, "-cpu-set");
   refuse_if(!options_.files.out.empty() || !options_.files.err.empty(), "-output-filename");
   if (options_.timeout_seconds > 0) {
-    // The ranks end the job in time, and say where they are; the command does what they cannot, before MPI_Init or in a stopped process.
+    // The ranks end the job in time, and report where they are; the command covers ranks before MPI_Init and stopped
+    // processes.
     const auto seconds = static_cast<int>(options_.timeout_seconds);
     std::erase_if(command_.environment, [](const std::string& one) { return name_of(one) == "MPIEXEC_TIMEOUT"; });
     set_variable(command_.environment, boot::timeout_variable, std::to_string(seconds));
@@ -240,7 +243,7 @@ void Translation::say_app(const App& app) {
 
 // ---- srun
 
-// How srun is to offer what Heddle needs, unless the user has said so.
+// The interface that srun is to offer, unless the user has chosen one.
 std::string mpi_of_srun() {
   if (variable("SLURM_MPI_TYPE") != nullptr) return {};
   const std::unique_ptr<FILE, int (*)(FILE*)> list(popen("srun --mpi=list 2>&1", "r"), pclose);
@@ -293,7 +296,7 @@ Command Translation::into_srun() {
 
 // ---- prterun
 
-// Which of our variables are not about where we are.
+// Selects our variables that do not depend on the machine.
 bool is_passed_on(const std::string& name) {
   const auto letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   for (const char* const own : {"PWD", "OLDPWD", "SHLVL", "HOSTNAME", "_"})

@@ -1,4 +1,4 @@
-// What mpiexec --help prints: everyday options first, then all others, in lines that fit the terminal.
+// The output of mpiexec --help: everyday options first, then all others, in lines that fit the terminal.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -23,7 +23,7 @@ constexpr std::string_view everyday[] = {"n",       "host",    "hostfile", "rank
 constexpr std::size_t names_width = 26;
 constexpr std::size_t indent = names_width + 4;  // two blanks before the names, and two after them
 
-// Columns of a line; not more than are read easily, nor fewer than the names need.
+// Columns of a line: limited for readability, but wide enough for the names.
 std::size_t line_width() {
   int columns = 80;
   winsize size{};

@@ -38,7 +38,7 @@ namespace {
 
 constexpr int exit_code_of_usage = 2;
 
-// A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed. One of the
+// A descriptor that we open must never become 0, 1 or 2 because mpiexec was started with one of them closed. One of the
 // outputs is then open for reading only, so that writing to it fails as it would have.
 void open_standard_descriptors() {
   int fd = open("/dev/null", O_RDONLY);
@@ -53,7 +53,7 @@ void name_ignored(const Options& options) {
   fprintf(stderr, "mpiexec: these options mean nothing here and are ignored: %s\n", list.c_str());
 }
 
-// Those of our environment, which the ranks inherit, and those that options set for them.
+// Variables of our environment, which the ranks inherit, and those that options set for them.
 void name_unknown_variables(const Options& options) {
   if (options.quiet) return;
   std::vector<std::string> names;
@@ -91,7 +91,7 @@ std::vector<int> allowed_cpus(const PlacementRequest& request, int& usable) {
   return allowed;
 }
 
-// Also says how many ranks there are, where that is for --map-by ppr to say.
+// Also sets the number of ranks, where --map-by ppr determines it.
 Placement find_placement(Options& options, int usable) {
   const PlacementRequest& request = options.placement;
   const std::vector<int> allowed = allowed_cpus(request, usable);
@@ -119,7 +119,7 @@ Placement find_placement(Options& options, int usable) {
   return placement;
 }
 
-// What a job that goes on without ranks that fail cannot have. That it shall is for us to know, and not for its ranks.
+// Options that a job which survives failed ranks cannot have. mpiexec alone reads this setting, not its ranks.
 void require_survivable(const Options& options) {
   std::vector<EnvironmentPlan> plans{options.environment};
   for (const App& app : options.apps) plans.push_back(app.environment);
@@ -140,7 +140,7 @@ void require_survivable(const Options& options) {
   if (options.placement.per_part != 0) refuse("needs a number of ranks; say -n N in place of -map-by ppr");
 }
 
-// HEDDLE_NODES: on how many nodes these ranks pretend to be. One rank needs no network, whatever it says.
+// HEDDLE_NODES: the number of simulated nodes of these ranks. One rank needs no network, whatever it says.
 int nodes_to_pretend(int ranks) {
   const char* const text = getenv("HEDDLE_NODES");
   if (text == nullptr || *text == '\0') return 1;
@@ -155,7 +155,7 @@ int nodes_to_pretend(int ranks) {
   return std::min(nodes, ranks);
 }
 
-// For the part of the job that is ours to start; it stays until we end, as its thread may wait for the launcher. Null: all is ours.
+// For our part of the job; it stays until we end, as its thread may wait for the launcher. Null: all is ours.
 Relay* join_launcher(Options& options) {
   if (options.join == 0) return nullptr;
   if (options.threads == 0 || options.apps.size() != 1)
@@ -190,7 +190,7 @@ Segment describe_job(const Options& options, const Placement& placement, int usa
                       !options.survive_failures);
 }
 
-// What is left of the job for a node: its own ranks, and nothing that is for the coordinator to do.
+// The node's part of the job: its own ranks, and nothing that the coordinator does.
 void narrow(Options& options, const NodeMap& nodes) {
   const auto here = static_cast<std::size_t>(nodes.here);
   App& app = options.apps.front();
@@ -303,7 +303,7 @@ int main(int argc, char** argv) {
   open_standard_descriptors();
   try {
     const int exit_code = run({argv + 1, argv + argc});
-    // What --help and --version print.
+    // The text of --help and --version.
     if (fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
     return exit_code;
   } catch (const std::exception& problem) {

@@ -204,7 +204,7 @@ const Option* find_option(const std::string& name) {
   return nullptr;
 }
 
-// For an option that nobody knows: what it may have been meant to be.
+// For an unknown option: the most similar known one.
 [[noreturn]] void refuse_unknown(const std::string& written, const std::string& name) {
   const std::string dashes = written.substr(0, written.find(name));
   std::string hint;
@@ -307,7 +307,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
     parser.options.shared_heap = value == "1";
   }
   parse_words(parser, arguments);
-  if (parser.options.join != 0 && parser.options.timeout_seconds > 0) {  // the ranks of all nodes see to it together
+  // the ranks of all nodes watch the time together
+  if (parser.options.join != 0 && parser.options.timeout_seconds > 0) {
     const double seconds = std::exchange(parser.options.timeout_seconds, 0);
     parser.options.environment.set.emplace_back(boot::timeout_variable, std::to_string(static_cast<int>(seconds)));
   }

@@ -30,8 +30,8 @@ bool is_executable(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-// Where a program of this name is looked for. A name with a slash counts from the program's working directory, as it
-// would in a shell, or else from ours; a bare name is looked up in -path and PATH and then in those two directories.
+// The places searched for a program of this name. A name with a slash counts from the program's working directory, as
+// it would in a shell, or else from ours; a bare name is looked up in -path and PATH and then in those two directories.
 std::vector<std::string> places_of(const App& app) {
   const std::string& name = app.command.front();
   char here[PATH_MAX];
@@ -54,7 +54,7 @@ std::vector<std::string> places_of(const App& app) {
   return places;
 }
 
-// There is something of this name, but it can't be executed.
+// A file of this name exists, but it can't be executed.
 [[noreturn]] void refuse_file(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))

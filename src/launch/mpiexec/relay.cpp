@@ -21,7 +21,7 @@ using boot::PmiMessage;
 
 namespace {
 
-constexpr std::chrono::milliseconds longest_turn{200};  // that the thread takes to answer, but for a fence
+constexpr std::chrono::milliseconds longest_turn{200};  // the thread's time to answer, except for a fence
 
 }  // namespace
 
@@ -70,7 +70,7 @@ void Relay::run() {
   }
 }
 
-// In a fence nobody has anything to say.
+// In a fence no rank has a request.
 void Relay::catch_up(int rank) {
   const std::unique_lock lock(mutex_, longest_turn);
   if (lock.owns_lock()) read(peers_[static_cast<std::size_t>(rank)]);
@@ -87,7 +87,7 @@ void Relay::read(Peer& peer) {
     if (!request) break;
     answer(peer, *request);
   }
-  if (broken) peer.ours = boot::Descriptor();  // how a rank ends is for mpiexec to see
+  if (broken) peer.ours = boot::Descriptor();  // mpiexec detects how a rank ends
 }
 
 void Relay::answer(Peer& peer, const PmiMessage& request) {
@@ -132,7 +132,7 @@ void Relay::answer(Peer& peer, const PmiMessage& request) {
   }
 }
 
-// Meanwhile nobody asks for anything: all wait.
+// Meanwhile there are no requests: all wait.
 void Relay::fence() {
   boot::Problem problem;
   const bool done = launcher_->fence(problem);
@@ -148,7 +148,7 @@ void Relay::fence() {
   }
 }
 
-// It has said why.
+// It has printed the reason.
 void Relay::abort(const Peer& peer, int code) {
   boot::RankRecord& record = records_[&peer - peers_.data()];
   record.abort_code.store(code);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr char library[] = "libheddle-shared-heap.so";
 
-// Where it is installed, or was built. Empty: nowhere.
+// Its path as installed, or as built. Empty: not found.
 std::string find_library() {
   const std::string folder = own_folder();
   for (const char* place : {HEDDLE_MODULE_FOLDER "/", "../../../lib/heddle/"})

@@ -22,10 +22,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto interrupt_grace = 1000ms;  // a program may want to write down what it has
-constexpr auto last_wait = 800ms;         // after SIGKILL, for what the kernel can't end at once
+constexpr auto interrupt_grace = 1000ms;  // a program may want to save its results
+constexpr auto last_wait = 800ms;         // after SIGKILL, for processes that the kernel can't end at once
 constexpr auto sweep_every = 20ms;        // killing a parent brings its children to us
-constexpr auto terminal_retry = 200ms;    // until the terminal, which somebody else has, is asked for again
+constexpr auto terminal_retry = 200ms;    // until a terminal of another process group is tried again
 constexpr auto file_retry = 10ms;         // until a file of a rank's output that takes nothing is tried again
 constexpr auto idle_line = 200ms;         // the beginning of a line waits this long for its end
 
@@ -57,7 +57,7 @@ Supervisor::Supervisor(const Options& options, const Segment& segment, Coordinat
   sigset_t watched;
   sigemptyset(&watched);
   for (int signal : {SIGCHLD, SIGTSTP, SIGCONT, SIGQUIT, boot::abort_signal()}) sigaddset(&watched, signal);
-  // What was ignored when we started (nohup, a script's background job) stays ignored, for us and the ranks.
+  // Signals ignored when we started (nohup, a script's background job) stay ignored, for us and the ranks.
   for (int signal : ending_signals) {
     if (!is_ignored(signal)) sigaddset(&watched, signal);
   }
@@ -149,7 +149,7 @@ int Supervisor::run() {
   if (!no_children_) {
     for (pid_t pid : own_children()) say("process " + std::to_string(pid) + " of the job cannot be ended");
   }
-  const int code = !decided_ && !ended_well_ ? lost_code_ : exit_code_;  // a job that nobody has survived has failed
+  const int code = !decided_ && !ended_well_ ? lost_code_ : exit_code_;  // a job without survivors has failed
   if (coordinator_ != nullptr) coordinator_->finish(code, ended_well_);
   return code;
 }
@@ -180,7 +180,7 @@ void Supervisor::wait_for_something() {
   }
   if (poll(wanted.data(), wanted.size(), milliseconds_to_next_deadline()) <= 0) return;
 
-  // Output before signals: what a rank said before it died comes before the news of its death.
+  // Output before signals: a rank's output before its death comes before the report of its death.
   for (std::size_t i = 0; i < polled.size(); ++i) {
     if (wanted[first_stream + i].revents != 0) read_stream(*polled[i]);
   }
@@ -235,7 +235,7 @@ void Supervisor::handle_signal(int signal) {
   } else if (signal == SIGTSTP) {
     suspend();
   } else if (signal == SIGQUIT && relay_ != nullptr && relay_->has_met()) {
-    signal_job(SIGQUIT);  // the ranks of each node say it
+    signal_job(SIGQUIT);  // the ranks of each node report
   } else if (signal == SIGQUIT) {
     say("got SIGQUIT, and goes on; " + ranks_text(living()) + ':' + where_threads_are());
   } else if (std::count(std::begin(ending_signals), std::end(ending_signals), signal) != 0) {
@@ -251,7 +251,7 @@ void Supervisor::interrupt(int signal) {
     return;
   }
   const bool from_terminal = signal == SIGINT;
-  if (coordinator_ == nullptr)  // it has said so
+  if (coordinator_ == nullptr)  // it has printed that
     say(std::string("got SIG") + sigabbrev_np(signal) + (from_terminal ? " (Ctrl-C)" : "") + ", ending " +
         ranks_text(living()) + (from_terminal ? "; once more kills them at once" + where_threads_are() : ""));
   decided_ = true;
@@ -368,7 +368,7 @@ void Supervisor::drain_outputs() {
   if (const std::string* path = files_.drain(error)) output_lost("the file " + *path, error);
 }
 
-// What ranks print would be lost without a word, so the job fails, as a program does that nobody reads any more.
+// Output of ranks would be lost without a message, so the job fails, as a program does whose reader is gone.
 void Supervisor::output_lost(const std::string& where, int error) {
   if (!output_lost_) {
     output_lost_ = true;
@@ -392,8 +392,8 @@ void Supervisor::flush_idle_partials() {
   }
 }
 
-// When nothing of the job is left, what its pipes still hold is the end of its output, even if a descriptor of theirs
-// has escaped to somebody else.
+// When nothing of the job is left, the rest in its pipes is the end of its output, even if another process still holds
+// one of their descriptors.
 void Supervisor::close_streams_of_nobody() {
   for (Stream& stream : streams_) {
     if (stream.fd < 0 || !read_stream(stream) || is_full(stream)) continue;

@@ -1,4 +1,4 @@
-// The processes that an algorithm runs on: a schedule seen through one of its channels.
+// The processes that run an algorithm: a schedule seen through one of its channels.
 #pragma once
 
 #include "mpi/coll/schedule.hpp"
@@ -9,7 +9,7 @@ struct Team {
   Schedule& schedule;
   int channel;
   int rank;
-  int size;                    // of the group that one sends to
+  int size;                    // of the group that the members send to
   const int* ranks = nullptr;  // its members' in the channel's communicator; null: the same numbers
 
   void send(const BufferView& message, int to, int lane = 0) const {

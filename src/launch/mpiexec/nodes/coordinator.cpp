@@ -33,7 +33,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto time_to_come = 30s;  // for the mpiexec of a node
-constexpr auto time_to_prove = 5s;  // for a stranger, that he knows the secret
+constexpr auto time_to_prove = 5s;  // for a foreign process, to prove that it knows the secret
 constexpr auto idle_line = 200ms;   // the beginning of a line waits this long for its end
 
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -93,7 +93,7 @@ Coordinator::Coordinator(const Options& options, std::vector<std::string> argume
   signals_ = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals_ < 0) throw std::system_error(errno, std::generic_category(), "signalfd");
   for (const int signal : {SIGPIPE, SIGTTIN}) ::signal(signal, SIG_IGN);  // we notice by errors instead
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // of what an mpiexec of this machine leaves behind
+  prctl(PR_SET_CHILD_SUBREAPER, 1);                                       // children of an mpiexec of this machine
   if (options.timeout_seconds > 0)
     time_over_at_ = Clock::now() + std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
 }
@@ -239,7 +239,7 @@ void Coordinator::wait_for_something() {
     if (sink->waiting()) wanted.push_back({sink->fd(), POLLOUT, 0});
   if (poll(wanted.data(), wanted.size(), milliseconds_to_next_deadline()) <= 0) return;
 
-  // Output first: what a rank said before it died comes before the news of its death.
+  // Output first: a rank's output before its death comes before the report of its death.
   for (Node& node : nodes_) {
     for (Stream& stream : node.streams)
       if (stream.fd >= 0) (void)read_stream(stream);
@@ -283,7 +283,7 @@ void Coordinator::handle_deadlines() {
   if (now >= kill_at_) kill_shells();
 }
 
-// ---- What comes from nodes
+// ---- Frames of nodes
 
 void Coordinator::serve(Node& node) {
   if (!node.link.is_open()) return;
@@ -359,10 +359,10 @@ void Coordinator::tell(const Frame& news) {
   for (Node& node : nodes_) node.link.send(news);
 }
 
-// What is left of it ends now: its mpiexec has, or loses the connection as we do.
+// The rest of it ends now: its mpiexec has, or loses the connection as we do.
 void Coordinator::node_is_gone(Node& node) {
   if (node.has_finished || is_ending_) return;
-  if (!has_begun_)  // the others have not been told yet who is in the job
+  if (!has_begun_)  // the placement has not been sent to the others yet
     return give_up("the mpiexec on " + node.host + " has ended before the job began", 1);
   node.is_lost = true;
   node.lost_at = Clock::now() + (node.link.timed_out() ? time_to_end_ranks : 0ms);

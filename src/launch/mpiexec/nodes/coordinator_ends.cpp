@@ -1,4 +1,4 @@
-// How a job on several nodes ends, and what goes in and out of it meanwhile.
+// The end of a job on several nodes, and its input and output.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto time_to_end = 2500ms;  // for the mpiexecs, which end their ranks
-constexpr auto last_wait = 1s;        // after SIGKILL, for what the kernel can't end at once
+constexpr auto last_wait = 1s;        // after SIGKILL, for processes that the kernel can't end at once
 constexpr int exit_code_of_timeout = 124;
 constexpr std::size_t input_kept = 64 * 1024;
 
@@ -104,7 +104,7 @@ void Coordinator::give_up(const std::string& sentence, int exit_code) {
   if (is_ending_) return;
   say(sentence);
   end_job(exit_code);
-  // Those that have not come can't be told.
+  // Nodes that have not connected can't be told.
   for (Node& node : nodes_)
     if (!node.has_come && node.shell > 0) kill(-node.shell, SIGKILL);
 }
@@ -120,7 +120,8 @@ void Coordinator::kill_shells() {
   }
 }
 
-// As of a job on one node: of ranks that ended well the first code that is none of success; a job that nobody has survived has failed.
+// As for a job on one node: among ranks that ended well the first code that is not success; a job without survivors has
+// failed.
 int Coordinator::exit_code() const {
   if (decided_) return *decided_;
   const auto failed_well =
@@ -167,7 +168,7 @@ void Coordinator::read_input() {
   pass_on_input(node);
 }
 
-// What ranks print would be lost without a word, so the job fails.
+// Output of ranks would be lost without a message, so the job fails.
 void Coordinator::drain_outputs() {
   for (Sink* sink : {&out_, &err_}) {
     sink->drain();
@@ -179,7 +180,7 @@ void Coordinator::drain_outputs() {
   }
 }
 
-// A remote shell may leave something behind that keeps its output open (a connection that it shares with later ones).
+// A child of a remote shell may keep its output open (a connection that it shares with later ones).
 void Coordinator::close_streams_of_nobody() {
   for (Node& node : nodes_)
     for (Stream& stream : node.streams) {

@@ -99,7 +99,7 @@ void CoordinatorLink::finish(int exit_code, bool ended_well) {
 
 void CoordinatorLink::add_to(std::vector<pollfd>& wanted) const {
   const short events = link_.waits_for_room() ? POLLIN | POLLOUT : POLLIN;
-  wanted.push_back({link_.fd(), events, 0});  // one that is closed is left aside
+  wanted.push_back({link_.fd(), events, 0});  // a closed one is skipped
 }
 
 std::vector<Order> CoordinatorLink::serve() {

@@ -1,15 +1,17 @@
 // Gather and scatter through shared memory, in all variants, in one round whatever the lengths.
 //
-// With counts nobody but the root knows all lengths, so nothing that all have to do alike may depend on one. Each block decides for
-// itself: a label in its member's slot says how long it is, and whether it lies there, in the member's deposit, or comes as a message,
-// which the two that know its label then send and receive. It is a message also where a deposit would do and there is no memory for one.
+// With counts only the root knows all lengths, so no common decision may depend on one. Each block decides for itself:
+// a label in its member's slot gives its length and place: there, in the member's deposit, or in a message, which the
+// two that know the label then send and receive. It is a message also where a deposit would do and there is no memory
+// for one.
 //
-//   gather:   everyone labels its block, counts itself in and goes on; the root waits for the last one and reads. Deposits it reads as
-//             their members come.
-//   scatter:  the root labels everyone's block, opens the slot set and goes on; whoever expects something waits for that and reads.
+//   gather:   each member labels its block, counts itself in and goes on; the root waits for the last one and reads. Deposits it
+//             reads as their members come.
+//   scatter:  the root labels all blocks, opens the slot set and goes on; a member that expects a block waits for that and
+//             reads.
 //
-// A member whose call is refused says so in place of its block, so it stays in step with the others. Every call counts as one of the
-// operations by messages, whether or not it has any.
+// A member whose call is refused writes that in place of its block, so it stays in step with the others. Every call
+// counts as one of the operations by messages, whether or not it has any.
 #include <new>
 
 #include "mpi/coll/check.hpp"
@@ -24,8 +26,8 @@ namespace {
 constexpr Signature gather_signature{Signature::gather, 0};
 constexpr Signature scatter_signature{Signature::scatter, 0};
 
-// The first thing in the small slot of a block. A short block lies behind it, a longer one in the large slot or in its member's deposit;
-// `taken`: it lay there, and its reader has it.
+// The first thing in the small slot of a block. A short block lies behind it, a longer one in the large slot or in its
+// member's deposit; `taken`: its reader has taken it from there.
 struct Label {
   enum class Kind : std::uint8_t { in_slot, deposited, taken, message, refused };
   std::uint64_t bytes;
@@ -52,7 +54,7 @@ class OneRound {
   }
   Label& label(int member) const { return *std::launder(reinterpret_cast<Label*>(slot(member, sizeof(Label)))); }
 
-  // A block for one reader: packed once, to where that one unpacks it, if there is such a place.
+  // A block for one reader: packed once, to the place from which the reader unpacks it, if there is one.
   void put(int member, const BufferView& block) const {
     const std::size_t bytes = block.bytes();
     std::byte* to = nullptr;
@@ -66,8 +68,8 @@ class OneRound {
                                                : Label::Kind::message;
     new (slot(member, sizeof(Label))) Label{bytes, kind};
   }
-  // Of a gather's root: whether a block of which so much is expected may lie in a deposit, and takes it, if it does and its member has
-  // come. False: nothing to take.
+  // For the root of a gather: true if a block of the expected length may lie in a deposit. Takes it, if it does and its
+  // member has come. False: nothing to take.
   bool may_be_deposited(std::size_t expected) const { return in_deposit_ != 0 && expected > in_slot_; }
   bool take_early(int member, const BufferView& block) const {
     if (!region_.is_filled(round_, member) || !is_deposited(member)) return false;
@@ -77,7 +79,7 @@ class OneRound {
   }
   void put_refusal(int member) const { new (slot(member, sizeof(Label))) Label{0, Label::Kind::refused}; }
 
-  // What lies here, if it does and there is room for it.
+  // Takes the block, if it lies here and there is room for it.
   void get(int member, const BufferView& block) const {
     const Label& told = label(member);
     if (told.bytes == 0 || told.bytes > block.bytes()) return;
@@ -89,7 +91,7 @@ class OneRound {
   bool is_message(int member) const { return label(member).kind == Label::Kind::message; }
   bool is_deposited(int member) const { return label(member).kind == Label::Kind::deposited; }
 
-  // Of the block that `from` has sent to `to`, which expects `expected`; regular ones have to be as long as that.
+  // For the block that `from` has sent to `to`, which expects `expected`; regular ones must have that length.
   Error error_of(int member, int from, int to, std::size_t expected, bool regular) const {
     const Label& told = label(member);
     if (told.kind == Label::Kind::refused)
@@ -118,10 +120,10 @@ class OneRound {
   bool finished_ = false;
 };
 
-constexpr int nobody = -1;  // of the members that is the root, as far as one knows whose call is refused
+constexpr int nobody = -1;  // the root, or none if the refused call does not know it
 
-// Counts this member in. False: it has learned that members disagree. The root alone waits, for `wait()`; who does not know it wakes
-// everybody.
+// Counts this member in. False: it has learned that members disagree. The root alone waits, by `wait()`; a member that
+// does not know the root wakes all.
 template <class Wait>
 bool meet(Region& region, Round e, int rank, int root, Wait&& wait) {
   if (region.arrive(e, gather_signature)) {

@@ -20,7 +20,7 @@ std::byte* element(const BufferView& piece, MPI_Count i) {
   return static_cast<std::byte*>(BufferView::at(piece.data, i * piece.type->size));
 }
 
-// Elements [first, first + n) of everyone's operand into the results, in rank order from the last to the first.
+// Elements [first, first + n) of all operands into the results, in rank order from the last to the first.
 void reduce_block(const Meeting<Operand>& members, const Comm& comm, const Op& op, const Datatype& type,
                   MPI_Count first, MPI_Count n, int root) {
   alignas(64) std::byte sum[block_bytes];
@@ -60,7 +60,7 @@ bool direct_allgather(Region& region, const Comm& comm, const BufferView& mine, 
                       const Signature& signature) {
   Meeting<BufferView> members(region, signature);
   if (!members.begin(mine)) return false;
-  // From the own block on, so that not everyone reads the same one.
+  // From the own block on, so that not all read the same one.
   for (int i = 0; i < comm.size; ++i) {
     const int m = (comm.rank + i) % comm.size;
     if (m != comm.rank || all[m].data != mine.data) copy(members.of(m), all[m]);

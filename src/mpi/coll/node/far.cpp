@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::size_t block_bytes = 32 * 1024;  // of a reduction at a time: operand and sum stay in a core's cache
 
-// What a member brings.
+// A member's data for the others.
 struct Place {
   std::uint64_t operand;  // an address in its own memory
   std::size_t stride;     // of the blocks of an all-to-all
   bool can;               // take part
-  int failed;             // the errno of a copy, written before the second meeting
+  int failed;             // the errno of a copy, written before the second synchronization
 };
 
 std::uint64_t address_of(const BufferView& run) {
@@ -30,7 +30,7 @@ std::uint64_t address_of(const BufferView& run) {
 bool is_run(const BufferView& view) { return heddle::is_run(*view.type, view.count); }
 std::byte* start_of(const BufferView& run) { return static_cast<std::byte*>(run_start(*run.type, run.data)); }
 
-// Members that reach into each other's memory, in one operation.
+// Members that access each other's memory, in one operation.
 class Reach {
  public:
   Reach(Region& region, Comm& comm, const Signature& signature)
@@ -40,7 +40,8 @@ class Reach {
         memory_(comm.owner->peer_memory),
         meeting_(region, signature) {}
 
-  // The first time members find out whether they reach each other, when all have come, since until then some may not have joined the job.
+  // The first time members test if they can access each other, when all have come, since until then some may not have
+  // joined the job.
   enum class Begun : std::uint8_t { yes, cannot, disagree };
   Begun begin(bool can, std::uint64_t operand, std::size_t stride) {
     if (!region_.reach()) {
@@ -78,7 +79,7 @@ class Reach {
     }
   }
 
-  // Everyone is done; whether somebody's copy has failed.
+  // All members are done; true if a member's copy has failed.
   Attempt end() {
     meeting_.of(comm_.rank).failed = failed_;
     meeting_.meet_again();
@@ -113,7 +114,7 @@ class Reach {
   int failed_ = 0;
 };
 
-// Elements of everyone's operand from `offset` bytes on, reduced in rank order from the last to the first.
+// Elements of all operands from `offset` bytes on, reduced in rank order from the last to the first.
 void reduce_block(Reach& reach, const Comm& comm, const BufferView& mine, std::size_t offset, MPI_Count n, const Op& op,
                   std::byte* sum, std::byte* room) {
   const std::size_t bytes = packed_size(*mine.type, n);
@@ -155,7 +156,7 @@ Attempt far_allgather(Region& region, Comm& comm, const BufferView& mine, const 
   const auto begun = reach.begin(can, can ? address_of(mine) : 0, 0);
   if (begun != Reach::Begun::yes) return reach.not_begun(begun);
   if (const BufferView own = all[comm.rank]; own.data != mine.data) copy(mine, own);
-  for (int i = 1; i < comm.size; ++i) {  // from the next one on, so that not everyone reads the same one
+  for (int i = 1; i < comm.size; ++i) {  // from the next one on, so that not all read the same one
     const int m = (comm.rank + i) % comm.size;
     reach.read(m, reach.of(m).operand, start_of(all[m]), signature.bytes);
   }

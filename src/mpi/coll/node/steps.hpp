@@ -1,14 +1,14 @@
-// What an operation over several nodes does inside each of them, through the memory of the members there: up to the member that speaks
-// for the node (its leader, mpi/coll/leaders.hpp), and down from it with what has come of it between the nodes.
+// The steps of an operation over several nodes inside each of them, through the memory of the members there: up to the
+// leader of the node (coll/leaders.hpp), and down from it with the result of the steps between the nodes.
 //
 //     Steps steps(region, signature, leader);
-//     steps.up(who waits, fill a slot, what the last to come does with all slots)
+//     steps.up(waiting members, fill a slot, work of the last to come on all slots)
 //     ... the leader: between the nodes ...
-//     steps.down(fill the leader's slot, read it)        or pass(), if nobody waits for an outcome
+//     steps.down(fill the leader's slot, read it)        or pass(), if no member waits for a result
 //
-// Every operation takes two rounds of the region, whatever it is, and everyone is counted in the first. So members that disagree stay
-// in step: who waits in the first round learns there, who waits in the second from the leader, who always says there how it went.
-// Nobody leaves the region, and none of this ends in a wait.
+// Every operation takes two rounds of the region, whatever it is, and all are counted in the first. So members that
+// disagree stay in step: a member that waits in the first round learns it there, one that waits in the second from the
+// leader, which always reports success or failure. No member leaves the region, and no wait is without end.
 #pragma once
 
 #include "mpi/coll/node/region.hpp"
@@ -17,7 +17,7 @@ namespace heddle::coll {
 
 class Steps {
  public:
-  // For the first round: nobody; the leader alone; everyone, who then know whether all agree.
+  // The members that wait in the first round: none; the leader alone; all, which then know if they agree.
   enum class Waiting : std::uint8_t { nobody, leader, everyone };
 
   Steps(Region& region, const Signature& signature, int leader)
@@ -32,7 +32,7 @@ class Steps {
   Steps& operator=(const Steps&) = delete;
 
   bool leads() const { return region_.members().rank == leader_; }
-  // Of the leader: what came from other nodes is not what it should be, and the others learn that too.
+  // For the leader: data of other nodes are wrong, and the other members learn that too.
   void fail_here() { agreed_ = false; }
   // False: members disagree, as far as this one has learned.
   bool agreed() const { return agreed_; }
@@ -62,8 +62,8 @@ class Steps {
   // A member's slot of the first round.
   std::byte* slot(int member) const { return region_.slot(first_, member, signature_.bytes); }
 
-  // The leader's `fill(std::byte*)` writes `bytes` of outcome; the others' `read(const std::byte*, bytes)` gets them. More than a slot
-  // are only told, and neither is called.
+  // The leader's `fill(std::byte*)` writes `bytes` of result; the others' `read(const std::byte*, bytes)` gets them.
+  // For more than a slot only success is reported, and neither is called.
   template <class Fill, class Read>
   void down(std::size_t bytes, Fill&& fill, Read&& read) {
     is_down_ = true;
@@ -86,7 +86,7 @@ class Steps {
     down(
         0, [](std::byte*) {}, [](const std::byte*, std::size_t) {});
   }
-  // Nobody in this operation waits for the leader; who takes it for another one is told.
+  // No member of this operation waits for the leader; a member that takes it for another operation gets an error.
   void pass() {
     is_down_ = true;
     const Round second = region_.enter();
