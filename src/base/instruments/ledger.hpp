@@ -1,4 +1,4 @@
-// Where a rank's counters are found: those of its VNIs, and what is kept of communicators that are gone.
+// A rank's counters: those of its VNIs, and sums for freed communicators.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ class Ledger {
   void enter(int index, Counters& vni);
   void leave(const Counters& vni);
 
-  // Calls f(index, counters) for each VNI, in order; none leaves meanwhile.
+  // Calls f(index, counters) for each VNI, in order; none is removed meanwhile.
   template <class F>
   void for_each_vni(F&& f) const {
     std::lock_guard guard(mutex_);
@@ -24,8 +24,8 @@ class Ledger {
   }
   Totals all_vnis() const;
 
-  // Communicators that are gone. Those that look the same are put together, so that a program that makes and frees
-  // them all the time does not fill the memory.
+  // Freed communicators. Equal ones are summed up, so that a program that makes and frees them all the time does not
+  // fill the memory.
   struct Look {
     std::string name;
     int size = 0;  // 0: of any

@@ -4,7 +4,7 @@ namespace heddle::instruments {
 
 namespace {
 
-// Charges the innermost span, if it was chosen, with what has passed since its mark.
+// Charges the innermost span, if it was chosen, with the time since its mark.
 void settle(Clock& clock, std::uint64_t now) {
   if (clock.cell != nullptr) clock.cell->charge(clock.what, (now - clock.mark) * sampling_period);
   clock.mark = now;

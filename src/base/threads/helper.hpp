@@ -1,5 +1,5 @@
-// Threads of the library's own. They are kernel threads, and never taken for anything else: an internal wait may put them
-// to sleep in the kernel.
+// Threads of the library. They are kernel threads, and never taken for anything else: an internal wait may put them to
+// sleep in the kernel.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 
 namespace heddle::threads {
 
-// The caller joins it. No signal of the program is handled there. Throws std::system_error.
+// The caller joins it. It handles no signal of the program. Throws std::system_error.
 std::thread make_helper(std::function<void()> body);
 
-// Runs as long as the process does, or until the body returns; nobody joins it.
+// Runs as long as the process does, or until the body returns; it is not joined.
 void start_helper(std::function<void()> body);
 
 }  // namespace heddle::threads

@@ -23,7 +23,7 @@ namespace heddle::threads {
 
 namespace {
 
-// The runtimes that have a component, and how to know that a program uses one: the file name that its library begins with.
+// The runtimes that have a component, and the sign that a program uses one: the file name that its library begins with.
 struct Known {
   const char* name;
   const char* library;
@@ -33,13 +33,13 @@ constexpr std::array known{Known{"boost-fiber", "libboost_fiber.so"}, Known{"arg
 
 constexpr std::size_t most_runtimes = 8;
 
-// Written once, before platform::user_level says so; of the process, like the libraries themselves.
+// Written once, before platform::user_level is set; of the process, like the libraries themselves.
 constinit std::array<const Operations*, most_runtimes> selected{};
 constinit std::size_t selected_count = 0;
 
 constexpr bool is_bound = !std::same_as<Bound, NoRuntime>;
 
-// The library's own threads ask no runtime, nor do those that end.
+// The library's own threads ask no runtime, nor do threads that end.
 constinit thread_local bool in_kernel = false;
 
 bool rest(std::uint32_t& rests) noexcept {
@@ -50,7 +50,7 @@ bool rest(std::uint32_t& rests) noexcept {
 }
 constexpr platform::UserLevel waits_in_runtimes{rest};
 
-// ---- what the process has loaded
+// ---- libraries that the process has loaded
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -166,7 +166,7 @@ std::string selected_runtimes() {
 ThreadRef detail::find_user_level() noexcept {
   if (in_kernel) return {};
   for (std::size_t i = 0; i < selected_count; ++i) {
-    // The one that is bound is asked without its table.
+    // The bound one is called without its table.
     const Operations* const runtime = selected[i];
     const Thread thread = runtime == &operations_of<Bound> ? Bound::self() : runtime->self();
     if (thread != nullptr) return {runtime, thread};
@@ -187,7 +187,7 @@ std::uintptr_t identity() {
 }
 
 std::thread make_helper(std::function<void()> body) {
-  // What a thread blocks is what its creator blocks, so no handler runs there even before its first instruction.
+  // A thread inherits its creator's blocked signals, so no handler runs there even before its first instruction.
   const SignalsBlocked blocked;
   return std::thread([body = std::move(body)] {
     in_kernel = true;

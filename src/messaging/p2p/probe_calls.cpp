@@ -28,7 +28,7 @@ message::Unexpected* look(Comm& comm, engine::Vni& vni, int source, int tag, boo
   return message;
 }
 
-// Null: it need not come, and `why`.
+// Null: it may never come, and the reason.
 message::Unexpected* wait_probe(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found,
                                 Error& why) {
   message::Unexpected* content = nullptr;
@@ -43,7 +43,7 @@ message::Unexpected* wait_probe(Comm& comm, engine::Vni& vni, int source, int ta
   return content;
 }
 
-// Looks once, or until a message is there; `there` if one is. MPI_PROC_NULL always has one, which is nothing.
+// Polls once, or until a message is there; `there` if one is. MPI_PROC_NULL always has one, which is empty.
 Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message, MPI_Status* status, bool& there) {
   there = false;
   MPI_Status ignored;
@@ -57,7 +57,7 @@ Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message
   const bool take = message != nullptr;
   engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
   engine::Probed found;
-  // What has been taken must not be lost for want of memory: the object that holds it is there before.
+  // A message that has been taken must not be lost for lack of memory: the object that holds it is made before.
   if (take && !blocking && look(comm, vni, source, tag, false, found) == nullptr) return fault_of(comm, source);
   Error why;
   Message* const made = take ? make_object<Message>(comm) : nullptr;
@@ -88,7 +88,7 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
   Comm& comm = *message.comm;
   message::Unexpected& content = *message.content;
   Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, message.source, message.tag);
-  request.vni = message.vni;  // its sender answers there, whatever has become of the communicator
+  request.vni = message.vni;  // its sender answers there, also after the communicator is freed
   try {
     request.vni->start_matched_recv(request, content);
   } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
 // Reading and writing by all processes of a file together (MPI 5.0, sections 14.4.2 to 14.4.5): blocking, nonblocking,
-// and in two calls. Whatever is wrong with one's own arguments, it takes part, since the others wait for it.
+// and in two calls. A process with wrong arguments takes part, too, since the others wait for it.
 #include <mutex>
 #include <utility>
 

@@ -38,7 +38,7 @@ void Executor::submit(Job& job) {
     if (idle_ == 0 && threads_.size() < max_threads) {
       try {
         threads_.push_back(threads::make_helper([this] { work(); }));
-      } catch (const std::system_error&) {  // those that there are will do
+      } catch (const std::system_error&) {  // the existing threads are enough
       }
     }
     if (!threads_.empty()) {

@@ -1,5 +1,5 @@
-// Info hints that mean something on a file (MPI 5.0, section 14.2.8, and those that ROMIO and Open MPI have added). The
-// others are dropped when they are set, so that MPI_File_get_info tells only what is in force.
+// Info hints with a meaning for a file (MPI 5.0, section 14.2.8, and those that ROMIO and Open MPI have added). The
+// others are dropped when they are set, so that MPI_File_get_info returns only those in force.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ struct Hints {
   Choice ds_write = Choice::automatic;
 
   Hints();
-  // Takes over those of `info`, which may be null, that mean something and have a value that does.
+  // Takes over the known hints of `info`, which may be null, that have a valid value.
   void set(const Info* info);
   InfoEntries entries() const;
 
  private:
-  InfoEntries kept_;  // that are told as they were given: access_style and the like
+  InfoEntries kept_;  // returned as they were given: access_style and the like
 };
 
 }  // namespace heddle::io

@@ -46,7 +46,7 @@ class External32 final : public Representation {
   }
 };
 
-// Of the program's functions. Counts are int in those of MPI_Register_datarep.
+// Signatures of the program's functions. Counts are int in those of MPI_Register_datarep.
 template <class Convert>
 class Registered final : public Representation {
  public:
@@ -106,7 +106,7 @@ class Registered final : public Representation {
   void* extra_state_;
 };
 
-// What in_file makes of a predefined datatype: as many bytes.
+// The in_file type of a predefined datatype: as many bytes.
 Error bytes_in_file(const Representation& representation, const Datatype& type, datatype::Reference& made) {
   std::int64_t bytes = 0;
   if (Error e = representation.size(type, bytes)) return e;

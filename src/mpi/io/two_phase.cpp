@@ -123,7 +123,7 @@ Flow TwoPhase::flow() {
     stage_.clear();
   }
 
-  // Whoever has no part in what failed cannot know that the others' data are not there; so all say it.
+  // A member without a part in the failed access cannot know that the others' data are missing; so all report it.
   if (failure_ != MPI_SUCCESS) error_number_ = std::max<std::uint64_t>(error_number_, EIO);
   submit(agreement_);
   co_await soon_;
@@ -277,7 +277,7 @@ void TwoPhase::write_window() {
   }
 }
 
-// What lies between the first and the last byte that somebody wants.
+// The range between the first and the last requested byte.
 void TwoPhase::read_window() {
   std::int64_t first = window_.end;
   std::int64_t end = window_.first;
@@ -321,7 +321,7 @@ void TwoPhase::scatter() {
   }
 }
 
-// In the order of the windows: what arrived behind a gap is not counted.
+// In the order of the windows: data behind a gap are not counted.
 void TwoPhase::take_arrived() {
   const Buffer& memory = access_.memory;
   for (const Piece& piece : to_) {

@@ -41,7 +41,7 @@ Order order_of(const Datatype& layout) {
   return order;
 }
 
-// What section 14.3 demands of an etype and a filetype. The class of the errors is the one that ROMIO gives them.
+// The requirements of section 14.3 for an etype and a filetype. The class of the errors is ROMIO's.
 Error check_layout(const char* what, const Datatype& type, const Datatype& layout, const Order& order, bool writable) {
   const char* fault = nullptr;
   if (layout.true_lb < 0)
@@ -92,7 +92,7 @@ std::shared_ptr<const View> View::of_bytes() {
   return view;
 }
 
-// The file is walked as if it were memory whose first address is the first tile's place.
+// The file is traversed as if it were memory whose first address is the first tile's place.
 std::size_t View::runs(std::int64_t position, std::size_t bytes, Run* out, std::size_t max, std::size_t& held) const {
   const Datatype& layout = *layout_;
   held = 0;

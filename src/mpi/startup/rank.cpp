@@ -58,7 +58,7 @@ union ProcessRank {
 };
 constinit ProcessRank process_rank;
 
-// While the library is loaded there is no error handler yet, and nobody who would catch an exception.
+// While the library is loaded there is no error handler yet, and an exception would not be caught.
 [[gnu::constructor]] void make_process_rank() {
   try {
     new (&process_rank.rank) Rank;
@@ -75,7 +75,7 @@ constinit ProcessRank process_rank;
 
 constinit thread_local Rank* rank_of_thread = &process_rank.rank;
 
-// A name that means nothing is told, not taken for the default.
+// An unknown name is reported, not replaced by the default.
 static Error check_initial_errhandler() {
   const std::string chosen = setting(boot::initial_errhandler_variable);
   const auto& known = boot::initial_errhandlers;
@@ -84,7 +84,7 @@ static Error check_initial_errhandler() {
               chosen.c_str(), known[0], known[1], known[2]);
 }
 
-// Of a job says mpiexec so, once; here of a program that was started without it, or by another launcher.
+// In a job mpiexec reports them, once; this is for a program that was started without it, or by another launcher.
 static void name_unknown_variables() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -95,8 +95,8 @@ static void name_unknown_variables() {
     std::fprintf(stderr, "heddle: %s\n", sentence.c_str());
 }
 
-// Progress on idle cores: by default where there are at least two cores for each rank to expect idle ones of, and somebody
-// to communicate with.
+// Progress on idle cores: by default where there are at least two cores for each rank, so that some are idle, and
+// another rank to communicate with.
 static Error begin_help(Rank& rank) {
   using progress::Deferral;
   using progress::Help;
@@ -129,18 +129,19 @@ static Error begin_help(Rank& rank) {
   try {
     rank.engine->begin_help(rank.cores, wanted);
   } catch (const std::exception& error) {  // of the system, or there is no memory for them
-    if (!asked) return success;            // nobody asked for it
+    if (!asked) return success;            // not requested by the user
     return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=%.200s: the threads for it can't be had: %s", text.c_str(),
                 error.what());
   }
   return success;
 }
 
-// Of the words that ranks agree on, behind those of models.
+// The index of the network among the words that ranks agree on, behind those of models.
 static constexpr int network_of_ranks = engine::most_asked_models + 1;
 static_assert(network_of_ranks < boot::agreed_words - 1);
 
-// A network's library takes the process for one rank: it has one thread for all that it opens, with the descriptors of whoever came first.
+// A network's library takes the process for one rank: it has one thread for all that it opens, with the descriptors of
+// the first caller.
 static threads::Opener opener(const Rank& rank) {
   if (rank.host_open == nullptr) return threads::open_for_process;
   return [open = rank.host_open](const std::string& path, std::string& why) {
@@ -181,7 +182,7 @@ static Error open_networks(Rank& rank) {
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
     return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
   const auto agree = [&rank](std::uint64_t proposal) { return rank.job->agree(network_of_ranks, proposal); };
-  // What fails once all has been sent and received is nothing to anybody.
+  // A failure after all has been sent and received does not matter.
   const auto fail_job = [&rank](const char* text) {
     if (rank.job->record().state.load() != boot::RankState::finalized) boot::abort(rank.job.get(), MPI_ERR_OTHER, text);
   };
@@ -211,8 +212,8 @@ static Error open_networks(Rank& rank) {
   return why.empty() ? success : fail(MPI_ERR_OTHER, "%.400s", why.c_str());
 }
 
-// What the first user of the library brings up stays up until the process ends: peers may still have messages on their
-// way here, and a session may be opened after the last one was closed.
+// State brought up by the first user of the library stays until the process ends: peers may still have messages in
+// flight to us, and a session may be opened after the last one was closed.
 static Error bring_up(Rank& rank) {
   boot::Problem problem;
   const bool alone = std::getenv(boot::job_fd_variable) == nullptr;
@@ -249,7 +250,7 @@ static Error bring_up(Rank& rank) {
   rank.machine.cores = static_cast<std::uint32_t>(job.usable_cores());
   rank.machine.own_cores = bound ? static_cast<std::uint32_t>(job.record().cores) : rank.machine.cores;
   if (rank.world_size > 1 && !bound) {
-    // Nodes that are pretended share a machine.
+    // Simulated nodes share a machine.
     rank.machine.spread = boot::spread;
     rank.machine.part = job.pretends_nodes() ? rank.world_rank : rank.world_rank - job.first_local();
     rank.machine.parts = job.machine_ranks();
@@ -293,8 +294,8 @@ Error acquire_library(Rank& rank) {
   return success;
 }
 
-// To other nodes. What a peer waits for and does not get would be missed there, so it is the end of the job. If only the
-// network has not confirmed all, a peer that has finished may be why.
+// To other nodes. A message that a peer waits for and does not get would be missed there, so it is the end of the job.
+// If only the network has not confirmed all, a peer that has finalized may be the reason.
 static void send_rest(Rank& rank) {
   int peer = -1;
   if (rank.engine->flush(peer)) return;

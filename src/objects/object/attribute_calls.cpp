@@ -74,7 +74,7 @@ int* predefined_attribute(int number) {
   }
 }
 
-// Those of a window: the base is the value itself, of the others it is a pointer to it.
+// Those of a window: the base is the value itself, for the others it is a pointer to it.
 void* predefined_attribute(Win& win, int number) {
   Win::Predefined& predefined = win.predefined;
   switch (number) {

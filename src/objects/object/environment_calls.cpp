@@ -21,8 +21,7 @@ namespace {
 
 double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec); }
 
-// What the caller asks for with the info key mpi_minimum_memory_alignment, if it is a power of two; at least a
-// cache line.
+// The caller's alignment by the info key mpi_minimum_memory_alignment, if it is a power of two; at least a cache line.
 std::size_t wanted_alignment(const Info* info) {
   constexpr std::size_t least = 64;
   const auto value = info ? info->get("mpi_minimum_memory_alignment") : std::nullopt;
@@ -73,7 +72,7 @@ Error Get_processor_name(char* name, int* resultlen) {
   return success;
 }
 
-// Is this process bound to one instance of each kind of hardware?
+// True if this process is bound to one instance of each kind of hardware.
 Error Get_hw_resource_info(MPI_Info* hw_info) {
   const auto instances = hardware_of_this_process();
   InfoEntries entries{{"mpi_shared_memory", "true"}};
@@ -109,7 +108,7 @@ double Wtick() {
   return seconds(resolution);
 }
 
-// There is no profiling in the library that it could control.
+// There is no profiling in the library to control.
 Error Pcontrol(int level) { return success; }
 
 }  // namespace heddle::mpi
