@@ -11,7 +11,7 @@
 namespace heddle::partitioned {
 
 void GiveRequestBack::operator()(Request* request) const {
-  request->type = nullptr;  // what it would destroy is not there
+  request->type = nullptr;  // there is nothing to destroy
   p2p::give_back_unstarted(*request);
 }
 
@@ -64,7 +64,7 @@ bool Operation::poll() {
   return true;
 }
 
-// The other side has begun, and there is nobody to tell it.
+// The other side has begun, and cannot be notified.
 void Operation::end_job() const {
   const Rank& rank = *comm_.owner;
   const std::lock_guard guard(comm_.mutex);

@@ -42,7 +42,7 @@ void Receiver::start() {
   launch();
 }
 
-// The sender has introduced itself: now it is known what will come.
+// The sender's introduction has come: now the messages of a round are known.
 bool Receiver::meet() {
   if (introduction_->message->done.load(std::memory_order_acquire) == 0) return false;
   sender_ = peer() == MPI_PROC_NULL ? Introduction{0, partitions(), partition_bytes()} : introduction_->content;
@@ -81,7 +81,7 @@ Request& Receiver::receive(int index, int tag) {
   }
 }
 
-// From where it had to stop for want of memory.
+// From where it had to stop for lack of memory.
 void Receiver::post() {
   if (way_ == Way::refused) note(MPI_ERR_TRUNCATE);
   for (awaited_ = sender_.partitions; posted_ < sender_.partitions; ++posted_) {

@@ -12,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-// Assertions about what the program does with the communicator, with the values that they may have.
+// The program's assertions about its use of the communicator, with their possible values.
 constexpr std::string_view assertions[] = {
     "mpi_assert_no_any_tag",
     "mpi_assert_no_any_source",

@@ -10,7 +10,7 @@ namespace heddle {
 
 namespace {
 
-// The leader tells its group what it has learned, or that it failed, so that nobody waits for nothing.
+// The leader sends its group the result, or its failure, so that no member waits for ever.
 Error spread(Comm& local_comm, int leader, Remote& remote) {
   struct {
     int error;

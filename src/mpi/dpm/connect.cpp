@@ -1,9 +1,10 @@
 // MPI_Comm_accept and MPI_Comm_connect (MPI 5.0, section 11.9.3).
 //
-// A port is a context of the process that has opened it. The root that connects says hello there, whenever it likes, and names a
-// context of its own for the rest; the hello waits among the unexpected messages until the port's owner accepts. A port may be
-// closed meanwhile, so who connects looks at the board while it waits; and it waits only so long. So it says, once it has the answer or
-// has gone away, which of the two, and who accepts takes the next hello if this one was of somebody who has gone.
+// A port is a context of the process that has opened it. The connecting root sends a hello there, at any time, and
+// names a context of its own for the rest; the hello waits among the unexpected messages until the port's owner
+// accepts. A port may be closed meanwhile, so a connecting root polls the board while it waits, for a limited time. In
+// the end it sends if it has got the answer or has given up, and the accepting root takes the next hello if this root
+// has given up.
 #include <unistd.h>
 
 #include <charconv>
@@ -33,15 +34,16 @@ enum class Presence : char { connected, gone };
 struct Hello {
   int size;           // of the group
   Context offered;    // for the intercommunicator
-  Context privately;  // where the two roots go on; of who connects
+  Context privately;  // the context where the two roots go on; the connecting root's
 };
 
 // An answer that was given before the port was closed is there by then.
 constexpr std::chrono::milliseconds grace_of_answer{1000};
-// How long a connection waits for an accept, and at most (a century, as it is added to the time of day).
+// The time limit of a connection that waits for an accept, and its maximum (a century, as it is added to the time of
+// day).
 constexpr std::chrono::seconds limit_by_default{180};
 constexpr std::int64_t longest_limit = 3'000'000'000;
-// Between two looks at whether an accept has come: often at first, then with the core left to others.
+// Between two polls for an accept: frequent at first, then with yields.
 constexpr int looks_awake = 2000;
 constexpr useconds_t between_looks = 200;
 
@@ -157,7 +159,7 @@ Error meet_at(const char* port_name, int root, Comm& comm, MPI_Comm* newcomm, Me
 
 namespace mpi {
 
-// No info key means anything where one accepts.
+// Accept has no info keys.
 Error Comm_accept(const char* port_name, const Info*, int root, Comm& comm, MPI_Comm* newcomm) {
   if (Error e = check_survivable(*comm.owner, "an intercommunicator")) return e;
   const auto accept = [&](Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {

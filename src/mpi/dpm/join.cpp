@@ -16,7 +16,7 @@ namespace heddle::mpi {
 
 namespace {
 
-// What each end says of itself.
+// The data of each end.
 struct Introduction {
   static constexpr std::uint64_t expected_magic = 0x6a6f696e68656464;  // "join.hedd"
 
@@ -25,7 +25,7 @@ struct Introduction {
   std::int64_t rank = 0;  // in the job
 };
 
-// Whether the call may be made again: interrupted, or a socket that does not block and is not ready yet.
+// True if the call may be made again: interrupted, or a socket that does not block and is not ready yet.
 bool may_go_on(int fd, short event) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;
@@ -57,7 +57,7 @@ Error swap(int fd, const T& ours, T& theirs) {
 
 }  // namespace
 
-// Where the other end is of another job there can be no communicator, which is no error.
+// There can be no communicator with a process of another job, which is no error.
 Error Comm_join(int fd, MPI_Comm* intercomm) {
   Rank& rank = current_rank();
   *intercomm = MPI_COMM_NULL;

@@ -1,4 +1,4 @@
-// Names for ports (MPI 5.0, section 11.9.4): what one process publishes, all processes of the job can look up.
+// Names for ports (MPI 5.0, section 11.9.4): all processes of the job can look up a published name.
 #include <cstring>
 
 #include "launch/rank/rank.hpp"

@@ -41,7 +41,7 @@ Error find_port(const Rank& rank, const char* port_name, Context& port) {
 
 namespace mpi {
 
-// No info key means anything here.
+// There are no info keys.
 Error Open_port(const Info*, char* port_name) {
   Rank& rank = current_rank();
   boot::Board* const board = dpm::board_of(rank);

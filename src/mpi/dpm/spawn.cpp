@@ -1,5 +1,5 @@
-// MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI 5.0, section 11.8): the root asks mpiexec to start the processes and tells
-// its group what became of it.
+// MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI 5.0, section 11.8): the root asks mpiexec to start the processes and
+// sends its group the result.
 #include <cstdio>
 #include <exception>
 #include <numeric>
@@ -21,7 +21,7 @@ namespace heddle {
 
 namespace {
 
-// What became of a call, as the root tells it.
+// The result of a call, which the root sends.
 struct Outcome {
   int error = MPI_SUCCESS;
   int first = 0;    // of the new processes, in the job
@@ -55,20 +55,20 @@ Error ask(Rank& rank, const std::vector<boot::SpawnProgram>& programs, Context g
   return answer.problem.empty() ? success : refuse(answer, programs.size());
 }
 
-// How many processes of a program were asked for at most, and how many have been started.
+// The requested maximum of processes of a program, and the number of started ones.
 struct Count {
   int wanted;
   int started;
 };
 
-// A code for each process that was asked for; those that `soft` has left out were not spawned.
+// A code for each requested process; those that `soft` has left out were not spawned.
 void write_codes(const std::vector<Count>& counts, int* code) {
   for (const Count& count : counts)
     for (int n = 0; n < count.wanted; ++n) *code++ = n < count.started ? MPI_SUCCESS : MPI_ERR_SPAWN;
 }
 
-// At the root, from the moment that processes have been started: they wait in MPI_Init for their greeting. If it cannot be sent, for want of
-// memory, nobody else could end that wait.
+// At the root, from the moment that processes have been started: they wait in MPI_Init for their greeting. If it cannot
+// be sent, for lack of memory, no other process could end that wait.
 class Greeting {
  public:
   explicit Greeting(Rank& rank) : rank_(rank) {}

@@ -134,7 +134,7 @@ int extent_rep(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
   return to_int(ierror);
 }
 
-// A representation lasts as long as MPI, and so does what it needs.
+// A representation lasts as long as MPI, and so do its data.
 template <class Function>
 int register_rep(int (*enter)(const char*, Function*, Function*, MPI_Datarep_extent_function*, void*), Function* read,
                  Function* write, const char* name, const Datarep& datarep, std::size_t length) {

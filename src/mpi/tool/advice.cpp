@@ -1,5 +1,5 @@
-// The rules of the report's last line, the most telling first. They rest on counts alone: a share of the time says as much
-// about the machine's other load as about the program.
+// The rules of the report's last line, the most telling first. They rest on counts alone: a share of the time depends
+// on the machine's other load as much as on the program.
 #include <algorithm>
 #include <cstdio>
 
@@ -47,7 +47,7 @@ const CommFigures* most_shared(const Figures& figures, int vni) {
 }
 
 std::uint64_t messages(const Totals& vni) { return vni[Count::sent] + vni[Count::received]; }
-// Attempts to enter that found somebody else inside.
+// Attempts to enter that found another thread inside.
 std::uint64_t met(const Totals& vni) { return vni[Count::contended] + vni[Count::refused]; }
 std::uint64_t attempts(const Totals& vni) { return vni[Count::acquisitions] + vni[Count::refused]; }
 
@@ -55,7 +55,8 @@ const VniFigures& busiest(const Figures& figures) {
   return *std::ranges::max_element(figures.vnis, {}, [](const VniFigures& vni) { return attempts(vni.totals); });
 }
 
-// Threads that meet in a VNI: a VNI for each. Communicators are mapped to VNIs in turn, so there must be a communicator for each, too.
+// For threads that contend in a VNI: a VNI for each. Communicators are mapped to VNIs in turn, so there must be a
+// communicator for each, too.
 std::string separate(const Figures& figures, const VniFigures& busy) {
   const int share = percent(met(busy.totals), attempts(busy.totals));
   const CommFigures* comm = most_shared(figures, busy.index);
@@ -111,7 +112,7 @@ std::string advice(const Figures& figures) {
         "%d%% of the messages came before their receive was posted, and were copied once more; post receives earlier",
         early);
   const int waiting = percent(t[Time::wait] + t[Time::asleep], time_in_library(t));
-  // Those of OpenMP spin while they wait for each other, and keep the cores from the rank that is waited for.
+  // OpenMP's threads spin while they wait for each other, and keep the cores from the rank that is waited for.
   if (waiting >= mostly_waiting && figures.ranks > 1 && figures.threads > figures.cores + threads_of_library)
     return text(
         "%d%% of the time in the library is spent waiting for other ranks, and this process has %d threads for %d of "

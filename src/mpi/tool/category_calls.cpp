@@ -122,7 +122,7 @@ Error T_category_get_categories(int cat_index, int len, int indices[]) {
   return list(cat_index, len, indices, categories_of);
 }
 
-// Nothing is ever added: the number stays the same.
+// Nothing is ever added: the number never changes.
 Error T_category_changed(int* update_number) {
   return tool::call([&](Interface&) {
     if (update_number == nullptr) return Error(MPI_T_ERR_INVALID);

@@ -21,10 +21,10 @@ using instruments::Totals;
 
 namespace {
 
-// Every communicator that is there, also those that no user has a handle of.
+// Every communicator, also those without a user's handle.
 void add_living(Rank& rank, std::vector<CommFigures>& figures) {
   for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::comm, i); ++i) {
-    Comm& comm = *static_cast<Comm*>(slot);  // if anything lives there: a free slot has no handle
+    Comm& comm = *static_cast<Comm*>(slot);  // if in use: a free slot has no handle
     if (comm.handle == 0 || comm.owner != &rank) continue;
     const Totals totals = comm.counters.totals();
     if (totals.threads == 0) continue;

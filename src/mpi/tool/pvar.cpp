@@ -18,7 +18,7 @@ using instruments::Totals;
 using Figure = Pvar::Figure;
 using Source = Pvar::Source;
 
-// ---- which there are
+// ---- the list of variables
 
 namespace {
 
@@ -165,7 +165,7 @@ bool totals_of(Rank& rank, Source source, MPI_Comm handle, Totals& totals) {
   return true;
 }
 
-// All started high-water marks of the rank take notice; then a new one can begin.
+// All started high-water marks of the rank are updated; then a new one can begin.
 void forget_recent(Rank& rank) {
   rank.tool->sessions.for_each(
       [&](PvarSession& session) { session.handles.for_each([&](PvarHandle& handle) { handle.notice(rank); }); });

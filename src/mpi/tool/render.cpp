@@ -1,5 +1,5 @@
-// The report of one rank as text: communicators, where the time went, what was counted, advice. Every column has its line in
-// docs/guides/report.md (tests/mpi/tool/report.py).
+// The report of one rank as text: communicators, times, counts, advice. Every column has its line in
+// docs/guides/report.md (tests/tool/report.py).
 #include <cstdio>
 
 #include "base/instruments/ticks.hpp"
@@ -32,7 +32,7 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
   return text;
 }
 
-// Of what has waited in the outbox.
+// The mean time in the outbox.
 std::string mean_wait(const instruments::Totals& t) {
   if (t[Count::waited] == 0) return "-";
   return decimal(instruments::seconds(t[Count::waited_ticks]) * 1e6 / static_cast<double>(t[Count::waited]), " us");

@@ -18,9 +18,9 @@ namespace {
 
 constinit thread_local boot::ThreadRecord nobody_reads{};
 
-// Gives the record back when the thread ends; not if its rank has ended before, for then mpiexec wants to see where it was.
+// Gives the record back when the thread ends; not if its rank has ended before, for then mpiexec reads where it was.
 struct Lease {
-  boot::ThreadRecord* record = nullptr;  // null: the thread is one of those that found none
+  boot::ThreadRecord* record = nullptr;  // null: no record was free
   boot::RankRecord* rank = nullptr;
   ~Lease() {
     own_record = nullptr;
@@ -47,7 +47,7 @@ Lease* find_lease() {
 
 boot::ThreadRecord& find_record() {
   const boot::World* const job = current_rank().job.get();
-  if (job == nullptr) return nobody_reads;  // not initialized yet; ask again next time
+  if (job == nullptr) return nobody_reads;  // not initialized yet; try again next time
   Lease* const found = find_lease();
   if (found == nullptr) return nobody_reads;  // the same
   Lease& lease = *found;

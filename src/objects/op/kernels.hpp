@@ -1,8 +1,8 @@
 // The loops of the predefined operations.
 //
-// Which loop: by the number's kind and width, and no more of them than there are different ones. Signedness does not
-// matter to sums and products (they wrap), nor width to bitwise operations. The choice is made by switches, not by
-// tables of functions, because a table costs every process a relocated page.
+// The loop is chosen by the number's kind and width, with one loop for equal ones. Signedness does not matter to sums
+// and products (they wrap), nor width to bitwise operations. The choice is made by switches, not by tables of
+// functions, because a table costs every process a relocated page.
 //
 // User data need not be aligned, so elements are loaded and stored through memcpy, which compiles to plain moves.
 #pragma once
