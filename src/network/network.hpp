@@ -93,7 +93,7 @@ class Network {
   // Sends a message to a world rank; `fill` writes its payload into the network's own buffer. If the result is not
   // `done`, the call of `fill` is void and is repeated at the next try.
   virtual Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) = 0;
-  // Of several networks in one: their number; the one that took the last message; and a post over one of them.
+  // For several networks in one: their number; the one that took the last message; and a post over one of them.
   virtual int rails() const { return 1; }
   virtual int last_rail() const { return 0; }
   virtual Posted post_over(int, int peer, const Envelope& envelope, std::size_t bytes, Fill fill) {

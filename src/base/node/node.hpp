@@ -59,7 +59,7 @@ class Node {
        platform::SparseMemory* memory = nullptr);
 
   Heap& heap() { return heap_; }
-  // Of size for_networks.
+  // The part of size for_networks.
   Offset for_networks() const { return heap_.reserved() + start_bytes(place_.ranks); }
   const Place& place() const { return place_; }
   bool is_local(int peer) const { return place_.is_local(peer); }

@@ -7,12 +7,11 @@
 //   the cell; a predicate that no thread will satisfy is then reported as a deadlock at once, and executions stay short.
 //   Being set aside and woken orders nothing: only the memory orders of the algorithm do.
 // - park and unpark order nothing either, and may return early. Real futexes give less freedom; code that passes here
-//   passes
-//   there.
+//   passes there.
 // - A store may come before one that was executed earlier, where nothing orders the two (see LastStore).
 // - Every memory order is looked up by the place in the source that names it, so that a running checker can weaken
-//   one (see Mutation) without compiling anything again. Steps without an order that could be weakened, a fence, a wake-up
-//   and a store to plain data, can be left out.
+//   one (see Mutation) without compiling anything again. Steps without an order that could be weakened (a fence, a
+//   wake-up, a store to plain data) can be left out.
 #pragma once
 
 #include <relacy/base.hpp>

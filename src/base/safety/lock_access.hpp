@@ -28,7 +28,7 @@ class LockAccess {
   static constexpr bool by_flux = false;
   static constexpr bool announces = false;
 
-  // Of a lock that is made of args.
+  // With a lock that is made of args.
   template <class... Args>
   explicit LockAccess(Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
 

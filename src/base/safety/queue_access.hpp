@@ -49,7 +49,7 @@ class QueueAccess {
   static constexpr bool by_flux = false;
   static constexpr bool announces = false;
 
-  // Of a lock that is made of args.
+  // With a lock that is made of args.
   template <class... Args>
   explicit QueueAccess(Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
 

@@ -25,7 +25,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Of so many bytes at `start`, whole pages, of which the first few are reserved for another user. False: there is no
+  // Manages so many bytes at `start`, whole pages, of which the first few are reserved for another user. False: there is no
   // memory for its own records.
   bool begin(std::byte* start, std::size_t bytes, std::size_t reserved);
 

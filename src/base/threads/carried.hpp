@@ -9,9 +9,9 @@
 namespace heddle::threads {
 
 struct Shown {
-  // Of the kernel thread: the low 16 bits are the call, and 0 outside of one. Null: it has none.
+  // The kernel thread's word: the low 16 bits are the call, and 0 outside of one. Null: it has none.
   std::atomic<std::uint64_t>* call = nullptr;
-  // Of the rank, by call: in the low 32 bits how many user-level threads are suspended in it, in the others how often that
+  // The rank's counts, by call: in the low 32 bits how many user-level threads are suspended in it, in the others how often that
   // has changed.
   std::atomic<std::uint64_t>* suspended = nullptr;
 };

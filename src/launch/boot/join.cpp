@@ -51,7 +51,7 @@ bool is_unread() {
          bytes > 0;
 }
 
-// Of jobs that ranks of this process could not join. Never destroyed: a thread may end the job while the process ends.
+// The messages of jobs that ranks of this process could not join. Never destroyed: a thread may end the job while the process ends.
 struct Unjoined {
   std::mutex mutex;
   std::vector<std::unique_ptr<Wireup>> wireups;

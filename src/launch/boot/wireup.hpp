@@ -26,7 +26,7 @@ class Wireup {
   int appnum() const { return appnum_; }
   int universe_size() const { return universe_size_; }  // 0: the launcher sets none
 
-  // Of printable characters without blanks and semicolons, at most `text_bytes`. False: `problem` holds the reason.
+  // The text has printable characters without blanks and semicolons, at most `text_bytes`. False: `problem` holds the reason.
   virtual bool put(const std::string& key, const std::string& text, Problem& problem) = 0;
   // The text that `from` has put before a fence that both have gone through.
   virtual bool get(int from, const std::string& key, std::string& text, Problem& problem) = 0;

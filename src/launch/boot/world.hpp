@@ -27,7 +27,7 @@ class World : public lln::Directory {
   World& operator=(const World&) = delete;
 
   int rank() const { return rank_; }
-  // Of our MPI_COMM_WORLD: all ranks that the job has begun with, or those that were spawned with us.
+  // The size of our MPI_COMM_WORLD: all ranks that the job has begun with, or those that were spawned with us.
   int size() const { return size_; }
   int first_rank() const { return first_; }
   // The most ranks of the job, with those that are spawned later: the size of arrays indexed by rank.

@@ -42,7 +42,7 @@ void* replacement(std::string_view function) {
   return nullptr;
 }
 
-// Of a library, for all ranks: they have copies of the same ones.
+// The analysis of a library, for all ranks: they have copies of the same ones.
 const Program& analysis_of(const std::string& path, Own own, const std::vector<std::string>& there) {
   static std::mutex mutex;
   static std::map<std::string, std::unique_ptr<const Program>> known;

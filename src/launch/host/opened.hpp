@@ -27,7 +27,7 @@ class Opened {
   // True if a file needs a library that has been copied.
   bool is_needed_by(const std::string& path);
   bool contain(const void* address) { return file_with(address) != nullptr; }
-  // Of the library in whose copy the address is; null: in none.
+  // The path of the library in whose copy the address is; null: in none.
   const char* file_with(const void* address);
 
  private:

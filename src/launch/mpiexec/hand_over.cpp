@@ -73,7 +73,7 @@ const char* word_of(Level level) {
   return "none";
 }
 
-// Of so many on each node, but for the last one.
+// The number on each node, but for the last one.
 int ranks_per_node(const App& app) {
   int each = app.per_node;
   for (const Host& host : app.hosts) {
@@ -89,7 +89,8 @@ int ranks_per_node(const App& app) {
   return each;
 }
 
-// The same job for the launcher: an mpiexec on each node, which starts the ranks there. What is about ranks is for those to do.
+// The same job for the launcher: an mpiexec on each node, which starts the ranks there and
+// handles all options about ranks.
 Options one_mpiexec_a_node(const Options& options) {
   if (options.apps.size() != 1)
     throw UsageError("-ranks threads on several machines is for one program; leave out the others, or -ranks");
@@ -256,7 +257,7 @@ std::string mpi_of_srun() {
       "srun of this Slurm offers neither pmi2 nor pmix (srun --mpi=list), so that its ranks could not come together");
 }
 
-// Of so many nodes as the ranks need, in blocks.
+// On so many nodes as the ranks need, in blocks.
 void Translation::say_srun_hosts() {
   const std::vector<Host>& all = hosts();
   int each = per_node();

@@ -44,7 +44,7 @@ void Supervisor::reap() {
     }
   }
   no_children_ = pid < 0 && errno == ECHILD;
-  // Of several ends found at once, the one that shows most about the cause comes first.
+  // The one of several simultaneous ends that shows most about the cause comes first.
   std::stable_sort(ends.begin(), ends.end(), [&](const End& a, const End& b) {
     const auto weight = [&](const End& end) {
       if (segment_.records[end.rank].state.load() == boot::RankState::aborted) return 0;

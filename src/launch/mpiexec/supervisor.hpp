@@ -3,12 +3,12 @@
 // One thread, one poll loop. The job ends in one of these ways, and in each of them every process that it started is
 // gone before mpiexec is:
 //   - all ranks end well;
-//   - a rank dies or fails: the others get SIGTERM, after half a second SIGKILL; unless the job goes on without it (-with-ft), and then
-//     the others are told;
+//   - a rank dies or fails: the others get SIGTERM, after half a second SIGKILL; unless the job goes on without it
+//     (-with-ft), and then the others are notified;
 //   - the user interrupts: the ranks get that signal, SIGKILL after a second, or at the second Ctrl-C;
-//   - the time is over: as if a rank had failed. What a rank itself started belongs to its process group and is
-//     signalled with it; what left the group is reaped by us once its parent is gone (we are a subreaper) and is found
-//     among our children.
+//   - the time is over: as if a rank had failed.
+// The children of a rank belong to its process group and are signalled with it; a process that left the group is reaped
+// by us once its parent is gone (we are a subreaper) and is found among our children.
 #pragma once
 
 #include <signal.h>

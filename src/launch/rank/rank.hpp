@@ -86,7 +86,7 @@ struct Rank {
   std::unique_ptr<tool::Interface> tool;         // of MPI_T, usable before initialization; tool/interface.hpp
 };
 
-// Of the calling thread. It points to the rank of the process, until rank/host_interface.hpp changes it; initial-exec,
+// The rank of the calling thread. It points to the rank of the process, until rank/host_interface.hpp changes it; initial-exec,
 // so that ranks that are processes pay one instruction for those that are not.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Rank* rank_of_thread;
 

@@ -29,7 +29,7 @@ namespace mpi {
 
 namespace {
 
-// Of every job; those of the launcher follow.
+// The sets of every job; those of the launcher follow.
 constexpr std::string_view own_sets[] = {"mpi://WORLD", "mpi://SELF"};
 constexpr int world_set = 0;
 constexpr int own_set_count = std::size(own_sets);

@@ -31,7 +31,7 @@
 
 namespace heddle::ft {
 
-// Of a communicator.
+// The state of a communicator.
 struct Record final : CommFaults {
   explicit Record(Comm& of);
   ~Record() { release(group); }

@@ -27,7 +27,7 @@ class OfRank {
   std::weak_ptr<Executor> executor_;
 };
 
-// Of the calling rank.
+// The state of the calling rank.
 OfRank& of_rank();
 
 }  // namespace heddle::io

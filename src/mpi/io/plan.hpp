@@ -45,7 +45,7 @@ class Plan {
   std::span<const int> aggregators() const { return aggregators_; }
   std::int64_t window_bytes() const { return window_bytes_; }
   std::int64_t rounds() const { return rounds_; }
-  // Of an aggregator, by its index. Windows ascend within a round, and from round to round.
+  // The window of an aggregator, by its index. Windows ascend within a round, and from round to round.
   Window window(std::int64_t round, std::size_t aggregator) const;
 
  private:

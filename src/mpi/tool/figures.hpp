@@ -47,7 +47,7 @@ struct Figures {
 
 Figures collect(Rank& rank);
 
-// Of a VNI, in ticks.
+// The time of a VNI, in ticks.
 std::uint64_t time_in_library(const instruments::Totals& vni);
 
 // One line for a person: the most notable counts, and the remedy. It gives only advice whose effect the same counts

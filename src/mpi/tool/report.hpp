@@ -2,7 +2,8 @@
 //
 //     HEDDLE_REPORT=1      to standard error
 //     HEDDLE_REPORT=FILE   to the file, anew
-//     HEDDLE_REPORT=0      no report; yes, on and true mean 1; no, off and false mean 0.
+//     HEDDLE_REPORT=0      no report
+// yes, on and true mean 1; no, off and false mean 0.
 //
 // Rank 0 writes for all, in the order of ranks.
 #pragma once

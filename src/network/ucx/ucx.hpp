@@ -66,7 +66,7 @@ class Ucx final : public Network {
     bool lost = false;      // the peer is unreachable
     bool given_up = false;  // and its loss matters to no operation
   };
-  // Of a long message.
+  // The head of a long message.
   struct LongHead {
     PacketHead head;
     std::uint64_t landing;

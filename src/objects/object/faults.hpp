@@ -13,7 +13,7 @@
 
 namespace heddle {
 
-// Of a communicator that has been used; lives at least as long.
+// The failures of a communicator that has been used; lives at least as long.
 struct CommFaults {
   std::atomic<bool> revoked{false};
   std::atomic<std::uint32_t> failed{0};        // members known to have failed

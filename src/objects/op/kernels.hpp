@@ -34,7 +34,7 @@ enum class Code : std::uint8_t {  // the low bits of the standard's constants
 // inout[i] = in[i] op inout[i] for n elements; false if the operation is not defined for them. n may be 0, to ask.
 bool reduce_arithmetic(Code code, Element element, const void* in, void* inout, std::size_t n);
 bool reduce_logical(Code code, Element element, const void* in, void* inout, std::size_t n);
-// Of pairs as C lays out struct { value; index; }.
+// For pairs as C lays out struct { value; index; }.
 bool reduce_location(Code code, Element value, Element index, const void* in, void* inout, std::size_t n);
 
 }  // namespace heddle::op
