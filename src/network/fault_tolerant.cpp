@@ -34,7 +34,7 @@ FaultTolerant::FaultTolerant(FunctionRef<Networks::End(Lost)> open, std::functio
       network_(open(lost_)) {
   epoll_event wanted{.events = EPOLLIN, .data = {.fd = timer_.number()}};
   if (timer_.number() < 0 || epoll_ctl(network_->wake_fd(), EPOLL_CTL_ADD, timer_.number(), &wanted) != 0)
-    throw std::runtime_error("no descriptor for peers that are lost: " + std::string(std::strerror(errno)));
+    throw std::runtime_error("no descriptor for the timer of lost peers: " + std::string(std::strerror(errno)));
 }
 
 // The network calls this in the middle of its calls, and for each lost message.

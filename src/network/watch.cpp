@@ -44,12 +44,13 @@ Watch::Watch(node::Doorbell& bell)
     return timer >= 0 && epoll_ctl(events_, EPOLL_CTL_ADD, timer, &wanted) == 0;
   };
   if (events_ < 0 || !watch(timer_) || !watch(sending_.timer) || !watch(looking_.timer))
-    throw std::runtime_error("no descriptor for what wakes sleeping threads: " + std::string(std::strerror(errno)));
+    throw std::runtime_error("no descriptor for the thread that wakes blocked threads: " +
+                             std::string(std::strerror(errno)));
   try {
     threads::start_helper([this] { serve(); });
   } catch (const std::system_error& e) {
-    throw std::runtime_error("the thread that wakes sleeping threads for a network can't be had (" +
-                             std::string(e.what()) + "); does a limit forbid it (ulimit -u)?");
+    throw std::runtime_error("cannot start the thread that wakes blocked threads for a network (" +
+                             std::string(e.what()) + ") (a limit, ulimit -u?)");
   }
 }
 

@@ -62,8 +62,8 @@ class Guide(clusters.Case):
         line = HANDED_OVER[0].replace("mpiexec", MPIEXEC)
         for option, launcher in (("--prrte", "prterun"), ("--hydra", "mpiexec.hydra")):
             with self.subTest(launcher):
-                self.is_good(self.run_there(option, f"{line} 2>said; cat said; grep -qF 'left to {launcher}' said"), 2)
-        self.is_good(self.run_there("--slurm", f"salloc -Q -N2 -n4 {MPIEXEC} -N 1 ./demo --quick 2>said; cat said; grep -qF 'left to srun' said"), 2)
+                self.is_good(self.run_there(option, f"{line} 2>said; cat said; grep -qF 'other machines by {launcher}' said"), 2)
+        self.is_good(self.run_there("--slurm", f"salloc -Q -N2 -n4 {MPIEXEC} -N 1 ./demo --quick 2>said; cat said; grep -qF 'other machines by srun' said"), 2)
 
 
 if __name__ == "__main__":

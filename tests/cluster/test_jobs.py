@@ -213,7 +213,7 @@ class Jobs(clusters.Case):
         return "; ".join(f"cluster node {node} mount --bind /dev/null {COMPONENTS / file}" for node in nodes for file in files)
 
     def test_no_network(self):
-        self.every("well", before=self.hide("lln-ucx.so", "lln-ofi.so"), message="no network can be loaded", launchers=("pmi2", "hydra", "threads"))
+        self.every("well", before=self.hide("lln-ucx.so", "lln-ofi.so"), message="cannot load a network", launchers=("pmi2", "hydra", "threads"))
 
     def test_one_network_less(self):
         if not (COMPONENTS / "lln-ucx.so").exists() or not (COMPONENTS / "lln-ofi.so").exists():
@@ -222,12 +222,12 @@ class Jobs(clusters.Case):
         self.every("well", before=self.hide("lln-ucx.so", nodes=(2,)), message="install the same networks on all nodes", launchers=("pmi2", "hydra", "threads"))
 
     def test_wrong_network(self):
-        self.every("well", before="export HEDDLE_LLN=ucxx", message="HEDDLE_LLN=ucxx: there is no network of that name",
+        self.every("well", before="export HEDDLE_LLN=ucxx", message="HEDDLE_LLN=ucxx: unknown network",
                    launchers=("pmi2", "pmix", "hydra", "threads"))
 
     def test_pretended_nodes(self):
         """HEDDLE_NODES is for one machine."""
-        self.every("well", before="export HEDDLE_NODES=2", message="HEDDLE_NODES=2 pretends nodes on one machine",
+        self.every("well", before="export HEDDLE_NODES=2", message="HEDDLE_NODES=2 simulates nodes on one machine",
                    launchers=("pmi2", "hydra", "threads"))
 
 

@@ -66,14 +66,14 @@ TEST(Choice, LoopbackIsForPretendedNodes) {
   EXPECT_EQ(refusal("", true, same), "");
   EXPECT_EQ(refusal("loopback", true, same), "");
   const std::string said = refusal("loopback", false, same);
-  EXPECT_TRUE(holds(said, "HEDDLE_LLN=loopback is for nodes that are pretended")) << said;
+  EXPECT_TRUE(holds(said, "invalid value loopback for HEDDLE_LLN: these nodes are real")) << said;
   EXPECT_TRUE(holds(said, "ucx, ofi")) << said;
 }
 
 // This program lies in a folder without components.
 TEST(Choice, NoNetworkIsSaidWithWhatEachLacks) {
   const std::string said = refusal("", false, same);
-  EXPECT_TRUE(holds(said, "no network can be loaded; ucx: ")) << said;
+  EXPECT_TRUE(holds(said, "cannot load a network; ucx: ")) << said;
   EXPECT_TRUE(holds(said, "; ofi: ")) << said;
   EXPECT_TRUE(holds(said, "install libfabric-dev")) << said;
 }
@@ -86,12 +86,12 @@ TEST(Choice, WhatCannotBeOpenedIsSaid) {
 TEST(Choice, RailsAreANumberOrDevices) {
   EXPECT_EQ(refusal("loopback", true, same, "3"), "");
   for (const char* const text : {"0", "5", "33", "eth0", "1,2"})
-    EXPECT_TRUE(holds(refusal("loopback", true, same, text), "is no number of rails from 1 to 4")) << text;
+    EXPECT_TRUE(holds(refusal("loopback", true, same, text), "is not a number of rails from 1 to 4")) << text;
   std::string why;
   if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, "eth0,eth1"), "");
   for (const char* const text : {",", "eth0,", "a,b,c,d,e"})
-    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, text), "is no list of 1 to 4 devices of ucx")) << text;
+    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, text), "is not a list of 1 to 4 devices of ucx")) << text;
   const auto two = [](std::uint64_t word) { return (word & 0xffffffffffffff) | std::uint64_t{2} << 56; };
   EXPECT_TRUE(
       holds(refusal(HEDDLE_TEST_UCX, false, two), "this node has 1 rails, and another one 2; set HEDDLE_RAILS"));

@@ -62,9 +62,9 @@ bool parse_wait_policy(std::string_view text, WaitPolicy& policy, std::string& w
 
 bool suits(const WaitPolicy& policy, const Model& model, std::string& why) {
   if (model.waiting == Waiting::usc && policy.may_sleep()) {
-    why = "can't be had with wait=usc, whose waiters watch their counters awake; those of wait=ksc sleep";
+    why = "is not supported with wait=usc, whose waiters spin on their counters; those of wait=ksc sleep";
   } else if (model.waiting == Waiting::ksc && policy.kind == Kind::busy) {
-    why = "can't be had with wait=ksc, whose waiters sleep on their counters; those of wait=usc are awake";
+    why = "is not supported with wait=ksc, whose waiters sleep on their counters; those of wait=usc spin";
   } else {
     return true;
   }
@@ -85,11 +85,11 @@ bool never_sleep(const WaitPolicy& policy, const Model& model) {
 std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t awake, std::int64_t wake_up) {
   std::string text(name_of(policy.kind));
   if (never_sleep(policy, model)) {
-    text += " (never asleep";
+    text += " (never blocks";
   } else if (policy.kind == Kind::passive) {
-    text += " (asleep after one look";
+    text += " (blocks after one poll";
   } else {
-    text += " (awake for " + microseconds(awake);
+    text += " (spins for " + microseconds(awake);
   }
   return text + "; a wake-up costs " + microseconds(wake_up) + " here)";
 }

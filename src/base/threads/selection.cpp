@@ -87,7 +87,7 @@ bool load(const std::string& path, std::string& why) {
   const Operations* const runtime = reinterpret_cast<ComponentEntry>(module.entry())();
   if (runtime == nullptr || runtime->layout != operations_layout) {
     module.close();
-    why = path + " is no component of this version of Heddle";
+    why = path + " is not a component of this version of Heddle";
     return false;
   }
   return add(runtime, why);
@@ -115,7 +115,7 @@ bool take(const std::string& name, std::string& why) {
   if (name.find('/') != std::string::npos) return load(name, why);
   for (const Known& runtime : known)
     if (runtime.name == name) return load_known(runtime, why);
-  why = "'" + name + "' is no thread runtime that Heddle knows; it takes none, or a list of pthreads";
+  why = "'" + name + "' is not a thread runtime of Heddle: must be none, or a list of pthreads";
   for (const Known& runtime : known) why += std::string(", ") + runtime.name;
   why += " and paths of components";
   return false;

@@ -28,9 +28,9 @@ constexpr Sign signs[] = {
     {"PALS_SIZE", "PALS_RANKID", "mpiexec of PALS", "Use Slurm's srun, prterun or Hydra inside the allocation"},
     {"JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", "jsrun of LSF", "Use prterun or Hydra inside the allocation"},
     {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", "MVAPICH's launcher", "Use its mpiexec (Hydra)"},
-    {"PMI_SIZE", "PMI_RANK", "a launcher that speaks PMI (MPICH, Intel MPI)", "Heddle needs its socket PMI_FD"},
-    {nullptr, "PMI_FD", "a launcher that speaks PMI (MPICH, Intel MPI)", "Heddle needs its socket PMI_FD"},
-    {nullptr, "PMIX_RANK", "a launcher that speaks PMIx", "Heddle needs libpmix.so.2"},
+    {"PMI_SIZE", "PMI_RANK", "a launcher with PMI (MPICH, Intel MPI)", "Heddle needs its socket PMI_FD"},
+    {nullptr, "PMI_FD", "a launcher with PMI (MPICH, Intel MPI)", "Heddle needs its socket PMI_FD"},
+    {nullptr, "PMIX_RANK", "a launcher with PMIx", "Heddle needs libpmix.so.2"},
 };
 
 const char* value_of(const char* variable) {
@@ -61,7 +61,8 @@ void refuse_to_be_alone(const Sign& sign, Problem& problem, const std::string& w
   char how[64] = "may have started this as one of several";
   if (size != nullptr) std::snprintf(how, sizeof how, "started this as one of %d", std::atoi(size));
   refuse(problem,
-         "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would be a world of size 1: %.200s. %s, or "
+         "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would run alone, as a singleton: %.200s. "
+         "%s, or "
          "Heddle's own "
          "mpiexec -n N, or set %s=1 to start alone",
          size != nullptr ? sign.size : sign.rank, size != nullptr ? size : value_of(sign.rank), sign.launcher, how,

@@ -91,7 +91,7 @@ int move_bytes(Direction direction, pid_t process, void* ours, std::uint64_t the
 }
 
 const char* reason_text(int reason, char (&buffer)[128]) {
-  if (reason == somebody_else) return "ranks are in pid namespaces that do not see each other";
+  if (reason == somebody_else) return "ranks are in separate pid namespaces";
   return strerror_r(reason, buffer, sizeof buffer);
 }
 

@@ -64,9 +64,9 @@ std::string unknown_variables(const std::vector<std::string>& names) {
     all_resemble = all_resemble && !nearest.empty();
   }
   if (list.empty()) return "";
-  std::string sentence = "no variable of Heddle, and without effect: " + list;
+  std::string sentence = "unknown variables, ignored: " + list;
   if (all_resemble) return sentence;
-  sentence += ". Those that are:";
+  sentence += ". The known ones:";
   for (const Variable& one : variables)
     if (one.reader == Reader::library) sentence += (&one == variables.data() ? " " : ", ") + std::string(one.name);
   return sentence;

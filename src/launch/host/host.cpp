@@ -30,7 +30,7 @@ int number_in_environment(const char* name) {
   const char* text = getenv(name);
   if (text == nullptr)
     throw std::runtime_error(
-        "heddle-host cannot run by itself: it runs ranks as threads for mpiexec --ranks threads. A program that starts "
+        "cannot run heddle-host by itself: it runs ranks as threads for mpiexec --ranks threads. A program that starts "
         "itself again finds its file by readlink(\"/proc/self/exe\") of libc, or by argv[0]");
   return atoi(text);
 }

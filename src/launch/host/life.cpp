@@ -45,8 +45,9 @@ struct Beginning {
 void separate(Seat& seat, const boot::HostPlan& plan) {
   constexpr unsigned none = ~0U;  // nothing is closed
   if (unshare(CLONE_FILES) != 0 && syscall(SYS_close_range, none, none, CLOSE_RANGE_UNSHARE) != 0)
-    refuse(seat, std::string("the system does not let a thread have descriptors of its own (unshare: ") +
-                     strerror(errno) + "), so ranks can't be threads here");
+    refuse(seat, std::string(
+                     "cannot run ranks as threads: the system does not give a thread its own descriptors (unshare: ") +
+                     strerror(errno) + ")");
   seat.own_directory = unshare(CLONE_FS) == 0;
   dup2(seat.place.in, STDIN_FILENO);
   dup2(seat.place.out, STDOUT_FILENO);

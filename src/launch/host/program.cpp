@@ -102,7 +102,7 @@ Program::Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned l
   if (const Elf64_Phdr* tls = program->segment(PT_TLS)) {
     if (tls->p_align > tls_alignment || (tls->p_memsz + tls->p_align - 1) / tls->p_align * tls->p_align > tls_bytes)
       refuse(plan.program + " has " + std::to_string(tls->p_memsz) +
-             " bytes of thread-local variables, more than its host keeps");
+             " bytes of thread-local variables, more than its host reserves");
   }
   find_libraries();
   choose_private(plan.private_libraries);
@@ -117,7 +117,7 @@ Program::Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned l
 Program::Program(const std::string& library, Own own, std::vector<std::string> there, Replacement replacement)
     : path_(library), there_(std::move(there)), replacement_(replacement) {
   std::unique_ptr<boot::ElfFile> file = read();
-  if (file->kind() != boot::ElfFile::Kind::library) refuse(path_ + " is no library of this machine");
+  if (file->kind() != boot::ElfFile::Kind::library) refuse(path_ + " is not a library of this machine");
   find_libraries();
   choose_own(own);
   spread_private();
@@ -195,7 +195,7 @@ void Program::choose_private(const std::vector<std::string>& private_libraries) 
       refuse("--private " + one.name + ": libc, Heddle and what they need are shared by all ranks of a process");
     if (begins_with_one_of(one.name, thread_runtimes))
       refuse(path_ + " has user-level threads (" + one.name +
-             "), which ranks of one process can't have; use --ranks processes");
+             "), which ranks of one process do not support. Use --ranks processes");
     if (one.core || !one.file) continue;
     if (!named && one.file->definition(interpreter_entry) != nullptr) refuse_interpreter(one.name);
     const bool own = one.relative || real_path(one.path).starts_with(directory_ + '/');
@@ -362,10 +362,9 @@ void Program::find_copied_data() {
       parts_[0].copied.push_back({relocation.r_offset, i, found->st_value, std::min(symbol.st_size, found->st_size)});
     }
     if (found != nullptr || variable_named(name) != Variable::none || begins_with_one_of(name, constants)) continue;
-    refuse(
-        path_ + " has a copy of the variable " + std::string(name) +
-        " of a library that is shared by all ranks of a process, so it would not see what happens to it (compile the "
-        "program with -fPIC, or use --ranks processes)");
+    refuse(path_ + " has a copy of the variable " + std::string(name) +
+           " of a library that is shared by all ranks of a process, so it would miss changes of it. Compile the "
+           "program with -fPIC, or use --ranks processes");
   }
 }
 

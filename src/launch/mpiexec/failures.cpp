@@ -19,8 +19,7 @@ std::byte* map(const Segment& segment, std::size_t at, std::size_t bytes) {
   const std::size_t before = at % page;
   void* const base =
       mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment.fd, static_cast<off_t>(at - before));
-  if (base == MAP_FAILED)
-    throw std::system_error(errno, std::generic_category(), "cannot map what the job's ranks are told by");
+  if (base == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map the ranks' doorbells");
   return static_cast<std::byte*>(base) + before;
 }
 

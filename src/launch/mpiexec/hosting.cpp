@@ -124,7 +124,7 @@ void require_hostable(const std::string& path) {
     case boot::ElfFile::Kind::damaged:
     case boot::ElfFile::Kind::other_machine:
     case boot::ElfFile::Kind::not_elf:
-      refuse("a script, or no program of this machine");
+      refuse("a script, or not a program of this machine");
       break;
   }
   if (find_host().empty())

@@ -50,7 +50,7 @@ void name_ignored(const Options& options) {
   if (options.ignored.empty() || options.quiet) return;
   std::string list;
   for (const std::string& option : options.ignored) list += (list.empty() ? "" : ", ") + option;
-  fprintf(stderr, "mpiexec: these options mean nothing here and are ignored: %s\n", list.c_str());
+  fprintf(stderr, "mpiexec: ignored options, which have no effect here: %s\n", list.c_str());
 }
 
 // Variables of our environment, which the ranks inherit, and those that options set for them.
@@ -85,7 +85,7 @@ std::vector<int> allowed_cpus(const PlacementRequest& request, int& usable) {
   std::erase_if(
       allowed, [&](int cpu) { return std::find(request.cpus.begin(), request.cpus.end(), cpu) == request.cpus.end(); });
   if (allowed.empty())
-    throw UsageError("--cpu-set names no hardware thread that may be used here; these may: " +
+    throw UsageError("--cpu-set names no usable hardware thread. Usable are " +
                      boot::number_ranges(boot::CpuMask::allowed()));
   usable = std::min(usable, static_cast<int>(allowed.size()));
   return allowed;
@@ -133,11 +133,11 @@ void require_survivable(const Options& options) {
   if (!options.survive_failures) return;
   if (!leads_elsewhere(options)) return;
   const auto refuse = [](const char* what) {
-    throw UsageError(std::string("a job on several nodes that goes on without failed ranks (-with-ft) ") + what);
+    throw UsageError(std::string("a job on several nodes that survives failed ranks (-with-ft) ") + what);
   };
-  if (options.apps.size() != 1) refuse("is of one program; leave out the others");
+  if (options.apps.size() != 1) refuse("has one program only. Leave out the others");
   if (options.apps.front().hosts.empty()) refuse("needs their names: -host $(scontrol show hostnames | paste -sd,)");
-  if (options.placement.per_part != 0) refuse("needs a number of ranks; say -n N in place of -map-by ppr");
+  if (options.placement.per_part != 0) refuse("needs a number of ranks. Use -n N in place of -map-by ppr");
 }
 
 // HEDDLE_NODES: the number of simulated nodes of these ranks. One rank needs no network, whatever it says.
@@ -147,11 +147,10 @@ int nodes_to_pretend(int ranks) {
   int nodes = 0;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), nodes);
   if (error != std::errc() || *end != '\0' || nodes < 1)
-    throw UsageError(std::string("HEDDLE_NODES=") + text + " is no number of nodes, from 1 on");
+    throw UsageError(std::string("invalid value ") + text + " for HEDDLE_NODES: must be a number of nodes, at least 1");
   if (nodes > ranks && ranks > 1)
-    throw UsageError(std::string("HEDDLE_NODES=") + text + " is more than the " + std::to_string(ranks) +
-                     " ranks of this job, and a node has one at least; set it to " + std::to_string(ranks) +
-                     " or less");
+    throw UsageError(std::string("invalid value ") + text + " for HEDDLE_NODES: this job has " + std::to_string(ranks) +
+                     " ranks, and each node needs one. Set it to " + std::to_string(ranks) + " or less");
   return std::min(nodes, ranks);
 }
 
@@ -256,7 +255,7 @@ int coordinate(const Options& options, const std::vector<std::string>& arguments
     throw UsageError("--stdin names rank " + std::to_string(options.stdin_rank) + ", but there are " +
                      std::to_string(ranks) + ", numbered from 0");
   if (nodes_to_pretend(ranks) > 1)
-    throw UsageError("HEDDLE_NODES pretends nodes on one machine, and these are real: unset it");
+    throw UsageError("HEDDLE_NODES simulates nodes on one machine, and these are real. Unset it");
   if (options.start_nothing) {
     for (const Share& share : shares_of(options.apps.front())) {
       std::string line;

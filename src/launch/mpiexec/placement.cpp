@@ -144,7 +144,7 @@ std::vector<std::vector<std::size_t>> map_ranks(const PlacementRequest& request,
     std::vector<std::size_t>& own = mapped.emplace_back();
     const auto width = std::min(static_cast<std::size_t>(request.width), part.size());
     if (width < static_cast<std::size_t>(request.width))
-      throw UsageError("a rank asks for " + std::to_string(request.width) +
+      throw UsageError("a rank needs " + std::to_string(request.width) +
                        " cores of the part that it is mapped to (PE=" + std::to_string(request.width) +
                        "), but that has " + std::to_string(part.size()));
     for (std::size_t i = 0; i < width; ++i) own.push_back(part[(turn * width + i) % part.size()]);

@@ -229,11 +229,10 @@ bool Supervisor::refuse_foreign_mpi(int rank, const char* done) {
   const std::string of = foreign_.family.empty() ? " of another MPI" : " of " + foreign_.family;
   fail(rank, 1, who(rank),
        std::string(done) + ' ' + foreign_.path + of +
-           ", and each rank is alone in a world of its own; have it load Heddle's library (Python: MPICC=" +
-           own_folder() +
+           ", and each rank runs alone, as a singleton; have it load Heddle's library (Python: MPICC=" + own_folder() +
            "mpicc pip install --no-cache-dir --no-binary mpi4py mpi4py), or start it with the mpiexec of its own MPI, "
            "or "
-           "set HEDDLE_SINGLETON=1 if that is meant");
+           "set HEDDLE_SINGLETON=1 to allow it");
   return true;
 }
 

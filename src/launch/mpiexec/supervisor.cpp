@@ -378,7 +378,7 @@ void Supervisor::output_lost(const std::string& where, int error) {
                              : error == EFBIG                   ? " (a limit on file size, ulimit -f?)"
                                                                 : "";
     if (!decided_)
-      say("cannot write to " + where + ": " + (unread ? "nobody reads it any more" : strerror(error)) + cure +
+      say("cannot write to " + where + ": " + (unread ? "its reader is gone" : strerror(error)) + cure +
           (living() != 0 ? "; ending " + ranks_text(living()) : ""));
     decided_ = true;
   }

@@ -133,7 +133,7 @@ void say_who_else() {
   const std::int32_t first = job.record().host;
   int last = job.rank();
   while (job.is_local(last + 1) && is_there(job.record_of(last + 1)) && job.record_of(last + 1).host == first) ++last;
-  if (last > first) Line() << "  the process is that of ranks " << first << " to " << last << ", which all end with it";
+  if (last > first) Line() << "  the process has the ranks " << first << " to " << last << ", which all end";
 }
 
 void say_call() {
@@ -198,7 +198,7 @@ void say_how_to_get_a_core() {
   if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 && pattern[0] != '|')
     line << "  no core file is written: `ulimit -c unlimited` before mpiexec permits it; its name is ";
   else
-    line << "  the core goes where /proc/sys/kernel/core_pattern says: ";
+    line << "  the core goes by /proc/sys/kernel/core_pattern to: ";
   line << (length > 0 ? pattern : "unknown");
 }
 

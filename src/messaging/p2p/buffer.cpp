@@ -129,7 +129,7 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
       return fail(MPI_ERR_BUFFER,
                   "no room for a message of %zu bytes to rank %d in the attached buffer of %lld: %zu messages in it "
                   "have not been "
-                  "received; attach a larger one, or send less before they are",
+                  "received. Attach a larger one, or send less before they are",
                   bytes, peer, static_cast<long long>(size_), blocks_.size());
     copy = static_cast<std::byte*>(base_) + block.begin;
   }

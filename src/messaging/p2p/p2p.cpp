@@ -94,12 +94,12 @@ Error explain(const Request& request) {
                  ? fail(
                        MPI_ERR_NO_MEM,
                        "no memory left for a long message from rank %d with tag %d: not in this process, or not in the "
-                       "job's shared segment (do windows take it all?)",
+                       "job's shared segment, which windows may have used up",
                        request.source, request.tag)
                  : fail(MPI_ERR_NO_MEM,
                         "no memory left for a message of %zu bytes with tag %d: not in this process, or not in the "
                         "job's "
-                        "shared segment for a first message to its receiver (do windows take it all?)",
+                        "shared segment for a first message to its receiver, which windows may have used up",
                         request.capacity, request.tag);
     case MPIX_ERR_PROC_FAILED:
     case MPIX_ERR_PROC_FAILED_PENDING:

@@ -99,7 +99,7 @@ void Operation::collect(Request& message) {
 
 Error Operation::error() const {
   if (error_ == MPI_SUCCESS) return success;
-  const char* why = error_ == MPI_ERR_TRUNCATE ? ": sender and receiver do not agree on the size of the whole" : "";
+  const char* why = error_ == MPI_ERR_TRUNCATE ? ": sender and receiver have different total sizes" : "";
   return comm_.handle != 0 ? fail_on(comm_, error_, "a partition's message failed%s", why)
                            : fail(error_, "a partition's message failed%s", why);
 }

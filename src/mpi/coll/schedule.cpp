@@ -65,10 +65,11 @@ Error fail_for_memory(Comm& comm) {
   const std::lock_guard guard(comm.mutex);
   const char* const name = comm.name.empty() ? "an unnamed communicator" : comm.name.c_str();
   constexpr char sentence[] =
-      "there has been no memory for a message of the operation on %s for %d seconds, and others may wait for it; start "
-      "fewer ranks, or raise the limit (ulimit -v, the container's)";
-  return comm.handle != 0 ? fail_on(comm, MPI_ERR_NO_MEM, sentence, name, progress::Shortage::seconds)
-                          : fail(MPI_ERR_NO_MEM, sentence, name, progress::Shortage::seconds);
+      "out of memory for %d seconds for a message of the operation on %s, which others may wait for. Start fewer "
+      "ranks, "
+      "or raise the limit (ulimit -v, the container's)";
+  return comm.handle != 0 ? fail_on(comm, MPI_ERR_NO_MEM, sentence, progress::Shortage::seconds, name)
+                          : fail(MPI_ERR_NO_MEM, sentence, progress::Shortage::seconds, name);
 }
 
 Error fault_on(Comm& comm, int error_class) {
@@ -166,7 +167,7 @@ Channel Schedule::open_channel(Comm& comm) {
   const Channel channel{&comm, tag_of(n), hold_tag(comm, n)};
   if (!channel.held)
     refuse(fail(MPI_ERR_OTHER,
-                "the operation that was made %u persistent ones ago is not freed and has this one's tag; "
+                "no tag left: the operation that was made %u persistent ones ago is not freed and has it. "
                 "free it, or use a duplicate of the communicator",
                 persistent_sequences));
   return channel;

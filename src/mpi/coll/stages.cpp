@@ -138,7 +138,7 @@ Attempt staged_bcast(Comm& comm, const BufferView& message, int root) {
   if (steps.agreed()) return success;
   return fail(
       MPI_ERR_TRUNCATE,
-      "what reached rank %d, which speaks for this node, is not the message that it expects; do all processes agree on "
+      "rank %d, the leader of this node, has received another message than it expects; do all processes agree on "
       "counts and datatypes?",
       by_leaders::rank_of_leader(*h.nodes, root));
 }

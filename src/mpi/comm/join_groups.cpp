@@ -52,7 +52,7 @@ Error join_groups(Comm& local_comm, int leader, Errhandler* errhandler, int aske
   if (Error e = spread(local_comm, leader, remote)) return e;
   if (at_leader) return at_leader;
   if (remote.error != MPI_SUCCESS)
-    return fail(remote.error, "the local leader, rank %d, failed to reach the remote group", leader);
+    return fail(remote.error, "the local leader, rank %d, could not exchange data with the remote group", leader);
 
   const RankFinder find(local);
   for (const int world_rank : remote.world_ranks) {

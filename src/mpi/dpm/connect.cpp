@@ -90,7 +90,7 @@ Error limit_of(const Info* info, std::chrono::seconds& limit) {
   std::int64_t seconds = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (problem != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > longest_limit)
-    return fail(MPI_ERR_INFO_VALUE, "info's timeout is '%.100s', which is no number of seconds", text.c_str());
+    return fail(MPI_ERR_INFO_VALUE, "info's timeout is '%.100s', which is not a number of seconds", text.c_str());
   limit = std::chrono::seconds(seconds);
   return success;
 }
@@ -127,11 +127,11 @@ Error connect_to(Rank& rank, Context port, const Group& local, Context offered, 
   const Outcome outcome = wait_for_answer(request, *rank.job->board(), port, limit);
   p2p::give_back(request);
   if (outcome == Outcome::closed)
-    return fail(MPI_ERR_PORT, "the port was closed before anybody has accepted the connection");
+    return fail(MPI_ERR_PORT, "the port was closed before a process accepted the connection");
   const Presence presence = outcome == Outcome::late ? Presence::gone : Presence::connected;
   if (Error e = privately.send(owner, dpm::tag_presence, &presence, sizeof presence)) return e;
   if (outcome == Outcome::late)
-    return fail(MPI_ERR_PORT, "nobody has accepted the connection for %lld seconds (info key timeout)",
+    return fail(MPI_ERR_PORT, "no process has accepted the connection for %lld seconds (info key timeout)",
                 static_cast<long long>(limit.count()));
   remote.size = answer.size;
   remote.offered = answer.offered;

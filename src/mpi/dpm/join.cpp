@@ -37,7 +37,7 @@ template <class Move>
 Error move_all(int fd, short event, std::size_t bytes, Move&& move) {
   for (std::size_t done = 0; done < bytes;) {
     const ssize_t n = move(done);
-    if (n == 0) return fail(MPI_ERR_OTHER, "fd is %d, whose other end is closed", fd);
+    if (n == 0) return fail(MPI_ERR_OTHER, "fd is %d: its other end is closed", fd);
     if (n < 0 && !may_go_on(fd, event)) return fail(MPI_ERR_OTHER, "fd is %d: %s", fd, std::strerror(errno));
     if (n > 0) done += static_cast<std::size_t>(n);
   }
@@ -67,7 +67,7 @@ Error Comm_join(int fd, MPI_Comm* intercomm) {
   Introduction theirs;
   if (Error e = swap(fd, ours, theirs)) return e;
   if (theirs.magic != ours.magic)
-    return fail(MPI_ERR_OTHER, "fd is %d, whose other end is not in MPI_Comm_join of this library", fd);
+    return fail(MPI_ERR_OTHER, "fd is %d: its other end is not in MPI_Comm_join of this library", fd);
   if (theirs.job != ours.job) return success;
   const auto met = [&](const Group&, Context offered, Remote& remote) {
     remote.size = 1;

@@ -105,7 +105,7 @@ Error describe_program(const char* command, char** argv, int maxprocs, const Inf
   const std::string soft = value("soft");
   if (!soft.empty()) {
     if (!read_soft(soft, maxprocs, program.fewer))
-      return fail(MPI_ERR_INFO_VALUE, "info's soft is '%.100s', which is no list of numbers and triplets",
+      return fail(MPI_ERR_INFO_VALUE, "info's soft is '%.100s', which is not a list of numbers and triplets",
                   soft.c_str());
     if (program.fewer.empty())
       return fail(MPI_ERR_SPAWN, "info's soft is '%.100s', which allows no number of processes up to maxprocs, %d",

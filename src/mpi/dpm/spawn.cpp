@@ -41,12 +41,12 @@ Error refuse(const boot::SpawnAnswer& answer, std::size_t programs) {
 Error ask(Rank& rank, const std::vector<boot::SpawnProgram>& programs, Context greeting, boot::SpawnAnswer& answer) {
   const int wanted =
       std::accumulate(programs.begin(), programs.end(), 0, [](int sum, const auto& one) { return sum | one.ranks; });
-  if (wanted == 0) return fail(MPI_ERR_SPAWN, "no processes are asked for (maxprocs is 0)");
+  if (wanted == 0) return fail(MPI_ERR_SPAWN, "no processes are requested (maxprocs is 0)");
   const boot::SpawnRequest request{rank.job->key(), rank.world_rank, greeting, programs};
   std::string text;
   boot::Problem problem;
   if (!rank.job->ask_launcher(boot::to_text(request), text, problem))
-    return fail(MPI_ERR_SPAWN, "no processes can be started: %.400s", problem.text);
+    return fail(MPI_ERR_SPAWN, "cannot start processes: %.400s", problem.text);
   try {
     answer = boot::from_text<boot::SpawnAnswer>(text, "mpiexec's answer");
   } catch (const std::exception& error) {
@@ -74,8 +74,7 @@ class Greeting {
   explicit Greeting(Rank& rank) : rank_(rank) {}
   ~Greeting() {
     if (due_)
-      boot::abort(rank_.job.get(), MPI_ERR_SPAWN,
-                  "the spawned processes cannot be told who their parents are: no memory");
+      boot::abort(rank_.job.get(), MPI_ERR_SPAWN, "cannot send the spawned processes their parents: out of memory");
   }
   Greeting(const Greeting&) = delete;
   Greeting& operator=(const Greeting&) = delete;
@@ -159,7 +158,7 @@ Error Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_
     for (int i = 0; i < count; ++i) {
       const Info* const info = object(array_of_info[i]);
       if (info == nullptr && array_of_info[i] != MPI_INFO_NULL)
-        return fail(MPI_ERR_INFO, "array_of_info[%d] is no info object", i);
+        return fail(MPI_ERR_INFO, "array_of_info[%d] is not an info object", i);
       if (array_of_commands[i] == nullptr) return fail(MPI_ERR_ARG, "array_of_commands[%d] is a null pointer", i);
       char** const argv = array_of_argv != MPI_ARGVS_NULL ? array_of_argv[i] : MPI_ARGV_NULL;
       if (Error e =

@@ -20,8 +20,9 @@ namespace {
 constexpr std::uint32_t polls_a_sweep = 64;
 
 constexpr char too_many_comms[] =
-    "heddle: more communicators between nodes were revoked or agreed on than can be kept in mind at a time (4096); "
-    "free "
+    "heddle: too many revoked communicators, and communicators with agreements, between nodes: at most 4096 are "
+    "supported. "
+    "Free "
     "those that are not needed any more";
 
 Plane plane_of(std::uint64_t context) { return static_cast<Plane>(context % planes); }
@@ -58,7 +59,7 @@ Error find(Comm& comm, OfRank*& faults) {
   faults = static_cast<OfRank*>(comm.owner->faults.get());
   if (faults == nullptr)
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "this job ends with any process that fails; start it with mpiexec -with-ft ulfm (Heddle's) to "
+                "this job does not survive failed processes. Start it with mpiexec -with-ft ulfm (Heddle's) to "
                 "go on");
   faults->meet(comm);
   return success;
@@ -183,10 +184,9 @@ Error OfRank::revoke(Comm& comm) {
   } else {
     SharedComm* const shared = find_or_make_shared(rank_, record.context, record.group);
     if (shared == nullptr)
-      return fail(
-          MPI_ERR_NO_MEM,
-          "there is no memory left in the job's segment to revoke the communicator by, or %d communicators have some",
-          boot::shared_comms);
+      return fail(MPI_ERR_NO_MEM,
+                  "cannot revoke the communicator: no memory left in the job's segment, or %d communicators use it",
+                  boot::shared_comms);
     shared->revoked.store(1, std::memory_order_seq_cst);
     rank_.job->failures().trouble.fetch_add(
         1, std::memory_order_seq_cst);  // also after another member: that one may never get to it

@@ -61,7 +61,7 @@ class Registered final : public Representation {
     bytes = extent;
     if (code != MPI_SUCCESS) return told("extent", code);
     if (extent >= 0) return success;
-    return fail(MPI_ERR_CONVERSION, "the extent function of \"%s\" says %lld bytes for %s", name().c_str(),
+    return fail(MPI_ERR_CONVERSION, "the extent function of \"%s\" returned %lld bytes for %s", name().c_str(),
                 static_cast<long long>(extent), datatype::label(predefined));
   }
   Error encode(const Datatype& type, const void* buf, MPI_Count count, void* out) const override {

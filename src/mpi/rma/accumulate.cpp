@@ -131,7 +131,7 @@ Error check_combination(const Op& op, const Layout* origin, const Layout& target
     if (!ours || ours->bytes() == 0) continue;
     const Datatype* other = element_type(*ours->type);
     if (!other || signature_of(*other) != signature_of(*leaf))
-      return fail(MPI_ERR_TYPE, "target_datatype has elements of %s, but %s, at the origin, has not",
+      return fail(MPI_ERR_TYPE, "target_datatype has elements of %s, but %s, at the origin, has others",
                   datatype::label(*leaf), datatype::label(*ours->type));
   }
   if (origin)

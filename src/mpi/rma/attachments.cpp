@@ -87,7 +87,7 @@ Error check_attached(Window& window, int member, const Layout& layout, MPI_Aint 
   const std::span<Region> table = regions(window, attachments);
   if (cover(table, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end)) || cover(table, layout))
     return success;
-  return fail(MPI_ERR_RMA_RANGE, "%zu bytes from address 0x%llx on are not all attached at rank %d", layout.bytes(),
+  return fail(MPI_ERR_RMA_RANGE, "the %zu bytes at address 0x%llx are not all attached at rank %d", layout.bytes(),
               static_cast<unsigned long long>(first), member);
 }
 

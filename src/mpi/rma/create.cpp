@@ -99,7 +99,7 @@ Error take_blocks(Comm& comm, std::size_t memory_bytes, Blocks& blocks) {
   if (has_control && has_memory) return success;
   release(heap, blocks.control);
   release(heap, blocks.memory);
-  return fail(MPI_ERR_NO_MEM, "the job's shared memory has no room for a window of %zu bytes", memory_bytes);
+  return fail(MPI_ERR_NO_MEM, "no room for a window of %zu bytes in the job's shared memory", memory_bytes);
 }
 
 // The memory of a window of a rank within reach: its address here, or else its process.
@@ -176,7 +176,7 @@ Error check_refusals(const std::vector<Description>& parts) {
   if (first == parts.end()) return success;
   const auto member = static_cast<int>(first - parts.begin());
   if (first->refusal != MPI_ERR_NO_MEM)
-    return fail(first->refusal, "rank %d gets no thread from the system that would serve the window", member);
+    return fail(first->refusal, "rank %d cannot start the thread that serves the window", member);
   return fail(MPI_ERR_NO_MEM, "rank %d has no memory for the %lld bytes of its part of the window, or for its messages",
               member, static_cast<long long>(first->size));
 }

@@ -89,9 +89,9 @@ std::string missing_device(const char* variable, const std::string& value, const
 std::string missing_network(const std::string& network, const std::string& rails) {
   const Names there = lln::network_names();
   const bool is_path = network.find('/') != std::string::npos;
-  if (is_path && access(network.c_str(), F_OK) != 0) return "HEDDLE_LLN=" + network + ": there is no such file";
+  if (is_path && access(network.c_str(), F_OK) != 0) return "HEDDLE_LLN=" + network + ": no such file";
   if (!network.empty() && !is_path && std::ranges::find(there, network) == there.end())
-    return "HEDDLE_LLN=" + network + ": there is no network of that name, but " + instead_of(network, there);
+    return "HEDDLE_LLN=" + network + ": unknown network. Known are " + instead_of(network, there);
   if (rails.empty()) return "";
   const Names names = split(rails);
   const bool is_number = rails.find_first_not_of("0123456789") == std::string::npos;

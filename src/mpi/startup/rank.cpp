@@ -64,8 +64,8 @@ constinit ProcessRank process_rank;
     new (&process_rank.rank) Rank;
   } catch (const std::exception& why) {
     std::fprintf(stderr,
-                 "libmpi_abi.so: the library can't be loaded, since the system refuses memory (%s); does a limit "
-                 "forbid it (ulimit -v)?\n",
+                 "libmpi_abi.so: cannot load the library: the system refuses memory (%s). Check the "
+                 "limit (ulimit -v)\n",
                  why.what());
     std::_Exit(EXIT_FAILURE);
   }
@@ -80,8 +80,8 @@ static Error check_initial_errhandler() {
   const std::string chosen = setting(boot::initial_errhandler_variable);
   const auto& known = boot::initial_errhandlers;
   if (chosen.empty() || std::find(std::begin(known), std::end(known), chosen) != std::end(known)) return success;
-  return fail(MPI_ERR_ARG, "%s=%.200s, which is none of %s, %s and %s", boot::initial_errhandler_variable,
-              chosen.c_str(), known[0], known[1], known[2]);
+  return fail(MPI_ERR_ARG, "invalid value %.200s for %s: must be %s, %s or %s", chosen.c_str(),
+              boot::initial_errhandler_variable, known[0], known[1], known[2]);
 }
 
 // In a job mpiexec reports them, once; this is for a program that was started without it, or by another launcher.
@@ -104,7 +104,7 @@ static Error begin_help(Rank& rank) {
   progress::Setting wanted;
   std::string why;
   if (!progress::parse_setting(text, wanted, why))
-    return fail(MPI_ERR_ARG, "HEDDLE_PROGRESS=%.200s can't be had: %.200s", text.c_str(), why.c_str());
+    return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_PROGRESS: %.200s", text.c_str(), why.c_str());
   const bool asked = wanted.help == Help::idle;
   const bool expected = rank.world_size > 1 && rank.job->usable_cores() >= 2 * rank.job->machine_ranks();
   if (wanted.help == Help::off || (!asked && !expected)) return success;
@@ -113,25 +113,26 @@ static Error begin_help(Rank& rank) {
   if (!safe && !asked) return success;
   if (!safe)
     return fail(MPI_ERR_ARG,
-                "HEDDLE_PROGRESS=%.200s needs a safety model for several threads, and HEDDLE_MODEL=%s is none",
+                "invalid value %.200s for HEDDLE_PROGRESS: it needs a safety model for several threads, which "
+                "HEDDLE_MODEL=%s is not",
                 text.c_str(), model.name.c_str());
   if (wanted.deferral != Deferral::none && model.submission == safety::Submission::offload)
     return fail(
         MPI_ERR_ARG,
-        "HEDDLE_PROGRESS=%.200s can't be had: with HEDDLE_MODEL=%s a communication thread submits everything, and "
+        "invalid value %.200s for HEDDLE_PROGRESS: with HEDDLE_MODEL=%s a communication thread submits everything, and "
         "nothing is left to defer",
         text.c_str(), model.name.c_str());
   if (wanted.deferral != Deferral::none && wanted.from > message::near_eager_bytes)
-    return fail(MPI_ERR_ARG,
-                "HEDDLE_PROGRESS=%.200s can't be had: a message of more than %zu bytes only announces itself, which is "
-                "not deferred",
-                text.c_str(), message::near_eager_bytes);
+    return fail(
+        MPI_ERR_ARG,
+        "invalid value %.200s for HEDDLE_PROGRESS: a message of more than %zu bytes goes by rendezvous, which is "
+        "not deferred",
+        text.c_str(), message::near_eager_bytes);
   try {
     rank.engine->begin_help(rank.cores, wanted);
   } catch (const std::exception& error) {  // of the system, or there is no memory for them
     if (!asked) return success;            // not requested by the user
-    return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=%.200s: the threads for it can't be had: %s", text.c_str(),
-                error.what());
+    return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=%.200s: cannot start its threads: %s", text.c_str(), error.what());
   }
   return success;
 }
@@ -180,7 +181,7 @@ static Error open_networks(Rank& rank) {
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
-    return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
+    return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_LOOPBACK_SEED: must be a number", text.c_str());
   const auto agree = [&rank](std::uint64_t proposal) { return rank.job->agree(network_of_ranks, proposal); };
   // A failure after all has been sent and received does not matter.
   const auto fail_job = [&rank](const char* text) {
@@ -224,7 +225,7 @@ static Error bring_up(Rank& rank) {
   const boot::World& job = *rank.job;
   if (alone && job.size() > 1 && boot::asks_to_survive(setting(boot::fault_tolerance_variable)))
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "%s asks for a job that goes on without failed ranks, and another launcher than Heddle's mpiexec has "
+                "%s requests a job that survives failed ranks, but another launcher than Heddle's mpiexec has "
                 "started this one; "
                 "unset it, or start the job by mpiexec -with-ft ulfm on one machine",
                 boot::fault_tolerance_variable);
@@ -236,9 +237,8 @@ static Error bring_up(Rank& rank) {
       node::Place{rank.world_rank, job.capacity(), job.first_local(), job.local_ranks(), job.first_local_ranks()},
       lln::bytes_for_networks(job.capacity()), node::bytes_for_channels(job.channel_ranks()), &job.memory());
   if (rank.node->needs_heavy_fences())
-    return fail(
-        MPI_ERR_OTHER,
-        "this process was spawned, but cannot join: membarrier is refused to it, which the job's other ranks rely on");
+    return fail(MPI_ERR_OTHER,
+                "cannot join the job as a spawned process: membarrier is refused, which the job's other ranks rely on");
   if (job.survives_failures()) {
     const auto gone = [](const void* what, std::uint32_t other) {
       return static_cast<const boot::World*>(what)->is_gone(static_cast<int>(other));
@@ -263,7 +263,7 @@ static Error bring_up(Rank& rank) {
   if (!report_crashes(why)) return fail(MPI_ERR_ARG, "HEDDLE_BACKTRACE%.200s", why.c_str());
   const std::string runtimes = setting("HEDDLE_THREADS");
   if (!threads::select_runtimes(runtimes, why))
-    return fail(MPI_ERR_ARG, "HEDDLE_THREADS=%s can't be had: %s", runtimes.c_str(), why.c_str());
+    return fail(MPI_ERR_ARG, "invalid value %s for HEDDLE_THREADS: %s", runtimes.c_str(), why.c_str());
   if (!why.empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", why.c_str());
   try {
     if (Error e = open_networks(rank)) return e;
@@ -301,14 +301,14 @@ static void send_rest(Rank& rank) {
   if (rank.engine->flush(peer)) return;
   const int own = rank.job->rank_in_world(rank.job->rank()), limit = engine::Engine::flush_limit;
   if (peer < 0) {
-    std::fprintf(stderr, "heddle: rank %d has waited %d s for the network to confirm what it has sent, and finishes\n",
+    std::fprintf(stderr, "heddle: rank %d has waited %d s for the network to confirm its messages, and finalizes\n",
                  own, limit);
     return;
   }
   char text[320];
   std::snprintf(
       text, sizeof text,
-      "heddle: rank %d cannot finish: for %d s rank %d on another node has taken nothing of what was sent to it "
+      "heddle: rank %d cannot finalize: for %d s rank %d on another node has received nothing of the messages to it "
       "(its machine or the network does not answer, or its process is stopped); the job ends",
       own, limit, rank.job->rank_in_world(peer));
   boot::abort(rank.job.get(), MPI_ERR_OTHER, text);

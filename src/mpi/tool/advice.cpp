@@ -98,9 +98,9 @@ std::string advice(const Figures& figures) {
 
   if (t.threads > 1 && percent(met(t), attempts(t)) >= many_contended) return separate(figures, busy);
   if (figures.never_sleep && t[Count::wasted] / received >= many_polls)
-    return text("threads that wait never sleep, and polled %llu times in vain for each message; let them sleep: %s",
-                static_cast<Number>(t[Count::wasted] / received),
-                figures.may_sleep ? "HEDDLE_WAIT=spin" : "HEDDLE_MODEL=auto");
+    return text(
+        "waiting threads never block, and polled %llu times without result for each message; let them block: %s",
+        static_cast<Number>(t[Count::wasted] / received), figures.may_sleep ? "HEDDLE_WAIT=spin" : "HEDDLE_MODEL=auto");
   if (const int alone = percent(t[Count::alone], t[Count::packets]);
       figures.strategy == "direct" && alone >= many_alone)
     return text(
@@ -116,7 +116,7 @@ std::string advice(const Figures& figures) {
   if (waiting >= mostly_waiting && figures.ranks > 1 && figures.threads > figures.cores + threads_of_library)
     return text(
         "%d%% of the time in the library is spent waiting for other ranks, and this process has %d threads for %d of "
-        "the cores; start fewer (OMP_NUM_THREADS=%d), or let them sleep (OMP_WAIT_POLICY=passive)",
+        "the cores; start fewer (OMP_NUM_THREADS=%d), or let them block (OMP_WAIT_POLICY=passive)",
         waiting, figures.threads, figures.cores, figures.cores);
   if (waiting >= mostly_waiting)
     return text("none: %d%% of the time in the library is spent waiting for messages, which other ranks decide",

@@ -48,7 +48,7 @@ constexpr std::array vni_counts{
                 "Connections to ranks of other nodes that were opened, each by the first message to it"},
     CountFigure{Count::deferred, "messages_deferred", "Messages whose submission was left to an idle core"},
     CountFigure{Count::uncredited, "messages_uncredited",
-                "Short messages that were sent to another node by rendezvous for want of credit at their receiver"},
+                "Short messages that were sent to another node by rendezvous for lack of credit at their receiver"},
     CountFigure{Count::received, "messages_received", "Messages that arrived"},
     CountFigure{Count::unexpected, "messages_unexpected", "Messages that arrived before their receive was posted"},
     CountFigure{
@@ -56,14 +56,14 @@ constexpr std::array vni_counts{
         "Bytes of eager messages from other nodes that were stored since they arrived before their receive was posted"},
     CountFigure{Count::staged, "messages_staged",
                 "Long messages of another process that came through chunks of shared memory"},
-    CountFigure{Count::polls, "polls", "Looks at the network"},
-    CountFigure{Count::empty_polls, "polls_empty", "Looks at the network that found nothing"},
+    CountFigure{Count::polls, "polls", "Polls of the network"},
+    CountFigure{Count::empty_polls, "polls_empty", "Polls of the network that found nothing"},
     CountFigure{Count::acquisitions, "lock_acquisitions", "Entries into the critical section"},
     CountFigure{Count::contended, "lock_contended", "Entries into the critical section that had to wait for the lock"},
     CountFigure{Count::refused, "lock_refused", "Attempts to enter that found the lock taken, and left"},
     CountFigure{Count::wasted, "lock_wasted", "Entries into the critical section that found nothing to do"},
-    CountFigure{Count::combined, "combined", "Operations that a lock holder did for other threads"},
-    CountFigure{Count::wakeups, "wakeups", "Sleeping threads that were woken"},
+    CountFigure{Count::combined, "combined", "Operations that a lock holder executed for other threads"},
+    CountFigure{Count::wakeups, "wakeups", "Blocked threads that were woken"},
     CountFigure{Count::idle_wakeups, "wakeups_idle", "Woken threads that found nothing to do"},
 };
 
@@ -77,9 +77,10 @@ constexpr std::array vni_times{
     TimeFigure{Time::poll, "time_poll", "Seconds that threads spent polling and moving what they found"},
     TimeFigure{Time::empty, "time_empty", "Seconds in the critical section with nothing to do"},
     TimeFigure{Time::lock, "time_lock", "Seconds that threads waited for the lock"},
-    TimeFigure{Time::combiner, "time_combiner", "Seconds that threads waited until another had done their operation"},
-    TimeFigure{Time::wait, "time_wait", "Seconds that threads waited awake for requests, between polls"},
-    TimeFigure{Time::asleep, "time_asleep", "Seconds that threads slept"},
+    TimeFigure{Time::combiner, "time_combiner",
+               "Seconds that threads waited until another had executed their operation"},
+    TimeFigure{Time::wait, "time_wait", "Seconds that threads spun for requests, between polls"},
+    TimeFigure{Time::asleep, "time_asleep", "Seconds that threads were blocked"},
 };
 
 constexpr std::array comm_counts{

@@ -51,7 +51,7 @@ void write_report(const std::string& report, int how) {
   if (where.empty() || where == "1") return write_all(STDERR_FILENO, report);
   const int file = open(where.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
   if (file < 0) {
-    std::fprintf(stderr, "heddle: HEDDLE_REPORT=%s can't be written: %s\n", where.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "heddle: cannot write HEDDLE_REPORT=%s: %s\n", where.c_str(), std::strerror(errno));
     return;
   }
   write_all(file, report);

@@ -98,7 +98,7 @@ Error Dims_create(int nnodes, int ndims, int dims[]) {
     }
   }
   if (nnodes % fixed != 0 || (free == 0 && fixed != nnodes && ndims > 0))
-    return fail(MPI_ERR_DIMS, "nnodes is %d, which the fixed dimensions cannot give", nnodes);
+    return fail(MPI_ERR_DIMS, "nnodes is %d, which the fixed dimensions do not divide", nnodes);
   if (free == 0) return success;
   const std::vector<int> factors = balanced_factors(static_cast<int>(nnodes / fixed), free);
   auto next = factors.begin();

@@ -174,11 +174,11 @@ bool Loopback::is_of_job(std::span<const std::byte> packet) {
   PacketHead head{};
   std::memcpy(&head, packet.data(), std::min(packet.size(), sizeof head));
   if (!membership_.admits(head)) {
-    note_("packets have come that are not of this job (loopback); they were dropped");
+    note_("dropped foreign packets, which are not of this job (loopback)");
     return false;
   }
   if (packet.size() >= sizeof head && membership_.makes_sense(head)) return true;
-  fail_("a packet from another node makes no sense (loopback): a rank of the job is damaged");
+  fail_("malformed packet from another node (loopback): a rank of the job is damaged");
   return false;
 }
 

@@ -71,7 +71,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   }
 
   if (!directory_.publish(vni_, membership_.seal(ofi::make_card(info_.get(), endpoint))))
-    throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
+    throw std::runtime_error("no room for the address of VNI " + std::to_string(vni_));
 }
 
 Ofi::~Ofi() {

@@ -62,7 +62,7 @@ void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
       const Landing* const landing = arrival->landing;
       arrival->next = free_arrival_;
       free_arrival_ = arrival;
-      if (entry.len != landing->bytes) return fail_receiving("a long message is shorter than was agreed");
+      if (entry.len != landing->bytes) return fail_receiving("a long message is shorter than announced");
       return tell(MessageKind::landed, landing->peer, landing->name);
     }
   }
@@ -107,7 +107,7 @@ Ofi::Peer& Ofi::expect_next(const PacketHead& head) {
     return peer;
   char text[256];
   std::snprintf(text, sizeof text,
-                "a message of rank %d on another node to rank %d was lost on its way (libfabric, %s on %s)",
+                "a message of rank %d on another node to rank %d was lost in the network (libfabric, %s on %s)",
                 head.sender, rank_, info_->fabric_attr->prov_name, info_->domain_attr->name);
   fail_(text);
   return peer;
@@ -125,16 +125,14 @@ void Ofi::take_farewell(const PacketHead& head) {
 void Ofi::refuse(const PacketHead& head) {
   if (!membership_.admits(head)) return note_stranger();
   char text[200];
-  std::snprintf(text, sizeof text,
-                "rank %d has got a packet that makes no sense, of rank %d on another node (libfabric)", rank_,
-                head.sender);
+  std::snprintf(text, sizeof text, "rank %d has received a malformed packet from rank %d on another node (libfabric)",
+                rank_, head.sender);
   fail_(text);
 }
 
 void Ofi::note_stranger() {
   char text[120];
-  std::snprintf(text, sizeof text, "rank %d has dropped what is not of this job, but has come to its port (libfabric)",
-                rank_);
+  std::snprintf(text, sizeof text, "rank %d has dropped foreign packets that came to its port (libfabric)", rank_);
   note_(text);
 }
 

@@ -77,7 +77,7 @@ void say(const std::string& interface, const std::function<void(const char*)>& f
   std::snprintf(
       text, sizeof text,
       "%.100s, a rail of HEDDLE_RAILS, has had no link for %d s on one of the nodes: its cable was pulled, or "
-      "its switch does not answer; what went over it is lost",
+      "its switch does not answer. Messages over it are lost",
       interface.c_str(), patience / 1000);
   fail(text);
 }

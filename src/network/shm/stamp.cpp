@@ -10,7 +10,7 @@ bool stamps_are_ordered(std::string& why) {
   std::ifstream sources(list);
   for (std::string source; sources >> source;)
     if (source == "tsc") return true;
-  why = std::string("needs time-stamp counters that agree on all cores, and the kernel does not say so in ") + list;
+  why = std::string("needs time-stamp counters that agree on all cores, which the kernel does not confirm in ") + list;
   return false;
 }
 

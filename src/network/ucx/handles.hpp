@@ -21,7 +21,7 @@ using Worker = std::unique_ptr<std::remove_pointer_t<ucp_worker_h>, Cleanup>;
 inline void check(ucs_status_t status, const char* call) {
   if (status != UCS_OK)
     throw std::runtime_error(std::string(call) + " of UCX: " + ucs_status_string(status) +
-                             "; look at UCX_TLS and UCX_NET_DEVICES, and UCX_LOG_LEVEL=info says more");
+                             ". Check UCX_TLS and UCX_NET_DEVICES; UCX_LOG_LEVEL=info prints details");
 }
 
 // With Heddle's defaults where the user has set nothing. Throws std::runtime_error. `device`: replaces UCX_NET_DEVICES;

@@ -43,11 +43,10 @@ ucs_status_t Ucx::refuse(const void* header, std::size_t header_bytes) {
   if (header_bytes != 0) std::memcpy(&head, header, std::min(header_bytes, sizeof head));
   char text[200];
   if (!membership_.admits(head)) {
-    std::snprintf(text, sizeof text, "rank %d has dropped what is not of this job, but has come to its port (UCX)",
-                  rank_);
+    std::snprintf(text, sizeof text, "rank %d has dropped foreign packets that came to its port (UCX)", rank_);
     note_(text);
   } else {
-    std::snprintf(text, sizeof text, "rank %d has got a packet that makes no sense, of rank %d on another node (UCX)",
+    std::snprintf(text, sizeof text, "rank %d has received a malformed packet from rank %d on another node (UCX)",
                   rank_, head.sender);
     fail_(text);
   }

@@ -73,7 +73,7 @@ Ucx::Ucx(const Surroundings& surroundings)
   const bool published =
       directory_.publish(vni_, membership_.seal({reinterpret_cast<const std::byte*>(address), bytes}));
   ucp_worker_release_address(worker_.get(), address);
-  if (!published) throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
+  if (!published) throw std::runtime_error("no room for the address of VNI " + std::to_string(vni_));
 }
 
 Ucx::~Ucx() {

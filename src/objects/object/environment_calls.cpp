@@ -86,7 +86,8 @@ Error Alloc_mem(MPI_Aint size, const Info* info, void* baseptr) {
   Rank& rank = current_rank();
   void* const memory =
       rank.tables->allocated.allocate(rank, size > 0 ? static_cast<std::size_t>(size) : 1, wanted_alignment(info));
-  if (memory == nullptr) return fail(MPI_ERR_NO_MEM, "%lld bytes are not to be had", static_cast<long long>(size));
+  if (memory == nullptr)
+    return fail(MPI_ERR_NO_MEM, "out of memory: cannot allocate %lld bytes", static_cast<long long>(size));
   *static_cast<void**>(baseptr) = memory;
   return success;
 }

@@ -97,14 +97,14 @@ Error Errhandler_free(MPI_Errhandler* errhandler) {
 
 Error Error_class(int errorcode, int* errorclass) {
   if (!current_rank().tables->errors.find_class(errorcode, *errorclass))
-    return fail(MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
+    return fail(MPI_ERR_ARG, "errorcode is %d, which is not an error code", errorcode);
   return success;
 }
 
 Error Error_string(int errorcode, char* string, int* resultlen) {
   std::string text;
   if (!current_rank().tables->errors.find_text(errorcode, text))
-    return fail(MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
+    return fail(MPI_ERR_ARG, "errorcode is %d, which is not an error code", errorcode);
   // The calling thread's last error. Texts that the program has set stay unchanged.
   const ErrorDetail& detail = error_detail();
   if (detail.returned == errorcode && detail.returned_text[0] != '\0' && standard_error_class(errorcode) != nullptr)

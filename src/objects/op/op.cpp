@@ -74,7 +74,7 @@ bool takes_char_for_number(const char* op) {
   if (!told.test_and_set(std::memory_order_relaxed) && (rank == nullptr || std::string_view(rank) == "0"))
     std::fprintf(
         stderr,
-        "heddle: %s on MPI_CHAR: MPI 5.0 (section 6.9.2) defines no arithmetic on characters; they are taken for "
+        "heddle: %s on MPI_CHAR: MPI 5.0 (section 6.9.2) defines no arithmetic on characters; they are treated as "
         "small integers, as by other libraries. Use MPI_SIGNED_CHAR; HEDDLE_STRICT_CHAR=1 makes this an error\n",
         op);
   return true;

@@ -28,7 +28,7 @@ class Refusals(unittest.TestCase):
 
     def test_deferral(self):
         self.refuses("HEDDLE_PROGRESS=idle,defer=later", "neither tasklet nor direct", HEDDLE_PROGRESS="idle,defer=later")
-        self.refuses("HEDDLE_PROGRESS=off,defer=direct", "off uses none", HEDDLE_PROGRESS="off,defer=direct")
+        self.refuses("HEDDLE_PROGRESS=off,defer=direct", "defer= needs idle", HEDDLE_PROGRESS="off,defer=direct")
         self.refuses("HEDDLE_PROGRESS=idle,defer=direct,from=4097", "more than 4096 bytes",
                      HEDDLE_PROGRESS="idle,defer=direct,from=4097")
 

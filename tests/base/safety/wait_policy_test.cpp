@@ -86,9 +86,9 @@ TEST(WaitPolicy, SleepIsForThoseWhoAskForIt) {
 TEST(WaitPolicy, CountersThatAreWatchedAreBusyAndThoseThatAreSleptOnAreNot) {
   for (const Kind kind : {Kind::passive, Kind::spin})
     EXPECT_EQ(refusal(kind, Waiting::usc),
-              "can't be had with wait=usc, whose waiters watch their counters awake; those of wait=ksc sleep");
+              "is not supported with wait=usc, whose waiters spin on their counters; those of wait=ksc sleep");
   EXPECT_EQ(refusal(Kind::busy, Waiting::ksc),
-            "can't be had with wait=ksc, whose waiters sleep on their counters; those of wait=usc are awake");
+            "is not supported with wait=ksc, whose waiters sleep on their counters; those of wait=usc spin");
   EXPECT_EQ(refusal(Kind::busy, Waiting::usc), "");
   EXPECT_EQ(refusal(Kind::passive, Waiting::ksc), "");
 }
@@ -104,12 +104,12 @@ TEST(WaitPolicy, IsDescribedWithWhatItComesFrom) {
   Model ours, theirs;
   ours.waiting = Waiting::adaptive;
   theirs.waiting = Waiting::contend;
-  EXPECT_EQ(describe(parsed("auto"), ours, 121'600, 30'400), "auto (awake for 122 us; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("auto"), theirs, 121'600, 30'400), "auto (never asleep; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("spin:5"), theirs, 5 * us, 30'400), "spin (awake for 5 us; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("busy"), ours, 121'600, 30'400), "busy (never asleep; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("auto"), ours, 121'600, 30'400), "auto (spins for 122 us; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("auto"), theirs, 121'600, 30'400), "auto (never blocks; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("spin:5"), theirs, 5 * us, 30'400), "spin (spins for 5 us; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("busy"), ours, 121'600, 30'400), "busy (never blocks; a wake-up costs 30 us here)");
   EXPECT_EQ(describe(parsed("passive"), ours, 0, 30'400),
-            "passive (asleep after one look; a wake-up costs 30 us here)");
+            "passive (blocks after one poll; a wake-up costs 30 us here)");
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class HandOver(LauncherTest):
         """The words that the launcher got, without what is always there."""
         result = self.run_job(*arguments, env={"PATH": self.path(*launchers)} | (env or {}))
         self.assertEqual(result.code, 7, result.err)
-        self.assertEqual(result.err, f"mpiexec: ranks on other machines are left to {launchers[0]}\n")
+        self.assertEqual(result.err, f"mpiexec: starting ranks on other machines by {launchers[0]}\n")
         self.variables = result.out.splitlines()[1]
         words = result.out.splitlines()[0].split(" ")
         kept, at = [], 0

@@ -29,7 +29,7 @@ class Join(LauncherTest):
 
     def test_foreign_launchers(self):
         for says, variables in (
-            (["PMI_SIZE=4", "MPICH", "PMI_FD=177 is no open socket"], {"PMI_SIZE": "4", "PMI_RANK": "0", "PMI_FD": "177"}),
+            (["PMI_SIZE=4", "MPICH", "PMI_FD=177 is not an open socket"], {"PMI_SIZE": "4", "PMI_RANK": "0", "PMI_FD": "177"}),
             (["OMPI_COMM_WORLD_SIZE=4", "Open MPI"], {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "3", "PMIX_RANK": "3"}),
             (["SLURM_STEP_NUM_TASKS=4", "srun"], {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0", "SLURM_NTASKS": "4"}),
             (["srun --mpi=pmi2"], {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}),

@@ -43,7 +43,7 @@ class Missing(ProgramTest):
         self.refused("", says="cannot find the program ''", code=127)
 
     def test_directory(self):
-        self.refused(str(self.directory), says=[f"cannot run {self.directory}: it is a directory", "name a program in it"], code=126)
+        self.refused(str(self.directory), says=[f"cannot run {self.directory}: it is a directory", "Name a program in it"], code=126)
 
     def test_not_executable(self):
         source = self.file("hello.c", EMPTY_MAIN, 0o644)
@@ -234,7 +234,7 @@ class Limits(ProgramTest):
         result = self.run_job("-n", "3", RANK, "join", "leave", preexec_fn=lambda: refuse_system_call(VFORK, 11))
         self.assertEqual(result.code, 126, result.err)
         self.assertEqual(result.err.count("mpiexec: "), 1, result.err)
-        for part in ("cannot make the process of rank 0", "no more processes may be made", "ulimit -u", "start fewer ranks"):
+        for part in ("cannot make the process of rank 0", "the limit of processes is reached", "ulimit -u", "start fewer ranks"):
             self.assertIn(part, result.err)
 
     def test_arguments_too_long(self):
@@ -277,7 +277,7 @@ class LoadedAtRunTime(ProgramTest):
     def refused_at_run_time(self, *command: str, says: list[str]):
         result = self.run_job("-n", "2", *command)
         self.assertEqual((result.code, result.err.count("\n")), (1, 1), result.err)
-        for part in [*says, "each rank is alone in a world of its own", "HEDDLE_SINGLETON=1"]:
+        for part in [*says, "each rank runs alone, as a singleton", "HEDDLE_SINGLETON=1"]:
             self.assertIn(part, result.err)
 
     def test_initialized(self):

@@ -120,7 +120,7 @@ class Standstill(LauncherTest):
         self.hangs("reduce", 4, r"rank 0, thread \d+: MPI_Reduce, MPI_COMM_WORLD, \d+ s; not come: 3", *(rf"rank {rank}: 1 thread outside MPI, process \d+, asleep" for rank in (1, 2, 3)))
         self.hangs("bcast", 3, r"ranks 0-1, 2 threads: MPI_Bcast from root 2, MPI_COMM_WORLD, \d+(-\d+)? s")
         self.hangs("barrier", 4, r"rank 0, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for a message from 2",
-                   r"rank 1, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for rank 0, which speaks for its node",
+                   r"rank 1, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for rank 0, the leader of its node",
                    r"rank 2, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; not come: 3", HEDDLE_NODES="2")
         self.hangs("gather", 2, r"rank 0, thread \d+: MPI_Gather, MPI_COMM_WORLD, \d+ s; not come: 1")
         self.hangs("gather", 2, r"rank 0, thread \d+: MPI_Gather, MPI_COMM_WORLD, \d+ s; for a message from 1", HEDDLE_NODES="2")

@@ -137,7 +137,7 @@ class Lost(LauncherTest):
             reader, writer = os.pipe()
             os.close(reader)
             self.lost(*kind, RANK, "join", "say", "x", "leave", code=141, stdout=writer,
-                      says=["cannot write to standard output: nobody reads it any more"])
+                      says=["cannot write to standard output: its reader is gone"])
             os.close(writer)
 
     def test_closed_descriptor(self):

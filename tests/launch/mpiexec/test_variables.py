@@ -49,8 +49,8 @@ class Values(LauncherTest):
         self.refuses("HEDDLE_PROGRESS", "idle,defer=me", "defer=me is neither tasklet nor direct")
         self.refuses("HEDDLE_STAGED_COPY", "some", "is neither a number of bytes nor 'never'")
         self.refuses("HEDDLE_SPLIT_COPY", "some", "is neither a number of bytes nor 'never'")
-        self.refuses("HEDDLE_THREADS", "threadz", "it takes none, or a list of pthreads", "qthreads and paths of components")
-        self.refuses("HEDDLE_INITIAL_ERRHANDLER", "fatal", "none of mpi_errors_are_fatal, mpi_errors_abort and mpi_errors_return")
+        self.refuses("HEDDLE_THREADS", "threadz", "must be none, or a list of pthreads", "qthreads and paths of components")
+        self.refuses("HEDDLE_INITIAL_ERRHANDLER", "fatal", "must be mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return")
         self.refuses("HEDDLE_BACKTRACE", "loud", "is neither 0 nor 1")
 
 

@@ -74,7 +74,7 @@ class Messages:
             (freed, "argument comm is a communicator that has been freed"),
             (group, "argument comm is not a communicator but a group"),
             (CONSTANTS["MPI_COMM_NULL"], "argument comm is MPI_COMM_NULL"),
-            (0x123456789000, "argument comm = 0x123456789000 is not a communicator: was it ever set?"),
+            (0x123456789000, "argument comm = 0x123456789000 is not a communicator: the variable may be uninitialized"),
         ):
             self.equal(said(lambda: self.call("MPI_Send", self.memory, 1, INT, 0, 0, handle)),
                        f"MPI_Send failed on rank 0 of 1\n{title}  {sentence}\n", "a handle")

@@ -334,7 +334,7 @@ void Agent::end_all(const Frame& end, bool tell_root) {
 void Agent::local_is_gone(const LocalRank& local) {
   if (ending_job_ || rank_records(&header_)[local.rank].state.load() == RankState::finalized) return;
   char text[200];
-  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
+  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize: the job ends",
                 header_.renumbered != 0 ? launcher_ranks(&header_)[local.rank] : local.rank, local.process);
   lose(text, patience_with_launcher);
 }

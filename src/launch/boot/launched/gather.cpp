@@ -104,7 +104,7 @@ class Gathering {
     network_ = listen_on_networks(ports_);
     job_.port = network_.port;
     local_ = listen_locally(local_name(0));
-    if (!local_) return fail(problem_, "no local socket can be made for the ranks of this node to meet at");
+    if (!local_) return fail(problem_, "cannot make a local socket to connect the ranks of this node");
     result_.is_agent = true;
     return wireup_.put(key, job_.encode(), problem_);
   }
@@ -119,7 +119,8 @@ class Gathering {
     if (!wireup_.get(0, key, text, problem_)) return false;
     const std::optional<JobText> job = JobText::decode(text);
     if (!job)
-      return fail(problem_, "rank 0 of the job does not run this version of Heddle, or what it says is damaged");
+      return fail(problem_,
+                  "malformed data of rank 0 of the job: it runs another version of Heddle, or the data are damaged");
     job_ = *job;
     result_.secret = job_.secret;
     return true;
@@ -140,7 +141,7 @@ class Gathering {
       }
       usleep(1000);  // the other has the name and does not listen yet
     }
-    return fail(problem_, "the ranks of a node cannot reach each other: they must run as one user");
+    return fail(problem_, "the ranks of a node cannot connect to each other: they must run as one user");
   }
 
   // The reason why this rank and rank 0 cannot be in one job; empty: they can.
@@ -152,8 +153,8 @@ class Gathering {
              ": all ranks of a job need the same";
     const int pretended = std::max(nodes_, job_.nodes);
     if (pretended > 1 && job_.machine != lln::this_machine())
-      return "HEDDLE_NODES=" + std::to_string(pretended) + " pretends nodes on one machine, but " + own + " and " +
-             other + " are on different ones: unset it, for these nodes are real";
+      return "HEDDLE_NODES=" + std::to_string(pretended) + " simulates nodes on one machine, but " + own + " and " +
+             other + " are on different machines: unset it";
     return {};
   }
 
@@ -179,7 +180,7 @@ class Gathering {
     }
     local_ = Descriptor();
     if (strangers > 0)
-      std::fprintf(stderr, "heddle: %d processes of another user wanted to join this job\n", strangers);
+      std::fprintf(stderr, "heddle: refused %d processes of another user that tried to join this job\n", strangers);
     std::sort(result_.locals.begin(), result_.locals.end(),
               [](const auto& a, const auto& b) { return a.rank < b.rank; });
     return true;
@@ -202,7 +203,7 @@ class Gathering {
   bool ask_root() {
     if (job_.port == 0) {
       problem_.said_elsewhere = true;
-      return fail(problem_, "rank 0 on " + job_.host + " has no TCP port that other nodes can reach it by");
+      return fail(problem_, "rank 0 on " + job_.host + " has no TCP port for connections of other nodes");
     }
     result_.root = connect_to(job_.addresses, job_.port, job_.secret, milliseconds_now() + root_limit / 2);
     if (!result_.root.is_open()) {
@@ -226,7 +227,7 @@ class Gathering {
     while (!fields.rest().empty() && fields.complete()) result_.order.push_back(fields.index());
     if (!fields.complete() || result_.node <= 0 || result_.node >= result_.node_count() ||
         (!result_.order.empty() && result_.order.size() != static_cast<std::size_t>(wireup_.size())))
-      return fail(problem_, "what rank 0 says about the nodes of the job is damaged");
+      return fail(problem_, "malformed data of rank 0 about the nodes of the job");
     return true;
   }
 

@@ -31,7 +31,7 @@ bool read_number(const char* variable, const char* what, int& number, Problem& p
   if (text == nullptr || *text == '\0') return true;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
   if (error == std::errc() && *end == '\0' && number >= 1) return true;
-  refuse(problem, "%s=%.40s is no number of %s, from 1 on", variable, text, what);
+  refuse(problem, "invalid value %.40s for %s: must be a number of %s, at least 1", text, variable, what);
   return false;
 }
 
@@ -39,7 +39,7 @@ bool read_number(const char* variable, const char* what, int& number, Problem& p
 bool connect_itself(Gathered& gathered, int rank, Problem& problem) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    refuse(problem, "no local socket can be made: %s", std::strerror(errno));
+    refuse(problem, "cannot make a local socket: %s", std::strerror(errno));
     return false;
   }
   gathered.agent = Connection(Descriptor(ends[0]));
@@ -82,7 +82,7 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   if (wishes.nodes > wireup->size() && wireup->size() > 1)
     return refuse(
         problem,
-        "HEDDLE_NODES=%d is more than the %d ranks of this job, and a node has one at least; set it to %d or less",
+        "invalid value %d for HEDDLE_NODES: this job has %d ranks, and each node needs one. Set it to %d or less",
         wishes.nodes, wireup->size(), wireup->size());
   if (!gather(*wireup, wishes, gathered, problem)) return nullptr;
   int agent_rank = number_of(wireup->rank(), gathered.order);
@@ -98,7 +98,7 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   try {
     joined->begin(std::move(gathered), timeout);
   } catch (const std::system_error& error) {
-    return refuse(problem, "no thread can be made to watch the job (%s); raise the limit of threads (ulimit -u)",
+    return refuse(problem, "cannot start the thread that watches the job: %s. Raise the limit of threads (ulimit -u)",
                   error.what());
   }
   return joined;
@@ -136,7 +136,7 @@ std::uint64_t LaunchedWorld::agree(int word, std::uint64_t proposal) {
   if (header().first_node == 0) return first_proposal(header().agreed[word], proposal);
   std::uint64_t value = header().agreed[word].load(std::memory_order_relaxed);
   if (value != 0 || member_.agree(word, proposal, value)) return value;
-  boot::abort(this, 1, "rank 0 of the job does not answer what all ranks have to agree on");
+  boot::abort(this, 1, "rank 0 of the job does not answer a request for a value that all ranks agree on");
 }
 
 std::span<const std::byte> LaunchedWorld::find(int peer, int vni) const {
@@ -204,8 +204,9 @@ void LaunchedWorld::leave_time() const {
 }
 
 bool LaunchedWorld::ask_launcher(const std::string&, std::string&, Problem& problem) {
-  refuse(problem,
-         "this job was started by another launcher than Heddle's mpiexec, which alone can be asked for them so far");
+  refuse(
+      problem,
+      "this job was started by another launcher, and only Heddle's mpiexec can start processes. Start the job with it");
   return false;
 }
 

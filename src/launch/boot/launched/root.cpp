@@ -111,7 +111,7 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
     }
   }
   if (strangers > 0)
-    std::fprintf(stderr, "heddle: %d connections to rank 0 did not know the job's secret and were closed\n", strangers);
+    std::fprintf(stderr, "heddle: closed %d connections to rank 0 that did not prove the job's secret\n", strangers);
   if (!refusal.empty()) {
     why = refusal;
     for (Guest& guest : guests) guest.link.send(Frame(FrameKind::refused).add(std::string_view(refusal)));
@@ -120,7 +120,7 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
   std::sort(gathered.nodes.begin(), gathered.nodes.end(),
             [](const NodeLink& a, const NodeLink& b) { return a.ranks.front() < b.ranks.front(); });
   if (!number_ranks(size, gathered)) {
-    why = "only " + std::to_string(ranks) + " of " + std::to_string(size) + " ranks have come together in " +
+    why = "only " + std::to_string(ranks) + " of " + std::to_string(size) + " ranks have connected in " +
           std::to_string(root_limit / 1000) + " s";
     return false;
   }

@@ -173,7 +173,7 @@ Listener listen_on_networks(const Ports& ports) {
       }
       error = errno;
     }
-  if (ports.first == 0 || error == 0) return {.why = "no TCP port can be opened: there is no network"};
+  if (ports.first == 0 || error == 0) return {.why = "cannot open a TCP port: there is no network"};
   const std::string range = std::to_string(ports.first) + '-' + std::to_string(ports.last);
   return {.why = "no TCP port of HEDDLE_PORTS=" + range + " can be opened: " + std::strerror(error) +
                  ". Give a range with a free port"};

@@ -85,7 +85,7 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
   const int launcher = number_in(getenv(launcher_variable));
   const int rank = number_in(getenv(rank_variable));
   if (inherited < 0 || launcher <= 0 || rank < 0) {
-    return refuse(problem, "%s=%s, %s=%s, %s=%s do not name a job; they are set by mpiexec and nobody else",
+    return refuse(problem, "%s=%s, %s=%s, %s=%s do not name a job: only mpiexec sets these variables. Unset them",
                   job_fd_variable, descriptor, launcher_variable,
                   getenv(launcher_variable) != nullptr ? getenv(launcher_variable) : "(unset)", rank_variable,
                   getenv(rank_variable) != nullptr ? getenv(rank_variable) : "(unset)");
@@ -151,10 +151,9 @@ void MemfdWorld::tell_launcher(const Frame& frame) {
 
 bool MemfdWorld::ask_launcher(const std::string& request, std::string& answer, Problem& problem) {
   if (capacity() == header().size && !(survives_failures() && nodes() > 1)) {
-    refuse(
-        problem,
-        "this job has no room for more ranks: it pretends to be on several nodes (HEDDLE_NODES), or survives failures "
-        "(mpiexec -with-ft), or addresses are scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
+    refuse(problem,
+           "this job has no room for more ranks: it simulates several nodes (HEDDLE_NODES), or survives failures "
+           "(mpiexec -with-ft), or addresses are scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
     return false;
   }
   return ask({header().launcher, header().key}, request, answer, problem);

@@ -20,7 +20,7 @@ namespace heddle::boot {
 namespace {
 
 bool say(Problem& problem, const char* what) {
-  refuse(problem, "the launcher speaks PMI over PMI_FD, but %s", what);
+  refuse(problem, "the launcher offers PMI (PMI_FD), but %s", what);
   return false;
 }
 
@@ -45,14 +45,15 @@ std::unique_ptr<Wireup> PmiWireup::open(const char* descriptor, Problem& problem
   const std::optional<int> fd = number_in(descriptor);
   struct stat what {};
   if (!fd || fstat(*fd, &what) != 0 || !S_ISSOCK(what.st_mode))
-    return refuse(problem,
-                  "PMI_FD=%.20s is no open socket (a wrapper between the launcher and this program has closed it?)",
-                  descriptor);
+    return refuse(
+        problem,
+        "PMI_FD=%.20s is not an open socket: a wrapper between the launcher and this program may have closed it",
+        descriptor);
   fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a child of ours is no rank of this job
   std::unique_ptr<PmiWireup> wireup(new PmiWireup(*fd));
   if (!wireup->begin(problem)) return nullptr;
   if (wireup->size_ < 1 || wireup->rank_ < 0 || wireup->rank_ >= wireup->size_)
-    return refuse(problem, "the launcher says over PMI that this is rank %d of %d", wireup->rank_, wireup->size_);
+    return refuse(problem, "invalid answer of the launcher over PMI: rank %d of %d", wireup->rank_, wireup->size_);
   return wireup;
 }
 
@@ -86,7 +87,7 @@ std::optional<int> PmiWireup::propose(PmiVersion version, Problem& problem) {
 
 bool PmiWireup::begin_one(Problem& problem) {
   const std::optional<int> rank = number_in(std::getenv("PMI_RANK")), size = number_in(std::getenv("PMI_SIZE"));
-  if (!rank || !size) return say(problem, "PMI_RANK and PMI_SIZE do not say who this is");
+  if (!rank || !size) return say(problem, "PMI_RANK and PMI_SIZE do not give this process's rank");
   rank_ = *rank;
   size_ = *size;
   PmiMessage answer;
@@ -142,7 +143,7 @@ bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Pro
     if (!space_.empty()) request.add("jobid", space_);
     request.add("srcid", "-1").add("key", key);
     if (!ask(request, "kvs-get-response", answer, problem)) return false;
-    if (answer.at("found") == "FALSE") return say(problem, "it has lost what rank 0 has put");
+    if (answer.at("found") == "FALSE") return say(problem, "it has lost a key of rank 0");
   }
   text = answer.at("value");
   return true;
@@ -217,7 +218,7 @@ bool PmiWireup::receive(PmiMessage& message, Problem& problem, int seconds) {
   while (true) {
     bool broken = false;
     std::optional<PmiMessage> taken = PmiMessage::take(bytes_, version_, broken);
-    if (broken) return say(problem, "what it says is not PMI");
+    if (broken) return say(problem, "its messages are not PMI");
     if (taken) {
       message = std::move(*taken);
       return true;

@@ -107,7 +107,7 @@ bool PmixWireup::begin(Problem& problem) {
     appnum_ = static_cast<int>(value->data.unsigned32);
   release(value);
   if (size_ >= 1 && rank_ >= 0 && rank_ < size_) return true;
-  refuse(problem, "the launcher says over PMIx that this is rank %d of %d", rank_, size_);
+  refuse(problem, "invalid answer of the launcher over PMIx: rank %d of %d", rank_, size_);
   return false;
 }
 
@@ -123,7 +123,7 @@ int PmixWireup::number_of_job(const char* key) {
 
 bool PmixWireup::check(pmix::Status status, const char* what, Problem& problem) const {
   if (status == pmix::success) return true;
-  refuse(problem, "the launcher speaks PMIx, but %s failed: %.100s", what, pmix_.error_string(status));
+  refuse(problem, "the launcher offers PMIx, but %s failed: %.100s", what, pmix_.error_string(status));
   return false;
 }
 

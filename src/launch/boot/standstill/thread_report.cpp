@@ -109,8 +109,8 @@ class Report {
     look_at_threads(rank, record, seen);
     look_at_suspended(rank, record, seen);
     if (const auto more = static_cast<int>(record.waits_without_slot.load()); more > 0)
-      add({Kind::note, "of its waiting threads " + std::to_string(more) + " are told without what they wait for", "",
-           false},
+      add({Kind::note, "of its waiting threads " + std::to_string(more) + " are listed without the cause of their wait",
+           "", false},
           rank);
   }
 

@@ -158,7 +158,7 @@ WaitText wait_text(const RanksView& view, int rank, const Wait& wait) {
     case Awaited::root:
       return {call + " from root " + std::to_string(wait.peer) + on, ""};
     case Awaited::leader:
-      return {call + on, "; for rank " + std::to_string(wait.peer) + ", which speaks for its node"};
+      return {call + on, "; for rank " + std::to_string(wait.peer) + ", the leader of its node"};
     case Awaited::partitions:
       return {begin + (wait.requests <= 1 ? " for" : "") + " a partitioned message, peer " + from(wait.peer) + ", " +
                   with(wait.tag) + on,

@@ -65,7 +65,7 @@ Coordinator::Coordinator(const Options& options, std::vector<std::string> argume
       next_beat_(Clock::now()),
       come_by_(Clock::now() + time_to_come) {
   const std::unique_ptr<char, decltype(&free)> directory(getcwd(nullptr, 0), free);
-  if (directory == nullptr) throw UsageError("the folder where mpiexec was called is not there any more");
+  if (directory == nullptr) throw UsageError("the working directory of mpiexec does not exist any more");
   directory_ = directory.get();
   int first = 0;
   for (const Share& share : shares_of(options.apps.front())) {
@@ -275,8 +275,9 @@ void Coordinator::handle_deadlines() {
   }
   if (now >= come_by_) {
     const auto absent = std::ranges::find(nodes_, false, &Node::has_come);
-    give_up("the mpiexec on " + absent->host + " has not come within " +
-                std::to_string(std::chrono::seconds(time_to_come).count()) + " s; can it reach this machine over TCP?",
+    give_up("the mpiexec on " + absent->host + " has not connected within " +
+                std::to_string(std::chrono::seconds(time_to_come).count()) +
+                " s. Check that it can connect to this machine over TCP",
             1);
   }
   if (now >= time_over_at_) time_over();
@@ -378,7 +379,7 @@ void Coordinator::tell_of_lost(Node& node) {
   const int left = living() - static_cast<int>(ranks.size());
   const bool is_last = std::ranges::none_of(nodes_, [this](const Node& other) { return owes(other); });
   say("node " + node.host + " with " + ranks_of(node.first, node.ranks) + " is lost (" +
-      (node.link.timed_out() ? "nothing of it arrives any more" : "its mpiexec has ended") + ')' +
+      (node.link.timed_out() ? "its connection is dead" : "its mpiexec has ended") + ')' +
       (is_last ? "" : "; the job goes on with " + count_text(left, "rank")));
   for (const int rank : ranks) decisions_.lose(rank);
 }

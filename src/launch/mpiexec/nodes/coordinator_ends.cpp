@@ -57,7 +57,7 @@ void Coordinator::reap() {
     for (Stream& stream : node.streams)
       if (stream.fd >= 0) (void)read_stream(stream);
     if (node.has_come || is_ending_) continue;
-    give_up("no mpiexec has come from " + node.host + ": what was to start it there has ended" +
+    give_up("no mpiexec has connected from " + node.host + ": the command that starts it there has ended" +
                 (WIFEXITED(status) ? " with exit code " + std::to_string(WEXITSTATUS(status)) : " by a signal") + " (" +
                 node.words.front() + "); does `" + node.words.front() + ' ' + node.host + " true` work?",
             1);
@@ -175,7 +175,7 @@ void Coordinator::drain_outputs() {
     if (!sink->broken() || is_ending_) continue;
     const bool unread = sink->error() == EPIPE;
     say(std::string("cannot write to ") + (sink == &out_ ? "standard output" : "standard error") + ": " +
-        (unread ? "nobody reads it any more" : strerror(sink->error())) + "; ending the job");
+        (unread ? "its reader is gone" : strerror(sink->error())) + "; ending the job");
     end_job(unread ? 128 + SIGPIPE : 1);
   }
 }

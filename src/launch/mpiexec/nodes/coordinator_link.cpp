@@ -45,7 +45,7 @@ CoordinatorLink::CoordinatorLink() : summons_(read_summons(STDIN_FILENO)), next_
     plan = link_.receive_by(by);
   } while (plan && plan->kind() == FrameKind::beat);
   if (!plan || plan->kind() != FrameKind::plan)
-    throw std::runtime_error("the mpiexec that starts the job has gone before it did");
+    throw std::runtime_error("the mpiexec that starts the job has ended before the start");
   plan_ = node_plan_of(plan->fields());
 }
 
@@ -56,8 +56,8 @@ void CoordinatorLink::enter() const {
       setenv(name.c_str(), entry.c_str() + std::min(entry.size(), name.size() + 1), 1);
   }
   if (chdir(plan_.directory.c_str()) != 0)
-    throw std::runtime_error("there is no folder " + plan_.directory + " here, where mpiexec was called on " +
-                             plan_.host + "; say -wdir and call it from a folder that all nodes see");
+    throw std::runtime_error("no folder " + plan_.directory + " here, where mpiexec was called on " + plan_.host +
+                             ". Use -wdir, and call it from a folder that exists on all nodes");
 }
 
 NodeMap CoordinatorLink::nodes() const {

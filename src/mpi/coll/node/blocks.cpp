@@ -95,8 +95,7 @@ class OneRound {
   Error error_of(int member, int from, int to, std::size_t expected, bool regular) const {
     const Label& told = label(member);
     if (told.kind == Label::Kind::refused)
-      return fail(MPI_ERR_OTHER,
-                  "rank %d of the communicator has got an error for its arguments, so it sends nothing to rank %d",
+      return fail(MPI_ERR_OTHER, "rank %d of the communicator sends nothing to rank %d: its arguments are invalid",
                   from, to);
     if (told.bytes <= expected && (told.bytes == expected || !regular)) return success;
     return fail(MPI_ERR_TRUNCATE,

@@ -18,7 +18,7 @@ using rma::Wanted;
 Error combine(const Layout* origin, const Layout* result, const Wanted& wanted, const Op& op, Win& win,
               Request** request) {
   if (!op.predefined)
-    return fail(MPI_ERR_OP, "op is an operation of the program's, but windows know predefined ones only");
+    return fail(MPI_ERR_OP, "op is an operation of the program's, but windows support predefined ones only");
   if (wanted.rank == MPI_PROC_NULL) return success;
   TargetRegion place;
   if (Error e = rma::find_place(win, wanted, place)) return e;
