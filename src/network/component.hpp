@@ -23,7 +23,7 @@ struct Surroundings {
   int vni;        // and the index of the rail, in steps of most_vnis
   // Ends the job with this sentence: messages are lost and cannot be sent again.
   FunctionRef<void(const char* text)> fail;
-  // The same for messages to a peer that cannot be reached any more, or for a message from it (`anybody`: the sender is
+  // The same for messages to a peer that cannot be reached any more, or for a message from it (`any_peer`: the sender is
   // unknown). A job that survives failures goes on if the peer is given up soon.
   FunctionRef<void(int peer, const char* text)> lost;
   // Reports packets that are not of this job. One call is enough.

@@ -85,7 +85,7 @@ class Credits {
   // The credit to return; true if it is worth an empty message; it has been returned.
   std::uint32_t owed() const { return owed_; }
   bool is_due() const { return owed_ >= width_ / 2; }
-  void settle() { owed_ = 0; }
+  void clear_owed() { owed_ = 0; }
   std::uint32_t width() const { return width_; }
   bool can_widen() const { return width_ < widest; }
   bool is_narrow_for(std::size_t bytes) const { return 2 * cost(bytes) > width_; }

@@ -6,7 +6,7 @@
 // process may break, too, and its messages would be waited for without end. So a lost peer that has not failed within a
 // time limit ends the job, as in any other job.
 //
-// A timer wakes blocked threads then: they may have blocked before the peer was lost, so look_again_after() would come
+// A timer wakes blocked threads then: they may have blocked before the peer was lost, so poll_again_after() would come
 // too late.
 #pragma once
 
@@ -59,7 +59,7 @@ class FaultTolerant final : public Network {
   void forget_room() override { network_->forget_room(); }
   bool arm() override { return network_->arm(); }
   int wake_fd() const override { return network_->wake_fd(); }
-  std::int64_t look_again_after() const override { return network_->look_again_after(); }
+  std::int64_t poll_again_after() const override { return network_->poll_again_after(); }
 
  private:
   // A lost peer that is not yet known to have failed.

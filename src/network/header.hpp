@@ -10,7 +10,7 @@ inline constexpr int most_vnis = 64;  // of a rank
 enum class MessageKind : std::uint8_t {
   eager = 1,  // a message with its payload
   eager_ack,  // the same in synchronous mode: the sender waits for a FIN
-  rts,        // RTS of a long message (message/transfer.hpp)
+  rts,        // RTS of a long message (messaging/message/transfer.hpp)
   cts,        // to the sender: the protocol of a long message, chosen by the receiver
   fin,        // to the sender: complete (also the answer to eager_ack)
   data,       // to the receiver: a piece of a long message that the receiver cannot fetch
@@ -22,7 +22,7 @@ enum class MessageKind : std::uint8_t {
   left,       // internal to a network: a long message has left its buffer (network.hpp)
   landed,     // internal to a network: a long message has arrived in its landing
   // internal to a network: the sender finalizes, and reports the packets that have arrived until then (membership.hpp)
-  farewell,
+  disconnect,
 };
 
 // True for eager messages, which need credit to go to another node.

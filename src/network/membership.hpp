@@ -46,8 +46,8 @@ inline PacketHead head_of_long(std::uint64_t token, int sender, std::uint16_t nu
   return head_of({{MessageKind::landed, 0, 0, 0}, 0, 0}, token, sender, number);
 }
 // Its `sequence` is the number of packets that have come from the peer.
-inline PacketHead head_of_farewell(std::uint32_t arrived, std::uint64_t token, int sender, std::uint16_t number) {
-  return head_of({{MessageKind::farewell, 0, 0, 0}, arrived, 0}, token, sender, number);
+inline PacketHead head_of_disconnect(std::uint32_t arrived, std::uint64_t token, int sender, std::uint16_t number) {
+  return head_of({{MessageKind::disconnect, 0, 0, 0}, arrived, 0}, token, sender, number);
 }
 inline Envelope envelope_of(const PacketHead& head) {
   return {{head.kind, head.source, head.tag, head.context}, head.sequence, head.credit};
@@ -93,14 +93,14 @@ class Membership {
   // True if the packet begins with our token. Otherwise it is foreign.
   bool admits(const PacketHead& head) const { return head.token == own_; }
   // True if a rank of another node could have sent this as a message, as part of a long one, or at its finalization.
-  bool makes_sense(const PacketHead& head) const {
+  bool is_well_formed(const PacketHead& head) const {
     return head.kind >= MessageKind::eager && head.kind < MessageKind::left && is_of_other_node(head.sender);
   }
   bool makes_sense_of_long(const PacketHead& head) const {
     return head.kind == MessageKind::landed && is_of_other_node(head.sender);
   }
-  bool makes_sense_as_farewell(const PacketHead& head) const {
-    return head.kind == MessageKind::farewell && is_of_other_node(head.sender);
+  bool is_valid_disconnect(const PacketHead& head) const {
+    return head.kind == MessageKind::disconnect && is_of_other_node(head.sender);
   }
 
  private:

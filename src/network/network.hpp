@@ -32,7 +32,7 @@ inline constexpr int poll_batch = 64;
 inline constexpr int most_rails = 4;
 
 // In place of a peer, where a network does not know which one.
-inline constexpr int anybody = -1;
+inline constexpr int any_peer = -1;
 
 // The abilities of a network.
 struct Traits {
@@ -132,7 +132,7 @@ class Network {
   // An epoll instance, readable as long as a blocked thread should wake, for arrived messages or for requested room.
   virtual int wake_fd() const = 0;
   // Nanoseconds after which a blocked thread should poll in any case; 0: never.
-  virtual std::int64_t look_again_after() const = 0;
+  virtual std::int64_t poll_again_after() const = 0;
 
  protected:
   // The landing that a long message of so many bytes names. Null: this sender has not been told that name.

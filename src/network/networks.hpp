@@ -32,9 +32,9 @@ class Networks {
     // On real nodes: the word that all ranks agree on, the first one that a rank has proposed.
     std::function<std::uint64_t(std::uint64_t)> agree;
     std::uint64_t seed;    // for networks that simulate faults
-    bool is_narrow;        // the test network (lln/loopback) is narrow
+    bool is_narrow;        // the test network (network/loopback) is narrow
     threads::Opener open;  // of components
-    // In a job that survives failures: true if this rank has failed, or any rank for `anybody`. Empty: a failed rank
+    // In a job that survives failures: true if this rank has failed, or any rank for `any_peer`. Empty: a failed rank
     // ends the job.
     std::function<bool(int)> is_gone;
     // Ends the job, with a sentence that gives the reason.

@@ -36,7 +36,7 @@ class Recall {
   // The checking thread: true if it is to send although the program is in use.
   bool sends_anyway() const { return in_use_ >= most_in_use; }
   // Takes the result of a check; returns the delay before the next one, 0: not before a message is left anew.
-  std::int64_t looked(Left left) {
+  std::int64_t checked(Left left) {
     if (left == Left::in_use) {
       if (in_use_ != 0) later();  // the first time: it may have been the program's last call for a long time
       in_use_ = std::min(in_use_ + 1, most_in_use);

@@ -218,7 +218,7 @@ class Remote {
       if (!there.connected) cell->add(instruments::Count::connections);
     }
     there.connected = true;
-    there.credits.settle();
+    there.credits.clear_owed();
     if (ordered) ++there.posted;
     return posted;
   }

@@ -47,11 +47,11 @@ void Route::arm() {
   Network& network = remote_->network();
   if (network.arm()) {
     unarmed_ = 0;
-    watch_->arm(network.wake_fd(), network.look_again_after());
+    watch_->arm(network.wake_fd(), network.poll_again_after());
   } else if (++unarmed_ > most_unarmed) {
     watch_->arm_timer(unarmed_sleep);
   } else {
-    node_.own_bell().rouse();
+    node_.own_bell().wake_blocked();
   }
 }
 

@@ -33,7 +33,7 @@ class Route {
   static constexpr std::size_t inject_bytes = shm::inline_bytes;  // the longest message that inject() takes
   static constexpr std::size_t flux_bytes = shm::flux_bytes;      // the longest that send_by_flux() takes
   static constexpr std::size_t eager_bytes = shm::eager_bytes;    // the longest that post() takes to a local peer
-  static constexpr std::size_t in_parts_from = shm::foretold_bytes;
+  static constexpr std::size_t in_parts_from = shm::early_notification_bytes;
 
   // `many_threads`: user-level threads, which come by the thousand. `networks` lead to other nodes; null: there are
   // none. `counters` are the VNI's.
@@ -58,7 +58,7 @@ class Route {
     const auto whole = [&](std::byte* to) { fill(to, 0, bytes); };
     if (!shm_.is_open(peer)) [[unlikely]]
       if (const auto posted = open(peer, header, bytes, whole)) return *posted;
-    return shm_.post_foretold(peer, header, bytes, fill);
+    return shm_.post_notified_early(peer, header, bytes, fill);
   }
   // Any thread, lock-free, where claiming is concurrent: the same, once a first message has opened the way to a local
   // peer.
@@ -136,7 +136,7 @@ class Route {
   bool is_busy(int peer) const { return remote_->is_busy(peer); }
   bool more_follow(int peer) const { return remote_->more_follow(peer); }
   // After a message was left to share a packet: the library's thread sends it soon, whatever the calling thread does.
-  void remind() { watch_->remind_to_send(); }
+  void schedule_sending() { watch_->schedule_sending(); }
   // To a peer on another node, at most remote_eager_bytes(): as post(), over one of so many rails.
   int rails() const { return remote_->network().rails(); }
   template <class Fill>
@@ -170,7 +170,7 @@ class Route {
     // any more, and the message may be for a blocked thread.
     if (any) {
       unarmed_ = 0;
-      node_.own_bell().rouse();
+      node_.own_bell().wake_blocked();
     }
     return messages;
   }

@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 
 namespace heddle::lln {
 
@@ -38,16 +38,16 @@ Watch::Watch(node::Doorbell& bell)
       events_(epoll_create1(EPOLL_CLOEXEC)),
       timer_(make_timer()),
       sending_{.timer = make_timer()},
-      looking_{.timer = make_timer()} {
+      polling_{.timer = make_timer()} {
   const auto watch = [&](int timer) {
     epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {.fd = timer}};
     return timer >= 0 && epoll_ctl(events_, EPOLL_CTL_ADD, timer, &wanted) == 0;
   };
-  if (events_ < 0 || !watch(timer_) || !watch(sending_.timer) || !watch(looking_.timer))
+  if (events_ < 0 || !watch(timer_) || !watch(sending_.timer) || !watch(polling_.timer))
     throw std::runtime_error("no descriptor for the thread that wakes blocked threads: " +
                              std::string(std::strerror(errno)));
   try {
-    threads::start_helper([this] { serve(); });
+    threads::start_library_thread([this] { serve(); });
   } catch (const std::system_error& e) {
     throw std::runtime_error("cannot start the thread that wakes blocked threads for a network (" +
                              std::string(e.what()) + ") (a limit, ulimit -u?)");
@@ -56,7 +56,7 @@ Watch::Watch(node::Doorbell& bell)
 
 void Watch::arm(int fd, std::int64_t after) {
   // A thread that cannot be woken does not block: its doorbell has rung.
-  if (!watch_once(events_, fd)) bell_.rouse();
+  if (!watch_once(events_, fd)) bell_.wake_blocked();
   if (after != 0) arm_timer(after);
 }
 
@@ -69,7 +69,7 @@ void Watch::arm_timer(std::int64_t after) {
   due_ = due;
   if (set(timer_, after)) return;
   due_ = 0;
-  bell_.rouse();
+  bell_.wake_blocked();
 }
 
 // The timer has expired, and the bell rings after this.
@@ -79,22 +79,22 @@ void Watch::forget_timer() {
 }
 
 // If the timer cannot be set, the next call of the program takes its place.
-void Watch::remind(Reminding& of, std::int64_t after) {
-  if (of.reminder.ask()) (void)set(of.timer, after);
+void Watch::schedule(DeferredWork& of, std::int64_t after) {
+  if (of.deferred_timer.ask()) (void)set(of.timer, after);
 }
 
 void Watch::send_left() {
-  sending_.reminder.begin();
+  sending_.deferred_timer.begin();
   Attendant* const attendant = attendant_.load(std::memory_order_acquire);
   if (attendant == nullptr) return;
-  const std::int64_t again = recall_.looked(attendant->send_left(recall_.sends_anyway()));
-  if (again != 0) remind(sending_, again);
+  const std::int64_t again = recall_.checked(attendant->send_left(recall_.sends_anyway()));
+  if (again != 0) schedule(sending_, again);
 }
 
-void Watch::look_around() {
-  looking_.reminder.begin();
+void Watch::poll_around() {
+  polling_.deferred_timer.begin();
   Attendant* const attendant = attendant_.load(std::memory_order_acquire);
-  if (attendant != nullptr && attendant->look_around()) remind(looking_, later);
+  if (attendant != nullptr && attendant->poll_around()) schedule(polling_, later);
 }
 
 void Watch::serve() {
@@ -105,14 +105,14 @@ void Watch::serve() {
       const int fd = happened[i - 1].data.fd;
       if (fd == sending_.timer) {
         send_left();
-      } else if (fd == looking_.timer) {
-        look_around();
+      } else if (fd == polling_.timer) {
+        poll_around();
       } else {
         if (fd == timer_) forget_timer();
         rings = true;
       }
     }
-    if (rings) bell_.rouse();
+    if (rings) bell_.wake_blocked();
   }
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/node/node.hpp"
 #include "base/platform/native.hpp"
-#include "base/sync/reminder.hpp"
+#include "base/sync/deferred_timer.hpp"
 #include "base/threads/mutex.hpp"
 #include "network/recall.hpp"
 
@@ -39,29 +39,29 @@ class Watch {
     // last call, unless `anyway` is set.
     virtual Left send_left(bool anyway) = 0;
     // The program's threads have left the library, and no thread polls the network; unless they have come back.
-    virtual bool look_around() = 0;
+    virtual bool poll_around() = 0;
 
    protected:
     ~Attendant() = default;
   };
   void attend(Attendant& attendant) { attendant_.store(&attendant, std::memory_order_release); }
   // Any thread, after it has left messages to be sent: send_left() is called soon.
-  void remind_to_send() { remind(sending_, recall_.after()); }
-  // Any thread, after it has left the library: look_around() is called some time later.
-  void remind_to_look() { remind(looking_, later); }
+  void schedule_sending() { schedule(sending_, recall_.after()); }
+  // Any thread, after it has left the library: poll_around() is called some time later.
+  void schedule_polling() { schedule(polling_, later); }
 
  private:
   // Nanoseconds: longer than between two calls of a communicating program.
   static constexpr std::int64_t later = 1'000'000;
-  struct Reminding {
+  struct DeferredWork {
     int timer;
-    sync::Reminder<platform::Native> reminder{};
+    sync::DeferredTimer<platform::Native> deferred_timer{};
   };
 
-  static void remind(Reminding& of, std::int64_t after);
+  static void schedule(DeferredWork& of, std::int64_t after);
   void forget_timer();
   void send_left();
-  void look_around();
+  void poll_around();
   void serve();
 
   node::Doorbell& bell_;
@@ -69,8 +69,8 @@ class Watch {
   int timer_;
   threads::Mutex mutex_;  // guards the next member, and setting the timer
   std::int64_t due_ = 0;  // the time at which the timer expires; 0: it is not set
-  Reminding sending_;
-  Reminding looking_;
+  DeferredWork sending_;
+  DeferredWork polling_;
   Recall recall_;
   std::atomic<Attendant*> attendant_{nullptr};
 };

@@ -28,7 +28,7 @@ SHOWN = 30  # last lines of what a failed run has said
 SHOWN_AGAIN = 8  # of them, at the end, where whoever sees only the end of the output looks
 
 # What stands for the body where there is little time: a part of each folder, and the thread tests under models that differ most.
-CORE = (r"^(p2p\.(modes|threads|farewell|cancel_remote|credits)|coll\.(movement|reduction|crossings|threads)"
+CORE = (r"^(p2p\.(modes|threads|disconnect|cancel_remote|credits)|coll\.(movement|reduction|crossings|threads)"
         r"|rma\.(active|passive|accumulate)|partitioned\.exchange|object\.(comm|sessions)|topo\.graph|threads\.(ordering|random))$")
 
 

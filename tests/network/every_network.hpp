@@ -140,7 +140,7 @@ class EveryNetwork : public testing::Test {
     return false;
   }
   // The first message from rank 0 to rank 1: a network may be busy until it has come.
-  void meet(Network& sender, Network& receiver) {
+  void connect(Network& sender, Network& receiver) {
     while (post(sender, 0, 1, 0) != Posted::done) {
     }
     while (receiver.poll(poll_batch, any) == 0) (void)sender.poll(poll_batch, none);

@@ -71,11 +71,11 @@ void work(LibraryUse& use) {
   std::exit(0);
 }
 
-TEST(LibraryUse, GivesBackWhatNobodyUsesAnyMore) {
+TEST(LibraryUse, ReleasesUnusedNames) {
   for (int i = 0; i < 20; ++i) EXPECT_EXIT(exit_while_a_thread_works(), testing::ExitedWithCode(well), "");
 }
 
-TEST(LibraryUse, LeavesWhatIsInUseByWhoeverExits) {
+TEST(LibraryUse, LeavesTheExitingThreadsUse) {
   EXPECT_EXIT(exit_inside(), testing::ExitedWithCode(not_given_back), "");
 }
 

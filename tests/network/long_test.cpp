@@ -86,7 +86,7 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsUntilALongMessageHasLeft) {
   Network& receiver = *this->ends_[1];
   const std::size_t least = sender.traits().longs;
   if (least == 0) GTEST_SKIP() << "it has no such way";
-  this->meet(sender, receiver);
+  this->connect(sender, receiver);
   const std::vector<std::byte> from(std::size_t{1} << 20);
   std::vector<std::byte> to(from.size());
   for (const std::size_t bytes : {least, 2 * least, from.size()})

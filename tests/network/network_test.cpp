@@ -168,7 +168,7 @@ class BusyNetwork final : public Network {
   void forget_room() override {}
   bool arm() override { return true; }
   int wake_fd() const override { return -1; }
-  std::int64_t look_again_after() const override { return 0; }
+  std::int64_t poll_again_after() const override { return 0; }
 
  private:
   const bool& busy_;
@@ -191,9 +191,9 @@ TEST(Remote, HasSomethingToDoUntilCreditIsReturned) {
   EXPECT_FALSE(receiver.arrived());
 }
 
-// What is sent unasked and not received stays below the window; announcements, answers and data need no credit; and what has been
+// What is sent eagerly and not received stays below the window; announcements, answers and data need no credit; and what has been
 // received may be sent again, by either side at once. What the sink refuses returns no credit twice.
-TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
+TYPED_TEST(EveryNetwork, BoundEagerMessagesBehindRemote) {
   instruments::Counters counters[2];
   Remote ends[] = {Remote(counters[0], no_bound), Remote(counters[1], no_bound)};
   for (int i : {0, 1}) ends[i].open(std::move(this->ends_[static_cast<std::size_t>(i)]));
@@ -260,7 +260,7 @@ TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
 TYPED_TEST(EveryNetwork, ShowWhatKeepsThemFromBeingArmed) {
   Network& sender = *this->ends_[0];
   Network& receiver = *this->ends_[1];
-  this->meet(sender, receiver);
+  this->connect(sender, receiver);
   for (int round = 0; round < 50; ++round) {
     EXPECT_TRUE(this->sleeps(receiver));
     while (this->post(sender, 0, 1, 5) != Posted::done) (void)sender.poll(poll_batch, this->none);
@@ -295,7 +295,7 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsForRoom) {
   constexpr int most = 1'000'000;
   Network& sender = *this->ends_[0];
   Network& receiver = *this->ends_[1];
-  this->meet(sender, receiver);
+  this->connect(sender, receiver);
   std::uint32_t posted = 0;
   // Full: refused so often in a row is no accident, and nothing moves any more.
   for (int refused = 0; refused < 200 || !this->sleeps(sender);) {
@@ -329,7 +329,7 @@ TYPED_TEST(EveryNetwork, RefuseAPeerThatHasNotComeYet) {
   const auto early = this->open(ours, 0);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(this->post(*early, 0, 1, 0), Posted::busy);
   early->want_room(1);
-  EXPECT_GT(early->look_again_after(), 0) << "nothing would wake who waits for it";
+  EXPECT_GT(early->poll_again_after(), 0) << "nothing would wake who waits for it";
   Table::Of theirs = table.of(1);
   const auto late = this->open(theirs, 1);
   while (this->post(*early, 0, 1, 0) != Posted::done) {
@@ -357,7 +357,7 @@ TYPED_TEST(EveryNetwork, LoseOnlyWhatIsSentToAPeerThatHasGone) {
 
 // ---- who belongs, and what may be said
 
-// What a stranger sees of a directory who knows the addresses, but not the secret: sealed with his own.
+// What a foreign sees of a directory who knows the addresses, but not the secret: sealed with his own.
 class Forged final : public Directory {
  public:
   Forged(const Directory& real, const Secret& known) : real_(real), known_(known) {}
@@ -380,7 +380,7 @@ TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
   Network& receiver = *this->ends_[1];
   constexpr Secret other{1, 3};
   Forged forged(*this->directories_[0], other);
-  const auto stranger = this->open(forged, 0, other);
+  const auto foreign = this->open(forged, 0, other);
   std::vector<std::byte> memory(64 * 1024), taken(64 * 1024);
   Landing landing;
   landing.memory = taken.data();
@@ -395,18 +395,18 @@ TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
     const auto noise = [&](std::byte* to) {
       for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<std::byte>(this->random_());
     };
-    if (stranger->post(1, envelope, bytes, noise) == Posted::done) ++sent;
-    (void)stranger->poll(poll_batch, this->any);  // it hears that what was long has left
+    if (foreign->post(1, envelope, bytes, noise) == Posted::done) ++sent;
+    (void)foreign->poll(poll_batch, this->any);  // it hears that what was long has left
     (void)receiver.poll(poll_batch, this->none);
   }
-  if (stranger->traits().longs != 0)
-    while (stranger->post_long(1, landing.name, memory, 7) != Posted::done) {
-      (void)stranger->poll(poll_batch, this->any);
+  if (foreign->traits().longs != 0)
+    while (foreign->post_long(1, landing.name, memory, 7) != Posted::done) {
+      (void)foreign->poll(poll_batch, this->any);
       (void)receiver.poll(poll_batch, this->none);
     }
   // What is long may never leave: nobody asks for it.
-  for (int i = 0; i < 1000 && stranger->any_under_way(); ++i) {
-    (void)stranger->poll(poll_batch, this->any);
+  for (int i = 0; i < 1000 && foreign->any_under_way(); ++i) {
+    (void)foreign->poll(poll_batch, this->any);
     (void)receiver.poll(poll_batch, this->none);
   }
   EXPECT_GT(this->notes_, 0);
@@ -414,7 +414,7 @@ TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
   EXPECT_EQ(taken, std::vector<std::byte>(taken.size()));
   receiver.landings().withdraw(landing);
   // Those who belong go on.
-  this->meet(*this->ends_[0], receiver);
+  this->connect(*this->ends_[0], receiver);
 }
 
 TYPED_TEST(EveryNetwork, TakeNothingForAPeerWhoseCardIsForged) {
@@ -434,7 +434,7 @@ TYPED_TEST(EveryNetwork, SayThatAMessageIsMissing) {
   if (!receiver.traits().ordered) GTEST_SKIP() << "it keeps no order";
   Forged same(*this->directories_[0], secret);
   const auto other = this->open(same, 0);
-  for (int i = 0; i < 3; ++i) this->meet(*this->ends_[0], receiver);
+  for (int i = 0; i < 3; ++i) this->connect(*this->ends_[0], receiver);
   EXPECT_EQ(this->failures_, 0);
   while (this->post(*other, 0, 1, 1) != Posted::done) {
   }
@@ -517,7 +517,7 @@ void finish(Network& end, const Any& any) {
 // Who has got what a peer waits for may end, and the peer, whom nobody answers any more, then need not wait either.
 TYPED_TEST(EveryNetwork, FlushToAPeerThatHasFinished) {
   Network& late = *this->ends_[0];
-  this->meet(late, *this->ends_[1]);
+  this->connect(late, *this->ends_[1]);
   finish(*this->ends_[1], this->any);
   this->ends_[1].reset();
   for (int i = 0; i < 10'000; ++i) (void)late.poll(poll_batch, this->none);  // the connection has gone
@@ -528,7 +528,7 @@ TYPED_TEST(EveryNetwork, FlushToAPeerThatHasFinished) {
 // And who has heard all that a peer has to say may end without a word to it, which the peer may not wait for when it flushes again.
 TYPED_TEST(EveryNetwork, FlushAgainWhenThePeerHasFinished) {
   Network& late = *this->ends_[0];
-  this->meet(late, *this->ends_[1]);
+  this->connect(late, *this->ends_[1]);
   finish(late, this->any);
   for (int i = 0; i < 10'000; ++i) (void)this->ends_[1]->poll(poll_batch, this->none);
   finish(*this->ends_[1], this->any);

@@ -51,7 +51,7 @@ class Nonsense final : public Network {
   void forget_room() override { below_.forget_room(); }
   bool arm() override { return below_.arm(); }
   int wake_fd() const override { return below_.wake_fd(); }
-  std::int64_t look_again_after() const override { return below_.look_again_after(); }
+  std::int64_t poll_again_after() const override { return below_.poll_again_after(); }
 
  private:
   struct Message {

@@ -7,7 +7,7 @@
 #include "mpi/check.hpp"
 
 int main() {
-  constexpr int bytes = 8000, messages = 7;  // unasked, as many as there is credit for
+  constexpr int bytes = 8000, messages = 7;  // eagerly, as many as there is credit for
   MPI_Session session;
   MPI_Group group;
   MPI_Comm comm;

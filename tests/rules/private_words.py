@@ -90,7 +90,7 @@ def openings(text: str) -> list[str]:
 
 @functools.cache
 def in_identifier(name: str) -> list[str]:
-    parts = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name).lower().split("_")
+    parts = re.sub(r"([a-z0-9])(?=[A-Z])|([A-Z])(?=[A-Z][a-z])", r"\1\2_", name).lower().split("_")
     found = [f"{name!r}: name it {instead}" for pattern, instead in PARTS.items()
              if any(re.fullmatch(pattern, part) for part in parts)]
     return found + ([f"{name!r}: name it {IDENTIFIERS[name]}"] if name in IDENTIFIERS else [])

@@ -41,7 +41,7 @@ class BadInput(Case):
         self.refused("bench", "run", "latency", "--frobnicate", words=("--frobnicate",))
         self.refused("bench", words=("PART",))
 
-    def test_contestants(self):
+    def test_candidates(self):
         self.refused("bench", "run", "latency", "--no-heddle", words=("nobody",))
         self.refused("bench", "run", "latency", "--no-heddle", "--against", "lam", words=("lam", "mpich"))
         self.refused("bench", "run", "latency", "--no-heddle", "--mpi", "nameless", words=("NAME=PREFIX",))

@@ -1,4 +1,4 @@
-"""What the manual is made of: the options of mpiexec, the variables, the options of the compiler wrappers and of `heddle`."""
+"""The sources of the manual: the options of mpiexec, the variables, the options of the compiler wrappers and of `heddle`."""
 
 from __future__ import annotations
 

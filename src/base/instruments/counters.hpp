@@ -30,7 +30,7 @@ enum class Count : std::uint8_t {
   waited,            // messages and answers to other nodes that waited in the outbox
   waited_ticks,      // their waiting time, added up
   bytes_away,        // that went to other nodes, pieces and answers included, headers not
-  bytes_first_rail,  // of these, by the rail that they went over (lln/rails/)
+  bytes_first_rail,  // of these, by the rail that they went over (network/rails/)
   bytes_second_rail,
   bytes_third_rail,
   bytes_fourth_rail,
@@ -65,9 +65,9 @@ enum class Time : std::uint8_t {
   lock,      // waits for the lock (this and the rest: SYNC)
   combiner,  // waits until another thread has executed its operation
   wait,      // spins for a request, between polls
-  asleep,
+  blocked,
 };
-inline constexpr std::size_t time_kinds = static_cast<std::size_t>(Time::asleep) + 1;
+inline constexpr std::size_t time_kinds = static_cast<std::size_t>(Time::blocked) + 1;
 
 namespace detail {
 inline constinit std::atomic<bool> counting{false};

@@ -17,7 +17,7 @@
 
 namespace heddle::node {
 
-// The rank that takes a lock in the node's memory, and the test for dead ranks (sync/robust_lock.hpp).
+// The rank that takes a lock in the node's memory, and the test for dead ranks (base/sync/robust_lock.hpp).
 struct Survivor {
   std::uint32_t rank = 0;
   bool (*gone)(const void* what, std::uint32_t rank) = nullptr;  // null: the job ends with any rank that fails

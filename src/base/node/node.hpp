@@ -66,7 +66,7 @@ class Node {
 
   Bell* bells() const { return bells_; }
   Doorbell& own_bell() { return bells_[place_.rank].doorbell; }
-  // Spinning threads of the node's ranks (safety/patience.hpp).
+  // Spinning threads of the node's ranks (base/safety/patience.hpp).
   platform::Native::atomic<std::uint32_t>& waiting() { return census().waiting; }
 
   // Light fences are full ones until all ranks that the job has begun with have come and every one has heavy fences

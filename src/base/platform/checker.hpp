@@ -100,10 +100,10 @@ class Mutation {
     return path.substr(path.rfind('/') + 1);
   }
 
-  void note(const Seen& met) {
-    const auto known = [&](const Seen& other) { return other.site == met.site; };
+  void note(const Seen& visit) {
+    const auto known = [&](const Seen& other) { return other.site == visit.site; };
     if (count_ == seen_.size() || std::ranges::any_of(seen(), known)) return;
-    seen_[count_++] = met;
+    seen_[count_++] = visit;
   }
 
   bool recording_ = false;
@@ -198,7 +198,7 @@ class LastStore {
   }
   // A read-modify-write comes right after what it has read, so nothing can be put before it any more.
   void note_exchange() { unseen_ = false; }
-  void note_look() {
+  void note_load() {
     if (rl::ctx().threadx_->index_ != writer_) unseen_ = false;
   }
 
@@ -217,7 +217,7 @@ class CheckedAtomic {
   explicit CheckedAtomic(T value) { cell_.store(value, rl::mo_relaxed, detail::info(Place::current())); }
 
   T load(order o, Place place = Place::current()) const {
-    last_.note_look();
+    last_.note_load();
     return cell_.load(detail::look_up(o, place), detail::info(place));
   }
   void store(T value, order o, Place place = Place::current()) {

@@ -48,7 +48,7 @@ namespace detail {
 // runs this code. Where the kernel or a container refuses it, the light side fences too. Tested once, when the program
 // is loaded: with one thread that is cheap. Until then the fences are symmetric. Processes that share memory may get
 // different results (one of them may have a filter on system calls): then the light side of each of them fences, and
-// they agree on that themselves (node/node.hpp).
+// they agree on that themselves (base/node/node.hpp).
 inline long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
 inline constinit std::atomic<bool> symmetric_fences{true};
 inline const bool knows_membarrier = [] {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 
 namespace heddle::progress {
 
@@ -35,8 +35,8 @@ IdleCores::IdleCores(Attended& work, sync::Doorbell<platform::Native>& bell, con
       direct_(deferral == Deferral::direct),
       used_gap_(deferral == Deferral::none ? used_gap : 0) {  // deferred sends do not wait
   try {
-    worker_ = threads::make_helper([this] { work_for_detector(); });
-    detector_ = threads::make_helper([this] { detect(); });
+    worker_ = threads::make_library_thread([this] { work_for_detector(); });
+    detector_ = threads::make_library_thread([this] { detect(); });
     const sched_param none{};
     const int refused = pthread_setschedparam(detector_.native_handle(), SCHED_IDLE, &none);
     if (refused != 0) throw std::system_error(refused, std::generic_category(), "SCHED_IDLE");
@@ -69,7 +69,7 @@ void IdleCores::detect() {
   pthread_setaffinity_np(pthread_self(), sizeof cores_, &cores_);
   while (!ending_.load(std::memory_order_acquire)) {
     const std::uint32_t calls = bell_.calls.load(std::memory_order_acquire);
-    seen_.store(nobody_looks, std::memory_order_relaxed);
+    seen_.store(not_polling, std::memory_order_relaxed);
     bell_.listen();
     Native::heavy_fence();
     const bool moved = (work_.ready() || work_.must_ask()) && send(help_fully);

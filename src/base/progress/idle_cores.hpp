@@ -84,12 +84,12 @@ class IdleCores {
   void fetch_for_question() const { Native::prefetch(&seen_); }
   // No thread will poll before the next call. A thread that has deferred work and then, behind a fence, sees this must
   // ring.
-  bool asleep() const { return seen_.load(std::memory_order_relaxed) == nobody_looks; }
+  bool blocked() const { return seen_.load(std::memory_order_relaxed) == not_polling; }
 
  private:
   enum Order : std::uint32_t { help = 1, help_fully, end };
 
-  static constexpr std::int64_t nobody_looks = 0;
+  static constexpr std::int64_t not_polling = 0;
   static constexpr std::int64_t long_ago = 1;
 
   void finish();
@@ -111,7 +111,7 @@ class IdleCores {
   std::atomic<std::int64_t> used_{0};   // when the program was last seen to take messages itself
   std::atomic<std::int64_t> asked_{0};  // when it was last about to send
   // When a core was last seen to idle, give or take `saying_gap`.
-  alignas(platform::cache_line) std::atomic<std::int64_t> seen_{nobody_looks};
+  alignas(platform::cache_line) std::atomic<std::int64_t> seen_{not_polling};
   alignas(platform::cache_line) sync::Errand<Native> errand_;  // of the worker; its result: true if it moved anything
   std::thread worker_;
   std::thread detector_;

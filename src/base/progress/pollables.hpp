@@ -21,7 +21,7 @@ struct Pollable {
   virtual bool poll_before_sleep() { return poll(); }
   Pollable* next = nullptr;
   std::uint64_t turn = 0;   // its place in the order of the list
-  bool look_again = false;  // set by a poll that has left something out: no thread may block on it
+  bool poll_again = false;  // set by a poll that has left something out: no thread may block on it
   bool calls_user = false;  // functions of the program: only its own threads may poll then
 
  protected:
@@ -48,7 +48,7 @@ class Pollables {
   // True if there are some that only threads of the program may poll.
   bool any_of_program() const { return of_program_.load(std::memory_order_relaxed) != 0; }
   void add(Pollable& work);
-  // Polls each once, except those that another thread is polling (sync/work_list.hpp), and those that are only for
+  // Polls each once, except those that another thread is polling (base/sync/work_list.hpp), and those that are only for
   // threads of the program if the caller is none.
   PollResult poll(bool of_program, Missed missed);
 

@@ -11,7 +11,7 @@ namespace heddle::progress {
 
 enum class Help : std::uint8_t { by_default, off, idle };
 
-// The path of a deferred nonblocking send to an idle core (progress/idle_cores.hpp).
+// The path of a deferred nonblocking send to an idle core (base/progress/idle_cores.hpp).
 enum class Deferral : std::uint8_t { none, tasklet, direct };
 
 // The default of `from`. The best value depends on the machine: `heddle bench run deferred-call` shows it.

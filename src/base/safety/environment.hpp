@@ -1,7 +1,7 @@
 // The environment of a kind of access beside its lock, as a concept: so the same source runs in the library and under
 // the checker.
 //
-//     Platform              the machine (platform/platform.hpp)
+//     Platform              the machine (base/platform/platform.hpp)
 //     Wakeups               collects the threads to wake; wakes them when it ends
 //     NodeFor<Node>         *node is a node for one acquisition; made of the lock's address
 //     KeptNode<Node>        the same for a node that should outlive it

@@ -3,7 +3,7 @@
 //
 // Source: Díaz-Martín 2014, section IV. There each thread has queues of posted receives and of unexpected messages of
 // its own; here the receives that it announces are in bins by source and tag, which threads share only if they receive
-// the same message (message/matching.hpp).
+// the same message (messaging/message/matching.hpp).
 #pragma once
 
 #include "base/safety/inject_access.hpp"

@@ -8,7 +8,7 @@
 //   submits      submit(work) exists: work that may be executed later, by another thread
 //   injects      inject(f) exists: executes f, which sends a short message, concurrently with everything else
 //   by_flux      the same for threads that share no way to a peer
-//   announces    receives are posted concurrently with everything else (message/matching.hpp)
+//   announces    receives are posted concurrently with everything else (messaging/message/matching.hpp)
 #pragma once
 
 #include "base/safety/environment.hpp"

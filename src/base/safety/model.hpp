@@ -1,5 +1,5 @@
 // A safety model: the means that keep a rank's VNIs correct when many threads enter them, as four choices (see docs/adr
-// and the table of presets in engine/presets.cpp).
+// and the table of presets in messaging/engine/presets.cpp).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Model {
   Lock lock = Lock::futex;
   Submission submission = Submission::wait;
   Waiting waiting = Waiting::adaptive;
-  std::string strategy{};  // of the outbox; message/outbox/ knows the valid names; empty: none is named
+  std::string strategy{};  // of the outbox; messaging/message/outbox/ knows the valid names; empty: none is named
 
   bool same_parts(const Model& other) const {
     return lock == other.lock && submission == other.submission && waiting == other.waiting;

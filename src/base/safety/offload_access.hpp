@@ -5,7 +5,7 @@
 // its own. So work that a thread of the program has enqueued precedes the communication thread's reaction to it: for
 // example, the two progress the same nonblocking collective one after the other, and its messages keep their order. In
 // the paper it polls without end on a core of its own. Here it sleeps when neither the queue nor the network has
-// anything for it, and submitting wakes it (State::rouse), so that an idle rank costs nothing.
+// anything for it, and submitting wakes it (State::wake_blocked), so that an idle rank costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class OffloadAccess {
     if (try_run([&](Wakeups& wakeups) { work.run(work.what, wakeups); })) return;
     while (!queue_.enqueue(work)) P::yield();  // the bound is the backpressure
     queued_.fetch_add(1, order::relaxed);
-    state_.rouse();
+    state_.wake_blocked();
   }
 
   template <class F>

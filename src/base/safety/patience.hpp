@@ -4,7 +4,7 @@
 // core: after its first polls a thread polls with pauses only while every waiting thread of the job can have a core of
 // its own, and every waiting thread of its rank one of the cores that the rank is bound to. With more waiting threads
 // it yields between polls, since the thread that it waits for may need that very core; and so with one core for all.
-// Computing threads are not counted, since they are not known here: they get the core after `looks_per_yield` polls.
+// Computing threads are not counted, since they are not known here: they get the core after `polls_per_yield` polls.
 //
 // Only the passive policy skips the first polls, also when oversubscribed. Answers come within them whenever both
 // partners happen to run: then the two keep their cores until the scheduler ends their slice, and exchange thousands of
@@ -37,15 +37,15 @@ struct Machine {
   atomic<std::uint32_t>* waiting = nullptr;  // spinning threads of all ranks; in shared memory
   std::uint32_t cores = 1;                   // for all ranks together
   std::uint32_t own_cores = 1;               // for this rank: those it is bound to, or all
-  bool crowded = false;                      // more ranks than cores
+  bool oversubscribed = false;               // more ranks than cores
   WaitPolicy policy;
-  std::int64_t wake_up = 0;  // nanoseconds: the cost of waking a sleeper
-  std::int64_t awake = 0;    // nanoseconds since the last progress; 0: passive
+  std::int64_t wake_up = 0;   // nanoseconds: the cost of waking a sleeper
+  std::int64_t spinning = 0;  // nanoseconds since the last progress; 0: passive
   // No thread sleeps. Not used by a rank that has shut down: an event for its own library threads may never come.
   atomic<bool> busy{false};
-  // This rank has called another one's progress thread (sync/doorbell.hpp), which may get no core except that of a
+  // This rank has called another one's progress thread (base/sync/doorbell.hpp), which may get no core except that of a
   // thread that sleeps. Null: there are idle cores.
-  atomic<std::uint32_t>* called_helper = nullptr;
+  atomic<std::uint32_t>* called_progress_thread = nullptr;
   // Moves the calling thread into this rank's share of the cores, from where it is free to move. Null: it is bound.
   void (*spread)(int part, int parts) = nullptr;
   int part = 0;
@@ -82,19 +82,19 @@ class Patience {
 
  public:
   explicit Patience(const Machine<P>& machine)
-      : machine_(machine), first_looks_(machine.awake == 0 ? 0 : trust().looks) {}
+      : machine_(machine), first_polls_(machine.spinning == 0 ? 0 : trust().looks) {}
   ~Patience() {
     if (counted_)
       machine_.end_waiting();
     else if (looks_ != 0)
-      trust().looks = std::min(first_looks, 2 * trust().looks);
+      trust().looks = std::min(first_polls, 2 * trust().looks);
   }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;
 
   // Something moved: the awaited event may be near. Or another thread's event moved, which needs a core to go on.
   void reset() {
-    looks_ = first_looks_ - std::min(first_looks_, trust().looks < first_looks ? more_looks_out_of_step : more_looks);
+    looks_ = first_polls_ - std::min(first_polls_, trust().looks < first_polls ? more_polls_out_of_step : more_polls);
     if (counted_) {
       since_ = P::now();
       long_yields_ = 0;
@@ -102,11 +102,11 @@ class Patience {
   }
 
   // Another thread polls, and may need this core for it.
-  void give_way() { looks_ = std::max(looks_, first_looks_); }
+  void give_way() { looks_ = std::max(looks_, first_polls_); }
 
   // Spends a moment between two polls; false when the time is over.
   bool spend() {
-    if (looks_ < first_looks_) [[likely]] {
+    if (looks_ < first_polls_) [[likely]] {
       ++looks_;
       P::await_loads();  // and no pause: an answer that comes meanwhile would wait for its end
       return true;
@@ -117,31 +117,32 @@ class Patience {
  private:
   // Out of line: by then the wait is a long one, and may touch the line that all waiting threads of the job share.
   [[gnu::noinline]] bool spend_more() {
-    if (machine_.awake == 0) return false;
+    if (machine_.spinning == 0) return false;
     if (!counted_) {
       counted_ = true;
       machine_.begin_waiting();
       since_ = P::now();
     }
-    if (machine_.called_helper != nullptr && machine_.called_helper->load(order::relaxed) != 0) [[unlikely]] {
-      machine_.called_helper->store(0, order::relaxed);
+    if (machine_.called_progress_thread != nullptr && machine_.called_progress_thread->load(order::relaxed) != 0)
+        [[unlikely]] {
+      machine_.called_progress_thread->store(0, order::relaxed);
       return false;
     }
-    const bool crowded = machine_.short_of_cores();
-    if (!crowded && ++looks_ % looks_per_yield != 0) {
+    const bool oversubscribed = machine_.short_of_cores();
+    if (!oversubscribed && ++looks_ % polls_per_yield != 0) {
       P::pause(1);
       return true;
     }
-    if (crowded) trust().looks = looks_out_of_step;
+    if (oversubscribed) trust().looks = polls_out_of_step;
     const std::int64_t before = P::now();
     P::yield_core();
     const std::int64_t after = P::now();
     if (after - before > yield_alone) {
-      if (!crowded) share_noticed(after);
+      if (!oversubscribed) share_noticed(after);
       if (++long_yields_ <= few_long_yields) since_ += after - before;
     }
-    if (crowded && machine_.waiting->load(order::relaxed) > 2 * machine_.cores) gather(after);
-    return after - since_ < machine_.awake;
+    if (oversubscribed && machine_.waiting->load(order::relaxed) > 2 * machine_.cores) migrate(after);
+    return after - since_ < machine_.spinning;
   }
 
   // There is a core for each waiting thread, and yet another thread ran in our yield. Two ranks that yield to each
@@ -157,32 +158,32 @@ class Patience {
   // Many wait. Those of one rank use the same lock, rings and queues, and are faster one after the other on a core than
   // on all at once; and their partners have the other cores then (docs/adr/0027). A thread is moved and not bound: the
   // kernel moves it elsewhere when a core idles.
-  void gather(std::int64_t now) const {
-    std::int64_t& last = P::template local<std::int64_t, struct LastGathered>();
-    if (machine_.spread == nullptr || now - last < gather_period) return;
+  void migrate(std::int64_t now) const {
+    std::int64_t& last = P::template local<std::int64_t, struct LastMigration>();
+    if (machine_.spread == nullptr || now - last < migration_period) return;
     last = now;
     machine_.spread(machine_.part, machine_.parts);
   }
 
-  static constexpr std::uint32_t first_looks = 240;  // without a yield
-  static constexpr std::uint32_t looks_out_of_step = 30;
-  static constexpr std::uint32_t more_looks = 20;  // after something moved
-  static constexpr std::uint32_t more_looks_out_of_step = 5;
-  static constexpr std::uint32_t looks_per_yield = 64;  // the core may be wanted by a thread that computes
+  static constexpr std::uint32_t first_polls = 240;  // without a yield
+  static constexpr std::uint32_t polls_out_of_step = 30;
+  static constexpr std::uint32_t more_polls = 20;  // after something moved
+  static constexpr std::uint32_t more_polls_out_of_step = 5;
+  static constexpr std::uint32_t polls_per_yield = 64;  // the core may be wanted by a thread that computes
   static constexpr std::int64_t yield_alone = 1'500;    // nanoseconds; another thread has run in a longer yield
   static constexpr std::uint32_t few_long_yields = 4;
   static constexpr std::uint32_t few_yields = 16;
   static constexpr std::int64_t spread_period = 10'000'000;
-  static constexpr std::int64_t gather_period = 1'000'000;  // of a thread; a move costs some microseconds
+  static constexpr std::int64_t migration_period = 1'000'000;  // of a thread; a move costs some microseconds
 
   // The number of first polls of the calling thread: its estimate that its partner runs.
   struct Trust {
-    std::uint32_t looks = first_looks;
+    std::uint32_t looks = first_polls;
   };
   static Trust& trust() { return P::template local<Trust, Patience>(); }
 
   const Machine<P>& machine_;
-  const std::uint32_t first_looks_;
+  const std::uint32_t first_polls_;
   std::uint32_t looks_ = 0;
   std::uint32_t long_yields_ = 0;  // since something moved
   bool counted_ = false;
@@ -207,8 +208,8 @@ class FruitlessTests {
   static constexpr std::uint32_t tests_per_yield = 16;
 
   [[gnu::noinline]] void rest(const Machine<P>& machine) {
-    const bool crowded = machine.waiting->load(platform::order::relaxed) >= machine.cores;  // and this one
-    if (crowded || n_ % tests_per_yield == 0) P::yield();  // or other user-level threads run
+    const bool oversubscribed = machine.waiting->load(platform::order::relaxed) >= machine.cores;  // and this one
+    if (oversubscribed || n_ % tests_per_yield == 0) P::yield();  // or other user-level threads run
   }
 
   std::uint32_t n_ = 0;

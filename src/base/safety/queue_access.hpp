@@ -64,7 +64,7 @@ class QueueAccess {
   [[gnu::always_inline]] void run(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
-    const LastLook last(*this, *node, wakeups);
+    const LastCheck last(*this, *node, wakeups);
     Env::acquire(counters_, lock_, *node);
     run_held(f, *node, wakeups);
   }
@@ -73,7 +73,7 @@ class QueueAccess {
   [[gnu::always_inline]] void run_low(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
-    const LastLook last(*this, *node, wakeups);
+    const LastCheck last(*this, *node, wakeups);
     Env::acquire_low(counters_, lock_, *node);
     run_held(f, *node, wakeups);
   }
@@ -84,7 +84,7 @@ class QueueAccess {
     Wakeups wakeups;
     Node node(&lock_);
     if (!Env::try_acquire(counters_, lock_, *node)) return false;
-    const LastLook last(*this, *node, wakeups);
+    const LastCheck last(*this, *node, wakeups);
     const Held<Lock> held(lock_, *node);
     if (combine(wakeups) == MaxCombine) return false;
     f(wakeups);
@@ -97,11 +97,11 @@ class QueueAccess {
   using Node = typename Env::template NodeFor<typename Lock::node>;
 
   // After the release of the lock, also if f has thrown.
-  struct LastLook {
-    LastLook(QueueAccess& of, typename Lock::node& mine, Wakeups& whom) : access(of), node(mine), wakeups(whom) {}
-    [[gnu::always_inline]] ~LastLook() { access.look_again(node, wakeups); }
-    LastLook(const LastLook&) = delete;
-    LastLook& operator=(const LastLook&) = delete;
+  struct LastCheck {
+    LastCheck(QueueAccess& of, typename Lock::node& mine, Wakeups& whom) : access(of), node(mine), wakeups(whom) {}
+    [[gnu::always_inline]] ~LastCheck() { access.poll_again(node, wakeups); }
+    LastCheck(const LastCheck&) = delete;
+    LastCheck& operator=(const LastCheck&) = delete;
 
     QueueAccess& access;
     typename Lock::node& node;
@@ -134,11 +134,11 @@ class QueueAccess {
     Node node(&lock_);  // first, since there may be no memory for it
     if (!queue_.enqueue(work)) return run([&](Wakeups& whom) { work.run(work.what, whom); });
     queued_.fetch_add(1, order::release);
-    look_again(*node, wakeups);
+    poll_again(*node, wakeups);
   }
 
   // After a release, or an enqueue.
-  [[gnu::always_inline]] void look_again(typename Lock::node& node, Wakeups& wakeups) {
+  [[gnu::always_inline]] void poll_again(typename Lock::node& node, Wakeups& wakeups) {
     P::full_fence();
     if (pending()) [[unlikely]]
       execute_left(node, wakeups);

@@ -56,14 +56,14 @@ enum class Reach : bool { one_node, several_nodes };
 // Between nodes it is a multiple of that: a blocked thread is woken by a thread that blocks on the network's
 // descriptor, so by two wake-ups, and an answer takes the time of two networks' stacks beside those of the threads that
 // wait for these cores.
-std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up, Reach reach);
+std::int64_t spin_time(const WaitPolicy& policy, std::int64_t wake_up, Reach reach);
 
-inline constexpr std::int64_t wake_ups_awake = 4;
-inline constexpr std::int64_t shortest_awake = 80'000;  // nanoseconds
-inline constexpr std::int64_t longest_awake = 200'000;
+inline constexpr std::int64_t wake_ups_per_spin = 4;
+inline constexpr std::int64_t shortest_spin_budget = 80'000;  // nanoseconds
+inline constexpr std::int64_t longest_spin_budget = 200'000;
 inline constexpr std::int64_t between_nodes = 5;  // times as long
 
-// For a person: "auto (awake for 160 us; a wake-up costs 40 us here)".
-std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t awake, std::int64_t wake_up);
+// For a person: "auto (spinning for 160 us; a wake-up costs 40 us here)".
+std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t spinning, std::int64_t wake_up);
 
 }  // namespace heddle::safety

@@ -1,4 +1,4 @@
-// A thread that waits for requests, and the wake-ups after a VNI is released (sync/waiter.hpp), on the real machine.
+// A thread that waits for requests, and the wake-ups after a VNI is released (base/sync/waiter.hpp), on the real machine.
 #pragma once
 
 #include "base/platform/native.hpp"

@@ -1,7 +1,7 @@
 // Announcements: many threads leave nodes for an owner, in order, and never wait; the owner can close the gate, and a
 // thread that announces from then on is told to become the owner.
 //
-// Source: ours, for receives that are posted beside the thread that matches messages (message/matching.hpp): the owner
+// Source: ours, for receives that are posted beside the thread that matches messages (messaging/message/matching.hpp): the owner
 // takes the announced receives when a message matches no accepted one, and as long as a message waits unmatched the
 // gate is closed. The list is Treiber's stack (Systems programming: coping with parallelism, 1986), of which the owner
 // takes all and turns it round; so there is no ABA, and no node is read that its thread may have back.

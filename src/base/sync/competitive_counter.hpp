@@ -3,7 +3,7 @@
 // Source: competitive spinning (Karlin, Li, Manasse and Owicki, SOSP 1991; Trahay 2009, section 3.3): spinning for as
 // long as a sleep would cost never costs more than twice the better choice. The rest: see sync_counter.hpp. Safety,
 // progress, memory orders: as KernelCounter. When: waits that are mostly short, on cores that are mostly free. In the
-// library: not used; waiting threads poll before they sleep (safety/patience.hpp). It is measured beside the other two.
+// library: not used; waiting threads poll before they sleep (base/safety/patience.hpp). It is measured beside the other two.
 #pragma once
 
 #include "base/sync/kernel_counter.hpp"

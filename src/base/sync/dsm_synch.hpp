@@ -74,8 +74,8 @@ class DsmSynch {
     if (!guard_.try_lock(mine.guard)) return false;
     Entry& entry = mine.turn();
     prepare(entry, nullptr);
-    Entry* nobody = nullptr;
-    if (!tail_.compare_exchange(nobody, &entry, order::acq_rel, order::relaxed)) {
+    Entry* none = nullptr;
+    if (!tail_.compare_exchange(none, &entry, order::acq_rel, order::relaxed)) {
       guard_.unlock(mine.guard);
       return false;
     }

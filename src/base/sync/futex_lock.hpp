@@ -60,7 +60,7 @@ class FutexLock {
   [[gnu::noinline]] void lock_slowly() {
     std::uint32_t woken = 0;  // `waking` once this thread has been woken, and has to clear it
     for (;;) {
-      if (looks_free() && locked_.exchange(1, order::acquire) == 0) {
+      if (seems_free() && locked_.exchange(1, order::acquire) == 0) {
         if (woken != 0) sleepers_.fetch_sub(woken, order::relaxed);
         return;
       }
@@ -73,7 +73,7 @@ class FutexLock {
   }
 
   // A few reads, at growing intervals: each takes the line from the owner.
-  bool looks_free() const {
+  bool seems_free() const {
     std::uint32_t seen = locked_.load(order::relaxed);
     for (std::uint32_t pauses = 2; seen != 0 && pauses <= longest_pause; pauses *= 2) {
       P::pause(pauses);

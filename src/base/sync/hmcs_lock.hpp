@@ -103,8 +103,8 @@ class HmcsLock {
   bool try_acquire(Domain& domain, Entry& mine) {
     mine.next.store(nullptr, order::relaxed);
     mine.status.store(cohort_start, order::relaxed);
-    Entry* nobody = nullptr;
-    if (!domain.tail.compare_exchange(nobody, &mine, order::acq_rel, order::relaxed)) return false;
+    Entry* none = nullptr;
+    if (!domain.tail.compare_exchange(none, &mine, order::acq_rel, order::relaxed)) return false;
     if constexpr (Level > 1) {
       if (!try_acquire<Level - 1>(*domain.parent, domain.entry)) {
         leave(domain, mine, acquire_parent);

@@ -12,7 +12,7 @@
 
 namespace heddle::sync {
 
-enum class Arrival : std::uint8_t { more_to_come, last_awake, last_asleep };
+enum class Arrival : std::uint8_t { more_to_come, last_spinning, last_blocked };
 
 template <platform::Platform P, platform::Scope Where = platform::Scope::process>
 class KernelCounter : public CounterWord<P> {
@@ -21,7 +21,7 @@ class KernelCounter : public CounterWord<P> {
 
  public:
   void signal() {
-    if (arrive() == Arrival::last_asleep) wake();
+    if (arrive() == Arrival::last_blocked) wake();
   }
 
   // signal() without its system call, for threads that signal under a lock and wake after they have released it. A
@@ -30,7 +30,7 @@ class KernelCounter : public CounterWord<P> {
   Arrival arrive() {
     const std::uint32_t left = this->word_.fetch_sub(1, order::release) - 1;
     if ((left & Base::most_events) != 0) return Arrival::more_to_come;
-    return left == Base::asleep ? Arrival::last_asleep : Arrival::last_awake;  // a forced waiter has been woken
+    return left == Base::blocked ? Arrival::last_blocked : Arrival::last_spinning;  // a forced waiter has been woken
   }
   void wake() { P::unpark(this->word_, 1, Where); }
 
@@ -41,7 +41,7 @@ class KernelCounter : public CounterWord<P> {
   // the last signaller.) So exactly one of the threads that signal and force a sleeper wakes it.
   bool mark_forced() {
     const std::uint32_t before = this->word_.fetch_or(Base::forced, order::release);
-    return (before & Base::asleep) != 0 && (before & Base::most_events) != 0;
+    return (before & Base::blocked) != 0 && (before & Base::most_events) != 0;
   }
 
   Wake wait() {
@@ -54,9 +54,9 @@ class KernelCounter : public CounterWord<P> {
     for (;;) {
       std::uint32_t word = this->word_.load(order::acquire);
       if (Base::over(word)) return this->report(word);
-      if ((word & Base::asleep) == 0) {
-        if (!this->word_.compare_exchange(word, word | Base::asleep, order::relaxed, order::relaxed)) continue;
-        word |= Base::asleep;
+      if ((word & Base::blocked) == 0) {
+        if (!this->word_.compare_exchange(word, word | Base::blocked, order::relaxed, order::relaxed)) continue;
+        word |= Base::blocked;
       }
       sleep(word);
     }

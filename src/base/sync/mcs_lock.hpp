@@ -46,8 +46,8 @@ class McsLock {
 
   bool try_lock(node& mine) {
     mine.next.store(nullptr, order::relaxed);
-    node* nobody = nullptr;
-    return tail_.compare_exchange(nobody, &mine, order::acq_rel, order::relaxed);
+    node* none = nullptr;
+    return tail_.compare_exchange(none, &mine, order::acq_rel, order::relaxed);
   }
 
   void unlock(node& mine) {

@@ -18,12 +18,12 @@
 
 namespace heddle::sync {
 
-// look(front) replaces front by the oldest that it finds if that is older; true if it did. join() adds paths that have
+// poll(front) replaces front by the oldest that it finds if that is older; true if it did. join() adds paths that have
 // appeared.
-template <class Front, class Look, class Join>
-[[gnu::always_inline]] inline Front oldest(Look&& look, Join&& join) {
+template <class Front, class Poll, class Join>
+[[gnu::always_inline]] inline Front oldest(Poll&& poll, Join&& join) {
   Front front;
-  while (look(front)) join();
+  while (poll(front)) join();
   return front;
 }
 

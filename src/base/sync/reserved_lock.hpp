@@ -63,7 +63,7 @@ class ReservedLock {
 
  private:
   // Values of owner_ that are no thread's name.
-  static constexpr std::uintptr_t nobody = 0;
+  static constexpr std::uintptr_t unreserved = 0;
   static constexpr std::uintptr_t revoking = 1;
   static constexpr std::uintptr_t revoked = 2;
 
@@ -80,8 +80,8 @@ class ReservedLock {
 
   // Takes the reservation if no thread has it, and enters.
   bool reserve() {
-    std::uintptr_t seen = nobody;
-    return owner_.load(order::relaxed) == nobody &&
+    std::uintptr_t seen = unreserved;
+    return owner_.load(order::relaxed) == unreserved &&
            owner_.compare_exchange(seen, P::self(), order::relaxed, order::relaxed) && enter_as_owner();
   }
 
@@ -105,7 +105,7 @@ class ReservedLock {
     }
   }
 
-  typename P::template atomic<std::uintptr_t> owner_{nobody};
+  typename P::template atomic<std::uintptr_t> owner_{unreserved};
   typename P::template atomic<std::uint32_t> inside_{0};
   Inner inner_;
 };

@@ -114,7 +114,7 @@ class ServerRoles {
     while (Waiter* const listener = listeners_.first.get()) {
       listeners_.remove(*listener);
       const auto thread = listener->thread;
-      if (listener->counter.arrive() == Arrival::last_asleep) thread.resume();
+      if (listener->counter.arrive() == Arrival::last_blocked) thread.resume();
     }
     update_active();
   }

@@ -31,7 +31,7 @@ namespace heddle::sync {
 
 // Added to the sequence number of a slot that is only notified early.
 struct SlotRing {
-  static constexpr std::uint32_t foretold = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t notified_early = std::uint32_t{1} << 31;
 };
 
 // Access of the producers: one at a time, which a lock ensures, or concurrent.
@@ -73,8 +73,8 @@ class SlotProducer {
   static void publish(const Claim& claim) { claim.slot->sequence.store(claim.position + 1, order::release); }
 
   // Before that: a part of the message is written, and the slot holds its place. A hint to an idle consumer.
-  static void foretell(const Claim& claim) {
-    claim.slot->sequence.store(claim.position + 1 + SlotRing::foretold, order::release);
+  static void notify_early(const Claim& claim) {
+    claim.slot->sequence.store(claim.position + 1 + SlotRing::notified_early, order::release);
   }
 
   // Before a heavy fence and a last attempt to send: requests that the consumer wakes this rank when there is room.
@@ -115,7 +115,7 @@ class SlotConsumer {
     const std::uint32_t position = position_.load(order::relaxed);
     const std::uint32_t sequence = slot(position).sequence.load(order::relaxed);
     return sequence == position + 1 ||
-           (sequence == position + 1 + SlotRing::foretold && seen_coming_.load(order::relaxed) != sequence);
+           (sequence == position + 1 + SlotRing::notified_early && seen_coming_.load(order::relaxed) != sequence);
   }
   // The number of messages taken; any thread.
   std::uint32_t taken() const { return position_.load(order::relaxed); }
@@ -125,16 +125,17 @@ class SlotConsumer {
     const Slot& next = slot(position);
     return next.sequence.load(order::acquire) == position + 1 ? &next : nullptr;
   }
-  // The same; for a message that has only been notified early, calls foretold(slot) once.
+  // The same; for a message that has only been notified early, calls notified_early(slot) once.
   template <class F>
-  const Slot* front(F&& foretold) {
+  const Slot* front(F&& notified_early) {
     const std::uint32_t position = position_.load(order::relaxed);
     const Slot& next = slot(position);
     const std::uint32_t sequence = next.sequence.load(order::acquire);
     if (sequence == position + 1) return &next;
-    if (sequence == position + 1 + SlotRing::foretold && seen_coming_.load(order::relaxed) != sequence) [[unlikely]] {
+    if (sequence == position + 1 + SlotRing::notified_early && seen_coming_.load(order::relaxed) != sequence)
+        [[unlikely]] {
       seen_coming_.store(sequence, order::relaxed);
-      foretold(next);
+      notified_early(next);
     }
     return nullptr;
   }

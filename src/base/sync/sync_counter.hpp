@@ -15,7 +15,7 @@
 // complete (Fig. 6 does both under the lock).
 //
 // Invariants: the low bits of word_ are the number of signals still to come. `forced` is set by force() and cleared by
-// the wait() that reports it; once complete, wait() reports and keeps it. `asleep` means that the waiter may be parked
+// the wait() that reports it; once complete, wait() reports and keeps it. `blocked` means that the waiter may be parked
 // on the word. Safety: wait() reports complete only after n signals, and sees all writes before each of them.
 //
 // Memory orders: signal and force release, the waiter's read acquires; signals are read-modify-writes, so the waiter
@@ -44,12 +44,12 @@ class CounterWord {
   // True if all events have come; for threads that poll before they wait.
   bool complete() const { return (word_.load(order::acquire) & most_events) == 0; }
 
-  // Waits awake.
+  // Waits spinning.
   Wake watch() { return report(P::await(word_, order::acquire, over)); }
 
  protected:
   static constexpr std::uint32_t forced = std::uint32_t{1} << 30;
-  static constexpr std::uint32_t asleep = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t blocked = std::uint32_t{1} << 31;
 
   static bool over(std::uint32_t word) { return (word & most_events) == 0 || (word & forced) != 0; }
 

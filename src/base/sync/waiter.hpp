@@ -81,11 +81,11 @@ class Wakeups {
   // The caller has deferred work that it may not come back for: the threads that sleep at the bell do it, or the
   // progress thread that listens there.
   void add(Bell& bell) {
-    if (size_ == 0 || asleep_[size_ - 1].what != &bell) add(Kind::doorbell, &bell);
+    if (size_ == 0 || blocked_[size_ - 1].what != &bell) add(Kind::doorbell, &bell);
   }
   // Out of line: most operations wake no thread.
   [[gnu::noinline]] void flush() {
-    for (int i = 0; i < size_; ++i) asleep_[i].wake();
+    for (int i = 0; i < size_; ++i) blocked_[i].wake();
     size_ = 0;
   }
 
@@ -106,7 +106,7 @@ class Wakeups {
           break;
         }
         case Kind::doorbell:
-          static_cast<Bell*>(what)->rouse();
+          static_cast<Bell*>(what)->wake_blocked();
           break;
       }
     }
@@ -114,12 +114,12 @@ class Wakeups {
 
   void add(Kind kind, void* what) {
     if (size_ == capacity) flush();
-    asleep_[size_++] = {what, kind};
+    blocked_[size_++] = {what, kind};
   }
 
   static constexpr int capacity = 16;
   int size_ = 0;
-  Sleeper asleep_[capacity];
+  Sleeper blocked_[capacity];
 };
 
 }  // namespace heddle::sync

@@ -33,7 +33,7 @@ class WorkList {
     reported,  // it polls again
     rung_for,  // it goes to sleep: the thread that puts one back rings
   };
-  struct Look {
+  struct Pass {
     std::uint64_t number;  // the number of the poll, from 1
     std::uint64_t end;     // of the turns that belong to it
     bool complete;         // no other thread held a work, or one will ring for it
@@ -45,22 +45,22 @@ class WorkList {
   }
 
   // A poll of all that is in the list. A thread that takes a work from here on sees all that the caller has seen.
-  Look begin(Missed missed) {
+  Pass begin(Missed missed) {
     const std::lock_guard guard(mutex_);
-    looks_.set(looks_.get() + 1);
+    passes_.set(passes_.get() + 1);
     const bool any = held_.get() != 0;
-    if (any && missed == Missed::rung_for) missed_by_.set(looks_.get());
-    return {looks_.get(), turns_.get(), !any || missed == Missed::rung_for};
+    if (any && missed == Missed::rung_for) missed_by_.set(passes_.get());
+    return {passes_.get(), turns_.get(), !any || missed == Missed::rung_for};
   }
 
   // The first work that belongs to the poll and suits(work); null: that was all.
   template <class Suits>
-  Work* take(const Look& look, Suits&& suits) {
+  Work* take(const Pass& pass, Suits&& suits) {
     const std::lock_guard guard(mutex_);
     Work* before = nullptr;
     Work* work = head_.get();
     while (work != nullptr && !suits(*work)) before = std::exchange(work, Links::next(*work));
-    if (work == nullptr || Links::turn(*work) >= look.end) return nullptr;
+    if (work == nullptr || Links::turn(*work) >= pass.end) return nullptr;
     Work* const next = Links::next(*work);
     before != nullptr ? Links::set_next(*before, next) : head_.set(next);
     if (next == nullptr) tail_.set(before);
@@ -70,14 +70,14 @@ class WorkList {
 
   // A work that the poll has taken is put back, or is finished and dropped. True: the caller has to ring for the
   // threads that missed it.
-  bool put_back(const Look& look, Work& work) {
+  bool put_back(const Pass& pass, Work& work) {
     const std::lock_guard guard(mutex_);
     append(work);
-    return release(look);
+    return release(pass);
   }
-  bool forget(const Look& look) {
+  bool forget(const Pass& pass) {
     const std::lock_guard guard(mutex_);
-    return release(look);
+    return release(pass);
   }
 
  private:
@@ -89,9 +89,9 @@ class WorkList {
     last != nullptr ? Links::set_next(*last, &work) : head_.set(&work);
     tail_.set(&work);
   }
-  bool release(const Look& look) {
+  bool release(const Pass& pass) {
     held_.set(held_.get() - 1);
-    if (missed_by_.get() <= look.number) return false;
+    if (missed_by_.get() <= pass.number) return false;
     missed_by_.set(0);
     return true;
   }
@@ -101,7 +101,7 @@ class WorkList {
   plain<Work*> tail_{nullptr};
   plain<std::uint64_t> turns_{0};      // the number of turns given
   plain<std::uint32_t> held_{0};       // works that threads are polling
-  plain<std::uint64_t> looks_{0};      // that have begun
+  plain<std::uint64_t> passes_{0};     // that have begun
   plain<std::uint64_t> missed_by_{0};  // the last poll that found one held before a sleep; 0: no ring is needed
 };
 

@@ -1,4 +1,4 @@
-// The library's published state of a kernel thread (its current MPI call, binding/call_scope.hpp), and the part of it
+// The library's published state of a kernel thread (its current MPI call, objects/binding/call_scope.hpp), and the part of it
 // that belongs to a user-level thread: removed while others run, and restored when it goes on. A thread that is
 // suspended, rather than yielding, is counted meanwhile at its call.
 #pragma once

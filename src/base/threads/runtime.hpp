@@ -2,7 +2,7 @@
 //
 // Source: Evans 2020, Fig. 3, which has some forty functions for threads, mutexes, conditions, thread-specific data and
 // wait-and-synchronize. Five primitives are enough; the rest is built on them once, for threads of any runtime at a
-// time: mutex.hpp, condition.hpp, per_thread.hpp, and safety/waiter.hpp (wait and synchronize).
+// time: mutex.hpp, condition.hpp, per_thread.hpp, and base/safety/waiter.hpp (wait and synchronize).
 //
 // A component is a class of static functions. It is used in two ways, with the same sources: bound, when the library
 // was configured with it, and then inlined; or loaded, behind the table that operations_of makes of it (Evans' columns

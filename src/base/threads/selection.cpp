@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/threads/component.hpp"
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 #include "base/threads/mutex.hpp"
 #include "base/threads/no_runtime.hpp"
 #include "base/threads/signals_blocked.hpp"
@@ -144,15 +144,15 @@ bool take_list(std::string_view wanted, std::string& why) {
 
 bool select_runtimes(const std::string& wanted, std::string& why) {
   static Mutex mutex;
-  static bool settled = false;
+  static bool selected_once = false;
   const std::lock_guard guard(mutex);
-  if (settled) return true;
+  if (selected_once) return true;
   if (wanted.empty()) {
     take_what_is_there(why);
   } else if (wanted != "none" && !take_list(wanted, why)) {
     return false;
   }
-  settled = true;
+  selected_once = true;
   if (selected_count != 0) platform::user_level.store(&waits_in_runtimes, std::memory_order_release);
   return true;
 }
@@ -186,7 +186,7 @@ std::uintptr_t identity() {
   return caller ? reinterpret_cast<std::uintptr_t>(caller.thread()) : platform::Native::self();
 }
 
-std::thread make_helper(std::function<void()> body) {
+std::thread make_library_thread(std::function<void()> body) {
   // A thread inherits its creator's blocked signals, so no handler runs there even before its first instruction.
   const SignalsBlocked blocked;
   return std::thread([body = std::move(body)] {
@@ -195,6 +195,6 @@ std::thread make_helper(std::function<void()> body) {
   });
 }
 
-void start_helper(std::function<void()> body) { make_helper(std::move(body)).detach(); }
+void start_library_thread(std::function<void()> body) { make_library_thread(std::move(body)).detach(); }
 
 }  // namespace heddle::threads

@@ -200,7 +200,7 @@ struct FailureEntry {
 inline constexpr int shared_comms = 1024;
 struct SharedComm {
   std::atomic<std::uint64_t> context;  // 0: the entry is free
-  // shared data of its members (ft/shared_comm.hpp): an offset in the node's memory
+  // shared data of its members (mpi/ft/shared_comm.hpp): an offset in the node's memory
   std::atomic<std::uint64_t> block;
 };
 struct alignas(64) SharedComms {
@@ -221,7 +221,7 @@ struct alignas(64) JobHeader {
       heap_offset;  // offset of the memory of `first_node` from the start of the segment; that of the others follows
   std::uint64_t heap_bytes;  // of each node
   std::uint64_t segment_bytes;
-  std::int64_t wake_up;     // nanoseconds: the cost to wake a blocked thread (boot/wake_up.hpp)
+  std::int64_t wake_up;     // nanoseconds: the cost to wake a blocked thread (launch/boot/wake_up.hpp)
   std::int32_t nodes;       // the number of real or simulated (HEDDLE_NODES) nodes
   std::int32_t first_node;  // the first node whose memory is here
   std::int32_t renumbered;  // 1: the launcher has placed ranks on the nodes in another order than theirs
@@ -229,7 +229,7 @@ struct alignas(64) JobHeader {
   std::atomic<std::int32_t> teller;
   lln::Secret secret;                 // proves membership of the job on a network
   std::int32_t capacity;              // the most ranks of the job, with those that are spawned
-  std::int32_t spare_ranks;           // spawned ones whose channels have memory of their own (node/room.hpp)
+  std::int32_t spare_ranks;           // spawned ones whose channels have memory of their own (base/node/room.hpp)
   std::atomic<std::int32_t> spawned;  // ranks that were added, behind `size`
   std::uint64_t key;  // a random number that tells jobs apart, and mpiexec's socket (launcher_socket.hpp)
   alignas(64) std::atomic<std::uint64_t> agreed[agreed_words];  // 0: no proposal yet

@@ -57,7 +57,7 @@ int find_reason(const RankRecord& peer) {
   std::uint64_t found = 0;
   if (const int error = move_bytes(Direction::read, process, &found, address + offsetof(Key, value), sizeof found))
     return error;
-  if (found != expected) return somebody_else;
+  if (found != expected) return another_process;
   return move_bytes(Direction::write, process, &found, address + offsetof(Key, written), sizeof found);
 }
 
@@ -91,7 +91,7 @@ int move_bytes(Direction direction, pid_t process, void* ours, std::uint64_t the
 }
 
 const char* reason_text(int reason, char (&buffer)[128]) {
-  if (reason == somebody_else) return "ranks are in separate pid namespaces";
+  if (reason == another_process) return "ranks are in separate pid namespaces";
   return strerror_r(reason, buffer, sizeof buffer);
 }
 

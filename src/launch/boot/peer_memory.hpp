@@ -44,7 +44,7 @@ int move_bytes(Direction direction, pid_t process, void* ours, std::uint64_t the
 inline constexpr pid_t this_process = 0;  // a number for moves inside this process: the kernel is not needed
 
 // A result beside 0 and errno: the process with the peer's number is not the peer.
-inline constexpr int somebody_else = 4096;
+inline constexpr int another_process = 4096;
 // The text for the user about such a result.
 const char* reason_text(int reason, char (&buffer)[128]);
 
@@ -55,7 +55,7 @@ class PeerMemory {
 
   // True if that rank, a number among all of the job, lives in our address space.
   bool same_space(int peer) const { return job_->is_local(peer) && job_->record_of(peer).host == job_->record().host; }
-  // Access to its memory: 0, an errno or somebody_else. It has joined. The first call finds out.
+  // Access to its memory: 0, an errno or another_process. It has joined. The first call finds out.
   int reason_out_of_reach(int peer);
   bool within_reach(int peer) { return same_space(peer) || reason_out_of_reach(peer) == 0; }
   // The process number for moves; this_process if that rank lives here. It is within reach.

@@ -1,4 +1,4 @@
-// The request of a rank that spawns processes to mpiexec (dpm/spawn.cpp), and mpiexec's answer. Both are text
+// The request of a rank that spawns processes to mpiexec (mpi/dpm/spawn.cpp), and mpiexec's answer. Both are text
 // (sequence.hpp) over mpiexec's socket (launcher_socket.hpp).
 #pragma once
 

@@ -2,7 +2,7 @@
 // the rank itself may be unable to answer by then.
 //
 // A thread, of the kernel or of a user-level runtime, writes a slot when its wait has become a long one
-// (engine/blocked.hpp) and frees it at the end of the wait. mpiexec reads slots at any time; the version of a slot
+// (messaging/engine/blocked.hpp) and frees it at the end of the wait. mpiexec reads slots at any time; the version of a slot
 // shows a change meanwhile. A thread that finds no free slot is only counted.
 #pragma once
 
@@ -134,7 +134,7 @@ class alignas(64) ContextName {
 static_assert(sizeof(ContextName) == 64);
 
 // The progress of a member of a communicator in its collectives over shared memory, and the place of its deposits
-// (coll/node/region.hpp). In the heap.
+// (mpi/coll/node/region.hpp). In the heap.
 struct MemberProgress {
   struct Note {
     std::atomic<std::uint64_t> what;  // the operation's number, and in the low bits its kind

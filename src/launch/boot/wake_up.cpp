@@ -72,7 +72,7 @@ void lead(Exchange& exchange) {
 }
 
 // False: the thread could not be started. It handles no signal of the program.
-bool start_helper(const std::shared_ptr<Exchange>& exchange) {
+bool start_library_thread(const std::shared_ptr<Exchange>& exchange) {
   const threads::SignalsBlocked blocked;
   try {
     std::thread([exchange] { help(*exchange); }).detach();
@@ -86,7 +86,7 @@ bool start_helper(const std::shared_ptr<Exchange>& exchange) {
 
 std::int64_t measure_wake_up() {
   const auto exchange = std::make_shared<Exchange>(now() + wake_up_budget);
-  if (!start_helper(exchange)) return wake_up_budget;
+  if (!start_library_thread(exchange)) return wake_up_budget;
   lead(*exchange);
   std::array<std::int64_t, turns> found{};
   std::size_t n = 0;

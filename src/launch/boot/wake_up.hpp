@@ -1,5 +1,5 @@
 // The cost of waking a blocked thread on this machine. The spin budget of waiting threads follows from it
-// (safety/wait_policy.hpp), so it is measured once for a job, before its ranks start.
+// (base/safety/wait_policy.hpp), so it is measured once for a job, before its ranks start.
 #pragma once
 
 #include <cstdint>

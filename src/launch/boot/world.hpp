@@ -45,7 +45,7 @@ class World : public lln::Directory {
   bool is_local(int rank) const { return rank >= first_local_ && rank < first_local_ + local_ranks_; }
   int first_local() const { return first_local_; }
   int local_ranks() const { return local_ranks_; }  // with those that may be spawned
-  // The number of them that the job has begun with, from which the number of channels is computed (node/room.hpp).
+  // The number of them that the job has begun with, from which the number of channels is computed (base/node/room.hpp).
   int first_local_ranks() const { return nodes() == 1 ? header_->size : local_ranks_; }
   int channel_ranks() const { return first_local_ranks() + header_->spare_ranks; }
 

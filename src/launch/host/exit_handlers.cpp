@@ -83,9 +83,9 @@ Seat* seat_of(void* library) {
 
 void exit_rank(int code) {
   Seat& seat = *this_thread.seat;
-  pid_t nobody = 0;
+  pid_t unclaimed = 0;
   const pid_t self = gettid();
-  if (!is_forked() && !seat.exiting.compare_exchange_strong(nobody, self) && nobody != self)
+  if (!is_forked() && !seat.exiting.compare_exchange_strong(unclaimed, self) && unclaimed != self)
     while (true) pause();  // another thread of the rank is ending it
   run_thread_exit_handlers();
   seat.exit_handlers.run(code);

@@ -1,8 +1,8 @@
 // Reports failed ranks to the others, in a job that survives them: appends to the job's log of failures and wakes all
-// blocked threads. And decides for communicators between nodes (boot/decisions.hpp), which must be done by the process
+// blocked threads. And decides for communicators between nodes (launch/boot/decisions.hpp), which must be done by the process
 // that reports failures.
 //
-// All ranks rely on the log (boot/job.hpp): a rank in it is gone for good. So a rank is reported only when its process,
+// All ranks rely on the log (launch/boot/job.hpp): a rank in it is gone for good. So a rank is reported only when its process,
 // which may have been the child of a script that we have started, is no more.
 #pragma once
 

@@ -180,7 +180,7 @@ class Translation {
   const char* binding(const char* none, const char* thread, const char* core, const char* cache, const char* numa,
                       const char* package) const;
   std::string stdin_rank() const {
-    return options_.stdin_rank == stdin_to_nobody ? "none" : std::to_string(options_.stdin_rank);
+    return options_.stdin_rank == stdin_to_none ? "none" : std::to_string(options_.stdin_rank);
   }
   void say_srun_hosts();
 

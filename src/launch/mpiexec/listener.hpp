@@ -1,4 +1,4 @@
-// mpiexec's end of the socket for requests of its ranks (boot/launcher_socket.hpp).
+// mpiexec's end of the socket for requests of its ranks (launch/boot/launcher_socket.hpp).
 //
 // Requests are few and answered at once; a rank that writes slowly or not at all delays no other, and only processes of
 // our user are accepted.

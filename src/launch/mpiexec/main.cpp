@@ -197,7 +197,7 @@ void narrow(Options& options, const NodeMap& nodes) {
   app.hosts = {};
   options.timeout_seconds = 0;
   options.stdin_rank -= nodes.first_ranks[here];
-  if (options.stdin_rank < 0) options.stdin_rank = stdin_to_nobody;
+  if (options.stdin_rank < 0) options.stdin_rank = stdin_to_none;
 }
 
 int run_here(Options& options, int usable, CoordinatorLink* coordinator) {

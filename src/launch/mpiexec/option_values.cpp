@@ -65,7 +65,7 @@ void export_variable(Parser& parser, const std::string& text) {
 }
 
 void choose_stdin(Parser& parser, const std::string& who) {
-  parser.options.stdin_rank = who == "none" ? stdin_to_nobody : whole_number(who);
+  parser.options.stdin_rank = who == "none" ? stdin_to_none : whole_number(who);
   if (who != "none" && parser.options.stdin_rank < 0)
     refuse_value(parser, "the number of one rank, or none (only one rank can read it)", who);
 }

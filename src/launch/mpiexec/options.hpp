@@ -59,7 +59,7 @@ struct OutputFiles {
   bool make_folders = false;
 };
 
-inline constexpr int stdin_to_nobody = -1;
+inline constexpr int stdin_to_none = -1;
 inline constexpr int all_ranks = 0x7fffffff;
 inline constexpr int universe_of_cores = -1;
 

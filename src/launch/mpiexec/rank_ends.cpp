@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "launch/boot/foreign_launcher.hpp"
-#include "launch/mpiexec/obituary.hpp"
+#include "launch/mpiexec/exit_report.hpp"
 #include "launch/mpiexec/program.hpp"
 #include "launch/mpiexec/relay.hpp"
 #include "launch/mpiexec/supervisor.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_again_every = 200ms;
+constexpr auto check_again_every = 200ms;
 constexpr auto early = 2s;              // in which most programs initialize MPI, if they do
 constexpr auto foreign_early = 10ms;    // between two searches for another MPI that a rank has loaded
 constexpr auto foreign_later = 100ms;   // ... which takes some 10 microseconds
@@ -180,7 +180,7 @@ void Supervisor::look_at_records() {
 
 // A rank that ended without ever initializing MPI, in a job where others have: they would wait for it for ever.
 void Supervisor::look_for_missing_ranks() {
-  look_again_at_ = Clock::time_point::max();
+  check_again_at_ = Clock::time_point::max();
   int missing = -1, inited = -1;
   for (std::size_t rank = 0; rank < children_.size(); ++rank) {
     const boot::RankState state = segment_.records[rank].state.load();
@@ -189,7 +189,7 @@ void Supervisor::look_for_missing_ranks() {
   }
   if (missing < 0 || living() == 0 || phase_ != Phase::running) return;
   if (inited < 0) {
-    look_again_at_ = Clock::now() + look_again_every;
+    check_again_at_ = Clock::now() + check_again_every;
     return;
   }
   fail(missing, 1, who(missing),

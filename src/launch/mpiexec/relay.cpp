@@ -136,7 +136,7 @@ void Relay::answer(Peer& peer, const PmiMessage& request) {
 void Relay::fence() {
   boot::Problem problem;
   const bool done = launcher_->fence(problem);
-  met_.store(done);
+  all_initialized_.store(done);
   if (!done) fprintf(stderr, "mpiexec: %s\n", problem.text);
   const std::string text = PmiMessage("barrier_out").encode(boot::PmiVersion::one);
   for (Peer& peer : peers_) {

@@ -1,6 +1,6 @@
 // The relay between the launcher that has started an mpiexec on each node (-join) and the ranks, which are threads: to
 // the launcher each mpiexec is one process of its job, and to its ranks it is a launcher that uses PMI-1
-// (boot/pmi/message.hpp). The launcher stores the ranks' keys; a fence is the launcher's once all ranks of this node
+// (launch/boot/pmi/message.hpp). The launcher stores the ranks' keys; a fence is the launcher's once all ranks of this node
 // have come to it.
 #pragma once
 
@@ -35,7 +35,7 @@ class Relay {
   // Any thread: handles the last requests of a rank that has ended.
   void catch_up(int rank);
   // True if all ranks of the job have been in MPI_Init, so that they answer SIGQUIT.
-  bool has_met() const { return met_.load(); }
+  bool all_initialized() const { return all_initialized_.load(); }
   // The ranks have ended well.
   void finish();
 
@@ -57,7 +57,7 @@ class Relay {
   std::unique_ptr<boot::Wireup> launcher_;
   std::vector<Peer> peers_;
   boot::RankRecord* records_ = nullptr;
-  std::atomic<bool> met_{false};
+  std::atomic<bool> all_initialized_{false};
   std::timed_mutex mutex_;  // of the peers, from serve() on
 };
 

@@ -14,7 +14,7 @@
 
 #include "launch/boot/standstill/thread_report.hpp"
 #include "launch/mpiexec/children.hpp"
-#include "launch/mpiexec/obituary.hpp"
+#include "launch/mpiexec/exit_report.hpp"
 #include "launch/mpiexec/relay.hpp"
 
 namespace heddle::mpiexec {
@@ -144,7 +144,7 @@ int Supervisor::run() {
     handle_deadlines();
     drain_outputs();
     if (living() == 0 && !no_children_ && phase_ == Phase::running) end_job();
-    if (no_children_) close_streams_of_nobody();
+    if (no_children_) close_orphaned_streams();
   }
   if (!no_children_) {
     for (pid_t pid : own_children()) say("process " + std::to_string(pid) + " of the job cannot be ended");
@@ -199,7 +199,7 @@ void Supervisor::wait_for_something() {
 
 int Supervisor::milliseconds_to_next_deadline() const {
   Clock::time_point next =
-      std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_, tell_at_, look_for_foreign_at_});
+      std::min({kill_at_, give_up_at_, time_over_at_, check_again_at_, tell_at_, look_for_foreign_at_});
   for (const Stream& stream : streams_) {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
@@ -215,7 +215,7 @@ void Supervisor::handle_deadlines() {
   const Clock::time_point now = Clock::now();
   flush_idle_partials();
   if (now >= time_over_at_) time_over();
-  if (now >= look_again_at_) look_for_missing_ranks();
+  if (now >= check_again_at_) look_for_missing_ranks();
   if (now >= tell_at_) tell_of_failures();
   if (now >= look_for_foreign_at_) look_for_foreign_mpi();
   if (now >= kill_at_) kill_job();
@@ -234,7 +234,7 @@ void Supervisor::handle_signal(int signal) {
     look_at_records();
   } else if (signal == SIGTSTP) {
     suspend();
-  } else if (signal == SIGQUIT && relay_ != nullptr && relay_->has_met()) {
+  } else if (signal == SIGQUIT && relay_ != nullptr && relay_->all_initialized()) {
     signal_job(SIGQUIT);  // the ranks of each node report
   } else if (signal == SIGQUIT) {
     say("got SIGQUIT, and goes on; " + ranks_text(living()) + ':' + where_threads_are());
@@ -394,7 +394,7 @@ void Supervisor::flush_idle_partials() {
 
 // When nothing of the job is left, the rest in its pipes is the end of its output, even if another process still holds
 // one of their descriptors.
-void Supervisor::close_streams_of_nobody() {
+void Supervisor::close_orphaned_streams() {
   for (Stream& stream : streams_) {
     if (stream.fd < 0 || !read_stream(stream) || is_full(stream)) continue;
     flush_partial(stream);

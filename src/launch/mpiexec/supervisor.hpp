@@ -118,7 +118,7 @@ class Supervisor {
   void drain_outputs();
   void output_lost(const std::string& where, int error);
   void flush_idle_partials();
-  void close_streams_of_nobody();
+  void close_orphaned_streams();
   void say(const std::string& sentence);
   void print(std::string text);
   static std::string ranks_text(int n);
@@ -154,7 +154,7 @@ class Supervisor {
   Clock::time_point kill_at_ = Clock::time_point::max();
   Clock::time_point give_up_at_ = Clock::time_point::max();
   Clock::time_point time_over_at_ = Clock::time_point::max();
-  Clock::time_point look_again_at_ = Clock::time_point::max();
+  Clock::time_point check_again_at_ = Clock::time_point::max();
   Clock::time_point tell_at_ = Clock::time_point::max();
   Clock::time_point look_for_foreign_at_ = Clock::time_point::max();
   const Clock::time_point begun_ = Clock::now();

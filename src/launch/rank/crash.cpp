@@ -229,10 +229,10 @@ void wait_for_the_end() {
 void on_crash(int signal, siginfo_t* info, void* context) {
   const pid_t self = gettid();
   if (reporter.load() == self && looking_at_stack.load()) siglongjmp(broken_stack, 1);
-  pid_t nobody = 0;
+  pid_t unclaimed = 0;
   // And not a child that it has forked.
   const bool is_rank = current_rank().job != nullptr && reporting.load() == syscall(SYS_getpid);
-  if (is_rank && reporter.compare_exchange_strong(nobody, self)) {
+  if (is_rank && reporter.compare_exchange_strong(unclaimed, self)) {
     report(signal, *info, context);
     reported.store(true);
   } else if (is_rank) {

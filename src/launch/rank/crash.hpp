@@ -9,7 +9,7 @@
 namespace heddle {
 
 // Handlers for the signals of a crash, unless HEDDLE_BACKTRACE is 0. For the whole process; a rank that is a thread has
-// actions of its own (host/signals.hpp). False: invalid value, and `why` is the rest of a sentence that begins with
+// actions of its own (launch/host/signals.hpp). False: invalid value, and `why` is the rest of a sentence that begins with
 // HEDDLE_BACKTRACE.
 bool report_crashes(std::string& why);
 

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "base/instruments/ledger.hpp"
+#include "base/instruments/counter_registry.hpp"
 #include "base/node/node.hpp"
 #include "base/progress/pollables.hpp"
 #include "base/safety/patience.hpp"
@@ -73,20 +73,21 @@ struct Rank {
   std::atomic<std::uint64_t> contexts_made{0};    // see objects/object/context.hpp
   std::atomic<std::uint32_t> partitions_made{0};  // see objects/object/tags.hpp
 
-  instruments::Ledger ledger;                             // the counters: VNIs and communicators
-  std::array<std::uint8_t, lln::most_vnis> strategies{};  // of the outbox of each VNI, by number (message/outbox/)
-  std::unique_ptr<engine::Engine> engine;                 // the rank's VNIs, and the waiting of its threads
+  instruments::CounterRegistry counter_registry;  // the counters: VNIs and communicators
+  std::array<std::uint8_t, lln::most_vnis>
+      strategies{};                              // of the outbox of each VNI, by number (messaging/message/outbox/)
+  std::unique_ptr<engine::Engine> engine;        // the rank's VNIs, and the waiting of its threads
   Request* sent = nullptr;                       // the request of an MPI_Isend that was complete at once; always done
   std::optional<progress::Pollables> pollables;  // schedules of nonblocking collectives
   std::shared_ptr<p2p::SendBuffer> buffer;       // of MPI_Buffer_attach
-  std::unique_ptr<Faults> faults;                // object/faults.hpp; null: a failed rank ends the job
+  std::unique_ptr<Faults> faults;                // objects/object/faults.hpp; null: a failed rank ends the job
   Machine machine;                               // data for waiting
   cpu_set_t cores;                               // its cores when it began; empty: unknown
-  std::unique_ptr<ObjectTables> tables;          // object/tables.hpp
-  std::unique_ptr<tool::Interface> tool;         // of MPI_T, usable before initialization; tool/interface.hpp
+  std::unique_ptr<ObjectTables> tables;          // objects/object/tables.hpp
+  std::unique_ptr<tool::Interface> tool;         // of MPI_T, usable before initialization; mpi/tool/interface.hpp
 };
 
-// The rank of the calling thread. It points to the rank of the process, until rank/host_interface.hpp changes it; initial-exec,
+// The rank of the calling thread. It points to the rank of the process, until launch/rank/host_interface.hpp changes it; initial-exec,
 // so that ranks that are processes pay one instruction for those that are not.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Rank* rank_of_thread;
 

@@ -60,7 +60,7 @@ class ComposedVni final : public Vni {
       if (announcement.result == posted) [[likely]]
         return;
       if (announcement.result == not_at_all) return begin_alone(StartRecv(), request);
-      return meet_announced(request, announcement.hash);
+      return match_announced(request, announcement.hash);
     }
     start(request, StartRecv());
   }
@@ -95,7 +95,7 @@ class ComposedVni final : public Vni {
   Error complete(Request& request) override {
     bool orphan = false;
     run_surely([&](Wakeups& wakeups) {
-      orphan = request.owner == Owner::nobody;
+      orphan = request.owner == Owner::none;
       if (!orphan) core_.finish(request, wakeups);
     });
     return orphan ? message::give_back_done(request) : success;  // not under protection: destroying may call the user
@@ -115,9 +115,9 @@ class ComposedVni final : public Vni {
     }
     return complete;
   }
-  bool settle(Request& receive, bool at_its_end) override {
+  bool resolve(Request& receive, bool at_its_end) override {
     bool goes_on = false;
-    run_surely([&](Wakeups& wakeups) { goes_on = core_.settle(receive, at_its_end, wakeups); });
+    run_surely([&](Wakeups& wakeups) { goes_on = core_.resolve(receive, at_its_end, wakeups); });
     return goes_on;
   }
 
@@ -224,8 +224,8 @@ class ComposedVni final : public Vni {
   }
 
   // The receive is announced, and it is the caller who looks for its message: there is no way back.
-  void meet_announced(const Request& announced, message::Hash hash) {
-    run_surely([&](Wakeups& wakeups) { core_.meet_announced(announced, hash, wakeups); });
+  void match_announced(const Request& announced, message::Hash hash) {
+    run_surely([&](Wakeups& wakeups) { core_.match_announced(announced, hash, wakeups); });
   }
 
   // For what cannot be left undone. f allocates nothing; access itself may, once a thread.

@@ -151,7 +151,7 @@ bool choose_waiting(Rank& rank, const Model& model) {
   }
   machine.wake_up = rank.job->wake_up();
   const safety::Reach reach = rank.job->nodes() > 1 ? safety::Reach::several_nodes : safety::Reach::one_node;
-  machine.awake = safety::awake_time(machine.policy, machine.wake_up, reach);
+  machine.spinning = safety::spin_time(machine.policy, machine.wake_up, reach);
   return true;
 }
 

@@ -42,7 +42,7 @@ bool Core::cancel(Request& request, Wakeups& wakeups) {
 bool Core::go_on_with_copy(Request& send, Wakeups& wakeups) try {
   auto data = std::make_unique_for_overwrite<std::byte[]>(send.capacity);
   Request& copy = take_request();
-  copy.owner = Owner::nobody;
+  copy.owner = Owner::none;
   copy.vni = send.vni;
   copy.order = 0;
   if (send.order != 0) {

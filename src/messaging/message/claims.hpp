@@ -8,7 +8,7 @@
 // across it there drops it. Nothing of it is a pointer that the receiver would follow before it has taken the message.
 //
 // The words are the sender's, who uses them again: of a message that was received, when it is finished; of one that was
-// withdrawn, when the receiver has dropped it; of one whose data have left unasked, when it is seen to have been received. Short messages,
+// withdrawn, when the receiver has dropped it; of one whose data have left eagerly, when it is seen to have been received. Short messages,
 // which are with their receiver when the send returns, have none.
 #pragma once
 

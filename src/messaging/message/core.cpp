@@ -34,12 +34,12 @@ void truncate(Request& receive, std::size_t message_bytes) {
 Core::Core(Rank& rank, int vni, lln::Claiming claiming)
     : rank_(rank),
       route_(*rank.node, rank.networks.get(), vni, claiming, threads::user_level_possible(), counters_),
-      transfers_(*this, rank.world_rank, rank.machine.crowded),
+      transfers_(*this, rank.world_rank, rank.machine.oversubscribed),
       streams_(*this),
       claims_(rank.node->heap()),
       outbox_(rank.job->capacity(), make_strategy(strategy_name(rank.strategies[static_cast<std::size_t>(vni)]))),
       collects_(rank.networks && outbox_.collects()) {
-  rank_.ledger.enter(vni, counters_);
+  rank_.counter_registry.enter(vni, counters_);
   end_deferring();
 }
 
@@ -48,7 +48,7 @@ void Core::open_network(int vni) {
 }
 
 Core::~Core() {
-  rank_.ledger.leave(counters_);
+  rank_.counter_registry.leave(counters_);
   while (Unexpected* m = free_unexpected_) {
     free_unexpected_ = m->next;
     delete m;
@@ -56,7 +56,7 @@ Core::~Core() {
 }
 
 void Core::tell(Request& request, std::uint32_t done, Wakeups& wakeups) {
-  if (request.owner == Owner::library) rouse(wakeups);
+  if (request.owner == Owner::library) wake_blocked(wakeups);
   tell_waiter(request, done, wakeups);
 }
 
@@ -159,17 +159,17 @@ void Core::fetch_to_leave(const Request& request) const {
 // An idle core may be taken by anybody at any time, and nobody knows for how long. So a thread of this rank that sleeps until
 // something moves does not depend on one.
 void Core::start_isend(Request& request, Wakeups& wakeups) {
-  if (!may_be_deferred(request) || own_bell().anybody_sleeps() || !idle_cores_->available())
+  if (!may_be_deferred(request) || own_bell().any_thread_sleeps() || !idle_cores_->available())
     return collects(request.peer) ? collect(request, wakeups) : start_send(request, wakeups);
   OutboxItem& item = outbox_.make();
   item.request = &request;
   // Between nodes it is looked after, too, should that core be taken and the program compute.
-  if (outbox_.append(request.peer, item) && route_.is_remote(request.peer)) route_.remind();
+  if (outbox_.append(request.peer, item) && route_.is_remote(request.peer)) route_.schedule_sending();
   count_held(counters_, Count::deferred);
   // Whoever goes to sleep says so and then looks around once more; here it is the other way round.
   platform::Native::light_fence();
-  if (idle_cores_->asleep() || own_bell().anybody_sleeps()) [[unlikely]]
-    rouse(wakeups);
+  if (idle_cores_->blocked() || own_bell().any_thread_sleeps()) [[unlikely]]
+    wake_blocked(wakeups);
 }
 
 // A long message announces itself, which costs no more than to defer it.
@@ -200,15 +200,15 @@ void Core::send_control(int peer, const Header& header, const void* payload, std
   item.bytes = bytes;
   std::memcpy(item.payload, payload, bytes);
   if (!held) return append(peer, item, wakeups);
-  if (outbox_.append(peer, item)) route_.remind();
+  if (outbox_.append(peer, item)) route_.schedule_sending();
 }
 
 // What has found no room. A thread that sleeps asks for some; if none does, the program may compute now, and what waits for another node is
 // looked after.
 void Core::append(int peer, OutboxItem& item, Wakeups& wakeups) {
   if (!outbox_.append(peer, item)) return;
-  rouse(wakeups);
-  if (route_.is_remote(peer)) route_.remind();
+  wake_blocked(wakeups);
+  if (route_.is_remote(peer)) route_.schedule_sending();
 }
 
 void Core::prepare_to_sleep() {
@@ -264,8 +264,8 @@ void Core::start_unexpected_recv(Request& request, Unexpected& message, Wakeups&
   receive_eager(request, message, wakeups);
 }
 
-void Core::meet_announced(const Request& announced, Hash hash, Wakeups& wakeups) {
-  matcher_.settle(announced, hash, [&](Request& request, Unexpected& message) {
+void Core::match_announced(const Request& announced, Hash hash, Wakeups& wakeups) {
+  matcher_.match_announced(announced, hash, [&](Request& request, Unexpected& message) {
     try {
       start_unexpected_recv(request, message, wakeups);
     } catch (const std::bad_alloc&) {
@@ -304,7 +304,7 @@ bool Core::drain(int most, Wakeups& wakeups) {
     moved = flush_outbox(wakeups);
   // Who is about to sleep may have asked for room before this was left.
   if (moved && rank_.networks && outbox_.any()) [[unlikely]]
-    rouse(wakeups);
+    wake_blocked(wakeups);
   int control = 0;
   const auto sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
     if (header.kind <= MessageKind::rts) [[likely]]
@@ -382,12 +382,12 @@ void Core::signal(Waiter& waiter, Wakeups& wakeups) {
   switch (waiter.arrive()) {
     case sync::Arrival::more_to_come:
       break;
-    case sync::Arrival::last_asleep:
+    case sync::Arrival::last_blocked:
       wakeups.add(waiter);
       count_held(counters_, Count::wakeups);
       break;
-    case sync::Arrival::last_awake:
-      rouse();
+    case sync::Arrival::last_spinning:
+      wake_blocked();
       break;
   }
 }
@@ -397,14 +397,14 @@ void Core::signal(Waiter& waiter, Wakeups& wakeups) {
 void Core::end_transfer(Transfer& transfer, Wakeups& wakeups) {
   using Role = Transfer::Role;
   const bool receives = transfer.role != Role::split_writer && transfer.role != Role::packer;
-  if (receives && (!transfer.unasked || transfer.taken)) {
+  if (receives && (!transfer.eagerly || transfer.taken)) {
     const Header fin{MessageKind::fin, 0, 0, 0};
     send_control(transfer.peer, fin, &transfer.sender_request, sizeof transfer.sender_request, wakeups);
   }
   if (receives) transfers_.learn(transfer);
-  if (!receives && transfer.unasked) claims_.leave(transfer.claim);
+  if (!receives && transfer.eagerly) claims_.leave(transfer.claim);
   // Else the sender is only a helper: its request finishes when the receiver says so (FIN).
-  if (receives || (transfer.unasked && transfer.position == transfer.bytes)) {
+  if (receives || (transfer.eagerly && transfer.position == transfer.bytes)) {
     forget_claim(*transfer.request);
     finish(*transfer.request, wakeups);
   }

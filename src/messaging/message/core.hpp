@@ -80,9 +80,9 @@ class Core {
   // Matches an unexpected message, or posts the receive.
   void start_recv(Request& request, Wakeups& wakeups);
   // Any thread, unprotected: posts a receive that no message waits for, as far as that goes beside others
-  // (messaging/message/matching.hpp). What is left to do under the protection: start_recv, or meet_announced.
+  // (messaging/message/matching.hpp). What is left to do under the protection: start_recv, or match_announced.
   Matcher::Announcement announce_recv(Request& request) { return matcher_.announce(request); }
-  void meet_announced(const Request& announced, Hash hash, Wakeups& wakeups);
+  void match_announced(const Request& announced, Hash hash, Wakeups& wakeups);
   // The caller waits for this receive, which is this VNI's.
   void expect(const Request& receive) { matcher_.expect(receive); }
   // Takes messages that have arrived, at most `most` of each peer, and sends what had to wait for room. Whether anything
@@ -107,7 +107,7 @@ class Core {
   // A receive of which MPIX_ERR_PROC_FAILED_PENDING was told: true if no message has come meanwhile; it is not done then and goes on.
   // With `at_its_end` it ends with MPIX_ERR_PROC_FAILED instead, unless its message is just coming, or the failure has been acknowledged
   // since (true).
-  bool settle(Request& receive, bool at_its_end, Wakeups& wakeups);
+  bool resolve(Request& receive, bool at_its_end, Wakeups& wakeups);
   // True if it is done; else it ends by itself when it is.
   static bool disown(Request& request);
 
@@ -159,14 +159,14 @@ class Core {
   void begin_deferring(std::size_t from, progress::IdleCores& idle_cores);
   void end_deferring();
   // Wakes this rank's own threads that sleep on its doorbell, or else its helper: the caller has left work behind.
-  void rouse() { own_bell().rouse(); }
+  void wake_blocked() { own_bell().wake_blocked(); }
   // The same with the VNI's lock held: once it is released.
-  void rouse(Wakeups& wakeups) { wakeups.add(own_bell()); }
+  void wake_blocked(Wakeups& wakeups) { wakeups.add(own_bell()); }
   // Calls the rank's helper on idle cores if it listens and no thread of the program sleeps for the rank. Any thread.
-  void call_helper() {
+  void call_progress_thread() {
     platform::Native::light_fence();
     node::Doorbell& bell = own_bell();
-    if (bell.asleep.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
+    if (bell.blocked.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
       bell.ring();
   }
   // Those to whom something waits for room shall wake us, and what arrives by a network that rings no bell.
@@ -180,10 +180,10 @@ class Core {
   Outbox& outbox() { return outbox_; }
   // Whether messages of this rank are under way of which their receivers have to tell it something.
   bool has_announced() const { return claims_.in_use() != 0; }
-  // Bytes that go to another node unasked, or of a long message at once.
+  // Bytes that go to another node eagerly, or of a long message at once.
   std::size_t longest_away() const;
   instruments::Counters& counters() { return counters_; }
-  std::atomic<std::uint32_t> probers{0};  // threads asleep in a probe; changed and read around the protection
+  std::atomic<std::uint32_t> probers{0};  // threads blocked in a probe; changed and read around the protection
 
  private:
   node::Doorbell& own_bell() { return route_.node().own_bell(); }
@@ -230,9 +230,9 @@ class Core {
   class PeerPackets;
   static bool is_synchronous(const Request& send);
   static bool may_leave_early(const Request& send);
-  bool goes_unasked(const Request& send) const;
+  bool goes_eagerly(const Request& send) const;
   bool waits_for_credit(const OutboxItem& item) const;
-  static Form form_of(const Request& send, bool unasked);
+  static Form form_of(const Request& send, bool eagerly);
   void announce(Request& send);
   void note_announced(Request& send, lln::MessageKind kind);
   void finish_unwatched(Request& request, Wakeups& wakeups);
@@ -249,7 +249,7 @@ class Core {
   bool is_held(int peer);
   void collect(Request& send, Wakeups& wakeups);
   bool may_be_deferred(const Request& request) const;
-  std::size_t eager_limit(int peer) const;  // the longest message that is sent unasked
+  std::size_t eager_limit(int peer) const;  // the longest message that is sent eagerly
   void append(int peer, OutboxItem& item, Wakeups& wakeups);
   bool flush_outbox(Wakeups& wakeups);
   bool post_item(int peer, const OutboxItem& item, Wakeups& wakeups);

@@ -48,7 +48,7 @@ bool Core::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
   });
   const bool complete = transfers_.abandon(verdicts, [&](Transfer& transfer) {
     using Role = Transfer::Role;
-    if (transfer.unasked && transfer.role == Role::packer) claims_.recycle(transfer.claim);
+    if (transfer.eagerly && transfer.role == Role::packer) claims_.recycle(transfer.claim);
     if (transfer.role == Role::packer || transfer.role == Role::split_writer) return;  // its send has been announced
     end_with(*transfer.request, MPIX_ERR_PROC_FAILED, wakeups);
   });
@@ -107,7 +107,7 @@ void Core::sweep_receives(const Verdicts& verdicts, Wakeups& wakeups) {
         if (error == MPIX_ERR_PROC_FAILED_PENDING) {
           tell_pending(receive, wakeups);
         } else if (error == MPI_SUCCESS) {
-          // The failure has been acknowledged. A call that has seen the word asks settle() what is true now.
+          // The failure has been acknowledged. A call that has seen the word asks resolve() what is true now.
           take_word_back(receive);
         } else {
           return error;
@@ -134,12 +134,12 @@ void Core::sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups) {
 
 // It stays posted, and a thread that waits for it goes on as if it were done. Nobody waits for one that was freed.
 void Core::tell_pending(Request& receive, Wakeups& wakeups) {
-  if (receive.owner == Owner::nobody || receive.done.load(std::memory_order_relaxed) != 0) return;
+  if (receive.owner == Owner::none || receive.done.load(std::memory_order_relaxed) != 0) return;
   receive.error = MPIX_ERR_PROC_FAILED_PENDING;
   tell(receive, told_pending, wakeups);
 }
 
-// `error` stays as it is until settle(): a call that has seen the word finds an error in any case, and asks.
+// `error` stays as it is until resolve(): a call that has seen the word finds an error in any case, and asks.
 void Core::take_word_back(Request& receive) {
   if (receive.done.load(std::memory_order_relaxed) == told_pending) receive.done.store(0, std::memory_order_relaxed);
 }
@@ -147,11 +147,11 @@ void Core::take_word_back(Request& receive) {
 bool Core::disown(Request& request) {
   take_word_back(request);
   if (request.done.load(std::memory_order_relaxed) != 0) return true;
-  request.owner = Owner::nobody;
+  request.owner = Owner::none;
   return false;
 }
 
-bool Core::settle(Request& receive, bool at_its_end, Wakeups& wakeups) {
+bool Core::resolve(Request& receive, bool at_its_end, Wakeups& wakeups) {
   if (receive.done.load(std::memory_order_relaxed) == 1) {  // a message has come after all
     if (receive.error == MPIX_ERR_PROC_FAILED_PENDING) receive.error = MPI_SUCCESS;
     return false;

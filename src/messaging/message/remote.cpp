@@ -21,7 +21,7 @@ using lln::MessageKind;
 static_assert(sizeof(Unexpected) + 2 * sizeof(std::size_t) <= Credits::per_message,
               "with what malloc adds to a payload");
 
-// The receive of what was announced is there. If that was only for want of credit, since it is short enough to go unasked, there had better be more.
+// The receive of what was announced is there. If that was only for want of credit, since it is short enough to go eagerly, there had better be more.
 void Core::note_received(int sender, const std::byte* payload) {
   Rts rts;
   std::memcpy(&rts, payload, sizeof rts);
@@ -67,7 +67,7 @@ bool Core::obey(int sender, const Header& header, const std::byte* payload, std:
       return streams_.arrived(sender, header, payload, bytes, wakeups) || may_be_late();
     case MessageKind::more:
       if (!streams_.heard(sender, header, payload, bytes)) return false;
-      rouse(wakeups);
+      wake_blocked(wakeups);
       return true;
     case MessageKind::retract: {
       const std::uint64_t name = name_in(payload, bytes);
@@ -101,7 +101,7 @@ bool Core::take_answer(int sender, const Answer& answer, Wakeups& wakeups) {
     streams_.reserve();  // or the answer stays where it is
     forget_claim(*send);
     streams_.cleared(*send, answer.cts);
-    rouse(wakeups);
+    wake_blocked(wakeups);
     return true;
   }
   forget_claim(*send);

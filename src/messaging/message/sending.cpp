@@ -18,7 +18,7 @@ using lln::Posted;
 
 namespace {
 
-// Messages of a VNI that have gone unasked and that their receivers have not taken.
+// Messages of a VNI that have gone eagerly and that their receivers have not taken.
 constexpr std::size_t most_unread = 16;
 
 // An item's payload, for what is no send.
@@ -26,23 +26,23 @@ void copy_payload(const OutboxItem& item, std::byte* to) { std::memcpy(to, item.
 
 }  // namespace
 
-bool Core::goes_unasked(const Request& send) const {
+bool Core::goes_eagerly(const Request& send) const {
   const std::size_t head = is_synchronous(send) ? sizeof(Acknowledged) : 0;
   return send.capacity + head <= eager_limit(send.peer);
 }
 
 bool Core::waits_for_credit(const OutboxItem& item) const {
   const Request* const send = item.request;
-  return send != nullptr && route_.is_remote(send->peer) && goes_unasked(*send) &&
+  return send != nullptr && route_.is_remote(send->peer) && goes_eagerly(*send) &&
          route_.waits_for_credit(send->peer, form_of(*send, true).bytes);
 }
 
 bool Core::is_synchronous(const Request& send) { return send.mode == static_cast<std::uint32_t>(Mode::synchronous); }
 
 // Unasked, its data with it; or announced (RTS).
-Core::Form Core::form_of(const Request& send, bool unasked) {
+Core::Form Core::form_of(const Request& send, bool eagerly) {
   Form form{{MessageKind::rts, send.source, send.tag, send.context}, sizeof(Rts)};
-  if (!unasked) return form;
+  if (!eagerly) return form;
   form.header.kind = is_synchronous(send) ? MessageKind::eager_ack : MessageKind::eager;
   form.bytes = send.capacity + (is_synchronous(send) ? sizeof(Acknowledged) : 0);
   return form;
@@ -72,13 +72,13 @@ bool Core::may_leave_early(const Request& send) {
   return mode != Mode::synchronous && mode != Mode::buffered;
 }
 
-// Within a node: how the data could come the receiver learns, too, and where they do come, if they go unasked. What has not left keeps no stage.
+// Within a node: how the data could come the receiver learns, too, and where they do come, if they go eagerly. What has not left keeps no stage.
 Posted Core::post_rts_here(Request& send, const lln::Header& header, Wakeups& wakeups) {
   Rts rts = rts_of(send);
   if (is_run(*send.datatype, send.count)) rts.address = reinterpret_cast<std::uint64_t>(run_of(send));
   rts.wishes = transfers_.wishes(send.peer, send.capacity);
   if (send.order != node::nowhere && may_leave_early(send) &&
-      claims_.unread() + transfers_.packed_unasked() < most_unread)
+      claims_.unread() + transfers_.packed_eagerly() < most_unread)
     rts.stage = transfers_.offer(send);
   const Posted posted =
       route_.post(send.peer, header, sizeof rts, [&](std::byte* to) { std::memcpy(to, &rts, sizeof rts); });
@@ -112,7 +112,7 @@ node::Offset Core::claim_for_receiver(const Request& send) const {
 
 // In this form it has left. Last: who waits for the request may take it for another message once it is finished.
 void Core::has_left(Request& send, MessageKind kind, Wakeups& wakeups) {
-  if (kind == MessageKind::rts && goes_unasked(send)) count_held(counters_, Count::uncredited);
+  if (kind == MessageKind::rts && goes_eagerly(send)) count_held(counters_, Count::uncredited);
   (void)left(send.peer);
   if (kind != MessageKind::eager) return;
   forget_claim(send);  // an attempt to announce it, for want of credit, may have given it a name
@@ -131,8 +131,8 @@ Posted Core::post_as(Request& send, const Form& form) {
 }
 
 Posted Core::post_request(Request& send, Wakeups& wakeups) {
-  const bool unasked = goes_unasked(send);
-  Form form = form_of(send, unasked);
+  const bool eagerly = goes_eagerly(send);
+  Form form = form_of(send, eagerly);
   // Kept if there is no room now, for the next attempt. Between nodes no word is shared.
   if (form.header.kind != MessageKind::eager && send.order == node::nowhere && !route_.is_remote(send.peer))
     announce(send);
@@ -169,7 +169,7 @@ void Core::collect(Request& send, Wakeups& wakeups) {
     }
   }
   // Also of what the network has no room for now: a thread that sleeps has not asked for any.
-  if (first && must_wait(send.peer)) route_.remind();
+  if (first && must_wait(send.peer)) route_.schedule_sending();
 }
 
 // To one peer.
@@ -181,7 +181,7 @@ class Core::PeerPackets final : public Packets {
 
   std::size_t bytes(const OutboxItem& item) const override {
     if (item.request == nullptr) return item.bytes;
-    return form_of(*item.request, core_.goes_unasked(*item.request)).bytes;
+    return form_of(*item.request, core_.goes_eagerly(*item.request)).bytes;
   }
   std::size_t fit(const OutboxItem& first) override {
     if (!core_.route_.is_remote(peer_)) return 1;
@@ -225,7 +225,7 @@ class Core::PeerPackets final : public Packets {
   bool add(lln::Packet& packet, const OutboxItem& item) {
     if (item.request == nullptr) return packet.add(item.header, item.bytes) == Added::yes;
     Request& send = *item.request;
-    Form form = form_of(send, core_.goes_unasked(send));
+    Form form = form_of(send, core_.goes_eagerly(send));
     Added added = packet.add(form.header, form.bytes);
     if (added == Added::no_credit) {
       form = form_of(send, false);

@@ -26,12 +26,12 @@
 namespace heddle::message {
 
 // In memory that both ranks see, at the start of a block of block_of(message) bytes, before the ring. The receiver makes it, or, of a message
-// that goes unasked, the sender.
+// that goes eagerly, the sender.
 struct alignas(64) Stage {
   static constexpr std::size_t least_block = 64 * 1024, longest_block = 2048 * 1024;
   static constexpr std::size_t head = 4096;  // bytes of a block before its ring, whose chunks so begin with a page
   static constexpr std::size_t longest_ring = longest_block - head;
-  static constexpr std::size_t longest_unasked =
+  static constexpr std::size_t longest_eager =
       256 * 1024;  // the longest message that its sender stages before it has been asked for
   static constexpr std::size_t least_chunk = 4 * 1024, longest_chunk = 32 * 1024;
   static constexpr std::size_t most_slots = (longest_ring + longest_chunk - 1) / longest_chunk;
@@ -69,7 +69,7 @@ struct alignas(64) Stage {
   std::uint32_t bytes[most_slots];                    // in each slot
 };
 static_assert(sizeof(Stage) <= Stage::head);
-static_assert(Stage::longest_unasked <= Stage::longest_ring);
+static_assert(Stage::longest_eager <= Stage::longest_ring);
 static_assert(Stage::slots_of(Stage::longest_ring) <= Stage::most_slots);
 
 }  // namespace heddle::message

@@ -1,11 +1,11 @@
 // Staged copies: how a stage is found, filled and emptied, and what becomes of it (stage.hpp).
 //
-// With more ranks than cores, to ask is to wait for a core. So a message of at most Stage::longest_unasked bytes to another process goes unasked:
+// With more ranks than cores, to ask is to wait for a core. So a message of at most Stage::longest_eager bytes to another process goes eagerly:
 // its sender makes the stage, names it in the RTS, and packs. It is done when it has packed everything, whether the receive has been posted or
 // not. A receiver that finds nothing packed for a while reads from the back, as it does of any staged message; then the sender has to wait for
 // it, and is told (FIN).
 //
-// At most so many messages of a VNI go unasked whose receivers have not taken them. Others are announced.
+// At most so many messages of a VNI go eagerly whose receivers have not taken them. Others are announced.
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -36,8 +36,8 @@ constexpr std::int64_t patience = 4'000;
 // ---- beginnings, under the VNI's protection
 
 // What the peer sees where it is, it copies itself.
-bool Transfers::may_be_staged_unasked(const Request& send) {
-  if (!crowded_ || send.capacity > Stage::longest_unasked) return false;
+bool Transfers::may_be_staged_eagerly(const Request& send) {
+  if (!oversubscribed_ || send.capacity > Stage::longest_eager) return false;
   const boot::PeerMemory& memory = core_.peer_memory();
   if (memory.same_space(send.peer) || (!chooses_ && send.capacity < staged_from_)) return false;
   return !is_run(*send.datatype, send.count) || !memory.shows(run_of(send));
@@ -45,7 +45,7 @@ bool Transfers::may_be_staged_unasked(const Request& send) {
 
 node::Offset Transfers::offer(const Request& send) {
   const std::size_t bytes = send.capacity;
-  if (!may_be_staged_unasked(send)) return nowhere;
+  if (!may_be_staged_eagerly(send)) return nowhere;
   reserve();
   const node::Offset stage = stage_for(send.peer, Stage::block_of(bytes));
   if (stage != nowhere) new (core_.heap().at<Stage>(stage)) Stage(bytes, 0);
@@ -54,8 +54,8 @@ node::Offset Transfers::offer(const Request& send) {
 
 void Transfers::begin(Request& send, node::Offset stage, Wakeups& wakeups) {
   Transfer& transfer = make(Transfer::Role::packer, send, send.peer, send.capacity);
-  ++packed_unasked_;
-  transfer.unasked = true;
+  ++packed_eagerly_;
+  transfer.eagerly = true;
   transfer.claim = std::exchange(send.order, nowhere);
   transfer.shared = stage;
   start(transfer, wakeups);
@@ -77,7 +77,7 @@ Transfer* Transfers::claim_untouched(const Request& send) {
   const std::lock_guard guard(mutex_);
   Transfer* before = nullptr;
   for (Transfer* t = head_; t != nullptr; before = std::exchange(t, t->next)) {
-    if (t->request != &send || !t->unasked || t->position != 0) continue;
+    if (t->request != &send || !t->eagerly || t->position != 0) continue;
     (before != nullptr ? before->next : head_) = t->next;
     if (tail_ == t) tail_ = before;
     return t;
@@ -91,10 +91,10 @@ void Transfers::drop(Transfer& transfer) {
 }
 
 // The sender is packing, or will. What the receiver has no room for it leaves there.
-void Transfers::accept_unasked(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
+void Transfers::accept_eager(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
   core_.heap().join(rts.stage);
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, receive.bytes);
-  transfer.unasked = true;
+  transfer.eagerly = true;
   transfer.sender_request = rts.request;
   transfer.shared = rts.stage;
   transfer.alone = is_run(*receive.datatype, receive.count) && receive.bytes == rts.bytes && can_read(peer, rts);
@@ -139,8 +139,8 @@ void Transfers::leave(const Transfer& transfer) {
     return core_.heap().release(transfer.shared, sizeof(Split));
   const KeptStages::Kept stage{transfer.peer, transfer.shared, core_.heap().at<Stage>(transfer.shared)->block()};
   // Kept by whoever makes the stage of the next message in the other direction, which is written by the one who has just read this one: a
-  // receiver makes it, or, of a message that goes unasked, the sender.
-  if ((transfer.role == Role::packer) != transfer.unasked) return keep(stage);
+  // receiver makes it, or, of a message that goes eagerly, the sender.
+  if ((transfer.role == Role::packer) != transfer.eagerly) return keep(stage);
   release(stage);
 }
 
@@ -185,7 +185,7 @@ Transfers::Step Transfers::fill(Transfer& transfer) {
   bool moved = false;
   // At most what the ring holds at a time: there may be others.
   for (std::size_t left = stage.slots; left != 0; --left) {
-    if (!transfer.unasked && filled - stage.emptied.load(std::memory_order_acquire) == stage.slots) break;
+    if (!transfer.eagerly && filled - stage.emptied.load(std::memory_order_acquire) == stage.slots) break;
     const Split::Chunk chunk = stage.split.claim(transfer.bytes, stage.chunk, true);
     if (chunk.bytes == 0) return leave_over(transfer);
     const Request& send = *transfer.request;
@@ -215,7 +215,7 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
     unpack(*receive.datatype, receive.buffer, receive.count, at, stage.place(emptied), n);
     transfer.position += n;
     stage.emptied.store(++emptied, std::memory_order_release);
-    if (!transfer.unasked) core_.route().wake(transfer.peer);
+    if (!transfer.eagerly) core_.route().wake(transfer.peer);
     moved = true;
   }
   if (transfer.position + stage.split.moved.load(std::memory_order_acquire) == transfer.bytes) {
@@ -230,7 +230,7 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
 
 // The other side does nothing.
 Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
-  const bool waits = transfer.unasked || !crowded_;  // who sends unasked is at it just now, if it ever is
+  const bool waits = transfer.eagerly || !oversubscribed_;  // who sends eagerly is at it just now, if it ever is
   const std::int64_t now = platform::Native::now();
   if (transfer.waits_until == 0) transfer.waits_until = waits ? now + patience : now;
   if (now < transfer.waits_until) return Step::moved;  // so that nobody sleeps meanwhile

@@ -57,8 +57,11 @@ std::byte* run_of(const Request& request) {
 bool wanted_split(std::size_t& bytes) { return wanted_bytes("HEDDLE_SPLIT_COPY", split_bytes, bytes); }
 bool wanted_staged(std::size_t& bytes) { return wanted_bytes("HEDDLE_STAGED_COPY", 0, bytes); }
 
-Transfers::Transfers(Core& core, int world_rank, bool crowded)
-    : core_(core), world_rank_(world_rank), crowded_(crowded), chooses_(setting("HEDDLE_STAGED_COPY").empty()) {
+Transfers::Transfers(Core& core, int world_rank, bool oversubscribed)
+    : core_(core),
+      world_rank_(world_rank),
+      oversubscribed_(oversubscribed),
+      chooses_(setting("HEDDLE_STAGED_COPY").empty()) {
   (void)wanted_split(split_from_);  // the engine has seen that they are well formed
   (void)wanted_staged(staged_from_);
 }
@@ -74,7 +77,7 @@ Transfers::~Transfers() {
 // ---- beginnings, under the VNI's protection
 
 void Transfers::accept(Request& receive, int peer, const Rts& rts, Wakeups& wakeups) {
-  if (rts.stage != nowhere) return accept_unasked(receive, peer, rts, wakeups);
+  if (rts.stage != nowhere) return accept_eager(receive, peer, rts, wakeups);
   const std::size_t bytes = receive.bytes;
   const bool readable = bytes == 0 || can_read(peer, rts);
   const bool far = !core_.peer_memory().same_space(peer);
@@ -109,7 +112,7 @@ Course Transfers::course_of(int peer, const Rts& rts, std::size_t bytes, bool re
   if (!readable) return {Copying::staged};
   if (!chooses_) return {bytes >= staged_from_ ? Copying::staged : Copying::by_kernel};
   const bool overlaps = core_.has_announced();
-  if (crowded_) return {Copying::by_kernel, overlaps || sent_ != std::exchange(seen_sent_, sent_)};
+  if (oversubscribed_) return {Copying::by_kernel, overlaps || sent_ != std::exchange(seen_sent_, sent_)};
   const bool busy = overlaps || overlapped_;
   if (!busy && !splits) return {Copying::staged};
   const Wish theirs = peer < world_rank_ ? rts.wishes[busy ? 1 : 0] : Wish::none;
@@ -210,7 +213,7 @@ Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::
 void Transfers::start(Transfer& transfer, Wakeups& wakeups) {
   active_.fetch_add(1, std::memory_order_relaxed);
   put_back(transfer);
-  core_.rouse(wakeups);  // the caller may go on to something else
+  core_.wake_blocked(wakeups);  // the caller may go on to something else
 }
 
 // Those that nobody is at work on, as a list.
@@ -249,7 +252,7 @@ void Transfers::end_later(Transfer& transfer) {
 }
 
 void Transfers::retire(Transfer& transfer) {
-  if (transfer.unasked && transfer.role == Transfer::Role::packer) --packed_unasked_;
+  if (transfer.eagerly && transfer.role == Transfer::Role::packer) --packed_eagerly_;
   transfer.next = free_;
   free_ = &transfer;
   active_.fetch_sub(1, std::memory_order_relaxed);

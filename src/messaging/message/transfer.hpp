@@ -4,7 +4,7 @@
 // decides how the data travel and, unless it can do it alone, tells the sender (CTS):
 //
 //   staged copy   through a ring of chunks in shared memory, one side packing while the other unpacks: between processes, of any
-//                 layout (stage.hpp). With more ranks than cores one that is not too long is staged unasked (staged.cpp)
+//                 layout (stage.hpp). With more ranks than cores one that is not too long is staged eagerly (staged.cpp)
 //   split copy    from so many bytes on, if one of the buffers is a run (between processes, both), the two sides share the work: one
 //                 claims chunks from the front, the other from the back, the receiver reads, the sender writes; whoever is not there
 //                 simply claims none (Díaz-Martín 2014, section III)
@@ -12,7 +12,7 @@
 //                 process_vm_readv
 //
 // Between processes a message is staged, or copied by the kernel, whichever has been faster (copy_choice.hpp): split, or singly while the
-// receiver has long messages of its own under way. With more ranks than cores the kernel copies what has not come unasked (docs/adr/0081).
+// receiver has long messages of its own under way. With more ranks than cores the kernel copies what has not come eagerly (docs/adr/0081).
 //
 // The memory of another process that is mapped here, too (mpiexec -shared-heap), is read and written like one's own: such messages are copied
 // once, as those of ranks of one process are.
@@ -53,7 +53,7 @@ struct Rts {              // payload of an RTS
   std::uint64_t address;  // of the data if they are one run, else 0
   node::Offset claim;
   std::array<Wish, 2> wishes;  // while the receiver has no long messages of its own under way, and while it has
-  node::Offset stage;          // of a message that goes unasked, else nowhere
+  node::Offset stage;          // of a message that goes eagerly, else nowhere
 };
 
 struct Acknowledged {     // begins the payload of an eager_ack
@@ -72,7 +72,7 @@ struct Cts {              // payload of a CTS
   Protocol protocol;
 };
 
-// The longest message that is sent unasked to a rank of the same process, where asking saves one of two copies.
+// The longest message that is sent eagerly to a rank of the same process, where asking saves one of two copies.
 inline constexpr std::size_t near_eager_bytes = 4 * 1024;
 inline constexpr std::size_t split_bytes = 32 * 1024;  // unless HEDDLE_SPLIT_COPY says otherwise
 inline constexpr std::size_t split_chunk = 128 * 1024;
@@ -97,9 +97,9 @@ struct Transfer {
   std::size_t position = 0;      // unpacker: moved so far, by itself
   std::int64_t waits_until = 0;  // staged: for the other, before it copies alone; 0: it does not wait
   bool alone = false;            // staged: it can
-  bool unasked = false;  // staged: by the sender, who finishes alone unless the receiver has taken some of it by itself
-  bool taken = false;    // unasked: it has
-  node::Offset claim = node::nowhere;  // packer of a message that goes unasked: its send's
+  bool eagerly = false;  // staged: by the sender, who finishes alone unless the receiver has taken some of it by itself
+  bool taken = false;    // eagerly: it has
+  node::Offset claim = node::nowhere;  // packer of a message that goes eagerly: its send's
   bool over = false;                   // and only to be concluded: there was no memory for that
   std::byte* run = nullptr;            // split and staged copy between processes: the data at our end
   std::byte* seen = nullptr;           // the peer's run, if we see it where it is
@@ -124,8 +124,8 @@ class Transfers {
  public:
   enum class Step : std::uint8_t { moved, waits, over };
 
-  // `crowded`: the machine has more ranks than cores, so that the other side of a transfer is hardly ever at work at the same time.
-  Transfers(Core& core, int world_rank, bool crowded);
+  // `oversubscribed`: the machine has more ranks than cores, so that the other side of a transfer is hardly ever at work at the same time.
+  Transfers(Core& core, int world_rank, bool oversubscribed);
   ~Transfers();
 
   // Any thread; a hint.
@@ -138,17 +138,17 @@ class Transfers {
   void cleared(int peer, const Cts& cts, Wakeups& wakeups);
   // What an RTS of so many bytes to the peer shall tell.
   std::array<Wish, 2> wishes(int peer, std::size_t bytes);
-  // A stage for a message that goes unasked, for its RTS; nowhere: it is to be asked for. With the RTS on its way it begins; or it is taken back.
+  // A stage for a message that goes eagerly, for its RTS; nowhere: it is to be asked for. With the RTS on its way it begins; or it is taken back.
   node::Offset offer(const Request& send);
   void begin(Request& send, node::Offset stage, Wakeups& wakeups);
   void take_back(int peer, node::Offset stage);
-  // A long message has been announced that does not go unasked.
+  // A long message has been announced that does not go eagerly.
   void note_sent() { ++sent_; }
-  // How many sends that go unasked are being packed.
-  std::size_t packed_unasked() const { return packed_unasked_; }
+  // How many sends that go eagerly are being packed.
+  std::size_t packed_eagerly() const { return packed_eagerly_; }
   // What an RTS brings is not wanted.
   void decline(const Rts& rts);
-  // The transfer of a send that goes unasked, of which nobody has packed anything, as claim() gives it; null: there is none. To be put back, or
+  // The transfer of a send that goes eagerly, of which nobody has packed anything, as claim() gives it; null: there is none. To be put back, or
   // dropped.
   Transfer* claim_untouched(const Request& send);
   void drop(Transfer& transfer);
@@ -197,13 +197,13 @@ class Transfers {
   Step leave_over(const Transfer& transfer);
   Transfer* take_abandoned(const Verdicts& verdicts, bool& complete);
   void leave(const Transfer& transfer);
-  bool may_be_staged_unasked(const Request& send);
+  bool may_be_staged_eagerly(const Request& send);
   void keep(const KeptStages::Kept& stage);
   void release(const KeptStages::Kept& stage);
   node::Offset stage_for(int peer, std::size_t bytes);
   int error_of(const Transfer& transfer, int system_error) const;
   Course course_of(int peer, const Rts& rts, std::size_t bytes, bool readable, bool splits);
-  void accept_unasked(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
+  void accept_eager(Request& receive, int peer, const Rts& rts, Wakeups& wakeups);
   bool can_read(int peer, const Rts& rts) const;
   bool can_split(const Request& receive, int peer, const Rts& rts) const;
   bool accept_staged(Request& receive, int peer, const Rts& rts, const Course& course, Wakeups& wakeups);
@@ -216,14 +216,14 @@ class Transfers {
 
   Core& core_;
   const int world_rank_;
-  const bool crowded_;
+  const bool oversubscribed_;
   std::size_t split_from_ = split_bytes;
   std::size_t staged_from_ = 0;
   bool chooses_;                   // between processes: nobody has said which messages are staged
   CopyChoice choice_;              // under the VNI's protection, as is
   std::uint64_t last_learnt_ = 0;  // when it has learnt something
   std::uint32_t sent_ = 0;         // long messages, all in all
-  std::uint32_t seen_sent_ = 0;    // crowded: when it received the last one
+  std::uint32_t seen_sent_ = 0;    // oversubscribed: when it received the last one
   bool overlapped_ = false;        // the last one that was received, with what this rank sends
   std::size_t ring_position_ = 0;  // where the next staged message begins in its ring (stage.hpp)
   threads::Mutex mutex_;           // of the queue and the stages; held for a few instructions
@@ -233,7 +233,7 @@ class Transfers {
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> chunks_{0};
   Transfer* free_ = nullptr;  // under the VNI's protection, as is
-  std::size_t packed_unasked_ = 0;
+  std::size_t packed_eagerly_ = 0;
 };
 
 }  // namespace heddle::message

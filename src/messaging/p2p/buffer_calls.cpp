@@ -46,7 +46,7 @@ struct Flush final : progress::Pollable {
   Request* request;
   bool poll() override {
     const std::optional<bool> left = buffer->left(copied);
-    look_again = !left;  // the thread that has the buffer rings no doorbell when it is done
+    poll_again = !left;  // the thread that has the buffer rings no doorbell when it is done
     if (!left.value_or(false)) return false;
     p2p::complete(*request);
     return true;

@@ -176,7 +176,7 @@ bool all_done(RequestArray& requests, int count) {
 // For the nonblocking calls that take several requests: they test, progress once if that was not enough, at the VNI of
 // a request that is not done first, and test again.
 template <class Look>
-bool look_twice(RequestArray& requests, int count, Look&& look) {
+bool test_twice(RequestArray& requests, int count, Look&& look) {
   if (look()) return true;
   const Request* needed = nullptr;
   for (int i = 0; i < count && needed == nullptr; ++i)
@@ -229,7 +229,7 @@ Error Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
 Error Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
   RequestArray requests;
   if (Error e = requests.resolve(count, handles)) return e;
-  *flag = look_twice(requests, count, [&] { return all_done(requests, count); });
+  *flag = test_twice(requests, count, [&] { return all_done(requests, count); });
   return *flag ? collect_all(requests, count, handles, statuses) : success;
 }
 
@@ -258,7 +258,7 @@ Error Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Statu
     set_empty(status);
     return success;
   }
-  *flag = look_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
+  *flag = test_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
   return *flag ? collect(*requests[*index], &handles[*index], status) : success;
 }
 
@@ -280,7 +280,7 @@ Error Testsome(int count, MPI_Request handles[], int* outcount, int indices[], M
   if (Error e = requests.resolve(count, handles)) return e;
   *outcount = MPI_UNDEFINED;
   if (requests.active() == 0) return success;
-  (void)look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  (void)test_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
   return collect_some(requests, count, handles, outcount, indices, statuses);
 }
 
@@ -301,7 +301,7 @@ Error Request_get_status(Request* request, int* flag, MPI_Status* status) {
 Error Request_get_status_all(int count, const MPI_Request handles[], int* flag, MPI_Status statuses[]) {
   RequestArray requests;
   if (Error e = requests.resolve(count, handles)) return e;
-  *flag = look_twice(requests, count, [&] { return all_done(requests, count); });
+  *flag = test_twice(requests, count, [&] { return all_done(requests, count); });
   for (int i = 0; *flag && i < count; ++i) {
     if (requests[i] == nullptr) {
       set_empty(status_at(statuses, i));
@@ -322,7 +322,7 @@ Error Request_get_status_any(int count, const MPI_Request handles[], int* index,
     set_empty(status);
     return success;
   }
-  *flag = look_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
+  *flag = test_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
   if (!*flag) return success;
   const Error error = inspect(*requests[*index], status);
   *flag = !is_fault(error.code());
@@ -335,7 +335,7 @@ Error Request_get_status_some(int count, const MPI_Request handles[], int* outco
   if (Error e = requests.resolve(count, handles)) return e;
   *outcount = MPI_UNDEFINED;
   if (requests.active() == 0) return success;
-  (void)look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  (void)test_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
   *outcount = 0;
   for (int i = 0; i < count; ++i) {
     if (requests[i] == nullptr || !is_done(*requests[i])) continue;

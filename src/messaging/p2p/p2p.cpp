@@ -146,7 +146,7 @@ namespace {
 bool goes_on(Request& request, bool at_its_end) {
   const bool is_done = request.done.load(std::memory_order_acquire) == 1;
   if (is_done && request.error != MPIX_ERR_PROC_FAILED_PENDING) return false;
-  return protector(current_rank(), request).settle(request, at_its_end);
+  return protector(current_rank(), request).resolve(request, at_its_end);
 }
 
 }  // namespace
@@ -198,7 +198,7 @@ void complete(Request& request) { (void)protector(current_rank(), request).compl
 engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   Rank& rank = *comm.owner;
   if (rank.faults) {
-    rank.faults->meet(comm);
+    rank.faults->add(comm);
     if (comm.faults.load(std::memory_order_acquire)->is_revoked()) return rank.engine->revoked_vni();
   }
   const auto [first, vnis] = engine::vnis_of_model(rank, comm.asked_model());

@@ -21,7 +21,7 @@ Message* object(MPI_Message handle) {
 
 namespace {
 
-message::Unexpected* look(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found) {
+message::Unexpected* try_probe(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found) {
   const bool moved = p2p::progress(*comm.owner, nullptr);
   message::Unexpected* const message = vni.probe(comm.context, source, tag, take, found);
   if (message == nullptr) p2p::tested_in_vain(*comm.owner, moved);
@@ -58,11 +58,11 @@ Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message
   engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
   engine::Probed found;
   // A message that has been taken must not be lost for lack of memory: the object that holds it is made before.
-  if (take && !blocking && look(comm, vni, source, tag, false, found) == nullptr) return fault_of(comm, source);
+  if (take && !blocking && try_probe(comm, vni, source, tag, false, found) == nullptr) return fault_of(comm, source);
   Error why;
   Message* const made = take ? make_object<Message>(comm) : nullptr;
   message::Unexpected* content =
-      blocking ? wait_probe(comm, vni, source, tag, take, found, why) : look(comm, vni, source, tag, take, found);
+      blocking ? wait_probe(comm, vni, source, tag, take, found, why) : try_probe(comm, vni, source, tag, take, found);
   there = content != nullptr;
   if (there) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
   if (!there) {  // by now, if another thread has it

@@ -32,14 +32,14 @@ class Receiver final : public Operation {
   };
 
   bool advance() override;
-  bool meet();
+  bool match_sender();
   void post();
   Request& receive(int index, int tag);
   void land(int index);
 
   Introduction sender_{};
   std::unique_ptr<Letter> introduction_;  // of the sender, until it is there
-  std::atomic<bool> met_{false};
+  std::atomic<bool> matched_{false};
   int posted_ = 0;                 // completed messages of this round
   std::size_t arrived_bytes_ = 0;  // in this round
   enum class Way : std::uint8_t { in_place, staged, refused };

@@ -116,7 +116,7 @@ Attempt staged_bcast(Comm& comm, const BufferView& message, int root) {
   if (!h.region) return {};
   const std::size_t room = message.bytes();
   Steps steps(*h.region, {Signature::bcast, 0}, by_leaders::leader_of(*h.nodes, root));
-  steps.up(Waiting::nobody);
+  steps.up(Waiting::none);
   Error error;
   if (steps.leads() && (choose::through_node_memory(room) || !steps.agreed()))
     error = between(comm, steps, [&](Schedule& schedule) {

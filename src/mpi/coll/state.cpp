@@ -15,8 +15,8 @@ namespace {
   node::Heap& heap = p2p::shared_memory(*comm.owner);
   struct {
     node::Offset block;
-    std::uint64_t crowded;
-  } made{node::nowhere, comm.owner->machine.crowded};
+    std::uint64_t oversubscribed;
+  } made{node::nowhere, comm.owner->machine.oversubscribed};
   if (members.rank == 0 && members.size > 1) {
     made.block = heap.allocate(Region::bytes_for(members.size), members.size);
     if (made.block != node::nowhere) Region::prepare(comm, heap.at<std::byte>(made.block), members);
@@ -29,7 +29,7 @@ namespace {
   if (failed || made.block == node::nowhere) return;
   state.block = made.block;
   if (members.rank != 0) heap.join(made.block);
-  state.region.emplace(comm, members, heap.at<std::byte>(made.block), made.crowded != 0);
+  state.region.emplace(comm, members, heap.at<std::byte>(made.block), made.oversubscribed != 0);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Error check_stringtag(const char* stringtag);
 
 // A local communicator of the group: nothing was agreed, and it may only be used to send the first messages, point to
 // point. Its members make the same one at the same time. Free it with retire.
-Comm* make_meeting_place(Rank& rank, const Group& group, std::string_view stringtag);
+Comm* make_bootstrap_comm(Rank& rank, const Group& group, std::string_view stringtag);
 
 // Collective over the group, of which this process is a member. The safety model is that of member 0
 // (messaging/engine/asked_models.hpp).

@@ -13,13 +13,13 @@ namespace heddle {
 // Those of `info`, which may be null.
 InfoEntries known_hints(const Info* info);
 
-// The safety model of a new communicator (engine/asked_models.hpp): by its info, or else by the session that its group
+// The safety model of a new communicator (messaging/engine/asked_models.hpp): by its info, or else by the session that its group
 // comes from; 0: the rank's own. All members must request the same. MPI_ERR_INFO_VALUE, on all alike, if there is no
 // such model.
 Error choose_model(Rank& rank, const Group& group, const Info* info, int& number);
 inline constexpr std::string_view model_key = "heddle_model";
 
-// The assertions (object/comm.hpp) in these hints of a process.
+// The assertions (objects/object/comm.hpp) in these hints of a process.
 Context promised(const InfoEntries& hints);
 
 }  // namespace heddle

@@ -37,14 +37,15 @@ std::vector<int> world_ranks_of(const Group& group) {
 }
 
 Error join_groups(Comm& local_comm, int leader, Errhandler* errhandler, int asked_model,
-                  lln::FunctionRef<Error(const Group& local, Context offered, Remote& remote)> met, Comm*& intercomm) {
+                  lln::FunctionRef<Error(const Group& local, Context offered, Remote& remote)> exchange,
+                  Comm*& intercomm) {
   Rank& rank = *local_comm.owner;
   const Group& local = *local_comm.local_group;
   Remote remote;
   Error at_leader;
   if (local_comm.rank == leader) {
     const Context offered = fresh_context(rank, asked_model);
-    at_leader = met(local, offered, remote);
+    at_leader = exchange(local, offered, remote);
     remote.error = at_leader.code();
     remote.local = fresh_context(rank);
     if (!at_leader && local.world_rank(0) < remote.world_ranks[0]) remote.offered = offered;

@@ -24,10 +24,11 @@ struct Remote {
 
 std::vector<int> world_ranks_of(const Group& group);
 
-// Collective over the local group's communicator. `met` is called at the leader only, with the context that it offers for
+// Collective over the local group's communicator. `exchange` is called at the leader only, with the context that it offers for
 // the intercommunicator, and fills `remote`; the context of the leading group is taken (exchange.hpp). A null `errhandler`:
 // that of local_comm.
 Error join_groups(Comm& local_comm, int leader, Errhandler* errhandler, int asked_model,
-                  lln::FunctionRef<Error(const Group& local, Context offered, Remote& remote)> met, Comm*& intercomm);
+                  lln::FunctionRef<Error(const Group& local, Context offered, Remote& remote)> exchange,
+                  Comm*& intercomm);
 
 }  // namespace heddle

@@ -44,7 +44,7 @@ int vni_index(const Comm& comm) {
 
 Comm::~Comm() {
   if (const instruments::Totals totals = counters.totals(); totals.threads != 0)
-    owner->ledger.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
+    owner->counter_registry.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
   if (!name.empty()) hide_name(*this);
   if (owner->faults) owner->faults->leave(*this);
   coll::release_state(*this);

@@ -1,5 +1,5 @@
 // Names of communicators in the job's segment, so that mpiexec can report the one on which a thread waits
-// (boot/wait_record.hpp). Communicators without room there have a number in the report.
+// (launch/boot/wait_record.hpp). Communicators without room there have a number in the report.
 #pragma once
 
 #include "objects/object/comm.hpp"

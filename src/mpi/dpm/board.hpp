@@ -1,4 +1,4 @@
-// The job's board (boot/job.hpp): open ports and published names. All ranks of the job see it, also those of spawned
+// The job's board (launch/boot/job.hpp): open ports and published names. All ranks of the job see it, also those of spawned
 // worlds; a rank's entries go with its last finalization.
 #pragma once
 

@@ -44,8 +44,8 @@ constexpr std::chrono::milliseconds grace_of_answer{1000};
 constexpr std::chrono::seconds limit_by_default{180};
 constexpr std::int64_t longest_limit = 3'000'000'000;
 // Between two polls for an accept: frequent at first, then with yields.
-constexpr int looks_awake = 2000;
-constexpr useconds_t between_looks = 200;
+constexpr int polls_spinning = 2000;
+constexpr useconds_t between_polls = 200;
 
 // Both roots: their groups.
 Error swap_ranks(const Everyone& privately, int peer, const Group& local, Remote& remote) {
@@ -108,7 +108,7 @@ Outcome wait_for_answer(Request& answer, const boot::Board& board, Context port,
     } else if (Clock::now() - begin > limit && p2p::cancel(answer)) {
       return Outcome::late;
     }
-    if (looks > looks_awake) usleep(between_looks);
+    if (looks > polls_spinning) usleep(between_polls);
   }
   return Outcome::answered;
 }
@@ -138,19 +138,19 @@ Error connect_to(Rank& rank, Context port, const Group& local, Context offered, 
   return swap_ranks(privately, owner, local, remote);
 }
 
-template <class Met>
-Error meet_at(const char* port_name, int root, Comm& comm, MPI_Comm* newcomm, Met&& met_at_port) {
+template <class Exchange>
+Error join_at_port(const char* port_name, int root, Comm& comm, MPI_Comm* newcomm, Exchange&& exchange_at_port) {
   Rank& rank = *comm.owner;
   *newcomm = MPI_COMM_NULL;
   int model = 0;
   if (Error e = choose_model(rank, *comm.local_group, nullptr, model)) return e;
-  const auto met = [&](const Group& local, Context offered, Remote& remote) -> Error {
+  const auto exchange = [&](const Group& local, Context offered, Remote& remote) -> Error {
     Context port = 0;
     if (Error e = dpm::find_port(rank, port_name, port)) return e;
-    return met_at_port(rank, port, local, offered, remote);
+    return exchange_at_port(rank, port, local, offered, remote);
   };
   Comm* intercomm = nullptr;
-  if (Error e = join_groups(comm, root, nullptr, model, met, intercomm)) return e;
+  if (Error e = join_groups(comm, root, nullptr, model, exchange, intercomm)) return e;
   *newcomm = handle_of<MPI_Comm>(*intercomm);
   return success;
 }
@@ -167,7 +167,7 @@ Error Comm_accept(const char* port_name, const Info*, int root, Comm& comm, MPI_
       return fail(MPI_ERR_PORT, "port_name is '%.100s', which another process has opened", port_name);
     return accept_one(rank, port, local, offered, remote);
   };
-  return meet_at(port_name, root, comm, newcomm, accept);
+  return join_at_port(port_name, root, comm, newcomm, accept);
 }
 
 Error Comm_connect(const char* port_name, const Info* info, int root, Comm& comm, MPI_Comm* newcomm) {
@@ -179,7 +179,7 @@ Error Comm_connect(const char* port_name, const Info* info, int root, Comm& comm
     if (Error e = limit_of(info, limit)) return e;
     return connect_to(rank, port, local, offered, limit, remote);
   };
-  return meet_at(port_name, root, comm, newcomm, connect);
+  return join_at_port(port_name, root, comm, newcomm, connect);
 }
 
 }  // namespace mpi

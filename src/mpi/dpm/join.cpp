@@ -69,13 +69,13 @@ Error Comm_join(int fd, MPI_Comm* intercomm) {
   if (theirs.magic != ours.magic)
     return fail(MPI_ERR_OTHER, "fd is %d: its other end is not in MPI_Comm_join of this library", fd);
   if (theirs.job != ours.job) return success;
-  const auto met = [&](const Group&, Context offered, Remote& remote) {
+  const auto exchange = [&](const Group&, Context offered, Remote& remote) {
     remote.size = 1;
     remote.world_ranks = {static_cast<int>(theirs.rank)};
     return swap(fd, offered, remote.offered);
   };
   Comm* made = nullptr;
-  if (Error e = join_groups(*rank.self, 0, nullptr, 0, met, made)) return e;
+  if (Error e = join_groups(*rank.self, 0, nullptr, 0, exchange, made)) return e;
   *intercomm = handle_of<MPI_Comm>(*made);
   return success;
 }

@@ -13,6 +13,6 @@ Error greet_spawned(Rank& rank, Context greeting, int first_spawned, const Group
 
 // In MPI_Init, collective over the world: if we were spawned, makes the intercommunicator with the parents
 // (MPI_Comm_get_parent). Waits for their greeting.
-Error meet_parent(Rank& rank);
+Error connect_to_parent(Rank& rank);
 
 }  // namespace heddle::dpm

@@ -119,14 +119,14 @@ Error spawn(Comm& comm, int root, Prepare&& prepare, MPI_Comm* intercomm, int* a
   if (array_of_errcodes != MPI_ERRCODES_IGNORE) write_codes(counts, array_of_errcodes);
   if (outcome.error != MPI_SUCCESS) return fail(outcome.error, "%s", outcome.sentence);
 
-  const auto met = [&](const Group&, Context, Remote& remote) {
+  const auto exchange = [&](const Group&, Context, Remote& remote) {
     remote.size = outcome.started;
     remote.world_ranks.resize(static_cast<std::size_t>(outcome.started));
     std::iota(remote.world_ranks.begin(), remote.world_ranks.end(), outcome.first);
     return success;
   };
   Comm* made = nullptr;
-  if (Error e = join_groups(comm, root, nullptr, model, met, made)) return e;
+  if (Error e = join_groups(comm, root, nullptr, model, exchange, made)) return e;
   *intercomm = handle_of<MPI_Comm>(*made);
   if (!is_root) return success;
   if (Error e = dpm::greet_spawned(rank, greeting, outcome.first, *comm.local_group, made->context)) return e;

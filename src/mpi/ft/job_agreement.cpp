@@ -1,4 +1,4 @@
-// Agreements of members on several nodes, which one process decides for the whole job (boot/decisions.hpp).
+// Agreements of members on several nodes, which one process decides for the whole job (launch/boot/decisions.hpp).
 #include <algorithm>
 
 #include "messaging/p2p/p2p.hpp"

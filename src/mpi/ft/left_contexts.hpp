@@ -1,7 +1,7 @@
 // Communicators that a rank has freed while they had no shared state: another member that frees its own later may
 // revoke it first, and the state that it shares then must not wait for this rank.
 //
-// The members of a communicator number them one after the other (object/context.hpp), and most are freed, so runs of
+// The members of a communicator number them one after the other (objects/object/context.hpp), and most are freed, so runs of
 // numbers are kept.
 #pragma once
 

@@ -61,7 +61,7 @@ Error find(Comm& comm, OfRank*& faults) {
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
                 "this job does not survive failed processes. Start it with mpiexec -with-ft ulfm (Heddle's) to "
                 "go on");
-  faults->meet(comm);
+  faults->add(comm);
   return success;
 }
 
@@ -69,7 +69,7 @@ OfRank::OfRank(Rank& rank) : rank_(rank), judgment_(std::make_shared<const Judgm
 
 // ---- Communicators
 
-void OfRank::meet(Comm& comm) {
+void OfRank::add(Comm& comm) {
   if (comm.faults.load(std::memory_order_acquire) != nullptr) return;
   const std::lock_guard guard(mutex_);
   if (comm.faults.load(std::memory_order_relaxed) != nullptr) return;
@@ -89,8 +89,8 @@ void OfRank::meet(Comm& comm) {
 namespace {
 
 // Decides nothing, and finds out if there are receives of a communicator.
-struct LooksForReceives final : message::Verdicts {
-  explicit LooksForReceives(Context of) : wanted(of) {}
+struct FindsReceives final : message::Verdicts {
+  explicit FindsReceives(Context of) : wanted(of) {}
   std::span<const int> gone() const override { return {}; }
   int of_receive(std::uint64_t context, int) const override {
     found = found || base_of(context) == wanted;
@@ -109,7 +109,7 @@ struct LooksForReceives final : message::Verdicts {
 void OfRank::leave(Comm& comm) {
   const bool is_used = comm.faults.load(std::memory_order_acquire) != nullptr;
   const bool has_name = comm.context != 0 || !comm.user_made;  // else it was not made after all
-  LooksForReceives receives(comm.context);
+  FindsReceives receives(comm.context);
   if (is_used) (void)rank_.engine->sweep(receives);
   const std::lock_guard guard(mutex_);
   try {
@@ -215,9 +215,9 @@ void OfRank::notify(const Group& group) {
 
 // ---- New events
 
-bool OfRank::look(bool before_sleep) {
+bool OfRank::check(bool before_sleep) {
   const std::uint32_t trouble = rank_.job->failures().trouble.load(std::memory_order_acquire);
-  look_again = false;
+  poll_again = false;
   if (trouble == 0) [[likely]]
     return false;
   const bool news = trouble != seen_.load(std::memory_order_relaxed);
@@ -229,7 +229,7 @@ bool OfRank::look(bool before_sleep) {
     learn();
   }
   sweep();
-  look_again = unfinished_.load(std::memory_order_relaxed);
+  poll_again = unfinished_.load(std::memory_order_relaxed);
   return false;
 }
 

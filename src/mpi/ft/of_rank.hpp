@@ -67,12 +67,12 @@ class OfRank final : public Faults, public progress::Pollable {
  public:
   explicit OfRank(Rank& rank);
 
-  void meet(Comm& comm) override;
+  void add(Comm& comm) override;
   void leave(Comm& comm) override;
   bool is_gone(int world_rank) const override { return rank_.job->is_gone(world_rank); }
 
-  bool poll() override { return look(false); }
-  bool poll_before_sleep() override { return look(true); }
+  bool poll() override { return check(false); }
+  bool poll_before_sleep() override { return check(true); }
 
   // All failures of the communicator known at this moment, in order.
   std::vector<int> failed(Comm& comm);
@@ -98,7 +98,7 @@ class OfRank final : public Faults, public progress::Pollable {
   std::uint32_t failures() const { return rank_.job->failures().failures.load(std::memory_order_acquire); }
 
  private:
-  bool look(bool before_sleep);
+  bool check(bool before_sleep);
   void sweep();
   // Under mutex_.
   void learn();

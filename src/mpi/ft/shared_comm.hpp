@@ -3,7 +3,7 @@
 // communicator's context in a table of the job's segment.
 //
 // A store there is seen by all members or by none, whatever happens to its writer. The table and the memory are valid
-// after each store (sync/robust_lock.hpp), so a member that dies loses a block at most.
+// after each store (base/sync/robust_lock.hpp), so a member that dies loses a block at most.
 #pragma once
 
 #include <cstddef>

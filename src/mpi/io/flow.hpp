@@ -67,6 +67,6 @@ class Flow {
 };
 
 // Gives back requests that are done; returns the first error, if any.
-Error settle(std::vector<Request*>& requests);
+Error end_requests(std::vector<Request*>& requests);
 
 }  // namespace heddle::io

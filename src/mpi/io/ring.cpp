@@ -10,7 +10,7 @@
 #include <chrono>
 #include <system_error>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 
 namespace heddle::io {
 
@@ -45,7 +45,7 @@ std::unique_ptr<Ring> Ring::make() {
   std::unique_ptr<Ring> ring(new Ring(descriptor));
   if (!ring->map(parameters)) return nullptr;
   try {
-    ring->thread_ = threads::make_helper([r = ring.get()] { r->work(); });
+    ring->thread_ = threads::make_library_thread([r = ring.get()] { r->work(); });
   } catch (const std::system_error&) {
     return nullptr;
   }

@@ -70,7 +70,7 @@ void TwoPhase::submit(coll::TakenSchedule& reserved) {
 Flow TwoPhase::flow() {
   submit(exchange_);
   co_await soon_;
-  note(settle(soon_));
+  note(end_requests(soon_));
   const Plan plan(comm_, parts_);
   if (!plan.is_two_phase()) {
     Moved moved;
@@ -95,14 +95,14 @@ Flow TwoPhase::flow() {
     tell_aggregators();
     access_.write ? send_data() : receive_data();
     co_await soon_;
-    note(settle(soon_));
+    note(end_requests(soon_));
     receive_grids();
     if (access_.write) gather();
     co_await soon_;
-    note(settle(soon_));
+    note(end_requests(soon_));
     if (access_.write) {
       co_await requests_;
-      note(settle(requests_));
+      note(end_requests(requests_));
       if (is_aggregator()) put_in_place();
     }
     if (is_aggregator()) {
@@ -118,7 +118,7 @@ Flow TwoPhase::flow() {
       scatter();
       co_await requests_;
       take_arrived();
-      note(settle(requests_));
+      note(end_requests(requests_));
     }
     stage_.clear();
   }
@@ -127,7 +127,7 @@ Flow TwoPhase::flow() {
   if (failure_ != MPI_SUCCESS) error_number_ = std::max<std::uint64_t>(error_number_, EIO);
   submit(agreement_);
   co_await soon_;
-  note(settle(soon_));
+  note(end_requests(soon_));
   const std::size_t moved = access_.write ? access_.bytes : arrived_;
   operation_.set_moved({error_number_ == 0 ? moved : 0, static_cast<int>(error_number_)});
 }

@@ -31,7 +31,7 @@ Error Init_thread(int*, char***, int required, int* provided) {
   rank.thread_level = rank.engine->thread_level();  // never less: a request for less would cost no less
   rank.world = make_world(rank);
   rank.self = make_self(rank);
-  if (Error e = dpm::meet_parent(rank)) return e;
+  if (Error e = dpm::connect_to_parent(rank)) return e;
   rank.world_phase.store(Phase::active, std::memory_order_release);
   *provided = rank.thread_level;
   return success;

@@ -190,8 +190,8 @@ static Error open_networks(Rank& rank) {
   std::function<bool(int)> is_gone;
   if (rank.job->survives_failures())
     is_gone = [&rank](int peer) {
-      return peer == lln::anybody ? rank.job->failures().failures.load(std::memory_order_acquire) != 0
-                                  : rank.job->is_gone(peer);
+      return peer == lln::any_peer ? rank.job->failures().failures.load(std::memory_order_acquire) != 0
+                                   : rank.job->is_gone(peer);
     };
   const auto note = [](const char* text) { std::fprintf(stderr, "heddle: %s\n", text); };
   const lln::Place place{rank.world_rank, rank.world_size, rank.job->first_local(), rank.job->local_ranks()};
@@ -256,7 +256,7 @@ static Error bring_up(Rank& rank) {
     rank.machine.parts = job.machine_ranks();
     boot::spread(rank.machine.part, rank.machine.parts);
   }
-  rank.machine.crowded = job.machine_ranks() > job.usable_cores();
+  rank.machine.oversubscribed = job.machine_ranks() > job.usable_cores();
   if (Error e = check_initial_errhandler()) return e;
   if (Error e = tool::prepare_report(rank)) return e;
   std::string why;

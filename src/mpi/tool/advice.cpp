@@ -48,7 +48,7 @@ const CommFigures* most_shared(const Figures& figures, int vni) {
 
 std::uint64_t messages(const Totals& vni) { return vni[Count::sent] + vni[Count::received]; }
 // Attempts to enter that found another thread inside.
-std::uint64_t met(const Totals& vni) { return vni[Count::contended] + vni[Count::refused]; }
+std::uint64_t found_taken(const Totals& vni) { return vni[Count::contended] + vni[Count::refused]; }
 std::uint64_t attempts(const Totals& vni) { return vni[Count::acquisitions] + vni[Count::refused]; }
 
 const VniFigures& busiest(const Figures& figures) {
@@ -58,7 +58,7 @@ const VniFigures& busiest(const Figures& figures) {
 // For threads that contend in a VNI: a VNI for each. Communicators are mapped to VNIs in turn, so there must be a
 // communicator for each, too.
 std::string separate(const Figures& figures, const VniFigures& busy) {
-  const int share = percent(met(busy.totals), attempts(busy.totals));
+  const int share = percent(found_taken(busy.totals), attempts(busy.totals));
   const CommFigures* comm = most_shared(figures, busy.index);
   const std::uint64_t threads = comm != nullptr ? comm->totals.threads : busy.totals.threads;
   const std::uint64_t vnis = std::min<std::uint64_t>(threads, safety::most_vnis);
@@ -96,7 +96,7 @@ std::string advice(const Figures& figures) {
   const Totals& t = busy.totals;
   const std::uint64_t received = std::max<std::uint64_t>(t[Count::received], 1);
 
-  if (t.threads > 1 && percent(met(t), attempts(t)) >= many_contended) return separate(figures, busy);
+  if (t.threads > 1 && percent(found_taken(t), attempts(t)) >= many_contended) return separate(figures, busy);
   if (figures.never_sleep && t[Count::wasted] / received >= many_polls)
     return text(
         "waiting threads never block, and polled %llu times without result for each message; let them block: %s",
@@ -111,7 +111,7 @@ std::string advice(const Figures& figures) {
     return text(
         "%d%% of the messages came before their receive was posted, and were copied once more; post receives earlier",
         early);
-  const int waiting = percent(t[Time::wait] + t[Time::asleep], time_in_library(t));
+  const int waiting = percent(t[Time::wait] + t[Time::blocked], time_in_library(t));
   // OpenMP's threads spin while they wait for each other, and keep the cores from the rank that is waited for.
   if (waiting >= mostly_waiting && figures.ranks > 1 && figures.threads > figures.cores + threads_of_library)
     return text(

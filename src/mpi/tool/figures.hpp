@@ -30,7 +30,7 @@ struct Figures {
   int ranks = 1;
   std::string model;
   bool model_was_chosen = false;  // by HEDDLE_MODEL
-  std::string waiting;            // the policy, and its origin (safety/wait_policy.hpp)
+  std::string waiting;            // the policy, and its origin (base/safety/wait_policy.hpp)
   bool never_sleep = false;       // threads that wait, however long
   bool may_sleep = true;          // if HEDDLE_WAIT=spin allows it, which not every model supports
   int threads = 1;                // the kernel's count for the rank's process; 1 where ranks share one

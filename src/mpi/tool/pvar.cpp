@@ -80,7 +80,7 @@ constexpr std::array vni_times{
     TimeFigure{Time::combiner, "time_combiner",
                "Seconds that threads waited until another had executed their operation"},
     TimeFigure{Time::wait, "time_wait", "Seconds that threads spun for requests, between polls"},
-    TimeFigure{Time::asleep, "time_asleep", "Seconds that threads were blocked"},
+    TimeFigure{Time::blocked, "time_blocked", "Seconds that threads were blocked"},
 };
 
 constexpr std::array comm_counts{
@@ -156,7 +156,7 @@ namespace {
 
 bool totals_of(Rank& rank, Source source, MPI_Comm handle, Totals& totals) {
   if (source == Source::all_vnis) {
-    totals = rank.ledger.all_vnis();
+    totals = rank.counter_registry.all_vnis();
     return true;
   }
   Comm* comm = object(handle);
@@ -170,7 +170,7 @@ bool totals_of(Rank& rank, Source source, MPI_Comm handle, Totals& totals) {
 void forget_recent(Rank& rank) {
   rank.tool->sessions.for_each(
       [&](PvarSession& session) { session.handles.for_each([&](PvarHandle& handle) { handle.notice(rank); }); });
-  rank.ledger.for_each_vni([](int, instruments::Counters& vni) { vni.forget_recent(); });
+  rank.counter_registry.for_each_vni([](int, instruments::Counters& vni) { vni.forget_recent(); });
 }
 
 }  // namespace
@@ -183,7 +183,7 @@ PvarHandle::~PvarHandle() {
   if (started_ || variable_.continuous()) instruments::switch_off();
 }
 
-bool PvarHandle::look(Rank& rank, std::uint64_t& now) const {
+bool PvarHandle::read_total(Rank& rank, std::uint64_t& now) const {
   Totals totals;
   if (!totals_of(rank, variable_.source, comm_, totals)) return false;
   switch (variable_.figure) {
@@ -204,7 +204,7 @@ bool PvarHandle::look(Rank& rank, std::uint64_t& now) const {
   return true;
 }
 
-void PvarHandle::settle(std::uint64_t now) {
+void PvarHandle::add_up(std::uint64_t now) {
   if (variable_.figure == Figure::largest) {
     value_.number = std::max(value_.number, now);
   } else if (variable_.in_seconds()) {
@@ -217,13 +217,13 @@ void PvarHandle::settle(std::uint64_t now) {
 
 void PvarHandle::notice(Rank& rank) {
   std::uint64_t now;
-  if (started_ && variable_.figure == Figure::largest && look(rank, now)) settle(now);
+  if (started_ && variable_.figure == Figure::largest && read_total(rank, now)) add_up(now);
 }
 
 bool PvarHandle::start(Rank& rank) {
   if (started_) return true;
   if (variable_.figure == Figure::largest) forget_recent(rank);
-  if (!look(rank, since_)) return false;
+  if (!read_total(rank, since_)) return false;
   started_ = true;
   instruments::switch_on();
   return true;
@@ -232,8 +232,8 @@ bool PvarHandle::start(Rank& rank) {
 bool PvarHandle::stop(Rank& rank) {
   if (!started_) return true;
   std::uint64_t now;
-  if (!look(rank, now)) return false;
-  settle(now);
+  if (!read_total(rank, now)) return false;
+  add_up(now);
   started_ = false;
   instruments::switch_off();
   return true;
@@ -241,11 +241,11 @@ bool PvarHandle::stop(Rank& rank) {
 
 bool PvarHandle::read(Rank& rank, void* buf) {
   std::uint64_t now;
-  if (!look(rank, now)) return false;
+  if (!read_total(rank, now)) return false;
   if (variable_.continuous()) {
     value_.number = now;
   } else if (started_) {
-    settle(now);
+    add_up(now);
   }
   if (variable_.in_seconds()) {
     std::memcpy(buf, &value_.seconds, sizeof value_.seconds);
@@ -257,7 +257,7 @@ bool PvarHandle::read(Rank& rank, void* buf) {
 
 bool PvarHandle::write(Rank& rank, const void* buf) {
   if (variable_.figure == Figure::largest) forget_recent(rank);
-  if (!look(rank, since_)) return false;
+  if (!read_total(rank, since_)) return false;
   if (variable_.in_seconds()) {
     std::memcpy(&value_.seconds, buf, sizeof value_.seconds);
   } else {

@@ -64,8 +64,8 @@ class PvarHandle {
     double seconds = 0;
   };
 
-  bool look(Rank& rank, std::uint64_t& now) const;
-  void settle(std::uint64_t now);
+  bool read_total(Rank& rank, std::uint64_t& now) const;
+  void add_up(std::uint64_t now);
 
   const Pvar& variable_;
   const MPI_Comm comm_;

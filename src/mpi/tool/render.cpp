@@ -66,7 +66,8 @@ std::string times(const Figures& figures) {
   for (const auto& [index, t] : figures.vnis) {
     const std::uint64_t whole = time_in_library(t);
     std::vector<std::string> row{std::to_string(index), decimal(instruments::seconds(whole), " s")};
-    for (const Time what : {Time::issue, Time::poll, Time::empty, Time::lock, Time::combiner, Time::wait, Time::asleep})
+    for (const Time what :
+         {Time::issue, Time::poll, Time::empty, Time::lock, Time::combiner, Time::wait, Time::blocked})
       row.push_back(share(t[what], whole));
     table.add(std::move(row));
   }

@@ -24,7 +24,7 @@ namespace {
 constexpr Traits what_it_can{.eager = 1500, .ordered = false, .longs = 0};
 
 constexpr std::uint32_t refused_in = 8;  // one of so many posts
-constexpr std::uint32_t most_looks = 4;  // the most polls that a message is held for
+constexpr std::uint32_t most_polls = 4;  // the most polls that a message is held for
 constexpr std::size_t most_held = 64;    // further ones wait in the socket, and their senders behind it
 constexpr std::int64_t millisecond = 1'000'000;
 
@@ -153,7 +153,7 @@ void Loopback::forget_room() {
     if (there.room_wanted) watch_room(there, false);
 }
 
-std::int64_t Loopback::look_again_after() const { return peers_unknown_ ? millisecond : 0; }
+std::int64_t Loopback::poll_again_after() const { return peers_unknown_ ? millisecond : 0; }
 
 // ---- receiving
 
@@ -166,7 +166,7 @@ void Loopback::receive() {
     const ssize_t bytes = recv(socket_, incoming_.data(), incoming_.size(), 0);
     if (bytes < 0) break;
     incoming_.resize(static_cast<std::size_t>(bytes));
-    if (is_of_job(incoming_)) held_.push_back({random(most_looks), std::exchange(incoming_, {})});
+    if (is_of_job(incoming_)) held_.push_back({random(most_polls), std::exchange(incoming_, {})});
   }
 }
 
@@ -177,7 +177,7 @@ bool Loopback::is_of_job(std::span<const std::byte> packet) {
     note_("dropped foreign packets, which are not of this job (loopback)");
     return false;
   }
-  if (packet.size() >= sizeof head && membership_.makes_sense(head)) return true;
+  if (packet.size() >= sizeof head && membership_.is_well_formed(head)) return true;
   fail_("malformed packet from another node (loopback): a rank of the job is damaged");
   return false;
 }
@@ -192,8 +192,8 @@ int Loopback::poll(int most, Sink sink) {
     throw;
   }
   for (std::size_t i = 0; i < held_.size() && handed < most;) {
-    if (held_[i].looks != 0) {
-      --held_[i++].looks;
+    if (held_[i].polls != 0) {
+      --held_[i++].polls;
       continue;
     }
     PacketHead head;

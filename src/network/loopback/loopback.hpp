@@ -38,7 +38,7 @@ class Loopback final : public Network {
   void forget_room() override;
   bool arm() override { return true; }  // the descriptor is always current
   int wake_fd() const override { return events_; }
-  std::int64_t look_again_after() const override;
+  std::int64_t poll_again_after() const override;
 
  private:
   // Our socket for one peer: it is writable when that peer's queue has room.
@@ -49,7 +49,7 @@ class Loopback final : public Network {
     bool given_up = false;
   };
   struct Held {
-    std::uint32_t looks;  // until it is delivered
+    std::uint32_t polls;  // until it is delivered
     std::vector<std::byte> packet;
   };
 

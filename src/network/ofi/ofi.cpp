@@ -309,14 +309,14 @@ void Ofi::flush() {
   for (const auto& [rank, known] : peers_) {
     Peer* const peer = known->finished ? nullptr : connect(rank);
     if (peer == nullptr || peer->lost) continue;
-    if (peer->sent == peer->sent_at_farewell && peer->arrived == peer->arrived_at_farewell) continue;
+    if (peer->sent == peer->sent_at_disconnect && peer->arrived == peer->arrived_at_disconnect) continue;
     Send* const send = take_send(*peer, false);
     if (send == nullptr) continue;
-    peer->sent_at_farewell = peer->sent;
-    peer->arrived_at_farewell = peer->arrived;
+    peer->sent_at_disconnect = peer->sent;
+    peer->arrived_at_disconnect = peer->arrived;
     send->bytes = sizeof send->head;
     send->may_be_injected = false;
-    send->head = head_of_farewell(peer->arrived, peer->token, rank_, peer->last_number());
+    send->head = head_of_disconnect(peer->arrived, peer->token, rank_, peer->last_number());
     start_or_keep(send);
   }
 }
@@ -332,7 +332,7 @@ bool Ofi::has_room(const Peer& peer) const { return peer.under_way < most_under_
 void Ofi::want_room(int rank) {
   const auto there = peers_.find(rank);
   if (there == peers_.end() || (there->second->address == FI_ADDR_NOTAVAIL && !there->second->lost)) {
-    look_again_ = true;
+    poll_again_ = true;
     return;
   }
   Peer& peer = *there->second;
@@ -349,8 +349,8 @@ void Ofi::forget_room() {
 }
 
 // libfabric does not signal when it would take a refused send.
-std::int64_t Ofi::look_again_after() const {
-  return look_again_ || !keeping_.empty() || !not_posted_.empty() || completions_.fd() < 0 ? millisecond : 0;
+std::int64_t Ofi::poll_again_after() const {
+  return poll_again_ || !keeping_.empty() || !not_posted_.empty() || completions_.fd() < 0 ? millisecond : 0;
 }
 
 }  // namespace heddle::lln

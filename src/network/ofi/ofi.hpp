@@ -57,7 +57,7 @@ class Ofi final : public Network {
   void forget_room() override;
   bool arm() override;
   int wake_fd() const override { return readiness_.fd(); }
-  std::int64_t look_again_after() const override;
+  std::int64_t poll_again_after() const override;
 
  private:
   enum class Kind : std::uint8_t { send, forgotten_send, buffer, arrival };
@@ -82,8 +82,8 @@ class Ofi final : public Network {
     std::uint32_t sent_awaited = 0;  // up to the last one that the peer waits for
     std::uint32_t arrived = 0;       // packets from there
     // The values of the two in our last disconnect message: while they are unchanged it need not be sent again.
-    std::uint32_t sent_at_farewell = 0;
-    std::uint32_t arrived_at_farewell = 0;
+    std::uint32_t sent_at_disconnect = 0;
+    std::uint32_t arrived_at_disconnect = 0;
     bool room_wanted = false;
     bool lost = false;      // the peer is unreachable
     bool given_up = false;  // and its loss matters to no operation
@@ -119,13 +119,13 @@ class Ofi final : public Network {
   void await_landing(Landing& landing);
   void refuse(const PacketHead& head);
   Peer& expect_next(const PacketHead& head);
-  void take_farewell(const PacketHead& head);
+  void take_disconnect(const PacketHead& head);
   void read_completions();
   void take_error();
   void take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text);
-  void note_stranger();
+  void note_foreign();
   void fail_receiving(const char* reason);
-  void lose_somebody(const char* reason);
+  void lose_unknown_peer(const char* reason);
   Why what_ends_receiving(const char* reason) const;
   void complete(Operation* operation, const fi_cq_data_entry& entry);
   void take(Buffer& buffer, const fi_cq_data_entry& entry);
@@ -153,7 +153,7 @@ class Ofi final : public Network {
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> waiting_;  // peers where room is wanted
   std::vector<Peer*> keeping_;  // peers with refused sends
-  bool look_again_ = false;     // a thread waits for an event without a signal: an address, or memory
+  bool poll_again_ = false;     // a thread waits for an event without a signal: an address, or memory
   std::vector<std::unique_ptr<Send>>
       sends_;             // all of them: libfabric may keep a send that the peer never takes until the end is closed
   Send* free_ = nullptr;  // of sends_

@@ -75,13 +75,13 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
   if (entry.len >= sizeof head && membership_.admits(head)) [[likely]] {
     const std::byte* const payload = data + sizeof head;
     const std::size_t bytes = entry.len - sizeof head;
-    if (membership_.makes_sense(head)) [[likely]] {
+    if (membership_.is_well_formed(head)) [[likely]] {
       expect_next(head);
       arrived_.push_back({head.sender, envelope_of(head), &buffer, payload, bytes, 0});
       return;
     }
-    if (membership_.makes_sense_as_farewell(head)) {
-      take_farewell(head);
+    if (membership_.is_valid_disconnect(head)) {
+      take_disconnect(head);
       return receive_into(&buffer);
     }
     ofi::LongAnnouncement announced;
@@ -115,7 +115,7 @@ Ofi::Peer& Ofi::expect_next(const PacketHead& head) {
 
 // The peer may come back (a session of MPI that begins after another has ended), so the messages that it waits for then
 // must have arrived, too.
-void Ofi::take_farewell(const PacketHead& head) {
+void Ofi::take_disconnect(const PacketHead& head) {
   Peer& peer = expect_next(head);
   peer.finished = static_cast<std::int32_t>(peer.sent_awaited - head.sequence) <= 0;
   peer.has_left = survives_;
@@ -123,14 +123,14 @@ void Ofi::take_farewell(const PacketHead& head) {
 
 // The packet is foreign, or, which is worse, a malformed one of a rank of the job.
 void Ofi::refuse(const PacketHead& head) {
-  if (!membership_.admits(head)) return note_stranger();
+  if (!membership_.admits(head)) return note_foreign();
   char text[200];
   std::snprintf(text, sizeof text, "rank %d has received a malformed packet from rank %d on another node (libfabric)",
                 rank_, head.sender);
   fail_(text);
 }
 
-void Ofi::note_stranger() {
+void Ofi::note_foreign() {
   char text[120];
   std::snprintf(text, sizeof text, "rank %d has dropped foreign packets that came to its port (libfabric)", rank_);
   note_(text);
@@ -151,7 +151,7 @@ void Ofi::take_error() {
   if (text == nullptr || *text == '\0') text = fi_strerror(error.err);
   auto* const operation = static_cast<Operation*>(error.op_context);
   if (operation == nullptr) {  // an injected message; the next error for that peer carries the reason
-    if (error.err != FI_ECANCELED) lose_somebody(text);
+    if (error.err != FI_ECANCELED) lose_unknown_peer(text);
     return;
   }
   switch (operation->kind) {
@@ -170,13 +170,13 @@ void Ofi::take_error() {
 // a canceled one is foreign, too, or of a rank that has ended.
 void Ofi::take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text) {
   receive_into(&buffer);
-  if (error.err == FI_ETRUNC) return note_stranger();
-  if (error.err != FI_ECANCELED) lose_somebody(text);
+  if (error.err == FI_ETRUNC) return note_foreign();
+  if (error.err != FI_ECANCELED) lose_unknown_peer(text);
 }
 
 void Ofi::fail_receiving(const char* reason) { fail_(what_ends_receiving(reason).text); }
 
-void Ofi::lose_somebody(const char* reason) { lost_(anybody, what_ends_receiving(reason).text); }
+void Ofi::lose_unknown_peer(const char* reason) { lost_(any_peer, what_ends_receiving(reason).text); }
 
 Why Ofi::what_ends_receiving(const char* reason) const {
   Why why;
@@ -209,7 +209,7 @@ int Ofi::hand_over(int most, Sink& sink) {
 int Ofi::poll(int most, Sink sink) {
   const LibraryUse::Inside inside(use_);
   if (!inside) return 0;
-  look_again_ = false;
+  poll_again_ = false;
   int handed = 0;
   try {
     if (!keeping_.empty()) start_kept();

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 #include "network/descriptor.hpp"
 
 namespace heddle::lln {
@@ -103,7 +103,7 @@ void watch_links(const std::vector<std::string>& devices, std::function<void(con
     }
   };
   try {
-    threads::start_helper(watch);
+    threads::start_library_thread(watch);
   } catch (const std::system_error&) {  // then TCP notices the failure
   }
 }

@@ -113,10 +113,10 @@ bool Rails::arm() {
   return armed;
 }
 
-std::int64_t Rails::look_again_after() const {
+std::int64_t Rails::poll_again_after() const {
   std::int64_t soonest = 0;
   for (const Networks::End& rail : rails_)
-    if (const std::int64_t after = rail->look_again_after(); after != 0)
+    if (const std::int64_t after = rail->poll_again_after(); after != 0)
       soonest = soonest == 0 ? after : std::min(soonest, after);
   return soonest;
 }

@@ -40,7 +40,7 @@ class Rails final : public Network {
   void forget_room() override;
   bool arm() override;
   int wake_fd() const override { return events_.number(); }
-  std::int64_t look_again_after() const override;
+  std::int64_t poll_again_after() const override;
 
  private:
   std::vector<Networks::End> rails_;

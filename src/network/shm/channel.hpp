@@ -66,7 +66,7 @@ using BulkSpan = sync::ByteSpan;  // of a cell: `begin` is its offset, `end` is 
 
 // Messages of so many bytes and more are notified early, when their first part is there: the core of a waiting receiver
 // fetches it while the rest is written. Between distant cores, fetching a line takes as long as writing one.
-inline constexpr std::size_t foretold_bytes = 2 * 1024;
+inline constexpr std::size_t early_notification_bytes = 2 * 1024;
 constexpr std::size_t first_part(std::size_t bytes) { return bytes / 2 / platform::cache_line * platform::cache_line; }
 
 struct Channel {

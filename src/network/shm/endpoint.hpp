@@ -48,15 +48,15 @@ class Endpoint {
       say_where(claim, room);  // last: the receiver polls that line
     });
   }
-  // The same for a message of at least foretold_bytes, of which `fill(std::byte*, from, n)` writes n bytes.
+  // The same for a message of at least early_notification_bytes, of which `fill(std::byte*, from, n)` writes n bytes.
   template <class Fill>
-  Posted post_foretold(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+  Posted post_notified_early(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     return post_bulk(peer, header, bytes, [&](const Producer::Claim& claim, const Producer::Room& room) {
       const std::size_t first = first_part(bytes);
       Producer::fetch(room.at, first);
       fill(room.at, 0, first);
       say_where(claim, room);
-      Producer::foretell(claim);
+      Producer::notify_early(claim);
       Producer::fetch(room.at + first, bytes - first);
       fill(room.at + first, first, bytes - first);
     });
@@ -144,7 +144,7 @@ class Endpoint {
   // After a store for which a blocked peer must wake.
   void wake(int peer) {
     platform::Native::light_fence();
-    if (bell(peer).asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (bell(peer).blocked.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring(peer);
   }
 

@@ -1,6 +1,6 @@
 // Fluxes: a separate way for each thread that sends to a rank (Díaz-Martín 2014, section IV and Fig. 6).
 //
-// A flux is a fastbuffer of two boxes from one thread to one rank (sync/fast_buffer.hpp), made by the thread's first
+// A flux is a fastbuffer of two boxes from one thread to one rank (base/sync/fast_buffer.hpp), made by the thread's first
 // short message to that rank: threads of a rank then share no line when they send, and memory grows with the pairs that
 // communicate. A message that is too long, or finds both boxes full, goes through the channel, with the VNI's lock
 // held. A thread that ends leaves its fluxes to the next one that needs one to that rank.
@@ -10,7 +10,7 @@
 // standard (MPI 5.0, section 3.5) only says that threads may have no order; where they synchronize they have one. So
 // messages carry a stamp instead (stamp.hpp), and the receiver takes the smallest. A receiver that has seen a message
 // can see all that was sent before it; therefore it polls again until it finds no smaller stamp
-// (sync/oldest_first.hpp).
+// (base/sync/oldest_first.hpp).
 //
 // `send` is for any thread; the receiver holds its VNI's lock.
 #pragma once
@@ -140,14 +140,14 @@ class Fluxes {
 
   template <class CatchUp>
   Front oldest(Source& source, CatchUp&& catch_up) {
-    return sync::oldest<Front>([&](Front& front) { return look(source, front); },
+    return sync::oldest<Front>([&](Front& front) { return poll_front(source, front); },
                                [&] {
                                  catch_up();
                                  admit();
                                });
   }
   // True if a message older than `front` was found; the oldest replaces it.
-  [[gnu::always_inline]] static bool look(const Source& source, Front& front) {
+  [[gnu::always_inline]] static bool poll_front(const Source& source, Front& front) {
     bool older = false;
     if (source.channel != nullptr) {
       const Slot* const slot = source.channel->front_or_fetch();

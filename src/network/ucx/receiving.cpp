@@ -17,7 +17,7 @@ ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t he
     return end.refuse(header, header_bytes);
   std::memcpy(&head, header, sizeof head);
   // No short message comes by rendezvous: `data` is empty then.
-  if (!end.membership_.admits(head) || !end.membership_.makes_sense(head) ||
+  if (!end.membership_.admits(head) || !end.membership_.is_well_formed(head) ||
       (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) [[unlikely]]
     return end.refuse(header, header_bytes);
   const Envelope envelope = envelope_of(head);

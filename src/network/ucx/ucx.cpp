@@ -348,7 +348,7 @@ void Ucx::want_room(int rank) {
   if (!inside) return;
   const auto there = peers_.find(rank);
   if (how_ == sent_at_once || there == peers_.end() || (there->second->endpoint == nullptr && !there->second->lost)) {
-    look_again_ = true;
+    poll_again_ = true;
     return;
   }
   Peer& peer = *there->second;
@@ -358,7 +358,7 @@ void Ucx::want_room(int rank) {
     waiting_.push_back(&peer);
   } catch (const std::bad_alloc&) {
     peer.room_wanted = false;
-    look_again_ = true;
+    poll_again_ = true;
   }
   say_left();
 }
@@ -371,7 +371,7 @@ void Ucx::forget_room() {
   say_left();
 }
 
-std::int64_t Ucx::look_again_after() const { return look_again_ ? millisecond : 0; }
+std::int64_t Ucx::poll_again_after() const { return poll_again_ ? millisecond : 0; }
 
 // ---- polling and blocking
 
@@ -379,7 +379,7 @@ int Ucx::poll(int most, Sink sink) {
   const LibraryUse::Inside inside(use_);
   moving_ = false;
   if (!inside) return 0;
-  look_again_ = false;
+  poll_again_ = false;
   Poll poll{sink, most};
   while (!kept_.empty()) {
     const Kept& first = kept_.front();

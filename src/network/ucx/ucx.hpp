@@ -54,7 +54,7 @@ class Ucx final : public Network {
   void forget_room() override;
   bool arm() override;
   int wake_fd() const override { return readiness_.fd(); }
-  std::int64_t look_again_after() const override;
+  std::int64_t poll_again_after() const override;
 
  private:
   struct Peer {
@@ -146,7 +146,7 @@ class Ucx final : public Network {
   std::vector<ucs_status_ptr_t> closing_ends_;  // endpoints that are being closed
   std::vector<Peer*> waiting_;                  // peers where room is wanted
   bool closing_ = false;                        // failures do not matter any more
-  bool look_again_ = false;                     // a thread waits for an event without a signal: an address, or memory
+  bool poll_again_ = false;                     // a thread waits for an event without a signal: an address, or memory
   Send* free_ = nullptr;                        // of sends_
   Send* left_ = nullptr;                        // long ones that have left, not yet reported to the sink
   std::deque<Kept> kept_;

@@ -38,7 +38,7 @@ struct CommState;
 enum class Plane : std::uint32_t { user = 0, collective = 1, partitioned = 2, window = 3 };
 inline constexpr std::uint64_t planes = 4;  // numbers for them in a context
 
-// The name of a communicator on the wire: unique in the job, chosen by one member (see object/context.hpp) and sent to
+// The name of a communicator on the wire: unique in the job, chosen by one member (see objects/object/context.hpp) and sent to
 // the others, so making a communicator needs no agreement. Bits 0 and 1 are the plane, bits 2 and 3 the assertions of
 // all members when it was made, bits 4 to 6 the safety model that was requested for it.
 using Context = std::uint64_t;
@@ -83,7 +83,7 @@ struct Comm final : Object {
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Comm_attach_buffer
 
   threads::Mutex mutex;  // guards the members below
-  InfoEntries hints;     // set by the program and meaningful here (object/info.hpp)
+  InfoEntries hints;     // set by the program and meaningful here (objects/object/info.hpp)
   std::string name;      // at most MPI_MAX_OBJECT_NAME-1 characters
 
   bool has_promised(Context promise) const { return (context & promise) != 0; }

@@ -32,7 +32,7 @@ class Faults {
   virtual ~Faults() = default;
 
   // The communicator is used: its context is known. Any thread, any number of times.
-  virtual void meet(Comm& comm) = 0;
+  virtual void add(Comm& comm) = 0;
   // The communicator is freed, used or not.
   virtual void leave(Comm& comm) = 0;
   // True if this rank of the job has failed.

@@ -44,9 +44,9 @@ struct RequestType {
 // The owner that polls a request until it is done, and so the thread to wake then (Core::tell).
 enum class Owner : std::uint8_t {
   program,  // a thread that blocks until it is done is its `waiter`
-  // a part of something that polls it (progress/pollables.hpp): a blocked thread of the rank is woken to poll that
+  // a part of something that polls it (base/progress/pollables.hpp): a blocked thread of the rank is woken to poll that
   library,
-  nobody,  // MPI_Request_free while active: the completing thread gives it back
+  none,  // MPI_Request_free while active: the completing thread gives it back
 };
 
 struct Request final : Object {

@@ -23,7 +23,7 @@ struct Session final : Object {
 
   ErrhandlerSlot errhandler;
   InfoEntries hints;                        // the result of MPI_Session_get_info
-  int asked_model = 0;                      // of communicators that come from it (engine/asked_models.hpp)
+  int asked_model = 0;                      // of communicators that come from it (messaging/engine/asked_models.hpp)
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Session_attach_buffer
   // The launcher's sets, once the program has requested process sets.
   threads::Mutex asking_for_sets;

@@ -137,11 +137,11 @@ void collectives(Word& word, std::uint32_t news) {
 
 // Functions of the program run in its own threads, whoever makes progress. (Not so where a communication thread executes
 // everything: submit=offload.)
-std::atomic<int> strangers = 0;
+std::atomic<int> foreign_count = 0;
 pthread_t only_thread;
 
 void add(void* in, void* inout, int* n, MPI_Datatype*) {
-  if (!pthread_equal(pthread_self(), only_thread)) ++strangers;
+  if (!pthread_equal(pthread_self(), only_thread)) ++foreign_count;
   for (int i = 0; i < *n; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }
 
@@ -159,7 +159,7 @@ void users_operation() {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     equal(sum.back(), size() * out.back() - size() * rank() + size() * (size() - 1) / 2, "the program's operation");
   }
-  equal(strangers.load(), 0, "calls of the program's operation by another thread");
+  equal(foreign_count.load(), 0, "calls of the program's operation by another thread");
   MPI_Op_free(&op);
 }
 

@@ -73,21 +73,21 @@ class IdleCoresByPath : public testing::TestWithParam<Deferral> {
  protected:
   IdleCoresByPath() { sched_getaffinity(0, sizeof cores_, &cores_); }
 
-  bool listens() const { return bell_.asleep.load(std::memory_order_relaxed) == bell_.progress_thread_listens; }
+  bool listens() const { return bell_.blocked.load(std::memory_order_relaxed) == bell_.progress_thread_listens; }
 
   cpu_set_t cores_;
   sync::Doorbell<platform::Native> bell_{};
   Work work_;
 };
 
-TEST_P(IdleCoresByPath, NobodyLooksBeforeTheFirstCall) {
+TEST_P(IdleCoresByPath, DoesNotPollBeforeTheFirstCall) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   EXPECT_TRUE(comes([&] { return listens(); }));
-  EXPECT_TRUE(idle.asleep());
+  EXPECT_TRUE(idle.blocked());
   EXPECT_FALSE(idle.available());
 }
 
-TEST_P(IdleCoresByPath, OneQuestionCallsNobody) {
+TEST_P(IdleCoresByPath, OneQuestionCallsNoThread) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   ASSERT_TRUE(comes([&] { return listens(); }));
   (void)idle.available();
@@ -106,10 +106,10 @@ TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {
     ASSERT_TRUE(comes([&] { return idle.available(); }));
     work_.leave_one();
     platform::Native::light_fence();
-    if (idle.asleep()) bell_.call();
+    if (idle.blocked()) bell_.call();
     ASSERT_TRUE(comes([&] { return work_.done() == i; }));
   }
-  EXPECT_TRUE(comes([&] { return idle.asleep(); }));
+  EXPECT_TRUE(comes([&] { return idle.blocked(); }));
 }
 
 // Attempts that move nothing are made less and less often. What is left meanwhile does not wait for the next one, which comes after some
@@ -123,7 +123,7 @@ TEST_P(IdleCoresByPath, WhatIsLeftDoesNotWaitForAttemptsAtOtherThings) {
     usleep(100);
     work_.leave_one();
     platform::Native::light_fence();
-    if (idle.asleep()) bell_.call();
+    if (idle.blocked()) bell_.call();
     ASSERT_TRUE(comes([&] { return work_.done() == i; }));
     looks.push_back(work_.looks_before());
   }
@@ -134,12 +134,12 @@ TEST_P(IdleCoresByPath, WhatIsLeftDoesNotWaitForAttemptsAtOtherThings) {
 TEST_P(IdleCoresByPath, WhatComesFromElsewhereIsAskedForBeforeTheySleep) {
   work_.come_from_elsewhere();
   IdleCores idle(work_, bell_, cores_, GetParam());
-  ASSERT_TRUE(comes([&] { return idle.asleep() && work_.asked() == 1; }));
+  ASSERT_TRUE(comes([&] { return idle.blocked() && work_.asked() == 1; }));
   bell_.call();
   EXPECT_TRUE(comes([&] { return work_.asked() == 2; }));
 }
 
-TEST_P(IdleCoresByPath, EndsWhileItIsAwake) {
+TEST_P(IdleCoresByPath, EndsWhileItIsSpinning) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   EXPECT_TRUE(comes([&] { return idle.available(); }));
 }

@@ -96,7 +96,7 @@ TEST_F(Held, APollIsIncompleteBesideAnother) {
 
 TEST_F(Held, WhoGoesToSleepIsRungFor) {
   // As one who sleeps counts itself.
-  bell.asleep.store(1, platform::order::relaxed);
+  bell.blocked.store(1, platform::order::relaxed);
   EXPECT_TRUE(list.poll(true, Missed::rung_for).complete);
   EXPECT_EQ(bell.rings.load(platform::order::relaxed), 0U);
   give_back();

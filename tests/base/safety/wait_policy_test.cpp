@@ -1,4 +1,4 @@
-// What HEDDLE_WAIT may say, for how long threads then stay awake, and which models can't wait so.
+// What HEDDLE_WAIT may say, for how long threads then stay spinning, and which models can't wait so.
 #include "base/safety/wait_policy.hpp"
 
 #include <gtest/gtest.h>
@@ -57,23 +57,23 @@ TEST(WaitPolicy, ATimeIsAWholeNumberWithinBounds) {
 }
 
 TEST(WaitPolicy, TheTimeFollowsFromTheCostOfAWakeUp) {
-  EXPECT_EQ(awake_time(parsed("auto"), 30 * us, Reach::one_node), wake_ups_awake * 30 * us);
-  EXPECT_EQ(awake_time(parsed("spin"), 30 * us, Reach::one_node), wake_ups_awake * 30 * us);
-  EXPECT_EQ(awake_time(parsed("spin"), 1, Reach::one_node), shortest_awake);
-  EXPECT_EQ(awake_time(parsed("spin"), 4'000 * us, Reach::one_node), longest_awake);
+  EXPECT_EQ(spin_time(parsed("auto"), 30 * us, Reach::one_node), wake_ups_per_spin * 30 * us);
+  EXPECT_EQ(spin_time(parsed("spin"), 30 * us, Reach::one_node), wake_ups_per_spin * 30 * us);
+  EXPECT_EQ(spin_time(parsed("spin"), 1, Reach::one_node), shortest_spin_budget);
+  EXPECT_EQ(spin_time(parsed("spin"), 4'000 * us, Reach::one_node), longest_spin_budget);
 }
 
 TEST(WaitPolicy, BetweenNodesItIsLonger) {
-  EXPECT_EQ(awake_time(parsed("auto"), 30 * us, Reach::several_nodes), between_nodes * wake_ups_awake * 30 * us);
-  EXPECT_EQ(awake_time(parsed("auto"), 4'000 * us, Reach::several_nodes), between_nodes * longest_awake);
-  EXPECT_EQ(awake_time(parsed("spin:5"), 30 * us, Reach::several_nodes), 5 * us);
-  EXPECT_EQ(awake_time(parsed("passive"), 30 * us, Reach::several_nodes), 0);
+  EXPECT_EQ(spin_time(parsed("auto"), 30 * us, Reach::several_nodes), between_nodes * wake_ups_per_spin * 30 * us);
+  EXPECT_EQ(spin_time(parsed("auto"), 4'000 * us, Reach::several_nodes), between_nodes * longest_spin_budget);
+  EXPECT_EQ(spin_time(parsed("spin:5"), 30 * us, Reach::several_nodes), 5 * us);
+  EXPECT_EQ(spin_time(parsed("passive"), 30 * us, Reach::several_nodes), 0);
 }
 
 TEST(WaitPolicy, ATimeThatWasAskedForIsNotBounded) {
-  EXPECT_EQ(awake_time(parsed("spin:5"), 30 * us, Reach::one_node), 5 * us);
-  EXPECT_EQ(awake_time(parsed("spin:5000"), 30 * us, Reach::one_node), 5'000 * us);
-  EXPECT_EQ(awake_time(parsed("passive"), 30 * us, Reach::one_node), 0);
+  EXPECT_EQ(spin_time(parsed("spin:5"), 30 * us, Reach::one_node), 5 * us);
+  EXPECT_EQ(spin_time(parsed("spin:5000"), 30 * us, Reach::one_node), 5'000 * us);
+  EXPECT_EQ(spin_time(parsed("passive"), 30 * us, Reach::one_node), 0);
 }
 
 TEST(WaitPolicy, SleepIsForThoseWhoAskForIt) {

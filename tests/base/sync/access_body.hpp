@@ -81,9 +81,9 @@ struct Bare {
 };
 // Where the communication thread of offload sleeps.
 template <platform::Platform P>
-struct Roused {
+struct WokenState {
   sync::Doorbell<P, platform::Scope::process> bell{};
-  void rouse() { bell.rouse(); }
+  void wake_blocked() { bell.wake_blocked(); }
 };
 
 template <platform::Platform P>
@@ -96,7 +96,7 @@ using Accesses = CaseList<                                                      
     Case<"combining", safety::CombiningAccess<Bare<P>, 2>>,                       //
     Case<"queue", safety::QueueAccess<sync::TtasLock<P>, Bare<P>, 1, 2>>,         //
     Case<"queue-mutex", safety::QueueAccess<sync::MutexLock<P>, Bare<P>, 2, 4>>,  //
-    Case<"offload", safety::OffloadAccess<Roused<P>, Bare<P>, 2>>>;
+    Case<"offload", safety::OffloadAccess<WokenState<P>, Bare<P>, 2>>>;
 
 template <class Access>
 inline constexpr bool is_served = requires(Access& access) {
@@ -124,7 +124,7 @@ class AccessBody {
     };
     access_.run(last);
     finished_.fetch_add(1, order::release);
-    state_.rouse();
+    state_.wake_blocked();
   }
 
   void finish() {
@@ -219,7 +219,7 @@ class AccessBody {
   const unsigned threads_;
   const unsigned rounds_;
   typename Bare<P>::Counters counters_;
-  Roused<P> state_;
+  WokenState<P> state_;
   Access access_{source()};
   plain<unsigned> ticks_{0};
   plain<unsigned> injected_{0};
@@ -292,7 +292,7 @@ class HandedOnBody {
   const unsigned threads_;
   const unsigned rounds_;
   typename Bare<P>::Counters counters_;
-  Roused<P> state_;
+  WokenState<P> state_;
   Access access_{source()};
   std::array<Count, 3> done_{};
   std::array<typename P::template atomic<std::uint32_t>, 3> told_{};

@@ -3,12 +3,12 @@
 #include "check.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
+#include "deferred_timer_body.hpp"
 #include "doorbell_body.hpp"
 #include "election_body.hpp"
 #include "engine.hpp"
 #include "errand_body.hpp"
 #include "patience_body.hpp"
-#include "reminder_body.hpp"
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
 #include "watch_body.hpp"
@@ -52,8 +52,8 @@ void enroll_waiting() {
   enroll<WorkBody<Checker, 2>>("work/held-of-two", 3, 1);
   enroll<WorkBody<Checker, 1, Put::silently>>("work/put-back-silently", 3, 1, true);
   enroll<ErrandBody<Checker>>("errand", 2, 3);
-  for (const unsigned threads : {2U, 3U}) enroll<ReminderBody<Checker>>("reminder", threads, 2);
-  enroll<ReminderBody<Checker, Timer::looked_first>>("reminder/looks-first", 2, 2, true);
+  for (const unsigned threads : {2U, 3U}) enroll<DeferredTimerBody<Checker>>("deferred_timer", threads, 2);
+  enroll<DeferredTimerBody<Checker, Timer::looked_first>>("deferred_timer/looks-first", 2, 2, true);
   for (const unsigned threads : {2U, 3U}) enroll<PatienceBody<Checker>>("patience", threads, 1);
   enroll<ServerBody<Checker, 2>>("roles/server", 2, 2);
   enroll<ServerBody<Checker, 3>>("roles/server", 3, 2);

@@ -23,15 +23,15 @@ class PatienceBody {
  public:
   PatienceBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {
     machine_.waiting = &waiting_;
-    machine_.called_helper = &called_helper_;
+    machine_.called_progress_thread = &called_progress_thread_;
     machine_.cores = 2;
-    machine_.awake = 2;
+    machine_.spinning = 2;
   }
 
   void thread(unsigned id) {
     for (unsigned round = 0; round != rounds_; ++round) {
       const bool calls = id == 0 && round == 0;
-      if (calls) called_helper_.store(1, order::relaxed);
+      if (calls) called_progress_thread_.store(1, order::relaxed);
       require<P>(wait(id % 2 != 0) < most_looks, "patience without end");
     }
   }
@@ -39,7 +39,8 @@ class PatienceBody {
   void finish() {
     require<P>(waiting_.load(order::relaxed) == 0 && machine_.own_waiting.load(order::relaxed) == 0,
                "somebody is counted who does not wait");
-    require<P>(called_helper_.load(order::relaxed) == 0, "nobody has made room for the helper that was called");
+    require<P>(called_progress_thread_.load(order::relaxed) == 0,
+               "nobody has made room for the helper that was called");
   }
 
  private:
@@ -61,7 +62,7 @@ class PatienceBody {
   const unsigned rounds_;
   safety::Machine<Clock> machine_;
   typename P::template atomic<std::uint32_t> waiting_{0};
-  typename P::template atomic<std::uint32_t> called_helper_{0};
+  typename P::template atomic<std::uint32_t> called_progress_thread_{0};
 };
 
 }  // namespace heddle::test

@@ -66,7 +66,7 @@ class WaitingRank {
   // The peer.
   void send() {
     arrived_.fetch_add(1, order::release);
-    bell.rouse();
+    bell.wake_blocked();
   }
 
   void post(Waiter& waiter) {
@@ -130,11 +130,11 @@ class WaitingRank {
     switch (waiter.arrive()) {
       case sync::Arrival::more_to_come:
         break;
-      case sync::Arrival::last_asleep:
+      case sync::Arrival::last_blocked:
         wakeups.add(waiter);
         break;
-      case sync::Arrival::last_awake:
-        bell.rouse();
+      case sync::Arrival::last_spinning:
+        bell.wake_blocked();
         break;
     }
   }
@@ -222,7 +222,7 @@ class ServerBody {
     rank_.post(me);
     bool server = rank_.roles.enter(me);
     if (!server) {
-      if (rank_.something_to_do()) rank_.bell.rouse();
+      if (rank_.something_to_do()) rank_.bell.wake_blocked();
       server = !me.sleep().complete;
     }
     if (server) serve(me);

@@ -39,9 +39,9 @@ class SlotSetGroup {
   }
   void tell(unsigned members, unsigned teller) {
     for (unsigned m = 0; m != members; ++m)
-      if (m != teller) bells_[m].rouse();
+      if (m != teller) bells_[m].wake_blocked();
   }
-  bool nobody_waits() const { return waiting_.load(platform::order::relaxed) == 0; }
+  bool no_waiter() const { return waiting_.load(platform::order::relaxed) == 0; }
 
  private:
   std::array<sync::SlotSet<P>, Sets> sets_{};
@@ -81,7 +81,7 @@ class ReduceBody {
   }
   void finish() {
     for (unsigned id = 0; id != threads_; ++id) require<P>(done_[id].get() == 1, "a member has not come back");
-    require<P>(group_.nobody_waits(), "somebody waits for a set");
+    require<P>(group_.no_waiter(), "somebody waits for a set");
   }
 
  private:
@@ -142,7 +142,7 @@ class BroadcastBody {
   }
   void finish() {
     for (unsigned id = 0; id != threads_; ++id) require<P>(done_[id].get() == 1, "a member has not come back");
-    require<P>(group_.nobody_waits(), "somebody waits for a set");
+    require<P>(group_.no_waiter(), "somebody waits for a set");
   }
 
  private:
@@ -197,7 +197,7 @@ class GatherBody {
   }
   void finish() {
     for (unsigned id = 0; id != threads_; ++id) require<P>(done_[id].get() == 1, "a member has not come back");
-    require<P>(group_.nobody_waits(), "somebody waits for a set");
+    require<P>(group_.no_waiter(), "somebody waits for a set");
   }
 
  private:

@@ -109,7 +109,7 @@ class ResignBody : WatchedRank<P> {
   }
   bool step_down() {
     if (poll() || !rank_.roles.step_down(me_)) return false;
-    if (rank_.something_to_do()) rank_.bell.rouse();
+    if (rank_.something_to_do()) rank_.bell.wake_blocked();
     return true;
   }
   bool poll_for_program() {
@@ -147,7 +147,7 @@ class ResignToBody : WatchedRank<P> {
       wait(other_, [this] { serve(); });
       came_back_.store(1, order::release);
     } else {
-      wait(me_, [this] { serve_awake(); });
+      wait(me_, [this] { serve_spinning(); });
       P::await(came_back_, order::acquire, [](std::uint32_t came_back) { return came_back != 0; });
       this->end();
     }
@@ -163,7 +163,7 @@ class ResignToBody : WatchedRank<P> {
     rank_.post(me);
     bool server = rank_.roles.enter(me);
     if (!server) {
-      if (rank_.something_to_do()) rank_.bell.rouse();
+      if (rank_.something_to_do()) rank_.bell.wake_blocked();
       server = !me.sleep().complete;
     }
     if (server) serve();
@@ -179,13 +179,13 @@ class ResignToBody : WatchedRank<P> {
     }
     serving_.set(false);
   }
-  void serve_awake() {
+  void serve_spinning() {
     serving_.set(true);
     while (!me_.counter.complete()) {
       if (rank_.poll()) continue;
       serving_.set(false);
       const bool stepped_down = rank_.roles.step_down(me_);
-      if (stepped_down && rank_.something_to_do()) rank_.bell.rouse();
+      if (stepped_down && rank_.something_to_do()) rank_.bell.wake_blocked();
       if (stepped_down && me_.sleep().complete) return;
       serving_.set(true);
     }
@@ -224,7 +224,7 @@ class ListenBody : WatchedRank<P> {
       }
       datum_.set(1);
       holds_.store(1, order::release);
-      rank_.bell.rouse();
+      rank_.bell.wake_blocked();
     }
   }
   void finish() { require<P>(this->ended(), "the listener has not come back"); }
@@ -240,14 +240,14 @@ class ListenBody : WatchedRank<P> {
   }
   bool holds() const { return holds_.load(order::acquire) != 0; }
 
-  // As the server, which steps down. The watch may be asleep on the doorbell when it is over.
+  // As the server, which steps down. The watch may be blocked on the doorbell when it is over.
   void wait() {
     me_.expect(1, false);
     rank_.post(me_);
     rank_.roles.enter(me_);
     while (!me_.counter.complete()) {
       if (rank_.roles.step_down(me_)) {
-        if (rank_.something_to_do()) rank_.bell.rouse();
+        if (rank_.something_to_do()) rank_.bell.wake_blocked();
         if (me_.sleep().complete) break;
       }
     }
@@ -263,7 +263,7 @@ class ListenBody : WatchedRank<P> {
                              if (rank_.bell.rings.load(order::acquire) != rings) {
                                rank_.roles.call_listeners();
                              } else if (!std::exchange(told, true) && left == Left::announced && something_to_do()) {
-                               rank_.bell.rouse();
+                               rank_.bell.wake_blocked();
                              }
                              me_.sleep();
                            });

@@ -2,7 +2,7 @@
 // has asked for no room, and must be woken once the word is there and there is none. A lost wake-up is a deadlock.
 //
 // Of a message of two pieces one is on its way, and fills the network, and no more may be. Thread 1 sends a short one, polls once and makes
-// no further call. Thread 0 waits, asleep if need be, for the answer that the peer, thread 2, gives once it has everything; when it has
+// no further call. Thread 0 waits, blocked if need be, for the answer that the peer, thread 2, gives once it has everything; when it has
 // the first piece it says so. Thread 3 is the watch. Where who takes a message does not ring
 // (Omitted::taken) the checker must find that.
 #pragma once
@@ -42,7 +42,7 @@ class WordBody {
         socket_.answer();
         break;
       default:
-        while (socket_.await_event()) bell_.rouse();
+        while (socket_.await_event()) bell_.wake_blocked();
     }
   }
 
@@ -91,7 +91,7 @@ class WordBody {
         answered_.store(true, order::release);
       }
     }
-    if (taken && omitted != Omitted::taken) bell_.rouse();
+    if (taken && omitted != Omitted::taken) bell_.wake_blocked();
     return left || taken;
   }
   void send_short() {
@@ -100,7 +100,7 @@ class WordBody {
       if (socket_.post()) return;
       short_waits_.set(true);
     }
-    bell_.rouse();
+    bell_.wake_blocked();
   }
 
   typename P::mutex lock_;

@@ -54,7 +54,7 @@ class WorkBody {
       default:
         for (Work& work : all_) {
           work.needed.store(true, order::release);
-          bell_.rouse();
+          bell_.wake_blocked();
         }
     }
   }
@@ -92,9 +92,9 @@ class WorkBody {
         work->finished.store(true, order::release);
         moved = true;
       }
-      if (ring && put == Put::with_a_ring) bell_.rouse();
+      if (ring && put == Put::with_a_ring) bell_.wake_blocked();
     }
-    if (moved) bell_.rouse();
+    if (moved) bell_.wake_blocked();
     return moved || !look.complete;
   }
 

@@ -94,12 +94,12 @@ TEST_F(RootTest, LeavesOutWhoDoesNot) {
   finish();
 }
 
-// What a stranger may send: noise, noise that looks like lengths, and frames that are almost right.
+// What a foreign may send: noise, noise that looks like lengths, and frames that are almost right.
 std::string packet(std::mt19937& random) {
   std::string bytes(random() % 200, '\0');
   for (char& c : bytes) c = static_cast<char>(random() % (random() % 2 == 0 ? 256 : 4));
   if (random() % 2 == 0) return bytes;
-  bytes.resize(bytes.size() % Frame::longest_of_strangers);
+  bytes.resize(bytes.size() % Frame::longest_unverified);
   bytes = Frame(static_cast<FrameKind>(1 + random() % last_frame_kind), bytes).encode();
   if (random() % 2 == 0) bytes[random() % bytes.size()] = static_cast<char>(random());
   return bytes;
@@ -107,23 +107,23 @@ std::string packet(std::mt19937& random) {
 
 TEST_F(RootTest, IsNotDisturbedByGarbage) {
   constexpr int packets = 100'000, of_one = 2'000;
-  int sent = 0, strangers = 0;
-  for (std::uint32_t seed = 0; sent < packets; ++seed, ++strangers) {
+  int sent = 0, foreign_count = 0;
+  for (std::uint32_t seed = 0; sent < packets; ++seed, ++foreign_count) {
     std::mt19937 random(seed);
-    const Descriptor stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const Descriptor foreign(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(listener_.port));
-    ASSERT_EQ(connect(stranger.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(connect(foreign.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     // Until it is thrown out, or nobody reads what it sends.
     for (int i = 0; i < of_one; ++i, ++sent) {
       const std::string bytes = packet(random);
-      if (send(stranger.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
+      if (send(foreign.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
     }
     ++sent;
   }
-  EXPECT_GT(strangers, packets / of_one);
+  EXPECT_GT(foreign_count, packets / of_one);
   join_node();
   finish();
 }
@@ -284,11 +284,11 @@ TEST(LocalSockets, ANameHasOneOwner) {
   EXPECT_FALSE(listen_locally(name));
   Connection link = connect_locally(name);
   ASSERT_TRUE(link.is_open());
-  int strangers = 0;
-  Connection accepted = accept_locally(owner, strangers);
+  int foreign_count = 0;
+  Connection accepted = accept_locally(owner, foreign_count);
   ASSERT_TRUE(accepted.is_open());
-  EXPECT_FALSE(accept_locally(owner, strangers).is_open());
-  EXPECT_EQ(strangers, 0);
+  EXPECT_FALSE(accept_locally(owner, foreign_count).is_open());
+  EXPECT_EQ(foreign_count, 0);
   link.send(Frame(FrameKind::left));
   EXPECT_TRUE(accepted.receive_by(milliseconds_now() + 10'000));
   owner.reset();

@@ -15,7 +15,7 @@ from launcher import MPI_PROGRAM, RANK, LauncherTest  # noqa: E402
 from pmi_server import Launcher, Result  # noqa: E402
 
 MANY_NODES = os.environ["BOOT_NODES_PROGRAM"]  # placement.cpp: says who is where, and sends to everybody
-SILENCE = 5  # seconds in which a rank that waits in MPI_Init says nothing
+REPORT_DELAY = 5  # seconds in which a rank that waits in MPI_Init says nothing
 END_LIMIT = 5.0  # seconds: 2, on a machine that others keep busy
 
 
@@ -140,10 +140,10 @@ class Launched(LauncherTest):
                 result = self.launch(3, "-c", f'[ $PMI_RANK = 1 ] && {how}; exec {RANK} join leave', program="sh")
                 self.assertRegex(result.err, r"(?m)^heddle: rank 1 on \S+ has ended without MPI_Init, which others wait in; the job ends\n$")
                 self.assertEqual(result.aborted, 1)
-                self.assertLess(result.seconds, SILENCE + END_LIMIT)
+                self.assertLess(result.seconds, REPORT_DELAY + END_LIMIT)
 
     def test_a_rank_that_joins_late(self):
-        late = self.launch(3, "-c", f"[ $PMI_RANK = 1 ] && sleep {SILENCE + 2}; exec {RANK} join leave", program="sh")
+        late = self.launch(3, "-c", f"[ $PMI_RANK = 1 ] && sleep {REPORT_DELAY + 2}; exec {RANK} join leave", program="sh")
         self.assertEqual(late.codes, [0, 0, 0])
         self.assertRegex(late.err, r"^heddle: rank 0 has waited \d s for every process of the job to initialize MPI; rank 1 on \S+ has not\n$")
 

@@ -82,7 +82,7 @@ TEST(Frame, ComesAsItWasSent) {
 TEST(Frame, ThatIsTooLongIsBroken) {
   std::string bytes = Frame(FrameKind::proof).add(std::string(65, 'x')).encode();
   bool broken = false;
-  EXPECT_FALSE(Frame::take(bytes, Frame::longest_of_strangers, broken));
+  EXPECT_FALSE(Frame::take(bytes, Frame::longest_unverified, broken));
   EXPECT_TRUE(broken);
 }
 

@@ -144,7 +144,7 @@ class HandOver(LauncherTest):
         result = self.run_job("-timeout", "1", "-host", "far", "true", env={"PATH": path})
         self.assertEqual(result.code, 124, result.err)
 
-    def test_nobody_is_there(self):
+    def test_without_a_peer(self):
         self.refused("-host", "far", "true", launchers=(), says=["host 'far' is more than this machine", "no prterun, no mpiexec.hydra", "-host localhost"],
                      env={"PATH": str(self.directory)} if os.path.exists("/usr/bin/prterun") or os.path.exists("/usr/bin/mpiexec.hydra") else {})
 

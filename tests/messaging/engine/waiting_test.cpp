@@ -30,12 +30,12 @@ struct Counting {
   int full = 0;
   int sleeps = 0;
 
-  explicit Counting(Kind kind, std::int64_t awake = 50 * us) {
+  explicit Counting(Kind kind, std::int64_t spinning = 50 * us) {
     known.waiting = &waiting;
     known.cores = 3;
     known.own_cores = 2;  // bound, so that its threads are counted too
     known.policy = {kind, 0};
-    known.awake = kind == Kind::passive ? 0 : awake;
+    known.spinning = kind == Kind::passive ? 0 : spinning;
     known.busy.store(kind == Kind::busy, std::memory_order_relaxed);
   }
 
@@ -53,7 +53,7 @@ struct Counting {
   template <class F>
   void sleep_until(F&& holds) {
     EXPECT_FALSE(holds());
-    EXPECT_EQ(waiting.load(std::memory_order_relaxed), 0u) << "who sleeps is not counted as awake";
+    EXPECT_EQ(waiting.load(std::memory_order_relaxed), 0u) << "who sleeps is not counted as spinning";
     ++sleeps;
   }
 };

@@ -77,12 +77,12 @@ TEST(CopyChoice, LearnsWhenTheOtherBecomesFaster) {
 }
 
 TEST(CopyChoice, SeldomTriesWhatIsMuchSlower) {
-  constexpr int seldom = static_cast<int>(CopyChoice::last_again_if_far_behind), settled = 20'000;
+  constexpr int seldom = static_cast<int>(CopyChoice::last_again_if_far_behind), many = 20'000;
   CopyChoice choice;
-  send(choice, idle, {10'000, 50'000}, settled);
+  send(choice, idle, {10'000, 50'000}, many);
   EXPECT_EQ(send(choice, idle, {10'000, 50'000}, 2 * (seldom + row)), 2 * row);
   CopyChoice close;
-  send(close, idle, {10'000, 15'000}, settled);
+  send(close, idle, {10'000, 15'000}, many);
   EXPECT_EQ(send(close, idle, {10'000, 15'000}, 10 * (last + row)), 10 * row);
 }
 

@@ -75,7 +75,7 @@ void several(MPI_Comm comm, int length) {
 
 // What has not been received keeps its place, and the call that finds none says so.
 void full(MPI_Comm comm) {
-  constexpr int length = 80'000;  // longer than what goes unasked anywhere
+  constexpr int length = 80'000;  // longer than what goes eagerly anywhere
   if (test::rank() == 0) {
     const Buffer buffer(comm, length + MPI_BSEND_OVERHEAD);
     const std::vector<char> out = message(length, 1, 0);

@@ -124,7 +124,7 @@ void nearest() {
 
 // What MPI_BSEND_OVERHEAD is for: the messages' sizes and so much for each is enough, whatever the sizes, and no less.
 void exactly_enough() {
-  constexpr int messages = 40, least = 80001;  // longer than what goes unasked anywhere
+  constexpr int messages = 40, least = 80001;  // longer than what goes eagerly anywhere
   std::size_t room = 0;
   for (int i = 0; i < messages; ++i) room += static_cast<std::size_t>(least + i + MPI_BSEND_OVERHEAD);
   std::vector<char> memory(room + 1);

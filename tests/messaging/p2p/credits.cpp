@@ -134,7 +134,7 @@ void run_ahead(test::Board& board, MPI_T_pvar_session session) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// A receiver that has caught up has returned the credit, whichever way it received: as many messages go unasked as at first.
+// A receiver that has caught up has returned the credit, whichever way it received: as many messages go eagerly as at first.
 void credit_comes_back(MPI_T_pvar_session session) {
   const test::Counter uncredited(session, "vni_messages_uncredited");
   MPI_Barrier(MPI_COMM_WORLD);

@@ -26,7 +26,7 @@ cases = {
     "users": ([], own_everything, 2),
     "job": (own_pids, [], 3),  # all of them see each other, but not under the numbers of the machine
     # Rank 0 says that it is process 1, and for the others that is a process of somebody else, with the same memory.
-    "stranger": (own_pids + [program], rank_zero_only(own_pids), 3),
+    "foreign": (own_pids + [program], rank_zero_only(own_pids), 3),
 }
 before, wrapper, ranks = cases[case]
 

@@ -55,11 +55,11 @@ bool went_well(int error, const char* what) {
 bool exchange(MPI_Comm comm, Plan& plan) {
   const int n = size_of(comm), me = rank_in(comm);
   const int distance = plan.some(1, n - 1), length = plan.length(), tag = plan.next_tag();
-  const bool from_anybody = plan.some(0, 3) == 0;
+  const bool from_any_source = plan.some(0, 3) == 0;
   std::vector<int> out(static_cast<std::size_t>(length), me), in(out.size(), -1);
   MPI_Request requests[2];
   const int from = (me + n - distance) % n;
-  int error = MPI_Irecv(in.data(), length, MPI_INT, from_anybody ? MPI_ANY_SOURCE : from, tag, comm, &requests[0]);
+  int error = MPI_Irecv(in.data(), length, MPI_INT, from_any_source ? MPI_ANY_SOURCE : from, tag, comm, &requests[0]);
   if (!went_well(error, "MPI_Irecv")) return false;
   error = MPI_Isend(out.data(), length, MPI_INT, (me + distance) % n, tag, comm, &requests[1]);
   if (!went_well(error, "MPI_Isend")) {

@@ -92,7 +92,7 @@ class Nodes(LauncherTest):
             self.ends(PROGRAM, "stays-out", hosts=hosts, code=0, out=f"{n - 1} go on\n",
                       says=f"rank 1 exited without calling MPI_Init, but rank . has called it; the job goes on with {n - 1} ranks?\n")
 
-    def test_nobody_survives(self):
+    def test_without_survivors(self):
         self.ends("-n", "4", PROGRAM, "all-die", code=137, says="was killed by signal 9")
 
     def test_abort_ends_the_job(self):

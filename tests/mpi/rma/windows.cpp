@@ -135,7 +135,7 @@ void shared() {
 }
 
 // Ranks of several nodes share no memory; they are told so, and who does.
-void shared_by_nobody() {
+void not_shared() {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -324,7 +324,7 @@ int main(int argc, char** argv) {
     shared();
     gaps();
   } else {
-    shared_by_nobody();
+    not_shared();
   }
   queries();
   attachments();

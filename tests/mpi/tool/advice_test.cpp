@@ -95,10 +95,10 @@ TEST(Advice, SeesLateReceives) {
   EXPECT_TRUE(advice(figures).starts_with("95% of the messages came before their receive was posted"));
 }
 
-TEST(Advice, BlamesNobodyForWaiting) {
+TEST(Advice, BlamesNoThreadForWaiting) {
   Figures figures = busy_world();
   at(figures.vnis[0].totals, Time::wait) = 5000;
-  at(figures.vnis[0].totals, Time::asleep) = 4000;
+  at(figures.vnis[0].totals, Time::blocked) = 4000;
   EXPECT_TRUE(advice(figures).starts_with("none: 90% of the time in the library is spent waiting for messages"));
 }
 

@@ -102,7 +102,7 @@ class Advice(unittest.TestCase):
         self.halved(before.counts["packets"], after.counts["packets"], before.advice)
         self.halved(before.counts["alone"], after.counts["alone"], before.advice)
 
-    def test_nobody_is_blamed_who_did_nothing(self) -> None:
+    def test_an_idle_program_gets_no_advice(self) -> None:
         """Under no model and policy, alone or with others."""
         for variables in ({}, {"HEDDLE_MODEL": "mtx"}, {"HEDDLE_MODEL": "clh-usc"}, {"HEDDLE_MODEL": "global"},
                           {"HEDDLE_WAIT": "busy"}, {"HEDDLE_WAIT": "passive"}):

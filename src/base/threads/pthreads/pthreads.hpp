@@ -1,7 +1,7 @@
 // Kernel threads: the component that is always there, and always bound.
 //
 // A suspended thread sleeps on a word of its own (a futex). The rest of the library lets kernel threads wait where that
-// is cheaper still (sync/, safety/waiter.hpp); this is for operations that threads of any runtime have in common.
+// is cheaper still (sync/, base/safety/waiter.hpp); this is for operations that threads of any runtime have in common.
 #pragma once
 
 #include <sched.h>

@@ -40,7 +40,7 @@ enum class FrameKind : std::uint8_t {
   end,        // code, milliseconds until the rank ends by itself: the job ends
   beat,       // nothing: between nodes now and then, so that the kernel notices a broken connection
 
-  // In a job that survives failed ranks (boot/decisions.hpp). A rank's proposals:
+  // In a job that survives failed ranks (launch/boot/decisions.hpp). A rank's proposals:
   contribute,  // rank, context, number, operation, flag, acknowledged, context of a child, and with the first the members
   revoke,      // rank, context, members
   leave,       // rank, context: it has freed the communicator
@@ -50,7 +50,7 @@ enum class FrameKind : std::uint8_t {
   decided,    // context, number, verdict, flag, failures, context of a child
   forgotten,  // context: all members have left
 
-  // Between the mpiexec of a node and the one that has started it (mpiexec/nodes/), beside some of those above.
+  // Between the mpiexec of a node and the one that has started it (launch/mpiexec/nodes/), beside some of those above.
   serve,     // node: its number
   plan,      // text: the description of the job, which begins
   signal,    // number: the user has sent it to the job
@@ -83,7 +83,7 @@ class Frame {
   static std::optional<Frame> take(std::string& bytes, std::size_t most, bool& broken);
 
   static constexpr std::size_t longest = std::size_t{16} << 20;
-  static constexpr std::size_t longest_of_strangers = 64;
+  static constexpr std::size_t longest_unverified = 64;
 
  private:
   Frame& add_bytes(std::uint64_t number, int bytes) {

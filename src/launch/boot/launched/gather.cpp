@@ -169,9 +169,9 @@ class Gathering {
     LocalRank self;
     (void)read_local(local_frame(wireup_.rank()), wireup_.size(), self);
     result_.locals.push_back(std::move(self));
-    int strangers = 0;
-    for (Connection link = accept_locally(local_, strangers); link.is_open();
-         link = accept_locally(local_, strangers)) {
+    int foreign_count = 0;
+    for (Connection link = accept_locally(local_, foreign_count); link.is_open();
+         link = accept_locally(local_, foreign_count)) {
       const std::optional<Frame> frame = link.receive_by(milliseconds_now() + local_limit);
       LocalRank local;
       if (!frame || !read_local(*frame, wireup_.size(), local)) return fail(problem_, frame, "a rank of this node");
@@ -179,8 +179,8 @@ class Gathering {
       result_.locals.push_back(std::move(local));
     }
     local_ = Descriptor();
-    if (strangers > 0)
-      std::fprintf(stderr, "heddle: refused %d processes of another user that tried to join this job\n", strangers);
+    if (foreign_count > 0)
+      std::fprintf(stderr, "heddle: refused %d processes of another user that tried to join this job\n", foreign_count);
     std::sort(result_.locals.begin(), result_.locals.end(),
               [](const auto& a, const auto& b) { return a.rank < b.rank; });
     return true;

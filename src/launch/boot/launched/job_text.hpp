@@ -17,7 +17,7 @@ using lln::Secret;
 struct JobText {
   std::string kind;  // version, layout of the segment, machine: must be the same for all ranks
   std::string host;
-  std::uint64_t machine = 0;  // lln/machine.hpp
+  std::uint64_t machine = 0;  // network/machine.hpp
   int nodes = 1;              // the number of simulated nodes (HEDDLE_NODES)
   Secret secret;
   std::string socket;  // the socket name of each node's first rank

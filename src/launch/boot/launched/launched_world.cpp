@@ -236,8 +236,8 @@ void LaunchedWorld::say(const char* text) {
     while (true) pause();
   }
   record().state.store(RankState::aborted);
-  std::int32_t nobody = 0;
-  if (header().teller.compare_exchange_strong(nobody, rank() + 1))
+  std::int32_t unclaimed = 0;
+  if (header().teller.compare_exchange_strong(unclaimed, rank() + 1))
     write_line((std::string("heddle: ") + text).c_str());
   else
     usleep(time_of_launcher * 1000);  // the reporting rank ends us

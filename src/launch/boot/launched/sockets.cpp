@@ -95,12 +95,12 @@ std::string proof_text(char side, std::uint64_t nonce) { return side + std::to_s
 
 // Verifies that the other end knows the secret, and proves that we do.
 bool prove(Connection& connection, const Secret& secret, std::int64_t deadline) {
-  const std::optional<Frame> asked = connection.receive_by(deadline, Frame::longest_of_strangers);
+  const std::optional<Frame> asked = connection.receive_by(deadline, Frame::longest_unverified);
   if (!asked || asked->kind() != FrameKind::challenge) return false;
   const std::uint64_t nonce = random_word();
   connection.send(
       Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('c', Fields(*asked).long_number()))).add(nonce));
-  const std::optional<Frame> answer = connection.receive_by(deadline, Frame::longest_of_strangers);
+  const std::optional<Frame> answer = connection.receive_by(deadline, Frame::longest_unverified);
   return answer && answer->kind() == FrameKind::proof &&
          Fields(*answer).long_number() == keyed_hash(secret, proof_text('s', nonce));
 }
@@ -127,13 +127,13 @@ Connection connect_locally(const std::string& name) {
   return Connection(std::move(made));
 }
 
-Connection accept_locally(const Descriptor& listener, int& strangers) {
+Connection accept_locally(const Descriptor& listener, int& foreign_count) {
   while (true) {
     Descriptor made(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!made && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (!made) return {};
     if (is_of_this_user(made.get())) return Connection(std::move(made));
-    ++strangers;
+    ++foreign_count;
   }
 }
 
@@ -222,18 +222,18 @@ Connection accept_from_network(const Descriptor& listener) {
   return Connection(std::move(made));
 }
 
-std::uint64_t challenge(Connection& stranger) {
+std::uint64_t challenge(Connection& unverified) {
   const std::uint64_t nonce = random_word();
-  stranger.send(Frame(FrameKind::challenge).add(nonce));
+  unverified.send(Frame(FrameKind::challenge).add(nonce));
   return nonce;
 }
 
-bool is_proof(Connection& stranger, const Frame& frame, const Secret& secret, std::uint64_t nonce) {
+bool is_proof(Connection& unverified, const Frame& frame, const Secret& secret, std::uint64_t nonce) {
   Fields fields(frame);
   const std::uint64_t hash = fields.long_number(), theirs = fields.long_number();
   if (frame.kind() != FrameKind::proof || !fields.complete() || hash != keyed_hash(secret, proof_text('c', nonce)))
     return false;
-  stranger.send(Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('s', theirs))));
+  unverified.send(Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('s', theirs))));
   return true;
 }
 

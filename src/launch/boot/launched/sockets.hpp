@@ -19,8 +19,8 @@ using lln::Secret;
 Descriptor listen_locally(const std::string& name);
 // Closed: no process of this node has the name, or another user has.
 Connection connect_locally(const std::string& name);
-// Accepts the next connection; closed: there is none. Processes of other users are rejected; `strangers` counts them.
-Connection accept_locally(const Descriptor& listener, int& strangers);
+// Accepts the next connection; closed: there is none. Processes of other users are rejected; `foreign_count` counts them.
+Connection accept_locally(const Descriptor& listener, int& foreign_count);
 
 // TCP ports that a firewall leaves open (HEDDLE_PORTS); the default: chosen by the kernel.
 struct Ports {
@@ -46,7 +46,7 @@ Connection connect_to(const std::vector<std::string>& addresses, int port, const
 // Accepts a connection; closed: there is none.
 Connection accept_from_network(const Descriptor& listener);
 // After accept: requests a proof of the secret. Then the frame with the answer: false: the peer does not know it.
-std::uint64_t challenge(Connection& stranger);
-bool is_proof(Connection& stranger, const Frame& frame, const Secret& secret, std::uint64_t nonce);
+std::uint64_t challenge(Connection& unverified);
+bool is_proof(Connection& unverified, const Frame& frame, const Secret& secret, std::uint64_t nonce);
 
 }  // namespace heddle::boot

@@ -1,5 +1,5 @@
 // The World of a job that mpiexec has started: everything is in the job's one segment, a memfd that every rank
-// inherits. In a job on several nodes each has a segment and an mpiexec of its own (mpiexec/nodes/), which passes on
+// inherits. In a job on several nodes each has a segment and an mpiexec of its own (launch/mpiexec/nodes/), which passes on
 // the data of the others.
 #pragma once
 

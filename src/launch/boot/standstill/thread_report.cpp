@@ -18,7 +18,7 @@
 namespace heddle::boot {
 namespace {
 
-constexpr useconds_t between_looks = 20'000;  // microseconds
+constexpr useconds_t between_polls = 20'000;  // microseconds
 constexpr std::size_t most_lines = 100;
 constexpr int most_outside = 16;  // ranks outside MPI with a line of their own each
 constexpr std::int64_t second = 1'000'000'000;
@@ -50,7 +50,7 @@ std::string state_text(int process) {
       return ", running";
     case 'S':
     case 'D':
-      return ", asleep";
+      return ", blocked";
     case 'T':
     case 't':
       return ", stopped";
@@ -255,7 +255,7 @@ std::string where_threads_are(const RanksView& view) {
       if (view.processes[static_cast<std::size_t>(rank)] != 0) look(rank);
   };
   of_living([&](int rank) { report.look_first(rank); });
-  usleep(between_looks);
+  usleep(between_polls);
   of_living([&](int rank) { report.look(rank); });
   return report.text();
 }

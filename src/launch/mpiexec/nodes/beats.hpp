@@ -15,11 +15,11 @@
 namespace heddle::mpiexec {
 
 inline constexpr std::chrono::milliseconds between_beats{100};
-inline constexpr std::chrono::milliseconds longest_silence{500};
+inline constexpr std::chrono::milliseconds connection_timeout{500};
 inline constexpr std::chrono::milliseconds time_to_end_ranks{250};
 
-inline void notice_silence(int socket) {
-  const auto milliseconds = static_cast<unsigned>(longest_silence.count());
+inline void set_connection_timeout(int socket) {
+  const auto milliseconds = static_cast<unsigned>(connection_timeout.count());
   (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
 }
 

@@ -114,7 +114,7 @@ int Coordinator::run() {
     wait_for_something();
     handle_deadlines();
     drain_outputs();
-    if (no_children_) close_streams_of_nobody();
+    if (no_children_) close_orphaned_streams();
   }
   out_.drain_until(Clock::now() + 1s);
   err_.drain_until(Clock::now() + 1s);
@@ -178,7 +178,7 @@ void Coordinator::hear_guests() {
 
 void Coordinator::hear_guest(Guest& guest) {
   guest.link.read();
-  const std::optional<Frame> frame = guest.link.next(guest.is_known ? Frame::longest : Frame::longest_of_strangers);
+  const std::optional<Frame> frame = guest.link.next(guest.is_known ? Frame::longest : Frame::longest_unverified);
   if (!guest.is_known && Clock::now() > guest.since + time_to_prove) guest.link.close();
   if (!frame) return;
   if (!guest.is_known) {
@@ -193,7 +193,7 @@ void Coordinator::hear_guest(Guest& guest) {
   Node& node = nodes_[number];
   node.link = std::move(guest.link);
   node.has_come = true;
-  notice_silence(node.link.fd());
+  set_connection_timeout(node.link.fd());
   if (std::ranges::all_of(nodes_, &Node::has_come) && !is_ending_) begin_job();
 }
 

@@ -1,6 +1,6 @@
 // Starts a job on several nodes that survives failed ranks and nodes: an mpiexec on each node, which starts the ranks
 // there and watches over them. It runs no ranks: it receives the frames of all of them, decides agreements
-// (boot/decisions.hpp), passes on published data, and merges their output.
+// (launch/boot/decisions.hpp), passes on published data, and merges their output.
 //
 // A node is lost when the connection to its mpiexec is. That one ends its ranks when it ends (the kernel does) or when
 // it loses the connection itself, so ranks reported as gone are gone.
@@ -102,7 +102,7 @@ class Coordinator {
   void pass_on_input(Node& node);
   void read_input();
   void drain_outputs();
-  void close_streams_of_nobody();
+  void close_orphaned_streams();
   bool wants_input() const;
   void say(const std::string& sentence);
 

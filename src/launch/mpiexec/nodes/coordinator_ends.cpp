@@ -181,7 +181,7 @@ void Coordinator::drain_outputs() {
 }
 
 // A child of a remote shell may keep its output open (a connection that it shares with later ones).
-void Coordinator::close_streams_of_nobody() {
+void Coordinator::close_orphaned_streams() {
   for (Node& node : nodes_)
     for (Stream& stream : node.streams) {
       if (stream.fd < 0 || !read_stream(stream) || is_full(stream)) continue;

@@ -37,7 +37,7 @@ CoordinatorLink::CoordinatorLink() : summons_(read_summons(STDIN_FILENO)), next_
     throw std::runtime_error("cannot reach the mpiexec that starts the job, over TCP at any of its addresses (" +
                              summons_.addresses.front() + " and others, port " + std::to_string(summons_.port) +
                              "): a firewall between the nodes?");
-  notice_silence(link_.fd());
+  set_connection_timeout(link_.fd());
   link_.send(Frame(FrameKind::serve).add(summons_.node));
   std::optional<Frame> plan;
   const std::int64_t by = boot::milliseconds_now() + time_to_gather;

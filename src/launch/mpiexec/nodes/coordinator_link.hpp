@@ -3,7 +3,7 @@
 // secret.
 //
 // The coordinator counts a node as lost when the connection to it is, so an mpiexec that loses the connection to the
-// coordinator ends its ranks at once: ranks reported as gone must be gone (boot/decisions.hpp).
+// coordinator ends its ranks at once: ranks reported as gone must be gone (launch/boot/decisions.hpp).
 #pragma once
 
 #include <poll.h>

@@ -40,7 +40,7 @@ class OneRound {
   // Blocks of more than a slot lie in deposits up to so many bytes.
   OneRound(Region& region, std::size_t in_deposit)
       : region_(region),
-        in_slot_(choose::block_in_slot(region.one_process(), region.crowded())),
+        in_slot_(choose::block_in_slot(region.one_process(), region.oversubscribed())),
         in_deposit_(in_deposit),
         round_(region.enter()) {}
   ~OneRound() { finish(); }
@@ -119,16 +119,16 @@ class OneRound {
   bool finished_ = false;
 };
 
-constexpr int nobody = -1;  // the root, or none if the refused call does not know it
+constexpr int unknown_root = -1;  // the root, or none if the refused call does not know it
 
 // Counts this member in. False: it has learned that members disagree. The root alone waits, by `wait()`; a member that
 // does not know the root wakes all.
 template <class Wait>
-bool meet(Region& region, Round e, int rank, int root, Wait&& wait) {
+bool synchronize(Region& region, Round e, int rank, int root, Wait&& wait) {
   if (region.arrive(e, gather_signature)) {
     const bool agreed = region.agreed();
     region.open(e, agreed ? gather_signature.kind : Signature::none,
-                [root, agreed](int m) { return m == root || root == nobody || !agreed; });
+                [root, agreed](int m) { return m == root || root == unknown_root || !agreed; });
     return agreed;
   }
   return rank != root || wait();
@@ -173,14 +173,14 @@ Error copy_own(const BufferView& from, const BufferView& to) {
 Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
-  OneRound round(*region, choose::gather_in_deposit(region->one_process(), region->crowded()));
+  OneRound round(*region, choose::gather_in_deposit(region->one_process(), region->oversubscribed()));
   const bool at_root = comm.rank == root;
   if (!at_root) round.put(comm.rank, mine);
   if (!at_root && round.is_deposited(comm.rank)) region->fill(round.number());
   // Its own block the root copies while the others come.
   Error error = at_root && given(mine) ? copy_own(mine, all[root]) : success;
   const bool is_message = !at_root && round.is_message(comm.rank);
-  if (!meet(*region, round.number(), comm.rank, root, [&] { return await_blocks(*region, round, all, root); }))
+  if (!synchronize(*region, round.number(), comm.rank, root, [&] { return await_blocks(*region, round, all, root); }))
       [[unlikely]]
     return leave(round, *region, comm, gather_signature);
   if (!at_root) {
@@ -209,7 +209,7 @@ Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int
 Attempt shared_scatter(Comm& comm, const Blocks& all, const BufferView& mine, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
-  OneRound round(*region, choose::scatter_in_deposit(region->crowded()));
+  OneRound round(*region, choose::scatter_in_deposit(region->oversubscribed()));
   if (comm.rank == root) {
     bool messages = false;
     for (int m = 0; m < comm.size; ++m) {
@@ -246,7 +246,7 @@ void refuse_gather(Comm& comm) {
   if (region) {
     const OneRound round(*region, 0);
     round.put_refusal(comm.rank);
-    agreed = meet(*region, round.number(), comm.rank, nobody, [] { return true; });
+    agreed = synchronize(*region, round.number(), comm.rank, unknown_root, [] { return true; });
   }
   if (!agreed) leave_region(comm);
   skip_operation(comm, Manner::blocking);

@@ -1,5 +1,5 @@
 // Large blocking collectives between ranks of one process: each member reads the others' buffers and writes into them,
-// so that nothing is copied twice and no message is sent. Two synchronizations enclose that (meeting.hpp).
+// so that nothing is copied twice and no message is sent. Two synchronizations enclose that (buffer_exchange.hpp).
 //
 // A reduction is shared out by slices: each member reduces one, from all operands, and stores it into all results. Only
 // that member reads this slice of any operand, so results may lie where operands do (MPI_IN_PLACE).

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "launch/boot/peer_memory.hpp"
-#include "mpi/coll/node/meeting.hpp"
+#include "mpi/coll/node/buffer_exchange.hpp"
 #include "mpi/coll/state.hpp"
 
 namespace heddle::coll {
@@ -38,23 +38,23 @@ class Reach {
         comm_(comm),
         signature_(signature),
         memory_(comm.owner->peer_memory),
-        meeting_(region, signature) {}
+        exchange_(region, signature) {}
 
   // The first time members test if they can access each other, when all have come, since until then some may not have
   // joined the job.
   enum class Begun : std::uint8_t { yes, cannot, disagree };
   Begun begin(bool can, std::uint64_t operand, std::size_t stride) {
     if (!region_.reach()) {
-      if (!meeting_.begin({})) return Begun::disagree;
-      meeting_.part();
-      if (!meeting_.begin({0, 0, reaches_all(), 0})) return Begun::disagree;
+      if (!exchange_.begin({})) return Begun::disagree;
+      exchange_.part();
+      if (!exchange_.begin({0, 0, reaches_all(), 0})) return Begun::disagree;
       region_.set_reach(all_can());
-      meeting_.part();
+      exchange_.part();
     }
     if (!*region_.reach()) return Begun::cannot;
-    if (!meeting_.begin({operand, stride, can, 0})) return Begun::disagree;
+    if (!exchange_.begin({operand, stride, can, 0})) return Begun::disagree;
     if (all_can()) return Begun::yes;
-    meeting_.part();
+    exchange_.part();
     return Begun::cannot;
   }
   Attempt not_begun(Begun how) {
@@ -62,7 +62,7 @@ class Reach {
     return disagree(region_, comm_, region_.last_entered(), signature_);
   }
 
-  const Place& of(int m) const { return meeting_.of(m); }
+  const Place& of(int m) const { return exchange_.of(m); }
   // `n` bytes of that member's memory.
   void read(int m, std::uint64_t theirs, void* ours, std::size_t n) {
     if (failed_ != 0 || n == 0) return;
@@ -81,12 +81,12 @@ class Reach {
 
   // All members are done; true if a member's copy has failed.
   Attempt end() {
-    meeting_.of(comm_.rank).failed = failed_;
-    meeting_.meet_again();
+    exchange_.of(comm_.rank).failed = failed_;
+    exchange_.synchronize_again();
     int who = 0, failed = 0;
     for (int m = 0; m < comm_.size; ++m)
-      if (meeting_.of(m).failed != 0) who = m, failed = meeting_.of(m).failed;
-    meeting_.end();
+      if (exchange_.of(m).failed != 0) who = m, failed = exchange_.of(m).failed;
+    exchange_.end();
     if (failed == 0) return success;
     char text[128];
     return fail(MPI_ERR_OTHER,
@@ -97,7 +97,7 @@ class Reach {
  private:
   bool all_can() const {
     for (int m = 0; m < comm_.size; ++m)
-      if (!meeting_.of(m).can) return false;
+      if (!exchange_.of(m).can) return false;
     return true;
   }
   bool reaches_all() const {
@@ -110,7 +110,7 @@ class Reach {
   Comm& comm_;
   const Signature& signature_;
   boot::PeerMemory& memory_;
-  Meeting<Place> meeting_;
+  BufferExchange<Place> exchange_;
   int failed_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // Large blocking collectives between processes with more ranks than cores: each member reads the others' buffers
 // through the kernel, as ranks of one process do without it (direct.hpp). Each byte is copied once for each member that
 // needs it; through slots it would be copied twice, and messages would each wait for a process that is not running,
-// whose memory can be read all the same. Members wait for each other twice, however long the vector (meeting.hpp).
+// whose memory can be read all the same. Members wait for each other twice, however long the vector (buffer_exchange.hpp).
 //
 // Allreduce is left out: sums would have to be written back, and the slots, which stay in the caches, are as fast.
 #pragma once

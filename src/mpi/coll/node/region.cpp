@@ -14,11 +14,11 @@ bool are_of_one_process(const Comm& comm, const Members& members) {
 
 }  // namespace
 
-Region::Region(Comm& comm, const Members& members, std::byte* base, bool crowded)
+Region::Region(Comm& comm, const Members& members, std::byte* base, bool oversubscribed)
     : comm_(comm),
       base_(base),
       members_(members),
-      crowded_(crowded),
+      oversubscribed_(oversubscribed),
       one_process_(are_of_one_process(comm, members)),
       shared_{base},
       rounds_(shared_, static_cast<std::uint32_t>(members.size), static_cast<std::uint32_t>(members.rank)) {}

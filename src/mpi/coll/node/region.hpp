@@ -93,10 +93,10 @@ class Region {
   static void release(node::Heap& heap, node::Offset block, int members);
 
   // `members`' ranks stay where they are.
-  Region(Comm& comm, const Members& members, std::byte* base, bool crowded);
+  Region(Comm& comm, const Members& members, std::byte* base, bool oversubscribed);
   const Members& members() const { return members_; }
   // More ranks than cores, as seen by the member that made the region: the same for all members.
-  bool crowded() const { return crowded_; }
+  bool oversubscribed() const { return oversubscribed_; }
   // All members are threads of one process, so that an address is valid in each.
   bool one_process() const { return one_process_; }
   // True if every member can move data of every other one through the kernel; nothing: unknown so far.
@@ -176,7 +176,7 @@ class Region {
     }
     return await_open(e, kind);
   }
-  // The same for an operation that the leader opens for its node (coll/leaders.hpp).
+  // The same for an operation that the leader opens for its node (mpi/coll/leaders.hpp).
   [[nodiscard]] bool await_leader(Round e, Signature::Kind kind, int leader) {
     await(boot::Awaited::leader, e, members_.in_comm(leader), [this, e] { return is_open(e); });
     return slot_set(e).kind == kind;
@@ -232,7 +232,7 @@ class Region {
   template <class F>
   void await(boot::Awaited what, Round e, int peer, const F& holds) {
     Rank& rank = *comm_.owner;
-    if (crowded_ && rank.machine.awake != 0) {
+    if (oversubscribed_ && rank.machine.spinning != 0) {
       for (int i = 0; i < turns; ++i) {
         if (holds()) return;
         platform::Native::yield();
@@ -249,7 +249,7 @@ class Region {
   Comm& comm_;
   std::byte* base_;
   Members members_;
-  bool crowded_;
+  bool oversubscribed_;
   bool one_process_;
   std::optional<bool> reach_;
   bool out_of_memory_ = false;  // for deposits; this member does not ask again

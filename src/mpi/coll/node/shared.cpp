@@ -152,7 +152,7 @@ Attempt directly(bool agreed, Region& region, Comm& comm, const Signature& signa
 
 // True if members that are processes access each other's buffers for so many bytes. Only when oversubscribed.
 bool goes_far(const Region& region, std::size_t bytes, std::size_t from) {
-  return !region.one_process() && region.crowded() && bytes >= from;
+  return !region.one_process() && region.oversubscribed() && bytes >= from;
 }
 
 // The reduction in shared memory, if it is suitable. `root`: the member that gets the result, or every_member.
@@ -161,16 +161,16 @@ Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, con
   Region* region = region_for(comm);
   if (!region) return {};
   const Signature signature{kind, mine.bytes()};
-  if (region->one_process() && signature.bytes >= choose::direct_reduce(region->crowded()) &&
+  if (region->one_process() && signature.bytes >= choose::direct_reduce(region->oversubscribed()) &&
       directly_reducible(*mine.type)) {
     if (Error e = check_reducible(op, *mine.type)) return e;
     return directly(direct_reduce(*region, comm, mine, result, signature, op, root), *region, comm, signature);
   }
   if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
   const Parts parts(signature.bytes, static_cast<std::size_t>(mine.type->size));
-  const bool crowded = region->crowded();
-  if (!parts.fit(root == every_member ? choose::shared_allreduce(comm.size, crowded)
-                                      : choose::shared_reduce(comm.size, crowded)))
+  const bool oversubscribed = region->oversubscribed();
+  if (!parts.fit(root == every_member ? choose::shared_allreduce(comm.size, oversubscribed)
+                                      : choose::shared_reduce(comm.size, oversubscribed)))
     return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
   return reduce_parts(*region, comm, mine, result, parts, signature, op, comm.size - 1,
@@ -204,7 +204,7 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
   const auto is_direct = [&](std::size_t n) { return region->one_process() && choose::direct_bcast(n, comm.size); };
-  if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size, region->crowded())) && !is_direct(bytes)))
+  if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size, region->oversubscribed())) && !is_direct(bytes)))
     return broadcast_by_messages(*region, comm, bytes);
   const Signature signature{Signature::bcast, bytes};
   if (comm.rank == root && is_direct(bytes)) {
@@ -268,7 +268,7 @@ Attempt shared_reduce_scatter(Comm& comm, const BufferView& mine, MPI_Count firs
   if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
   const auto unit = static_cast<std::size_t>(mine.type->size);
   const Parts parts(signature.bytes, unit);
-  if (!parts.fit(choose::shared_reduce_scatter(comm.size, region->crowded())))
+  if (!parts.fit(choose::shared_reduce_scatter(comm.size, region->oversubscribed())))
     return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
   if (goes_far(*region, signature.bytes / static_cast<std::size_t>(comm.size), choose::far_reduce_scatter)) {
@@ -296,7 +296,8 @@ Attempt shared_scan(Comm& comm, const BufferView& mine, const BufferView& result
   const Signature signature{inclusive ? Signature::scan : Signature::exscan, mine.bytes()};
   if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
   const Parts parts(signature.bytes, static_cast<std::size_t>(mine.type->size));
-  if (!parts.fit(choose::shared_scan(comm.size, region->crowded()))) return by_messages(*region, comm, signature);
+  if (!parts.fit(choose::shared_scan(comm.size, region->oversubscribed())))
+    return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
   const auto waits = [](int m) { return m != 0; };  // the first has its result
   if (comm.rank == 0 && inclusive && mine.data != result.data) copy(mine, result);
@@ -310,8 +311,8 @@ Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all) 
   const Signature signature{Signature::allgather, bytes};
   Region* region = region_for(comm);
   if (!region) return {};
-  const bool direct = region->one_process() && bytes >= choose::direct_allgather(region->crowded());
-  if (bytes == 0 || (!direct && !parts.fit(choose::shared_allgather(comm.size, region->crowded()))))
+  const bool direct = region->one_process() && bytes >= choose::direct_allgather(region->oversubscribed());
+  if (bytes == 0 || (!direct && !parts.fit(choose::shared_allgather(comm.size, region->oversubscribed()))))
     return by_messages(*region, comm, signature);
   const bool in_place = own.data == mine.data;
   if (!in_place) {
@@ -344,12 +345,12 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   Region* region = region_for(comm);
   if (!region) return {};
   const bool in_place = from.base == to.base;
-  const bool direct = region->one_process() && !in_place && each >= choose::direct_alltoall(region->crowded());
+  const bool direct = region->one_process() && !in_place && each >= choose::direct_alltoall(region->oversubscribed());
   if (each != 0 && goes_far(*region, each, choose::far_alltoall)) {
     if (Error e = in_place ? success : check_copy(from[comm.rank], to[comm.rank])) return e;
     if (Attempt done = far_alltoall(*region, comm, from, to, signature)) return done;
   }
-  if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(comm.size, region->crowded()))))
+  if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(comm.size, region->oversubscribed()))))
     return by_messages(*region, comm, signature);
   if (!in_place) {
     if (Error e = check_copy(from[comm.rank], to[comm.rank])) return e;

@@ -1,5 +1,5 @@
 // The steps of an operation over several nodes inside each of them, through the memory of the members there: up to the
-// leader of the node (coll/leaders.hpp), and down from it with the result of the steps between the nodes.
+// leader of the node (mpi/coll/leaders.hpp), and down from it with the result of the steps between the nodes.
 //
 //     Steps steps(region, signature, leader);
 //     steps.up(waiting members, fill a slot, work of the last to come on all slots)
@@ -18,7 +18,7 @@ namespace heddle::coll {
 class Steps {
  public:
   // The members that wait in the first round: none; the leader alone; all, which then know if they agree.
-  enum class Waiting : std::uint8_t { nobody, leader, everyone };
+  enum class Waiting : std::uint8_t { none, leader, everyone };
 
   Steps(Region& region, const Signature& signature, int leader)
       : region_(region), signature_(signature), leader_(leader) {}
@@ -43,11 +43,11 @@ class Steps {
   void up(Waiting waiting, Fill&& fill, Work&& work) {
     first_ = region_.enter();
     fill(slot(region_.members().rank));
-    met_ = waiting != Waiting::nobody;
+    all_arrived_ = waiting != Waiting::none;
     if (region_.arrive(first_, signature_)) {
       agreed_ = region_.agreed();
       if (agreed_) work();
-      if (waiting != Waiting::nobody || !agreed_)
+      if (waiting != Waiting::none || !agreed_)
         region_.open(first_, agreed_ ? signature_.kind : Signature::none,
                      [&](int m) { return waiting == Waiting::everyone || !agreed_ || m == leader_; });
     } else if (waiting == Waiting::everyone || (waiting == Waiting::leader && leads())) {
@@ -79,7 +79,7 @@ class Steps {
     } else {
       read(nullptr, told);
     }
-    if (met_) region_.all_seen_in(first_);
+    if (all_arrived_) region_.all_seen_in(first_);
     region_.finish(second);
   }
   void down() {
@@ -100,7 +100,7 @@ class Steps {
   int leader_;
   Round first_ = 0;
   bool agreed_ = true;
-  bool met_ = false;  // the leader goes on only when all have come
+  bool all_arrived_ = false;  // the leader goes on only when all have come
   bool is_down_ = false;
 };
 

@@ -33,7 +33,7 @@ namespace {
 using namespace matrix;
 using namespace std::chrono_literals;
 
-constexpr auto until_asleep = 2ms;  // longer than a thread stays awake by default
+constexpr auto until_blocked = 2ms;  // longer than a thread stays spinning by default
 constexpr auto patience = 2s;
 
 // Both ranks agree without calls.
@@ -135,7 +135,7 @@ void block_and_leave(Blocking& blocking, Work& work, Shared& shared) {
       const std::lock_guard guard(mutex);
       begun = inside;
     }
-    test::sleep(until_asleep);
+    test::sleep(until_blocked);
     work.leave();
     shared.leave();
     blocking.release_beside();

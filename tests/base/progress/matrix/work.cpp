@@ -12,7 +12,7 @@ constexpr int tag = 1;
 // More messages than any channel has room for, and than there is credit for between nodes.
 constexpr int many = 5000;
 constexpr int many_long = 24;
-constexpr std::size_t eager_bytes = 16 * 1024;  // that a message has at most which is sent unasked
+constexpr std::size_t eager_bytes = 16 * 1024;  // that a message has at most which is sent eagerly
 
 class OnComm : public Work {
  public:

@@ -11,11 +11,11 @@ namespace heddle::coll {
 
 // Each member brings a T, which the others read in its slot.
 template <class T>
-class Meeting {
+class BufferExchange {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= Region::small_slot);
 
  public:
-  Meeting(Region& region, const Signature& signature) : region_(region), signature_(signature) {}
+  BufferExchange(Region& region, const Signature& signature) : region_(region), signature_(signature) {}
 
   // The first synchronization. False: the members disagree about the operation.
   bool begin(const T& mine) {
@@ -26,7 +26,7 @@ class Meeting {
   // That member's T; until end() or part().
   T& of(int member) const { return *std::launder(reinterpret_cast<T*>(slot(member))); }
   // All members are done with all buffers.
-  void meet_again() {
+  void synchronize_again() {
     last_ = region_.enter();
     (void)all_come(last_);  // members that agreed at the beginning are in the same operation still
   }

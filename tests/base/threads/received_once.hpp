@@ -14,9 +14,9 @@ struct Stamp {
 };
 
 // Of all messages that threads of all ranks have numbered, those that this rank has got.
-class Ledger {
+class ReceivedOnce {
  public:
-  Ledger(int threads, int numbers)
+  ReceivedOnce(int threads, int numbers)
       : threads_(threads), numbers_(numbers), got_(static_cast<std::size_t>(size() * threads * numbers)) {}
 
   void got(const Stamp& stamp) {

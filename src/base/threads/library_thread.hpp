@@ -8,9 +8,9 @@
 namespace heddle::threads {
 
 // The caller joins it. It handles no signal of the program. Throws std::system_error.
-std::thread make_helper(std::function<void()> body);
+std::thread make_library_thread(std::function<void()> body);
 
 // Runs as long as the process does, or until the body returns; it is not joined.
-void start_helper(std::function<void()> body);
+void start_library_thread(std::function<void()> body);
 
 }  // namespace heddle::threads

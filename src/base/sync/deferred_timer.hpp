@@ -1,4 +1,4 @@
-// Reminder: deferred work is done soon, by a thread that sleeps until a timer expires.
+// DeferredTimer: deferred work is done soon, by a thread that sleeps until a timer expires.
 //
 // Source: ours. One word tells if the timer is set, so that a burst of such work sets it once. Nothing is lost: a
 // thread that has deferred work and finds the timer set precedes the timer thread's clearing of the word, after which
@@ -18,7 +18,7 @@
 namespace heddle::sync {
 
 template <platform::Platform P>
-class Reminder {
+class DeferredTimer {
   using order = platform::order;
 
  public:

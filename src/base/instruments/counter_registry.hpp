@@ -11,7 +11,7 @@
 
 namespace heddle::instruments {
 
-class Ledger {
+class CounterRegistry {
  public:
   void enter(int index, Counters& vni);
   void leave(const Counters& vni);
@@ -26,11 +26,11 @@ class Ledger {
 
   // Freed communicators. Equal ones are summed up, so that a program that makes and frees them all the time does not
   // fill the memory.
-  struct Look {
+  struct Kind {
     std::string name;
     int size = 0;  // 0: of any
     int vni = -1;  // that carried them; -1: several
-    friend bool operator<(const Look& a, const Look& b) {
+    friend bool operator<(const Kind& a, const Kind& b) {
       return std::tie(a.name, a.size, a.vni) < std::tie(b.name, b.size, b.vni);
     }
   };
@@ -38,15 +38,15 @@ class Ledger {
     Totals totals;
     std::uint64_t communicators = 0;
   };
-  void remember(const Look& look, const Totals& totals);
-  std::map<Look, Gone> gone() const;
+  void remember(const Kind& kind, const Totals& totals);
+  std::map<Kind, Gone> gone() const;
 
  private:
-  static constexpr std::size_t most_looks = 64;
+  static constexpr std::size_t most_kinds = 64;
 
   mutable threads::Mutex mutex_;
   std::map<int, Counters*> vnis_;  // by index
-  std::map<Look, Gone> gone_;
+  std::map<Kind, Gone> gone_;
 };
 
 }  // namespace heddle::instruments

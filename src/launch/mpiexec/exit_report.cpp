@@ -1,4 +1,4 @@
-#include "launch/mpiexec/obituary.hpp"
+#include "launch/mpiexec/exit_report.hpp"
 
 #include <signal.h>
 #include <string.h>
