@@ -52,7 +52,7 @@ class Guide(clusters.Case):
                 if line.startswith("mpiexec.hydra"):
                     said = self.run_there("--hydra", line)
                 else:
-                    # What the guide says of nodes that have fewer cores than ranks.
+                    # The guide's advice for nodes that have fewer cores than ranks.
                     more = " --bind-to none" if ranks // 2 > os.cpu_count() else ""
                     said = self.run_there("--prrte", line.replace("prterun", "prterun" + more))
                 self.is_good(said, ranks)

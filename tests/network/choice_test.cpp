@@ -16,25 +16,25 @@
 namespace heddle::lln {
 namespace {
 
-class Nobody final : public Directory {
+class NoAddresses final : public Directory {
  public:
   std::span<const std::byte> find(int, int) const override { return {}; }
   bool publish(int, std::span<const std::byte>) override { return true; }
 };
 
-// Lives as long as the helper thread of a Watch does, which is as long as the process.
+// Lives as long as the thread of a Watch does, which is as long as the process.
 node::Doorbell& bell() {
   static auto& it = *new node::Doorbell{};
   return it;
 }
 
-// Why there is no network; empty: there is one. It is kept as long as the helper of its Watch lives, too.
+// Why there is no network; empty: there is one. It is kept as long as the thread of its Watch lives, too.
 std::string refusal(const std::string& name, bool pretended, std::function<std::uint64_t(std::uint64_t)> agree,
                     const std::string& rails = "", const threads::Opener& open = threads::open_for_process) {
-  static Nobody nobody;
+  static NoAddresses no_addresses;
   static auto& kept = *new std::vector<std::unique_ptr<Networks>>;
   try {
-    kept.push_back(std::make_unique<Networks>(nobody, bell(), Place{0, 2, 0, 1},
+    kept.push_back(std::make_unique<Networks>(no_addresses, bell(), Place{0, 2, 0, 1},
                                               Networks::Settings{.network = name,
                                                                  .rails = rails,
                                                                  .pretended = pretended,
@@ -78,7 +78,7 @@ TEST(Choice, NoNetworkIsSaidWithWhatEachLacks) {
   EXPECT_TRUE(holds(said, "install libfabric-dev")) << said;
 }
 
-// Of a rank that is a thread: it may have no copy of what all of them need.
+// For a rank that is a thread: it may have no copy of what all of them need.
 TEST(Choice, WhatCannotBeOpenedIsSaid) {
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, "", cannot), "HEDDLE_LLN=" HEDDLE_TEST_UCX ": not for you");
 }

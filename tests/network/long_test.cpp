@@ -80,7 +80,8 @@ TYPED_TEST(EveryNetwork, MoveLongMessagesFromMemoryToMemory) {
   }
 }
 
-// Who sleeps until it has left has armed the network before another thread posts it, and nobody polls or arms it meanwhile. Some leave within the post.
+// A thread that sleeps until it has left has armed the network before another thread posts it, and no thread polls or arms it
+// meanwhile. Some leave within the post.
 TYPED_TEST(EveryNetwork, WakeWhoSleepsUntilALongMessageHasLeft) {
   Network& sender = *this->ends_[0];
   Network& receiver = *this->ends_[1];

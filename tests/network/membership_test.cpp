@@ -1,4 +1,4 @@
-// Who belongs to a job (src/network/membership.hpp), and what names lead to (src/network/names.hpp): whatever comes, by seed, nothing is taken
+// Members of a job (src/network/membership.hpp), and the targets of names (src/network/names.hpp): whatever comes, by seed, nothing is taken
 // for a packet, an address or a name that was not given, and nothing is read beyond its end.
 #include "network/membership.hpp"
 

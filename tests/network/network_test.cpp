@@ -1,6 +1,7 @@
-// What every network that leads to other nodes promises (src/network/network.hpp), by one body for each: what is posted arrives once, as it
-// was, however often it was refused; in order and bounded by credit behind Remote; and who sleeps on the descriptor is woken by what arrives and by room.
-// A network that is a component is tested as one; its tests are skipped where there is none.
+// The guarantees of every network that leads to other nodes (src/network/network.hpp), by one body for each: what is posted
+// arrives once, as it was, however often it was refused; in order and bounded by credit behind Remote; and who sleeps on the
+// descriptor is woken by what arrives and by room. A network that is a component is tested as one; its tests are skipped where
+// there is none.
 #include "network/network.hpp"
 
 #include <gtest/gtest.h>
@@ -191,8 +192,8 @@ TEST(Remote, HasSomethingToDoUntilCreditIsReturned) {
   EXPECT_FALSE(receiver.arrived());
 }
 
-// What is sent eagerly and not received stays below the window; announcements, answers and data need no credit; and what has been
-// received may be sent again, by either side at once. What the sink refuses returns no credit twice.
+// Eager messages that are not received stay below the window; announcements, answers and data need no credit; and what has been
+// received may be sent again, by either side at once. A message that the sink refuses returns no credit twice.
 TYPED_TEST(EveryNetwork, BoundEagerMessagesBehindRemote) {
   instruments::Counters counters[2];
   Remote ends[] = {Remote(counters[0], no_bound), Remote(counters[1], no_bound)};
@@ -247,7 +248,7 @@ TYPED_TEST(EveryNetwork, BoundEagerMessagesBehindRemote) {
       }
       kept[me].clear();
     }
-    // What has been returned has come when something else has that was posted after it.
+    // Returned credit has come when a message posted after it has.
     for (int me : {0, 1})
       while (post(me, MessageKind::rts, 0) != Posted::done) receive_both();
     for (int me : {0, 1})
@@ -281,7 +282,7 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsForAMessage) {
     EXPECT_TRUE(this->sleeps(receiver));
     while (this->post(sender, 0, 1, 5) != Posted::done) {
     }
-    // Until it has been handed over: it may be held back, and whoever sleeps then is woken again.
+    // Until it has been handed over: it may be held back, and a blocked thread is woken again then.
     for (int handed = 0, tries = 0; handed == 0; ++tries) {
       ASSERT_LT(tries, 10'000);
       if (sender.any_under_way()) (void)sender.poll(poll_batch, this->none);
@@ -320,7 +321,7 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsForRoom) {
   }
   EXPECT_TRUE(this->wakes(sender, 10'000)) << "others may still want room when one has found some";
   sender.forget_room();
-  EXPECT_TRUE(this->sleeps(sender)) << "nobody wants room any more";
+  EXPECT_TRUE(this->sleeps(sender)) << "no thread wants room any more";
 }
 
 TYPED_TEST(EveryNetwork, RefuseAPeerThatHasNotComeYet) {
@@ -357,7 +358,7 @@ TYPED_TEST(EveryNetwork, LoseOnlyWhatIsSentToAPeerThatHasGone) {
 
 // ---- who belongs, and what may be said
 
-// What a foreign sees of a directory who knows the addresses, but not the secret: sealed with his own.
+// The directory of a foreign process that knows the addresses, but not the secret: sealed with his own.
 class Forged final : public Directory {
  public:
   Forged(const Directory& real, const Secret& known) : real_(real), known_(known) {}
@@ -375,7 +376,7 @@ class Forged final : public Directory {
   mutable std::vector<std::byte> card_;
 };
 
-TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
+TYPED_TEST(EveryNetwork, DropForeignPacketsAndReportThem) {
   constexpr int packets = 30'000;
   Network& receiver = *this->ends_[1];
   constexpr Secret other{1, 3};
@@ -404,7 +405,7 @@ TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
       (void)foreign->poll(poll_batch, this->any);
       (void)receiver.poll(poll_batch, this->none);
     }
-  // What is long may never leave: nobody asks for it.
+  // A long message may never leave: it is not requested.
   for (int i = 0; i < 1000 && foreign->any_under_way(); ++i) {
     (void)foreign->poll(poll_batch, this->any);
     (void)receiver.poll(poll_batch, this->none);
@@ -427,7 +428,7 @@ TYPED_TEST(EveryNetwork, TakeNothingForAPeerWhoseCardIsForged) {
   }
 }
 
-// Who keeps order sees that something is missing when the next message comes, whatever the messages are about. Here another end of the same
+// An ordered network sees that a message is missing when the next message comes, whatever the messages are about. Here another end of the same
 // rank has sent what is missing.
 TYPED_TEST(EveryNetwork, SayThatAMessageIsMissing) {
   Network& receiver = *this->ends_[1];
@@ -456,7 +457,7 @@ TYPED_TEST(EveryNetwork, LetNoLongMessageGoWhereItMayNot) {
   std::vector<std::byte> from(bytes, std::byte{1}), to(bytes);
   const std::vector<std::byte> untouched = to;
   const auto refused = [&](const char* what, std::uint64_t name, std::size_t n) {
-    // An end of its own: what nobody asks for may stand in the way of what is sent later.
+    // An end of its own: a message without a request may block later ones.
     Forged same(*this->directories_[0], secret);
     const auto sender = this->open(same, 0);
     const int before = this->failures_;
@@ -476,7 +477,7 @@ TYPED_TEST(EveryNetwork, LetNoLongMessageGoWhereItMayNot) {
     landing.peer = peer;
     return landing;
   };
-  refused("nobody has said this name", 12345, bytes);
+  refused("this name was not sent", 12345, bytes);
   refused("it is an address", reinterpret_cast<std::uint64_t>(to.data()), bytes);
   Landing others = landing_of(2, to.data()), outwards = landing_of(0, nullptr), right = landing_of(0, to.data());
   for (Landing* one : {&others, &outwards, &right}) receiver.landings().announce(*one);
@@ -514,7 +515,7 @@ void finish(Network& end, const Any& any) {
   EXPECT_FALSE(end.any_under_way()) << "it waits for rank " << end.slow_peer();
 }
 
-// Who has got what a peer waits for may end, and the peer, whom nobody answers any more, then need not wait either.
+// A rank that has all it waits for may end, and the peer, which gets no answer any more, then need not wait either.
 TYPED_TEST(EveryNetwork, FlushToAPeerThatHasFinished) {
   Network& late = *this->ends_[0];
   this->connect(late, *this->ends_[1]);

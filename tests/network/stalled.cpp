@@ -1,4 +1,4 @@
-// What cannot leave at the end is an error that says whose: rank 1 is stopped, and rank 0 has sent it more than fits into the
+// A message that cannot leave at the end is an error that names its receiver: rank 1 is stopped, and rank 0 has sent it more than fits into the
 // buffers between them. A session, since MPI_Finalize would wait for rank 1 before.
 #include <signal.h>
 

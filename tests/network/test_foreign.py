@@ -1,6 +1,6 @@
 """A foreign finds the TCP ports of a job's network and sends garbage there, by seed: the job goes on, and each rank says one line about it at most.
 
-What speaks the library's own protocol is another matter (docs/guides/networks.md): a packet of it would have to be kept out by the library. The job
+Senders with the library's own protocol are another matter (docs/guides/networks.md): a packet of it would have to be kept out by the library. The job
 may go on or end, but not hang, and not go wrong unsaid.
 """
 
@@ -55,8 +55,7 @@ def ports_of(pid: int) -> list[tuple[int, str, int]]:
     return found
 
 
-# How a request for a connection begins that has nothing to say, in version 3 of what `net` of libfabric speaks. It is let in, as whoever came last from
-# that address.
+# How a request for a connection begins that has nothing to say, in version 3 of what `net` of libfabric speaks. It is accepted, as the last one from that address.
 REQUEST = b"\3\0\0\0" + bytes(12)
 
 

@@ -1,6 +1,6 @@
 """A rank of a job that says nonsense, by seed (nonsense.cpp): the job goes on, or ends with a sentence that says between whom.
 
-What follows from nonsense may be nonsense, too: so both ranks may be the first to see some.
+The consequences of malformed messages may be malformed, too: so both ranks may be the first to see some.
 """
 
 import os

@@ -13,7 +13,7 @@
 namespace heddle::lln {
 namespace {
 
-// Both live as long as the helper thread, which is as long as the process.
+// Both live as long as the watch thread, which is as long as the process.
 struct Watched {
   node::Doorbell bell{};
   Watch watch{bell};
@@ -111,7 +111,7 @@ TEST(Recall, ComesAgainUntilNothingIsLeft) {
 }
 TEST(Recall, ComesAgainForAsLongAsOthersSendWhatWaited) {
   Recall recall;
-  for (int i = 0; i < 10; ++i) EXPECT_GT(recall.checked(Left::gone), 0) << "nobody has to ask for the next one";
+  for (int i = 0; i < 10; ++i) EXPECT_GT(recall.checked(Left::gone), 0) << "the next one needs no request";
   EXPECT_EQ(recall.after(), Recall::latest);
   EXPECT_EQ(recall.checked(Left::nothing), 0);
 }
@@ -126,7 +126,7 @@ TEST(Recall, SendsAtLastThoughOthersAreInUse) {
   EXPECT_FALSE(recall.sends_anyway());
 }
 
-// What is left is asked about until it has gone, and then no more.
+// Deferred work is checked until it has gone, and then no more.
 struct Sender final : Watch::Attendant {
   std::atomic<int> left{0};
   std::atomic<int> looks{0};

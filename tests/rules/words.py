@@ -16,18 +16,11 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["src", "api", "tools", "tests", "bench", "examples"]
 # Folders and files that still have findings. The list only gets shorter.
 NOT_YET: list[str] = [
-    "src/base/safety", "src/base/sync", "src/messaging/engine", "src/messaging/message", "tests/abi",
-    "tests/base/instruments", "tests/base/node", "tests/base/progress", "tests/base/safety",
-    "tests/base/shared_heap", "tests/base/sync", "tests/base/threads", "tests/cluster", "tests/docs",
-    "tests/foreign", "tests/install", "tests/languages", "tests/launch/boot", "tests/launch/host",
-    "tests/launch/mpiexec", "tests/manual", "tests/messaging/engine", "tests/messaging/message",
-    "tests/messaging/p2p", "tests/messaging/partitioned", "tests/mpi/check.hpp", "tests/mpi/coll", "tests/mpi/dpm",
-    "tests/mpi/fortran", "tests/mpi/ft", "tests/mpi/io", "tests/mpi/rma", "tests/mpi/tool", "tests/mpi/topo",
-    "tests/mpi4py", "tests/network", "tests/objects/binding", "tests/objects/datatype", "tests/objects/object",
-    "tests/objects/op", "tests/rules", "tests/tools",
+    "src/messaging/engine", "src/messaging/message",
+    "tests/network/test_nonsense.py",  # quotes a message of src/messaging/message
 ]
-# The list itself, and the file with findings by which this check is tested.
-EXEMPT = ["tests/rules/private_words.py", "tests/rules/private"]
+# The list itself, and the inputs by which it is tested.
+EXEMPT = ["tests/rules/private_words.py", "tests/rules/private", "tests/docs/test_words.py"]
 
 TOKEN = re.compile(r'//(?P<line>[^\n]*)|/\*(?P<block>.*?)\*/|R"\((?P<raw>.*?)\)"|"(?P<string>(?:\\.|[^"\\\n])*)"'
                    r"|'(?:\\.|[^'\\\n])+'|(?P<name>[A-Za-z_]\w*)", re.DOTALL)

@@ -147,7 +147,7 @@ TEST(Spans, ExactOnesAreExact) {
   EXPECT_LE(charged, passed);
 }
 
-// What many spans are charged with, over how long they lasted.
+// The time charged to many spans, over their duration.
 double estimate(Counters& counters) {
   const std::uint64_t begin = ticks();
   for (unsigned i = 0; i < 1600; ++i) {

@@ -1,4 +1,4 @@
-// What a rank has begun goes on while its only thread is elsewhere: it makes no MPI call at all until its peers are through
+// A rank's operations go on while its only thread is elsewhere: it makes no MPI call at all until its peers are through
 // with their part, and they can't be without it.
 #include <pthread.h>
 #include <unistd.h>
@@ -135,7 +135,7 @@ void collectives(Word& word, std::uint32_t news) {
       [&] { equal(sum.back(), size() * out.back() - size() * rank() + size() * (size() - 1) / 2, "allreduce"); });
 }
 
-// Functions of the program run in its own threads, whoever makes progress. (Not so where a communication thread executes
+// Functions of the program run in its own threads, whichever thread makes progress. (Not so where a communication thread executes
 // everything: submit=offload.)
 std::atomic<int> foreign_count = 0;
 pthread_t only_thread;

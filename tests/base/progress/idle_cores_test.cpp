@@ -1,4 +1,4 @@
-// The helpers by themselves: whom they are there for, when they are called, and that what is left to them is done.
+// The progress threads by themselves: whom they are there for, when they are called, and that what is left to them is done.
 #include "base/progress/idle_cores.hpp"
 
 #include <gtest/gtest.h>
@@ -38,10 +38,10 @@ class Work final : public Attended {
   // Until the last one was done that was left; once done() says so.
   std::int64_t looks_before() const { return looks_before_; }
   int done() const { return done_.load(std::memory_order_acquire); }
-  // Before there are helpers: what arrives has to be asked for; only an attempt finds out whether something has.
+  // Before there are progress threads: what arrives has to be asked for; only an attempt finds out whether something has.
   void come_from_elsewhere() { must_ask_ = true; }
   void show_nothing() { may_find_ = true; }
-  // The program has taken a message whenever somebody looks.
+  // The program has taken a message whenever a thread polls.
   void take_always() { is_taken_.store(true, std::memory_order_relaxed); }
   std::int64_t looks() const { return looks_.load(std::memory_order_relaxed); }
   int asked() const { return asked_.load(std::memory_order_relaxed); }
@@ -112,7 +112,7 @@ TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {
   EXPECT_TRUE(comes([&] { return idle.blocked(); }));
 }
 
-// Attempts that move nothing are made less and less often. What is left meanwhile does not wait for the next one, which comes after some
+// Attempts that move nothing are made less and less often. A send deferred meanwhile does not wait for the next one, which comes after some
 // hundred looks.
 TEST_P(IdleCoresByPath, WhatIsLeftDoesNotWaitForAttemptsAtOtherThings) {
   work_.show_nothing();

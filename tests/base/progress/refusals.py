@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What HEDDLE_PROGRESS may be, and what a program is told that asks for what can't be. Usage: refusals.py MPIEXEC PROGRAM"""
+"""The values of HEDDLE_PROGRESS, and the errors for invalid ones. Usage: refusals.py MPIEXEC PROGRAM"""
 import os
 import subprocess
 import sys

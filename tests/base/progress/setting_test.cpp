@@ -1,4 +1,4 @@
-// What HEDDLE_PROGRESS may say, and what is refused.
+// The valid and invalid values of HEDDLE_PROGRESS.
 #include "base/progress/setting.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How a waiting thread spends its time, on a clock that a test sets: how often it looks before it gives its core away, and that
+// How a waiting thread spends its time, on a clock that a test sets: the number of polls before it yields, and that
 // a yield in which others ran does not end its time.
 #include "base/safety/patience.hpp"
 
@@ -26,7 +26,7 @@ struct SetClock : platform::Native {
   inline static thread_local int yields = 0;
 };
 
-// One core, so that whoever waits gives it away.
+// One core, so that a waiting thread yields it.
 struct OneCore {
   OneCore() {
     machine.waiting = &waiting;
@@ -86,7 +86,7 @@ TEST(Patience, WhatHadComeBeforeTheFirstLookTellsNothing) {
   });
 }
 
-// 80 us of looks and yields that run nobody.
+// 80 us of polls and yields without another thread.
 TEST(Patience, SleepsWhenItsTimeIsOver) {
   in_a_thread([](const Machine<SetClock>& machine) {
     EXPECT_GT(polls_until(machine, 70), 0);

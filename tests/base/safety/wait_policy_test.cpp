@@ -1,4 +1,4 @@
-// What HEDDLE_WAIT may say, for how long threads then stay spinning, and which models can't wait so.
+// The values of HEDDLE_WAIT, the spin budget that follows, and the models that can't wait so.
 #include "base/safety/wait_policy.hpp"
 
 #include <gtest/gtest.h>

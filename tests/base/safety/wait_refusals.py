@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What HEDDLE_WAIT may be, and what a program is told that asks for what can't be.
+"""The values of HEDDLE_WAIT, and the errors for invalid ones.
 
     wait_refusals.py MPIEXEC PROGRAM
 """

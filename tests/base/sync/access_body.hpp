@@ -117,7 +117,7 @@ class AccessBody {
   void thread(unsigned id) {
     if (served && id == 0) return serve();
     for (unsigned round = 0; round != rounds_; ++round) enter(id, round);
-    // What it has left is done before this.
+    // The work that it has left is done before this.
     const auto last = [&](Wakeups&) {
       tick();
       require<P>(!Access::submits || left_[id].executed.get() == left_[id].left, "work that was left has been lost");
@@ -194,7 +194,7 @@ class AccessBody {
     }
   }
 
-  // What the access is made of.
+  // The parts of the access.
   auto& source() {
     if constexpr (served) {
       return state_;
@@ -253,7 +253,7 @@ class HandedOnBody {
     typename P::template plain<unsigned> value{0};
     void add() { value.set(value.get() + 1); }
   };
-  // What thread 0 leaves when it has been told of so much.
+  // The work that thread 0 leaves after so many wake-ups.
   struct Check {
     HandedOnBody* body;
     unsigned told;

@@ -60,7 +60,7 @@ void enroll_waiting() {
   for (const unsigned threads : {2U, 3U}) enroll<ConditionBody<Checker, 3>>("roles/condition", threads, 1);
   enroll<ServerBody<Checker, 3, HandOver::left_out>>("roles/no-hand-over", 3, 1, true);
   enroll<ServerBody<Checker, 3, HandOver::unwoken>>("roles/unwoken-hand-over", 3, 1, true);
-  enroll<ResignBody<Checker, Steps::anybody>>("roles/resign", 3, 1);
+  enroll<ResignBody<Checker, Steps::any_thread>>("roles/resign", 3, 1);
   enroll<ResignBody<Checker, Steps::program>>("roles/resign-and-called", 3, 1);
   enroll<ResignToBody<Checker>>("roles/resign-to", 3, 1);
   enroll<ListenBody<Checker>>("roles/listen", 3, 1);
@@ -74,7 +74,7 @@ void enroll_waiting() {
     enroll<GatherBody<Checker, 3>>("slot-sets/gather", threads, 4);
   }
   enroll<StrayBody<Checker>>("slot-sets/stray", 2, 1);
-  enroll<BroadcastBody<Checker, 3, platform::Scope::process, Told::nobody>>("slot-sets/untold", 2, 4, true);
+  enroll<BroadcastBody<Checker, 3, platform::Scope::process, Told::none>>("slot-sets/untold", 2, 4, true);
   enroll<GatherBody<Checker, 3, platform::Scope::process, Filled::too_early>>("slot-sets/filled-too-early", 2, 4, true);
 }
 

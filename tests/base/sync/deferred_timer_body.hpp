@@ -1,6 +1,6 @@
-// The test of reminders: threads leave work and go, and the last one, which sleeps until the timer goes off, does it. Who leaves may do
-// all but its last itself, as a thread that polls does, and the timer then goes off for nothing or for what was left later. Work that
-// nobody is told of is a deadlock.
+// The test of reminders: threads leave work and go, and the last one, which sleeps until the timer goes off, does it. A thread
+// that leaves work may do all but its last itself, as a thread that polls does, and the timer then goes off for nothing or for
+// what was left later. Work without a notified thread is a deadlock.
 #pragma once
 
 #include "base/sync/deferred_timer.hpp"

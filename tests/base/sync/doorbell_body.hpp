@@ -1,4 +1,4 @@
-// The tests of the doorbell, and of what is left behind while somebody sleeps there. A lost wake-up is a deadlock.
+// The tests of the doorbell, and of deferred work while a thread sleeps there. A lost wake-up is a deadlock.
 //
 // DoorbellBody: thread 0 sleeps until all others have brought something; each brings several things, at any time: before the last
 // poll, between it and the sleep, or later. With `listener` thread 0 is a progress thread, which listens.
@@ -148,7 +148,7 @@ class RoomBody {
     }
   }
 
-  void finish() { require<P>(backlog_.empty(), "messages were left behind"); }
+  void finish() { require<P>(backlog_.empty(), "messages were not received"); }
 
  private:
   bool answered() const { return answer_.load(order::acquire) != 0; }

@@ -1,4 +1,4 @@
-// What the two halves of an asymmetric fence promise, for two processes: each writes its own cell, passes its fence and
+// The guarantee of the two halves of an asymmetric fence, for two processes: each writes its own cell, passes its fence and
 // reads the other's. At least one of them must see the other's write (Dekker). Round after round; the two meet before each,
 // so that their writes and reads come close together.
 #pragma once

@@ -1,6 +1,6 @@
 // The test of how waiting threads spend their time (base/safety/patience.hpp). However many wait, each comes to the end of its time within
 // a bounded number of looks, whether it gives way or not; while it waits it is counted, and afterwards it is not; and when the rank has
-// called another's helper, one of those who wait gives its core to that at once.
+// called another's progress thread, one of the waiting threads yields its core to that at once.
 #pragma once
 
 #include "base/safety/patience.hpp"
@@ -38,9 +38,9 @@ class PatienceBody {
 
   void finish() {
     require<P>(waiting_.load(order::relaxed) == 0 && machine_.own_waiting.load(order::relaxed) == 0,
-               "somebody is counted who does not wait");
+               "a thread is counted that does not wait");
     require<P>(called_progress_thread_.load(order::relaxed) == 0,
-               "nobody has made room for the helper that was called");
+               "no thread has made room for the progress thread that was called");
   }
 
  private:

@@ -158,7 +158,7 @@ TEST(SlotSets, OldMarksAreReplaced) {
 
 TEST(Roles, Resign) {
   for (unsigned i = 0; i != 1'000; ++i) {
-    run_on_threads<ResignBody<Native, Steps::anybody>>(3, 1);
+    run_on_threads<ResignBody<Native, Steps::any_thread>>(3, 1);
     run_on_threads<ResignBody<Native, Steps::program>>(3, 1);
     run_on_threads<ResignToBody<Native>>(3, 1);
   }

@@ -3,7 +3,7 @@
 //
 // Thread 0 waits, blocked if need be, for the answer that the peer, thread 2, gives once it has everything. Thread 1 sends more
 // messages than the network has room for; what finds none goes to the backlog. Then it polls once, as a test does, and makes no
-// further call: it may take the answer, or send a part of what waits. Thread 3 is the watch. What `Left` names is left out, and the
+// further call: it may take the answer, or send a part of what waits. Thread 3 is the watch. The step named by `Left` is left out, and the
 // checker must find that.
 #pragma once
 
@@ -146,7 +146,7 @@ class WatchBody {
     }
   }
 
-  void finish() { require<P>(backlog_.empty(), "messages were left behind"); }
+  void finish() { require<P>(backlog_.empty(), "messages were not received"); }
 
  private:
   bool answered() const { return answered_.load(order::acquire); }
@@ -162,7 +162,7 @@ class WatchBody {
         [this] { return poll() || answered(); }, [this](std::uint32_t rings) { bell_.sleep(rings); });
     (void)poll();
   }
-  // Whether anything moved.
+  // True if anything moved.
   bool poll() {
     bool flushed = false, taken = false;
     {

@@ -65,7 +65,7 @@ class WatchedRank {
   typename P::template atomic<std::uint32_t> over_{0};
 };
 
-enum class Steps { anybody, program };
+enum class Steps { any_thread, program };
 
 template <platform::Platform P, Steps steps>
 class ResignBody : WatchedRank<P> {
@@ -81,7 +81,7 @@ class ResignBody : WatchedRank<P> {
       wait();
       this->end();
     } else if (id == 1) {
-      this->watch([this] { return steps == Steps::anybody ? rank_.poll() : poll_for_program(); },
+      this->watch([this] { return steps == Steps::any_thread ? rank_.poll() : poll_for_program(); },
                   [this] { call_program(); });
     } else {
       rank_.send();
@@ -103,7 +103,7 @@ class ResignBody : WatchedRank<P> {
     rank_.roles.leave(me_);
   }
   bool poll() {
-    if (steps == Steps::anybody) return rank_.poll();
+    if (steps == Steps::any_thread) return rank_.poll();
     rank_.poll_steps();
     return rank_.take_steps();
   }
@@ -230,7 +230,7 @@ class ListenBody : WatchedRank<P> {
   void finish() { require<P>(this->ended(), "the listener has not come back"); }
 
  private:
-  // What is left is taken by the watch alone.
+  // The watch alone takes the rest.
   bool something_to_do() const { return left_.load(order::relaxed) != 0; }
   bool take() {
     if (left_.load(order::acquire) == 0) return false;

@@ -46,12 +46,12 @@ class WordBody {
     }
   }
 
-  void finish() { require<P>(!short_waits_.get() && second_left_.get(), "something was left behind"); }
+  void finish() { require<P>(!short_waits_.get() && second_left_.get(), "work was not done"); }
 
  private:
   bool answered() const { return answered_.load(order::acquire); }
 
-  // What message::Core does of one peer, with the lock held.
+  // The part of message::Core for one peer, with the lock held.
   bool may_go() const { return heard_.get() && !second_left_.get(); }
   bool flush() {
     bool left = false;
@@ -77,7 +77,7 @@ class WordBody {
         [this] { return poll() || answered(); }, [this](std::uint32_t rings) { bell_.sleep(rings); });
     (void)poll();
   }
-  // Whether anything moved.
+  // True if anything moved.
   bool poll() {
     bool left = false, taken = false;
     {

@@ -61,7 +61,7 @@ void race(bool any, unsigned seed) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Threads block in receives that nobody will ever satisfy; another thread cancels them while a third keeps the library
+// Threads block in receives that no send will ever match; another thread cancels them while a third keeps the library
 // busy. Each waits in its own way.
 void cancelled_by_another() {
   for (int round = 0; round < 20; ++round) {

@@ -1,4 +1,4 @@
-// What a program asserts about a communicator may make it faster, but never changes an answer: legal programs under each
+// A program's assertions about a communicator may make it faster, but never changes an answer: legal programs under each
 // combination of the standard's assertions, from many threads.
 #include <deque>
 #include <string>
@@ -121,7 +121,7 @@ void wildcards(const Hints& hints, MPI_Comm comm) {
   equal(received_once.total(), threads * messages, "messages that arrived");
 }
 
-// Only one member promises: the others may receive from anybody whatever comes.
+// Only one member promises: the others may receive any message from any source.
 void lone_promise() {
   MPI_Info info;
   MPI_Info_create(&info);

@@ -251,7 +251,7 @@ void between_groups(const std::string& model) {
   MPI_Group_free(&world);
 }
 
-// Nonsense, what only a whole rank can have, and one model too many: an error on every member, and nothing is left behind.
+// Nonsense, what only a whole rank can have, and one model too many: an error on every member, and no object remains.
 void refused() {
   MPI_Comm parent;
   MPI_Comm_dup(MPI_COMM_SELF, &parent);

@@ -61,7 +61,7 @@ void anything(int window, int tag) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// On one communicator: threads that name source and tag, threads that take a tag from anybody, threads that take any
+// On one communicator: threads that name source and tag, threads that take a tag from any source, threads that take any
 // tag that one rank sends to them alone, and one that posts and cancels receives that would match nothing.
 void beside_exact(MPI_Comm comm) {
   constexpr int unused_tag = 999;

@@ -53,7 +53,7 @@ TEST(NumberRanks, RefusesWhatIsNoJob) {
   EXPECT_FALSE(number_ranks(3, beyond));
 }
 
-// Rank 0 with one other node to come, and whoever knocks.
+// Rank 0 with one other node to come, and other connections.
 class RootTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -94,7 +94,7 @@ TEST_F(RootTest, LeavesOutWhoDoesNot) {
   finish();
 }
 
-// What a foreign may send: noise, noise that looks like lengths, and frames that are almost right.
+// Packets of a foreign process: noise, noise that looks like lengths, and frames that are almost right.
 std::string packet(std::mt19937& random) {
   std::string bytes(random() % 200, '\0');
   for (char& c : bytes) c = static_cast<char>(random() % (random() % 2 == 0 ? 256 : 4));
@@ -116,7 +116,7 @@ TEST_F(RootTest, IsNotDisturbedByGarbage) {
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(listener_.port));
     ASSERT_EQ(connect(foreign.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    // Until it is thrown out, or nobody reads what it sends.
+    // Until it is thrown out, or its packets are not read.
     for (int i = 0; i < of_one; ++i, ++sent) {
       const std::string bytes = packet(random);
       if (send(foreign.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
@@ -128,7 +128,7 @@ TEST_F(RootTest, IsNotDisturbedByGarbage) {
   finish();
 }
 
-// Whoever knows the secret and says nonsense does no harm either.
+// A process that knows the secret and sends malformed frames does no harm either.
 TEST_F(RootTest, LeavesOutNodesThatMakeNoSense) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
@@ -249,8 +249,8 @@ TEST(NetworkSockets, ListenAgainWhereAJobHasEnded) {
   EXPECT_EQ(listen_on_networks({first.port, first.port}).port, first.port);
 }
 
-// An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. What it has said before comes all
-// the same, and only then that it is gone.
+// An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. Its earlier frames come
+// all the same, and only then that it is gone.
 TEST(NetworkSockets, TheLastWordComesThoughTheOtherHasNotReadAll) {
   const Listener listener = listen_on_networks(Ports());
   ASSERT_NE(listener.port, 0);

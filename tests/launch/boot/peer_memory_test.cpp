@@ -1,4 +1,4 @@
-// Whether the process that a peer's number names is the peer: found out by its key, which neither foreign_count nor children have.
+// The check that the process with a peer's number is the peer: found out by its key, which neither foreign_count nor children have.
 #include "launch/boot/peer_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ import launcher  # noqa: E402
 from launcher import MPI_PROGRAM, RANK, LauncherTest  # noqa: E402
 from pmi_server import Launcher, Result  # noqa: E402
 
-MANY_NODES = os.environ["BOOT_NODES_PROGRAM"]  # placement.cpp: says who is where, and sends to everybody
+MANY_NODES = os.environ["BOOT_NODES_PROGRAM"]  # placement.cpp: says who is where, and sends to all
 REPORT_DELAY = 5  # seconds in which a rank that waits in MPI_Init says nothing
 END_LIMIT = 5.0  # seconds: 2, on a machine that others keep busy
 
@@ -235,7 +235,7 @@ class Launched(LauncherTest):
             self.assertTrue(all(code in (0, 3, -9) for code in result.codes), (seed, result))
 
     def test_one_sentence(self):
-        # Of ranks that do not join for the same reason, or that have joined and then cannot begin.
+        # Ranks that do not join for the same reason, or that have joined and then cannot begin.
         closed = {"PMI_FD": "177"}
         for says, env in (("invalid value two for HEDDLE_NODES: must be a number of nodes", {"HEDDLE_NODES": "two"}), ("PMI_FD=177 is not an open socket", closed),
                           ("HEDDLE_LLN=ib: unknown network", {"HEDDLE_LLN": "ib"}),

@@ -92,7 +92,7 @@ class Hosts(MistakeTest):
         self.refused("-f", self.hosts_file("localhost slots=0\n"), "true", says="'0' is not a number of slots")
         self.refused("-f", self.hosts_file("localhost slot=2\n"), "true", says=["unknown word 'slot=2'", "did you mean slots=N?"])
         self.refused("-f", self.hosts_file("localhost 2\n"), "true", says=["unknown word '2'", "HOST [slots=N] [max_slots=N]"])
-        self.refused("-f", self.hosts_file("# nobody\n\n"), "true", says="names no host")
+        self.refused("-f", self.hosts_file("# no host\n\n"), "true", says="names no host")
         self.refused("-f", "/nowhere", "true", says="cannot read the file '/nowhere': No such file")
         self.refused("-f", "/tmp", "true", says="cannot read the file '/tmp': Is a directory")
         self.refused("-host", "", "true", says="-host takes names that are separated by commas, not ''")

@@ -113,7 +113,7 @@ class Environment(LauncherTest):
         library = r"/libheddle-shared-heap\.so"
         for options, env in ((("-shared-heap",), {}), ((), {"HEDDLE_SHARED_HEAP": "1"})):
             self.assertRegex(self.shows(*options, variable="LD_PRELOAD", **env)[0], library + "$")
-        # What the user has preloaded comes behind it.
+        # The user's preloaded library comes behind it.
         self.assertRegex(self.shows("-shared-heap", "-genv", "LD_PRELOAD", "/lib/x86_64-linux-gnu/libm.so.6", variable="LD_PRELOAD")[0], library + ":/lib/x86_64-linux-gnu/libm.so.6$")
         self.assertEqual(self.shows(variable="LD_PRELOAD", HEDDLE_SHARED_HEAP="0"), [""])
 

@@ -248,7 +248,7 @@ class LoadedAtRunTime(ProgramTest):
 
     # Initializing writes its memory, as that of any MPI does.
     FOREIGN = "static char state[1 << 20]; int MPI_Init(int* c, char*** v) { for (unsigned i = 0; i < sizeof state; i += 512) state[i] = 1; return 0; }"
-    # What it does, in the order of its arguments.
+    # Its actions, in the order of its arguments.
     PROGRAM = """
         #include <dlfcn.h>
         #include <stdlib.h>

@@ -23,7 +23,7 @@ class Standstill(LauncherTest):
         return process
 
     def heard(self, process, until: str) -> str:
-        """What mpiexec says from now on, up to a line that matches or a moment of silence."""
+        """The output of mpiexec from now on, up to a line that matches or a pause."""
         text = ""
         while select.select([process.stderr], [], [], 0.5)[0]:
             more = os.read(process.stderr.fileno(), 1 << 16).decode()
@@ -145,7 +145,7 @@ class Standstill(LauncherTest):
                 self.assertIn(line.partition("not come: ")[2], ("", skipper), line)
 
     def tells_of(self, process, threads: dict[str, int]) -> str:
-        """What SIGQUIT tells once so many threads wait in the collective of each communicator."""
+        """The report of SIGQUIT once so many threads wait in the collective of each communicator."""
         text = ""
 
         def told() -> bool:

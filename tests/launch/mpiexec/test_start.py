@@ -60,7 +60,7 @@ class Start(LauncherTest):
             if network in NETWORKS:
                 self.refused(f"{variable}={name}: this machine has no network device {name}, but .*; did you mean {INTERFACES[-1]}\\?",
                              HEDDLE_NODES="2", HEDDLE_LLN=network, **{variable: name})
-        # Of no use on one node, where other machines may have them.
+        # Without use on one node, where other machines may have them.
         self.assertEqual(self.run_job("-n", "2", MPI_PROGRAM, "well", env={"UCX_NET_DEVICES": name, "HEDDLE_NODES": "1"}).code, 0)
 
     # ---- a rank that cannot join

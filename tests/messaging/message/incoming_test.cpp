@@ -1,4 +1,4 @@
-// What a message from another node may say (src/messaging/message/incoming.hpp): whatever comes, by seed, of it only what a rank of the job would say
+// Valid messages from another node (src/messaging/message/incoming.hpp): whatever comes, by seed, of it only what a rank of the job would say
 // is taken, and nothing is read beyond its end.
 #include "messaging/message/incoming.hpp"
 

@@ -1,5 +1,5 @@
-// Messages between ranks of which process ids say nothing: whoever moves data with the kernel's help must know whose memory it
-// is. All pairs exchange messages of every protocol, from and to memory that lies at the same addresses in every process.
+// Messages between ranks of which process ids say nothing: a rank that moves data with the kernel's help must know whose memory
+// it is. All pairs exchange messages of every protocol, from and to memory that lies at the same addresses in every process.
 //
 // With arguments it is a process that is none of the job's: it has that memory too, with something else in it, and runs the
 // command that they are.

@@ -57,7 +57,7 @@ void send(Mode mode, const void* data, int count, MPI_Datatype type, int peer, i
 void exchange(Mode mode, int bytes, bool posted, bool strided) {
   const int tag = 1 + mode;
   char token = 0;
-  // Does the send return although nobody receives yet? Then the receive waits until it has, and finds the message there.
+  // Does the send return although there is no receive yet? Then the receive waits until it has, and finds the message there.
   static const int eagerly = std::getenv("HEDDLE_NODES") != nullptr ? 1000 : 4096;  // a network may take less
   const bool is_sent_eagerly =
       mode == buffered || mode == ibsend || ((mode == standard || mode == isend) && bytes <= eagerly);

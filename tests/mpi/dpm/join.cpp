@@ -61,7 +61,7 @@ void join_closed_socket() {
   check(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "a pair of sockets");
   MPI_Comm inter = MPI_COMM_WORLD;
   {
-    // Somebody who speaks another language.
+    // A peer with another protocol.
     std::thread other([&] {
       char bytes[256] = "nothing that MPI_Comm_join would say";
       check(write(ends[1], bytes, sizeof bytes) == sizeof bytes, "the other end");

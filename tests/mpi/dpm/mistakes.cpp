@@ -1,4 +1,4 @@
-// What can't be spawned, connected or found is an error of the right class that says what helps, on all members alike, and
+// A failed spawn, connect or look-up is an error of the right class that names the remedy, on all members alike, and
 // the communicator goes on working.
 #include <climits>
 #include <tuple>
@@ -84,7 +84,7 @@ void use_ports_wrongly() {
   fails(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), MPI_ERR_PORT, "which is not open");
 }
 
-// A port of somebody else, and one that is closed while another waits for it.
+// A port of another process, and one that is closed while another waits for it.
 void use_ports_of_others() {
   if (size() < 2) return;
   char port[MPI_MAX_PORT_NAME] = "";
@@ -102,7 +102,7 @@ void use_ports_of_others() {
   }
 }
 
-// A connection that nobody accepts in time, and then one that is accepted although the first still stands at the port.
+// A connection that is not accepted in time, and then one that is accepted although the first still stands at the port.
 void connect_in_vain() {
   if (size() < 2) return;
   char port[MPI_MAX_PORT_NAME] = "";

@@ -62,7 +62,7 @@ void be_first(const char* program) {
   MPI_Comm family = spawn(program, {"family"}, 1, MPI_COMM_WORLD);
   MPI_Barrier(family);
   MPI_Comm_disconnect(&family);
-  check(parent() == MPI_COMM_NULL, "nobody has spawned the first");
+  check(parent() == MPI_COMM_NULL, "the first was not spawned");
 }
 
 void be_family(const char* program) {
@@ -95,7 +95,7 @@ void use_info(const char* program) {
   MPI_Info_set(info, "path", whole.substr(0, slash).c_str());
   check_children(spawn(whole.c_str() + slash + 1, {"child", "1"}, 1, MPI_COMM_WORLD, 0, info), 1);
 
-  // Of what `soft` allows, the most.
+  // The maximum that `soft` allows.
   MPI_Info_set(info, "soft", "1:3:2,0");
   std::vector<int> codes(4, -1);
   std::string part = "child", number = "3";

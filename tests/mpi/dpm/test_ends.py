@@ -1,4 +1,4 @@
-"""How jobs end that have spawned processes: in time, with a true message, and nothing left behind."""
+"""How jobs end that have spawned processes: in time, with a true message, and without remaining processes."""
 
 import os
 import pathlib

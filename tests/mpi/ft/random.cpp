@@ -39,7 +39,7 @@ struct Plan {
   int tag = 0;
 };
 
-// Whether the operation has come to a good end. Another error than that of a failure is the end of the test.
+// True if the operation has succeeded. Another error than that of a failure is the end of the test.
 bool went_well(int error, const char* what) {
   if (error == MPI_SUCCESS) return true;
   if (!is_fault(error)) {
@@ -70,7 +70,7 @@ bool exchange(MPI_Comm comm, Plan& plan) {
   bool well = true;
   for (MPI_Request& request : requests) {
     well &= went_well(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-    if (request != MPI_REQUEST_NULL) {  // from anybody, and somebody has failed
+    if (request != MPI_REQUEST_NULL) {  // from any source, and a rank has failed
       MPI_Cancel(&request);
       (void)went_well(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait of what was cancelled");
     }
@@ -176,7 +176,7 @@ void work(MPI_Comm comm, Plan& plan) {
   }
 }
 
-// What is left of `comm`, once all that are left say that it works.
+// The survivors of `comm`, once all of them agree that it works.
 MPI_Comm survivors(MPI_Comm comm) {
   for (;;) {
     MPI_Comm left;

@@ -1,4 +1,4 @@
-// What a window is, beside its memory: attributes, group, name, info, error handlers; shared windows and what they can be
+// The properties of a window, beside its memory: attributes, group, name, info, error handlers; shared windows and what they can be
 // asked; dynamic windows and what is attached to them.
 #include <algorithm>
 #include <cstdint>

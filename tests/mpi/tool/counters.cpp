@@ -159,7 +159,7 @@ void threads_of_a_communicator(MPI_T_pvar_session session, MPI_Comm comm) {
   MPI_Comm mine;
   MPI_Comm_dup(comm, &mine);
   ok(MPI_T_pvar_handle_alloc(session, test::pvar("comm_threads", MPI_T_PVAR_CLASS_LEVEL), &mine, &handle, &count));
-  code(static_cast<int>(value(session, handle)), 0, "nobody yet");
+  code(static_cast<int>(value(session, handle)), 0, "no thread yet");
   Counter sends(session, "comm_sends", mine);
   std::vector<std::thread> team;
   for (int t = 0; t < 4; ++t) team.emplace_back([=] { ring(mine, 25, t); });
@@ -203,7 +203,7 @@ void times(MPI_T_pvar_session session, MPI_Comm comm) {
     before = sum;
   }
   // Estimated from samples: of one thread that does nothing but communicate, a good part and not many times as much. A
-  // sample in which somebody else had the core counts as if all those like it had waited as long: so the middle one of five.
+  // sample in which another process had the core counts as if all those like it had waited as long: so the middle one of five.
   std::ranges::sort(shares);
   holds(shares[2] > 1.0 / 50 && shares[2] < 3, "time in the library");
 }

@@ -1,4 +1,4 @@
-"""What is said of calls outside MPI's time, and of handles that are none: the call, and nothing that is not so.
+"""Messages for calls outside MPI's time, and for invalid handles: the call, and nothing that is not so.
 
     messages.py LIBRARY
 """
@@ -17,7 +17,7 @@ WORLD, SELF, INT, RETURN = (CONSTANTS[name] for name in ("MPI_COMM_WORLD", "MPI_
 
 
 def said(act: Callable[[], None]) -> str:
-    """What a process says that does this and is ended for it."""
+    """The output of a process that does this and is ended for it."""
     with tempfile.TemporaryFile() as errors:
         if (child := os.fork()) == 0:
             os.dup2(errors.fileno(), 2)
@@ -99,7 +99,7 @@ class Messages:
         self.equal(self.error_string(rank), plain, "no longer the last one")
         self.equal(self.error_string(CONSTANTS["MPI_ERR_TAG"]).split("; ")[1], "MPI_Send: argument tag = -5 is not a tag (0..1073741823)",
                    "a tag")
-        # What a handler hears of, and what its own calls fail with meanwhile.
+        # The errors that a handler receives, and the failures of its own calls meanwhile.
         heard = []
 
         @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))

@@ -1,4 +1,4 @@
-// What a request or a function of the program uses stays what it was when the program has freed its handle: datatypes that user-defined
+// The objects of a request or a function of the program stay valid when the program has freed its handle: datatypes that user-defined
 // reductions are called with, and the communicators, datatypes and operations of requests that are started later. The objects that
 // are made meanwhile take the places of those that have been freed.
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 MPI_Datatype expected_type;  // the handle's value; the program has freed it
 int reductions = 0;
 
-// Of pairs of ints: adds both.
+// For pairs of ints: adds both.
 void add_pairs(void* in, void* inout, int* count, MPI_Datatype* type) {
   ++reductions;
   check(*type == expected_type, "the handle that the operation was begun with");

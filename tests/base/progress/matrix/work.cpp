@@ -1,4 +1,4 @@
-// What is left behind.
+// The deferred work.
 #include <cstddef>
 
 #include "base/progress/matrix/cell.hpp"
@@ -80,7 +80,7 @@ class BufferedSends final : public OnComm {
   long data_ = 0;
 };
 
-// What both ranks send and receive: `count` of a type.
+// The messages of both ranks: `count` of a type.
 struct Message {
   int count;
   MPI_Datatype type;
