@@ -33,7 +33,6 @@ NOT_YET = {
     "docs/results/safety-models.md",
     "docs/sync.md",
     "docs/troubleshooting.md",
-    "src/sync/README.md",
 }
 
 
