@@ -45,7 +45,7 @@ struct Machine {
   atomic<bool> busy{false};
   // This rank has called another one's progress thread (base/sync/doorbell.hpp), which may get no core except that of a
   // thread that sleeps. Null: there are idle cores.
-  atomic<std::uint32_t>* called_progress_thread = nullptr;
+  atomic<std::uint32_t>* called_other = nullptr;
   // Moves the calling thread into this rank's share of the cores, from where it is free to move. Null: it is bound.
   void (*spread)(int part, int parts) = nullptr;
   int part = 0;
@@ -123,9 +123,9 @@ class Patience {
       machine_.begin_waiting();
       since_ = P::now();
     }
-    if (machine_.called_progress_thread != nullptr && machine_.called_progress_thread->load(order::relaxed) != 0)
+    if (machine_.called_other != nullptr && machine_.called_other->load(order::relaxed) != 0)
         [[unlikely]] {
-      machine_.called_progress_thread->store(0, order::relaxed);
+      machine_.called_other->store(0, order::relaxed);
       return false;
     }
     const bool oversubscribed = machine_.short_of_cores();

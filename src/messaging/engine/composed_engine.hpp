@@ -37,8 +37,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
         polls_are_cheap_(Waiting::peeks(this->model()) && !rank.networks),
         lookouts_(new Lookout[static_cast<std::size_t>(vnis())]) {
     rank.machine.waiting = &rank.node->waiting();
-    if (rank.job->usable_cores() <= rank.job->machine_ranks())
-      rank.machine.called_progress_thread = &own_bell().called_another;
+    if (rank.job->usable_cores() <= rank.job->machine_ranks()) rank.machine.called_other = &own_bell().called_another;
   }
 
   Vni& vni(int index) override {
@@ -429,22 +428,21 @@ class ComposedEngine final : public Engine, private progress::Attended {
     std::call_once(watch_started_, [this] {
       // As it is now: what rings before the helper runs is news to it.
       const std::uint32_t rung = own_bell().rings.load(std::memory_order_acquire);
-      watched_ = start_library_thread_or_report(
-          "user-level threads that wait poll without end", [this, heard = rung]() mutable {
-            for (;;) {
-              roles_.await_active();
-              const auto relieved = [&] {
-                const std::uint32_t rings = own_bell().rings.load(std::memory_order_acquire);
-                if (rings != heard) {
-                  roles_.call_listeners();
-                  call_program();
-                }
-                heard = rings;
-                return !roles_.is_watch_active();
-              };
-              sleep_until(relieved, false);
+      watched_ = start_or_report("user-level threads that wait poll without end", [this, heard = rung]() mutable {
+        for (;;) {
+          roles_.await_active();
+          const auto relieved = [&] {
+            const std::uint32_t rings = own_bell().rings.load(std::memory_order_acquire);
+            if (rings != heard) {
+              roles_.call_listeners();
+              call_program();
             }
-          });
+            heard = rings;
+            return !roles_.is_watch_active();
+          };
+          sleep_until(relieved, false);
+        }
+      });
     });
     return watched_;
   }

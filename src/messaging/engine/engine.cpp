@@ -9,7 +9,7 @@
 
 namespace heddle::engine {
 
-bool Engine::start_library_thread_or_report(const char* without, std::function<void()> body) {
+bool Engine::start_or_report(const char* without, std::function<void()> body) {
   try {
     threads::start_library_thread(std::move(body));
     return true;

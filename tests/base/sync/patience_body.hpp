@@ -23,7 +23,7 @@ class PatienceBody {
  public:
   PatienceBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {
     machine_.waiting = &waiting_;
-    machine_.called_progress_thread = &called_progress_thread_;
+    machine_.called_other = &called_other_;
     machine_.cores = 2;
     machine_.spinning = 2;
   }
@@ -31,7 +31,7 @@ class PatienceBody {
   void thread(unsigned id) {
     for (unsigned round = 0; round != rounds_; ++round) {
       const bool calls = id == 0 && round == 0;
-      if (calls) called_progress_thread_.store(1, order::relaxed);
+      if (calls) called_other_.store(1, order::relaxed);
       require<P>(wait(id % 2 != 0) < most_looks, "patience without end");
     }
   }
@@ -39,7 +39,7 @@ class PatienceBody {
   void finish() {
     require<P>(waiting_.load(order::relaxed) == 0 && machine_.own_waiting.load(order::relaxed) == 0,
                "a thread is counted that does not wait");
-    require<P>(called_progress_thread_.load(order::relaxed) == 0,
+    require<P>(called_other_.load(order::relaxed) == 0,
                "no thread has made room for the progress thread that was called");
   }
 
@@ -62,7 +62,7 @@ class PatienceBody {
   const unsigned rounds_;
   safety::Machine<Clock> machine_;
   typename P::template atomic<std::uint32_t> waiting_{0};
-  typename P::template atomic<std::uint32_t> called_progress_thread_{0};
+  typename P::template atomic<std::uint32_t> called_other_{0};
 };
 
 }  // namespace heddle::test
