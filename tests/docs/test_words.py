@@ -28,7 +28,6 @@ NOT_YET = {
     "docs/guides/report.md",
     "docs/guides/thread-runtimes.md",
     "docs/guides/waiting.md",
-    "docs/reference.md",
     "docs/results/figures/dang-2017.md",
     "docs/results/safety-models.md",
     "docs/sync.md",
