@@ -139,7 +139,7 @@ def register(sub):
     return parts
 
 
-def candidates(args, models: list[str] = (), rank_kinds: list[str] = ("processes",),
+def find_candidates(args, models: list[str] = (), rank_kinds: list[str] = ("processes",),
                 runtimes: list[str] = ("pthreads",), settings: dict[str, dict[str, str]] = {},
                 bound: bool = False) -> list[mpis.Mpi]:
     found: list[mpis.Mpi] = []
@@ -192,7 +192,7 @@ def perform_run(args) -> int:
         raise BadInput("--thread-runtime is for benchmarks that take --threads")
     chosen_settings = settings(args.settings)
     plan(args, wanted, [])  # bad numbers are told before anything is installed
-    found = candidates(args, models, kinds, runtimes, chosen_settings)
+    found = find_candidates(args, models, kinds, runtimes, chosen_settings)
     file = stem(args, "run").with_suffix(".json")
     if where and kinds != ["processes"]:
         raise BadInput("--cluster starts ranks as processes; leave out --rank-kind")
@@ -270,7 +270,7 @@ def perform_criteria(args) -> int:
     else:
         wanted = criteria.needed(lines)
         plan(args, wanted, [])
-        campaign = Campaign(command_line(), replace(plan(args, wanted, candidates(args)), bases=criteria.bases(lines)),
+        campaign = Campaign(command_line(), replace(plan(args, wanted, find_candidates(args)), bases=criteria.bases(lines)),
                             stem(args, "criteria").with_suffix(".json"))
         campaign.perform(tell, announce(campaign))
     render = table.markdown if args.markdown else table.text
