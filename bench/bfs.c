@@ -24,7 +24,7 @@ typedef struct {
   MPI_Request request;
 } packet;
 
-// What one thread keeps: per destination a ring of packets, one of them being filled.
+// The buffers of one thread: per destination a ring of packets, one of them being filled.
 typedef struct {
   packet (*rings)[SENDS];
   int *slot, *fill;

@@ -15,7 +15,7 @@
 
 enum { calls = 200000000 };
 
-// What it does must be unknown to its caller, or the call may be left out.
+// Its effect must be unknown to its caller, or the call may be left out.
 __attribute__((noipa)) static void calls_static(void) { __asm__ volatile("" ::: "memory"); }
 
 static double cycles_static(void) {
@@ -36,7 +36,7 @@ static double cycles_loaded(const calls_component* component) {
   return (double)(__rdtsc() - start) / calls;
 }
 
-// Whether the function lies in the program itself and not in a shared library.
+// True if the function lies in the program itself and not in a shared library.
 static bool in_program(void (*function)(void)) {
   void *at, *here;
   double (*of_program)(void) = cycles_static;

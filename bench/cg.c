@@ -37,7 +37,7 @@ static share share_of(const solver* s, int thread) {
   return (share){n * (size_t)thread / t, n * ((size_t)thread + 1) / t};
 }
 
-// Whether a plane lies below (side -1) or above (+1) this rank's box.
+// True if a plane lies below (side -1) or above (+1) this rank's box.
 static bool has_neighbour(const bench* b, int side) { return b->rank + side >= 0 && b->rank + side < b->ranks; }
 
 static void make_matrix(solver* s) {

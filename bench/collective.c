@@ -2,7 +2,7 @@
 // reduce-scatter|gather|scatter|scan`.
 //
 // With several threads a rank each thread calls it on a communicator of its own, and the value is the time of
-// one call as one thread sees it. barrier: nobody may leave before the last has entered, shown by the
+// one call as one thread sees it. barrier: no rank may leave before the last has entered, shown by the
 // machine-wide clock. The others move `--size` bytes of doubles: the vector of a bcast or a sum, or one block where each rank has one for
 // each other, or one of them has (bcast, gather and scatter: each in turn). Some elements are new in each call and checked in each; all are checked before the first.
 #include <stdio.h>
@@ -31,13 +31,13 @@ static int out_blocks(const job* j) {
   return j->mode == ALLTOALL || j->mode == ALLGATHER || j->mode == GATHER ? j->b->ranks : 1;
 }
 static bool has_root(const job* j) { return j->mode == BCAST || j->mode == GATHER || j->mode == SCATTER; }
-// Whether this rank gets something.
+// True if this rank receives data.
 static bool receives(const job* j, int root) {
   if (j->mode == BCAST) return j->b->rank != root;
   return j->mode != GATHER || j->b->rank == root;
 }
 
-// What rank `from` gives to rank `to` in round i, element k; small integers, so that sums are exact.
+// The value that rank `from` sends to rank `to` in round i, element k; small integers, so that sums are exact.
 static double given(int from, int to, long i, int k) { return (double)(1 + from + 3 * to + k % 1000 + i % 1000); }
 
 static double wanted(const job* j, int block, int root, long i, int k) {
@@ -136,7 +136,7 @@ static void check_all(const job* j) {
   }
 }
 
-// Each rank in turn comes late; everybody notes when it entered and left.
+// Each rank in turn comes late; each notes when it entered and left.
 static void check_barrier(bench* b) {
   for (int late = 0; late < b->ranks; ++late) {
     if (b->rank == late) {

@@ -1,8 +1,7 @@
 // computing: what communication that is under way costs a computation that fills all cores, in percent of its time. After the
 // claim of Trahay 2009 that progress on idle cores takes no time from the program.
 //
-// Start as many ranks as cores, in pairs. Each computes pieces of some two milliseconds, in turns with nothing under way and with an
-// exchange of --size bytes (4 MiB), begun before the piece and waited for after it. Only the computing is timed; the
+// Start as many ranks as cores, in pairs. Each computes pieces of some two milliseconds, alternately without communication and with an exchange of --size bytes (4 MiB), begun before the piece and waited for after it. Only the computing is timed; the
 // slowdown is the mean of all ranks.
 #include <stdlib.h>
 

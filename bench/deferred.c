@@ -1,9 +1,9 @@
 // deferred: ping-pong by nonblocking sends with 10 us of computing between MPI_Isend and its MPI_Wait. After Trahay 2009, Fig. 9:
-// what it costs to leave the submission of a message to an idle core, and what that saves whoever computes.
+// what it costs to leave the submission of a message to an idle core, and what that saves the computing thread.
 //
 // The value is half a round trip, the computing included, since each side computes once between two messages of its own. With
 // `--mode call` it is the time of MPI_Isend itself, without the clock's. There each core has a rank that polls; with `--mode one-way` the
-// partner does nothing but receive, asleep if it is told so (HEDDLE_WAIT=passive), and the sender computes for 60 us: the value is the median of a
+// partner does nothing but receive, blocked if it is told so (HEDDLE_WAIT=passive), and the sender computes for 60 us: the value is the median of a
 // call's times. With `--mode arrival` it is the median from the call to the end of the partner's MPI_Recv, on one machine, which has one clock.
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 // all ranks together.
 //
 // A round is one MPI_File_write_at_all or MPI_File_read_at_all of the whole file, --scale MiB. --file PATH says where,
-// without it a file in the current folder; it is deleted at the end. What is measured is the page cache, as long as the
-// file fits. Every block has a stamp, which the ranks check in what they read, after the last write too.
+// without it a file in the current folder; it is deleted at the end. It measures the page cache, as long as the file fits. Every block has a stamp, which the ranks check in what they read, after the last write too.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -45,8 +45,8 @@ static void expect(message got, message wanted, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-// Both ranks have come here. No call: whoever waits sees nothing that has arrived.
-static void meet(void) {
+// Both ranks have come here. No call: the waiting rank polls no arrivals.
+static void synchronize(void) {
   atomic_store(&turns[rank], ++turn);
   while (atomic_load(&turns[1 - rank]) < turn) sched_yield();
 }
@@ -68,14 +68,14 @@ static void check_all(int n, int round) {
 static void exchange(int n, int round, void (*complete)(void)) {
   if (rank == 0)
     for (int i = 0; i < n; ++i) step_irecv(i);
-  meet();
+  synchronize();
   if (rank == 1) send_all(n, round);
-  meet();
+  synchronize();
   if (rank == 0) {
     complete();
     check_all(n, round);
   }
-  meet();
+  synchronize();
   if (rank == 1) end_sends(n);
 }
 
@@ -91,17 +91,17 @@ static void blocking(int round) {
     out[0] = 100 * round;
     step_send(0);
   }
-  meet();
+  synchronize();
   if (rank == 0) {
     step_recv_of_a_message_that_is_there(0);
     check_all(1, round);
   }
-  meet();
+  synchronize();
 }
 
 static void unexpected(int round) {
   if (rank == 1) send_all(1, round);
-  meet();
+  synchronize();
   if (rank == 0) {
     int flag = 0;
     while (!flag) MPI_Iprobe(1, tag, comm, &flag, MPI_STATUS_IGNORE);
@@ -109,7 +109,7 @@ static void unexpected(int round) {
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
     check_all(1, round);
   }
-  meet();
+  synchronize();
   if (rank == 1) end_sends(1);
 }
 
@@ -138,11 +138,11 @@ static void all(int n) {
     unexpected(round);
     in_vain();
     one_sided();
-    meet();
+    synchronize();
   }
 }
 
-// What a count begins after: valgrind is told to forget all counts when this function is entered.
+// The start of a count: valgrind is told to forget all counts when this function is entered.
 __attribute__((noipa)) static void counted(int n) { all(n); }
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// memory: the private memory of a rank that has initialized MPI and talked to nobody, in MiB; the largest of
+// memory: the private memory of a rank that has initialized MPI and not communicated, in MiB; the largest of
 // all ranks.
 //
 // Private means pages that only this process maps (USS: Private_Clean + Private_Dirty of
@@ -9,7 +9,7 @@
 // --mode job: what the job's ranks take of the machine, divided by their number: the proportional set sizes (Pss: pages that
 // several map count once in all) of their processes. Ranks may be processes or threads of one. Launchers don't count.
 //
-// --mode peers: how much more private memory rank 1 has, which talks to rank 2 and to the last, than rank 0, which talks to nobody; in KiB.
+// --mode peers: how much more private memory rank 1 has, which talks to rank 2 and to the last, than rank 0, which does not communicate; in KiB.
 // With HEDDLE_NODES=2 one of the two is of another node. Four ranks at least, which are processes. Fails if it is more than `--most`.
 #include <fcntl.h>
 #include <limits.h>
@@ -29,7 +29,7 @@ typedef struct {
   atomic_int ready, measured;
   long before_kib[MAX_RANKS], after_kib[MAX_RANKS];
   long process[MAX_RANKS];
-} meeting;
+} shared_page;
 
 typedef enum { OF_RANK, OF_JOB, OF_PEERS } mode;
 static const char* const mode_names[] = {"rank", "job", "peers"};
@@ -37,7 +37,7 @@ static const char* const mode_names[] = {"rank", "job", "peers"};
 enum { ROUNDS = 100, LONG = 20 * 1024 };  // by rendezvous wherever the peer is
 static char buffer[LONG];
 
-// Of this process, in KiB; -1 if it can't be read.
+// The private memory of this process, in KiB; -1 if it can't be read.
 static long memory_of(bool job) {
   FILE* f = fopen("/proc/self/smaps_rollup", "r");
   if (!f) return -1;
@@ -58,7 +58,7 @@ static long own_process(void) {
 }
 
 // All processes together, each once, divided by the ranks; MiB.
-static double share_of_job(const meeting* m, int ranks) {
+static double share_of_job(const shared_page* m, int ranks) {
   long kib = 0;
   for (int i = 0; i < ranks; ++i) {
     int first = 0;
@@ -68,7 +68,7 @@ static double share_of_job(const meeting* m, int ranks) {
   return (double)kib / 1024 / ranks;
 }
 
-static void report_peers(const meeting* m, int ranks) {
+static void report_peers(const shared_page* m, int ranks) {
   const long more = m->after_kib[1] - m->after_kib[0];
   printf(
       "{\"bench\":\"memory\",\"ranks\":%d,\"threads\":1,\"checked\":%d,\"silent_kib\":%ld,\"talking_kib\":%ld,"
@@ -123,8 +123,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   int fd = open(path, O_RDWR | O_CREAT, 0600);
-  if (fd < 0 || ftruncate(fd, sizeof(meeting))) return perror(path), 2;
-  meeting* m = mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fd < 0 || ftruncate(fd, sizeof(shared_page))) return perror(path), 2;
+  shared_page* m = mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (m == MAP_FAILED) return perror("memory: mmap"), 2;
   close(fd);
 

@@ -4,8 +4,8 @@
 // Two ranks exchange --size bytes (1 MiB) with Isend/Irecv, compute as long as the exchange takes alone, and wait. 100%: both
 // together take as long as one; 0%: as long as both in turn. With `--mode receive` only one rank of a pair computes, and receives
 // one message: its partner sends it, waits, and so leaves a core idle. It computes four times as long as the transfer takes,
-// since that takes longer by one core than by two: 100%, the transfer costs no time; 0%: as much as without computing. With `--mode helper` another thread of each rank is blocked in a
-// receive meanwhile, so that somebody is in the library to make progress.
+// since that takes longer by one core than by two: 100%, the transfer costs no time; 0%: as much as without computing. With `--mode blocked` another thread of each rank is blocked in a
+// receive meanwhile, so that a thread is in the library to make progress.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,9 +68,9 @@ static double per_round(const bench_timing* t, int sample) { return t->elapsed[s
 int main(int argc, char** argv) {
   bench b = {.size = 1 << 20, .mode = "plain"};
   bench_begin(&b, "overlap", BENCH_PAIRS, &argc, &argv);
-  const bool one_way = !strcmp(b.mode, "receive"), helper = !strcmp(b.mode, "helper");
-  if (b.threads != (helper ? 2 : 1) || (!one_way && !helper && strcmp(b.mode, "plain"))) {
-    if (!b.rank) fprintf(stderr, "overlap: --mode plain or receive with one thread, --mode helper with two\n");
+  const bool one_way = !strcmp(b.mode, "receive"), blocked = !strcmp(b.mode, "blocked");
+  if (b.threads != (blocked ? 2 : 1) || (!one_way && !blocked && strcmp(b.mode, "plain"))) {
+    if (!b.rank) fprintf(stderr, "overlap: --mode plain or receive with one thread, --mode blocked with two\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   job j = {.b = &b,

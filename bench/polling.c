@@ -23,7 +23,7 @@ enum { NO_CPU = -1 };
 typedef struct {
   bench* b;
   char* out;
-  char* in[2];  // in turns: one is the application's while the next message arrives in the other
+  char* in[2];  // alternating: one is the application's while the next message arrives in the other
   bool own;
   int application, poller, partner;  // cpus
   _Atomic long handed_over;          // messages that the polling thread has received
@@ -37,7 +37,7 @@ static void bind_to(int cpu) {
   if (sched_setaffinity(0, sizeof one, &one)) perror("polling: sched_setaffinity");
 }
 
-// Whether a list as the kernel writes it, "0-3,8", has the number.
+// True if a list in the kernel's format, "0-3,8", has the number.
 static bool listed(const char* list, int number) {
   for (const char* at = list; *at >= '0' && *at <= '9';) {
     char* end;
@@ -99,7 +99,7 @@ static const char* receive(job* j, long i) {
   return in;
 }
 
-// Awake, but not for long at a time: the core may be wanted.
+// Spinning, but not for long at a time: the core may be wanted.
 static void await(const _Atomic long* word, long value) {
   for (int looks = 1; atomic_load_explicit(word, memory_order_acquire) < value; ++looks)
     if (looks % 1000 == 0) sched_yield();

@@ -66,7 +66,7 @@ static void rounds_of(void* ctx, int thread, long first, long rounds) {
   j->last[thread] = first + rounds - 1;
 }
 
-// What the partner's memory holds after the last puts.
+// The contents of the partner's memory after the last puts.
 static void check_puts(job* j) {
   const bench* b = j->b;
   const int partner = bench_partner(b);

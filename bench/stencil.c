@@ -41,7 +41,7 @@ typedef struct {
   } neighbours[DIRECTIONS];
 } stencil;
 
-// What becomes of a cell whose 27 are so much together. Not linear: cells that have changed places show in the sum of all.
+// The new value of a cell whose 27 are so much together. Not linear: cells that have changed places show in the sum of all.
 static cell next_of(cell sum) { return sum ^ sum >> 7; }
 
 static cell first_of(size_t x, size_t y, size_t z) {
@@ -122,7 +122,7 @@ static size_t cells_of(const part* p) {
   return cells;
 }
 
-static void meet_neighbours(stencil* s) {
+static void find_neighbours(stencil* s) {
   const int *ranks = s->ranks, *at = s->at;
   for (int d = 0; d < DIRECTIONS; ++d) {
     const int towards[AXES] = {d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1};
@@ -278,7 +278,7 @@ int main(int argc, char** argv) {
   s->at[2] = b.rank / s->ranks[0] / s->ranks[1];
   const size_t box = s->n * s->n * s->n * sizeof(cell), around = side(s) * side(s) * side(s) * sizeof(cell);
   s->now = bench_alloc(around), s->next = bench_alloc(around), s->start = bench_alloc(box), s->end = bench_alloc(box);
-  meet_neighbours(s);
+  find_neighbours(s);
   compute_alone(s);
 
   double samples[BENCH_MAX_SAMPLES];

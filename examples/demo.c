@@ -37,7 +37,7 @@ static void check(int right) {
 static int partner(void) { return (rank + ranks / 2) % ranks; }
 static int begins(void) { return rank < ranks / 2; }
 
-/* What one thread is to do in one phase, and what came out. */
+/* The task of one thread in one phase, and its result. */
 struct worker {
   int thread, threads;
   double seconds;

@@ -2,7 +2,7 @@
 """Draws the folders of src/ layer by layer, the picture in ARCHITECTURE.md: draw_layers.py [--check] [TREE]
 
 The order of the layers comes from tests/rules/includes.py, the folders from src/, and what is in them from the table in
-ARCHITECTURE.md. What these three do not agree on is an error. A folder that the list has and src/ has not is drawn dashed:
+ARCHITECTURE.md. A difference between these three is an error. A folder that the list has and src/ has not is drawn dashed:
 it is planned. With --check nothing is written: the exit code is 1 if docs/layers.svg is not what would be drawn.
 """
 import html

@@ -5,7 +5,7 @@ Usage: mutate.py [--check PATH] [--jobs N] [--effort N] [--only TEXT] [--output 
 
 The checker knows each memory order by its place in the source and weakens it while it runs (see platform/checker.hpp), so
 nothing is compiled. Fences and wake-ups are left out, and so are the stores to plain data of the parts in STORES, which have few
-orders or none. What no program of the checker meets is an error. The table goes to FILE as Markdown.
+orders or none. Code that no program of the checker executes is an error. The table goes to FILE as Markdown.
 """
 import argparse
 import collections
@@ -22,7 +22,7 @@ STORES = {"server_roles.hpp", "condition.hpp", "backlog.hpp", "work_list.hpp"}
 
 ENDLESS = 120  # seconds of one program
 
-# What each order is weakened to. Losing either half of acq_rel is a mutant of its own.
+# The orders that each is weakened to. Losing either half of acq_rel is a mutant of its own.
 WEAKER = {
     "acquire": ["relaxed"],
     "release": ["relaxed"],

@@ -15,7 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src/messaging/message"
 TEST = "tests/messaging/message/message_protocols_test"
-# What these tests do not run: strategies of the outbox and the cache of requests have tests of their own, and so has the end of a job without memory.
+# Left to other tests: strategies of the outbox and the cache of requests have tests of their own, and so has the end of a job without memory.
 LEFT_OUT = {"request_cache.cpp", "request_cache.hpp", "shortage.cpp", "shortage.hpp"}
 
 

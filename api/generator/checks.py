@@ -209,7 +209,7 @@ class FunctionChecks:
             guard = None
         elif guard:
             found = f"{guard} ? {found} : nullptr"
-        # What is guarded matters when it is looked at, and must be there; an info object need never be.
+        # Guarded arguments must be present when they are read; an info object need never be.
         if a.form is Form.POINTER and (not guard or a.object_class == "Info"):
             condition += f" && {value} != {NULL_HANDLES[a.object_class]}"
         statements = [*null_statement, Statement(f"{const}{a.object_class}* const {name}_ = {found};")]
@@ -375,7 +375,7 @@ class FunctionChecks:
         return [Statement(_fail_if(f"!is_buffer({a.name}, {number}{extra})", complaint), self._guard(a.name))]
 
     def _scatters_into(self, buffer: Argument) -> str | None:
-        """Of the buffer for our part of a reduction whose result is scattered: when it is no more than that."""
+        """The length of the buffer for our part of a reduction whose result is scattered: when it is no more than that."""
         *_, last = (a for a in self._arguments if a.parameter.kind == "BUFFER")
         return self._overrides.value("overlap", self._function) if buffer is last and self._by_name.get("op") else None
 

@@ -82,7 +82,7 @@ def implementation_header(model: Model) -> str:
     return f"""\
 // Generated: the functions that the library is made of. The binding has checked the arguments of each by the time it
 // is called: handles are live and of the right kind, counts are not negative, ranks and tags in range, datatypes
-// committed, places for results not null. What a null pointer or an ignored argument means is up to the function.
+// committed, places for results not null. The function defines the meaning of a null pointer or an ignored argument.
 #pragma once
 
 #include <mpi.h>

@@ -47,12 +47,12 @@ class Overrides:
         return any(re.fullmatch(p, base_name(function)) for p in self._lists[name])
 
     def value(self, table: str, function: Function) -> Any:
-        """What the first matching expression of the table says, or None."""
+        """The value of the table's first matching expression, or None."""
         matches = (v for p, v in self._tables[table].items() if re.fullmatch(p, base_name(function)))
         return next(matches, None)
 
     def applies(self, table: str, function: Function, parameter: str) -> bool:
-        """Whether the table, of lists of parameters, names this one."""
+        """True if the table, of lists of parameters, names this one."""
         return any(
             re.fullmatch(p, base_name(function)) and (parameter in listed or "*" in listed)
             for p, listed in self._tables[table].items()

@@ -15,7 +15,7 @@ import pympistandard
 
 _EXTENSIONS = Path(__file__).parents[1] / "extensions.toml"
 
-# What pympistandard 0.2.0 says wrongly or only as LaTeX: (function, parameter) -> C declaration.
+# Corrections of pympistandard 0.2.0, and parts that it has only as LaTeX: (function, parameter) -> C declaration.
 _CORRECTIONS = {
     ("MPI_Info_create_env", "argv"): ("char*", "[]"),
 }

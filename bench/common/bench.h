@@ -1,4 +1,4 @@
-// What every benchmark program shares: options, a team of threads, calibrated timing, checks, one JSON line.
+// The common part of the benchmark programs: options, a team of threads, calibrated timing, checks, one JSON line.
 //
 // A program calls bench_begin, measures with bench_measure, and leaves through bench_end. All of it is plain
 // MPI and POSIX threads, so that a program runs on any MPI that grants MPI_THREAD_MULTIPLE.
@@ -59,7 +59,7 @@ bench_timing bench_measure(bench* b, bench_body body, void* ctx, long most);
 // alternate between threads that talk and a main thread that does.
 double bench_together(bench_body body, void* ctx, long rounds);
 
-// Whether `measured` seconds fill a sample's share of --seconds; rank 0's view of it, told to all ranks.
+// True if `measured` seconds fill a sample's share of --seconds; rank 0's view of it, told to all ranks.
 bool bench_enough(const bench* b, double measured);
 
 // Rank 0 prints the result line (all ranks call): `value` is computed from a sample's elapsed time as

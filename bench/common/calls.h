@@ -1,4 +1,4 @@
-// What `calls` calls in a shared library of its own (bench/shared/calls.c).
+// The functions that `calls` calls in a shared library of its own (bench/shared/calls.c).
 #ifndef HEDDLE_BENCH_CALLS_H
 #define HEDDLE_BENCH_CALLS_H
 

@@ -78,7 +78,7 @@ int64_t graph_root(const graph* g, int i) {
   }
 }
 
-// Everybody's values, indexed by global number.
+// All ranks' values, indexed by global number.
 static int64_t* gather(const graph* g, const int64_t* mine) {
   const int ranks = g->b->ranks;
   int counts[ranks], starts[ranks];

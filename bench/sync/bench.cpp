@@ -33,7 +33,7 @@ namespace {
 
 using platform::Native;
 
-// What is done in a critical section: so many cache lines are written, and some time passes.
+// The work in a critical section: so many cache lines are written, and some time passes.
 class CriticalWork {
  public:
   explicit CriticalWork(const Setting& s) : lines_(s.lines), spins_(spins_of(s.work_ns)), memory_(s.lines) {}
@@ -154,7 +154,7 @@ class QueueBench {
     return id == 0 ? 0 : Native::now() - begin;
   }
 
-  // What a thread does when time is up: producers say so, the consumer empties the queue until all have.
+  // The end of a thread's run: producers report it, the consumer empties the queue until all have.
   void finish(unsigned id) {
     if (id != 0) {
       done_.fetch_add(1);

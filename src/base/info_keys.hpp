@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-// What reads a key; a key may have several readers.
+// The readers of a key; a key may have several.
 enum class InfoReader : std::uint16_t {
   communicator = 1 << 0,
   split_type = 1 << 1,
@@ -61,7 +61,7 @@ struct InfoKey {
   constexpr bool is_read_by(InfoReader reader) const {
     return (static_cast<unsigned>(readers) & static_cast<unsigned>(reader)) != 0;
   }
-  // Whether the value is one of the words; any is, where there are no words to choose from.
+  // True if the value is one of the words, or if there are no words to choose from.
   constexpr bool allows(std::string_view value) const {
     if (std::any_of(values.begin(), values.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) return true;
     for (std::string_view left = values;;) {
@@ -131,15 +131,15 @@ inline constexpr std::array info_keys{
     InfoKey{"striping_unit", InfoReader::file, "BYTES", "a page",
             "Boundary in the file at whose multiples the aggregators' parts begin"},
     InfoKey{"romio_cb_read", InfoReader::file, "automatic|enable|disable", "automatic",
-            "Whether aggregators do a collective read"},
+            "Do collective reads through aggregators"},
     InfoKey{"romio_cb_write", InfoReader::file, "automatic|enable|disable", "automatic",
-            "Whether aggregators do a collective write"},
+            "Do collective writes through aggregators"},
     InfoKey{"collective_buffering", InfoReader::file, "automatic|true|false", "automatic",
             "The same as romio_cb_read and romio_cb_write together"},
     InfoKey{"romio_ds_read", InfoReader::file, "automatic|enable|disable", "automatic",
-            "Whether reads of many short pieces use data sieving"},
+            "Use data sieving for reads of many short pieces"},
     InfoKey{"romio_ds_write", InfoReader::file, "automatic|enable|disable", "automatic",
-            "Whether writes of many short pieces use data sieving"},
+            "Use data sieving for writes of many short pieces"},
     InfoKey{"access_style", InfoReader::file, "STYLE[,STYLE...]", "", "Pattern of access; stored, without effect"},
     InfoKey{"striping_factor", InfoReader::file, "NUMBER", "", "Devices to stripe over; stored, without effect"},
     InfoKey{"filename", InfoReader::file, "FILE", "", "Name of the file; stored, without effect"},

@@ -1,4 +1,5 @@
-// What a network that is loaded exports: lib/heddle/lln-NAME.so has one C symbol, a function without arguments that returns a table.
+// The exports of a network component: lib/heddle/lln-NAME.so has one C symbol, a function without arguments that
+// returns a table.
 //
 // No exception crosses the border between the library and a component: each has a C++ runtime of its own.
 #pragma once
@@ -14,21 +15,21 @@ namespace heddle::lln {
 
 class Directory;
 
-// What the end of a network is given. All of it outlives the end.
+// The arguments for opening the end of a network. All of them outlive the end.
 struct Surroundings {
   Directory& directory;
   Place place;
   Secret secret;  // of the job
-  int vni;        // and, in steps of most_vnis, which rail it is
-  // Ends the job with this sentence, which says what happened to whom: what was sent is lost and cannot be sent again.
+  int vni;        // and the index of the rail, in steps of most_vnis
+  // Ends the job with this sentence: messages are lost and cannot be sent again.
   FunctionRef<void(const char* text)> fail;
-  // The same of what was sent to a peer that cannot be reached any more, or of a message that was coming (from `anybody`: it cannot be told from
-  // whom). Where the job survives failures it goes on, if the peer is given up soon.
+  // The same for messages to a peer that cannot be reached any more, or for a message from it (`any_peer`: the sender is
+  // unknown). A job that survives failures goes on if the peer is given up soon.
   FunctionRef<void(int peer, const char* text)> lost;
-  // Says that packets come which are not of this job. Once is enough.
+  // Reports packets that are not of this job. One call is enough.
   FunctionRef<void(const char* text)> note;
-  const char* device;  // that it is to use, as the network calls it; empty: whichever it finds
-  bool survives;       // failures: peers may be given up (Network::give_up)
+  const char* device;  // the device to use, by the network's name for it; empty: any
+  bool survives;       // the job survives failures: peers may be given up (Network::give_up)
 };
 
 struct Why {
@@ -36,9 +37,9 @@ struct Why {
 };
 
 struct Component {
-  std::uint32_t layout;  // of this table and of the contract: component_layout
-  const char* name;      // what HEDDLE_LLN calls it
-  // The end of one VNI, which has published its address; deleted by close(). Null: it can't be had, and why.
+  std::uint32_t layout;  // layout of this table and of the contract: component_layout
+  const char* name;      // its name in HEDDLE_LLN
+  // The end of one VNI, which has published its address; deleted by close(). Null: it is not available, and the reason.
   Network* (*open)(const Surroundings&, Why&);
   void (*close)(Network*);
 };

@@ -1,4 +1,4 @@
-// Where the ends of a network are: what ranks tell each other before they can talk.
+// The published addresses of the ends of a network, which ranks exchange before they can communicate.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@ namespace heddle::lln {
 class Directory {
  public:
   virtual ~Directory() = default;
-  // What a peer's end for this VNI has published; empty: nothing yet.
+  // The address that a peer's end for this VNI has published; empty: none yet.
   virtual std::span<const std::byte> find(int peer, int vni) const = 0;
-  // The same of our own end, once. False: there is no room.
+  // Publishes the address of our own end, once. False: there is no room.
   virtual bool publish(int vni, std::span<const std::byte> address) = 0;
 };
 

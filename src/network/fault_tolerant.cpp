@@ -34,10 +34,10 @@ FaultTolerant::FaultTolerant(FunctionRef<Networks::End(Lost)> open, std::functio
       network_(open(lost_)) {
   epoll_event wanted{.events = EPOLLIN, .data = {.fd = timer_.number()}};
   if (timer_.number() < 0 || epoll_ctl(network_->wake_fd(), EPOLL_CTL_ADD, timer_.number(), &wanted) != 0)
-    throw std::runtime_error("no descriptor for peers that are lost: " + std::string(std::strerror(errno)));
+    throw std::runtime_error("no descriptor for the timer of lost peers: " + std::string(std::strerror(errno)));
 }
 
-// The network says so in the middle of its calls, and of each message that is lost.
+// The network calls this in the middle of its calls, and for each lost message.
 void FaultTolerant::lose(int peer, const char* text) try {
   if (std::ranges::any_of(missing_, [&](const Missing& one) { return one.peer == peer; })) return;
   missing_.push_back({peer, now() + patience_, text});
@@ -62,8 +62,9 @@ bool FaultTolerant::is_over() const {
   return over != 0 && now() >= over;
 }
 
-// Who was told of a failure and has not looked yet, since its process was stopped, say, gives the peer up as soon as it does. What was coming from
-// anybody is taken to have come from a peer that has failed, if one has; else its sender's network says, too, that it is lost.
+// A process that was stopped may have been told of a failure and not have polled since; it gives the peer up at its
+// next poll. A message from an unknown sender counts as from a peer that has failed, if one has; else its sender's
+// network reports it lost, too.
 void FaultTolerant::end_overdue() {
   const Missing first = std::move(missing_.front());
   missing_.erase(missing_.begin());
@@ -71,7 +72,7 @@ void FaultTolerant::end_overdue() {
   if (!is_gone_(first.peer)) fail_(first.text.c_str());
 }
 
-// It does not fail with such arguments.
+// Cannot fail with these arguments.
 void FaultTolerant::set_timer() {
   const std::int64_t over = missing_.empty() ? 0 : missing_.front().until;
   over_.store(over, std::memory_order_relaxed);

@@ -1,12 +1,13 @@
-// A network in a job that survives failures (mpiexec -with-ft ulfm): a peer that cannot be reached does not end the job, if it is one that
-// has failed.
+// A network in a job that survives failures (mpiexec -with-ft ulfm): an unreachable peer does not end the job if it has
+// failed.
 //
-// The network may notice that before the launcher tells of it. What is sent meanwhile is lost with the peer, and so is what was; when the
-// failure is told, whoever waits for the peer learns it there, and the peer is given up. But the connection to a process that lives may also
-// break, and then somebody would wait for ever for what was lost: who is lost and has not failed when the time is over ends the job, as in
-// any other job.
+// The network may notice a failure before the launcher reports it. Messages sent meanwhile are lost with the peer; when
+// the failure is reported, operations that wait for the peer fail, and the peer is given up. The connection to a live
+// process may break, too, and its messages would be waited for without end. So a lost peer that has not failed within a
+// time limit ends the job, as in any other job.
 //
-// A timer wakes whoever sleeps then: they may have gone to sleep before the peer was lost, so look_again_after() would come too late.
+// A timer wakes blocked threads then: they may have blocked before the peer was lost, so poll_again_after() would come
+// too late.
 #pragma once
 
 #include <atomic>
@@ -23,14 +24,15 @@
 
 namespace heddle::lln {
 
-// Nanoseconds from the loss of a peer to the end of the job. mpiexec tells of a failure within milliseconds; seconds are for machines that have
-// more to do, and for those that hear of it from another node.
+// Nanoseconds from the loss of a peer to the end of the job. mpiexec reports a failure within milliseconds; seconds are
+// for loaded machines, and for reports from another node.
 inline constexpr std::int64_t patience_with_the_lost = 5'000'000'000;
 
 class FaultTolerant final : public Network {
  public:
   using Lost = FunctionRef<void(int peer, const char* text)>;
-  // `is_gone`: as of Networks::Settings. Of the network that open(lost) gives, which says `lost` of its peers. Throws what that throws, and std::runtime_error: there are no descriptors.
+  // `is_gone`: see Networks::Settings. Wraps the network that open(lost) returns, which calls `lost` for its peers.
+  // Throws what `open` throws, and std::runtime_error if no descriptors are left.
   FaultTolerant(FunctionRef<Networks::End(Lost)> open, std::function<void(const char*)> fail,
                 std::function<bool(int)> is_gone, std::int64_t patience = patience_with_the_lost);
 
@@ -57,10 +59,10 @@ class FaultTolerant final : public Network {
   void forget_room() override { network_->forget_room(); }
   bool arm() override { return network_->arm(); }
   int wake_fd() const override { return network_->wake_fd(); }
-  std::int64_t look_again_after() const override { return network_->look_again_after(); }
+  std::int64_t poll_again_after() const override { return network_->poll_again_after(); }
 
  private:
-  // A peer that is lost, and not yet known to have failed.
+  // A lost peer that is not yet known to have failed.
   struct Missing {
     int peer;
     std::int64_t until;
@@ -77,10 +79,11 @@ class FaultTolerant final : public Network {
   const std::int64_t patience_;
   const std::function<void(int, const char*)> lost_ = [this](int peer, const char* text) { lose(peer, text); };
   Descriptor
-      timer_;  // watched by the network's own instance: the kernel allows few levels of them, and UCX with rails has all
-  std::vector<Missing> missing_;       // in the order in which their time is over
-  std::atomic<std::int64_t> over_{0};  // the first one's `until`; 0: there is none
-  Networks::End network_;              // the last: it may say who is lost as long as it is there
+      // watched by the network's own instance: the kernel allows few levels of them, and UCX with rails uses all
+      timer_;
+  std::vector<Missing> missing_;       // ordered by their time limit
+  std::atomic<std::int64_t> over_{0};  // `until` of the first one; 0: there is none
+  Networks::End network_;              // the last member: it may report lost peers as long as it exists
 };
 
 }  // namespace heddle::lln

@@ -1,4 +1,5 @@
-// A callable that lives in its caller, behind one pointer to a function: what virtual calls take instead of a template's argument.
+// A callable that lives in its caller, behind one pointer to a function: the parameter of virtual calls where a
+// template would take a callable.
 #pragma once
 
 #include <type_traits>
@@ -9,7 +10,7 @@ namespace heddle::lln {
 template <class Signature>
 class FunctionRef;
 
-// Valid as long as the callable that it was made of.
+// Valid as long as the callable that it refers to.
 template <class R, class... Args>
 class FunctionRef<R(Args...)> {
  public:

@@ -8,26 +8,28 @@ namespace heddle::lln {
 inline constexpr int most_vnis = 64;  // of a rank
 
 enum class MessageKind : std::uint8_t {
-  eager = 1,  // a message, payload with it
-  eager_ack,  // the same; the sender waits to hear that it matched (synchronous mode)
-  rts,        // the announcement of a long message (messaging/message/protocol/local/transfers.hpp)
-  cts,        // to the sender: how the receiver wants a long message to travel
-  fin,        // to the sender: done (also the answer to eager_ack)
+  eager = 1,  // a message with its payload
+  eager_ack,  // the same in synchronous mode: the sender waits for a FIN
+  rts,        // RTS of a long message (messaging/message/protocol/local/transfers.hpp)
+  cts,        // to the sender: the protocol of a long message, chosen by the receiver
+  fin,        // to the sender: complete (also the answer to eager_ack)
   data,       // to the receiver: a piece of a long message, where the receiver cannot fetch it
   retract,    // to the receiver on another node: the sender cancels this message, if it has not been received
   retracted,  // to the sender: whether that was so
   more,       // to the sender on another node: so much of a long message has come, and more may be sent
-  credit,     // to the sender on another node: what it has sent unasked has been received (credits.hpp)
+  credit,     // to the sender on another node: credit for received eager messages (credits.hpp)
   several,    // a packet of messages (packet.hpp)
-  left,       // of the network itself: a long message has left the memory that it was posted from (network.hpp)
-  landed,     // of the network itself: one has come to where it was to go
-  farewell,   // of the network itself: the sender finishes, and says what has come until then (membership.hpp)
+  left,       // internal to a network: a long message has left its buffer (network.hpp)
+  landed,     // internal to a network: a long message has arrived in its landing
+  // internal to a network: the sender finalizes, and reports the packets that have arrived until then (membership.hpp)
+  disconnect,
 };
 
-// Whether a message of this kind brings its data unasked: to another node that needs credit.
+// True for eager messages, which need credit to go to another node.
 constexpr bool needs_credit(MessageKind kind) { return kind < MessageKind::rts; }
 
-// Whether somebody waits for a message of this kind in any case. An answer may be for a request that its sender has given up.
+// True if a request always waits for a message of this kind. An answer may be for a request that its sender has
+// canceled.
 constexpr bool is_awaited(MessageKind kind) {
   return kind <= MessageKind::cts || kind == MessageKind::data || kind == MessageKind::several;
 }

@@ -1,5 +1,5 @@
-// SipHash-2-4 (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012): proves that one
-// knows the job's secret without saying it.
+// SipHash-2-4 (J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012): proves knowledge
+// of the job's secret without sending it.
 #pragma once
 
 #include <sys/random.h>
@@ -18,7 +18,7 @@ struct Secret {
   bool operator==(const Secret&) const = default;
 };
 
-// Of the kernel, for what nobody shall guess.
+// From the kernel, for unpredictable values.
 inline std::uint64_t random_word() {
   std::uint64_t word = 0;
   while (getrandom(&word, sizeof word, 0) != sizeof word) {

@@ -23,7 +23,7 @@ constexpr auto pause = std::chrono::microseconds(100);
 struct LibraryUse::All {
   std::mutex mutex;
   std::vector<LibraryUse*> uses;
-  pid_t process = getpid();  // a child that it forks has no threads of ours, and exits as it likes
+  pid_t process = getpid();  // a forked child has no threads of ours and exits without this handler's work
 };
 
 LibraryUse::All& LibraryUse::all() {
@@ -46,7 +46,7 @@ LibraryUse::~LibraryUse() {
   std::erase(every.uses, this);
 }
 
-// Whether nobody is inside any more.
+// True if no thread is inside any more.
 bool LibraryUse::shut() {
   shut_.store(true, std::memory_order_seq_cst);
   const auto end = std::chrono::steady_clock::now() + limit;

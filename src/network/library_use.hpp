@@ -1,12 +1,12 @@
-// Who is in a network's library when the process ends.
+// Threads inside a network's library when the process ends.
 //
-// The library ends with the process: its destructors free what its calls need. Threads go on meanwhile: a communication thread, which lives as
-// long as the process; threads of a program that exits without MPI_Finalize; threads of the library's own. So a handler of exit(),
-// which runs before those destructors, shuts every end: nobody enters the library through it any more, and when the last one has left,
-// the end gives back what it has of the library.
+// The destructors of the network's library free memory that its calls need, while threads still run: a communication
+// thread, which lives as long as the process; threads of a program that exits without MPI_Finalize; threads of the
+// library's own. So a handler of exit(), which runs before those destructors, shuts every end: no thread enters the
+// network's library through it any more, and when the last one has left, the end releases its resources.
 //
-// The handler takes no lock of a VNI: exit() may be called by a signal's handler, in a thread that holds one. Then it waits for that thread in
-// vain, for a second, and the end stays as it is.
+// The handler takes no lock of a VNI: a signal handler may call exit() in a thread that holds one. In that case it
+// waits one second for that thread and leaves the end as it is.
 #pragma once
 
 #include <atomic>
@@ -14,16 +14,17 @@
 
 namespace heddle::lln {
 
-// Of one end.
+// For one end.
 class LibraryUse {
  public:
-  // `give_back` is called at most once, by exit(). Throws std::bad_alloc.
+  // exit() calls `give_back` at most once. Throws std::bad_alloc.
   explicit LibraryUse(std::function<void()> give_back);
   ~LibraryUse();
   LibraryUse(const LibraryUse&) = delete;
   LibraryUse& operator=(const LibraryUse&) = delete;
 
-  // A call of the library, or several: under the VNI's protection, and one in another is one with it. False: it is shut.
+  // One call of the network's library or several, with the VNI's lock held; nested scopes count as one. False: the end
+  // is shut.
   class Inside {
    public:
     explicit Inside(LibraryUse& use) : use_(use), allowed_(use.enter()) {}
@@ -43,8 +44,8 @@ class LibraryUse {
   static All& all();
   static void shut_all();
 
-  // Either this thread sees that it is shut, or whoever shuts it sees that this thread is inside: both stores are ordered before the loads
-  // behind them.
+  // Either this thread sees that the end is shut, or the thread that shuts it sees this thread inside: both stores are
+  // ordered before the loads behind them.
   bool enter() {
     if (depth_++ != 0) return true;
     inside_.store(true, std::memory_order_seq_cst);

@@ -1,4 +1,4 @@
-// Which machine a process runs on, as far as its loopback interface and its local sockets lead: one boot of a kernel, one
+// The machine of a process, as far as its loopback interface and its local sockets lead: one boot of a kernel, one
 // network namespace.
 #pragma once
 

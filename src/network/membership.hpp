@@ -1,10 +1,10 @@
-// Who belongs to a job, on a network that carries packets of anybody.
+// The ranks of a job, on a network that carries packets of any sender.
 //
-// Each packet begins with a word that only those can know who know the job's secret: a keyed hash of whom it is for. What comes without
-// it is a stranger's, and is looked at no further. It keeps those out who can reach a port. Whoever can read the wires of a job
-// can copy the word, and the data as well: networks like that are to be encrypted below us.
+// Each packet begins with a word that only holders of the job's secret can compute: a keyed hash of its receiver. A
+// packet without it is foreign and is dropped. This excludes senders that can reach a port. A reader of the job's wires
+// can copy the word, and the data as well: such networks are to be encrypted below us.
 //
-// What a rank publishes of its address is sealed in the same way: libraries read addresses without knowing where they end.
+// A rank seals the address that it publishes in the same way: libraries read addresses without knowing where they end.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace heddle::lln {
 
-// What begins every packet of a network between nodes.
+// The start of every packet of a network between nodes.
 struct PacketHead {
   std::uint64_t token;
   std::uint64_t context;
@@ -33,7 +33,7 @@ struct PacketHead {
   std::int32_t sender;  // world rank
   MessageKind kind;     // `landed`: the packet announces a long message (Network::post_long), or is one
   std::uint8_t unused;
-  std::uint16_t number;  // of all that this end has sent to that one, where a network keeps order and counts
+  std::uint16_t number;  // counts the packets from this end to that one, where a network keeps order
 };
 static_assert(sizeof(PacketHead) == 40, "and no holes, which would tell what was in memory before");
 
@@ -45,15 +45,15 @@ inline PacketHead head_of(const Envelope& envelope, std::uint64_t token, int sen
 inline PacketHead head_of_long(std::uint64_t token, int sender, std::uint16_t number = 0) {
   return head_of({{MessageKind::landed, 0, 0, 0}, 0, 0}, token, sender, number);
 }
-// Its `sequence` is how many packets have come from there.
-inline PacketHead head_of_farewell(std::uint32_t arrived, std::uint64_t token, int sender, std::uint16_t number) {
-  return head_of({{MessageKind::farewell, 0, 0, 0}, arrived, 0}, token, sender, number);
+// Its `sequence` is the number of packets that have come from the peer.
+inline PacketHead head_of_disconnect(std::uint32_t arrived, std::uint64_t token, int sender, std::uint16_t number) {
+  return head_of({{MessageKind::disconnect, 0, 0, 0}, arrived, 0}, token, sender, number);
 }
 inline Envelope envelope_of(const PacketHead& head) {
   return {{head.kind, head.source, head.tag, head.context}, head.sequence, head.credit};
 }
 
-// Who a rank is, and who its peers on other nodes are.
+// A rank, and its peers on other nodes.
 struct Place {
   int rank;
   int ranks;
@@ -61,20 +61,20 @@ struct Place {
   int local_ranks;
 };
 
-// Of the end of one VNI.
+// For the end of one VNI.
 class Membership {
  public:
   Membership(const Secret& secret, const Place& place, int vni)
       : secret_(secret), place_(place), vni_(vni), own_(token_of(place.rank)) {}
 
-  // What a packet to this peer begins with.
+  // The first word of a packet to this peer.
   std::uint64_t token_of(int peer) const { return hash_of("packet", peer, vni_); }
-  // What only ranks of the job can make of a landing's name.
+  // The tag of a landing's name, which only ranks of the job can compute.
   std::uint64_t tag_of(std::uint64_t landing) const {
     return keyed_hash(secret_, "landing " + std::to_string(landing));
   }
 
-  // Our address with its seal; and that of a peer, empty if its seal is broken.
+  // Our address with its seal; and a peer's address, empty if its seal is broken.
   std::vector<std::byte> seal(std::span<const std::byte> address) const {
     const std::uint64_t hash = hash_of(text_of(address), place_.rank, vni_);
     std::vector<std::byte> card(sizeof hash + address.size());
@@ -90,17 +90,17 @@ class Membership {
     return hash == hash_of(text_of(address), peer, vni_) ? address : std::span<const std::byte>();
   }
 
-  // Whether what has come begins as a packet to us does. Else it is a stranger's.
+  // True if the packet begins with our token. Otherwise it is foreign.
   bool admits(const PacketHead& head) const { return head.token == own_; }
-  // Whether a rank of another node would say that, as a message, of a long one, or when it finishes.
-  bool makes_sense(const PacketHead& head) const {
+  // True if a rank of another node could have sent this as a message, as part of a long one, or at its finalization.
+  bool is_well_formed(const PacketHead& head) const {
     return head.kind >= MessageKind::eager && head.kind < MessageKind::left && is_of_other_node(head.sender);
   }
   bool makes_sense_of_long(const PacketHead& head) const {
     return head.kind == MessageKind::landed && is_of_other_node(head.sender);
   }
-  bool makes_sense_as_farewell(const PacketHead& head) const {
-    return head.kind == MessageKind::farewell && is_of_other_node(head.sender);
+  bool is_valid_disconnect(const PacketHead& head) const {
+    return head.kind == MessageKind::disconnect && is_of_other_node(head.sender);
   }
 
  private:

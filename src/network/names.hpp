@@ -1,7 +1,7 @@
-// What this rank has told other nodes the names of: names are looked up here, never followed.
+// Names that this rank has sent to other nodes: a name is looked up here, never followed as an address.
 //
-// A name is a number that is given once. What has been taken back is not found any more, also if its memory serves another by then. It costs
-// no memory: what is named brings its links.
+// A name is a number that is used once. A revoked name is not found any more, also if its memory has been reused. It
+// costs no memory: the named object contains its links.
 #pragma once
 
 #include <array>
@@ -21,13 +21,13 @@ class Names {
     Links::next(one) = first;
     first = &one;
   }
-  // Null: nothing goes by this name, or not any more.
+  // Null: no object has this name, or not any more.
   T* find(std::uint64_t name) {
     T* one = bucket_of(name);
     while (one != nullptr && Links::name(*one) != name) one = Links::next(*one);
     return one;
   }
-  // One for which holds(one); null: there is none.
+  // An object for which holds(object); null: there is none.
   template <class F>
   T* find_if(F&& holds) {
     for (T* one : buckets_)

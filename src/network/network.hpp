@@ -1,8 +1,9 @@
-// What a low-level network is: how messages of a few kilobytes get from a VNI of one rank to the same VNI of another.
+// The contract of a low-level network: it carries messages of a few kilobytes from a VNI of one rank to the same VNI of
+// another.
 //
-// Shared memory is a template and is asked directly (route.hpp); every other network is a Network. There is one object for each VNI,
-// whose protection orders all calls but those that say otherwise, so a network has no lock of its own. Messages are matched
-// above it, and put in order there if the network promises none (remote.hpp).
+// Shared memory is a template and is called directly (route.hpp); every other network is a Network. Each VNI has one
+// object, and the VNI's lock orders all calls except those marked "any thread", so a network has no lock of its own.
+// Messages are matched above it, and put in order there if the network promises none (remote.hpp).
 #pragma once
 
 #include <cstddef>
@@ -15,40 +16,43 @@
 
 namespace heddle::lln {
 
-// Whether a message was sent, or why not: the network can't take it now (try again when it has been asked for room), or there is
-// no memory for a first way to the peer, which is never so for an answer. Or, above a network, it has no credit to go unasked (credits.hpp).
+// The result of a post: sent; refused by the network now (try again when it has been asked for room); or no memory for
+// a first way to the peer, which never happens for an answer. Above a network also: no credit for an eager message
+// (credits.hpp).
 enum class Posted : std::uint8_t { done, busy, no_memory, no_credit };
 
-// How the threads of a rank come to their end of shared memory: one at a time, or as they like; or one at a time, and short
-// messages of each thread go by ways of its own.
+// Access of a rank's threads to their end of shared memory: one at a time; concurrent; or one at a time, except that
+// each thread sends short messages by fluxes of its own.
 enum class Claiming : std::uint8_t { exclusive, concurrent, by_flux };
 
-// Messages that one visit takes at most from one peer, so that no peer starves the others.
+// The most messages that one poll takes from one peer, so that no peer starves the others.
 inline constexpr int poll_batch = 64;
 
 // Networks that lead to the same peer, of one VNI (rails/rails.hpp).
 inline constexpr int most_rails = 4;
 
 // In place of a peer, where a network does not know which one.
-inline constexpr int anybody = -1;
+inline constexpr int any_peer = -1;
 
-// What a network can do.
+// The abilities of a network.
 struct Traits {
   std::size_t eager;  // bytes: the longest message that post() takes
-  bool ordered;       // what one rank posts to another arrives in that order, or is lost for good
-  // Bytes: the shortest message that post_long() is worth its own handshake for; 0: there is no such way. In a job that survives failures
-  // there is none: a receive or a send may end there before its message has moved, and no library gives back memory of the program then.
+  bool ordered;       // messages from one rank to another arrive in the order of their posts, or are lost for good
+  // Bytes: the shortest message for which post_long() is worth its own handshake; 0: post_long() is not supported. In a
+  // job that survives failures it is 0: a receive or a send may end there before its message has moved, and no library
+  // gives back memory of the program then.
   std::size_t longs;
 };
 
 class Network;
 
-// Where a long message is to go, once it is announced: the receiver tells the sender its name. It stays until the message has landed.
+// The destination of a long message after its RTS: the receiver sends the sender its name. It exists until the message
+// has landed.
 struct Landing {
-  std::byte* memory = nullptr;  // null: nothing may come here
-  std::size_t bytes = 0;        // neither more nor less may
+  std::byte* memory = nullptr;  // null: no message may arrive here
+  std::size_t bytes = 0;        // the exact length of the message
   int peer = 0;                 // nor from another
-  std::uint64_t name = 0;       // these are the network's
+  std::uint64_t name = 0;       // the members below belong to the network
   Landing* next = nullptr;
   bool expected = false;  // the message is coming
   Network* end = nullptr;
@@ -60,17 +64,18 @@ struct Landing {
 };
 using Landings = Names<Landing, Landing::Links>;
 
-// What travels with a payload.
+// Sent with a payload.
 struct Envelope {
   Header header;
-  std::uint32_t sequence;  // among those to the same peer that have an order
-  std::uint32_t credit;    // comes back to its receiver
+  std::uint32_t sequence;  // its number among the ordered messages to the same peer
+  std::uint32_t credit;    // credit returned to its receiver
 };
 
 class Network {
  public:
   using Fill = FunctionRef<void(std::byte*)>;
-  // A message of `bytes` from world rank `sender`. False: there is no memory for it; it stays where it is, and the poll ends.
+  // A message of `bytes` from world rank `sender`. False: there is no memory for it; it stays where it is, and the poll
+  // ends.
   using Sink = FunctionRef<bool(int sender, const Envelope&, const std::byte* payload, std::size_t bytes)>;
 
   Network() = default;
@@ -80,56 +85,57 @@ class Network {
 
   virtual const Traits& traits() const = 0;
 
-  // Where long messages may go.
+  // Destinations of long messages.
   Landings& landings() { return *landings_; }
-  // They are those of another network, of which this one is a part.
+  // Uses the landings of another network, of which this one is a part.
   void share_landings(Network& whole) { landings_ = whole.landings_; }
 
-  // Sends a message to a world rank; `fill` writes its payload into the network's own buffer. It may have been called in vain: if the answer
-  // is not `done`, it is called again for the next try.
+  // Sends a message to a world rank; `fill` writes its payload into the network's own buffer. If the result is not
+  // `done`, the call of `fill` is void and is repeated at the next try.
   virtual Posted post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) = 0;
-  // Of several networks in one: how many there are; which one has taken the last message; and a post that goes over one of them.
+  // For several networks in one: their number; the one that took the last message; and a post over one of them.
   virtual int rails() const { return 1; }
   virtual int last_rail() const { return 0; }
   virtual Posted post_over(int, int peer, const Envelope& envelope, std::size_t bytes, Fill fill) {
     return post(peer, envelope, bytes, fill);
   }
-  // Sends `memory` into the peer's landing of this name, which has room for it. It stays as it is until the sink is handed a message of
-  // kind `left` whose payload is `ours`; the peer's is handed `landed` with the landing's name. Both come from the other rank.
+  // Sends `memory` into the peer's landing of this name, which has room for it. The memory stays unchanged until the
+  // sink is handed a message of kind `left` with payload `ours`; the peer's sink is handed `landed` with the landing's
+  // name. Both name the other rank as their source.
   virtual Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) = 0;
-  // In a job that survives failures: this peer has failed. What is posted to it is dropped from now on (`done`), what was under way to it is not
-  // under way any more, and nothing waits for it. What has come from it may still be handed over. May be said again, and has
-  // to be where it throws std::bad_alloc.
+  // In a job that survives failures: this peer has failed. Later posts to it are dropped (`done`), messages in flight
+  // to it do not count any more, and no wait includes it. Messages that have arrived from it may still be handed over.
+  // May be called again, and must be after it has thrown std::bad_alloc.
   virtual void give_up(int peer) = 0;
-  // Nobody may poll for long: any_under_way() holds until all that was posted has left.
+  // No thread may poll for a long time: any_under_way() holds until all posted messages have left.
   virtual void flush() = 0;
-  // Hands what has arrived, at most `most` of each peer, to the sink; how many.
+  // Hands arrived messages, at most `most` of each peer, to the sink; returns their number.
   virtual int poll(int most, Sink sink) = 0;
-  // Whether the last poll has moved some of a long message, of which there is more: nothing was handed over, and yet who waits should
-  // not go to sleep.
+  // True if the last poll has moved a part of a long message that is not complete: no message was handed over, but a
+  // waiting thread should not block.
   virtual bool is_moving() const { return false; }
-  // Any thread, a hint: whether poll() might find something, or a message that was refused could be posted now. A network that can't
-  // know says so, but not after arm() while nothing happens.
+  // Any thread, a hint: poll() might find a message, or a message that was refused could be posted now. A network that
+  // does not know returns true, but not after arm() while nothing happens.
   virtual bool arrived() const = 0;
-  // Any thread: whether something that was posted has not left, and leaves only when somebody polls.
+  // Any thread: true if a posted message has not left, and leaves only when a thread polls.
   virtual bool any_under_way() const = 0;
-  // A world rank for which something is under way; -1: there is none.
+  // A world rank with messages in flight; -1: there is none.
   virtual int slow_peer() const = 0;
 
-  // Before a thread sleeps: whoever waits for room at this peer is to be woken when there is some; until all who wait say anew
-  // where they do. What is posted meanwhile by others changes nothing.
+  // Before a thread blocks: it is to be woken when there is room at this peer, until all waiting threads call this
+  // anew. Posts of other threads meanwhile change nothing.
   virtual void want_room(int peer) = 0;
   virtual void forget_room() = 0;
-  // After that, and before the thread's last poll: from here on wake_fd() tells of all that happens, until a poll has handed something
-  // over. False: something is there already, so no thread shall sleep.
+  // After that, and before the thread's last poll: from now on wake_fd() signals every event until a poll has handed
+  // something over. False: an event is pending, so no thread may block.
   virtual bool arm() = 0;
-  // An epoll instance that can be read as long as a sleeping thread should wake, for what has arrived or for room that was wanted.
+  // An epoll instance, readable as long as a blocked thread should wake, for arrived messages or for requested room.
   virtual int wake_fd() const = 0;
-  // Nanoseconds after which a sleeping thread should look in any case; 0: never.
-  virtual std::int64_t look_again_after() const = 0;
+  // Nanoseconds after which a blocked thread should poll in any case; 0: never.
+  virtual std::int64_t poll_again_after() const = 0;
 
  protected:
-  // The landing that a long message of so many bytes names. Null: nobody has told this sender that it could go there.
+  // The landing that a long message of so many bytes names. Null: this sender has not been told that name.
   Landing* expect(std::uint64_t name, int sender, std::size_t bytes) {
     Landing* const landing = landings_->find(name);
     if (landing == nullptr || landing->peer != sender || landing->bytes != bytes || landing->memory == nullptr ||

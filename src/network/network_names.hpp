@@ -1,4 +1,4 @@
-// What HEDDLE_LLN may name.
+// The values of HEDDLE_LLN.
 #pragma once
 
 #include <string>

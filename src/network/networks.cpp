@@ -21,17 +21,16 @@ namespace {
 
 constexpr std::string_view for_pretended_nodes = "loopback";
 
-// The networks that have a component, and the package that each needs; the first that loads is the one for nodes that are really
-// different.
+// The networks that have a component, and the package that each needs; the first that loads is the one for real nodes.
 struct Known {
   std::string_view name;
   const char* package;
 };
 constexpr std::array known{Known{"ucx", "libucx-dev"}, Known{"ofi", "libfabric-dev"}};
 
-// What UCX, and the libraries for InfiniPath and Omni-Path below libfabric, read from the environment while they are
-// loaded, and at no other time: they would handle the crashes that are ours to report, and UCX would patch the memory
-// calls of the program. Nothing changes where the user has set it, and nothing afterwards.
+// Variables that UCX, and the libraries for InfiniPath and Omni-Path below libfabric, read from the environment only
+// while they are loaded: by default they would handle crashes that are ours to report, and UCX would patch the
+// program's memory calls. A variable that the user has set stays, and the environment is restored afterwards.
 class WhileLoading {
  public:
   WhileLoading() {
@@ -58,7 +57,7 @@ std::string known_names() {
   return names;
 }
 
-// The name of a network as a word that ranks agree on: its first characters, and in the last byte how many rails there are.
+// The name of a network as a word that ranks agree on: its first characters, and the number of rails in the last byte.
 constexpr int rails_at = 56;
 std::uint64_t word_of(std::string_view name) {
   std::uint64_t word = 0;
@@ -78,7 +77,7 @@ const Component* load(const std::string& path, std::string& why, const threads::
   const Component* const component = reinterpret_cast<ComponentEntry>(module.entry())();
   if (component == nullptr || component->layout != component_layout) {
     module.close();
-    why = path + " is no component of this version of Heddle";
+    why = path + " is not a component of this version of Heddle";
     return nullptr;
   }
   return component;
@@ -96,12 +95,12 @@ const Component* load_network(const std::string& name, std::string& why, const t
   if (name.find('/') != std::string::npos) return load(name, why, open);
   const auto* const one = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.name == name; });
   if (one == known.end()) {
-    why = "there is no network of that name, but " + std::string(for_pretended_nodes) + ", " + known_names();
+    why = "unknown network. Known are " + std::string(for_pretended_nodes) + ", " + known_names();
     return nullptr;
   }
   const std::string path = threads::component_folder() + "lln-" + name + ".so";
   if (access(path.c_str(), F_OK) != 0) {
-    why = path + " is not there; install " + one->package + " and build Heddle again";
+    why = path + " is not available: install " + one->package + " and build Heddle again";
     return nullptr;
   }
   const Component* const component = load(path, why, open);
@@ -135,7 +134,8 @@ void Networks::choose() {
   }
   if (loopback)
     throw std::runtime_error(
-        "HEDDLE_LLN=loopback is for nodes that are pretended (HEDDLE_NODES), and these are real; unset it, or choose "
+        "invalid value loopback for HEDDLE_LLN: these nodes are real, and it connects simulated ones (HEDDLE_NODES). "
+        "Unset it, or choose "
         "one of " +
         known_names());
   if (settings_.network.empty()) {
@@ -151,14 +151,14 @@ void Networks::choose() {
   watch_links(devices_, settings_.fail);
 }
 
-// Devices of the network, or of the one for tests a number.
+// Devices of the network; a number for the test network.
 void Networks::choose_rails() {
   const std::string& text = settings_.rails;
   if (text.empty()) return;
   devices_.clear();
   if (component_ == nullptr) {
     if (text.size() != 1 || text[0] < '1' || text[0] > '0' + most_rails)
-      throw std::runtime_error("HEDDLE_RAILS=" + text + " is no number of rails from 1 to " +
+      throw std::runtime_error("HEDDLE_RAILS=" + text + " is not a number of rails from 1 to " +
                                std::to_string(most_rails));
     devices_.resize(static_cast<std::size_t>(text[0] - '0'));
     return;
@@ -170,7 +170,7 @@ void Networks::choose_rails() {
   }
   const bool named = std::ranges::none_of(devices_, &std::string::empty);
   if (!named || devices_.size() > static_cast<std::size_t>(most_rails))
-    throw std::runtime_error("HEDDLE_RAILS=" + text + " is no list of 1 to " + std::to_string(most_rails) +
+    throw std::runtime_error("HEDDLE_RAILS=" + text + " is not a list of 1 to " + std::to_string(most_rails) +
                              " devices of " + component_->name);
 }
 
@@ -183,10 +183,10 @@ void Networks::load_first() {
     if (component_ != nullptr) return;
     whys += "; " + title_ + ": " + why;
   }
-  throw std::runtime_error("no network can be loaded" + whys);
+  throw std::runtime_error("cannot load a network" + whys);
 }
 
-// Both ends of a message must be of one network.
+// Both ends of a message must use one network.
 void Networks::agree() const {
   const std::uint64_t rails = std::uint64_t{devices_.size()} << rails_at;
   const std::uint64_t ours = word_of(component_->name) | rails, all = settings_.agree(ours);
@@ -194,8 +194,7 @@ void Networks::agree() const {
   if (text_of(all) == text_of(ours))
     throw std::runtime_error("this node has " + std::to_string(devices_.size()) + " rails, and another one " +
                              std::to_string(all >> rails_at) + "; set HEDDLE_RAILS to as many on all nodes");
-  throw std::runtime_error("this node talks over " + std::string(component_->name) + ", and another one over " +
-                           text_of(all) +
+  throw std::runtime_error("this node uses " + std::string(component_->name) + ", and another one " + text_of(all) +
                            "; install the same networks on all nodes, or set HEDDLE_LLN to one that all of them have");
 }
 
@@ -213,7 +212,7 @@ Networks::End Networks::open_rails(int vni, Lost lost) {
   return End(new Rails(std::move(rails)));
 }
 
-// Its address is published, and its packets are sealed, as those of a VNI of its own.
+// Its address is published, and its packets are sealed, as those of a separate VNI.
 Networks::End Networks::open_rail(int vni, std::size_t rail, Lost lost) {
   const Surroundings surroundings{.directory = directory_,
                                   .place = place_,

@@ -1,4 +1,4 @@
-// What a rank has of the network that leads to other nodes: which one that is, and its ends. Who adds a network adds it in networks.cpp.
+// The network of a rank to other nodes: its selection and its ends. A new network is registered in networks.cpp.
 #pragma once
 
 #include <atomic>
@@ -19,44 +19,45 @@
 
 namespace heddle::lln {
 
-// The component of this name or path, which stays loaded until the process ends. Null, and why.
+// The component of this name or path, which stays loaded until the process ends. Null, and the reason.
 const Component* load_network(const std::string& name, std::string& why,
                               const threads::Opener& open = threads::open_for_process);
 
 class Networks {
  public:
   struct Settings {
-    std::string network;  // HEDDLE_LLN; empty: the one for nodes that are pretended, or the first that loads
-    std::string rails;    // HEDDLE_RAILS: how many, or the device of each; empty: one, over any
-    bool pretended;       // the nodes are on one machine
-    // Of nodes that are real: what all ranks hold of a word, which is the first that one of them has proposed.
+    std::string network;  // HEDDLE_LLN; empty: the network for simulated nodes, or the first that loads
+    std::string rails;    // HEDDLE_RAILS: their number, or the device of each; empty: one, over any device
+    bool pretended;       // simulated nodes on one machine
+    // On real nodes: the word that all ranks agree on, the first one that a rank has proposed.
     std::function<std::uint64_t(std::uint64_t)> agree;
-    std::uint64_t seed;    // for networks with accidents
-    bool is_narrow;        // the network for tests is (lln/loopback)
+    std::uint64_t seed;    // for networks that simulate faults
+    bool is_narrow;        // the test network (network/loopback) is narrow
     threads::Opener open;  // of components
-    // Of a job that survives failures: whether this rank has failed, or anybody has. None: the job ends with a rank that fails.
+    // In a job that survives failures: true if this rank has failed, or any rank for `any_peer`. Empty: a failed rank
+    // ends the job.
     std::function<bool(int)> is_gone;
-    // Ends the job, with a sentence that says why.
+    // Ends the job, with a sentence that gives the reason.
     std::function<void(const char*)> fail;
-    // Says what the user should know.
+    // Prints a note to the user.
     std::function<void(const char*)> note;
     Secret secret;        // of the job
     std::uint64_t bound;  // bytes that the unexpected messages of one peer may occupy on one VNI
   };
-  // Gives an end back to where it comes from.
+  // Returns an end to its creator.
   struct Close {
-    const Component* component = nullptr;  // null: it is part of the library
+    const Component* component = nullptr;  // null: the network is part of the library
     void operator()(Network* network) const;
   };
   using End = std::unique_ptr<Network, Close>;
 
-  // Of a rank, whose threads sleep on the doorbell. Throws std::runtime_error: no such network can be had.
+  // For a rank, whose threads block on the doorbell. Throws std::runtime_error: no such network is available.
   Networks(Directory& directory, node::Doorbell& bell, const Place& place, Settings settings);
 
-  // The end of one VNI. Throws std::runtime_error: the machine has none left.
+  // The end of one VNI. Throws std::runtime_error: the machine has no resources left.
   End open(int vni);
   Watch& watch() { return *watch_; }
-  // What HEDDLE_LLN calls it, or the component itself where that is a path.
+  // Its name in HEDDLE_LLN, or the component itself where that is a path.
   std::string_view name() const;
   int rails() const { return static_cast<int>(devices_.size()); }
   std::uint64_t bound() const { return settings_.bound; }
@@ -71,7 +72,7 @@ class Networks {
   void agree() const;
 
   Directory& directory_;
-  std::optional<Watch> watch_;  // once a network is chosen: its helper needs it from then on
+  std::optional<Watch> watch_;  // once a network is chosen, which needs its thread from then on
   Place place_;
   Settings settings_;
   std::atomic<bool> noted_{false};

@@ -1,7 +1,7 @@
-// Several messages to one rank in one packet of a network, and what that costs of the credit at its receiver.
+// Several messages to one rank in one packet of a network, and their cost in the credit of its receiver.
 //
-// Each message has a head and its payload, one behind the other from the packet's first byte on, at multiples of 8 bytes. One message
-// alone goes without a head.
+// Each message has a head and its payload, one behind the other from the packet's first byte on, at multiples of 8
+// bytes. One message alone goes without a head.
 //
 // Source: the aggregation of NewMadeleine (Aumage, Brunet, Furmento, Namyst 2007).
 #pragma once
@@ -22,7 +22,7 @@ struct PartHead {
   std::uint64_t bytes;  // of the payload
 };
 
-// A packet that is being put together: which messages it will carry.
+// The composition of a packet: the messages that it will carry.
 class Packet {
  public:
   enum class Added : std::uint8_t { yes, full, no_credit };
@@ -33,17 +33,17 @@ class Packet {
 
   static constexpr std::size_t most_parts = 256;
 
-  // Throws std::bad_alloc; nothing else does.
+  // Throws std::bad_alloc; the other functions throw nothing.
   Packet() { parts_.reserve(most_parts); }
 
-  // An empty one of at most so many bytes, to a rank with so much credit left.
+  // Starts an empty packet of at most so many bytes, to a rank with so much credit left.
   void begin(std::size_t most, const Credits& credits) {
     parts_.clear();
     most_ = most;
     bytes_ = 0;
     credits_ = credits;
   }
-  // A message of at most `most` bytes always has room in an empty one, unless it waits for credit.
+  // A message of at most `most` bytes always has room in an empty packet, unless it waits for credit.
   Added add(const Header& header, std::size_t bytes) {
     const std::size_t with_it = bytes_ + sizeof(PartHead) + padded(bytes);
     if (!parts_.empty() && (with_it > most_ || parts_.size() == most_parts)) return Added::full;
@@ -59,7 +59,7 @@ class Packet {
   std::size_t size() const { return parts_.size(); }
   const Part& operator[](std::size_t i) const { return parts_[i]; }
   std::size_t bytes() const { return bytes_; }
-  const Credits& credits() const { return credits_; }  // what is left after it
+  const Credits& credits() const { return credits_; }  // the credit left after it
 
   // write(i, std::byte*) writes the payload of message i.
   template <class Write>
@@ -71,8 +71,9 @@ class Packet {
       to += sizeof head + padded(parts_[i].bytes);
     }
   }
-  // Hands the messages behind the first `taken` to sink(header, payload, bytes), and counts those that it has had in `taken`: it may
-  // throw, and gets the same one next time. False: it is no packet, from where it stops being one.
+  // Hands the messages behind the first `taken` to sink(header, payload, bytes), and counts the delivered ones in
+  // `taken`: the sink may throw, and gets the same message again at the next call. False: the packet is malformed;
+  // messages before the defect have been handed over.
   template <class Sink>
   static bool read(const std::byte* from, std::size_t bytes, std::uint32_t& taken, Sink&& sink) {
     for (std::uint32_t i = 0;; ++i) {

@@ -1,7 +1,8 @@
-// What shows a thread that sleeps for a network, and one that is awake, that there is something to do: of a network whose library has a
-// descriptor of its own, which tells only after the library has been asked to (armed), and then not of what it already holds.
+// Signals to blocked and to spinning threads that a network has work. For a network whose library has a descriptor of
+// its own, which signals only after the library has been armed, and does not cover the events that the library already
+// holds.
 //
-// All calls are under the VNI's lock but arrived().
+// All calls except arrived() need the VNI's lock.
 #pragma once
 
 #include <poll.h>
@@ -29,14 +30,14 @@ class Readiness {
     epoll_event wanted{.events = EPOLLIN, .data = {.fd = fd}};
     if (epoll_ctl(events_.number(), EPOLL_CTL_ADD, fd, &wanted) != 0) give_up();
   }
-  // That of Network::wake_fd().
+  // The descriptor of Network::wake_fd().
   int fd() const { return events_.number(); }
 
-  // Whether the library tells at its descriptor of all that happens from now on.
+  // True if the library signals all events from now on at its descriptor.
   void set_armed(bool armed) { armed_.store(armed, std::memory_order_relaxed); }
   bool is_armed() const { return armed_.load(std::memory_order_relaxed); }
 
-  // Whether something is left behind that no event will tell of: it keeps threads awake, or wakes them.
+  // True if deferred work is left that no event will signal: it keeps threads spinning, or wakes them.
   void set_left(bool any) {
     if (any == any_left()) return;
     any_left_.store(any, std::memory_order_relaxed);
@@ -49,7 +50,7 @@ class Readiness {
   }
   bool any_left() const { return any_left_.load(std::memory_order_relaxed); }
 
-  // Any thread, as Network::arrived(): what is not armed may hold something, and only a poll finds out.
+  // Any thread, as Network::arrived(): a library that is not armed may hold something, and only a poll finds out.
   bool arrived() const {
     if (any_left() || !is_armed()) return true;
     pollfd readable{.fd = events_.number(), .events = POLLIN, .revents = 0};

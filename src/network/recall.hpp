@@ -1,8 +1,10 @@
-// When to look after what has been left to be sent: soon where the program computes meanwhile, seldom where it comes back by itself.
+// The delay before the library's thread sends messages that a program has left to be sent: short where the program
+// computes meanwhile, long where it calls MPI again by itself.
 //
-// A look costs a program that talks all the time a switch of threads, and takes its work away from it; one that computes is waited for by its
-// peers. Which of the two it is shows only afterwards. A look that finds what is left in the care of the program, or nothing, makes the next
-// ones later, up to sixteen times; one that has something to do makes them as soon as they were at first.
+// A check by that thread costs a communicating program a context switch, and takes its work away; a computing program
+// keeps its peers waiting. The two can only be told apart afterwards. A check that finds messages which the program
+// handles itself, or none, makes the next delays longer, up to sixteen times; a check that sends something resets the
+// delay.
 #pragma once
 
 #include <algorithm>
@@ -11,32 +13,32 @@
 
 namespace heddle::lln {
 
-// What a look has found.
+// The result of a check.
 enum class Left : std::uint8_t {
   nothing,
-  gone,     // nothing, and some that waited has been sent by others since the last look: there will be more
-  in_use,   // something, and some that waited has been sent by others since the last look
-  sent,     // something, which has been sent now
-  refused,  // something that the network does not take
-  called    // the thread that sends everything has been called
+  gone,     // nothing is left, and other threads have sent messages since the last check: more will follow
+  in_use,   // something is left, and other threads have sent messages since the last check
+  sent,     // something was left, which has been sent now
+  refused,  // something is left that the network does not take
+  called    // the thread that sends everything has been woken
 };
 
 class Recall {
  public:
-  static constexpr std::int64_t soonest = 50'000;  // nanoseconds: longer than a burst of sends takes to its next wait
+  static constexpr std::int64_t soonest = 50'000;  // nanoseconds: longer than from a burst of sends to the next wait
   static constexpr std::int64_t latest = 16 * soonest;
-  // So often in a row who looks sends nothing because the program is in use: it need not be that VNI that is.
+  // The most checks in a row that send nothing because the program is in use: another VNI may be the one in use.
   static constexpr int most_in_use = 8;
 
-  // Any thread: after what time what is left now is to be looked at.
+  // Any thread: the delay after which messages left now are checked.
   std::int64_t after() const { return after_.load(std::memory_order_relaxed); }
 
-  // The thread that looks. Whether it is to send although the program is in use.
+  // The checking thread: true if it is to send although the program is in use.
   bool sends_anyway() const { return in_use_ >= most_in_use; }
-  // It has found that; after what time it looks again, 0: not before something is left anew.
-  std::int64_t looked(Left left) {
+  // Takes the result of a check; returns the delay before the next one, 0: not before a message is left anew.
+  std::int64_t checked(Left left) {
     if (left == Left::in_use) {
-      if (in_use_ != 0) later();  // the first time it may have been the program's last call for long
+      if (in_use_ != 0) later();  // the first time: it may have been the program's last call for a long time
       in_use_ = std::min(in_use_ + 1, most_in_use);
       return after();
     }
@@ -53,7 +55,7 @@ class Recall {
   void later() { after_.store(std::min(2 * after(), latest), std::memory_order_relaxed); }
 
   std::atomic<std::int64_t> after_{soonest};
-  int in_use_ = 0;  // looks in a row
+  int in_use_ = 0;  // checks in a row
 };
 
 }  // namespace heddle::lln

@@ -1,8 +1,9 @@
-// What stands between the messages of a VNI and the network that leads to other nodes: they are in order, and eager ones have credit.
+// The layer between the messages of a VNI and the network to other nodes: it keeps messages in order, and gives eager
+// ones credit.
 //
-// Messages that are matched, or name one that may be, have a number, counted by pair of ranks; what comes too early is kept until its
-// turn, where a network promises no order. Answers and the data of long messages name what they belong to and need none. Credit
-// (credits.hpp) travels with whatever goes its way.
+// Messages that are matched, or that name such a message, have a number, counted by pair of ranks; where a network
+// promises no order, early messages are stored until their turn. Answers and the data of long messages name their
+// request and need no number. Credit (credits.hpp) travels with any message in its direction.
 #pragma once
 
 #include <atomic>
@@ -27,9 +28,10 @@ namespace heddle::lln {
 
 class Remote {
  public:
-  // `counters` are those of the VNI; they are not used before the first message. `bound`: bytes of unexpected messages of one peer.
+  // `counters` are those of the VNI; they are not used before the first message. `bound`: bytes of unexpected messages
+  // of one peer.
   Remote(instruments::Counters& counters, std::uint64_t bound) : counters_(counters), bound_(bound) {}
-  // Before anything else.
+  // Any thread, as the network's; or credit is due that the network had no room for, and the post is to be repeated.
   void open(Networks::End network) { network_ = std::move(network); }
 
   static constexpr int any_rail = -1;
@@ -41,7 +43,8 @@ class Remote {
   }
   bool any_under_way() const { return network_->any_under_way(); }
 
-  // As Network::post; over one rail or any. A message without credit is `busy` while credit is coming, else `no_credit`.
+  // As Network::post; over one rail or any. A message without credit is `busy` while credit is coming, else
+  // `no_credit`.
   Posted post(int peer, const Header& header, std::size_t bytes, Network::Fill fill, int rail = any_rail) {
     Peer& there = peers_[peer];
     const bool on_credit = needs_credit(header.kind);
@@ -49,7 +52,8 @@ class Remote {
       return there.credits.are_coming_for(bytes) ? Posted::busy : Posted::no_credit;
     const Posted posted = post_to(peer, there, header, bytes, fill, rail);
     if (posted == Posted::done && on_credit) there.credits.consume(bytes);
-    if (posted == Posted::done && is_matched(header.kind)) instruments::count_held(counters_, instruments::Count::sent_away);
+    if (posted == Posted::done && is_matched(header.kind))
+      instruments::count_held(counters_, instruments::Count::sent_away);
     return posted;
   }
 
@@ -59,7 +63,7 @@ class Remote {
     return packet_;
   }
   const Packet& packet() const { return packet_; }
-  // As post, of what that packet holds, more than one message: write(i, std::byte*) writes the payload of message i.
+  // As post(), for the messages of that packet, more than one: write(i, std::byte*) writes the payload of message i.
   template <class Write>
   Posted post_packet(int peer, Write&& write) {
     Peer& there = peers_[peer];
@@ -72,28 +76,28 @@ class Remote {
       if (is_matched(packet_[i].header.kind)) instruments::count_held(counters_, instruments::Count::sent_away);
     return posted;
   }
-  // From so many bytes on a message does not wait for others: a packet has no room for two.
+  // Messages of so many bytes and more are not delayed for others: a packet has no room for two.
   std::size_t alone_from() const { return network_->traits().eager / 2; }
-  // Whether something was posted to this peer just now, so that more had better go together.
+  // True if a message was posted to this peer just now, so that further ones should share a packet.
   bool is_busy(int peer) const {
     const auto there = peers_.find(peer);
     return there != peers_.end() && there->second.pace.is_busy(instruments::ticks());
   }
-  // The same of a message of the program's, which may be the first of a burst.
+  // The same for a message of the program's, which may be the first of a burst.
   bool more_follow(int peer) const {
     const auto there = peers_.find(peer);
     return there != peers_.end() && there->second.pace.more_follow(instruments::ticks());
   }
 
-  // Whether an eager message of so many bytes to this peer waits for credit. It needs no room of the network meanwhile: what brings the credit
-  // wakes a thread that sleeps.
+  // True if an eager message of so many bytes to this peer waits for credit. It needs no room of the network meanwhile:
+  // the message with the credit wakes a blocked thread.
   bool waits_for_credit(int peer, std::size_t bytes) const {
     const auto there = peers_.find(peer);
     return there != peers_.end() && !there->second.credits.suffice_for(bytes) &&
            there->second.credits.are_coming_for(bytes);
   }
 
-  // A message that needed credit has met its receive on arrival, or has been stored, or is stored no longer.
+  // A message that needed credit has matched on arrival, or has been stored, or is stored no longer.
   void note_matched(int sender, std::size_t bytes) {
     Peer& there = peers_[sender];
     there.credits.free(bytes);
@@ -107,7 +111,7 @@ class Remote {
     Peer& there = peers_[sender];
     return_credit(sender, there, there.credits.drop(bytes, bound_));
   }
-  // A thread is about to sleep: asks for room at the peers that are to get credit that the network had no room for.
+  // Before a thread blocks: asks for room at the peers that are to get credit for which the network had no room.
   void want_room_for_credit() {
     if (!any_unreturned()) return;
     for (const auto& [peer, there] : peers_)
@@ -121,8 +125,8 @@ class Remote {
     set_unreturned(there, false);
   }
 
-  // A message of so many bytes that was announced only for want of credit has met its receive at once. The sender gets more with the answer,
-  // and enough for such messages.
+  // A message of so many bytes that came as an RTS only for lack of credit has matched at once. The sender gets more
+  // credit with the answer, enough for such messages.
   void widen_credit(int sender, std::size_t bytes) {
     Credits& credits = peers_[sender].credits;
     do {
@@ -130,9 +134,9 @@ class Remote {
     } while (credits.is_narrow_for(bytes));
   }
 
-  // As Network::poll, to sink(sender, header, payload, bytes), which throws std::bad_alloc where there is no memory for a message. What no
-  // rank of the job would say is handed over as of kind `several`, which no message is that has been taken apart. Whether
-  // anything came, if only credit, is added to `any`.
+  // As Network::poll, to sink(sender, header, payload, bytes), which throws std::bad_alloc where there is no memory for
+  // a message. A malformed message is handed over with kind `several`, which no valid message has after unpacking. If
+  // anything came, if only credit, `any` is incremented.
   template <class Sink>
   int poll(int most, Sink&& sink, bool& any) {
     int handed = 0;
@@ -162,9 +166,9 @@ class Remote {
   struct Peer {
     std::uint32_t posted = 0;
     std::uint32_t taken = 0;
-    std::uint32_t parts = 0;     // of a packet whose turn it is: those that have been handed over
-    bool connected = false;      // something was posted to it
-    bool is_unreturned = false;  // it is to get a message with credit
+    std::uint32_t parts = 0;     // of the packet whose turn it is: the messages handed over
+    bool connected = false;      // a message was posted to it
+    bool is_unreturned = false;  // it is to get a credit message
     bool is_gone = false;        // it has failed
     Credits credits;
     Pace pace;
@@ -177,8 +181,8 @@ class Remote {
     return is_matched(kind) || kind == MessageKind::retract || kind == MessageKind::several;
   }
 
-  // With a message that carries nothing else, if so much is due, or the receiver has closed or opened. If the network is busy, the next poll
-  // tries again. A sender that does not run ahead gets a wider window.
+  // Returns credit by an empty message, if enough is due, or the receiver has closed or opened. If the network is busy,
+  // the next poll tries again. A sender that does not run ahead gets a wider window.
   void return_credit(int sender, Peer& there, bool has_changed) {
     Credits& credits = there.credits;
     if ((!has_changed && !credits.is_due()) || there.is_gone) return;
@@ -222,26 +226,27 @@ class Remote {
       if (!there.connected) cell->add(instruments::Count::connections);
     }
     there.connected = true;
-    there.credits.settle();
+    there.credits.clear_owed();
     if (ordered) ++there.posted;
     return posted;
   }
 
-  // How many messages have been handed over: none, if it is early.
+  // Returns the number of messages handed over: none, if the message is early.
   template <class Sink>
   int take(int sender, const Envelope& envelope, const std::byte* payload, std::size_t bytes, Sink& sink) {
     const Header& header = envelope.header;
     Peer& there = peers_[sender];
     int handed = 0;
     if (has_order(header.kind) && envelope.sequence != there.taken) {
-      // Where nothing comes early, something is missing that would be waited for.
+      // In an ordered network no message is early: one is missing, and its receiver would wait for it.
       if (network_->traits().ordered || !keep(there, envelope, payload, bytes))
         handed = hand_over_nonsense(sender, payload, bytes, sink);
     } else if (header.kind != MessageKind::credit) {
       handed = hand_over(sender, there, header, payload, bytes, sink);
       if (has_order(header.kind)) ++there.taken;
     }
-    // Last: what the sink refuses comes again. Credit is handed over, too: messages wait for it in the outbox.
+    // Last: a message that the sink refuses is delivered again. Credit is handed over, too: messages in the outbox wait
+    // for it.
     if (header.kind == MessageKind::credit) {
       there.credits.hear(header.tag);
       sink(sender, header, payload, bytes);
@@ -250,7 +255,7 @@ class Remote {
     if (!there.credits.replenish(envelope.credit)) handed += hand_over_nonsense(sender, payload, bytes, sink);
     return handed;
   }
-  // How many messages. What a packet has handed over before the sink threw is not handed over again.
+  // Returns the number of messages. Messages of a packet that were handed over before the sink threw are not repeated.
   template <class Sink>
   static int hand_over(int sender, Peer& there, const Header& header, const std::byte* payload, std::size_t bytes,
                        Sink& sink) {
@@ -273,7 +278,7 @@ class Remote {
     sink(sender, Header{MessageKind::several, 0, 0, 0}, payload, bytes);
     return 1;
   }
-  // False: its number has been before.
+  // False: its number has been used before.
   bool keep(Peer& there, const Envelope& envelope, const std::byte* payload, std::size_t bytes) {
     if (static_cast<std::int32_t>(envelope.sequence - there.taken) < 0) return false;
     const bool is_new =
@@ -281,8 +286,8 @@ class Remote {
     early_ += is_new ? 1 : 0;
     return is_new;
   }
-  // Those whose turn has come. One that finds no memory keeps its place, and until it has gone something has arrived: the network knows
-  // nothing of it any more.
+  // Hands over the messages whose turn has come. A message without memory keeps its place, and arrived() holds until it
+  // is gone: the network does not know it any more.
   template <class Sink>
   int hand_over_early(Sink&& sink) {
     int handed = 0;
@@ -302,7 +307,7 @@ class Remote {
 
   Networks::End network_;
   instruments::Counters& counters_;
-  std::unordered_map<int, Peer> peers_;  // those that were talked to
+  std::unordered_map<int, Peer> peers_;  // those with traffic
   std::size_t early_ = 0;
   std::atomic<bool> early_is_due_{false};
   Packet packet_;

@@ -4,8 +4,8 @@ namespace heddle::lln {
 
 namespace {
 
-// A network that is busy with itself, with a first connection say, is polled so often without a sleep, and then after so many nanoseconds
-// each time: what it waits for may be another process that needs this core.
+// A network that is busy with itself, with a first connection for example, is polled so often without a sleep, and then
+// after so many nanoseconds each time: the process that it waits for may need this core.
 constexpr int most_unarmed = 64;
 constexpr std::int64_t unarmed_sleep = 200'000;
 
@@ -45,11 +45,11 @@ void Route::arm() {
   Network& network = remote_->network();
   if (network.arm()) {
     unarmed_ = 0;
-    watch_->arm(network.wake_fd(), network.look_again_after());
+    watch_->arm(network.wake_fd(), network.poll_again_after());
   } else if (++unarmed_ > most_unarmed) {
     watch_->arm_timer(unarmed_sleep);
   } else {
-    node_.own_bell().rouse();
+    node_.own_bell().wake_blocked();
   }
 }
 

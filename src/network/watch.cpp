@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 
 namespace heddle::lln {
 
@@ -24,7 +24,7 @@ bool set(int timer, std::int64_t after) {
   return timerfd_settime(timer, 0, &when, nullptr) == 0;
 }
 
-// Watches a descriptor until it can be read once.
+// Watches a descriptor until it is readable once.
 bool watch_once(int events, int fd) {
   epoll_event wanted{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = fd}};
   return epoll_ctl(events, EPOLL_CTL_MOD, fd, &wanted) == 0 ||
@@ -38,28 +38,30 @@ Watch::Watch(node::Doorbell& bell)
       events_(epoll_create1(EPOLL_CLOEXEC)),
       timer_(make_timer()),
       sending_{.timer = make_timer()},
-      looking_{.timer = make_timer()} {
+      polling_{.timer = make_timer()} {
   const auto watch = [&](int timer) {
     epoll_event wanted{.events = EPOLLIN | EPOLLET, .data = {.fd = timer}};
     return timer >= 0 && epoll_ctl(events_, EPOLL_CTL_ADD, timer, &wanted) == 0;
   };
-  if (events_ < 0 || !watch(timer_) || !watch(sending_.timer) || !watch(looking_.timer))
-    throw std::runtime_error("no descriptor for what wakes sleeping threads: " + std::string(std::strerror(errno)));
+  if (events_ < 0 || !watch(timer_) || !watch(sending_.timer) || !watch(polling_.timer))
+    throw std::runtime_error("no descriptor for the thread that wakes blocked threads: " +
+                             std::string(std::strerror(errno)));
   try {
-    threads::start_helper([this] { serve(); });
+    threads::start_library_thread([this] { serve(); });
   } catch (const std::system_error& e) {
-    throw std::runtime_error("the thread that wakes sleeping threads for a network can't be had (" +
-                             std::string(e.what()) + "); does a limit forbid it (ulimit -u)?");
+    throw std::runtime_error("cannot start the thread that wakes blocked threads for a network (" +
+                             std::string(e.what()) + ") (a limit, ulimit -u?)");
   }
 }
 
 void Watch::arm(int fd, std::int64_t after) {
-  // Who cannot be woken does not sleep: its doorbell has rung.
-  if (!watch_once(events_, fd)) bell_.rouse();
+  // A thread that cannot be woken does not block: its doorbell has rung.
+  if (!watch_once(events_, fd)) bell_.wake_blocked();
   if (after != 0) arm_timer(after);
 }
 
-// An earlier time that is set stays: until the helper has forgotten it, it rings for the caller, too, which then asks again.
+// An earlier time that is set stays: until the watch thread has cleared it, it rings for the caller, too, which then
+// asks again.
 void Watch::arm_timer(std::int64_t after) {
   const std::int64_t due = platform::Native::now() + after;
   const std::lock_guard guard(mutex_);
@@ -67,32 +69,32 @@ void Watch::arm_timer(std::int64_t after) {
   due_ = due;
   if (set(timer_, after)) return;
   due_ = 0;
-  bell_.rouse();
+  bell_.wake_blocked();
 }
 
-// The timer has gone off, and the bell rings after this.
+// The timer has expired, and the bell rings after this.
 void Watch::forget_timer() {
   const std::lock_guard guard(mutex_);
   due_ = 0;
 }
 
-// For a timer that cannot be set the next call of the program stands in.
-void Watch::remind(Reminding& of, std::int64_t after) {
-  if (of.reminder.ask()) (void)set(of.timer, after);
+// If the timer cannot be set, the next call of the program takes its place.
+void Watch::schedule(DeferredWork& of, std::int64_t after) {
+  if (of.deferred_timer.ask()) (void)set(of.timer, after);
 }
 
 void Watch::send_left() {
-  sending_.reminder.begin();
+  sending_.deferred_timer.begin();
   Attendant* const attendant = attendant_.load(std::memory_order_acquire);
   if (attendant == nullptr) return;
-  const std::int64_t again = recall_.looked(attendant->send_left(recall_.sends_anyway()));
-  if (again != 0) remind(sending_, again);
+  const std::int64_t again = recall_.checked(attendant->send_left(recall_.sends_anyway()));
+  if (again != 0) schedule(sending_, again);
 }
 
-void Watch::look_around() {
-  looking_.reminder.begin();
+void Watch::poll_around() {
+  polling_.deferred_timer.begin();
   Attendant* const attendant = attendant_.load(std::memory_order_acquire);
-  if (attendant != nullptr && attendant->look_around()) remind(looking_, later);
+  if (attendant != nullptr && attendant->poll_around()) schedule(polling_, later);
 }
 
 void Watch::serve() {
@@ -103,14 +105,14 @@ void Watch::serve() {
       const int fd = happened[i - 1].data.fd;
       if (fd == sending_.timer) {
         send_left();
-      } else if (fd == looking_.timer) {
-        look_around();
+      } else if (fd == polling_.timer) {
+        poll_around();
       } else {
         if (fd == timer_) forget_timer();
         rings = true;
       }
     }
-    if (rings) bell_.rouse();
+    if (rings) bell_.wake_blocked();
   }
 }
 

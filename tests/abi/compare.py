@@ -4,7 +4,7 @@ Nothing is trusted to look the same: both go through the compiler.
  - Constants, sizes and offsets: one program that prints a table, compiled against each header; the tables must agree.
  - Functions and callback types: the other header's declarations, repeated after ours in one source. The compiler
    refuses a declaration that differs.
-What one header has and the other lacks is a difference too, except the other library's own extensions (MPIX_).
+A declaration that one header lacks is a difference too, except the other library's own extensions (MPIX_).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCALARS = ("int", "MPI_Offset", "void*", "char**", "char***", "int*", "MPI_Statu
 
 @dataclass
 class Header:
-    """What a header declares, scraped from what the preprocessor leaves of it."""
+    """The declarations of a header, scraped from the preprocessor's output."""
 
     flags: list[str]
     text: str

@@ -7,7 +7,7 @@
     tests/cluster/body.py build/release --launcher mpiexec --network loopback --ranks threads
 
 takes the programs that apply from the table that CMake has written (cmake/mpi_test.cmake), and runs each under Hydra or srun, or under our
-mpiexec with HEDDLE_NODES, within a time limit. Of a run that hangs it shows what its threads are in. Ends with 1 if a run has
+mpiexec with HEDDLE_NODES, within a time limit. For a run that hangs it shows the calls of its threads. Ends with 1 if a run has
 failed, with 77 where no cluster can be made.
 """
 
@@ -25,10 +25,10 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[2]
 NO_FLUX = "submit=flux needs time-stamp counters"
 SHOWN = 30  # last lines of what a failed run has said
-SHOWN_AGAIN = 8  # of them, at the end, where whoever sees only the end of the output looks
+SHOWN_AGAIN = 8  # of them, at the end, for readers of only the end of the output
 
-# What stands for the body where there is little time: a part of each folder, and the thread tests under models that differ most.
-CORE = (r"^(p2p\.(modes|threads|farewell|cancel_remote|credits)|coll\.(movement|reduction|crossings|threads)"
+# The short form of the body: a part of each folder, and the thread tests under models that differ most.
+CORE = (r"^(p2p\.(modes|threads|disconnect|cancel_remote|credits)|coll\.(movement|reduction|crossings|threads)"
         r"|rma\.(active|passive|accumulate)|partitioned\.exchange|object\.(comm|sessions)|topo\.graph|threads\.(ordering|random))$")
 
 
@@ -45,7 +45,7 @@ class Program:
     kinds: tuple[str, ...]  # of ranks: processes, threads
 
     def fits(self, nodes: int, ranks: int) -> bool:
-        """Whether it is for so many; a program that runs with three numbers of ranks does so with those between."""
+        """True if it is for so many; a program that runs with three numbers of ranks does so with those between."""
         pretended = next((int(s.split("=")[1]) for s in self.settings if s.startswith("HEDDLE_NODES=")), None)
         if pretended is not None and self.arguments and pretended != nodes:
             return False
@@ -127,7 +127,7 @@ def launch_line(given: argparse.Namespace, run: Run) -> list[str]:
 
 
 def on_nodes(run: Run, script: str) -> str:
-    """What it prints on each of them."""
+    """The output on each of them."""
     said = ""
     for node in range(1, run.nodes + 1):
         try:
@@ -138,12 +138,12 @@ def on_nodes(run: Run, script: str) -> str:
 
 
 def is_rank(run: Run) -> str:
-    """Whether process $p is a rank, or that of ranks that are threads."""
+    """True if process $p is a rank, or that of ranks that are threads."""
     return f'case "$(readlink /proc/$p/exe)" in {run.program.path}|*heddle-host*) ;; *) false ;; esac'
 
 
 def where_it_hangs(run: Run) -> str:
-    """What the threads of its ranks are in, on all nodes."""
+    """The calls of its ranks' threads, on all nodes."""
     look = (f'for p in $(pgrep -f {run.program.path}); do {is_rank(run)} || continue;'
             ' echo "$(hostname), process $p:"; if command -v gdb >/dev/null; then'
             ' gdb -batch -p $p -ex "thread apply all bt 14" 2>/dev/null | grep -E "^(#|Thread)"; else'
@@ -171,7 +171,7 @@ def settings_of(given: argparse.Namespace, run: Run) -> dict[str, str]:
 
 
 def perform(given: argparse.Namespace, run: Run) -> tuple[str, float, str]:
-    """What became of it (passed, skipped, failed, hangs), its seconds, and what it has said."""
+    """Its result (passed, skipped, failed, hangs), its seconds, and what it has said."""
     own = given.launcher == "mpiexec"
     begun = time.monotonic()
     started = subprocess.Popen([*launch_line(given, run), run.program.path, *run.program.arguments],

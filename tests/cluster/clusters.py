@@ -1,4 +1,4 @@
-"""What the tests of clusters share."""
+"""The common part of the tests of clusters."""
 
 import os
 import re
@@ -45,7 +45,7 @@ def main(*, peer: str = "", options: tuple[str, ...] = ()) -> None:
 
 class Case(unittest.TestCase):
     def succeed(self, *words: str) -> str:
-        """What the command prints in a cluster; it must end well."""
+        """The output of the command in a cluster; it must end well."""
         done = cluster(*words)
         self.assertEqual(done.returncode, 0, f"{words}: {done.stdout}{done.stderr}")
         return done.stdout
@@ -85,7 +85,7 @@ def namespaces_below(maker: int) -> set[str]:
 
 
 def left(inside: set[str], name: str) -> list[str]:
-    """What is still there of a cluster."""
+    """The remains of a cluster."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         if namespaces(int(entry)) & inside:
@@ -101,7 +101,7 @@ def left(inside: set[str], name: str) -> list[str]:
 
 
 def soon_nothing_left(inside: set[str], name: str) -> list[str]:
-    """What is left after some seconds, if it does not go before: the kernel ends processes after their parent."""
+    """The remains after some seconds, if they do not go before: the kernel ends processes after their parent."""
     limit = time.monotonic() + 20
     while (found := left(inside, name)) and time.monotonic() < limit:
         time.sleep(0.05)

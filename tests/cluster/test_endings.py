@@ -54,7 +54,7 @@ class Endings(clusters.Case):
             self.end(maker, inside, name, 128 + number)
 
     def test_keys_of_a_terminal(self):
-        """The interrupt key ends the command; the stop key, which nobody could undo, does nothing."""
+        """The interrupt key ends the command; the stop key, which could not be undone, does nothing."""
         maker, terminal = pty.fork()
         if maker == 0:
             os.chdir(clusters.TREE)

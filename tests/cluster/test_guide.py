@@ -52,7 +52,7 @@ class Guide(clusters.Case):
                 if line.startswith("mpiexec.hydra"):
                     said = self.run_there("--hydra", line)
                 else:
-                    # What the guide says of nodes that have fewer cores than ranks.
+                    # The guide's advice for nodes that have fewer cores than ranks.
                     more = " --bind-to none" if ranks // 2 > os.cpu_count() else ""
                     said = self.run_there("--prrte", line.replace("prterun", "prterun" + more))
                 self.is_good(said, ranks)
@@ -62,8 +62,8 @@ class Guide(clusters.Case):
         line = HANDED_OVER[0].replace("mpiexec", MPIEXEC)
         for option, launcher in (("--prrte", "prterun"), ("--hydra", "mpiexec.hydra")):
             with self.subTest(launcher):
-                self.is_good(self.run_there(option, f"{line} 2>said; cat said; grep -qF 'left to {launcher}' said"), 2)
-        self.is_good(self.run_there("--slurm", f"salloc -Q -N2 -n4 {MPIEXEC} -N 1 ./demo --quick 2>said; cat said; grep -qF 'left to srun' said"), 2)
+                self.is_good(self.run_there(option, f"{line} 2>said; cat said; grep -qF 'other machines by {launcher}' said"), 2)
+        self.is_good(self.run_there("--slurm", f"salloc -Q -N2 -n4 {MPIEXEC} -N 1 ./demo --quick 2>said; cat said; grep -qF 'other machines by srun' said"), 2)
 
 
 if __name__ == "__main__":

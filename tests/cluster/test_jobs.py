@@ -93,14 +93,14 @@ class Jobs(clusters.Case):
         self.every("exit 7", message="has ended without MPI_Finalize", launchers=("pmi2", "pmix"))
 
     def test_exit_before_init(self):
-        """Of a rank of either node. Only the launcher knows its exit code; prterun may see to it by itself."""
+        """For a rank of either node. Only the launcher knows its exit code; prterun may see to it by itself."""
         for rank, node in ((1, 1), (3, 2)):
             self.every(f"early {rank}", message=f"rank {rank} on node{node} has ended without MPI_Init, which others wait in; the job ends",
                        launchers=("pmi2", "pmix", "hydra"))
         self.every("early 3", launchers=("prterun",))
 
     def test_quit(self):
-        """Each node says what its ranks wait for, and the job goes on until somebody ends it."""
+        """Each node says what its ranks wait for, and the job goes on until it is ended."""
         ask = """sleep 0.2
             cluster node 2 sh -c 'kill -QUIT $(pgrep -x {asked} | head -1)'
             tries=0
@@ -177,7 +177,7 @@ class Jobs(clusters.Case):
     # ---- what a launcher says
 
     def test_process_sets(self):
-        """Of PRRTE: one of each part of the command line that has a name."""
+        """For PRRTE: one of each part of the command line that has a name."""
         done = clusters.cluster("--prrte", "2", "prterun", "--bind-to", "none", "--host", "node1:2,node2:2",
                                 "--pset", "ocean", "-n", "1", PROCESS_SETS, "ocean", ":", "--pset", "air", "-n", "3", PROCESS_SETS, "air")
         if done.returncode == 77:
@@ -213,7 +213,7 @@ class Jobs(clusters.Case):
         return "; ".join(f"cluster node {node} mount --bind /dev/null {COMPONENTS / file}" for node in nodes for file in files)
 
     def test_no_network(self):
-        self.every("well", before=self.hide("lln-ucx.so", "lln-ofi.so"), message="no network can be loaded", launchers=("pmi2", "hydra", "threads"))
+        self.every("well", before=self.hide("lln-ucx.so", "lln-ofi.so"), message="cannot load a network", launchers=("pmi2", "hydra", "threads"))
 
     def test_one_network_less(self):
         if not (COMPONENTS / "lln-ucx.so").exists() or not (COMPONENTS / "lln-ofi.so").exists():
@@ -222,12 +222,12 @@ class Jobs(clusters.Case):
         self.every("well", before=self.hide("lln-ucx.so", nodes=(2,)), message="install the same networks on all nodes", launchers=("pmi2", "hydra", "threads"))
 
     def test_wrong_network(self):
-        self.every("well", before="export HEDDLE_LLN=ucxx", message="HEDDLE_LLN=ucxx: there is no network of that name",
+        self.every("well", before="export HEDDLE_LLN=ucxx", message="HEDDLE_LLN=ucxx: unknown network",
                    launchers=("pmi2", "pmix", "hydra", "threads"))
 
     def test_pretended_nodes(self):
         """HEDDLE_NODES is for one machine."""
-        self.every("well", before="export HEDDLE_NODES=2", message="HEDDLE_NODES=2 pretends nodes on one machine",
+        self.every("well", before="export HEDDLE_NODES=2", message="HEDDLE_NODES=2 simulates nodes on one machine",
                    launchers=("pmi2", "hydra", "threads"))
 
 

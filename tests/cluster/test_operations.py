@@ -37,8 +37,8 @@ class Operations(clusters.Case):
     def test_a_node_is_killed(self):
         for options in ((), ("--delay", "100us")):
             said = self.script(*options, "3", text=f"""
-                cluster node 2 sh -c 'echo > /run/cluster/asleep; exec sleep 600' 2>&1 && echo SURVIVED || echo "sleep: $?" &
-                while ! test -e /run/cluster/asleep; do sleep 0.05; done
+                cluster node 2 sh -c 'echo > /run/cluster/blocked; exec sleep 600' 2>&1 && echo SURVIVED || echo "sleep: $?" &
+                while ! test -e /run/cluster/blocked; do sleep 0.05; done
                 cluster kill-node 2
                 wait
                 {MISSES} node2 && echo REACHED

@@ -46,7 +46,7 @@ class Refusals(unittest.TestCase):
         self.assertIn("3 rates for --rails 2", self.refused(2, "--rails", "2", "--rate", "1gbit,2gbit,3gbit", "2", "true"))
         self.assertIn("1 to 250", self.refused(2, "0", "true"))
         self.assertIn("--colour", self.refused(2, "--colour", "2", "true"))
-        self.assertIn("there is no cluster", self.refused(2, "--name", "nobody", "status"))
+        self.assertIn("there is no cluster", self.refused(2, "--name", "nonesuch", "status"))
         self.assertIn("--name", self.refused(2, "status"))
 
 

@@ -1,4 +1,4 @@
-"""What documents say of each other is true: the indexes list every document there is, decisions have their status, counts agree."""
+"""Statements of documents about each other are true: the indexes list every document there is, decisions have their status, counts agree."""
 
 import re
 import unittest

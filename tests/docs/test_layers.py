@@ -50,7 +50,7 @@ class Differences(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(why, done.stdout)
 
-    def test_a_folder_that_nobody_has_listed(self):
+    def test_a_folder_that_is_not_listed(self):
         self.add("mpi/teleport")
         self.refused("src/mpi/teleport has no layer")
 

@@ -41,7 +41,7 @@ class Links(unittest.TestCase):
 
 
 class DeadLinks(unittest.TestCase):
-    """What the test above would say of a tree with a dead link."""
+    """The result of the test above for a tree with a dead link."""
 
     def setUp(self):
         scratch = tempfile.TemporaryDirectory(prefix="heddle-docs-")

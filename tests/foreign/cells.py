@@ -1,4 +1,4 @@
-"""What the commands that run other people's test suites share: a run under a time limit, reasons for failures that are
+"""The common part of the commands that run other people's test suites: a run under a time limit, reasons for failures that are
 known, and the table of results at the end."""
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Cell:
 def run(
     command: list[str], directory: pathlib.Path, log: pathlib.Path, limit: float, environment: dict[str, str] | None = None
 ) -> Run:
-    """What the command prints stays in `log`. All processes of its group end with it when the time is up."""
+    """The command's output stays in `log`. All processes of its group end with it when the time is up."""
     start = time.monotonic()
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("wb") as out:

@@ -48,7 +48,7 @@ FORTRAN = (
     "f08/subarray f08/timer f08/topo errors/f08/io"
 ).split()
 
-# What MPICH's configure finds out on a 64-bit Linux with POSIX threads and no Fortran; tests keep to the standard.
+# The results of MPICH's configure on a 64-bit Linux with POSIX threads and no Fortran; tests keep to the standard.
 DEFINITIONS = (
     "STDC_HEADERS HAVE_STDARG_H HAVE_STDLIB_H HAVE_STRING_H HAVE_UNISTD_H HAVE_STDINT_H HAVE_SYS_TIME_H "
     "HAVE_SYS_RESOURCE_H HAVE_PTHREAD_H HAVE_GETRUSAGE HAVE_STRDUP HAVE_USLEEP HAVE_PTHREAD_BARRIER_INIT "
@@ -131,7 +131,7 @@ def listed(sources: pathlib.Path, folder: str, left_out: collections.Counter[str
 
 
 def datatype_lists(sources: pathlib.Path) -> list[Test]:
-    """What maint/gentests_dtp.sh writes, seeds included, for the folders that are run."""
+    """The output of maint/gentests_dtp.sh, seeds included, for the folders that are run."""
     tests = []
     seed = 1
     for line in (sources / "maint/dtp-test-config.txt").read_text().splitlines():
@@ -201,7 +201,7 @@ class Builder:
         return done.returncode == 0
 
     def library(self) -> None:
-        """What all tests are linked with, once for those with one thread and once for the others."""
+        """The objects linked to all tests, once for those with one thread and once for the others."""
         if (self.home / "libthread.a").exists():
             return
         (self.home / "include").mkdir(parents=True, exist_ok=True)
@@ -275,7 +275,7 @@ class Builder:
 
 
 def verdict(rule: str, status: int, output: str) -> str:
-    """What is wrong with a run; empty when nothing is."""
+    """The failure of a run; empty when nothing is."""
     if rule in ("TestStatus", "TestErrFatal"):
         return "" if status != 0 else "exit code 0"
     lines = [line for line in output.splitlines() if not NOTE.match(line)]

@@ -1,4 +1,4 @@
-"""What the files of suites/ share: where a suite lies and how it is built, and its tests as rows of a table."""
+"""The common part of the files of suites/: where a suite lies and how it is built, and its tests as rows of a table."""
 
 from __future__ import annotations
 

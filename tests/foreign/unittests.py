@@ -1,4 +1,4 @@
-"""What Python's unittest prints when each rank runs the same tests: the result of the rank that is worst off, and why tests
+"""The output of Python's unittest when each rank runs the same tests: the result of the rank that is worst off, and why tests
 were skipped."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-/* What programs do with C's side of Fortran and nothing but <mpi.h>; compiles as C and as C++. */
+/* Uses of C's side of Fortran with nothing but <mpi.h>; compiles as C and as C++. */
 #include <mpi.h>
 #include <stddef.h>
 

@@ -4,8 +4,7 @@
     page.py PAGE PREFIX WORK [CLONE]
 
 A block of code "```LANGUAGE FILE" is written into that file under WORK, which is emptied first. The blocks "```sh" are one script of
-bash, which runs there with $HEDDLE set to PREFIX and fails with the first command that does. What stands in a block "```text" behind one
-of them are lines that it prints, in any order. CLONE is a local clone of the repository that the page clones, for machines that reach
+bash, which runs there with $HEDDLE set to PREFIX and fails with the first command that does. A block "```text" behind one of them holds lines that it prints, in any order. CLONE is a local clone of the repository that the page clones, for machines that reach
 none. Exit code 77: the machine does not have the language.
 """
 

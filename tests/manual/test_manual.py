@@ -78,7 +78,7 @@ class Pages(unittest.TestCase):
 
 class Shell(unittest.TestCase):
     def complete(self, program: str, *words: str) -> list[str]:
-        """What bash offers for the last word."""
+        """The words that bash offers for the last word."""
         script = SHARE / "bash-completion" / "completions" / program
         line = " ".join(f"'{w}'" for w in (program, *words))
         function = "_heddle" if program == "heddle" else f"_heddle_{program.replace('mpirun', 'mpiexec')}"

@@ -1,4 +1,4 @@
-// What the tests that are MPI programs have in common. They use nothing but the standard, so they run on any MPI.
+// The common part of the tests that are MPI programs. They use nothing but the standard, so they run on any MPI.
 #pragma once
 
 #include <mpi.h>

@@ -30,7 +30,7 @@ class Row:
     launched: bool = True  # by mpiexec; the other starts its jobs itself, and one process runs it
 
 
-# What lies in other folders than test/, and is no module for main.py.
+# Files in other folders than test/ that are no modules for main.py.
 ELSEWHERE = (
     Row("test_futures", "demo/futures", ["test_futures.py", "-v"]),
     Row("test_futures-shared", "demo/futures", ["-m", "mpi4py.futures", "test_futures.py", "-v"]),

@@ -1,5 +1,5 @@
-// Two ranks that answer each other, both in one process: messages lie in cells, each answer where the question lay, and whoever is not
-// answered goes on through the ring.
+// Two ranks that answer each other, both in one process: messages lie in cells, each answer in the cell of its question, and a
+// sender without answers goes on through the ring.
 #include "network/shm/cells.hpp"
 
 #include <gtest/gtest.h>

@@ -16,25 +16,25 @@
 namespace heddle::lln {
 namespace {
 
-class Nobody final : public Directory {
+class NoAddresses final : public Directory {
  public:
   std::span<const std::byte> find(int, int) const override { return {}; }
   bool publish(int, std::span<const std::byte>) override { return true; }
 };
 
-// Lives as long as the helper thread of a Watch does, which is as long as the process.
+// Lives as long as the thread of a Watch does, which is as long as the process.
 node::Doorbell& bell() {
   static auto& it = *new node::Doorbell{};
   return it;
 }
 
-// Why there is no network; empty: there is one. It is kept as long as the helper of its Watch lives, too.
+// Why there is no network; empty: there is one. It is kept as long as the thread of its Watch lives, too.
 std::string refusal(const std::string& name, bool pretended, std::function<std::uint64_t(std::uint64_t)> agree,
                     const std::string& rails = "", const threads::Opener& open = threads::open_for_process) {
-  static Nobody nobody;
+  static NoAddresses no_addresses;
   static auto& kept = *new std::vector<std::unique_ptr<Networks>>;
   try {
-    kept.push_back(std::make_unique<Networks>(nobody, bell(), Place{0, 2, 0, 1},
+    kept.push_back(std::make_unique<Networks>(no_addresses, bell(), Place{0, 2, 0, 1},
                                               Networks::Settings{.network = name,
                                                                  .rails = rails,
                                                                  .pretended = pretended,
@@ -66,19 +66,19 @@ TEST(Choice, LoopbackIsForPretendedNodes) {
   EXPECT_EQ(refusal("", true, same), "");
   EXPECT_EQ(refusal("loopback", true, same), "");
   const std::string said = refusal("loopback", false, same);
-  EXPECT_TRUE(holds(said, "HEDDLE_LLN=loopback is for nodes that are pretended")) << said;
+  EXPECT_TRUE(holds(said, "invalid value loopback for HEDDLE_LLN: these nodes are real")) << said;
   EXPECT_TRUE(holds(said, "ucx, ofi")) << said;
 }
 
 // This program lies in a folder without components.
 TEST(Choice, NoNetworkIsSaidWithWhatEachLacks) {
   const std::string said = refusal("", false, same);
-  EXPECT_TRUE(holds(said, "no network can be loaded; ucx: ")) << said;
+  EXPECT_TRUE(holds(said, "cannot load a network; ucx: ")) << said;
   EXPECT_TRUE(holds(said, "; ofi: ")) << said;
   EXPECT_TRUE(holds(said, "install libfabric-dev")) << said;
 }
 
-// Of a rank that is a thread: it may have no copy of what all of them need.
+// For a rank that is a thread: it may have no copy of what all of them need.
 TEST(Choice, WhatCannotBeOpenedIsSaid) {
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, "", cannot), "HEDDLE_LLN=" HEDDLE_TEST_UCX ": not for you");
 }
@@ -86,12 +86,12 @@ TEST(Choice, WhatCannotBeOpenedIsSaid) {
 TEST(Choice, RailsAreANumberOrDevices) {
   EXPECT_EQ(refusal("loopback", true, same, "3"), "");
   for (const char* const text : {"0", "5", "33", "eth0", "1,2"})
-    EXPECT_TRUE(holds(refusal("loopback", true, same, text), "is no number of rails from 1 to 4")) << text;
+    EXPECT_TRUE(holds(refusal("loopback", true, same, text), "is not a number of rails from 1 to 4")) << text;
   std::string why;
   if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, "eth0,eth1"), "");
   for (const char* const text : {",", "eth0,", "a,b,c,d,e"})
-    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, text), "is no list of 1 to 4 devices of ucx")) << text;
+    EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, text), "is not a list of 1 to 4 devices of ucx")) << text;
   const auto two = [](std::uint64_t word) { return (word & 0xffffffffffffff) | std::uint64_t{2} << 56; };
   EXPECT_TRUE(
       holds(refusal(HEDDLE_TEST_UCX, false, two), "this node has 1 rails, and another one 2; set HEDDLE_RAILS"));
@@ -102,7 +102,7 @@ TEST(Choice, AllRanksTakeTheSame) {
   if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same), "");
   const std::string said = refusal(HEDDLE_TEST_UCX, false, other);
-  EXPECT_TRUE(holds(said, "this node talks over ucx, and another one over ofi; ")) << said;
+  EXPECT_TRUE(holds(said, "this node uses ucx, and another one ofi; ")) << said;
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, true, other), "");  // one machine has one set of networks
 }
 

@@ -38,7 +38,7 @@ TEST(Credits, AreKeptTogetherForAMessageLongerThanHalfOfTheWindow) {
       ASSERT_TRUE(receiver.can_widen());
       receiver.widen();
       sender.replenish(receiver.owed());
-      receiver.settle();
+      receiver.clear_owed();
     }
     ASSERT_TRUE(sender.suffice_for(bytes)) << receiver.width();
     sender.consume(bytes);
@@ -57,7 +57,7 @@ TEST(Credits, AreReturnedWhenHalfOfTheWindowIsDue) {
   EXPECT_EQ(receiver.owed(), freed);
   EXPECT_GE(freed, Credits::window / 2);
   EXPECT_LT(freed, Credits::window / 2 + Credits::cost(100));
-  receiver.settle();
+  receiver.clear_owed();
   EXPECT_EQ(receiver.owed(), 0U);
   EXPECT_FALSE(receiver.is_due());
 }
@@ -70,7 +70,7 @@ TEST(Credits, BecomeMoreWhenTheWindowIsWidened) {
     EXPECT_EQ(receiver.width(), width);
     receiver.widen();
     sender.replenish(receiver.owed());
-    receiver.settle();
+    receiver.clear_owed();
   }
   EXPECT_EQ(width, Credits::widest);
   std::uint64_t used = 0;
@@ -162,7 +162,7 @@ TEST(Credits, AreConserved) {
         if (!receiver.is_due() && random() % 10 != 0) break;
         returning.push_back(receiver.owed());
         in_return += receiver.owed();
-        receiver.settle();
+        receiver.clear_owed();
         break;
       default:
         if (returning.empty()) break;

@@ -1,5 +1,5 @@
 // Endpoints in a segment that is full: a first message is refused for want of memory, not for want of room, which would come; but
-// whoever has been sent something can answer.
+// a rank that has been sent something can answer.
 #include "network/shm/endpoint.hpp"
 
 #include <gtest/gtest.h>

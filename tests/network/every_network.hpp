@@ -125,13 +125,13 @@ class EveryNetwork : public testing::Test {
     ASSERT_EQ(bytes, size_of(number));
     for (std::size_t i = 0; i < bytes; ++i) ASSERT_EQ(payload[i], byte_of(from, number, i)) << number << " at " << i;
   }
-  // Whether a thread that went to sleep at this end would not do so, or be woken within so long.
+  // True if a thread that went to sleep at this end would not do so, or be woken within so long.
   static bool wakes(Network& network, int milliseconds) {
     if (!network.arm()) return true;
     pollfd readable{.fd = network.wake_fd(), .events = POLLIN, .revents = 0};
     return ::poll(&readable, 1, milliseconds) > 0;
   }
-  // Whether it can sleep at last: a network may have things of its own to do first.
+  // True if it can sleep at last: a network may have things of its own to do first.
   static bool sleeps(Network& network) {
     for (int i = 0; i < 1000; ++i) {
       if (!wakes(network, 5)) return true;
@@ -140,7 +140,7 @@ class EveryNetwork : public testing::Test {
     return false;
   }
   // The first message from rank 0 to rank 1: a network may be busy until it has come.
-  void meet(Network& sender, Network& receiver) {
+  void connect(Network& sender, Network& receiver) {
     while (post(sender, 0, 1, 0) != Posted::done) {
     }
     while (receiver.poll(poll_batch, any) == 0) (void)sender.poll(poll_batch, none);

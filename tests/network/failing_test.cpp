@@ -1,5 +1,5 @@
-// A network in a job that survives failures (src/network/fault_tolerant.hpp), of which a peer is killed, or stops for ever, while messages go to and fro:
-// the survivor gives it up, waits for nothing any more, and goes on with others.
+// A network in a job that survives failures (src/network/fault_tolerant.hpp), of which a peer is killed, or stops for ever, while
+// messages go to and fro: the survivor gives it up, waits for nothing any more, and goes on with others.
 //
 // Peers are processes of their own, this program again: `failing_test --peer NETWORK RANK DESCRIPTOR SEED`.
 #include <gtest/gtest.h>
@@ -352,7 +352,7 @@ TYPED_TEST(FailingPeer, EndsTheJobWhenItIsLostAndHasNotFailed) {
   while (this->failures_ == 0 && Clock::now() < limit) {
     if (end.arm()) {
       pollfd readable{.fd = end.wake_fd(), .events = POLLIN, .revents = 0};
-      EXPECT_EQ(::poll(&readable, 1, 5000), 1) << "nobody wakes";
+      EXPECT_EQ(::poll(&readable, 1, 5000), 1) << "no thread wakes";
       EXPECT_TRUE(end.arrived());
     }
     this->take();
@@ -362,7 +362,7 @@ TYPED_TEST(FailingPeer, EndsTheJobWhenItIsLostAndHasNotFailed) {
       << this->failure_;
 }
 
-// It was said, and whoever polls first has not heard of it.
+// It was reported, and the thread that polls first does not know it.
 TYPED_TEST(FailingPeer, EndsNothingWhenItIsKnownToHaveFailed) {
   this->begin(100ms);
   if (this->IsSkipped() || this->HasFatalFailure()) return;

@@ -12,7 +12,7 @@
 
 namespace {
 
-// Of this process, by number.
+// The descriptors of this process, by number.
 std::set<std::string> sockets() {
   std::set<std::string> found;
   DIR* const folder = opendir("/proc/self/fd");

@@ -160,7 +160,7 @@ TEST(Flux, ThreadsThatEndLeaveTheirFluxesToOthers) {
   EXPECT_EQ(pair.by_flux.load(), threads);
 }
 
-// Of a thread that has used the fluxes of an endpoint that is gone.
+// A thread that has used the fluxes of an endpoint that is gone.
 TEST(Flux, AnotherEndpointHasOthers) {
   for (int i = 0; i < 3; ++i) {
     Pair pair(segment);

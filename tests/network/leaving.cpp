@@ -1,5 +1,5 @@
 // Two ranks of different nodes that have talked over UCX, and the end of their processes: UCX's destructors free what its calls need, while a
-// communication thread is still there. UCX ends slowly here, so that whoever would still call it does so.
+// communication thread is still there. UCX ends slowly here, so that late calls of it still happen.
 #include <pthread.h>
 #include <unistd.h>
 

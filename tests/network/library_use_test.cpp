@@ -1,4 +1,4 @@
-// What an exit does to the ends of a network's library: nobody enters it any more, whoever is inside leaves first, and then it is given back.
+// The effect of an exit on the ends of a network's library: no thread enters it any more, threads inside leave first, and then it is given back.
 // Each case is a process of its own, which says by its exit code what it has seen.
 #include "network/library_use.hpp"
 
@@ -19,7 +19,7 @@ constexpr int well = 42, not_given_back = 43, used_afterwards = 44;
 std::atomic<bool> given_back{false};
 std::atomic<int> rounds{0};
 
-// What a library's destructor is to these: it runs behind the handler that shuts its ends, as it was there before.
+// The equivalent of a library's destructor for these: it runs behind the handler that shuts its ends, as it was there before.
 void end_of_library() { _exit(given_back ? well : not_given_back); }
 
 LibraryUse* make_use() {
@@ -60,7 +60,7 @@ void work(LibraryUse& use) {
   int status = 0;
   const auto begun = std::chrono::steady_clock::now();
   (void)waitpid(child, &status, 0);
-  // It has waited for nobody, and given nothing back.
+  // It has waited for no thread, and given nothing back.
   const bool at_once = std::chrono::steady_clock::now() - begun < std::chrono::milliseconds(900);
   _exit(at_once && WIFEXITED(status) && WEXITSTATUS(status) == not_given_back ? well : used_afterwards);
 }
@@ -71,11 +71,11 @@ void work(LibraryUse& use) {
   std::exit(0);
 }
 
-TEST(LibraryUse, GivesBackWhatNobodyUsesAnyMore) {
+TEST(LibraryUse, ReleasesUnusedNames) {
   for (int i = 0; i < 20; ++i) EXPECT_EXIT(exit_while_a_thread_works(), testing::ExitedWithCode(well), "");
 }
 
-TEST(LibraryUse, LeavesWhatIsInUseByWhoeverExits) {
+TEST(LibraryUse, LeavesTheExitingThreadsUse) {
   EXPECT_EXIT(exit_inside(), testing::ExitedWithCode(not_given_back), "");
 }
 

@@ -80,13 +80,14 @@ TYPED_TEST(EveryNetwork, MoveLongMessagesFromMemoryToMemory) {
   }
 }
 
-// Who sleeps until it has left has armed the network before another thread posts it, and nobody polls or arms it meanwhile. Some leave within the post.
+// A thread that sleeps until it has left has armed the network before another thread posts it, and no thread polls or arms it
+// meanwhile. Some leave within the post.
 TYPED_TEST(EveryNetwork, WakeWhoSleepsUntilALongMessageHasLeft) {
   Network& sender = *this->ends_[0];
   Network& receiver = *this->ends_[1];
   const std::size_t least = sender.traits().longs;
   if (least == 0) GTEST_SKIP() << "it has no such way";
-  this->meet(sender, receiver);
+  this->connect(sender, receiver);
   const std::vector<std::byte> from(std::size_t{1} << 20);
   std::vector<std::byte> to(from.size());
   for (const std::size_t bytes : {least, 2 * least, from.size()})

@@ -1,4 +1,4 @@
-// Who belongs to a job (src/network/membership.hpp), and what names lead to (src/network/names.hpp): whatever comes, by seed, nothing is taken
+// Members of a job (src/network/membership.hpp), and the targets of names (src/network/names.hpp): whatever comes, by seed, nothing is taken
 // for a packet, an address or a name that was not given, and nothing is read beyond its end.
 #include "network/membership.hpp"
 
@@ -30,14 +30,14 @@ TEST(Membership, AdmitsWhatIsForItFromOtherNodes) {
   for (int sender = -1; sender <= ranks; ++sender) {
     const bool other_node = sender >= 0 && sender < ranks && (sender < 2 || sender > 4);
     EXPECT_TRUE(own.admits(good_head(sender)));
-    EXPECT_EQ(own.makes_sense(good_head(sender)), other_node) << sender;
+    EXPECT_EQ(own.is_well_formed(good_head(sender)), other_node) << sender;
     const PacketHead of_long = head_of_long(own.token_of(3), sender);
     EXPECT_EQ(own.makes_sense_of_long(of_long), other_node) << sender;
-    EXPECT_FALSE(own.makes_sense(of_long));
-    const PacketHead farewell = head_of_farewell(7, own.token_of(3), sender, 0);
-    EXPECT_EQ(own.makes_sense_as_farewell(farewell), other_node) << sender;
-    EXPECT_FALSE(own.makes_sense(farewell) || own.makes_sense_of_long(farewell));
-    EXPECT_FALSE(own.makes_sense_as_farewell(of_long));
+    EXPECT_FALSE(own.is_well_formed(of_long));
+    const PacketHead disconnect = head_of_disconnect(7, own.token_of(3), sender, 0);
+    EXPECT_EQ(own.is_valid_disconnect(disconnect), other_node) << sender;
+    EXPECT_FALSE(own.is_well_formed(disconnect) || own.makes_sense_of_long(disconnect));
+    EXPECT_FALSE(own.is_valid_disconnect(of_long));
   }
   EXPECT_FALSE(of(2).admits(good_head(0))) << "it is for rank 3";
   EXPECT_FALSE(of(3, {0x1234, 0x5679}).admits(good_head(0))) << "it is of another job";
@@ -68,7 +68,7 @@ TEST(Membership, BelievesNoGarbage) {
       bytes[n == sizeof head ? i : random() % sizeof head] = static_cast<unsigned char>(random());
     const bool known = head.token == good_head(0).token;
     ASSERT_EQ(own.admits(head), known);
-    if (!own.makes_sense(head)) continue;
+    if (!own.is_well_formed(head)) continue;
     const auto kind = static_cast<int>(head.kind);
     ASSERT_TRUE(kind >= static_cast<int>(MessageKind::eager) && kind <= static_cast<int>(MessageKind::several));
     ASSERT_TRUE(head.sender == 0 || head.sender == 1 || (head.sender >= 5 && head.sender < ranks));

@@ -1,6 +1,7 @@
-// What every network that leads to other nodes promises (src/network/network.hpp), by one body for each: what is posted arrives once, as it
-// was, however often it was refused; in order and bounded by credit behind Remote; and who sleeps on the descriptor is woken by what arrives and by room.
-// A network that is a component is tested as one; its tests are skipped where there is none.
+// The guarantees of every network that leads to other nodes (src/network/network.hpp), by one body for each: what is posted
+// arrives once, as it was, however often it was refused; in order and bounded by credit behind Remote; and who sleeps on the
+// descriptor is woken by what arrives and by room. A network that is a component is tested as one; its tests are skipped where
+// there is none.
 #include "network/network.hpp"
 
 #include <gtest/gtest.h>
@@ -168,7 +169,7 @@ class BusyNetwork final : public Network {
   void forget_room() override {}
   bool arm() override { return true; }
   int wake_fd() const override { return -1; }
-  std::int64_t look_again_after() const override { return 0; }
+  std::int64_t poll_again_after() const override { return 0; }
 
  private:
   const bool& busy_;
@@ -191,9 +192,9 @@ TEST(Remote, HasSomethingToDoUntilCreditIsReturned) {
   EXPECT_FALSE(receiver.arrived());
 }
 
-// What is sent unasked and not received stays below the window; announcements, answers and data need no credit; and what has been
-// received may be sent again, by either side at once. What the sink refuses returns no credit twice.
-TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
+// Eager messages that are not received stay below the window; announcements, answers and data need no credit; and what has been
+// received may be sent again, by either side at once. A message that the sink refuses returns no credit twice.
+TYPED_TEST(EveryNetwork, BoundEagerMessagesBehindRemote) {
   instruments::Counters counters[2];
   Remote ends[] = {Remote(counters[0], no_bound), Remote(counters[1], no_bound)};
   for (int i : {0, 1}) ends[i].open(std::move(this->ends_[static_cast<std::size_t>(i)]));
@@ -247,7 +248,7 @@ TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
       }
       kept[me].clear();
     }
-    // What has been returned has come when something else has that was posted after it.
+    // Returned credit has come when a message posted after it has.
     for (int me : {0, 1})
       while (post(me, MessageKind::rts, 0) != Posted::done) receive_both();
     for (int me : {0, 1})
@@ -260,7 +261,7 @@ TYPED_TEST(EveryNetwork, BoundWhatIsSentUnaskedBehindRemote) {
 TYPED_TEST(EveryNetwork, ShowWhatKeepsThemFromBeingArmed) {
   Network& sender = *this->ends_[0];
   Network& receiver = *this->ends_[1];
-  this->meet(sender, receiver);
+  this->connect(sender, receiver);
   for (int round = 0; round < 50; ++round) {
     EXPECT_TRUE(this->sleeps(receiver));
     while (this->post(sender, 0, 1, 5) != Posted::done) (void)sender.poll(poll_batch, this->none);
@@ -281,7 +282,7 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsForAMessage) {
     EXPECT_TRUE(this->sleeps(receiver));
     while (this->post(sender, 0, 1, 5) != Posted::done) {
     }
-    // Until it has been handed over: it may be held back, and whoever sleeps then is woken again.
+    // Until it has been handed over: it may be held back, and a blocked thread is woken again then.
     for (int handed = 0, tries = 0; handed == 0; ++tries) {
       ASSERT_LT(tries, 10'000);
       if (sender.any_under_way()) (void)sender.poll(poll_batch, this->none);
@@ -295,7 +296,7 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsForRoom) {
   constexpr int most = 1'000'000;
   Network& sender = *this->ends_[0];
   Network& receiver = *this->ends_[1];
-  this->meet(sender, receiver);
+  this->connect(sender, receiver);
   std::uint32_t posted = 0;
   // Full: refused so often in a row is no accident, and nothing moves any more.
   for (int refused = 0; refused < 200 || !this->sleeps(sender);) {
@@ -320,7 +321,7 @@ TYPED_TEST(EveryNetwork, WakeWhoSleepsForRoom) {
   }
   EXPECT_TRUE(this->wakes(sender, 10'000)) << "others may still want room when one has found some";
   sender.forget_room();
-  EXPECT_TRUE(this->sleeps(sender)) << "nobody wants room any more";
+  EXPECT_TRUE(this->sleeps(sender)) << "no thread wants room any more";
 }
 
 TYPED_TEST(EveryNetwork, RefuseAPeerThatHasNotComeYet) {
@@ -329,7 +330,7 @@ TYPED_TEST(EveryNetwork, RefuseAPeerThatHasNotComeYet) {
   const auto early = this->open(ours, 0);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(this->post(*early, 0, 1, 0), Posted::busy);
   early->want_room(1);
-  EXPECT_GT(early->look_again_after(), 0) << "nothing would wake who waits for it";
+  EXPECT_GT(early->poll_again_after(), 0) << "nothing would wake who waits for it";
   Table::Of theirs = table.of(1);
   const auto late = this->open(theirs, 1);
   while (this->post(*early, 0, 1, 0) != Posted::done) {
@@ -357,7 +358,7 @@ TYPED_TEST(EveryNetwork, LoseOnlyWhatIsSentToAPeerThatHasGone) {
 
 // ---- who belongs, and what may be said
 
-// What a stranger sees of a directory who knows the addresses, but not the secret: sealed with his own.
+// The directory of a foreign process that knows the addresses, but not the secret: sealed with his own.
 class Forged final : public Directory {
  public:
   Forged(const Directory& real, const Secret& known) : real_(real), known_(known) {}
@@ -375,12 +376,12 @@ class Forged final : public Directory {
   mutable std::vector<std::byte> card_;
 };
 
-TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
+TYPED_TEST(EveryNetwork, DropForeignPacketsAndReportThem) {
   constexpr int packets = 30'000;
   Network& receiver = *this->ends_[1];
   constexpr Secret other{1, 3};
   Forged forged(*this->directories_[0], other);
-  const auto stranger = this->open(forged, 0, other);
+  const auto foreign = this->open(forged, 0, other);
   std::vector<std::byte> memory(64 * 1024), taken(64 * 1024);
   Landing landing;
   landing.memory = taken.data();
@@ -395,18 +396,18 @@ TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
     const auto noise = [&](std::byte* to) {
       for (std::size_t i = 0; i < bytes; ++i) to[i] = static_cast<std::byte>(this->random_());
     };
-    if (stranger->post(1, envelope, bytes, noise) == Posted::done) ++sent;
-    (void)stranger->poll(poll_batch, this->any);  // it hears that what was long has left
+    if (foreign->post(1, envelope, bytes, noise) == Posted::done) ++sent;
+    (void)foreign->poll(poll_batch, this->any);  // it hears that what was long has left
     (void)receiver.poll(poll_batch, this->none);
   }
-  if (stranger->traits().longs != 0)
-    while (stranger->post_long(1, landing.name, memory, 7) != Posted::done) {
-      (void)stranger->poll(poll_batch, this->any);
+  if (foreign->traits().longs != 0)
+    while (foreign->post_long(1, landing.name, memory, 7) != Posted::done) {
+      (void)foreign->poll(poll_batch, this->any);
       (void)receiver.poll(poll_batch, this->none);
     }
-  // What is long may never leave: nobody asks for it.
-  for (int i = 0; i < 1000 && stranger->any_under_way(); ++i) {
-    (void)stranger->poll(poll_batch, this->any);
+  // A long message may never leave: it is not requested.
+  for (int i = 0; i < 1000 && foreign->any_under_way(); ++i) {
+    (void)foreign->poll(poll_batch, this->any);
     (void)receiver.poll(poll_batch, this->none);
   }
   EXPECT_GT(this->notes_, 0);
@@ -414,7 +415,7 @@ TYPED_TEST(EveryNetwork, DropWhatAStrangerSendsAndSayIt) {
   EXPECT_EQ(taken, std::vector<std::byte>(taken.size()));
   receiver.landings().withdraw(landing);
   // Those who belong go on.
-  this->meet(*this->ends_[0], receiver);
+  this->connect(*this->ends_[0], receiver);
 }
 
 TYPED_TEST(EveryNetwork, TakeNothingForAPeerWhoseCardIsForged) {
@@ -427,14 +428,14 @@ TYPED_TEST(EveryNetwork, TakeNothingForAPeerWhoseCardIsForged) {
   }
 }
 
-// Who keeps order sees that something is missing when the next message comes, whatever the messages are about. Here another end of the same
+// An ordered network sees that a message is missing when the next message comes, whatever the messages are about. Here another end of the same
 // rank has sent what is missing.
 TYPED_TEST(EveryNetwork, SayThatAMessageIsMissing) {
   Network& receiver = *this->ends_[1];
   if (!receiver.traits().ordered) GTEST_SKIP() << "it keeps no order";
   Forged same(*this->directories_[0], secret);
   const auto other = this->open(same, 0);
-  for (int i = 0; i < 3; ++i) this->meet(*this->ends_[0], receiver);
+  for (int i = 0; i < 3; ++i) this->connect(*this->ends_[0], receiver);
   EXPECT_EQ(this->failures_, 0);
   while (this->post(*other, 0, 1, 1) != Posted::done) {
   }
@@ -443,7 +444,8 @@ TYPED_TEST(EveryNetwork, SayThatAMessageIsMissing) {
     (void)receiver.poll(poll_batch, this->any);
   }
   EXPECT_EQ(this->failures_, 1);
-  EXPECT_NE(this->failure_.find("a message of rank 0 on another node to rank 1 was lost on its way"), std::string::npos)
+  EXPECT_NE(this->failure_.find("a message of rank 0 on another node to rank 1 was lost in the network"),
+            std::string::npos)
       << this->failure_;
 }
 
@@ -455,7 +457,7 @@ TYPED_TEST(EveryNetwork, LetNoLongMessageGoWhereItMayNot) {
   std::vector<std::byte> from(bytes, std::byte{1}), to(bytes);
   const std::vector<std::byte> untouched = to;
   const auto refused = [&](const char* what, std::uint64_t name, std::size_t n) {
-    // An end of its own: what nobody asks for may stand in the way of what is sent later.
+    // An end of its own: a message without a request may block later ones.
     Forged same(*this->directories_[0], secret);
     const auto sender = this->open(same, 0);
     const int before = this->failures_;
@@ -475,7 +477,7 @@ TYPED_TEST(EveryNetwork, LetNoLongMessageGoWhereItMayNot) {
     landing.peer = peer;
     return landing;
   };
-  refused("nobody has said this name", 12345, bytes);
+  refused("this name was not sent", 12345, bytes);
   refused("it is an address", reinterpret_cast<std::uint64_t>(to.data()), bytes);
   Landing others = landing_of(2, to.data()), outwards = landing_of(0, nullptr), right = landing_of(0, to.data());
   for (Landing* one : {&others, &outwards, &right}) receiver.landings().announce(*one);
@@ -513,10 +515,10 @@ void finish(Network& end, const Any& any) {
   EXPECT_FALSE(end.any_under_way()) << "it waits for rank " << end.slow_peer();
 }
 
-// Who has got what a peer waits for may end, and the peer, whom nobody answers any more, then need not wait either.
+// A rank that has all it waits for may end, and the peer, which gets no answer any more, then need not wait either.
 TYPED_TEST(EveryNetwork, FlushToAPeerThatHasFinished) {
   Network& late = *this->ends_[0];
-  this->meet(late, *this->ends_[1]);
+  this->connect(late, *this->ends_[1]);
   finish(*this->ends_[1], this->any);
   this->ends_[1].reset();
   for (int i = 0; i < 10'000; ++i) (void)late.poll(poll_batch, this->none);  // the connection has gone
@@ -527,7 +529,7 @@ TYPED_TEST(EveryNetwork, FlushToAPeerThatHasFinished) {
 // And who has heard all that a peer has to say may end without a word to it, which the peer may not wait for when it flushes again.
 TYPED_TEST(EveryNetwork, FlushAgainWhenThePeerHasFinished) {
   Network& late = *this->ends_[0];
-  this->meet(late, *this->ends_[1]);
+  this->connect(late, *this->ends_[1]);
   finish(late, this->any);
   for (int i = 0; i < 10'000; ++i) (void)this->ends_[1]->poll(poll_batch, this->none);
   finish(*this->ends_[1], this->any);

@@ -1,4 +1,4 @@
-// A network of a damaged rank: what rank 0 sends arrives, and between it messages that nobody has sent, by seed: noise, and what looks like
+// A network of a damaged rank: what rank 0 sends arrives, and between it forged messages, by seed: noise, and what looks like
 // messages that did go that way. They come with the job's secret, so nothing keeps them out but what is checked above the network.
 #include <algorithm>
 #include <cstdio>
@@ -51,7 +51,7 @@ class Nonsense final : public Network {
   void forget_room() override { below_.forget_room(); }
   bool arm() override { return below_.arm(); }
   int wake_fd() const override { return below_.wake_fd(); }
-  std::int64_t look_again_after() const override { return below_.look_again_after(); }
+  std::int64_t poll_again_after() const override { return below_.poll_again_after(); }
 
  private:
   struct Message {
@@ -80,7 +80,7 @@ class Nonsense final : public Network {
       if (random_() % 4 == 0) message.envelope.credit = static_cast<std::uint32_t>(random_() % 1000);
     }
     if (random_() % 3 == 0) header.kind = static_cast<MessageKind>(1 + random_() % 11);
-    // What would be right for all that anybody can see is not sent: messages that the program's receives would get, or that take one back.
+    // Messages that no receiver could reject are not sent: messages that the program's receives would get, or that take one back.
     if (header.kind <= MessageKind::rts) header.context ^= std::uint64_t{1} << 60;
     if (header.kind == MessageKind::retract && message.payload.size() == sizeof(std::uint64_t))
       message.payload.pop_back();

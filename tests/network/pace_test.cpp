@@ -17,7 +17,7 @@ Pace after_packet(std::uint64_t end, bool of_several) {
   return pace;
 }
 
-TEST(Pace, HasNobodyWaitBeforeAnythingWasSent) { EXPECT_FALSE(Pace().more_follow(0)); }
+TEST(Pace, DelaysNothingBeforeTheFirstSend) { EXPECT_FALSE(Pace().more_follow(0)); }
 
 TEST(Pace, HasWhatIsSentWaitForTwoPostsBehindAMessage) {
   const Pace pace = after_packet(1000, false);

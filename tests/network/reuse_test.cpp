@@ -1,6 +1,6 @@
-// A block of the segment that a thread of this rank has used and given back becomes another process' channel, or flux, to this rank.
-// What orders the two went through that process: the thread sanitizer, for which this test is, sees it only if whoever finds
-// the block joins its users.
+// A block of the segment that a thread of this rank has used and given back becomes another process' channel, or flux, to this
+// rank. The order of the two went through that process: the thread sanitizer, for which this test is, sees it only if the finder
+// of the block joins its users.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

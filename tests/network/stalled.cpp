@@ -1,4 +1,4 @@
-// What cannot leave at the end is an error that says whose: rank 1 is stopped, and rank 0 has sent it more than fits into the
+// A message that cannot leave at the end is an error that names its receiver: rank 1 is stopped, and rank 0 has sent it more than fits into the
 // buffers between them. A session, since MPI_Finalize would wait for rank 1 before.
 #include <signal.h>
 
@@ -7,7 +7,7 @@
 #include "mpi/check.hpp"
 
 int main() {
-  constexpr int bytes = 8000, messages = 7;  // unasked, as many as there is credit for
+  constexpr int bytes = 8000, messages = 7;  // eagerly, as many as there is credit for
   MPI_Session session;
   MPI_Group group;
   MPI_Comm comm;

@@ -1,6 +1,6 @@
 """A rank of a job that says nonsense, by seed (nonsense.cpp): the job goes on, or ends with a sentence that says between whom.
 
-What follows from nonsense may be nonsense, too: so both ranks may be the first to see some.
+The consequences of malformed messages may be malformed, too: so both ranks may be the first to see some.
 """
 
 import os
@@ -12,7 +12,7 @@ MPIEXEC = os.environ["MPIEXEC"]
 PROGRAM = os.environ["DAMAGED_PROGRAM"]
 COMPONENT = os.environ["NONSENSE_COMPONENT"]
 JOBS = 60
-SENTENCE = r"rank ([01]) has got a message that makes no sense from rank (?!\1)[01] on another node"
+SENTENCE = r"rank ([01]) has got a malformed message from rank (?!\1)[01] on another node"
 
 
 class Nonsense(unittest.TestCase):

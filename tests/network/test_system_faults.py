@@ -1,4 +1,4 @@
-"""What a rank takes from the system is refused, one call in each run: the job goes on or ends with a sentence, and never by a signal,
+"""A rank's requests to the system are refused, one call in each run: the job goes on or ends with a sentence, and never by a signal,
 an exception or a timeout. Takes calls at random (--seed, which it prints) until its time is over."""
 import argparse
 import os

@@ -13,7 +13,7 @@
 namespace heddle::lln {
 namespace {
 
-// Both live as long as the helper thread, which is as long as the process.
+// Both live as long as the watch thread, which is as long as the process.
 struct Watched {
   node::Doorbell bell{};
   Watch watch{bell};
@@ -82,51 +82,51 @@ TEST(Watch, WakesAtTheEarliestTime) {
 TEST(Recall, ComesLateToAProgramThatSendsByItself) {
   Recall recall;
   EXPECT_EQ(recall.after(), Recall::soonest);
-  EXPECT_EQ(recall.looked(Left::in_use), Recall::soonest) << "that may have been its last call for long";
+  EXPECT_EQ(recall.checked(Left::in_use), Recall::soonest) << "that may have been its last call for long";
   std::int64_t before = Recall::soonest;
   for (int i = 0; i < 10; ++i) {
-    const std::int64_t now = recall.looked(Left::in_use);
+    const std::int64_t now = recall.checked(Left::in_use);
     EXPECT_EQ(now, std::min(2 * before, Recall::latest));
     before = now;
   }
-  EXPECT_EQ(recall.looked(Left::nothing), 0);
+  EXPECT_EQ(recall.checked(Left::nothing), 0);
   EXPECT_EQ(recall.after(), Recall::latest) << "what is left next time is looked at late, too";
 }
 TEST(Recall, ComesSoonToAProgramThatComputes) {
   Recall recall;
-  for (int i = 0; i < 10; ++i) (void)recall.looked(Left::nothing);
+  for (int i = 0; i < 10; ++i) (void)recall.checked(Left::nothing);
   EXPECT_EQ(recall.after(), Recall::latest);
-  EXPECT_EQ(recall.looked(Left::sent), Recall::soonest);
+  EXPECT_EQ(recall.checked(Left::sent), Recall::soonest);
   for (int step = 0; step < 10; ++step) {  // a burst, and then it is away
     EXPECT_EQ(recall.after(), Recall::soonest);
-    EXPECT_EQ(recall.looked(Left::in_use), Recall::soonest);
-    EXPECT_EQ(recall.looked(Left::sent), Recall::soonest);
+    EXPECT_EQ(recall.checked(Left::in_use), Recall::soonest);
+    EXPECT_EQ(recall.checked(Left::sent), Recall::soonest);
   }
 }
 TEST(Recall, ComesAgainUntilNothingIsLeft) {
   Recall recall;
-  for (int i = 0; i < 100; ++i) EXPECT_GT(recall.looked(Left::refused), 0);
-  EXPECT_EQ(recall.looked(Left::called), 0);
+  for (int i = 0; i < 100; ++i) EXPECT_GT(recall.checked(Left::refused), 0);
+  EXPECT_EQ(recall.checked(Left::called), 0);
   EXPECT_EQ(recall.after(), Recall::soonest);
 }
 TEST(Recall, ComesAgainForAsLongAsOthersSendWhatWaited) {
   Recall recall;
-  for (int i = 0; i < 10; ++i) EXPECT_GT(recall.looked(Left::gone), 0) << "nobody has to ask for the next one";
+  for (int i = 0; i < 10; ++i) EXPECT_GT(recall.checked(Left::gone), 0) << "the next one needs no request";
   EXPECT_EQ(recall.after(), Recall::latest);
-  EXPECT_EQ(recall.looked(Left::nothing), 0);
+  EXPECT_EQ(recall.checked(Left::nothing), 0);
 }
 TEST(Recall, SendsAtLastThoughOthersAreInUse) {
   Recall recall;
   int looks = 0;
   while (!recall.sends_anyway()) {
-    EXPECT_GT(recall.looked(Left::in_use), 0);
+    EXPECT_GT(recall.checked(Left::in_use), 0);
     ASSERT_LE(++looks, 10);
   }
-  (void)recall.looked(Left::sent);
+  (void)recall.checked(Left::sent);
   EXPECT_FALSE(recall.sends_anyway());
 }
 
-// What is left is asked about until it has gone, and then no more.
+// Deferred work is checked until it has gone, and then no more.
 struct Sender final : Watch::Attendant {
   std::atomic<int> left{0};
   std::atomic<int> looks{0};
@@ -136,7 +136,7 @@ struct Sender final : Watch::Attendant {
     if (left.load() == 0) return Left::nothing;
     return left.fetch_sub(1) == 1 ? Left::sent : Left::refused;
   }
-  bool look_around() override { return false; }
+  bool poll_around() override { return false; }
 };
 
 TEST(Watch, AsksUntilNothingIsLeftToBeSent) {
@@ -145,7 +145,7 @@ TEST(Watch, AsksUntilNothingIsLeftToBeSent) {
   for (int round = 1; round <= 20; ++round) {
     const int looks = sender.looks.load();
     sender.left.store(3);
-    watched().watch.remind_to_send();
+    watched().watch.schedule_sending();
     while (sender.left.load() != 0) usleep(100);
     while (sender.looks.load() < looks + 4) usleep(100);  // the last one finds nothing
     usleep(2 * Recall::latest / 1000);

@@ -30,14 +30,14 @@ LAYERS = [
     ["mpi/startup"],
     ["mpi/fortran"],
 ]
-# What the binding hands down: the declarations of what the folders implement, and views of the caller's arrays. Data, no logic.
+# Headers of the binding for lower layers: the declarations of what the folders implement, and views of the caller's arrays. Data, no logic.
 FOR_ALL = {"objects/binding/impl.hpp", "objects/binding/counts.hpp", "objects/binding/fortran.hpp"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
 
 def folder_of(path: str) -> str:
-    """Of a file below src/: its group and its folder in it; the group alone where its files are one layer, or are in no folder of it."""
+    """The place of a file below src/: its group and its folder in it; the group alone where its files are one layer, or are in no folder of it."""
     parts = path.split("/")[:-1]
     return "/".join(parts[:1] if parts[:1] == ["network"] else parts[:2])
 

@@ -18,7 +18,7 @@ SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|
                      re.DOTALL | re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 TOKEN = re.compile(r"\w+|::|->|\[\[|\]\]|[^\s\w]")
-# What stands between the name of a class and `{` or its bases, or before the name.
+# The text between the name of a class and `{` or its bases, or before the name.
 ATTRIBUTE = re.compile(r"\[\[.*?\]\]|\balignas\s*\((?:[^()]|\([^()]*\))*\)")
 CLASS = re.compile(r"(?:^|[;}> ])(?:class|struct|union|enum(?: class| struct)?) ([\w: ]*?\w(?: < .* >)?)(?: final)?(?: : (?!:).*)?$")
 FUNCTION = re.compile(r"^(?P<before>.*?)(?P<name>(?:\w+ :: )*(?:operator (?:\( \)|[^\w(]+|\w+)|~ \w+|\w+)) \( (?P<parameters>.*?)\) (?:const |noexcept |override |final |& |&& |-> .*|requires .*|: .*)*$")
@@ -48,7 +48,7 @@ def parameter_types(text: str) -> str:
 
 
 def opened(head: list[str]) -> tuple[str, str]:
-    """What a `{` after these tokens opens: (kind, name); kinds are namespace, class, function and other."""
+    """The kind of block that a `{` after these tokens opens: (kind, name); kinds are namespace, class, function and other."""
     text = " ".join(head)
     if found := re.match(r"(?:inline )?namespace ?([\w: ]*)$", text):
         return "namespace", found[1].replace(" ", "")

@@ -1,6 +1,6 @@
 """A make-believe MPI: a compiler that writes shell scripts, and a launcher that runs one copy of them.
 
-What a "compiled" program does is decided by the environment variable BEHAVIOUR_<label>: ok (the default), hang, wrong,
+The environment variable selects the action of a "compiled" program: BEHAVIOUR_<label>: ok (the default), hang, wrong,
 crash, mute, slow, absent, or ok and more: counts tells its performance variables, switches how often it left its core.
 """
 

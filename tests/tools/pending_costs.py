@@ -1,4 +1,4 @@
-"""What a call costs does not depend on how many unrelated things are pending: instructions at N and at 10 N, counted by valgrind.
+"""The cost of a call does not depend on how many unrelated things are pending: instructions at N and at 10 N, counted by valgrind.
 
 pending_costs.py MPIEXEC RANKS PROGRAM; PROGRAM is bench/pending.c or bench/matching.c. Exit code 77: there is no valgrind.
 """

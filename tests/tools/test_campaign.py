@@ -131,7 +131,7 @@ class Runs(Case):
         self.assertLess(quick, slow)
         self.assertEqual(len(found["a"]["runs"][0]["samples"]), 5)
 
-    def test_settings_are_contestants(self):
+    def test_settings_are_candidates(self):
         code, out, err = self.heddle("bench", "run", "latency", "--repeats", "1", "--models", "mtx", "--settings",
                                      "HEDDLE_SPLIT_COPY=never,4096", "--settings", "HEDDLE_PROGRESS=off", *self.ours)
         self.assertEqual(code, 0, err)

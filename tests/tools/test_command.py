@@ -41,8 +41,8 @@ class BadInput(Case):
         self.refused("bench", "run", "latency", "--frobnicate", words=("--frobnicate",))
         self.refused("bench", words=("PART",))
 
-    def test_contestants(self):
-        self.refused("bench", "run", "latency", "--no-heddle", words=("nobody",))
+    def test_candidates(self):
+        self.refused("bench", "run", "latency", "--no-heddle", words=("nothing",))
         self.refused("bench", "run", "latency", "--no-heddle", "--against", "lam", words=("lam", "mpich"))
         self.refused("bench", "run", "latency", "--no-heddle", "--mpi", "nameless", words=("NAME=PREFIX",))
         self.refused("bench", "run", "latency", "--no-heddle", "--mpi", "x=/nowhere", words=("/nowhere",))

@@ -125,7 +125,7 @@ class Limits(unittest.TestCase):
         self.assertEqual(limits.value_of("ucx", point("latency"), UCX), 20.25)
         self.assertAlmostEqual(limits.value_of("ucx", point("bandwidth", 1 << 20), UCX), 2000 * 1.048576e-3)
         self.assertAlmostEqual(limits.value_of("ucx", point("message-rate"), UCX), 0.049)
-        for broken in ("", "Final: 3", "a stranger spoke"):
+        for broken in ("", "Final: 3", "a foreign spoke"):
             self.assertIsNone(limits.value_of("ucx", point("latency"), broken))
 
     def test_ofi(self):

@@ -16,7 +16,7 @@ ASKERS = 8
 
 class Peers(unittest.TestCase):
     def ask(self, *refusals: bool) -> tuple[list[Path | None], list[Path], list[str]]:
-        """What each asker got (None: a refusal), the installations that were tried, what was told of them. `refusals`: whether the first attempts
+        """The result of each request (None: a refusal), the installations that were tried, what was told of them. `refusals`: whether the first attempts
         fail."""
         tried: list[Path] = []
         told: list[str] = []
@@ -24,7 +24,7 @@ class Peers(unittest.TestCase):
 
         def install(_, prefix: Path, __) -> None:
             tried.append(prefix)
-            self.assertFalse(prefix.exists(), "somebody else is at it")
+            self.assertFalse(prefix.exists(), "another process does it")
             prefix.mkdir()
             end = time.monotonic() + 20
             while not any(line.startswith("waiting") for line in told) and time.monotonic() < end:

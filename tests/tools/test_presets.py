@@ -16,7 +16,7 @@ def ours() -> list[Mpi]:
 
 
 def campaign(rates: dict[str, float], peer: bool = True, file: Path | None = None) -> Campaign:
-    """Of all models over both networks, with the rates that are given and 1 for the others; a rate of 0 hangs."""
+    """The table of all models over both networks, with the rates that are given and 1 for the others; a rate of 0 hangs."""
     where = nodes.Nodes(2, "ucx,ofi", conditions={"cores": "1"})
     found = presets.placed(ours() + ([Mpich("mpich", Path("/m"))] if peer else []), nodes.Cluster(where), ["ucx", "ofi"])
     point, = presets.points(2, [8])

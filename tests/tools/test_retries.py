@@ -20,7 +20,7 @@ class Retries(unittest.TestCase):
         """The run that counts, what disturbed those that were made again, and how many were made."""
         point = points(benchmark("latency"), None, None, None, None)[0]
         told: list[float] = []
-        with mock.patch.object(runner, "run_once", side_effect=found) as made, mock.patch.object(runner, "settle"):
+        with mock.patch.object(runner, "run_once", side_effect=found) as made, mock.patch.object(runner, "wait_for_idle"):
             best = runner.run(point, Mpi("a", Path()), Path("latency"), 1, None, patience, contextlib.nullcontext(), told.append)
         return best, told, made.call_count
 

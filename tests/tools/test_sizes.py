@@ -15,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def campaign(times: dict[str, list[float]], ranks=(2,), size=(8, 1 << 20)) -> Campaign:
-    """Of ping-pong and allreduce; each contestant's times, in the order of the points."""
+    """The runs of ping-pong and allreduce; each candidate's times, in the order of the points."""
     points = sizes.points(["allreduce", "ping-pong"], list(ranks), list(size))
     mpis = [Mpi(label, Path(label), peer=not label.startswith("heddle")) for label in times]
     made = Campaign("heddle bench sizes", Plan(points, mpis), None)
@@ -66,8 +66,8 @@ class Maps(unittest.TestCase):
         self.assertEqual(drawn.rows[1], ("allreduce", 2, [1.0, None]))
         self.assertEqual(sizes.shade(None), sizes.MISSING)
         self.assertIn("-", sizes.report(made))
-        nobody = campaign({"heddle": [1]})
-        self.assertEqual([line[-1] for line in sizes.maps(nobody)[0].verdicts()], ["missed"] * 3)
+        without_others = campaign({"heddle": [1]})
+        self.assertEqual([line[-1] for line in sizes.maps(without_others)[0].verdicts()], ["missed"] * 3)
 
     def test_colours_are_in_order(self):
         fills = [sizes.shade(ratio)[0] for ratio in (0.1, 0.8, 0.81, 1.0, 1.05, 1.1, 1.2, 2.0, 40.0)]

@@ -1,4 +1,4 @@
-"""What a person did wrong, told in one line."""
+"""A user's mistake, in one line."""
 
 
 class BadInput(Exception):

@@ -16,7 +16,7 @@ def source_tree() -> Path | None:
 
 
 def version() -> str:
-    """Of the Heddle that this command belongs to."""
+    """The prefix of the Heddle that this command belongs to."""
     tree = source_tree()
     if tree:
         return re.search(r"project\(heddle VERSION ([0-9.]+)", (tree / "CMakeLists.txt").read_text())[1]

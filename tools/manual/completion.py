@@ -5,7 +5,7 @@ from __future__ import annotations
 import man
 from tables import Option, Tables
 
-# What a value is, where it can't be one of a few words: completed as a file, as a folder, or not at all.
+# The kind of a value that is not one of a few words: completed as a file, as a folder, or not at all.
 FILES = {"FILE", "JSON"}
 FOLDERS = {"DIR", "PREFIX", "FOLDER", "DIR:..."}
 
@@ -120,7 +120,7 @@ def commands(tables: Tables):
 
 
 def positional(tables: Tables, words: list[str]) -> str:
-    """What a command takes beside options: words that can be listed, or a file."""
+    """The operands of a command: words that can be listed, or a file."""
     from heddle_tool.bench import criteria, papers, suite
 
     known = {"run": suite.BENCHMARKS, "criteria": criteria.SHEETS, "paper": papers.PAPERS}

@@ -88,7 +88,7 @@ def mpiexec(tables: Tables) -> str:
     lines += [".SH EXAMPLES", *example("mpiexec -n 4 ./program", "Four ranks:")[1:],
               *example("mpiexec -n 1 ./master : -n 3 ./worker", "Four ranks of two programs:"),
               *example("mpiexec --ranks threads -n 4 ./program", "Four ranks that are threads of one process:"),
-              *example("HEDDLE_REPORT=1 mpiexec -n 2 ./program", "What the threads of each rank did with the library:"),
+              *example("HEDDLE_REPORT=1 mpiexec -n 2 ./program", "Report the threads' use of the library, for each rank:"),
               *example("mpiexec --timeout 60 -n 4 ./program", "After a minute, where each thread is, and the end:")]
     lines += section("SEE ALSO", f"{bold('mpicc')}(1), {bold('heddle')}(1)")
     return page(lines)
@@ -110,7 +110,7 @@ def mpicc(tables: Tables) -> str:
     lines += [".SH EXIT STATUS", plain("That of the compiler; 127 if there is no compiler.")]
     lines += [".SH EXAMPLES", *example("mpicc -O2 program.c -o program", "Compile and link:")[1:],
               *example("mpicc -cc=clang -c program.c", "With another compiler:"),
-              *example("mpicc -show program.c", "What would be run:")]
+              *example("mpicc -show program.c", "Print the commands without running them:")]
     lines += section("SEE ALSO", f"{bold('mpiexec')}(1), {bold('heddle')}(1)")
     return page(lines)
 
@@ -132,7 +132,7 @@ def mpifort(tables: Tables) -> str:
     lines += [".SH EXIT STATUS", plain("That of the compiler; 1 if there are no modules for it; 127 if there is no compiler.")]
     lines += [".SH EXAMPLES", *example("mpifort -O2 program.f90 -o program", "Compile and link:")[1:],
               *example("mpifort -i8 program.f90 -o program", "With INTEGERs of 8 bytes:"),
-              *example("mpifort -show program.f90", "What would be run:")]
+              *example("mpifort -show program.f90", "Print the commands without running them:")]
     lines += section("SEE ALSO", f"{bold('mpicc')}(1), {bold('mpiexec')}(1)")
     return page(lines)
 
@@ -156,12 +156,12 @@ def heddle(tables: Tables) -> str:
         lines += items([(italic(name), plain(sentence(about))) for name, about in command.arguments if about])
         lines += option_items(own)
     takers = [c.words[-1] for c in leaves(tables.heddle) if any(o.names[-1] in shared for o in c.options)]
-    lines += [".SS " + plain("Options that several commands have"), plain(f"Of {', '.join(takers[:-1])} and {takers[-1]}."),
+    lines += [".SS " + plain("Options that several commands have"), plain(f"For {', '.join(takers[:-1])} and {takers[-1]}."),
               *option_items(list(shared.values()))]
     lines += [".SH ENVIRONMENT", *variable_items(tables.variables_of("tool"))]
     lines += [".SH EXIT STATUS", plain("0: measured. 1: something was lost, missed or failed. 2: the command line is wrong. "
                                        "130: interrupted; what was measured is kept.")]
-    lines += [".SH EXAMPLES", *example("heddle bench list", "What there is to measure:")[1:],
+    lines += [".SH EXAMPLES", *example("heddle bench list", "List the benchmarks:")[1:],
               *example("heddle bench run latency message-rate --threads 1,4 --against mpich", "Beside MPICH:"),
               *example("heddle bench run message-rate --settings HEDDLE_WAIT=busy,passive", "Values of a variable:")]
     lines += section("SEE ALSO", f"{bold('mpiexec')}(1), {bold('mpicc')}(1)")

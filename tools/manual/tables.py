@@ -1,4 +1,4 @@
-"""What the manual is made of: the options of mpiexec, the variables, the info keys, the options of the compiler wrappers and of `heddle`."""
+"""The sources of the manual: the options of mpiexec, the variables, the info keys, the options of the compiler wrappers and of `heddle`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Variable:
 
 @dataclass
 class InfoCalls:
-    """What reads info keys, by the name that InfoKey.readers has."""
+    """The readers of info keys, by the name that InfoKey.readers has."""
 
     name: str
     calls: str

@@ -64,7 +64,7 @@ def length(procedure: Procedure, p: Parameter) -> str:
 
 
 def fortran_type(procedure: Procedure, small: Parameter) -> str:
-    """What Fortran passes: a pointer. `small`: the parameter of the C function with the same width of counts."""
+    """Fortran's argument: a pointer. `small`: the parameter of the C function with the same width of counts."""
     kind = small.kind
     if kind in ("FUNCTION", "POLYFUNCTION"):
         return "Procedure"
@@ -84,7 +84,7 @@ def fortran_type(procedure: Procedure, small: Parameter) -> str:
 
 
 def expression(procedure: Procedure, p: Parameter, passed: str, wide: bool) -> str:
-    """What the C function gets for its parameter `p`, for which Fortran passes a `passed`. `wide`: 8-byte integers."""
+    """The C function's argument for its parameter `p`, for which Fortran passes a `passed`. `wide`: 8-byte integers."""
     n, kind, out, array = p.name, p.kind, p.direction != "in", p.is_array
     c_type = p.type.removeprefix("const ").rstrip("*")
     if kind in ("ARGUMENT_COUNT", "ARGUMENT_LIST"):

@@ -1,4 +1,4 @@
-"""What becomes of an array section with gaps as the buffer of a procedure of mpi_f08 (src/mpi/fortran/sections.hpp)."""
+"""The handling of an array section with gaps as the buffer of a procedure of mpi_f08 (src/mpi/fortran/sections.hpp)."""
 
 from __future__ import annotations
 

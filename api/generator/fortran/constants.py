@@ -33,7 +33,7 @@ SENTINELS = [
 
 
 def symbol(sentinel: str, f08: bool = False) -> str:
-    """Of the variable in the library, which is also that of mpif.h's common block (with the compiler's underscore).
+    """The name of the variable in the library, which is also that of mpif.h's common block (with the compiler's underscore).
 
     `f08`: of the one that has another type in mpi_f08, where it is another variable.
     """

@@ -24,7 +24,7 @@ _CONSTRUCTOR = re.compile(r"MPI_Type_(contiguous|vector|indexed|create_\w+)")
 
 
 def is_wanted(procedure: Procedure, wide: bool) -> bool:
-    """Whether mpi_f08 can have it: a compiler tells procedures of one name apart by types, of which some are the same here.
+    """True if mpi_f08 can have it: a compiler tells procedures of one name apart by types, of which some are the same here.
 
     So it is with all addresses and counts; and with 8-byte integers, where the ordinary procedures take large counts.
     """
@@ -86,7 +86,7 @@ extern "C" {{
 
 
 class _Entry:
-    """What is printed of one procedure."""
+    """The text of one procedure."""
 
     with_pointers = {"MPI_Alloc_mem", "MPI_Win_allocate", "MPI_Win_allocate_shared", "MPI_Win_shared_query"}
 

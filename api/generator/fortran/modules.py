@@ -83,7 +83,7 @@ def _operators(constants: Constants) -> tuple[str, str]:
 
 
 def render_base(constants: Constants) -> str:
-    """What both modules have: each global name belongs to one module, so that one file may use both."""
+    """The common part of both modules: each global name belongs to one module, so that one file may use both."""
     operators, bodies = _operators(constants)
     lines = [*_integers(constants), *_types(constants), *_shared_sentinels()]
     return f"""\

@@ -19,7 +19,7 @@ _INTEGER_FIRST = re.compile(r"INTEGER\b")
 
 @dataclass(frozen=True)
 class Interface:
-    """Of one language: mpi_f08, or mpi and mpif.h."""
+    """The procedures of one language: mpi_f08, or mpi and mpif.h."""
 
     name: str
     arguments: tuple[str, ...]
@@ -67,7 +67,7 @@ def _interface(expression) -> Interface | None:
         head, *declarations = declarations
     match = re.fullmatch(r"(?:(.*\S)\s+)?(\w+)\((.*)\)", head)
     result, name, arguments = match.groups()
-    # What bounds name must have its type before.
+    # Names in bounds need their types before.
     declarations.sort(key=lambda d: not (d.startswith("USE") or re.match(r"INTEGER[ ,(]", d)))
     declarations.sort(key=lambda d: not d.startswith("USE"))
     return Interface(name, tuple(a.strip() for a in arguments.split(",") if a.strip()), tuple(declarations), result)

@@ -1,4 +1,4 @@
-// What a thread remembers: which cells are its own, and the state of its clock (span.hpp).
+// A thread's own cells, and the state of its clock (span.hpp).
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace heddle::instruments {
 
-// What is being timed on a thread. Spans nest; while an inner one runs, the clock of the outer one stands still.
+// The spans being timed on a thread. Spans nest; while an inner one runs, the clock of the outer one stands still.
 struct Clock {
   std::uint32_t skip = 1;   // spans until the next for which the clock is read: the next one while any is timed
   std::uint32_t rest = 1;   // while any is timed: spans until the next that is chosen
@@ -68,7 +68,7 @@ inline Cells* cells_of_thread() {
   return cells != nullptr ? cells : detail::make_cells();
 }
 
-// The calling thread's cell; null while nobody counts.
+// The calling thread's cell; null while counting is off.
 inline Cell* own_cell(Counters& counters) {
   if (!counting()) [[likely]]
     return nullptr;
@@ -76,13 +76,13 @@ inline Cell* own_cell(Counters& counters) {
   return cells != nullptr ? &cells->of(counters) : nullptr;
 }
 
-// Adds to what the calling thread has counted, if anybody counts.
+// Adds to the calling thread's count, if counting is on.
 inline void count(Counters& counters, Count what, std::uint64_t n = 1) {
   if (Cell* cell = own_cell(counters)) [[unlikely]]
     cell->add(what, n);
 }
 
-// The same, by who holds the protection of what is counted.
+// The same, by the holder of the lock that guards the cell.
 [[gnu::always_inline]] inline void count_held(Counters& counters, Count what, std::uint64_t n = 1) {
   if (Cell* cell = counters.held()) [[unlikely]]
     cell->add(what, n);

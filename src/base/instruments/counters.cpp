@@ -84,8 +84,8 @@ constinit thread_local Cells* own_cells = nullptr;
 
 namespace {
 
-// What a kernel thread remembers of the user-level threads that it has run: to search for what is theirs costs more than a
-// short message.
+// The kernel thread's cache of user-level threads that it has run: a search for their cells costs more than a short
+// message.
 struct Known {
   threads::Thread thread = nullptr;
   std::uint64_t gone = 0;
@@ -95,10 +95,10 @@ constexpr std::size_t most_known = 64;
 constinit thread_local Known* all_known =
     nullptr;  // made for the first: a library that is loaded late has little room here
 
-// Counts the Cells that are gone: their thread's place may be another's now.
+// Counts destroyed Cells: the place of their thread may be another's now.
 constinit std::atomic<std::uint64_t> gone{0};
 
-// Gives back what a thread has when it ends.
+// Gives back a thread's cells when it ends.
 struct Lease {
   std::unique_ptr<Cells> cells;
   std::unique_ptr<Known[]> known;
@@ -165,7 +165,7 @@ Cells::~Cells() {
   for (const Own& own : own_) own.cell->taken_.store(false, std::memory_order_release);
 }
 
-// What finds no memory to be counted is not: the operation that it is a part of goes on.
+// A count without memory for its cell is dropped: its operation goes on.
 Cell& Cells::look_up(Counters& counters) {
   static Cell uncounted;
   try {
@@ -186,7 +186,7 @@ Cell& Cells::look_up_or_make(Counters& counters) {
   }
   own_.reserve(own_.size() + 1);
   std::lock_guard guard(counters.mutex_);
-  // Acquire: what the cell's last owner has counted.
+  // Acquire: the counts of the cell's last owner.
   const auto free = std::ranges::find_if(
       counters.cells_, [](const auto& cell) { return !cell->taken_.load(std::memory_order_acquire); });
   if (free != counters.cells_.end()) {

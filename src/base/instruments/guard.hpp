@@ -1,4 +1,4 @@
-// Takes a lock, and counts what that cost.
+// Takes a lock, and counts the cost.
 #pragma once
 
 #include "base/instruments/cells.hpp"
@@ -7,9 +7,9 @@
 
 namespace heddle::instruments {
 
-// Out of line: not on the way of those who do not count. Trying first tells a free lock from a taken one, and only
-// waiting, which is left to wait(), is timed; a lock whose lock() would have found it free is taken by try_lock() the
-// same way.
+// Out of line: not executed while counting is off. Trying first distinguishes a free lock from a taken one, and only
+// waiting, which is left to wait(), is timed; a lock that lock() would have found free is taken by try_lock() the same
+// way.
 template <sync::Lock L, class Wait>
 [[gnu::noinline]] void wait_counted(Counters& counters, L& lock, typename L::node& node, Wait wait) {
   if (lock.try_lock(node)) return;
@@ -39,7 +39,7 @@ template <sync::Lock L>
   }
 }
 
-// A lock that guards something else than what is counted.
+// A lock that guards something else than the counters' owner.
 template <sync::Lock L>
 [[gnu::always_inline]] inline void acquire_beside(Counters& counters, L& lock, typename L::node& node) {
   if (counting()) [[unlikely]] {
@@ -61,7 +61,7 @@ template <sync::Lock L>
   return taken;
 }
 
-// Operations of others that the holder, who calls this, has done in one acquisition.
+// Operations of others that the caller, the holder, has executed in one acquisition.
 inline void combined(Counters& counters, std::uint64_t n) {
   if (Cell* cell = counters.held()) [[unlikely]]
     cell->combined(n);

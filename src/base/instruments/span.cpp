@@ -4,8 +4,8 @@ namespace heddle::instruments {
 
 namespace {
 
-// Charges the innermost span, if it was chosen, with what has passed since its mark.
-void settle(Clock& clock, std::uint64_t now) {
+// Charges the innermost span, if it was chosen, with the time since its mark.
+void charge(Clock& clock, std::uint64_t now) {
   if (clock.cell != nullptr) clock.cell->charge(clock.what, (now - clock.mark) * sampling_period);
   clock.mark = now;
 }
@@ -29,7 +29,7 @@ void Span::open(Cells& cells, Counters& counters, Time what) {
   clock_ = &clock;
   outer_cell_ = clock.cell;
   outer_what_ = clock.what;
-  settle(clock, ticks());
+  charge(clock, ticks());
   clock.cell = chosen ? &cells.of(counters) : nullptr;
   clock.what = what;
   ++clock.depth;
@@ -38,7 +38,7 @@ void Span::open(Cells& cells, Counters& counters, Time what) {
 
 void Span::close() {
   Clock& clock = *clock_;
-  settle(clock, ticks());
+  charge(clock, ticks());
   clock.cell = outer_cell_;
   clock.what = outer_what_;
   if (--clock.depth == 0) clock.skip = clock.rest;
@@ -47,7 +47,7 @@ void Span::close() {
 void ExactSpan::open() {
   clock_ = &cells_of_thread()->clock;  // it has a cell, so there is one
   begin_ = ticks();
-  settle(*clock_, begin_);
+  charge(*clock_, begin_);
 }
 
 void ExactSpan::close() {

@@ -1,12 +1,12 @@
-// Where a thread's time goes, by scope.
+// A thread's time, by scope.
 //
 // Reading the clock twice costs as much as a tenth of a short message, so not every span is timed: one in 32 of a
-// thread's is, chosen at random so that no pattern of the program can hide from it, and counts 32 times. What is rare and
-// long (sleeping, queueing for a taken lock) is an ExactSpan and timed always.
+// thread's is, chosen at random so that no pattern of the program biases it, and counts 32 times. Rare and long spans
+// (sleeping, queueing for a taken lock) are an ExactSpan and timed always.
 //
-// Spans of one thread nest, and each is charged only with what the inner ones leave: the sums over all kinds of time
-// are the time in the outermost spans. So inside a span that is timed the clock is read for each other one too, but only
-// those that were chosen themselves are charged.
+// Spans of one thread nest, and each is charged only with the rest after the inner ones: the sums over all kinds of
+// time are the time in the outermost spans. So inside a span that is timed the clock is read for each other one too,
+// but only those that were chosen themselves are charged.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class Span {
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
-  // It was time of another kind: the poll that has found nothing. Not while an inner span is open.
+  // It was time of another kind: a poll that has found nothing. Not while an inner span is open.
   void was(Time what) {
     if (clock_ != nullptr) [[unlikely]]
       clock_->what = what;
@@ -48,7 +48,7 @@ class Span {
   [[gnu::noinline]] void open(Cells& cells, Counters& counters, Time what);
   [[gnu::noinline]] void close();
 
-  Clock* clock_ = nullptr;  // null: nobody counts, or the clock does not stop for this one
+  Clock* clock_ = nullptr;  // null: counting is off, or the clock does not stop for this one
   Cell* outer_cell_;        // of the span around this one
   Time outer_what_;
 };

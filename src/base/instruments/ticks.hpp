@@ -7,10 +7,10 @@ namespace heddle::instruments {
 
 inline std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
 
-// Begins to learn how fast the counter runs, which takes a while; done once.
+// Begins to measure the counter's rate, which takes a while; done once.
 void start_ticks();
 
-// Ticks to seconds, by what has been learnt.
+// Ticks to seconds, by the measured rate.
 double seconds(std::uint64_t ticks);
 
 }  // namespace heddle::instruments

@@ -8,8 +8,8 @@
 
 namespace heddle::node {
 
-// First page of the heap. Allocation is rare (first message to a peer, a new pipe), so one lock does. What it guards is right after each
-// store of those that are made under it: a rank that dies between two loses a block at most.
+// First page of the heap. Allocation is rare (first message to a peer, a new pipe), so one lock is enough. The data
+// that it guards are valid after each store: a rank that dies between two loses a block at most.
 struct Heap::Control {
   sync::RobustLock<platform::Native> locked;
   std::atomic<std::uint64_t> top;  // bytes ever handed out, the reserved ones included; 0 before the first allocation
@@ -34,7 +34,7 @@ Offset Heap::allocate(std::size_t bytes, int users, Purpose purpose) {
   if (block == nowhere) block = take_new(page << c, purpose);
   if (block == nowhere) block = split_larger(c);
   if (block == nowhere) return nowhere;
-  // Acquires what every earlier user released. The lock alone would do, since the last of them took it; but that may
+  // Acquires the releases of all earlier users. The lock alone would do, since the last of them took it; but that may
   // have been another process, whose part in this the thread sanitizer does not see.
   const std::uint32_t word = static_cast<std::uint32_t>(c) << class_shift | static_cast<std::uint32_t>(users);
   this->users(block).exchange(word, std::memory_order_acquire);
@@ -50,7 +50,7 @@ Offset Heap::take_free(int c) {
   return block;
 }
 
-// Of memory that was never handed out.
+// From memory that was never handed out.
 Offset Heap::take_new(std::size_t size, Purpose purpose) {
   Control& heap = control();
   const std::uint64_t top = heap.top.load(std::memory_order_relaxed);
@@ -62,7 +62,7 @@ Offset Heap::take_new(std::size_t size, Purpose purpose) {
   return block;
 }
 
-// Once all has been handed out, what was given back in large blocks must serve small ones.
+// Once all has been handed out, free large blocks must serve small requests.
 Offset Heap::split_larger(int c) {
   int larger = c + 1;
   Offset block = nowhere;
@@ -78,7 +78,8 @@ void Heap::put_free(Offset block, int c) {
   Control& heap = control();
   *at<Offset>(block) = heap.free[c];
   heap.free[c] = block;
-  users(block).store(0, std::memory_order_release);  // whoever joins the block's next users is behind the link, too
+  // a process that joins the block's next users is behind the link, too
+  users(block).store(0, std::memory_order_release);
 }
 
 void Heap::release(Offset block, std::size_t bytes) {

@@ -1,11 +1,11 @@
-// Memory of the job's segment, handed out to whoever needs memory that several ranks see.
+// An allocator of the job's segment, for memory that several ranks share.
 //
-// Every rank maps the segment at an address of its own, so what is shared is an Offset. Blocks come in powers of two
-// from a page up, zero-filled when first used; free ones wait in a list per size, and are split once nothing else is left. The
-// segment is sparse: memory that nobody touches costs nothing, and a job that ends leaves nothing.
+// Every rank maps the segment at an address of its own, so places are Offsets. Blocks come in powers of two from a page
+// up, zero-filled when first used; free ones wait in a list per size, and are split once nothing else is left. The
+// segment is sparse: untouched memory costs nothing, and a job that ends leaves nothing.
 //
-// A block has as many users as its allocator says, and is free when each of them has released it. Whatever a user did to
-// the block before it released it comes before all that the block's next users do.
+// A block has the number of users that its allocator sets, and is free when each of them has released it. A user's
+// accesses to the block before its release come before all accesses of the block's next users.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@
 
 namespace heddle::node {
 
-// Who takes a lock in the node's memory, and who of the others is gone for good (base/sync/robust_lock.hpp).
+// The rank that takes a lock in the node's memory, and the test for dead ranks (base/sync/robust_lock.hpp).
 struct Survivor {
   std::uint32_t rank = 0;
   bool (*gone)(const void* what, std::uint32_t rank) = nullptr;  // null: the job ends with any rank that fails
@@ -32,10 +32,10 @@ inline constexpr Offset nowhere = 0;
 class Heap {
  public:
   Heap() = default;
-  // `base` is where this rank sees the heap; its content is zero before the first rank comes. The `first` bytes at
-  // reserved() are not handed out: what lies there needs no pointer to be found. The last `for_channels` bytes are for
-  // Purpose::channel alone: the same number for every rank.
-  // `memory`: of which the heap is a part that is mapped when it is needed; null: all of it is mapped.
+  // `base` is this rank's address of the heap; its content is zero before the first rank comes. The `first` bytes at
+  // reserved() are not handed out: they are found without a pointer. The last `for_channels` bytes are for
+  // Purpose::channel alone: the same number for every rank. `memory`: of which the heap is a part that is mapped when
+  // it is needed; null: all of it is mapped.
   Heap(std::byte* base, std::size_t bytes, std::size_t first, std::size_t for_channels = 0,
        platform::SparseMemory* memory = nullptr)
       : base_(base),
@@ -48,18 +48,20 @@ class Heap {
   void set_survivor(const Survivor& survivor) { survivor_ = survivor; }
 
   Offset reserved() const { return page + whole_pages(bytes_ / page * sizeof(Users)); }
-  // Maps the lock and what is not handed out. Throws std::bad_alloc.
+  // Maps the lock and the reserved bytes. Throws std::bad_alloc.
   void reach_reserved() const {
     reach(0, page);
     reach(reserved(), first_free_ - reserved());
   }
 
-  // Without a channel a rank can't be talked to at all, not even by a collective that others have begun; all else can be refused.
+  // Without a channel a rank can't be reached at all, not even by a collective that others have begun; all else can be
+  // refused.
   enum class Purpose : bool { any, channel };
   // At least `bytes`, page aligned, `nowhere` if the segment is full. A block that was used before is not cleared.
   Offset allocate(std::size_t bytes, int users = 1, Purpose purpose = Purpose::any);
-  // A user that was told of the block by the one who allocated it. What orders it behind the block's earlier users went
-  // through that process, which the thread sanitizer does not see; here it does. Throws std::bad_alloc where the block cannot be mapped.
+  // A user that was told of the block by its allocator. The order behind the block's earlier users went through that
+  // process, which the thread sanitizer does not see; here it does. Throws std::bad_alloc where the block cannot be
+  // mapped.
   void join(Offset block) const {
     const std::uint32_t word = users(block).load(std::memory_order_acquire);
     reach(block, page << (word >> class_shift));
@@ -107,8 +109,8 @@ class Heap {
 
   struct Control;
   Control& control() const { return *reinterpret_cast<Control*>(base_); }
-  // Of the block that begins at this page: how many there are, and the size class in the upper bits. A table behind the control page, as
-  // sparse as the heap.
+  // Users of the block that begins at this page: their number, and the size class in the upper bits. A table behind the
+  // control page, as sparse as the heap.
   using Users = std::atomic<std::uint32_t>;
   static constexpr int class_shift = 24;
   static constexpr std::uint32_t count_mask = (1U << class_shift) - 1;

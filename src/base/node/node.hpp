@@ -1,10 +1,11 @@
-// What the ranks of one node share, as one of them sees it: the heap, the doorbells, and how many threads wait.
+// The shared state of one node's ranks, as seen by one of them: the heap, the doorbells, and the number of waiting
+// threads.
 //
-// A node is where ranks see the same memory. Of the heap, which is zero before the first of them comes, the start is laid out
-// here; behind it networks may have a part of their own that everybody finds without a pointer (`reserved`), and the rest is
-// handed out in blocks (heap.hpp).
+// A node is a set of ranks that see the same memory. The start of the heap, which is zero before the first of them
+// comes, is laid out here; behind it networks may have a part of their own that is found without a pointer
+// (`reserved`), and the rest is handed out in blocks (heap.hpp).
 //
-// Ranks go by their number in the job, on every node: doorbells of ranks that live elsewhere are addresses that nobody touches.
+// Ranks have their number in the job, on every node: doorbells of ranks of other nodes are unused addresses.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,7 @@ struct alignas(2 * platform::cache_line) Census {
   std::atomic<std::uint32_t> reaching;  // ranks that have come and whose heavy fences reach the others' light ones
 };
 
-// Which rank of which node.
+// A rank, and its node.
 struct Place {
   int rank;         // in the job
   int ranks;        // of the job
@@ -44,38 +45,38 @@ struct Place {
   bool is_spawned() const { return rank >= first_local + first_ranks; }
 };
 
-// Where the doorbells of the ranks lie in a node's memory of so many bytes.
+// The place of the ranks' doorbells in a node's memory of so many bytes.
 inline std::size_t offset_of_bells(std::size_t heap_bytes) {
   return Heap(nullptr, heap_bytes, 0).reserved() + sizeof(Census);
 }
 
 class Node {
  public:
-  // `heap` is where this rank sees the node's memory. Of it, `for_networks` bytes are laid out by networks, and the last
+  // `heap` is this rank's address of the node's memory, in which networks lay out `for_networks` bytes, and the last
   // `for_channels` are kept for ways between ranks (Heap::Purpose::channel); both the same for every rank of the node.
   // `memory` as Heap has it. Throws std::bad_alloc.
   Node(std::byte* heap, std::size_t bytes, const Place& place, std::size_t for_networks, std::size_t for_channels,
        platform::SparseMemory* memory = nullptr);
 
   Heap& heap() { return heap_; }
-  // Of size for_networks.
+  // The part of size for_networks.
   Offset for_networks() const { return heap_.reserved() + start_bytes(place_.ranks); }
   const Place& place() const { return place_; }
   bool is_local(int peer) const { return place_.is_local(peer); }
 
   Bell* bells() const { return bells_; }
   Doorbell& own_bell() { return bells_[place_.rank].doorbell; }
-  // Threads of the node's ranks that wait awake (base/safety/patience.hpp).
+  // Spinning threads of the node's ranks (base/safety/patience.hpp).
   platform::Native::atomic<std::uint32_t>& waiting() { return census().waiting; }
 
-  // Light fences are full ones until all ranks that the job has begun with have come and every one has heavy fences that reach
-  // them; whoever is spawned later must have such fences then. Called now and then, where it costs nothing: when a channel
-  // appears, before a thread sleeps.
+  // Light fences are full ones until all ranks that the job has begun with have come and every one has heavy fences
+  // that reach them; ranks spawned later must have such fences then. Called now and then, where it costs nothing: when
+  // a channel appears, before a thread blocks.
   void agree_on_fences() {
     if (census().reaching.load(std::memory_order_acquire) == static_cast<std::uint32_t>(place_.first_ranks))
       platform::Native::fence_fully(false);
   }
-  // Whether a rank without fences that reach the others may no longer come.
+  // True if a rank without fences that reach the others may no longer join.
   bool needs_heavy_fences() const {
     return place_.is_spawned() && !platform::Native::heavy_fence_reaches() &&
            census().reaching.load(std::memory_order_acquire) == static_cast<std::uint32_t>(place_.first_ranks);

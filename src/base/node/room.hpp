@@ -1,4 +1,4 @@
-// How large a node's heap is. It is sparse, so these are addresses, and not memory until somebody touches it.
+// The size of a node's heap. It is sparse, so these are addresses, and memory only once touched.
 #pragma once
 
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 
 namespace heddle::node {
 
-// Does the kernel count addresses as if they were memory (vm.overcommit_memory = 2)?
+// True if the kernel counts addresses as memory (vm.overcommit_memory = 2).
 inline bool addresses_count() {
   const int file = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
   char mode = '0';
@@ -21,21 +21,21 @@ inline bool addresses_count() {
   return mode == '2';
 }
 
-// What no other use may take from the heap: a channel in each direction for every pair, of as many VNIs as a model has unless it is
-// told otherwise.
+// Reserved from all other uses of the heap: a channel in each direction for every pair, of as many VNIs as a model has
+// by default.
 constexpr std::size_t bytes_for_channels(int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
   constexpr std::size_t vnis = 4;
   return vnis * n * n * (std::size_t{256} << 10);
 }
-// What the library itself needs: channels of every pair, pipes, and room for collectives.
+// The library's own need: channels of every pair, pipes, and room for collectives.
 constexpr std::size_t heap_bytes(int ranks) {
   const auto n = static_cast<std::size_t>(ranks);
   return bytes_for_channels(ranks) + n * (std::size_t{64} << 20) + (std::size_t{256} << 20);
 }
 
-// How many ranks may be spawned into a job during its life, and for how many of them the library's own memory is reckoned.
-// None where addresses are scarce.
+// The number of ranks that may be spawned into a job during its life, and the number of them with memory of the
+// library. None where addresses are scarce.
 inline constexpr int most_spawned = 4096;
 inline constexpr int spare_ranks = 32;
 inline bool has_room_for_spawned() {
@@ -47,8 +47,9 @@ inline bool has_room_for_spawned() {
   return true;
 }
 
-// What is set aside beyond that for windows. All memory of the machine, twice since blocks are powers of two; but no more than a fair part of the limits on
-// addresses (ulimit -v) and on the sizes of files (ulimit -f), which the job's segment must keep, too.
+// Set aside beyond that for windows. All memory of the machine, twice since blocks are powers of two; but at most a
+// fair part of the limits on addresses (ulimit -v) and on the sizes of files (ulimit -f), which apply to the job's
+// segment, too.
 inline std::size_t window_room() {
   if (addresses_count()) return 0;
   std::size_t room =

@@ -25,7 +25,7 @@ bool claim(std::byte* place) {
   return taken != MAP_FAILED || errno != EEXIST;
 }
 
-// Whether the kernel maps something exactly there.
+// True if the kernel maps exactly there.
 bool is_free(void* place, std::size_t bytes) {
   void* const probe =
       mmap(place, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
@@ -41,7 +41,7 @@ bool AddressRange::find(std::size_t bytes) {
   for (std::uintptr_t at = 0; (at = next_place.fetch_add(steps)) <= last_place;) {
     auto* const place = reinterpret_cast<std::byte*>(at);
     if (!claim(place)) continue;
-    // A limit on addresses or on locked memory forbids the whole range, but not the parts that will be needed.
+    // A limit on addresses or on locked memory forbids the whole range, but not the parts that will be used.
     if (!is_free(place, bytes) && (errno == EEXIST || !is_free(place, page))) continue;
     start_ = place;
     return true;

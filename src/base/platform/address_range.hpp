@@ -20,8 +20,8 @@ class AddressRange {
   bool find(std::size_t bytes);
   // Null before find().
   std::byte* start() const { return start_; }
-  // Maps whole pages from start() + at on, which nobody has mapped before: of a file, shared with its other users, or without a file private memory.
-  // False, with errno.
+  // Maps whole pages from start() + at on, which are not mapped yet: of a file, shared with its other users, or without
+  // a file private memory. False, with errno.
   bool map(std::size_t at, std::size_t bytes, int file = no_file, off_t offset = 0) const;
 
  private:

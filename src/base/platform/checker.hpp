@@ -1,18 +1,17 @@
-// The checker: Relacy explores interleavings and the effects of weak memory orders
-// (https://github.com/dvyukov/relacy).
+// The checker: Relacy explores interleavings and the effects of weak memory orders (https://github.com/dvyukov/relacy).
 //
 // Everything that an algorithm shares goes through Relacy's own cells, plain data included, so that a race on it is
 // found. Four things differ from calling Relacy directly:
 //
-// - A wait does not spin. A thread whose predicate fails on the newest value is set aside until somebody stores to
-//   the cell; a predicate that nobody will satisfy is then reported as a deadlock at once, and executions stay short.
+// - A wait does not spin. A thread whose predicate fails on the newest value is set aside until a thread stores to
+//   the cell; a predicate that no thread will satisfy is then reported as a deadlock at once, and executions stay short.
 //   Being set aside and woken orders nothing: only the memory orders of the algorithm do.
-// - park and unpark order nothing either, and may return early. Real futexes give less room; what passes here passes
-//   there.
+// - park and unpark order nothing either, and may return early. Real futexes give less freedom; code that passes here
+//   passes there.
 // - A store may come before one that was executed earlier, where nothing orders the two (see LastStore).
 // - Every memory order is looked up by the place in the source that names it, so that a running checker can weaken
-//   one (see Mutation) without compiling anything again. The same for what has no order that could be weakened: a fence, a wake-up
-//   and a store to plain data can be left out.
+//   one (see Mutation) without compiling anything again. Steps without an order that could be weakened (a fence, a
+//   wake-up, a store to plain data) can be left out.
 #pragma once
 
 #include <relacy/base.hpp>
@@ -52,11 +51,11 @@ struct Site {
   bool operator==(const Site&) const = default;
 };
 
-// What stands at a site.
+// The kind of step at a site.
 enum class Step : std::uint8_t { ordered, fence, wake, store };
 
-// What the checker does to the source: records the sites it meets, weakens the order at one of them, or leaves the step out. Takes no
-// memory from the heap, which Relacy watches.
+// The checker's changes to the source: records the sites it passes, weakens the order at one of them, or leaves the
+// step out. Takes no memory from the heap, which Relacy watches.
 class Mutation {
  public:
   struct Seen {
@@ -101,10 +100,10 @@ class Mutation {
     return path.substr(path.rfind('/') + 1);
   }
 
-  void note(const Seen& met) {
-    const auto known = [&](const Seen& other) { return other.site == met.site; };
+  void note(const Seen& visit) {
+    const auto known = [&](const Seen& other) { return other.site == visit.site; };
     if (count_ == seen_.size() || std::ranges::any_of(seen(), known)) return;
-    seen_[count_++] = met;
+    seen_[count_++] = visit;
   }
 
   bool recording_ = false;
@@ -154,7 +153,7 @@ inline rl::memory_order look_up(order given, const Place& place) {
   return relacy_order(mutation.effective(given, place, 0));
 }
 
-// How often each thread has waited, for tests of algorithms that promise never to.
+// The number of waits of each thread, for tests of algorithms that promise never to.
 inline std::array<std::uint64_t, 8> waits{};
 inline void note_wait() { ++waits[rl::ctx().current_thread()]; }
 
@@ -183,8 +182,8 @@ class Aside {
 };
 
 // Relacy orders the stores to a cell as it executes them. But a store that does not happen before another may come
-// after it; if nobody has looked in between, that reads as if the second had not been. This tells whether it is so: the
-// case of a node that is cleared, published without release, linked to, and only then cleared for all to see.
+// after it; without a read in between, that reads as if the second had not been. This detects the case: a node that is
+// cleared, published without release, linked to, and only then visibly cleared for all.
 class LastStore {
  public:
   bool may_come_after_us() const {
@@ -199,7 +198,7 @@ class LastStore {
   }
   // A read-modify-write comes right after what it has read, so nothing can be put before it any more.
   void note_exchange() { unseen_ = false; }
-  void note_look() {
+  void note_load() {
     if (rl::ctx().threadx_->index_ != writer_) unseen_ = false;
   }
 
@@ -218,7 +217,7 @@ class CheckedAtomic {
   explicit CheckedAtomic(T value) { cell_.store(value, rl::mo_relaxed, detail::info(Place::current())); }
 
   T load(order o, Place place = Place::current()) const {
-    last_.note_look();
+    last_.note_load();
     return cell_.load(detail::look_up(o, place), detail::info(place));
   }
   void store(T value, order o, Place place = Place::current()) {
@@ -325,8 +324,7 @@ struct Checker {
       const T value = cell.load(o, place);
       if (satisfied(value)) return value;
       detail::note_wait();
-      // The load may have seen an old value. If the newest one satisfies, look again; no store may be left to
-      // wake us.
+      // The load may have seen an old value. If the newest one satisfies, read again; no store may be left to wake us.
       if (satisfied(cell.cell_.debug_value())) {
         rl::ctx().yield(1, detail::info(place));
       } else {
@@ -337,10 +335,10 @@ struct Checker {
 
   template <class T, class Predicate>
   static T poll(const atomic<T>& cell, order o, Predicate, std::uint32_t, Place place = Place::current()) {
-    return cell.load(o, place);  // one look is within any bound
+    return cell.load(o, place);  // one read is within any bound
   }
 
-  static void pause(std::uint32_t) {}  // what it waits for may not come: it may be as short as nothing
+  static void pause(std::uint32_t) {}  // the awaited event may not come: as short as nothing
   static void yield(Place place = Place::current()) {
     detail::note_wait();
     rl::ctx().yield(1, detail::info(place));
@@ -353,7 +351,7 @@ struct Checker {
     detail::note_wait();
     rl::ctx().sched();
     if (word.cell_.debug_value() == expected) word.parked_.wait(true, place);
-    // Whoever returns has given time to others, and does not see forever what it saw before.
+    // A thread that returns has given time to others, and does not see old values forever.
     rl::ctx().yield(1, detail::info(place));
   }
 
@@ -370,7 +368,7 @@ struct Checker {
   static std::uint32_t cpu() { return thread(); }
   static std::uint32_t numa() { return thread() % 2; }
   static void place(void*, std::size_t, std::uint32_t) {}
-  static std::int64_t now() { return 0; }  // time does not decide anything here
+  static std::int64_t now() { return 0; }  // time decides nothing here
 
   template <class T, class Tag>
   static T& local() {

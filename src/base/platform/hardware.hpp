@@ -1,4 +1,4 @@
-// The kinds of hardware that MPI_Comm_split_type and MPI_Get_hw_resource_info know (MPI 5.0, sections 7.4.2 and 9.1.2).
+// The kinds of hardware of MPI_Comm_split_type and MPI_Get_hw_resource_info (MPI 5.0, sections 7.4.2 and 9.1.2).
 //
 // A process is on an instance of a kind if every CPU that it may run on is part of that instance.
 #pragma once

@@ -7,11 +7,11 @@
 
 namespace heddle::platform {
 
-// What the processors of a domain share.
+// The resource that the processors of a domain share.
 enum class Sharing { core, last_cache, numa_node, package };
 
-// One level for each kind of sharing that is asked for, from the finest to the coarsest. Where hwloc knows nothing of a
-// kind, its level is one domain.
+// One level for each requested kind of sharing, from the finest to the coarsest. Where hwloc does not know a kind, its
+// level is one domain.
 Topology read_topology(std::initializer_list<Sharing> levels);
 
 }  // namespace heddle::platform

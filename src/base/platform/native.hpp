@@ -1,12 +1,11 @@
 // The real machine: hardware atomics, futexes, and waiting that suits more threads than cores.
 //
-// A wait looks at its cell for a bounded number of pauses (about the price of a context switch, so that it never
-// costs more than twice the best choice), then yields between looks, then naps between looks. A cell that is only
-// stored to can't wake a sleeper, hence the naps are short; algorithms whose waits may be long park on a word
-// instead.
+// A wait polls its cell for a bounded number of pauses (about the price of a context switch, so that it never costs
+// more than twice the best choice), then yields between polls, then naps between polls. A cell that is only stored to
+// can't wake a sleeper, hence the naps are short; algorithms whose waits may be long park on a word instead.
 //
-// Yields and naps go to the thread runtime of the calling thread (threads/): a kernel thread that carries user-level ones
-// is never put to sleep here.
+// Yields and naps go to the thread runtime of the calling thread (threads/): a kernel thread that carries user-level
+// ones is never put to sleep here.
 #pragma once
 
 #include <linux/futex.h>
@@ -27,15 +26,15 @@
 
 namespace heddle::platform {
 
-// What a process with user-level threads does when one of them waits; null: all threads are kernel threads.
+// The wait of a user-level thread; null: all threads are kernel threads.
 struct UserLevel {
-  // Lets others run if the caller is user-level; else false. `rests` counts how often that was in this wait.
+  // Lets others run if the caller is user-level; else false. `rests` counts the calls of this wait.
   bool (*rest)(std::uint32_t& rests) noexcept;
 };
 inline constinit std::atomic<const UserLevel*> user_level{nullptr};
 
-// How long a wait stays in each stage. Written by whoever knows the machine better (quota, ranks per node),
-// before threads start; the values that stand here suit cores that are shared.
+// The length of each stage of a wait. Written before threads start by code that knows the machine better (quota, ranks
+// per node); the default values suit cores that are shared.
 struct Patience {
   std::uint32_t looks = 100;   // with a pause between, before the first yield
   std::uint32_t yields = 400;  // before the first nap
@@ -45,11 +44,11 @@ inline constinit Patience patience{};
 
 namespace detail {
 
-// membarrier(2) makes every core that runs a registered process pass a full fence: this process, and whoever else runs
-// this code. Where the kernel or a container refuses it, the light side fences too. Asked once, when the program is loaded:
-// with one thread that is cheap. Until then the fences are symmetric. Processes that share memory may get different answers (a
-// filter on system calls may be that of one of them): then the light side of each of them fences, and it is theirs to agree on
-// that (base/node/node.hpp).
+// membarrier(2) makes every core that runs a registered process pass a full fence: this process, and any other that
+// runs this code. Where the kernel or a container refuses it, the light side fences too. Tested once, when the program
+// is loaded: with one thread that is cheap. Until then the fences are symmetric. Processes that share memory may get
+// different results (one of them may have a filter on system calls): then the light side of each of them fences, and
+// they agree on that themselves (base/node/node.hpp).
 inline long membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0); }
 inline constinit std::atomic<bool> symmetric_fences{true};
 inline const bool knows_membarrier = [] {
@@ -118,7 +117,7 @@ class NativeBlock {
  public:
   void write(const void* from, std::size_t bytes) noexcept { std::memcpy(bytes_, from, bytes); }
   void read(void* to, std::size_t bytes) const noexcept { std::memcpy(to, bytes_, bytes); }
-  // For who writes and reads in place, which only the real machine has.
+  // For writing and reading in place, which only the real machine has.
   std::byte* data() noexcept { return bytes_; }
   const std::byte* data() const noexcept { return bytes_; }
 
@@ -132,8 +131,8 @@ class NativeMutex {
   NativeMutex(const NativeMutex&) = delete;
   NativeMutex& operator=(const NativeMutex&) = delete;
   ~NativeMutex() { pthread_mutex_destroy(&mutex_); }
-  // In the kernel a user-level thread would keep those from running that its kernel thread carries, and one of them may be
-  // the owner, which lets others run while it waits for something else.
+  // In the kernel a user-level thread would keep its kernel thread's other user-level threads from running, and one of
+  // them may be the owner, which lets others run while it waits for something else.
   void lock() noexcept {
     if (user_level.load(order::acquire) == nullptr) [[likely]] {
       pthread_mutex_lock(&mutex_);
@@ -191,7 +190,7 @@ struct Native {
   static void park(const atomic<std::uint32_t>& word, std::uint32_t expected, Scope scope) {
     std::uint32_t rests = 0;
     if (detail::rested_in_runtime(rests)) {
-      sched_yield();  // whoever is to unpark may need this core
+      sched_yield();  // the thread that will unpark may need this core
     } else {
       futex(word, scope == Scope::process ? FUTEX_WAIT_PRIVATE : FUTEX_WAIT, expected);
     }
@@ -208,8 +207,8 @@ struct Native {
     asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
   }
 
-  // Lets no later load begin before the earlier ones have come. A loop that polls would otherwise have many looks under way when
-  // its line is taken away, and would have to take them all back.
+  // Lets no later load begin before the earlier ones have completed. A loop that polls would otherwise have many loads
+  // in flight when its line is taken away, and would have to repeat them all.
   static void await_loads() noexcept { asm volatile("lfence" ::: "memory"); }
 
   [[gnu::always_inline]] static void light_fence() noexcept {
@@ -221,11 +220,11 @@ struct Native {
   }
   static void heavy_fence() noexcept {
     std::atomic_thread_fence(order::seq_cst);
-    // Whatever our own light fences are: others may already know more than we do.
+    // Independent of our own light fences: others may already know more than we do.
     if (detail::knows_membarrier) detail::membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   }
   static void full_fence() noexcept { std::atomic_thread_fence(order::seq_cst); }
-  // Whether the heavy fences of this process reach the light ones of every process for which this is true as well.
+  // True if the heavy fences of this process reach the light ones of every process for which this is true as well.
   static bool heavy_fence_reaches() noexcept { return detail::knows_membarrier; }
   // Makes the light fences of this process full ones, or as light as they can be. They may be light if heavy_fence_reaches()
   // holds for every process that has the other half.

@@ -1,10 +1,10 @@
 // The machine that a synchronization algorithm runs on, as a concept.
 //
-// Every algorithm of sync/ is a template over one Platform and touches shared memory, waits and tells time only
-// through it. One source so runs on the real machine (native.hpp), under a model checker (checker.hpp) and, later, on
-// a simulated NUMA machine.
+// Every algorithm of sync/ is a template over one Platform and touches shared memory, waits and tells time only through
+// it. One source so runs on the real machine (native.hpp), under a model checker (checker.hpp) and, later, on a
+// simulated NUMA machine.
 //
-// What a platform provides:
+// A platform provides:
 //
 //     atomic<T>          load, store, exchange, compare_exchange (strong), fetch_add, fetch_sub, fetch_or, fetch_and.
 //                        Every call names its memory order: a default would hide a decision that a header must justify
@@ -12,26 +12,25 @@
 //     block<N>           N bytes of shared payload that are not atomic: write, read
 //     mutex              the mutex of the operating system, the baseline that everything is compared with
 //     await              waits until a cell satisfies a predicate and returns the satisfying value; the only way to
-//                        wait for another thread. How (spin, yield, sleep, suspend) is the platform's business
-//     poll               the same, for a bounded time of about `rounds` looks; returns the last value seen
+//                        wait for another thread. The platform chooses how (spin, yield, sleep, suspend)
+//     poll               the same, for a bounded time of about `rounds` polls; returns the last value seen
 //     pause, yield       spend about n short delays; let another thread run
 //     yield_core         give the core to another thread of the kernel, whatever runtime the caller belongs to
-//     await_loads        let no later load begin before the earlier ones have come: between two polls of one line
+//     await_loads        let no later load begin before the earlier ones are complete: between two polls of one line
 //     park, unpark       sleep while a word holds a value, unless woken (may return early); wake up to n sleepers
 //     light_fence, heavy_fence
 //                        two halves of one sequentially consistent fence, between threads of any processes that use this
-//                        platform: cheap where one passes often, dear where one passes rarely (going to sleep, say:
+//                        platform: the frequent one is cheap, the rare one expensive (going to sleep, for example:
 //                        "I sleep", then "is there a message?", against "here is a message", then "who sleeps?").
 //                        Between two light ones there is no order
 //     full_fence         a whole one of threads that all pass it often
-//     self               a number that no other living thread has, and that is no small one: faster than thread
-//     thread, cpu, numa  who is calling, and where it runs: hints, stale as soon as they are read
+//     self               a large number that no other living thread has: faster than thread
+//     thread, cpu, numa  the caller, and where it runs: hints, stale as soon as they are read
 //     place              ask that memory lives on a NUMA node
 //     now                nanoseconds of a monotonic clock
 //     local<T, Tag>      the calling thread's own T
 //
-// Cells must be visible to `await` and `park` by whoever stores to them, in this process or another that maps the
-// memory.
+// Stores to cells must be visible to `await` and `park`, in this process or another that maps the memory.
 #pragma once
 
 #include <atomic>
@@ -47,7 +46,7 @@ using order = std::memory_order;
 // Bytes that two cores can't write at once without slowing each other down.
 inline constexpr std::size_t cache_line = 64;
 
-// Who may sleep on a word: threads of one process, or of any process that maps it.
+// The threads that may sleep on a word: of one process, or of any process that maps it.
 enum class Scope : bool { process, machine };
 
 template <class A, class T>

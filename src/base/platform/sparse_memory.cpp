@@ -37,7 +37,7 @@ std::shared_ptr<SparseMemory> SparseMemory::make(std::size_t bytes, int file, st
   return memory->range_.find(bytes) ? memory : nullptr;
 }
 
-// Whether the descriptor is still that of the file.
+// True if the descriptor is still that of the file.
 bool SparseMemory::has_file() {
   std::uint64_t now[2];
   return identify(file_, now) && std::equal(now, now + 2, identity_);
@@ -59,7 +59,7 @@ bool SparseMemory::has_file() {
     if (mapped_[part].load(std::memory_order_relaxed) != 0) continue;
     const std::size_t at = part * part_bytes, n = std::min(part_bytes, bytes_ - at);
     if (!range_.map(at, n, file_, static_cast<off_t>(at))) return false;
-    // What the ranks tell each other says little after their end, and a core dump would look at each page.
+    // The shared state of the ranks is of little use after their end, and a core dump would read each page.
     madvise(start() + at, n, MADV_DONTDUMP);
     mapped_[part].store(1, std::memory_order_release);
   }

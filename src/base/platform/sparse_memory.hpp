@@ -1,7 +1,8 @@
-// Memory of which a process sees only what it has asked for: a file in memory that other processes share, or memory of its own.
+// Memory of which a process maps only the parts that it uses: a file in memory that other processes share, or memory of
+// its own.
 //
-// Addresses are in a row, whether they are mapped or not, so what lies at an offset is found by an addition. Who gets an offset from another
-// process calls reach() before the first access.
+// Addresses are contiguous, mapped or not, so an offset is found by an addition. A process that gets an offset from
+// another one calls reach() before the first access.
 #pragma once
 
 #include <atomic>
@@ -21,19 +22,20 @@ class SparseMemory {
   // A part is mapped as a whole.
   static constexpr std::size_t part_bytes = std::size_t{4} << 20;
 
-  // Memory of this process, zero at first. Null, with errno: it cannot be had.
+  // Memory of this process, zero at first. Null, with errno: no memory.
   static std::shared_ptr<SparseMemory> make(std::size_t bytes);
-  // Of a file, which this object closes. Programs may close descriptors that they do not know; then the file is opened again by `path`, if it has one.
+  // For a file, which this object closes. Programs may close descriptors that they do not know; then the file is opened
+  // again by `path`, if it has one.
   static std::shared_ptr<SparseMemory> make(std::size_t bytes, int file, std::string path);
   SparseMemory(const SparseMemory&) = delete;
   SparseMemory& operator=(const SparseMemory&) = delete;
-  // What is mapped stays so: calls such as MPI_Abort use it after all else has ended.
+  // Mapped parts stay so: calls such as MPI_Abort use them after all else has ended.
   ~SparseMemory();
 
   std::byte* start() const { return range_.start(); }
   std::size_t bytes() const { return bytes_; }
 
-  // Maps what of [from, from + n) is not mapped. False, with errno: it cannot be. Any thread.
+  // Maps the unmapped parts of [from, from + n). False, with errno: it cannot be mapped. Any thread.
   bool reach(const void* from, std::size_t n) {
     const auto at = static_cast<std::size_t>(static_cast<const std::byte*>(from) - start());
     if (n == 0 || at >= bytes_ || n > bytes_ - at) [[unlikely]]
@@ -56,7 +58,7 @@ class SparseMemory {
   int file_;  // AddressRange::no_file: private memory
   std::string path_;
   std::uint64_t identity_[2];                      // of the file: device and inode
-  std::mutex mutex_;                               // of all that maps
+  std::mutex mutex_;                               // guards the mapping
   ZeroedArray<std::atomic<std::uint8_t>> mapped_;  // by part: 1 once it is mapped
 };
 

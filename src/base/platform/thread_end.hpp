@@ -1,5 +1,5 @@
-// What a kernel thread keeps until it ends. Not a thread_local object with a destructor: that would put a guard on every access to
-// what belongs to a thread, and where there is no memory to register the destructor libc ends the program.
+// State that a kernel thread keeps until it ends. Not a thread_local object with a destructor: that would put a guard
+// on every access to the thread's state, and where there is no memory to register the destructor libc ends the program.
 #pragma once
 
 #include <pthread.h>
@@ -34,7 +34,7 @@ class OfThread {
     return *(mine_ = made.release());
   }
   static void drop(void* object) {
-    mine_ = nullptr;  // what is dropped may ask for another
+    mine_ = nullptr;  // the destructor may use another one
     delete static_cast<T*>(object);
   }
 

@@ -1,8 +1,8 @@
-// What hierarchical algorithms need to know about the machine, as data: which processors share what.
+// The machine for hierarchical algorithms, as data: the sharing of resources between processors.
 //
 // Level 0 is the finest. On every level processors are grouped into domains, numbered from 0; a domain of one level
-// lies inside one domain of the next. The whole machine above the last level is not listed. base/platform/machine.hpp
-// reads this from the machine; tests make it up.
+// lies inside one domain of the next. The whole machine above the last level is not listed. base/platform/machine.hpp reads
+// this from the machine; tests make it up.
 #pragma once
 
 #include <cstddef>

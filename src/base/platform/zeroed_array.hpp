@@ -1,6 +1,8 @@
-// An array of which a page is memory once somebody has touched it: for what is numbered by rank, of which a rank uses a few.
+// An array of which a page is memory once it has been touched: for arrays indexed by rank, of which a rank uses a few
+// elements.
 //
-// All bytes are zero at first, so T is a type that is valid then: of numbers, pointers and atomics of these, all zero when new.
+// All bytes are zero at first, so T is a type that is valid then: of numbers, pointers and atomics of these, all zero
+// when new.
 #pragma once
 
 #include <sys/mman.h>
@@ -10,7 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-// The leak sanitizer's, and null without it: it looks for pointers in memory that it is told of. What is mapped it has to be told.
+// The leak sanitizer's, and null without it: it searches for pointers only in memory that it has been told of, which
+// mapped memory is not.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" [[gnu::weak, gnu::visibility("default")]] void __lsan_register_root_region(const void* begin,
                                                                                       std::size_t bytes);

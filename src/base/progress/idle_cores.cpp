@@ -5,25 +5,25 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 
 namespace heddle::progress {
 
 namespace {
 
 // Nanoseconds.
-constexpr std::int64_t idle_timeout = 200'000;  // a helper stays awake: several times what calling it costs
+constexpr std::int64_t idle_timeout = 200'000;  // a progress thread stays running: several times the cost of calling it
 constexpr std::int64_t max_slice = 100'000;     // of the worker; a thread that wants its core waits no longer than that
-constexpr std::int64_t fresh = 10'000;          // several looks around
+constexpr std::int64_t fresh = 10'000;          // several rounds of polls
 constexpr std::int64_t saying_gap =
-    2'000;  // from one word of an idle core to the next: each takes a line from the senders
-constexpr std::int64_t yield_alone = 1'500;    // a yield that takes longer has run somebody
+    2'000;  // from one publication of an idle core to the next: each takes a line from the senders
+constexpr std::int64_t yield_alone = 1'500;    // another thread has run in a longer yield
 constexpr std::int64_t shortest_rest = 2'000;  // from an order that moved nothing to the next, doubled each time
 constexpr std::int64_t longest_rest = 50'000;
-constexpr std::int64_t used_gap = 10'000;  // a look takes a line from the program, for 0.1 to 0.3 us
+constexpr std::int64_t used_gap = 10'000;  // a poll takes a line from the program, for 0.1 to 0.3 us
 
-constexpr std::uint32_t poll_gap = 4;          // pauses between two looks
-constexpr std::uint32_t grace_pause = 20;      // pauses in which the program may take itself what has been seen
+constexpr std::uint32_t poll_gap = 4;          // pauses between two polls
+constexpr std::uint32_t grace_pause = 20;      // pauses in which the program may take the seen event itself
 constexpr std::uint32_t polls_per_yield = 16;  // of a worker that stays
 
 }  // namespace
@@ -33,10 +33,10 @@ IdleCores::IdleCores(Attended& work, sync::Doorbell<platform::Native>& bell, con
       bell_(bell),
       cores_(cores),
       direct_(deferral == Deferral::direct),
-      used_gap_(deferral == Deferral::none ? used_gap : 0) {  // what is left to idle cores does not wait
+      used_gap_(deferral == Deferral::none ? used_gap : 0) {  // deferred sends do not wait
   try {
-    worker_ = threads::make_helper([this] { work_for_detector(); });
-    detector_ = threads::make_helper([this] { detect(); });
+    worker_ = threads::make_library_thread([this] { work_for_detector(); });
+    detector_ = threads::make_library_thread([this] { detect(); });
     const sched_param none{};
     const int refused = pthread_setschedparam(detector_.native_handle(), SCHED_IDLE, &none);
     if (refused != 0) throw std::system_error(refused, std::generic_category(), "SCHED_IDLE");
@@ -69,14 +69,14 @@ void IdleCores::detect() {
   pthread_setaffinity_np(pthread_self(), sizeof cores_, &cores_);
   while (!ending_.load(std::memory_order_acquire)) {
     const std::uint32_t calls = bell_.calls.load(std::memory_order_acquire);
-    seen_.store(nobody_looks, std::memory_order_relaxed);
+    seen_.store(not_polling, std::memory_order_relaxed);
     bell_.listen();
     Native::heavy_fence();
     const bool moved = (work_.ready() || work_.must_ask()) && send(help_fully);
     if (!moved && !ending_.load(std::memory_order_acquire)) {
       bell_.await_call(calls);
       seen_.store(long_ago, std::memory_order_relaxed);
-      send(help);  // whoever called had a reason
+      send(help);  // the caller had a reason
     }
     // Without the yield a thread that waits and yields on this core would lose it until the next tick of the clock.
     poll_around(
@@ -89,7 +89,7 @@ void IdleCores::detect() {
   bell_.listen_no_more();
 }
 
-// Until nothing has moved for a while, or the core can't be kept. What there is to do is act()'s, which says whether it moved
+// Until nothing has moved for a while, or the core can't be kept. act() does the work and returns true if it moved
 // anything, as does this.
 template <class Keep, class Act>
 bool IdleCores::poll_around(Keep&& keep, Act&& act) {
@@ -98,7 +98,7 @@ bool IdleCores::poll_around(Keep&& keep, Act&& act) {
   std::int64_t moved = now;
   std::int64_t not_before = 0;
   std::int64_t look_at = 0;
-  std::int64_t said = 0;  // that this core idles
+  std::int64_t said = 0;  // publication that this core idles
   std::int64_t rest = shortest_rest;
   std::uint32_t taken = work_.taken();
   bool left_unsent = false;  // by the last attempt
@@ -121,7 +121,7 @@ bool IdleCores::poll_around(Keep&& keep, Act&& act) {
       continue;
     }
     listen_unless_used();
-    // An attempt that has moved nothing says nothing of a send that the program has left since.
+    // An attempt that has moved nothing does not cover a send that the program has deferred since.
     const bool unsent = work_.any_unsent();
     if ((!unsent || left_unsent) && (now < not_before || !work_.ready())) {
       left_unsent &= unsent;
@@ -146,7 +146,7 @@ bool IdleCores::poll_around(Keep&& keep, Act&& act) {
   return any;
 }
 
-// Whether the order moved anything.
+// True if the order moved anything.
 bool IdleCores::send(Order order) {
   errand_.send(order);
   if (direct_) {
@@ -163,9 +163,10 @@ void IdleCores::work_for_detector() {
     const auto order = static_cast<Order>(errand_.await());
     if (order == end) return;
     bool moved = carry_out(order);
-    // Who looks before both go to sleep does not say that it is awake: what is left from now on must ring.
+    // A detector in its last poll before both go to sleep does not publish that it polls: sends deferred from now on
+    // must ring.
     if (direct_ && order == help) moved |= stay();
-    // The detector may lose its core before it gets to it.
+    // The detector may lose its core before it does.
     listen_unless_used();
     errand_.end(moved, direct_);
   }
@@ -182,7 +183,7 @@ bool IdleCores::carry_out(Order order) {
   return moved;
 }
 
-// The worker looks around itself, on the core that the detector has found.
+// The worker polls by itself, on the core that the detector has found.
 bool IdleCores::stay() {
   std::uint32_t looks = 0;
   const bool moved = poll_around(

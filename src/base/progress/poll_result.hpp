@@ -1,4 +1,4 @@
-// What a look at everything that could move has found.
+// The result of a poll of everything that could move.
 #pragma once
 
 namespace heddle::progress {

@@ -57,15 +57,15 @@ PollResult Pollables::poll(bool of_program, Missed missed) {
   PollResult result;
   const Polling polling(*this);
   if (polling.is_nested()) return result;
-  const List::Look look = list_.begin(missed);
-  result.complete = look.complete;
+  const List::Pass pass = list_.begin(missed);
+  result.complete = pass.complete;
   const auto suits = [of_program](const Pollable& work) { return of_program || !work.calls_user; };
-  while (Pollable* const work = list_.take(look, suits)) {
+  while (Pollable* const work = list_.take(pass, suits)) {
     const bool calls_user = work->calls_user;  // it may be gone when it has finished
     bool finished = false;
     try {
       finished = missed == Missed::rung_for ? work->poll_before_sleep() : work->poll();
-      if (!finished && work->look_again) result.complete = false;
+      if (!finished && work->poll_again) result.complete = false;
     } catch (const std::bad_alloc&) {
       result.complete = false;  // it has no memory to go on now
     }
@@ -74,7 +74,7 @@ PollResult Pollables::poll(bool of_program, Missed missed) {
       if (calls_user) of_program_.fetch_sub(1, std::memory_order_relaxed);
       result.made_progress = true;
     }
-    if (finished ? list_.forget(look) : list_.put_back(look, *work)) bell_.rouse();
+    if (finished ? list_.forget(pass) : list_.put_back(pass, *work)) bell_.wake_blocked();
   }
   return result;
 }

@@ -1,5 +1,5 @@
-// Work that advances by being looked at: schedules of nonblocking collectives. Each is looked at by one thread at a
-// time, and none while a VNI or a lock of this list is held, since a schedule sends, receives and calls user operations.
+// Work that advances by polls: schedules of nonblocking collectives. Each is polled by one thread at a time, and none
+// while a VNI or a lock of this list is held, since a schedule sends, receives and calls user operations.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,15 @@
 namespace heddle::progress {
 
 struct Pollable {
-  // One attempt to advance; true when finished, and from then on nobody looks at it and it may be gone. It may throw std::bad_alloc
-  // for a time that it bounds (shortage.hpp), and is then looked at again.
+  // One attempt to advance; true when finished, and from then on it is not polled and may be destroyed. It may throw
+  // std::bad_alloc for a time that it bounds (shortage.hpp), and is then polled again.
   virtual bool poll() = 0;
-  // The same by a thread that sleeps if nobody finds anything.
+  // The same by a thread that blocks if no thread finds anything.
   virtual bool poll_before_sleep() { return poll(); }
   Pollable* next = nullptr;
   std::uint64_t turn = 0;   // its place in the order of the list
-  bool look_again = false;  // set by a look that has left something out: nobody may sleep on it
-  bool calls_user = false;  // functions of the program: only its own threads may look then
+  bool poll_again = false;  // set by a poll that has left something out: no thread may block on it
+  bool calls_user = false;  // functions of the program: only its own threads may poll then
 
  protected:
   ~Pollable() = default;
@@ -40,15 +40,16 @@ class Pollables {
  public:
   using Missed = List::Missed;
 
-  // Their rank's threads sleep on the bell. Whoever holds one that a thread has missed before it slept rings there.
+  // Their rank's threads block on the bell. A thread that holds one which another thread has missed before it blocked
+  // rings there.
   explicit Pollables(sync::Doorbell<platform::Native>& bell) : bell_(bell) {}
 
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
-  // Whether there are some that only threads of the program may look at.
+  // True if there are some that only threads of the program may poll.
   bool any_of_program() const { return of_program_.load(std::memory_order_relaxed) != 0; }
   void add(Pollable& work);
-  // Looks at each once, but for those that another thread is looking at (base/sync/work_list.hpp), and those that are only for threads of the
-  // program if the caller is none.
+  // Polls each once, except those that another thread is polling (base/sync/work_list.hpp), and those that are only for
+  // threads of the program if the caller is none.
   PollResult poll(bool of_program, Missed missed);
 
  private:
@@ -56,7 +57,7 @@ class Pollables {
 
   sync::Doorbell<platform::Native>& bell_;
   List list_;
-  threads::Mutex mutex_;        // of polling_
+  threads::Mutex mutex_;        // guards polling_
   Polling* polling_ = nullptr;  // user-level threads that are in poll()
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> of_program_{0};

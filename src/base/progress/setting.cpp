@@ -21,7 +21,7 @@ bool parse_deferral(std::string_view word, Deferral& deferral, std::string& why)
 bool parse_bytes(std::string_view word, std::size_t& bytes, std::string& why) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), bytes);
   if (error == std::errc() && end == word.data() + word.size()) return true;
-  why = "from=" + std::string(word) + " is no number of bytes";
+  why = "from=" + std::string(word) + " is not a number of bytes";
   return false;
 }
 
@@ -51,11 +51,11 @@ bool parse_setting(std::string_view text, Setting& setting, std::string& why) {
     }
   }
   if (bounded && setting.deferral == Deferral::none) {
-    why = "from= is of deferred sends, and without defer= none is deferred";
+    why = "from= needs defer=, since it applies to deferred sends";
     return false;
   }
   if (setting.help == Help::off && setting.deferral != Deferral::none) {
-    why = "sends are deferred to idle cores, and off uses none";
+    why = "defer= needs idle, since sends are deferred to idle cores";
     return false;
   }
   return true;

@@ -1,4 +1,5 @@
-// What HEDDLE_PROGRESS says: `off`, or `idle`, to which deferred submission may be added: `idle,defer=direct,from=1024`.
+// The values of HEDDLE_PROGRESS: `off`, or `idle`, to which deferred submission may be added:
+// `idle,defer=direct,from=1024`.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +11,10 @@ namespace heddle::progress {
 
 enum class Help : std::uint8_t { by_default, off, idle };
 
-// How a nonblocking send that is left to an idle core gets there (base/progress/idle_cores.hpp).
+// The path of a deferred nonblocking send to an idle core (base/progress/idle_cores.hpp).
 enum class Deferral : std::uint8_t { none, tasklet, direct };
 
-// The default of `from`. What pays depends on the machine: `heddle bench run deferred-call` shows it.
+// The default of `from`. The best value depends on the machine: `heddle bench run deferred-call` shows it.
 inline constexpr std::size_t deferred_bytes = 2048;
 
 struct Setting {

@@ -1,4 +1,4 @@
-// How long something is tried again that finds no memory, since others wait for it.
+// The time for which a step that finds no memory is tried again, since others wait for it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ class Shortage {
   static constexpr std::int64_t patience = 10'000'000'000;  // ns
   static constexpr int seconds = 10;
 
-  // An attempt has found no memory; whether to try again. Once this has been too long, what else finds none is tried once.
+  // An attempt has found no memory; true to try again. After too long a time, further steps without memory are tried
+  // once.
   bool bear() {
     if (over_) return false;
     const std::int64_t now = platform::Native::now();

@@ -11,8 +11,8 @@
 namespace heddle::safety {
 
 class AnyLock {
-  // Room for the node of whichever lock it is, or for the pointer to one that the thread keeps. The node lives from a lock() or
-  // try_lock() that acquires until unlock().
+  // Room for the node of any of the locks, or for the pointer to one that the thread keeps. The node lives from a
+  // lock() or try_lock() that acquires until unlock().
   static constexpr std::size_t room = 192;
 
   struct Held {

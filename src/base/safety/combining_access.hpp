@@ -1,9 +1,10 @@
-// Submission "combine and wait" (CSync): a thread announces its operation in the lock's queue and waits until it has been
-// executed, by the holder or, having become the holder, by itself.
+// Submission "combine and wait" (CSync): a thread announces its operation in the lock's queue and waits until it has
+// been executed, by the holder or, having become the holder, by itself.
 //
 // Source: Amer 2019, section 3.3, Figs. 2 and 3b. Operations that issue communication are announced; progress is made
-// under plain mutual exclusion with an empty descriptor, of which the queue has at most one. The wake-ups of an operation
-// are left to the thread that announced it, so that a combiner makes no system call for others, and so is what it throws.
+// under plain mutual exclusion with an empty descriptor, of which the queue has at most one. The wake-ups and the
+// exceptions of an operation are left to the thread that announced it, so that a combiner makes no system call for
+// others.
 #pragma once
 
 #include <exception>

@@ -1,10 +1,11 @@
-// What a kind of access is made of beside its lock, as a concept: so the same source runs in the library and under the checker.
+// The environment of a kind of access beside its lock, as a concept: so the same source runs in the library and under
+// the checker.
 //
 //     Platform              the machine (base/platform/platform.hpp)
-//     Wakeups               collects whom to wake; does so when it ends
+//     Wakeups               collects the threads to wake; wakes them when it ends
 //     NodeFor<Node>         *node is a node for one acquisition; made of the lock's address
 //     KeptNode<Node>        the same for a node that should outlive it
-//     Counters              what is counted of a VNI; acquire() and so on take a lock and count what that cost
+//     Counters              the counters of a VNI; acquire() and so on take a lock and count its cost
 //
 // native_access.hpp is the library's.
 #pragma once

@@ -1,9 +1,9 @@
 // Submission "flux": as "inject", but short messages go through fluxes, which no two threads share, receives are
-// announced to whoever matches, and everything else waits for the lock, draining too.
+// announced to the matching thread, and everything else waits for the lock, draining too.
 //
-// Source: Díaz-Martín 2014, section IV. There each thread has queues of posted receives and of unexpected messages of its own; here
-// the receives that it announces are in bins by source and tag, which threads share only if they ask for the same message
-// (messaging/message/matching.hpp).
+// Source: Díaz-Martín 2014, section IV. There each thread has queues of posted receives and of unexpected messages of
+// its own; here the receives that it announces are in bins by source and tag, which threads share only if they receive
+// the same message (messaging/message/matching.hpp).
 #pragma once
 
 #include "base/safety/inject_access.hpp"

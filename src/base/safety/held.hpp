@@ -1,4 +1,4 @@
-// Owns a lock that has been taken with a node, and gives it back whatever happens: what runs with a VNI's lock held may throw.
+// Owns a lock that has been taken with a node, and releases it in any case: code with a VNI's lock held may throw.
 #pragma once
 
 #include "base/sync/lock.hpp"

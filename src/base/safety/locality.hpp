@@ -1,4 +1,4 @@
-// The machine as hierarchical locks see it.
+// The machine for hierarchical locks.
 #pragma once
 
 #include "base/platform/topology.hpp"

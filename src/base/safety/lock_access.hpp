@@ -1,14 +1,14 @@
 // Submission "wait for the lock": a thread that finds the VNI taken waits (Amer 2019, Fig. 3a; Dang 2017, Fig. 1).
 //
-// What every kind of access offers:
+// The interface of every kind of access:
 //   run(f)       executes f(Wakeups&) alone on the VNI, as an active thread; returns when that has happened
 //   run_low(f)   the same for a waiting thread: at low priority where the lock knows classes
 //   try_run(f)   only if the VNI is free now; false: it was not
-//   pending()    whether work of others is left that the next holder will find
-//   submits      whether submit(work) exists: work that may be executed later, by another thread
-//   injects      whether inject(f) exists: executes f, which sends a short message, beside whatever else happens
-//   by_flux      whether that is for threads that share no way to a peer
-//   announces    whether receives are posted beside whatever else happens (messaging/message/matching.hpp)
+//   pending()    true if work of others is left for the next holder
+//   submits      submit(work) exists: work that may be executed later, by another thread
+//   injects      inject(f) exists: executes f, which sends a short message, concurrently with everything else
+//   by_flux      the same for threads that share no way to a peer
+//   announces    receives are posted concurrently with everything else (messaging/message/matching.hpp)
 #pragma once
 
 #include "base/safety/environment.hpp"
@@ -28,7 +28,7 @@ class LockAccess {
   static constexpr bool by_flux = false;
   static constexpr bool announces = false;
 
-  // Of a lock that is made of args.
+  // With a lock that is made of args.
   template <class... Args>
   explicit LockAccess(Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
 

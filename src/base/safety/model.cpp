@@ -96,7 +96,7 @@ bool parse_composition(std::string_view text, Model& model, std::string& why) {
   const bool lockless = model.submission == Submission::csync || model.submission == Submission::offload;
   if (lockless && lock_named && model.lock != Lock::none) {
     why = "submit=" + std::string(name_of(model.submission)) +
-          " has no lock that lock=" + std::string(name_of(model.lock)) + " could be";
+          " has no lock to choose by lock=" + std::string(name_of(model.lock));
     return false;
   }
   if (lockless) model.lock = Lock::none;
@@ -108,15 +108,15 @@ bool is_sound(const Model& model, std::string& why) {
   if (model.submission == Submission::offload && model.waiting != Waiting::flag) {
     why = "with submit=offload a thread can only watch its own request: wait=flag";
   } else if (model.submission != Submission::offload && model.waiting == Waiting::flag) {
-    why = "wait=flag needs somebody else who makes the progress: submit=offload";
+    why = "wait=flag needs a communication thread that makes the progress: submit=offload";
   } else if (model.waiting == Waiting::contend_low && !has_two_classes(model.lock)) {
     why = "wait=contend-low needs a lock with two classes: p-clh, clhub or hclhub";
   } else if (model.submission == Submission::lockq && model.lock == Lock::none) {
     why = "submit=lockq needs a lock beside its queue";
   } else if (model.submission == Submission::inject && model.lock == Lock::none) {
-    why = "submit=inject needs a lock for all that can't be injected";
+    why = "submit=inject needs a lock for operations that can't be injected";
   } else if (model.submission == Submission::flux && model.lock == Lock::none) {
-    why = "submit=flux needs a lock for draining and for all that fluxes don't take";
+    why = "submit=flux needs a lock for draining and for operations without flux";
   } else if (model.submission == Submission::split && model.lock == Lock::none) {
     why = "submit=split needs two locks";
   } else {

@@ -1,5 +1,5 @@
-// A safety model: what keeps a rank's VNIs correct when many threads enter them, as four choices (see
-// docs/adr and the table of presets in messaging/engine/presets.cpp).
+// A safety model: the means that keep a rank's VNIs correct when many threads enter them, as four choices (see docs/adr
+// and the table of presets in messaging/engine/presets.cpp).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Model {
   Lock lock = Lock::futex;
   Submission submission = Submission::wait;
   Waiting waiting = Waiting::adaptive;
-  std::string strategy{};  // of the outbox; whether there is such a one says message/outbox/; empty: none is named
+  std::string strategy{};  // of the outbox; messaging/message/outbox/ knows the valid names; empty: none is named
 
   bool same_parts(const Model& other) const {
     return lock == other.lock && submission == other.submission && waiting == other.waiting;
@@ -42,9 +42,9 @@ struct Model {
 };
 
 inline constexpr int most_vnis = 64;
-inline constexpr int several_vnis = 4;  // what presets with N VNIs have unless `vnis=` says otherwise
+inline constexpr int several_vnis = 4;  // the default of presets with N VNIs without `vnis=`
 
-// Whether several threads may be in the library at once.
+// True if several threads may be in the library at once.
 bool is_safe(const Model& model);
 
 // Names as HEDDLE_MODEL spells them.
@@ -52,11 +52,11 @@ std::string_view name_of(Lock lock);
 std::string_view name_of(Submission submission);
 std::string_view name_of(Waiting waiting);
 
-// What a composition says, on top of `model`: "vnis=4,lock=hmcs3,submit=lockq,wait=usc,strategy=direct", any part of it, in any
-// order. The reason in `why` and false if a word is unknown, or if the parts can't work together.
+// Applies a composition on top of `model`: "vnis=4,lock=hmcs3,submit=lockq,wait=usc,strategy=direct", any part of it,
+// in any order. The reason in `why` and false if a word is unknown, or if the parts can't work together.
 bool parse_composition(std::string_view text, Model& model, std::string& why);
 
-// Whether the parts can work together; if not, why.
+// True if the parts can work together; if not, `why` holds the reason.
 bool is_sound(const Model& model, std::string& why);
 
 }  // namespace heddle::safety

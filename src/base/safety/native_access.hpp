@@ -41,7 +41,7 @@ struct Here {
   [[gnu::always_inline]] static bool try_acquire(Counters& counters, L& lock, typename L::node& node) {
     return instruments::try_acquire(counters, lock, node);
   }
-  // Operations of others, executed by the caller, who holds the lock.
+  // Operations of others, executed by the caller, which holds the lock.
   static void combined(Counters& counters, std::uint64_t n) { instruments::combined(counters, n); }
   static void count_acquisition(Counters& counters) { instruments::count(counters, instruments::Count::acquisitions); }
   static bool counting() { return instruments::counting(); }

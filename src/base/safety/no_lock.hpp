@@ -1,5 +1,5 @@
-// The lock that is none: what MPI_THREAD_SINGLE would cost. With it the library provides MPI_THREAD_SERIALIZED; it is
-// there to be measured against.
+// The empty lock: shows the cost of MPI_THREAD_SINGLE. With it the library provides MPI_THREAD_SERIALIZED; it is there
+// for measurements.
 #pragma once
 
 #include "base/sync/lock.hpp"

@@ -4,7 +4,7 @@
 // The thread that runs `serve` is the communication thread; it executes what is queued before each piece of work of its
 // own. So what a thread of the program has left comes before what the communication thread does once it has heard of that: the two look at
 // the same nonblocking collective, say, one after the other, and its messages keep their order. In the paper it polls without end on a
-// core of its own. Here it sleeps when neither the queue nor the network has anything for it, and submitting rouses it (State::wake),
+// core of its own. Here it sleeps when neither the queue nor the network has anything for it, and submitting wakes it (State::wake),
 // so that an idle rank costs nothing.
 #pragma once
 

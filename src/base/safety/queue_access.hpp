@@ -1,24 +1,26 @@
 // Submission "enqueue and leave" (LockQ): a thread that finds the lock taken leaves its work in a queue beside it, and
-// whoever holds the lock next executes that first.
+// the next holder of the lock executes that first.
 //
-// Source: Amer 2019, section 3.4, Fig. 3c: try to lock; if that succeeds execute what is queued, at most `MaxCombine`
-// pieces, then the own operation, or enqueue that too if the limit was reached (a footnote there, and not in the figure);
-// if it fails, enqueue and leave. Calls that need a result take the lock.
+// Source: Amer 2019, section 3.4, Fig. 3c: try to lock; if that succeeds execute the queued work, at most `MaxCombine`
+// pieces, then the own operation, or enqueue that too if the limit was reached (a footnote there, and not in the
+// figure); if it fails, enqueue and leave. Calls that need a result take the lock.
 //
 // The queue is totally ordered and wait free on the enqueuing side (base/sync/ticket_queue.hpp), where the paper's SWP queue
 // stops the consumer while a producer is between its two steps: with more threads than cores that is a time slice. When
 // it is full, the thread waits for the lock.
 //
-// Work that was enqueued while the holder made its last look would stay until somebody enters next. The paper leans on the completion
-// call that must follow; but a send can be what others wait for before that call comes, and a thread that sleeps does not call. So
-// whoever has released the lock looks at the queue once more, and whoever has enqueued tries the lock once more.
+// Work that was enqueued after the holder's last check would stay until the next thread enters. The paper relies on the
+// completion call that must follow; but others may wait for a send before that call comes, and a sleeping thread does
+// not call. So a thread that has released the lock checks the queue once more, and a thread that has enqueued tries the
+// lock once more.
 //
-// No work is left behind: of a release and an enqueue, each with a full fence and a look behind it, either the one who released
-// sees the work, or the one who enqueued finds the lock free, or taken by another one who releases it later. A piece that is
-// taken before it is counted hides another one until it is; then its thread looks.
+// No work is lost: of a release and an enqueue, each with a full fence and a check behind it, either the releasing
+// thread sees the work, or the enqueuing one finds the lock free, or taken by another one that releases it later. A
+// piece that is taken before it is counted hides another one until it is; then its thread checks.
 //
-// Memory orders: the fences order "free" against "is there work?" and "work" against "is it free?". The number of pieces is released with
-// each, and the next fence of who has seen it acquires: a number above zero shows a piece in the queue, at the second look at the latest.
+// Memory orders: the fences order "free" against "is there work?" and "work" against "is it free?". The number of
+// pieces is released with each, and the next fence of a thread that has seen it acquires: a number above zero shows a
+// piece in the queue, at the second check at the latest.
 #pragma once
 
 #include <cstdint>
@@ -47,11 +49,11 @@ class QueueAccess {
   static constexpr bool by_flux = false;
   static constexpr bool announces = false;
 
-  // Of a lock that is made of args.
+  // With a lock that is made of args.
   template <class... Args>
   explicit QueueAccess(Counters& counters, const Args&... args) : counters_(counters), lock_(args...) {}
 
-  // The work is executed, now or by whoever has the lock, before it goes.
+  // The work is executed, now or by the holder of the lock, before its release.
   void submit(const Work& work) {
     const auto mine = [&](Wakeups& wakeups) { work.run(work.what, wakeups); };
     if (!try_run(mine)) [[unlikely]]
@@ -62,7 +64,7 @@ class QueueAccess {
   [[gnu::always_inline]] void run(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
-    const LastLook last(*this, *node, wakeups);
+    const LastCheck last(*this, *node, wakeups);
     Env::acquire(counters_, lock_, *node);
     run_held(f, *node, wakeups);
   }
@@ -71,18 +73,18 @@ class QueueAccess {
   [[gnu::always_inline]] void run_low(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
-    const LastLook last(*this, *node, wakeups);
+    const LastCheck last(*this, *node, wakeups);
     Env::acquire_low(counters_, lock_, *node);
     run_held(f, *node, wakeups);
   }
 
-  // False also if so much was queued that the caller's turn has not come.
+  // False also if the limit was reached before the caller's turn.
   template <class F>
   [[gnu::always_inline]] bool try_run(F&& f) {
     Wakeups wakeups;
     Node node(&lock_);
     if (!Env::try_acquire(counters_, lock_, *node)) return false;
-    const LastLook last(*this, *node, wakeups);
+    const LastCheck last(*this, *node, wakeups);
     const Held<Lock> held(lock_, *node);
     if (combine(wakeups) == MaxCombine) return false;
     f(wakeups);
@@ -94,12 +96,12 @@ class QueueAccess {
  private:
   using Node = typename Env::template NodeFor<typename Lock::node>;
 
-  // When the lock has been released, whatever f has thrown.
-  struct LastLook {
-    LastLook(QueueAccess& of, typename Lock::node& mine, Wakeups& whom) : access(of), node(mine), wakeups(whom) {}
-    [[gnu::always_inline]] ~LastLook() { access.look_again(node, wakeups); }
-    LastLook(const LastLook&) = delete;
-    LastLook& operator=(const LastLook&) = delete;
+  // After the release of the lock, also if f has thrown.
+  struct LastCheck {
+    LastCheck(QueueAccess& of, typename Lock::node& mine, Wakeups& whom) : access(of), node(mine), wakeups(whom) {}
+    [[gnu::always_inline]] ~LastCheck() { access.poll_again(node, wakeups); }
+    LastCheck(const LastCheck&) = delete;
+    LastCheck& operator=(const LastCheck&) = delete;
 
     QueueAccess& access;
     typename Lock::node& node;
@@ -114,7 +116,7 @@ class QueueAccess {
     f(wakeups);
   }
 
-  // Executes queued work until the queue is empty or the limit is reached; how many pieces.
+  // Executes queued work until the queue is empty or the limit is reached; returns the number of pieces.
   std::uint32_t combine(Wakeups& wakeups) {
     Work work;
     std::uint32_t combined = 0;
@@ -132,11 +134,11 @@ class QueueAccess {
     Node node(&lock_);  // first, since there may be no memory for it
     if (!queue_.enqueue(work)) return run([&](Wakeups& whom) { work.run(work.what, whom); });
     queued_.fetch_add(1, order::release);
-    look_again(*node, wakeups);
+    poll_again(*node, wakeups);
   }
 
   // After a release, or an enqueue.
-  [[gnu::always_inline]] void look_again(typename Lock::node& node, Wakeups& wakeups) {
+  [[gnu::always_inline]] void poll_again(typename Lock::node& node, Wakeups& wakeups) {
     P::full_fence();
     if (pending()) [[unlikely]]
       execute_left(node, wakeups);

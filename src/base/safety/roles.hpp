@@ -1,4 +1,4 @@
-// Who of a rank's sleeping threads is the server (base/sync/server_roles.hpp), on the real machine.
+// The server among a rank's sleeping threads (base/sync/server_roles.hpp), on the real machine.
 #pragma once
 
 #include "base/platform/native.hpp"

@@ -1,5 +1,5 @@
-// Whether threads that wait for long go to sleep, by their safety model and HEDDLE_WAIT. For reports; who waits asks
-// patience.hpp.
+// The answer to "do threads that wait for long go to sleep?", by their safety model and HEDDLE_WAIT. For reports;
+// waiting threads use patience.hpp.
 #pragma once
 
 #include "base/safety/wait_policy.hpp"

@@ -1,9 +1,9 @@
 // Submission "split": short messages wait for a lock of their own, everything else for the other: threads that send and
 // a thread that polls and matches go on side by side.
 //
-// Source: Trahay 2009, section 3.2 and Fig. 4 ("fine-grain locking"): a lock for the lists of what is to be sent, and one
-// for each list of the transfer layer. Here what is sent goes straight to the network, so two locks remain. The price is
-// the paper's too: a message takes one lock more than with a single one.
+// Source: Trahay 2009, section 3.2 and Fig. 4 ("fine-grain locking"): a lock for the lists of messages to send, and one
+// for each list of the transfer layer. Here sends go straight to the network, so two locks remain. The price is the
+// paper's too: a message takes one lock more than with a single one.
 #pragma once
 
 #include "base/safety/lock_access.hpp"

@@ -1,9 +1,9 @@
 // Nodes that a thread keeps for the locks that it uses.
 //
-// Most queue locks are happy with a node on the stack. Those whose cells wander between threads (CLH and what is built
-// from it) take a cell from the lock when a node is first used and give it back when the node ends, which is meant to
-// happen once a thread and lock, not once an acquisition. Not so where there are user-level threads: one that waits for a
-// lock is suspended, and another of the same kernel thread may wait too, so each acquisition has a node of its own.
+// For most queue locks a node on the stack is enough. Those whose cells move between threads (CLH and locks built from
+// it) take a cell from the lock when a node is first used and give it back when the node ends, which is meant to happen
+// once a thread and lock, not once an acquisition. Not so where there are user-level threads: one that waits for a lock
+// is suspended, and another of the same kernel thread may wait too, so each acquisition has a node of its own.
 #pragma once
 
 #include <memory>

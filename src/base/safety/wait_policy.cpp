@@ -62,19 +62,19 @@ bool parse_wait_policy(std::string_view text, WaitPolicy& policy, std::string& w
 
 bool suits(const WaitPolicy& policy, const Model& model, std::string& why) {
   if (model.waiting == Waiting::usc && policy.may_sleep()) {
-    why = "can't be had with wait=usc, whose waiters watch their counters awake; those of wait=ksc sleep";
+    why = "is not supported with wait=usc, whose waiters spin on their counters; those of wait=ksc sleep";
   } else if (model.waiting == Waiting::ksc && policy.kind == Kind::busy) {
-    why = "can't be had with wait=ksc, whose waiters sleep on their counters; those of wait=usc are awake";
+    why = "is not supported with wait=ksc, whose waiters sleep on their counters; those of wait=usc spin";
   } else {
     return true;
   }
   return false;
 }
 
-std::int64_t awake_time(const WaitPolicy& policy, std::int64_t wake_up, Reach reach) {
+std::int64_t spin_time(const WaitPolicy& policy, std::int64_t wake_up, Reach reach) {
   if (policy.kind == Kind::passive) return 0;
   if (policy.spin != 0) return policy.spin;
-  const std::int64_t on_one_node = std::clamp(wake_ups_awake * wake_up, shortest_awake, longest_awake);
+  const std::int64_t on_one_node = std::clamp(wake_ups_per_spin * wake_up, shortest_spin_budget, longest_spin_budget);
   return reach == Reach::several_nodes ? between_nodes * on_one_node : on_one_node;
 }
 
@@ -82,14 +82,14 @@ bool never_sleep(const WaitPolicy& policy, const Model& model) {
   return policy.kind == Kind::busy || (policy.kind == Kind::model && polls_by_itself(model));
 }
 
-std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t awake, std::int64_t wake_up) {
+std::string describe(const WaitPolicy& policy, const Model& model, std::int64_t spinning, std::int64_t wake_up) {
   std::string text(name_of(policy.kind));
   if (never_sleep(policy, model)) {
-    text += " (never asleep";
+    text += " (never blocks";
   } else if (policy.kind == Kind::passive) {
-    text += " (asleep after one look";
+    text += " (blocks after one poll";
   } else {
-    text += " (awake for " + microseconds(awake);
+    text += " (spins for " + microseconds(spinning);
   }
   return text + "; a wake-up costs " + microseconds(wake_up) + " here)";
 }

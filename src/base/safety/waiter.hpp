@@ -1,4 +1,4 @@
-// A thread that waits for requests, and whom to wake once a VNI is released (base/sync/waiter.hpp), on the real machine.
+// A thread that waits for requests, and the wake-ups after a VNI is released (base/sync/waiter.hpp), on the real machine.
 #pragma once
 
 #include "base/platform/native.hpp"
@@ -10,7 +10,7 @@ namespace heddle {
 
 struct Waiter : sync::Waiter<platform::Native, threads::ThreadRef> {};
 
-// Of a kernel thread. A user-level one has its waiter on its stack.
+// For a kernel thread. A user-level one has its waiter on its stack.
 inline Waiter& waiter_of_thread() {
   static thread_local constinit Waiter waiter;
   return waiter;

@@ -1,5 +1,5 @@
-// A piece of work for whoever holds a VNI: a function over it, and whose counters it may signal. Work that is left to another
-// thread does not throw: there would be nobody to catch it.
+// A piece of work for the holder of a VNI: a function over it, and the thread whose counters it may signal. Work that
+// is left to another thread does not throw: that thread could not handle it.
 #pragma once
 
 namespace heddle::safety {
@@ -10,7 +10,7 @@ struct Work {
   void* what;
 };
 
-// Of a callable that outlives the work.
+// Made of a callable that outlives the work.
 template <class Wakeups, class F>
 Work<Wakeups> work_of(F& f) {
   return {[](void* what, Wakeups& wakeups) { (*static_cast<F*>(what))(wakeups); },

@@ -48,7 +48,7 @@ Arena::Page Arena::find(Page pages) {
   return none;
 }
 
-// A run of pages that are in no list, together with the free ones beside it: where that begins.
+// A run of pages that are in no list, together with its free neighbours: returns its start.
 Arena::Page Arena::give_back(Page first, Page pages) {
   if (first > first_ && tags_[first - 1].free) {
     const Page before = tags_[first - 1].pages;
@@ -87,7 +87,7 @@ void* Arena::allocate(std::size_t bytes, std::size_t alignment, bool& fresh) {
   const Page before = off == 0 ? 0 : static_cast<Page>(more + 1 - off);
   const Page behind = found - before - static_cast<Page>(wanted);
   mark(first + before, static_cast<Page>(wanted), false);
-  // In this order: each looks at its neighbour on the block's side, which is taken.
+  // In this order: each checks its neighbour on the block's side, which is taken.
   if (before != 0) (void)give_back(first, before);
   if (behind != 0) (void)give_back(first + before + static_cast<Page>(wanted), behind);
   return start_ + std::size_t{first + before} * page;

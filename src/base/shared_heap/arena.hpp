@@ -1,8 +1,9 @@
-// Blocks of whole pages in one range of addresses: the smallest free run that is large enough, else pages that were never used, and the free
-// run in front of those. Neighbours that are free are one run.
+// Blocks of whole pages in one range of addresses: the smallest free run that is large enough, else pages that were
+// never used, and the free run in front of those. Neighbours that are free are one run.
 //
-// What is known of a run is kept beside the range, at its first and its last page, so that a program that writes beyond a block destroys
-// nothing of this, and a child of fork has a state of its own. None of it comes from malloc, which stands above this.
+// The data of a run are kept beside the range, at its first and its last page, so that a program that writes beyond a
+// block destroys nothing of this, and a child of fork has a state of its own. None of it comes from malloc, which
+// stands above this.
 //
 // Not for several threads at once: malloc.cpp has a lock.
 #pragma once
@@ -24,17 +25,19 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  // Of so many bytes at `start`, whole pages, of which the first few are somebody else's. False: there is no memory for its own records.
+  // Manages so many bytes at `start`, whole pages, of which the first few are reserved for another user. False: there is no
+  // memory for its own records.
   bool begin(std::byte* start, std::size_t bytes, std::size_t reserved);
 
   bool contains(const void* p) const {
     return static_cast<const std::byte*>(p) >= start_ && static_cast<const std::byte*>(p) < start_ + pages_ * page;
   }
-  // Null: it is full. `alignment` is a power of two; of a page it is always. `fresh`: whether the block was never used, and so is zero.
+  // Null: it is full. `alignment` is a power of two; of a page it is always. `fresh`: the block was never used, and so
+  // is zero.
   void* allocate(std::size_t bytes, std::size_t alignment, bool& fresh);
-  // What had been allocated: how many bytes may be used, which is at least what was asked for.
+  // The usable bytes of an allocated block, at least the requested number.
   std::size_t size_of(const void* block) const;
-  // Longer or shorter where it is. False: what is behind it is not free.
+  // Resizes it in place. False: the memory behind it is not free.
   bool resize(void* block, std::size_t bytes);
   // The free run that it is a part of then.
   Run release(void* block);

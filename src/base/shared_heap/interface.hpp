@@ -1,5 +1,5 @@
-// What the library that takes large blocks of a program's heap to shared memory (malloc.cpp, preloaded) tells the MPI library of the same
-// process.
+// The interface between the library that places large blocks of a program's heap in shared memory (malloc.cpp,
+// preloaded) and the MPI library of the same process.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace heddle::shared_heap {
 
-// One file of memory, mapped here as a whole. Its first page is the MPI library's, which writes there how others recognize it.
+// One file of memory, mapped here as a whole. Its first page is the MPI library's, which writes its key there.
 struct Place {
   static constexpr std::uint32_t this_layout = 1;
 

@@ -1,9 +1,10 @@
-// malloc and its relatives for a program that is started with `mpiexec -shared-heap`, which preloads this: blocks from so many bytes on lie in a file of
-// memory that the job's other processes map, so that they copy messages from there and to there themselves, once. Everything smaller is
-// the next malloc's.
+// malloc and its relatives for a program that is started with `mpiexec -shared-heap`, which preloads this: large blocks
+// lie in a file of memory that the job's other processes map, so that they copy messages from there and to there
+// themselves, once. The next malloc serves smaller blocks.
 //
-// A child of fork has a private copy of the file as it is then, page by page when it writes; pages that it has not written show what its
-// parent writes later. Its pages are huge ones only where the kernel is told so for shared memory (transparent_hugepage/shmem_enabled).
+// A child of fork has a private copy of the file as it is then, page by page when it writes; pages that it has not
+// written show what its parent writes later. Its pages are huge ones only where the kernel is told so for shared memory
+// (transparent_hugepage/shmem_enabled).
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,9 +27,9 @@ namespace {
 constexpr std::size_t from_bytes = 64 * 1024;
 // Free memory that is not given back to the system, which would have to clear it again.
 constexpr std::size_t most_kept = 64 << 20;
-constexpr int first_descriptor = 200;  // those that programs and shells count on are lower
+constexpr int first_descriptor = 200;  // programs and shells use lower ones
 
-// What dlsym may ask for while it looks for the functions below: it is never given back.
+// For dlsym's allocations while it finds the functions below: never given back.
 alignas(64) std::byte spare[16 * 1024];
 std::atomic<std::size_t> spare_used{0};
 
@@ -57,7 +58,7 @@ Next next;
 std::atomic<bool> has_next{false};
 thread_local bool looks_up [[gnu::tls_model("initial-exec")]] = false;
 
-// False: this thread is at it.
+// False: this thread is doing it.
 bool find_next() {
   if (has_next.load(std::memory_order_acquire)) return true;
   if (looks_up) return false;
@@ -102,7 +103,7 @@ class Heap {
     const Locked locked;
     kept_ += arena_.size_of(block);
     const Arena::Run run = arena_.release(block);
-    // What is free may have been given back before: to do that again costs little.
+    // Free memory may have been given back before: to do that again costs little.
     if (kept_ <= most_kept) return;
     (void)madvise(run.start, run.bytes, MADV_REMOVE);
     kept_ -= std::min(kept_, run.bytes);
@@ -119,7 +120,7 @@ class Heap {
     static pthread_mutex_t mutex;
   };
 
-  // Taken from what is free, most likely.
+  // Most likely taken from free memory.
   void account(std::size_t bytes) { kept_ -= std::min(kept_, bytes); }
 
   bool begin() {
@@ -131,7 +132,7 @@ class Heap {
     return begun;
   }
 
-  // As much as the machine has: addresses, until somebody writes there.
+  // As large as the machine's memory: addresses, until they are touched.
   bool make_file() {
     std::size_t bytes =
         static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -169,13 +170,13 @@ class Heap {
 pthread_mutex_t Heap::Locked::mutex = PTHREAD_MUTEX_INITIALIZER;
 constinit Heap heap;
 
-// Its own from here on. What it cannot have it must not write to, either.
+// Its own from here on. Memory that it cannot map it must not write to, either.
 void Heap::in_child() {
   const Place& place = heap.place_;
   if (mmap(place.start, place.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, place.file, 0) ==
       MAP_FAILED)
     (void)mprotect(place.start, place.bytes, PROT_READ);
-  heap.place_.layout = 0;  // nobody else's memory any more
+  heap.place_.layout = 0;  // not shared any more
   pthread_mutex_unlock(&Locked::mutex);
 }
 

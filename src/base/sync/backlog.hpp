@@ -1,15 +1,16 @@
-// Backlog: what could not be sent yet, in order, for one peer; changed under a lock, looked at without.
+// Backlog: messages that could not be sent yet, in order, for one peer; changed under a lock, read without.
 //
-// Source: ours. A sender that needs no lock (a slot of a ring, a flux) may go past the backlog only if there is nothing in it, so
-// that messages of one thread stay in order: it looks at `head`. Whoever sees it empty may send past what was in it: that
-// has been sent by then.
+// Source: ours. A sender that needs no lock (a slot of a ring, a flux) may bypass the backlog only if it is empty, so
+// that messages of one thread stay in order: it reads `head`. A sender that sees it empty may send: the former items
+// have been sent by then.
 //
-// Whoever appends first must wake a thread that sleeps (append says so): one that fell asleep before there was a backlog has not
-// asked for room, and the caller may never come back. One that falls asleep later asks (SlotProducer::ask_for_room).
+// The first append must wake a blocked thread (append returns true): a thread that blocked before there was a backlog
+// has not asked for room, and the caller may never come back. A thread that blocks later asks
+// (SlotProducer::ask_for_room).
 //
-// Memory orders: `head` is released by who takes something out, and acquired by who looks without the lock: if that one sees it empty,
-// it also sees that what was in it has been sent. With the lock held, relaxed; and so when something comes in: who sees that goes for
-// the lock.
+// Memory orders: the thread that removes an item releases `head`, and a thread that reads it without the lock acquires
+// it: if it reads empty, it also sees that the former items have been sent. With the lock held, relaxed; and so when an
+// item is added: a thread that sees it takes the lock.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ class Backlog {
   // Any thread.
   bool empty() const { return head_.load(order::acquire) == nullptr; }
 
-  // With the lock held. True: it is the first, and whoever sleeps for this rank has to be woken.
+  // With the lock held. True: it is the first, and the blocked threads of this rank have to be woken.
   bool append(Item& item) {
     Links::set_next(item, nullptr);
     Item* const last = tail_.get();
@@ -41,7 +42,8 @@ class Backlog {
     return last == nullptr;
   }
 
-  // With the lock held: sends from the front for as long as send(item) says that it was, and drops what was. How many.
+  // With the lock held: sends from the front for as long as send(item) returns true, and drops the sent items. Returns
+  // their number.
   template <class Send, class Drop>
   std::uint32_t flush(Send&& send, Drop&& drop) {
     std::uint32_t sent = 0;
@@ -59,8 +61,8 @@ class Backlog {
   // With the lock held: the first; null if there is none.
   Item* front() const { return head_.load(order::relaxed); }
 
-  // With the lock held: of the first `most` those that goes_first(item) is true for come before the others. Both keep their order, and
-  // whoever looks without the lock sees at no time that there are none.
+  // With the lock held: of the first `most` items those for which goes_first(item) is true come before the others. Both
+  // keep their order, and a thread that reads without the lock never sees it empty meanwhile.
   template <class GoesFirst>
   void bring_forward(std::size_t most, GoesFirst&& goes_first) {
     struct Chain {
@@ -88,7 +90,7 @@ class Backlog {
     head_.store(forward.first, order::relaxed);
   }
 
-  // With the lock held: takes out the first item that matches(item) says it is; null if there is none.
+  // With the lock held: removes the first item for which matches(item) is true; null if there is none.
   template <class Matches>
   Item* remove(Matches&& matches) {
     Item* before = nullptr;

@@ -1,9 +1,8 @@
-// Truncated exponential backoff: how long to stay away from a contended word.
+// Truncated exponential backoff: the delay between attempts on a contended word.
 //
-// Source: Anderson, IEEE TPDS 1(1), 1990; as used for progress calls by Amer 2019, section 3.5.
-// Progress: bounded; once the limit is reached it yields too, so that a lock holder without a core gets one.
-// When: between attempts that failed because somebody else succeeded. Keep one object for a whole sequence of
-// attempts.
+// Source: Anderson, IEEE TPDS 1(1), 1990; as used for progress calls by Amer 2019, section 3.5. Progress: bounded; once
+// the limit is reached it yields too, so that a lock holder without a core gets one. When: between attempts that failed
+// because another thread succeeded. Keep one object for a whole sequence of attempts.
 #pragma once
 
 #include <cstdint>

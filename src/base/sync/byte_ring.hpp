@@ -1,13 +1,13 @@
 // Byte ring: room of any length, in one piece, from a ring of bytes; the producer's private end.
 //
-// Beside a slot ring, whose slots say where the bytes of a longer message lie. One producer at a time, who
-// reads how far the consumer has come only when its own copy says "full".
+// Beside a slot ring, whose slots say where the bytes of a longer message lie. One producer at a time, which reads the
+// consumer's position only when its own copy says "full".
 //
-// Positions count all bytes that were ever used; the place is position % bytes. What would wrap begins at the next start of
-// the ring, and the rest of this round is left unused. Pieces are whole cache lines.
+// Positions count all bytes that were ever used; the place is position % bytes. A piece that would wrap begins at the
+// next start of the ring, and the rest of this round is left unused. Pieces are whole cache lines.
 //
-// Memory orders: the consumer releases the end of what it has read, reserve() acquires it: room is handed back with it. The bytes
-// are handed over by whoever carries the span.
+// Memory orders: the consumer releases the end of the bytes it has read, reserve() acquires it: room is handed back
+// with it. The carrier of the span hands the bytes over.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace heddle::sync {
 
 struct ByteSpan {
   std::uint64_t begin;  // position; never wrapping
-  std::uint64_t end;    // what has been consumed once this piece has
+  std::uint64_t end;    // the consumer's position after this piece
   std::uint32_t bytes;
 };
 

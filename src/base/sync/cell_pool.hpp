@@ -1,13 +1,13 @@
-// Cells that outlive the handles that use them: for algorithms whose queue cells wander from thread to thread.
+// Cells that outlive the handles that use them: for algorithms whose queue cells move from thread to thread.
 //
-// In CLH and CC-Synch a thread leaves with another cell than it came with, and the cell it came with is still looked
-// at by its successor. So the cells belong to the lock, not to its callers: a handle takes one when it is first used
-// and gives back whichever it owns when it ends. Cells are cache lines of their own and are reused; there are never
-// more than handles in use at one time, plus those the lock itself keeps. They are freed with the pool, which must
-// outlive the handles.
+// In CLH and CC-Synch a thread leaves with another cell than it came with, and its successor still polls the cell it
+// came with. So the cells belong to the lock, not to its callers: a handle takes one when it is first used and gives
+// back the one that it owns when it ends. Cells are cache lines of their own and are reused; there are never more than
+// handles in use at one time, plus those the lock itself keeps. They are freed with the pool, which must outlive the
+// handles.
 //
 // Progress: a short spin lock guards the list. It is passed at the first and the last use of a handle only, so keep
-// handles for long (in thread-private data, say) where that matters.
+// handles for long (for example in thread-private data) where that matters.
 //
 // Memory orders: those of TtasLock; the list itself is plain.
 #pragma once

@@ -1,24 +1,24 @@
 // CLH: a queue lock in which every waiter watches the cell of the thread before it.
 //
 // Source: Craig, TR 93-02-02, University of Washington, 1993; Magnusson, Landin and Hagersten, IPPS 1994; the lock of
-// the model `clh` of Dang 2017. Cells wander: who unlocks leaves its cell to its successor and goes on with its
+// the model `clh` of Dang 2017. Cells move: a thread that unlocks leaves its cell to its successor and goes on with its
 // predecessor's (see cell_pool.hpp).
 //
-// Invariants: tail_ names the cell of the last thread in the queue; if that cell is released, the lock is free. A
-// cell is watched by at most one thread. Every use of a cell has another tag, so that an unchanged tail_ means that
-// nobody came between (up to 2^16 uses of one cell; then try_lock may wait, and is still safe).
-// Safety: mutual exclusion. Progress: starvation free, FIFO in the order of the exchange on tail_.
-// When: as MCS. Unlocking is one store that never waits for a successor to link itself. Keep nodes: the first use of
-// one takes a cell from the pool. With more threads than cores it collapses; take FutexLock there.
+// Invariants: tail_ names the cell of the last thread in the queue; if that cell is released, the lock is free. A cell
+// is watched by at most one thread. Every use of a cell has another tag, so that an unchanged tail_ means that no
+// thread came between (up to 2^16 uses of one cell; then try_lock may wait, and is still safe). Safety: mutual
+// exclusion. Progress: starvation free, FIFO in the order of the exchange on tail_. When: as MCS. Unlocking is one
+// store that never waits for a successor to link itself. Keep nodes: the first use of one takes a cell from the pool.
+// With more threads than cores it collapses; take FutexLock there.
 //
 // Memory orders:
 // - exchange on tail_, acq_rel: publishes that the cell is not released, and sees that of the predecessor: it may
 //   have been released in an earlier use;
 // - store to released in unlock, release, and its await, acquire: hand over the critical section;
-// - try_lock: load of tail_, acquire: sees that the cell is not released, as the exchange does. The look at
-//   `released` that follows is relaxed: the await after the compare_exchange looks again, and acquires. The
+// - try_lock: load of tail_, acquire: sees that the cell is not released, as the exchange does. The read of
+//   `released` that follows is relaxed: the await after the compare_exchange reads again, and acquires. The
 //   compare_exchange, release: publishes the cell; failure changes nothing: relaxed;
-// - has_waiters, relaxed: nobody leaves the queue, so an old answer can only miss who has just come.
+// - has_waiters, relaxed: no thread leaves the queue, so a stale result can only miss the latest ones.
 #pragma once
 
 #include "base/platform/platform.hpp"
@@ -69,7 +69,7 @@ class ClhQueue {
     cell->released.store(true, order::release);
   }
 
-  // Whether somebody waits behind the owner that asks.
+  // True if a thread waits behind the calling owner.
   bool has_waiters(const node& owner) const { return cell_of(tail_.load(order::relaxed)) != owner.mine.get(); }
 
  private:

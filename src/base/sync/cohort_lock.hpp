@@ -1,17 +1,16 @@
-// Cohort lock: one spin lock for the machine over one CLH lock per domain; whoever unlocks prefers its own domain.
+// Cohort lock: one spin lock for the machine over one CLH lock per domain; the unlocking thread prefers its own domain.
 //
 // Source: Dice, Marathe and Shavit, PPoPP 2012 (C-BO-MCS), with CLH inside and no backoff outside, as Dang 2017
-// (section IV-B) uses it. The outer lock may be unlocked by another thread than locked it, and a CLH owner can tell
-// whether somebody waits behind it; cohorting asks for no more.
+// (section IV-B) uses it. The outer lock may be unlocked by another thread than locked it, and a CLH owner knows if a
+// thread waits behind it; cohorting needs no more.
 //
-// Invariants: `holds` of a cohort is true while the outer lock belongs to it, between threads too. `holds` and
-// `passes` are touched by the owner of the inner lock only.
-// Safety: mutual exclusion. Progress: deadlock free; FIFO inside a domain. Bound limits how often in a row a domain
-// keeps the lock; among domains the spin lock decides, so a domain can starve in theory.
-// When: a few NUMA nodes, all waiters running.
+// Invariants: `holds` of a cohort is true while the outer lock belongs to it, between threads too. `holds` and `passes`
+// are touched by the owner of the inner lock only. Safety: mutual exclusion. Progress: deadlock free; FIFO inside a
+// domain. Bound limits how often in a row a domain keeps the lock; among domains the spin lock decides, so a domain can
+// starve in theory. When: a few NUMA nodes, all waiters running.
 //
-// Memory orders: none of its own. Inside a domain the inner lock hands over the critical section together with
-// `holds`; between domains the outer lock does.
+// Memory orders: none of its own. Inside a domain the inner lock hands over the critical section together with `holds`;
+// between domains the outer lock does.
 #pragma once
 
 #include <deque>
@@ -56,7 +55,7 @@ class alignas(platform::cache_line) Cohort {
     return true;
   }
 
-  // leave() releases the outer lock; it is called if nobody of the cohort waits, or after `bound` hand-overs.
+  // leave() releases the outer lock; it is called if no thread of the cohort waits, or after `bound` hand-overs.
   template <class Leave>
   void unlock(node& mine, std::uint32_t bound, Leave leave) {
     const std::uint32_t passes = passes_.get();

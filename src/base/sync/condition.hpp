@@ -1,11 +1,10 @@
 // A condition variable for threads of any runtime, mixed: each is suspended in its own.
 //
-// Source: ours. The list of those who wait is guarded by the mutex that they all wait with; who notifies holds it too.
-// `Thread` is as in waiter.hpp; self() is the calling one.
+// Source: ours. The mutex with which all waiters wait guards their list; the notifying thread holds it too. `Thread` is
+// as in waiter.hpp; self() is the calling one.
 //
-// No notification is lost: a waiter is in the list before it gives the mutex back, and a resumption that comes before the
-// suspension has begun ends it, which is the runtime's promise.
-// Memory orders: none of its own; the mutex orders the list.
+// No notification is lost: a waiter is in the list before it gives the mutex back, and the runtime promises that a
+// resumption before the suspension ends the suspension. Memory orders: none of its own; the mutex orders the list.
 #pragma once
 
 #include <mutex>
@@ -20,7 +19,7 @@ class Condition {
   using plain = typename P::template plain<T>;
 
  public:
-  // Gives the mutex back while it waits. Never returns without having been notified.
+  // Gives the mutex back while it waits. Returns only after a notification.
   void wait(std::unique_lock<Mutex>& held) {
     Waiting me{self()};
     Waiting* const last = last_.get();
@@ -34,7 +33,7 @@ class Condition {
   void notify_one() {
     Waiting* const first = first_.get();
     if (first == nullptr) return;
-    const Thread thread = first->thread;  // what it stands in is gone with the wait
+    const Thread thread = first->thread;  // its waiter is gone after the wait
     Waiting* const next = first->next.get();
     first_.set(next);
     if (next == nullptr) last_.set(nullptr);

@@ -4,26 +4,23 @@
 // handing over (b), and extended by plain mutual exclusion (c), which announces an empty descriptor; with the fix of
 // line 63: the combiner must not touch a node after it has handed over. The lock of the model `csync`.
 //
-// apply(node, op) has `run(op)` executed by somebody, once, while nobody else executes one or holds the lock; it
-// returns when that has happened. lock and unlock bracket work that should not be announced. Whoever becomes the
-// combiner executes up to MaxCombine other operations on the way.
+// apply(node, op) has `run(op)` executed by one of the threads, once, while no other thread executes one or holds the
+// lock; it returns after that. lock and unlock bracket work that should not be announced. The thread that becomes the
+// combiner first executes up to MaxCombine other operations.
 //
-// Invariants: as McsLock; the combiner is the owner. A thread whose operation is complete is no longer in the queue
-// as far as it knows, but its entry is, until the combiner has gone past it: each thread has two entries in turn, and
-// an entry is free again when the next operation of its thread is complete. There is at most one empty descriptor in
-// the queue, since those who lock exclude each other first (guard_); an empty one ends combining, so many would
-// defeat it.
-// Safety: mutual exclusion of operations and lock holders; each operation is executed once.
-// Progress: starvation free; FIFO in the order of the exchange on tail_, except that lock callers queue at guard_
-// before.
-// When: many threads with short operations on shared state, all running: the state stays in the combiner's cache.
-// Blocks as a FIFO lock does when threads outnumber cores.
-// A node must not be destroyed before all apply and lock calls that were concurrent with its last one have returned;
-// keep nodes beside the lock. `run` must not touch this lock.
+// Invariants: as McsLock; the combiner is the owner. A thread whose operation is complete is no longer in the queue as
+// far as it knows, but its entry is, until the combiner has gone past it: each thread has two entries in turn, and an
+// entry is free again when the next operation of its thread is complete. There is at most one empty descriptor in the
+// queue, since callers of lock exclude each other first (guard_); an empty one ends combining, so many would defeat it.
+// Safety: mutual exclusion of operations and lock holders; each operation is executed once. Progress: starvation free;
+// FIFO in the order of the exchange on tail_, except that lock callers queue at guard_ before. When: many threads with
+// short operations on shared state, all running: the state stays in the combiner's cache. Blocks as a FIFO lock does
+// when threads outnumber cores. A node must not be destroyed before all apply and lock calls that were concurrent with
+// its last one have returned; keep nodes beside the lock. `run` must not touch this lock.
 //
 // Memory orders: tail_ and next as in McsLock. Store to status, release, and its await, acquire: hand over operations
-// and their results, one way, or the critical section. The look at the next but one is relaxed: it only asks whether
-// there is one.
+// and their results, one way, or the critical section. The read of the next but one is relaxed: it only tests if there
+// is one.
 #pragma once
 
 #include <utility>
@@ -77,8 +74,8 @@ class DsmSynch {
     if (!guard_.try_lock(mine.guard)) return false;
     Entry& entry = mine.turn();
     prepare(entry, nullptr);
-    Entry* nobody = nullptr;
-    if (!tail_.compare_exchange(nobody, &entry, order::acq_rel, order::relaxed)) {
+    Entry* none = nullptr;
+    if (!tail_.compare_exchange(none, &entry, order::acq_rel, order::relaxed)) {
       guard_.unlock(mine.guard);
       return false;
     }
@@ -98,7 +95,7 @@ class DsmSynch {
     entry.op.set(op);
   }
 
-  // Whether the caller is the combiner now; if not, its operation is complete.
+  // True if the caller is the combiner now; if not, its operation is complete.
   bool announce(Entry& entry, Op* op) {
     prepare(entry, op);
     Entry* const before = tail_.exchange(&entry, order::acq_rel);

@@ -1,23 +1,22 @@
-// Election of a server among waiters: one polls for all, the others sleep on their counters until their own request
-// is done, and the server hands its role over when its own is.
+// Election of a server among waiters: one polls for all, the others sleep on their counters until their own request is
+// done, and the server hands its role over when its own is.
 //
 // Source: Dang 2017, Fig. 6 (selective reactivation).
 //
-// One Election stands beside the lock of one VNI, and everything in it is touched under that lock, except the
-// waiters' counters. A waiter is a Waiter object in the waiting thread, known to whoever completes its requests.
+// One Election stands beside the lock of one VNI, and everything in it is touched under that lock, except the waiters'
+// counters. A waiter is a Waiter object in the waiting thread, known to the threads that complete its requests.
 //
 //     lock(L); ... post requests, n of them pending ...; election.expect(waiter, n);
 //     election.wait(L, node, waiter, poll);       with the lock held; returns with it released
-//     election.complete(waiter);                  for each request, under the lock, by whoever polls
+//     election.complete(waiter);                  for each request, under the lock, by the polling thread
 //
-// Invariants: at most one server. A waiter is in the list while it sleeps and nobody has woken it: complete() takes
-// it out with its last event, force with the hand-over. While the list isn't empty there is a server, or somebody is
-// on the way to the lock who was told to become one (was forced), or holds the lock and will tell.
-// Safety: wait() returns when all events of the waiter have come. Progress: if polling completes requests, nobody
-// waits for ever: whoever was forced goes back through the lock, even if its own requests are complete meanwhile, and
-// hands the role on. Wake-ups are O(1) a request.
-// In the library: not used. A rank has several VNIs, and threads that must not sleep: server_roles.hpp. This is the figure as
-// published, to compare with.
+// Invariants: at most one server. A waiter is in the list while it sleeps and no thread has woken it: complete() takes
+// it out with its last event, force with the hand-over. While the list isn't empty there is a server, or a thread that
+// was told to become one (was forced) is taking the lock, or a thread that holds the lock will force one. Safety:
+// wait() returns when all events of the waiter have come. Progress: if polling completes requests, no thread waits for
+// ever: a forced thread goes back through the lock, even if its own requests are complete meanwhile, and hands the role
+// on. Wake-ups are O(1) a request. In the library: not used. A rank has several VNIs, and threads that must not sleep:
+// server_roles.hpp. This is the figure as published, to compare with.
 //
 // Memory orders: none of its own; the lock orders the list, the counters order completion.
 #pragma once
@@ -61,7 +60,7 @@ class Election {
   }
 
   // Waits for all events of the waiter. The lock is held on entry and free on return. poll() makes progress, is called
-  // under the lock, and says whether it found any.
+  // under the lock, and returns true if it made any.
   template <Lock L, class Poll>
   void wait(L& lock, typename L::node& node, Waiter& waiter, Poll poll) {
     bool serving = false;

@@ -1,12 +1,13 @@
-// Errand: what one thread sends another to do, one at a time, and is told what came of it.
+// Errand: a task that one thread sends another, one at a time, with a result.
 //
-// Source: ours. One word says which errand is on its way; who has nothing to do sleeps on it, and so does, if it likes, who has sent
-// the other. So a switch between the two costs one system call.
+// Source: ours. One word holds the current errand; the idle receiver sleeps on it, and so may the sender. So a switch
+// between the two costs one system call.
 //
-// No wake-up is lost: each side sleeps only while the word says what it has just read there, and whoever changes it wakes.
-// Progress: a store and a wake-up.
+// No wake-up is lost: each side sleeps only while the word has the value that it has just read, and the side that
+// changes it wakes the other. Progress: a store and a wake-up.
 //
-// Memory orders: sending releases what the other shall see, and its end what it has done; each side acquires that.
+// Memory orders: sending releases the sender's data, and the end of the errand releases the result; each side acquires
+// that.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +25,12 @@ class Errand {
 
   // ---- One thread at a time, the sender.
 
-  // Not `none`. Until it is done the other thread is at it, and there is no other.
+  // Not `none`. Until it is done the receiver executes it, and there is no other errand.
   void send(std::uint32_t what) {
     word_.store(what, order::release);
     P::unpark(word_, 1, platform::Scope::process);
   }
-  // Asleep until it is done; result() is then what came of it.
+  // Sleeps until it is done; result() then holds its result.
   void sleep_until_done(std::uint32_t what) {
     while (!done()) P::park(word_, what, platform::Scope::process);
   }

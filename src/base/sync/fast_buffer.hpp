@@ -5,13 +5,12 @@
 // quadrupled the rate of small messages in the paper.
 //
 // Invariants: a box is the sender's while its size is `empty`, else the receiver's. Both go round the boxes in order.
-// Order: FIFO. Progress: both sides are wait free; a full or empty buffer says so. No pointers: works in memory that
-// processes map at different addresses.
-// When: one pair of threads or of ranks. It is a second path beside the receive queue: messages carry a sequence
-// number, or a stamp, if both may be used.
+// Order: FIFO. Progress: both sides are wait free; a full or empty buffer is reported. No pointers: works in memory
+// that processes map at different addresses. When: one pair of threads or of ranks. It is a second path beside the
+// receive queue: messages carry a sequence number, or a stamp, if both may be used.
 //
-// Memory orders: the size is stored with release and looked at with acquire, both ways: it hands over the payload to
-// the receiver and the emptied box back to the sender.
+// Memory orders: the size is stored with release and loaded with acquire, both ways: it hands over the payload to the
+// receiver and the emptied box back to the sender.
 #pragma once
 
 #include "base/platform/platform.hpp"
@@ -48,7 +47,7 @@ class FastBuffer {
     emptied_.set((emptied_.get() + 1) % Boxes);
   }
 
-  // Whether a message waits; any thread, a hint.
+  // True if a message waits; any thread, a hint.
   bool any() const {
     for (const Box& box : boxes_)
       if (box.size.load(order::relaxed) != empty) return true;

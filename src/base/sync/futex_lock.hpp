@@ -1,29 +1,30 @@
 // A futex mutex for many more threads than cores.
 //
-// Waiters look for a short while and then sleep. Of the sleepers at most one is awake and trying at any time: whoever
-// unlocks wakes nobody while an earlier one that was woken is still on its way. So the lock holder keeps the core and
-// the cache while it has work, a wake-up is paid once per sleep and not once per unlock, and throughput does not
-// depend on how many wait.
+// Waiters spin for a short while and then sleep. At most one sleeper is woken and trying at any time: an unlock
+// wakes no thread while an earlier woken one is still trying. So the lock holder keeps the core and the cache while it
+// has work, a wake-up is paid once per sleep and not once per unlock, and throughput does not depend on how many wait.
 //
-// Unlocking is a plain store: the lock is a word of its own, and the sleepers are counted in another. Who unlocks stores and
-// then looks at the count, who goes to sleep counts itself and then looks at the lock, with the two halves of an asymmetric
-// fence between (platform.hpp): the unlock, which is the common case, pays nothing for it, going to sleep pays once more.
+// Unlocking is a plain store: the lock is a word of its own, and the sleepers are counted in another. An unlocking
+// thread stores and then reads the count, a thread that goes to sleep counts itself and then reads the lock, with the
+// two halves of an asymmetric fence between (platform.hpp): the unlock, which is the common case, pays nothing for it,
+// going to sleep pays once more.
 //
-// Source: the count of sleepers and the flag that a wake-up is on its way are those of Go's sync.Mutex; the sleep
-// is a counting semaphore on a futex (Drepper, Futexes are tricky, 2011); the store-only release is that of biased and
-// asymmetric locks (Dice, Huang and Yang, Asymmetric Dekker synchronization, 2001).
+// Source: the count of sleepers and the flag of a pending wake-up are those of Go's sync.Mutex; the sleep is a counting
+// semaphore on a futex (Drepper, Futexes are tricky, 2011); the store-only release is that of biased and asymmetric
+// locks (Dice, Huang and Yang, Asymmetric Dekker synchronization, 2001).
 //
-// Invariants: the count of sleepers is that of threads that have announced their sleep and were given no permit yet.
-// A permit is issued only together with taking one off that count and setting `waking`; the thread that consumes it
-// clears `waking` once it has the lock, or in the same step in which it announces its next sleep.
-// Safety: mutual exclusion. Progress: deadlock free; no wake-up is lost: of an unlock and an announced sleep, either the
-// unlock sees the sleeper or the sleeper sees the free lock, and then wakes whoever is next, itself perhaps.
-// No order is promised, and a thread can be overtaken without bound. An unlock still looks at the sleepers after the lock
-// is free: to have had the lock since is not enough to destroy it.
-// When: the default where threads outnumber cores. The FIFO spin locks beat it only when every waiter has a core.
+// Invariants: the count of sleepers is that of threads that have announced their sleep and were given no permit yet. A
+// permit is issued only together with taking one off that count and setting `waking`; the thread that consumes it
+// clears `waking` once it has the lock, or in the same step in which it announces its next sleep. Safety: mutual
+// exclusion. Progress: deadlock free; no wake-up is lost: of an unlock and an announced sleep, either the unlock sees
+// the sleeper or the sleeper sees the free lock, and then wakes the next one, itself perhaps. No order is promised, and
+// a thread can be overtaken without bound. An unlock still reads the count of sleepers after the lock is free: to have
+// had the lock since is not enough to destroy it. When: the default where threads outnumber cores. The FIFO spin locks
+// beat it only when every waiter has a core.
 //
 // Memory orders: taking the lock acquires and unlocking releases, on locked_, so that critical sections are ordered.
-// All else is relaxed: looks that fail, the count and the permits carry no data, they only decide who tries again.
+// All else is relaxed: failed reads, the count and the permits carry no data, they only decide which thread tries
+// again.
 #pragma once
 
 #include "base/platform/platform.hpp"
@@ -59,7 +60,7 @@ class FutexLock {
   [[gnu::noinline]] void lock_slowly() {
     std::uint32_t woken = 0;  // `waking` once this thread has been woken, and has to clear it
     for (;;) {
-      if (looks_free() && locked_.exchange(1, order::acquire) == 0) {
+      if (seems_free() && locked_.exchange(1, order::acquire) == 0) {
         if (woken != 0) sleepers_.fetch_sub(woken, order::relaxed);
         return;
       }
@@ -71,8 +72,8 @@ class FutexLock {
     }
   }
 
-  // A few looks, further and further apart: each takes the line from the owner.
-  bool looks_free() const {
+  // A few reads, at growing intervals: each takes the line from the owner.
+  bool seems_free() const {
     std::uint32_t seen = locked_.load(order::relaxed);
     for (std::uint32_t pauses = 2; seen != 0 && pauses <= longest_pause; pauses *= 2) {
       P::pause(pauses);
@@ -92,8 +93,7 @@ class FutexLock {
     }
   }
 
-  // Gives up as soon as another thread has the lock or is awake and trying: its own unlock will wake the
-  // next.
+  // Gives up as soon as another thread has the lock or is woken and trying: its own unlock will wake the next.
   [[gnu::noinline]] void wake_one() {
     std::uint32_t seen = sleepers_.load(order::relaxed);
     while (seen >= sleeper && (seen & waking) == 0 && locked_.load(order::relaxed) == 0) {

@@ -3,16 +3,15 @@
 // Source: Chabbi, Fagan and Mellor-Crummey, PPoPP 2015; the lock of the models `hmcs2-usc` and `hmcs3-usc` of Amer
 // 2019. Levels counts the root: 2 means one lock per domain of the finest level, and the root; 3 adds a level.
 //
-// Invariants: who owns the root owns the lock. A domain's queue has its node in the queue of its parent while one of
-// its members owns or waits for the parent. `status` of the owner's node counts how often the parent has been handed
-// on inside the domain; at most Bound times in a row.
-// Safety: mutual exclusion. Progress: starvation free. FIFO inside a domain and among domains; a thread is overtaken
-// by members of other domains at most Bound times per level.
-// When: many cores on several NUMA nodes, all waiters running. On a single node it is an MCS lock that does more;
-// with more threads than cores it collapses as MCS does.
+// Invariants: the owner of the root owns the lock. A domain's queue has its node in the queue of its parent while one
+// of its members owns or waits for the parent. `status` of the owner's node counts how often the parent has been handed
+// on inside the domain; at most Bound times in a row. Safety: mutual exclusion. Progress: starvation free. FIFO inside
+// a domain and among domains; a thread is overtaken by members of other domains at most Bound times per level. When:
+// many cores on several NUMA nodes, all waiters running. On a single node it is an MCS lock that does more; with more
+// threads than cores it collapses as MCS does.
 //
-// Memory orders: on each level as in McsLock (mcs_lock.hpp), `status` in the place of `granted`. The owner's own look
-// at its status is relaxed: it has acquired when it was granted. The node that stands for a domain in its parent's
+// Memory orders: on each level as in McsLock (mcs_lock.hpp), `status` in the place of `granted`. The owner's own read
+// of its status is relaxed: it has acquired when it was granted. The node that stands for a domain in its parent's
 // queue is written by one member after the other; they are ordered by the hand-over inside the domain.
 #pragma once
 
@@ -104,8 +103,8 @@ class HmcsLock {
   bool try_acquire(Domain& domain, Entry& mine) {
     mine.next.store(nullptr, order::relaxed);
     mine.status.store(cohort_start, order::relaxed);
-    Entry* nobody = nullptr;
-    if (!domain.tail.compare_exchange(nobody, &mine, order::acq_rel, order::relaxed)) return false;
+    Entry* none = nullptr;
+    if (!domain.tail.compare_exchange(none, &mine, order::acq_rel, order::relaxed)) return false;
     if constexpr (Level > 1) {
       if (!try_acquire<Level - 1>(*domain.parent, domain.entry)) {
         leave(domain, mine, acquire_parent);
@@ -132,7 +131,7 @@ class HmcsLock {
     }
   }
 
-  // Leaves the queue of a domain and tells the successor, if there is one, what to do.
+  // Leaves the queue of a domain and passes `told` to the successor, if there is one.
   void leave(Domain& domain, Entry& mine, std::uint32_t told) {
     Entry* after = mine.next.load(order::acquire);
     if (after == nullptr) {

@@ -1,19 +1,18 @@
 // Kernel-level synchronization counter (KSC): the waiter sleeps on the word (a futex).
 //
-// Source, use, invariants, memory orders: see sync_counter.hpp.
-// Lost wake-ups: the waiter announces its sleep in the word that signallers change, and sleeps only if the word is
-// still as it left it. A signaller so either changes the word first, or sees the announcement.
-// Progress: signal and force are one atomic operation, and a wake-up only for the last event and only for a sleeper.
-// The wake-up names an address that may be gone already; the kernel doesn't look at it, and whoever sleeps there by
-// then must expect wake-ups without a reason, as everybody who parks does.
-// When: more threads than cores, long waits. A wake-up costs microseconds (see docs/results).
+// Source, use, invariants, memory orders: see sync_counter.hpp. Lost wake-ups: the waiter announces its sleep in the
+// word that signallers change, and sleeps only if the word is still as it left it. A signaller so either changes the
+// word first, or sees the announcement. Progress: signal and force are one atomic operation, and a wake-up only for the
+// last event and only for a sleeper. The wake-up names an address that may be gone already; the kernel doesn't read it,
+// and a thread that sleeps there by then must expect spurious wake-ups, as every parked thread does. When: more threads
+// than cores, long waits. A wake-up costs microseconds (see docs/results).
 #pragma once
 
 #include "base/sync/sync_counter.hpp"
 
 namespace heddle::sync {
 
-enum class Arrival : std::uint8_t { more_to_come, last_awake, last_asleep };
+enum class Arrival : std::uint8_t { more_to_come, last_spinning, last_blocked };
 
 template <platform::Platform P, platform::Scope Where = platform::Scope::process>
 class KernelCounter : public CounterWord<P> {
@@ -22,26 +21,27 @@ class KernelCounter : public CounterWord<P> {
 
  public:
   void signal() {
-    if (arrive() == Arrival::last_asleep) wake();
+    if (arrive() == Arrival::last_blocked) wake();
   }
 
-  // signal() without its system call, for those who signal under a lock and wake when they have left it. A waiter that
-  // is asleep then needs wake(), for which its address is enough: if it has woken and gone meanwhile, nothing happens.
+  // signal() without its system call, for threads that signal under a lock and wake after they have released it. A
+  // sleeping waiter then needs wake(), for which its address is enough: if it has woken and gone meanwhile, nothing
+  // happens.
   Arrival arrive() {
     const std::uint32_t left = this->word_.fetch_sub(1, order::release) - 1;
     if ((left & Base::most_events) != 0) return Arrival::more_to_come;
-    return left == Base::asleep ? Arrival::last_asleep : Arrival::last_awake;  // who was forced has been woken
+    return left == Base::blocked ? Arrival::last_blocked : Arrival::last_spinning;  // a forced waiter has been woken
   }
   void wake() { P::unpark(this->word_, 1, Where); }
 
   void force() {
     if (mark_forced()) wake();
   }
-  // force() without its system call. True: the waiter is asleep and the caller has to wake it. (A complete one is woken by
-  // whoever signalled last.) So a sleeper is woken by exactly one of those who signal and force it.
+  // force() without its system call. True: the waiter sleeps and the caller has to wake it. (A complete one is woken by
+  // the last signaller.) So exactly one of the threads that signal and force a sleeper wakes it.
   bool mark_forced() {
     const std::uint32_t before = this->word_.fetch_or(Base::forced, order::release);
-    return (before & Base::asleep) != 0 && (before & Base::most_events) != 0;
+    return (before & Base::blocked) != 0 && (before & Base::most_events) != 0;
   }
 
   Wake wait() {
@@ -54,9 +54,9 @@ class KernelCounter : public CounterWord<P> {
     for (;;) {
       std::uint32_t word = this->word_.load(order::acquire);
       if (Base::over(word)) return this->report(word);
-      if ((word & Base::asleep) == 0) {
-        if (!this->word_.compare_exchange(word, word | Base::asleep, order::relaxed, order::relaxed)) continue;
-        word |= Base::asleep;
+      if ((word & Base::blocked) == 0) {
+        if (!this->word_.compare_exchange(word, word | Base::blocked, order::relaxed, order::relaxed)) continue;
+        word |= Base::blocked;
       }
       sleep(word);
     }

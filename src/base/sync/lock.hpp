@@ -1,13 +1,13 @@
-// What every lock of this library has in common.
+// The common interface of this library's locks.
 //
-// A lock is used with a node that the caller provides, one for each acquisition in progress; it may live on the
-// stack, is reused freely once unlock has returned, and says nothing to the caller. Locks that queue their callers
-// need it, the others have an empty one, and so code over locks is written once.
+// A lock is used with a node that the caller provides, one for each acquisition in progress; it may live on the stack,
+// is reused freely once unlock has returned, and has no meaning for the caller. Locks that queue their callers need it,
+// the others have an empty one, and so code over locks is written once.
 //
 //     Lock::node node;
 //     lock.lock(node);  ...  lock.unlock(node);
 //
-// Locks with two classes of caller add lock_low: whoever calls it is served only while no caller of lock waits (how
+// Locks with two classes of caller add lock_low: its callers are served only while no caller of lock waits (how
 // strictly, each header says).
 #pragma once
 

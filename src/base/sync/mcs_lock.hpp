@@ -3,11 +3,10 @@
 // Source: Mellor-Crummey and Scott, ACM TOCS 9(1), 1991; the lock of the models `global` and `per-vni` of Amer 2019.
 //
 // Invariants: tail_ is the last node of the queue, null if the lock is free. The owner's node is the first. A node is
-// linked by the store to its predecessor's `next`; until then the predecessor can't leave the queue.
-// Safety: mutual exclusion. Progress: starvation free, FIFO in the order of the exchange on tail_.
-// When: contended locks whose waiters all have a core; remote misses per hand-over are constant, and nodes may live
-// on the stack. With more threads than cores the next in line is mostly not running, and throughput collapses: take
-// FutexLock there.
+// linked by the store to its predecessor's `next`; until then the predecessor can't leave the queue. Safety: mutual
+// exclusion. Progress: starvation free, FIFO in the order of the exchange on tail_. When: contended locks whose waiters
+// all have a core; remote misses per hand-over are constant, and nodes may live on the stack. With more threads than
+// cores the next in line is mostly not running, and throughput collapses: take FutexLock there.
 //
 // Memory orders:
 // - exchange on tail_, acq_rel: acquires from the owner that left the queue empty; releases the node's initial `next`
@@ -15,7 +14,8 @@
 // - store to next, release, and loads of next, acquire: the successor's clearing of `granted` must come before the
 //   owner's store of true to it;
 // - store to granted, release, and its await, acquire: hand over the critical section;
-// - compare_exchange on tail_ in unlock, release: hands it over to whoever finds the queue empty. Failure means that
+// - compare_exchange on tail_ in unlock, release: hands it over to the next thread, which finds the queue empty.
+//   Failure means that
 //   a successor is about to link itself, and says nothing else: relaxed;
 // - compare_exchange in try_lock, acq_rel: as the exchange. Failure touches nothing: relaxed.
 #pragma once
@@ -46,8 +46,8 @@ class McsLock {
 
   bool try_lock(node& mine) {
     mine.next.store(nullptr, order::relaxed);
-    node* nobody = nullptr;
-    return tail_.compare_exchange(nobody, &mine, order::acq_rel, order::relaxed);
+    node* none = nullptr;
+    return tail_.compare_exchange(none, &mine, order::acq_rel, order::relaxed);
   }
 
   void unlock(node& mine) {

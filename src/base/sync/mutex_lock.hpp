@@ -1,10 +1,9 @@
 // The mutex of the operating system (pthread_mutex_t) behind the interface of this library's locks.
 //
-// Source: POSIX; the lock of the model `mtx` of Dang 2017 and of LockQ-MTX of Amer 2019.
-// Safety: mutual exclusion.
-// Progress: deadlock free. No order is promised: whoever runs may overtake whoever sleeps.
-// When: as the baseline, and wherever a debugger or a sanitizer should understand the lock.
-// Memory orders: the platform's; lock acquires, unlock releases.
+// Source: POSIX; the lock of the model `mtx` of Dang 2017 and of LockQ-MTX of Amer 2019. Safety: mutual exclusion.
+// Progress: deadlock free. No order is promised: a running thread may overtake a sleeping one. When: as the baseline,
+// and wherever a debugger or a sanitizer should understand the lock. Memory orders: the platform's; lock acquires,
+// unlock releases.
 #pragma once
 
 #include "base/platform/platform.hpp"

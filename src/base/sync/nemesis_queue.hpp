@@ -4,11 +4,10 @@
 // nodes themselves; they live in the same mapping as the queue and are named by their distance from it.
 //
 // Invariants: tail_ is 0 if and only if the queue is empty or all its nodes are dequeued. head_ is written by the
-// producer that finds it empty, and cleared by the consumer, which goes on in shadow_, a line of its own.
-// Order: total, that of the swaps. Progress: enqueue is wait free. dequeue is, too: where the original waits for a
-// producer that has swapped and not linked itself, it says empty; the item comes with a later call.
-// When: receive queues in shared memory.
-// In the library: not used; a slot of slot_ring.hpp carries the message itself. It is what is measured beside that.
+// producer that finds it empty, and cleared by the consumer, which goes on in shadow_, a line of its own. Order: total,
+// that of the swaps. Progress: enqueue is wait free. dequeue is, too: where the original waits for a producer that has
+// swapped and not linked itself, it says empty; the item comes with a later call. When: receive queues in shared
+// memory. In the library: not used; a slot of slot_ring.hpp carries the message itself. It is measured beside that.
 //
 // Memory orders:
 // - swap on tail_, acq_rel: publishes the node's next, cleared, to the producer that comes next;

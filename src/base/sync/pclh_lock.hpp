@@ -1,25 +1,25 @@
-// P-CLH: two classes of caller, FIFO within each; the low class is served while nobody of the high class waits.
+// P-CLH: two classes of caller, FIFO within each; the low class is served while no thread of the high class waits.
 //
 // Source: Amer et al., PPoPP 2015 and ANL P6005-0516 (the priority ticket lock, over CLH); the lock of the model
-// `p-clh` of Dang 2017. As there, three locks: a queue for each class, and one lock, `door_`, for which only the
-// heads of the two queues compete. The high class keeps the door closed behind itself while it has a successor.
+// `p-clh` of Dang 2017. As there, three locks: a queue for each class, and one lock, `door_`, for which only the heads
+// of the two queues compete. The high class keeps the door closed behind itself while it has a successor.
 //
-// The papers let it do so without end. But threads that test for completion belong to the high class too, once they have failed a few
-// times, and may test for something that a thread of the low class has to do: with more threads than cores such testers
-// always had a successor, and threads that waited stood in the low queue for minutes with all they waited for done. So the
-// door opens after `most_in_a_row` hand-overs.
+// The papers let it do so without end. But threads that test for completion belong to the high class too, once they
+// have failed a few times, and may test for something that a thread of the low class has to do: with more threads than
+// cores such testers always had a successor, and threads that waited stood in the low queue for minutes with all they
+// waited for done. So the door opens after `most_in_a_row` hand-overs.
 //
-// Invariants: who holds the lock has come through the door, or was handed it by its predecessor of the high class.
-// wanted_ counts the high callers that wait at the door.
-// Safety: mutual exclusion. Progress: deadlock free; FIFO within a class; the low class can starve in theory, as the head of
-// the high one may be the first at the open door each time: active threads advance the system, waiting ones only look.
-// Priority: a low caller goes ahead of a high one only if it came through the door before that one was at the head of
-// its queue. (The head of the low class never queues at the door; it tries when nobody else wants it.)
-// When: as the lock of a VNI whose waiting threads poll. With more threads than cores it collapses as CLH does.
+// Invariants: the owner of the lock has come through the door, or was handed it by its predecessor of the high class.
+// wanted_ counts the high callers that wait at the door. Safety: mutual exclusion. Progress: deadlock free; FIFO within
+// a class; the low class can starve in theory, as the head of the high one may be the first at the open door each time:
+// active threads advance the system, waiting ones only poll. Priority: a low caller goes ahead of a high one only if it
+// came through the door before that one was at the head of its queue. (The head of the low class never queues at the
+// door; it tries when no other thread wants it.) When: as the lock of a VNI whose waiting threads poll. With more
+// threads than cores it collapses as CLH does.
 //
-// Memory orders: wanted_ is relaxed throughout: it only decides who tries. The door hands the critical section over
-// between classes, the high queue within its class; door_ is unlocked by another thread than locked it, and the queue
-// orders the two.
+// Memory orders: wanted_ is relaxed throughout: it only decides which thread tries. The door hands the critical section
+// over between classes, the high queue within its class; door_ is unlocked by another thread than locked it, and the
+// queue orders the two.
 #pragma once
 
 #include "base/platform/platform.hpp"

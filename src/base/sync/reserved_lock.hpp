@@ -1,26 +1,25 @@
-// A lock that its first user has for itself, at the price of two plain stores, until a second thread comes.
+// A lock that is reserved for its first user, at the price of two plain stores, until a second thread comes.
 //
 // Source: lock reservation (Kawachiya, Koseki, Onodera, OOPSLA 2002); quickly reacquirable locks (Dice, Moir, Scherer,
-// 2003), with the asymmetric fence that both had to do without: the owner says "I am inside" and looks whether it is
-// still the owner, the revoker says "you are not" and looks whether the owner is inside. One of the two must see the
-// other; the owner does it with every acquisition, so its fence is for the compiler only, and the revoker, who comes
-// once in the life of the lock, makes every core pass a full one (platform: light_fence, heavy_fence).
+// 2003), with the asymmetric fence that both lacked: the owner stores "inside" and reads if it is still the owner, the
+// revoker stores "revoking" and reads if the owner is inside. One of the two must see the other; the owner does it with
+// every acquisition, so its fence is for the compiler only, and the revoker, once in the life of the lock, makes every
+// core pass a full one (platform: light_fence, heavy_fence).
 //
-// Afterwards it is the lock `Inner`, one load of a line that nobody writes dearer.
+// Afterwards it is the lock `Inner`, plus one load of a line that is not written any more.
 //
-// Invariants: owner_ goes from nobody to a thread to `revoking` to `revoked`, or from nobody to `revoked`, and stays
-// there. inside_ is written by the owner alone. Nobody holds `inner_` before owner_ is `revoked`, nobody enters as
-// owner afterwards.
-// Safety: mutual exclusion. Progress: that of Inner; the revoker waits for one critical section of the owner, the
-// others for the revoker.
-// When: where one thread does nearly everything until it doesn't: an MPI program that turns out not to be threaded.
-// A thread that ends may leave its reservation to one that gets its name (P::self) later; that one is then as good.
+// Invariants: owner_ goes from no thread to a thread to `revoking` to `revoked`, or from no thread to `revoked`, and
+// stays there. inside_ is written by the owner alone. No thread holds `inner_` before owner_ is `revoked`, none enters
+// as owner afterwards. Safety: mutual exclusion. Progress: that of Inner; the revoker waits for one critical section of
+// the owner, the others for the revoker. When: where one thread makes nearly all calls: an MPI program that turns out
+// not to be threaded. A thread that ends may leave its reservation to one that gets its name (P::self) later; that one
+// is then as good.
 //
 // Memory orders: inside_ to 0, release, and the revoker's await, acquire: hand over the owner's last critical section.
-// owner_ to `revoked`, release, and its await, acquire: pass that on to everybody else, the former owner too. The rest is
-// the fences' business: what is relaxed before them carries no data.
-// One mutant survives: inside_ to 0 of an owner that withdraws, relaxed. The checker's light fence is a full one and
-// orders it already; the real one is not, and the revoker may take this store for the end of an earlier section.
+// owner_ to `revoked`, release, and its await, acquire: pass that on to every other thread, the former owner too. The
+// fences order the rest: the relaxed accesses before them carry no data. One mutant survives: inside_ to 0 of an owner
+// that withdraws, relaxed. The checker's light fence is a full one and orders it already; the real one is not, and the
+// revoker may take this store for the end of an earlier section.
 #pragma once
 
 #include "base/platform/platform.hpp"
@@ -64,7 +63,7 @@ class ReservedLock {
 
  private:
   // Values of owner_ that are no thread's name.
-  static constexpr std::uintptr_t nobody = 0;
+  static constexpr std::uintptr_t unreserved = 0;
   static constexpr std::uintptr_t revoking = 1;
   static constexpr std::uintptr_t revoked = 2;
 
@@ -79,10 +78,10 @@ class ReservedLock {
     return false;
   }
 
-  // Takes the reservation if nobody has it, and enters.
+  // Takes the reservation if no thread has it, and enters.
   bool reserve() {
-    std::uintptr_t seen = nobody;
-    return owner_.load(order::relaxed) == nobody &&
+    std::uintptr_t seen = unreserved;
+    return owner_.load(order::relaxed) == unreserved &&
            owner_.compare_exchange(seen, P::self(), order::relaxed, order::relaxed) && enter_as_owner();
   }
 
@@ -106,7 +105,7 @@ class ReservedLock {
     }
   }
 
-  typename P::template atomic<std::uintptr_t> owner_{nobody};
+  typename P::template atomic<std::uintptr_t> owner_{unreserved};
   typename P::template atomic<std::uint32_t> inside_{0};
   Inner inner_;
 };

@@ -1,18 +1,18 @@
-// Robust lock: a lock in shared memory whose owner may die while it holds it. The word says who holds it, by a number that its process
-// has for life; once somebody has told that this one is gone for good, whoever comes next takes the lock over.
+// Robust lock: a lock in shared memory whose owner may die while it holds it. The word names the owner, by a number
+// that its process has for life; once the owner is known to be dead, the next caller takes the lock over.
 //
-// Source: the idea is that of robust mutexes (POSIX.1-2008); theirs are told by the kernel, which ends a list of each thread, ours by a
-// detector of failures that the caller brings. Test-and-set, since it guards what is rare.
+// Source: the idea is that of robust mutexes (POSIX.1-2008); the kernel detects their dead owners by a list of each
+// thread, here the caller brings a detector of failures. Test-and-set, since it guards rare operations.
 //
-//     lock.acquire(me, gone)      gone(number): has that one died? Never true of the living, and true for ever
+//     lock.acquire(me, gone)      gone(number): true, and for ever, if that one has died
 //     lock.release()
 //
-// What the lock guards has to be right after each single store, because the dead may have stopped at any of them. Their stores are seen
-// by who takes over: they come before the news of the death, which gone() acquires.
+// The guarded data have to be valid after each single store, because a dead owner may have stopped at any of them. The
+// next owner sees its stores: they come before the report of the death, which gone() acquires.
 //
-// Invariants: the word is 0 or 1 more than the number of one that holds it, or has died holding it. The dead write no more, so a word
-// that names one changes only by the swap of the one that takes over.
-// Progress: whoever waits yields; unlike with a plain lock, the death of an owner holds nobody up for ever.
+// Invariants: the word is 0 or 1 more than the number of the owner, which may have died. The dead write no more, so a
+// word that names one changes only by the swap of the one that takes over. Progress: waiting threads yield; unlike with
+// a plain lock, the death of an owner delays no thread for ever.
 //
 // Memory orders: a swap acquires what release() released.
 #pragma once

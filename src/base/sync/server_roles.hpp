@@ -1,15 +1,16 @@
-// Who of a rank's sleeping threads is the server, and who the waiters.
+// The roles of a rank's sleeping threads: one is the server, the others are waiters.
 //
-// Source: Dang 2017, section IV-A and Fig. 6, which keeps this under the lock of the one VNI; a rank has several here, so it has a
-// lock of its own. (election.hpp is the algorithm of that figure.)
+// Source: Dang 2017, section IV-A and Fig. 6, which keeps this under the lock of the one VNI; a rank has several here,
+// so it has a lock of its own. (election.hpp is the algorithm of that figure.)
 //
 // At most one thread is the server: it makes progress for all of them. The others sleep on their counters. When the
 // server's own requests are done, it hands its role to one of the others, which it wakes by force.
 //
-// A user-level thread can't be a server that sleeps, since its kernel thread has others to run. It serves awake, as long as
-// something moves, and then steps down: in favour of a kernel thread that waits, or else of the watch, a helper thread of the
-// rank that serves when nobody else does. Listeners are user-level threads that wait for a condition and not for requests:
-// they are woken whenever the rank's doorbell has rung, by the watch, and look for themselves.
+// A user-level thread can't be a server that sleeps, since its kernel thread has others to run. It serves while
+// spinning, as long as something moves, and then steps down: in favour of a kernel thread that waits, or else of the
+// watch, a thread of the library that serves when no other thread does. Listeners are user-level threads that wait for
+// a condition and not for requests: the watch wakes them whenever the rank's doorbell has rung, and they poll for
+// themselves.
 //
 //     waiter.expect(n) ... publish it ...
 //     bool server = roles.enter(waiter);
@@ -17,13 +18,13 @@
 //     if (server) ... make progress until waiter.counter.complete() ...
 //     roles.leave(waiter);                               the waiter may be reused
 //
-// Invariants, with the lock held: a waiter that has entered and not left is the server or in the list; while the list has somebody
-// there is a server, or the watch serves. Whoever is forced is the server when it wakes.
-// Progress: if progress completes requests, nobody waits for ever: who leaves as the server elects the next. Whoever calls may
-// wait for the lock, which is held for a few instructions.
+// Invariants, with the lock held: a waiter that has entered and not left is the server or in the list; while the list
+// is not empty there is a server, or the watch serves. A forced waiter is the server when it wakes. Progress: if
+// progress completes requests, no thread waits for ever: a server that leaves elects the next. A caller may wait for
+// the lock, which is held for a few instructions.
 //
-// Memory orders: none of its own; the lock orders everything here, the counters order completion. `active_` is a hint to the watch,
-// which reads it again with the lock held before it sleeps, relaxed.
+// Memory orders: none of its own; the lock orders everything here, the counters order completion. `active_` is a hint
+// to the watch, which reads it again with the lock held before it sleeps, relaxed.
 #pragma once
 
 #include <mutex>
@@ -33,7 +34,7 @@
 
 namespace heddle::sync {
 
-// Waiter: that of waiter.hpp. Condition: of those who wait with Mutex, notify_one() with it held.
+// Waiter: that of waiter.hpp. Condition: of threads that wait with Mutex, notify_one() with it held.
 template <platform::Platform P, class Waiter, class Mutex, class Condition>
 class ServerRoles {
   using order = platform::order;
@@ -42,7 +43,7 @@ class ServerRoles {
   using plain = typename P::template plain<T>;
 
  public:
-  // True: the caller is the server. Its counter has been told what to expect.
+  // True: the caller is the server. Its counter expects its events already.
   bool enter(Waiter& me) {
     const Guard guard(lock_);
     const bool serves = server_.get() == nullptr;
@@ -70,7 +71,8 @@ class ServerRoles {
     update_active();
   }
 
-  // The server, a user-level thread, becomes a waiter, and somebody who can sleep takes over. False: it shall look once more.
+  // The server, a user-level thread, becomes a waiter, and a thread that can sleep takes over. False: it polls once
+  // more.
   bool step_down(Waiter& me) {
     const Guard guard(lock_);
     if (called_.get()) {
@@ -88,7 +90,7 @@ class ServerRoles {
     return true;
   }
 
-  // The watch has seen something that only a thread of the program may do: one of those that wait serves again, or the
+  // The watch has found an event that only a thread of the program may handle: a waiting one serves again, or the
   // server goes on.
   void call_server() {
     const Guard guard(lock_);
@@ -112,7 +114,7 @@ class ServerRoles {
     while (Waiter* const listener = listeners_.first.get()) {
       listeners_.remove(*listener);
       const auto thread = listener->thread;
-      if (listener->counter.arrive() == Arrival::last_asleep) thread.resume();
+      if (listener->counter.arrive() == Arrival::last_blocked) thread.resume();
     }
     update_active();
   }
@@ -153,7 +155,7 @@ class ServerRoles {
     waiter.force();
   }
 
-  // A watch that is not wanted any more is left on the doorbell: it sees that when it next wakes.
+  // A watch that is not needed any more stays on the doorbell: it finds out when it next wakes.
   void update_active() {
     const bool wanted = on_watch_.get() || listeners_.first.get() != nullptr;
     if (wanted == active_.load(order::relaxed)) return;
@@ -167,7 +169,7 @@ class ServerRoles {
   List listeners_;
   plain<bool> on_watch_{false};                      // it serves, for lack of another server
   plain<bool> called_{false};                        // while there was a server
-  typename P::template atomic<bool> active_{false};  // the watch has something to do
+  typename P::template atomic<bool> active_{false};  // the watch has work
   Condition activated_;
 };
 

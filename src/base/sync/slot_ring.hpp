@@ -1,37 +1,40 @@
-// Slot ring: messages from the threads of one rank to one consumer, in slots that each say whether they are filled.
+// Slot ring: messages from the threads of one rank to one consumer, in slots that each have a mark when filled.
 //
-// Source: ours, after the bounded queue of D. Vyukov (a sequence number a slot) with one consumer, whose progress the producers read
-// only when their own copy of it says "full": in a steady flow each message moves its own lines and no other.
+// Source: ours, after the bounded queue of D. Vyukov (a sequence number a slot) with one consumer, whose position the
+// producers read only when their own copy of it says "full": in a steady flow each message moves its own lines and no
+// other.
 //
-// What both sides share is a Channel, in memory that may be mapped at different addresses:
+// Both sides share a Channel, in memory that may be mapped at different addresses:
 //   Slot* slots(), slot_count     a power of two; a Slot has `sequence`, an atomic<uint32_t> that is 0 at first
-//   slots_consumed                atomic<uint32_t>: how far the consumer has come
+//   slots_consumed                atomic<uint32_t>: the consumer's position
 //   producer_waits                atomic<uint32_t>: a producer that found no room wants to be woken
 //
-// A producer claims the next slot, fills it and then stores its sequence number, position + 1, with release; the consumer knows the
-// position that it waits for, so a stale number is never taken for a new one (the ring would have to wrap 2^25 times between two
-// polls).
+// A producer claims the next slot, fills it and then stores its sequence number, position + 1, with release; the
+// consumer knows the position that it waits for, so a stale number is never taken for a new one (the ring would have to
+// wrap 2^25 times between two polls).
 //
-// Invariants: slots are claimed in the order of their positions, and never more than slot_count are claimed and not consumed.
-// Order: that of the claims. Progress: the consumer is wait free; a claim that may be concurrent is lock free (a swap fails only
-// because another one succeeded). A thread that loses its core between claim and publication holds up those behind it.
-// No wake-up is lost: ask_for_room() comes before a heavy fence and a last attempt (Doorbell::wait_once), publish() before a light
-// fence and a look at `producer_waits` (owes_wakeup), so that either the producer finds room or the consumer sees the request.
+// Invariants: slots are claimed in the order of their positions, and never more than slot_count are claimed and not
+// consumed. Order: that of the claims. Progress: the consumer is wait free; a claim that may be concurrent is lock free
+// (a swap fails only because another one succeeded). A thread that loses its core between claim and publication delays
+// those behind it. No wake-up is lost: ask_for_room() comes before a heavy fence and a last attempt
+// (Doorbell::wait_once), publish() before a light fence and a read of `producer_waits` (owes_wakeup), so that either
+// the producer finds room or the consumer sees the request.
 //
-// Memory orders: the sequence number is released and acquired, it hands the slot over; slots_consumed likewise, it hands it back,
-// and so does the producers' copy of it, which another producer may have read. Claims carry no data: positions are relaxed.
+// Memory orders: the sequence number is released and acquired, it hands the slot over; slots_consumed likewise, it
+// hands it back, and so does the producers' copy of it, which another producer may have read. Claims carry no data:
+// positions are relaxed.
 #pragma once
 
 #include "base/platform/platform.hpp"
 
 namespace heddle::sync {
 
-// Added to the sequence number of a slot that is foretold only.
+// Added to the sequence number of a slot that is only notified early.
 struct SlotRing {
-  static constexpr std::uint32_t foretold = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t notified_early = std::uint32_t{1} << 31;
 };
 
-// How producers come: one at a time, because a lock sees to it, or as they like.
+// Access of the producers: one at a time, which a lock ensures, or concurrent.
 enum class Claiming : bool { exclusive, concurrent };
 
 // The producers' end; private memory of their rank.
@@ -69,12 +72,12 @@ class SlotProducer {
   // Hands a claimed slot over; every other field is written.
   static void publish(const Claim& claim) { claim.slot->sequence.store(claim.position + 1, order::release); }
 
-  // Before that: part of what the slot speaks of is written, and the slot says where it is. A hint to a consumer that has nothing else to do.
-  static void foretell(const Claim& claim) {
-    claim.slot->sequence.store(claim.position + 1 + SlotRing::foretold, order::release);
+  // Before that: a part of the message is written, and the slot holds its place. A hint to an idle consumer.
+  static void notify_early(const Claim& claim) {
+    claim.slot->sequence.store(claim.position + 1 + SlotRing::notified_early, order::release);
   }
 
-  // Before a heavy fence and a last attempt to send: the consumer shall wake this rank when there is room.
+  // Before a heavy fence and a last attempt to send: requests that the consumer wakes this rank when there is room.
   void ask_for_room() { channel().producer_waits.store(1, order::relaxed); }
 
  protected:
@@ -82,7 +85,7 @@ class SlotProducer {
   std::uint32_t position() const { return position_.load(order::relaxed); }
 
  private:
-  // A position that other claims have overtaken looks as if it had room, and then the swap fails.
+  // A position that other claims have overtaken seems to have room, and then the swap fails.
   bool has_room(std::uint32_t position) {
     if (static_cast<std::int32_t>(position - consumed_.load(order::acquire)) < static_cast<std::int32_t>(slot_count_))
         [[likely]]
@@ -107,14 +110,14 @@ class SlotConsumer {
   explicit SlotConsumer(Channel* channel) : channel_(channel), slot_count_(channel->slot_count) {}
   Channel& channel() const { return *channel_; }
 
-  // Whether a message waits, or one has been foretold that the consumer has not been told of; any thread, a hint.
+  // True if a message waits, or an early notification that the consumer has not read; any thread, a hint.
   bool ready() const {
     const std::uint32_t position = position_.load(order::relaxed);
     const std::uint32_t sequence = slot(position).sequence.load(order::relaxed);
     return sequence == position + 1 ||
-           (sequence == position + 1 + SlotRing::foretold && seen_coming_.load(order::relaxed) != sequence);
+           (sequence == position + 1 + SlotRing::notified_early && seen_coming_.load(order::relaxed) != sequence);
   }
-  // How many have been taken; any thread.
+  // The number of messages taken; any thread.
   std::uint32_t taken() const { return position_.load(order::relaxed); }
   // The next message, or null.
   const Slot* front() const {
@@ -122,23 +125,25 @@ class SlotConsumer {
     const Slot& next = slot(position);
     return next.sequence.load(order::acquire) == position + 1 ? &next : nullptr;
   }
-  // The same; one that has been foretold, and has not come, is told of once: foretold(slot).
+  // The same; for a message that has only been notified early, calls notified_early(slot) once.
   template <class F>
-  const Slot* front(F&& foretold) {
+  const Slot* front(F&& notified_early) {
     const std::uint32_t position = position_.load(order::relaxed);
     const Slot& next = slot(position);
     const std::uint32_t sequence = next.sequence.load(order::acquire);
     if (sequence == position + 1) return &next;
-    if (sequence == position + 1 + SlotRing::foretold && seen_coming_.load(order::relaxed) != sequence) [[unlikely]] {
+    if (sequence == position + 1 + SlotRing::notified_early && seen_coming_.load(order::relaxed) != sequence)
+        [[unlikely]] {
       seen_coming_.store(sequence, order::relaxed);
-      foretold(next);
+      notified_early(next);
     }
     return nullptr;
   }
   void pop() { position_.store(position_.load(order::relaxed) + 1, order::relaxed); }
-  // Tells the producers how far we have come; once per poll.
+  // Publishes our position to the producers; once per poll.
   void publish() { channel_->slots_consumed.store(position_.load(order::relaxed), order::release); }
-  // After publish(): whether a producer has asked to be woken. True once for each request, and then the caller wakes it.
+  // After publish(): true if a producer has asked to be woken. True once for each request, and then the caller wakes
+  // it.
   bool owes_wakeup() {
     P::light_fence();
     if (channel_->producer_waits.load(order::relaxed) == 0) [[likely]]
@@ -153,8 +158,8 @@ class SlotConsumer {
  private:
   Channel* channel_;
   std::uint32_t slot_count_;
-  typename P::template atomic<std::uint32_t> position_{0};     // written by the consumer, glanced at by others, as is
-  typename P::template atomic<std::uint32_t> seen_coming_{0};  // the sequence number of the one that was foretold last
+  typename P::template atomic<std::uint32_t> position_{0};     // written by the consumer, read by others as a hint
+  typename P::template atomic<std::uint32_t> seen_coming_{0};  // the sequence number of the last early notification
 };
 
 }  // namespace heddle::sync

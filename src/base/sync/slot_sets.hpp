@@ -1,32 +1,32 @@
-// Slot sets: memory that the members of a group share for operations that all take part in, used in turn by their rounds. In a set
-// every member has a slot of its own; where the slots are is the caller's business.
+// Slot sets: memory that the members of a group share for operations that all take part in, used in turn by their
+// rounds. In a set every member has a slot of its own; the caller places the slots.
 //
-// Source: the flags and slots are those of Graham and Shipman, "MPI support for multi-core architectures: optimized shared memory
-// collectives" (EuroPVM/MPI 2008); that the last to come does the common work, and that a set is used again without a second round of
-// waiting, is ours.
+// Source: the flags and slots are those of Graham and Shipman, "MPI support for multi-core architectures: optimized
+// shared memory collectives" (EuroPVM/MPI 2008); the last arrival doing the common work, and the reuse of a set without
+// a second round of waiting, are ours.
 //
-//     round = member.enter(await);                  the set is free: everyone has finished with its last use
+//     round = member.enter(await);                  the set is free: every member has finished its last use
 //     ... fill the slot ...
-//     if (member.arrive(round, signature)) ... the last to come: read all slots; member.open(round); tell those who wait
-//     else await that member.is_open(round); ... read what the last one has made ...
-//     if (member.finish(round)) ... tell the others: somebody waits for a set
+//     if (member.arrive(round, signature)) ... the last arrival: read all slots; member.open(round); wake the waiting members
+//     else await that member.is_open(round); ... read the result of the last arrival ...
+//     if (member.finish(round)) ... wake the others: a member waits for a set
 //
-// One member alone may also fill its slot and open (a broadcast). Members that fill() before they arrive let a reader that waits for all
-// read their slots as they come. A member may have several rounds under way, at most `Sets`, before it finishes the last of them, which
-// finishes all.
+// One member alone may also fill its slot and open (a broadcast). Members that fill() before they arrive let a reader
+// that waits for all read their slots as they come. A member may have several rounds under way, at most `Sets`, before
+// it finishes the last of them, which finishes all.
 //
-// Invariants: `open` is the round whose outcome is there to be read; `finished` of a member is the last round in which it has nothing
-// left to do; nobody enters round r before everyone has finished round r - Sets. `arrived` is 0 between two uses.
-// Safety: whoever is in a round has its set to itself and to those in the same round; what is written before arrive() is seen by the
-// last to come, and what that one writes before open() by whoever has seen it open.
-// No wake-up is lost: who waits for a set says so before it looks again behind a heavy fence (Doorbell::wait_once), finish() looks
-// for that behind a light fence after it has said that it is over.
+// Invariants: `open` is the round whose result is readable; `finished` of a member is the last round that it has
+// completed; no member enters round r before all have finished round r - Sets. `arrived` is 0 between two uses. Safety:
+// only members of the same round use a set at a time; the last arrival sees all writes before arrive(), and a member
+// that has seen the set open sees the last arrival's writes before open(). No wake-up is lost: a member that waits for
+// a set sets `waiting` before it polls again behind a heavy fence (Doorbell::wait_once); finish() reads `waiting`
+// behind a light fence after its store.
 //
-// Memory orders: arrive is acq_rel, so that the last one acquires from all before it; open releases, is_open acquires; fill releases,
-// is_filled acquires. `finished` is released, and acquired by enter: the set is handed back with it; against `waiting` it is ordered by
-// the fences. `arrived` is
-// cleared relaxed: finish() releases it for the next use. A mark of who strays is acquired with what was before it, and ordered against
-// `open` at the one who makes it alone: so both miss each other less often, and the checker does not miss those two orders.
+// Memory orders: arrive is acq_rel, so that the last one acquires from all before it; open releases, is_open acquires;
+// fill releases, is_filled acquires. `finished` is released, and acquired by enter: the set is handed back with it;
+// against `waiting` it is ordered by the fences. `arrived` is cleared relaxed: finish() releases it for the next use.
+// The mark of a member that strays is acquired together with its earlier writes, and ordered against `open` only at the
+// member that sets it: so both miss each other less often, and the checker does not miss those two orders.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ namespace heddle::sync {
 using Round = std::uint32_t;  // wraps around
 inline bool reached(Round now, Round wanted) { return static_cast<std::int32_t>(now - wanted) >= 0; }
 
-// What lies in shared memory, all zero at first. Every word that is written by one member and read by others has a line of its own.
+// The part in shared memory, all zero at first. Every word that is written by one member and read by others has a line
+// of its own.
 template <platform::Platform P>
 struct SlotSet {
   alignas(platform::cache_line)
@@ -53,17 +54,17 @@ class SlotSetMember {
   using order = platform::order;
 
  public:
-  // Rounds come round, so what marks one is replaced before its number comes again: after so many rounds, in each set.
+  // Round numbers wrap, so a mark is replaced before its number comes again: after so many rounds, in each set.
   static constexpr Round marks_last = Round{1} << 24;
 
   SlotSetMember(const Shared& shared, std::uint32_t members, std::uint32_t rank)
       : shared_(shared), members_(members), rank_(rank) {}
 
-  // Begins the next round. await(condition) returns when that holds, and sleeps on a doorbell if it sleeps.
+  // Begins the next round. await(condition) returns when the condition holds, and may sleep only on a doorbell.
   template <class Await>
   Round enter(Await&& await) {
     ++round_;
-    const Round previous = round_ - Sets;  // what the set was used for last
+    const Round previous = round_ - Sets;  // the round of the set's last use
     if (!reached(known_finished_, previous)) [[unlikely]]
       await_finished(previous, await, [] { return false; });
     if (round_ % marks_last < Sets) [[unlikely]]
@@ -72,22 +73,23 @@ class SlotSetMember {
   }
   Round last_entered() const { return round_; }
 
-  // Counts this member in, its slot being filled; true for the last one, who then knows whether all came with the same number.
+  // Counts this member in, its slot being filled; true for the last one, which then knows if all came with the same
+  // number.
   bool arrive(Round round, std::uint64_t signature) {
     auto& arrived = shared_.set(round).arrived;
     const std::uint64_t mine = signature << 16 | 1;
     const std::uint64_t sum = arrived.fetch_add(mine, order::acq_rel) + mine;
     if ((sum & 0xffff) != members_) return false;
-    arrived.store(0, order::relaxed);  // nobody looks before the set's next use
+    arrived.store(0, order::relaxed);  // not read before the set's next use
     agreed_ = sum == mine * members_;
     return true;
   }
   // After arrive() has told this member that it is the last.
   bool agreed() const { return agreed_; }
 
-  // This member has filled its slot, for a reader who does not wait for all. Before arrive().
+  // This member has filled its slot, for a reader that does not wait for all. Before arrive().
   void fill(Round round) { shared_.filled(rank_).store(round, order::release); }
-  // Of a round that the reader has not finished, so that nobody is further ahead than there are sets.
+  // For a round that the reader has not finished, so that no member is further ahead than the number of sets.
   bool is_filled(Round round, std::uint32_t member) const {
     return shared_.filled(member).load(order::acquire) - round < Sets;
   }
@@ -95,7 +97,8 @@ class SlotSetMember {
   void open(Round round) { shared_.set(round).open.store(round, order::release); }
   bool is_open(Round round) const { return shared_.set(round).open.load(order::acquire) == round; }
 
-  // A member that goes another way leaves a mark; whether the round was open by then. One that opens at the same moment may miss it.
+  // A member that goes another way leaves a mark; true if the round was open by then. One that opens at the same moment
+  // may miss it.
   bool stray(Round round) {
     auto& set = shared_.set(round);
     if (!strayed(round)) set.strayed.store(round, order::seq_cst);
@@ -103,7 +106,7 @@ class SlotSetMember {
   }
   bool strayed(Round round) const { return shared_.set(round).strayed.load(order::acquire) == round; }
 
-  // This member has nothing left to do in rounds up to this one. True: somebody waits for a set, and has to be told.
+  // This member has completed all rounds up to this one. True: a member waits for a set, and has to be woken.
   [[nodiscard]] bool finish(Round round) {
     shared_.finished(rank_).store(round, order::release);
     P::light_fence();
@@ -121,12 +124,12 @@ class SlotSetMember {
     await(over);
     shared_.waiting().fetch_sub(1, order::relaxed);
   }
-  // Everyone has been seen in an operation that began with this round, so they have finished what was before it.
+  // Every member has been seen in an operation that began with this round, so all have finished the earlier ones.
   void all_seen_in(Round round) { known_finished_ = round - 1; }
 
  private:
-  // Entering a set that everybody has finished `previous` in. Somebody may have gone another way in the new round already. Relaxed: nobody
-  // takes anything from a mark of a round that is over.
+  // Entering a set whose round `previous` all have finished. A member may have gone another way in the new round
+  // already. Relaxed: no data belong to a mark of a completed round.
   void renew_marks(Round previous) {
     const auto is_old = [previous](Round mark) { return reached(previous, mark + marks_last); };
     auto& filled = shared_.filled(rank_);

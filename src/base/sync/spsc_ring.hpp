@@ -1,17 +1,16 @@
 // A ring of one producer and one consumer.
 //
-// Source: Lamport, ACM TOPLAS 5(2), 1983; each side keeps a copy of the other's index and looks at the original only
-// when the copy says full or empty (as MCRingBuffer, Lee, Bu and Chandranmenon, IPDPS 2010), so that a busy ring
-// moves one line per several items.
+// Source: Lamport, ACM TOPLAS 5(2), 1983; each side keeps a copy of the other's index and reads the original only when
+// the copy says full or empty (as MCRingBuffer, Lee, Bu and Chandranmenon, IPDPS 2010), so that a busy ring moves one
+// line per several items.
 //
-// Invariants: taken <= put <= taken + Slots, modulo 2^32. The copies lag behind the originals.
-// Order: FIFO, linearizable. Progress: both sides are wait free; full and empty are said. No pointers of its own:
-// works in memory shared by processes.
-// When: streams between a pair of threads.
-// In the library: not used; pairs of threads have fast_buffer.hpp. It is measured beside that.
+// Invariants: taken <= put <= taken + Slots, modulo 2^32. The copies lag behind the originals. Order: FIFO,
+// linearizable. Progress: both sides are wait free; full and empty are reported. No pointers of its own: works in
+// memory shared by processes. When: streams between a pair of threads. In the library: not used; pairs of threads have
+// fast_buffer.hpp. It is measured beside that.
 //
-// Memory orders: each side stores its own index with release and looks at the other's with acquire: items are handed
-// over by put_, emptied slots by taken_. A side's own index is its alone: relaxed.
+// Memory orders: each side stores its own index with release and loads the other's with acquire: items are handed over
+// by put_, emptied slots by taken_. A side's own index is its alone: relaxed.
 #pragma once
 
 #include <bit>

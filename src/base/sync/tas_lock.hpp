@@ -1,10 +1,10 @@
-// Test-and-set lock with exponential backoff: one word, taken by whoever exchanges it first.
+// Test-and-set lock with exponential backoff: one word, taken by the thread that exchanges it first.
 //
 // Source: Anderson, IEEE TPDS 1(1), 1990.
 //
 // Safety: mutual exclusion. Progress: deadlock free; a thread can starve. The last owner, whose cache holds the word,
-// is favoured, which keeps the data of the critical section where it is (the bias of Dang 2017, section IV-B).
-// When: short critical sections and few contenders; bytes matter. It tolerates more threads than cores.
+// is favoured, which keeps the data of the critical section where it is (the bias of Dang 2017, section IV-B). When:
+// short critical sections and few contenders; bytes matter. It tolerates more threads than cores.
 //
 // Memory orders: the exchange that finds the lock free acquires, unlock releases. An exchange that finds it taken
 // acquires needlessly, but one instruction can't do both.

@@ -1,15 +1,14 @@
 // Ticket lock: draw a number, wait until it is served.
 //
-// Source: Mellor-Crummey and Scott, ACM TOCS 9(1), 1991 (after Reed and Kanodia 1979); with their proportional
-// backoff: a waiter stays away the longer, the more are before it.
+// Source: Mellor-Crummey and Scott, ACM TOCS 9(1), 1991 (after Reed and Kanodia 1979); with their proportional backoff:
+// a waiter's delay grows with the number of threads before it.
 //
 // Invariants: serving_ <= next_; they differ by the number of threads that hold or wait. Both wrap around at 2^32,
-// which is more threads than there can be.
-// Safety: mutual exclusion. Progress: starvation free, FIFO in the order of the draw.
-// When: few contenders, each with a core. All watch one word, so a release costs a miss per waiter; with more threads
-// than cores it collapses like every FIFO lock.
+// which is more threads than there can be. Safety: mutual exclusion. Progress: starvation free, FIFO in the order of
+// the draw. When: few contenders, each with a core. All watch one word, so a release costs a miss per waiter; with more
+// threads than cores it collapses like every FIFO lock.
 //
-// Memory orders: the looks at serving_ acquire and the unlock's store releases. The draw is relaxed: it only counts.
+// Memory orders: the loads of serving_ acquire and the unlock's store releases. The draw is relaxed: it only counts.
 // The owner alone writes serving_, so its own load of it is relaxed. try_lock draws only if the number is served
 // already: its load of serving_ acquires, its draw is relaxed.
 #pragma once

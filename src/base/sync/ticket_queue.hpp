@@ -1,33 +1,31 @@
 // A wait-free, linearizable, bounded queue of many producers and one consumer at a time: no producer, wherever it is
 // stopped, delays another one or hides another's item.
 //
-// Source: ours, for the progress that LockQ asks of its queue (Amer 2019, section 3.6). Compared with the queue that
-// is named there (Yang and Mellor-Crummey, PPoPP 2016) it uses that LockQ has one consumer: enqueue is two
-// fetch-and-adds and a store, with no helping, no hazard pointers and no memory to reclaim, and it works between
-// processes. From Jiffy (Adas and Friedman, DISC 2020) comes the idea that the consumer steps over a slot whose
-// producer is late.
+// Source: ours, for the progress that LockQ asks of its queue (Amer 2019, section 3.6). Compared with the queue that is
+// named there (Yang and Mellor-Crummey, PPoPP 2016) it uses that LockQ has one consumer: enqueue is two fetch-and-adds
+// and a store, with no helping, no hazard pointers and no memory to reclaim, and it works between processes. From Jiffy
+// (Adas and Friedman, DISC 2020) comes the idea that the consumer steps over a slot whose producer is late.
 //
 // A producer first takes a credit, then draws a ticket, then fills the ticket's slot. The consumer takes the filled
 // slot with the lowest ticket, and gives credits back in the order of tickets.
 //
 // Invariants: credits_ is the number of tickets that may still be drawn (short-term less, while producers that found
 // none put theirs back); so no ticket reaches a slot before its previous ticket is done with. A slot is filled for
-// ticket t when its state is t + 1. `taken` is the consumer's note that it has taken a slot out of order.
-// Order: linearizable; an enqueue that returned before another began comes out first.
-// Progress: enqueue is wait free: three or four atomic operations; it says full instead of waiting. (It may say so
-// while another producer is putting a credit back; while full it favours whoever asks at the right moment.) dequeue
-// is wait free: it looks over the slots again only after it has found one with a lower ticket, so at most Slots
-// times.
-// When: the queue of LockQ and of offload where asynchrony must not depend on the others' scheduling; the bound is
-// the backpressure that a combiner needs anyway.
+// ticket t when its state is t + 1. `taken` is the consumer's note that it has taken a slot out of order. Order:
+// linearizable; an enqueue that returned before another began comes out first. Progress: enqueue is wait free: three or
+// four atomic operations; it says full instead of waiting. (It may say so while another producer is putting a credit
+// back; while full it favours the thread that asks at the right moment.) dequeue is wait free: it scans the slots again
+// only after it has found one with a lower ticket, so at most Slots times. When: the queue of LockQ and of offload
+// where asynchrony must not depend on the others' scheduling; the bound is the backpressure that a combiner needs
+// anyway.
 //
 // Memory orders:
 // - taking a credit, acquire, returning it, release: the consumer has emptied the slot before it is filled again;
-// - the draw of a ticket, acq_rel: who takes the credit for a slot need not be who draws its ticket; the one passes
+// - the draw of a ticket, acq_rel: the taker of the credit for a slot need not draw its ticket; the one passes
 //   on to the other that the slot is empty. (Relaxed, the checker finds two producers and the consumer in a race for
 //   the item.)
 // - a credit that is put back unused, relaxed: it passes on nothing;
-// - store to state, release, looks at it, acquire: hand over the item. They also make the second look of the consumer
+// - store to state, release, loads of it, acquire: hand over the item. They also make the second scan of the consumer
 //   see every slot that was filled before the one it has found.
 // - load of tickets_, relaxed: a filled slot beyond it belongs to an enqueue that is concurrent with this dequeue, or
 //   was ordered before it by something that orders this load, too.
@@ -64,7 +62,7 @@ class TicketQueue {
     const std::uint32_t end = tickets_.load(order::relaxed);
     std::uint32_t found = first_filled(head, end);
     if (found == end) return false;
-    // What was enqueued before the one that was found is filled now, though it may not have been when looked at.
+    // Slots before the one that was found, if filled earlier, are visible now, though the scan may have missed them.
     for (std::uint32_t before = first_filled(head, found); before != found;) {
       found = before;
       before = first_filled(head, found);

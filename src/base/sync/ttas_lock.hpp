@@ -2,12 +2,12 @@
 //
 // Source: Rudolph and Segall, ISCA 1984; backoff after a lost race as Anderson 1990 advises.
 //
-// Safety: mutual exclusion. Progress: deadlock free; a thread can starve.
-// When: as the spin lock inside other locks (cohort, CLHub) and for short critical sections. Waiting costs no traffic
-// between releases, so it stands more contenders than TasLock. With more threads than cores waiters yield.
+// Safety: mutual exclusion. Progress: deadlock free; a thread can starve. When: as the spin lock inside other locks
+// (cohort, CLHub) and for short critical sections. Waiting costs no traffic between releases, so it tolerates more
+// contenders than TasLock. With more threads than cores waiters yield.
 //
-// Memory orders: the exchange acquires and unlock releases. The looks before it are relaxed: what they see is checked
-// again by the exchange.
+// Memory orders: the exchange acquires and unlock releases. The reads before it are relaxed: the exchange checks their
+// result.
 #pragma once
 
 #include "base/platform/platform.hpp"

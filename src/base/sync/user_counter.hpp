@@ -1,11 +1,9 @@
 // User-level synchronization counter (USC): the waiter watches the word.
 //
-// Source, use, invariants, memory orders: see sync_counter.hpp.
-// Progress: signal and force are one atomic operation each, the last touch of the counter: the waiter may destroy it
-// as soon as it is complete.
-// When: every waiter has a core, or belongs to a user-level thread runtime, which suspends it meanwhile.
-// In the library: not used; waiters that stay awake watch a KernelCounter, so that whoever signals need not know. It is measured
-// beside that.
+// Source, use, invariants, memory orders: see sync_counter.hpp. Progress: signal and force are one atomic operation
+// each, the last touch of the counter: the waiter may destroy it as soon as it is complete. When: every waiter has a
+// core, or belongs to a user-level thread runtime, which suspends it meanwhile. In the library: not used; spinning
+// waiters watch a KernelCounter, so that a signaller need not know. It is measured beside that.
 #pragma once
 
 #include "base/sync/sync_counter.hpp"

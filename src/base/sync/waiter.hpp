@@ -1,15 +1,16 @@
-// A thread that waits for requests: a synchronization counter that whoever completes one of them signals; and what is collected
-// while a lock is held, to be woken when it is free.
+// A thread that waits for requests: a synchronization counter that is signalled by each completion; and a list of
+// wake-ups that is collected while a lock is held, and done after its release.
 //
-// Source: Dang 2017, section IV-A, for a thread that waits for all of n requests: it is signalled n times and wakes once. One that
-// waits for any of them counts one event, which the first completion signals; that is ours.
+// Source: Dang 2017, section IV-A, for a thread that waits for all of n requests: it is signalled n times and wakes
+// once. One that waits for any of them counts one event, which the first completion signals; that is ours.
 //
-// A kernel thread sleeps on its counter's word. A user-level thread is suspended in its runtime, and whoever wakes it
-// resumes it there. `Thread` is one: false as a condition if it is none, suspend() by itself, resume() by whoever wakes it, exactly
-// once for each suspension, which may be just about to begin.
+// A kernel thread sleeps on its counter's word. A user-level thread is suspended in its runtime, and the waking thread
+// resumes it there. `Thread` is one: false as a condition if it is none, suspend() by itself, resume() by the waking
+// thread, exactly once for each suspension, which may be just about to begin.
 //
-// Invariants: `server` and the links are under the lock of the roles (server_roles.hpp), `any` is final before somebody can signal.
-// No wake-up is lost: arrive() and mark_forced() of the counter tell exactly one of all who signal and force that it has to wake.
+// Invariants: `server` and the links are under the lock of the roles (server_roles.hpp), `any` is final before a thread
+// can signal. No wake-up is lost: arrive() and mark_forced() of the counter tell exactly one of the threads that signal
+// and force that it has to wake.
 //
 // Memory orders: `signalled` is a claim and hands over nothing; the counter does.
 #pragma once
@@ -30,19 +31,20 @@ struct Waiter {
 
   Counter counter;
   plain<bool> any{false};                              // waits for one of its requests, not for all
-  typename P::template atomic<bool> signalled{false};  // `any` only: somebody was the first
+  typename P::template atomic<bool> signalled{false};  // `any` only: a completion was the first
   Thread thread;                                       // none: a kernel thread
   plain<bool> server{false};
   plain<Waiter*> next{nullptr};
   plain<Waiter*> prev{nullptr};
 
-  // Before anybody who may signal can see the waiter.
+  // Before a signalling thread can see the waiter.
   void expect(std::uint32_t events, bool for_any) {
     any.set(for_any);
     signalled.store(false, order::relaxed);
     counter.expect(for_any ? 1 : events);
   }
-  // One of its requests is done. The waiter may be gone when this returns, unless it is asleep: then the caller has to wake it.
+  // One of its requests is done. The waiter may be gone when this returns, unless it sleeps: then the caller has to
+  // wake it.
   Arrival arrive() {
     if (any.get() && signalled.exchange(true, order::relaxed)) return Arrival::more_to_come;
     return counter.arrive();
@@ -51,7 +53,7 @@ struct Waiter {
     if (!thread) return counter.wait();
     return counter.wait_by([this](std::uint32_t) { thread.suspend(); });
   }
-  // By whoever knows that it has not left.
+  // The caller knows that it has not left.
   void force() {
     if (!counter.mark_forced()) return;
     if (thread) {
@@ -62,8 +64,9 @@ struct Waiter {
   }
 };
 
-// Threads to wake once a lock has been released: waking costs a system call, which nobody should wait for. A kernel thread's
-// waiter may be gone by then; its counter's address is all that is needed. And doorbells to ring, if somebody sleeps there.
+// Threads to wake once a lock has been released: waking costs a system call, for which no thread should wait. A kernel
+// thread's waiter may be gone by then; its counter's address is enough. And doorbells to ring, if a thread sleeps
+// there.
 template <class Waiter, class Bell>
 class Wakeups {
  public:
@@ -75,14 +78,14 @@ class Wakeups {
       flush();
   }
   void add(Waiter& waiter) { add(waiter.thread ? Kind::user_level : Kind::kernel, &waiter); }
-  // The caller has left work that it may not come back for: those who sleep at the bell shall do it, or the progress thread that
-  // listens there.
+  // The caller has deferred work that it may not come back for: the threads that sleep at the bell do it, or the
+  // progress thread that listens there.
   void add(Bell& bell) {
-    if (size_ == 0 || asleep_[size_ - 1].what != &bell) add(Kind::doorbell, &bell);
+    if (size_ == 0 || blocked_[size_ - 1].what != &bell) add(Kind::doorbell, &bell);
   }
-  // Out of line: most operations wake nobody.
+  // Out of line: most operations wake no thread.
   [[gnu::noinline]] void flush() {
-    for (int i = 0; i < size_; ++i) asleep_[i].wake();
+    for (int i = 0; i < size_; ++i) blocked_[i].wake();
     size_ = 0;
   }
 
@@ -103,7 +106,7 @@ class Wakeups {
           break;
         }
         case Kind::doorbell:
-          static_cast<Bell*>(what)->rouse();
+          static_cast<Bell*>(what)->wake_blocked();
           break;
       }
     }
@@ -111,12 +114,12 @@ class Wakeups {
 
   void add(Kind kind, void* what) {
     if (size_ == capacity) flush();
-    asleep_[size_++] = {what, kind};
+    blocked_[size_++] = {what, kind};
   }
 
   static constexpr int capacity = 16;
   int size_ = 0;
-  Sleeper asleep_[capacity];
+  Sleeper blocked_[capacity];
 };
 
 }  // namespace heddle::sync

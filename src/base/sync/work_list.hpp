@@ -1,14 +1,16 @@
-// Work list: work that advances by being looked at, each by one thread at a time, in turn; and what a look at all of it says.
+// Work list: work that advances by polls, each by one thread at a time, in turn; and the result of a poll of all of it.
 //
-// Source: ours. A thread that is about to sleep looks at everything once more, and sleeps if nothing has moved. What another thread is
-// looking at just then is not in the list: that look may have been before what the sleeper has seen, and its thread may never come
-// back. So whoever puts it back wakes those who have met it held.
+// Source: ours. A thread that is about to sleep polls everything once more, and sleeps if nothing has moved. Work that
+// another thread is polling just then is not in the list: that poll may precede the events that the sleeper has seen,
+// and its thread may never come back. So a thread that puts work back wakes those that found it held.
 //
-// Order: the order of the turns; a work that is put back takes a new one, so that a look at all comes to each once.
-// No wake-up is lost: a look before a sleep leaves its number if others hold works, and whoever began to look before it and puts one back
-// then has to ring; for what the sleeper itself takes and puts back nobody rings. Progress: a lock that is held for a few instructions.
+// Order: the order of the turns; work that is put back takes a new turn, so that a poll of all comes to each once. No
+// wake-up is lost: a poll before a sleep leaves its number if others hold works, and a thread that began its poll
+// before it and puts one back then has to ring; for works that the sleeper itself takes and puts back no thread rings.
+// Progress: a lock that is held for a few instructions.
 //
-// Memory orders: none but the lock's. Forgetting who has missed something is left out without harm: more rings than needed.
+// Memory orders: none but the lock's. The number of a missed poll is never cleared, which is harmless: more rings than
+// needed.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +28,15 @@ class WorkList {
   using plain = typename P::template plain<T>;
 
  public:
-  // What a thread does about works that others hold as it begins.
+  // The action of a thread for works that others hold as it begins.
   enum class Missed : std::uint8_t {
-    reported,  // it looks again
-    rung_for,  // it goes to sleep: whoever puts one back rings
+    reported,  // it polls again
+    rung_for,  // it goes to sleep: the thread that puts one back rings
   };
-  struct Look {
-    std::uint64_t number;  // among looks, from 1
+  struct Pass {
+    std::uint64_t number;  // the number of the poll, from 1
     std::uint64_t end;     // of the turns that belong to it
-    bool complete;         // nobody else held a work, or will ring for it
+    bool complete;         // no other thread held a work, or one will ring for it
   };
 
   void add(Work& work) {
@@ -42,23 +44,23 @@ class WorkList {
     append(work);
   }
 
-  // A look at all that is in the list. Who takes a work from here on sees all that the caller has seen.
-  Look begin(Missed missed) {
+  // A poll of all that is in the list. A thread that takes a work from here on sees all that the caller has seen.
+  Pass begin(Missed missed) {
     const std::lock_guard guard(mutex_);
-    looks_.set(looks_.get() + 1);
+    passes_.set(passes_.get() + 1);
     const bool any = held_.get() != 0;
-    if (any && missed == Missed::rung_for) missed_by_.set(looks_.get());
-    return {looks_.get(), turns_.get(), !any || missed == Missed::rung_for};
+    if (any && missed == Missed::rung_for) missed_by_.set(passes_.get());
+    return {passes_.get(), turns_.get(), !any || missed == Missed::rung_for};
   }
 
-  // The first that belongs to the look and suits(work); null: that was all.
+  // The first work that belongs to the poll and suits(work); null: that was all.
   template <class Suits>
-  Work* take(const Look& look, Suits&& suits) {
+  Work* take(const Pass& pass, Suits&& suits) {
     const std::lock_guard guard(mutex_);
     Work* before = nullptr;
     Work* work = head_.get();
     while (work != nullptr && !suits(*work)) before = std::exchange(work, Links::next(*work));
-    if (work == nullptr || Links::turn(*work) >= look.end) return nullptr;
+    if (work == nullptr || Links::turn(*work) >= pass.end) return nullptr;
     Work* const next = Links::next(*work);
     before != nullptr ? Links::set_next(*before, next) : head_.set(next);
     if (next == nullptr) tail_.set(before);
@@ -66,15 +68,16 @@ class WorkList {
     return work;
   }
 
-  // A work that the look has taken has its place again, or is finished and forgotten. True: the caller has to ring for those who missed it.
-  bool put_back(const Look& look, Work& work) {
+  // A work that the poll has taken is put back, or is finished and dropped. True: the caller has to ring for the
+  // threads that missed it.
+  bool put_back(const Pass& pass, Work& work) {
     const std::lock_guard guard(mutex_);
     append(work);
-    return release(look);
+    return release(pass);
   }
-  bool forget(const Look& look) {
+  bool forget(const Pass& pass) {
     const std::lock_guard guard(mutex_);
-    return release(look);
+    return release(pass);
   }
 
  private:
@@ -86,9 +89,9 @@ class WorkList {
     last != nullptr ? Links::set_next(*last, &work) : head_.set(&work);
     tail_.set(&work);
   }
-  bool release(const Look& look) {
+  bool release(const Pass& pass) {
     held_.set(held_.get() - 1);
-    if (missed_by_.get() <= look.number) return false;
+    if (missed_by_.get() <= pass.number) return false;
     missed_by_.set(0);
     return true;
   }
@@ -96,10 +99,10 @@ class WorkList {
   Mutex mutex_;
   plain<Work*> head_{nullptr};
   plain<Work*> tail_{nullptr};
-  plain<std::uint64_t> turns_{0};      // that have been given
-  plain<std::uint32_t> held_{0};       // works that threads are looking at
-  plain<std::uint64_t> looks_{0};      // that have begun
-  plain<std::uint64_t> missed_by_{0};  // the last look that met one held before a sleep; 0: nobody has to be rung for
+  plain<std::uint64_t> turns_{0};      // the number of turns given
+  plain<std::uint32_t> held_{0};       // works that threads are polling
+  plain<std::uint64_t> passes_{0};     // that have begun
+  plain<std::uint64_t> missed_by_{0};  // the last poll that found one held before a sleep; 0: no ring is needed
 };
 
 }  // namespace heddle::sync

@@ -1,6 +1,6 @@
-// What the library says of a kernel thread from outside (which MPI call it is in, objects/binding/call_scope.hpp), and what of that
-// belongs to a user-level thread: it is taken away while others run, and put back when it goes on. A thread that is
-// suspended, and not just lets others have a turn, is counted meanwhile at the call that it is in.
+// The library's published state of a kernel thread (its current MPI call, objects/binding/call_scope.hpp), and the part of it
+// that belongs to a user-level thread: removed while others run, and restored when it goes on. A thread that is
+// suspended, rather than yielding, is counted meanwhile at its call.
 #pragma once
 
 #include <atomic>
@@ -9,9 +9,9 @@
 namespace heddle::threads {
 
 struct Shown {
-  // Of the kernel thread: the low 16 bits are the call, and 0 outside of one. Null: it has none.
+  // The kernel thread's word: the low 16 bits are the call, and 0 outside of one. Null: it has none.
   std::atomic<std::uint64_t>* call = nullptr;
-  // Of the rank, by call: in the low 32 bits how many user-level threads are suspended in it, in the others how often that
+  // The rank's counts, by call: in the low 32 bits how many user-level threads are suspended in it, in the others how often that
   // has changed.
   std::atomic<std::uint64_t>* suspended = nullptr;
 };
@@ -29,7 +29,8 @@ class Carried {
     if (kind == Kind::suspended) count_ = &shown_.suspended[call_];
     if (count_ != nullptr) count_->fetch_add(suspensions_change + 1, std::memory_order_relaxed);
   }
-  // A thread that goes on in another kernel thread stays without: what marks its call would end the mark where it began.
+  // A thread that goes on in another kernel thread stays without: the end of its call would end the mark where it
+  // began.
   ~Carried() {
     if (call_ == 0) return;
     if (count_ != nullptr) count_->fetch_add(suspensions_change - 1, std::memory_order_relaxed);

@@ -22,7 +22,7 @@ Module::Module(const std::string& path, const char* entry, std::string& why, con
   if (module_ == nullptr) return;
   entry_ = dlsym(module_, entry);
   if (entry_ == nullptr) {
-    why = path + " is no component of this version of Heddle";
+    why = path + " is not a component of this version of Heddle";
     close();
   }
 }

@@ -1,4 +1,5 @@
-// Loadable components: parts of the library that are opened when they are needed, so that what they need is not needed elsewhere.
+// Loadable components: parts of the library that are opened on demand, so that their dependencies are not needed
+// elsewhere.
 #pragma once
 
 #include <functional>
@@ -9,11 +10,12 @@ namespace heddle::threads {
 // lib/heddle beside the library that this code is in, with a slash behind it.
 std::string component_folder();
 
-// Opens the library in this file, as dlopen does. Null, and why.
+// Opens the library in this file, as dlopen does. Null, and the reason.
 using Opener = std::function<void*(const std::string& path, std::string& why)>;
 void* open_for_process(const std::string& path, std::string& why);
 
-// The function `entry` of the component in this file, which stays until the process ends unless close() gives it back. Null, and why.
+// The function `entry` of the component in this file, which stays until the process ends unless close() gives it back.
+// Null, and the reason.
 class Module {
  public:
   Module(const std::string& path, const char* entry, std::string& why, const Opener& open = open_for_process);

@@ -1,7 +1,8 @@
-// Mutual exclusion of threads of any runtime, for what is held for a few instructions: where a kernel thread would sleep, a
-// user-level one lets others run (FutexLock parks through the platform, and that asks).
+// Mutual exclusion of threads of any runtime, for locks that are held for a few instructions: where a kernel thread
+// would sleep, a user-level one lets others run (FutexLock parks through the platform, which does that).
 //
-// The library uses it wherever a std::mutex would put a kernel thread to sleep that has other user-level threads to run.
+// The library uses it wherever a std::mutex would put a kernel thread to sleep that has other user-level threads to
+// run.
 #pragma once
 
 #include "base/platform/native.hpp"

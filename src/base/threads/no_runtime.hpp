@@ -1,4 +1,4 @@
-// The component that is bound where none was chosen: no thread is one of its own.
+// The component that is bound where none was chosen: it has no threads.
 #pragma once
 
 #include "base/threads/runtime.hpp"

@@ -13,7 +13,7 @@ struct Entry {
   void* object;
 };
 
-// What hangs in the slot of a thread.
+// The objects in the slot of a thread.
 struct Everything {
   std::vector<Entry> entries;
   ~Everything() {

@@ -1,8 +1,8 @@
-// Thread-specific data (Evans 2020, Fig. 3) of threads of any runtime: one object of a type for each thread, made when the
-// thread first asks for it, and gone with the thread.
+// Thread-specific data (Evans 2020, Fig. 3) of threads of any runtime: one object of a type for each thread, made when
+// the thread first asks for it, and gone with the thread.
 //
-// For state that must follow a user-level thread from one kernel thread to another, or that threads of one kernel thread
-// must not share. It costs a search; what is wanted often by kernel threads stays in a thread_local beside it.
+// For state that must follow a user-level thread from one kernel thread to another, or that threads of one kernel
+// thread must not share. It costs a search; state that kernel threads use often stays in a thread_local beside it.
 #pragma once
 
 namespace heddle::threads {

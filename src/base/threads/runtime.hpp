@@ -1,12 +1,12 @@
-// What Heddle asks of a thread runtime: the contract that a component (one folder each) fulfils.
+// The contract of a thread runtime, fulfilled by a component (one folder each).
 //
 // Source: Evans 2020, Fig. 3, which has some forty functions for threads, mutexes, conditions, thread-specific data and
-// wait-and-synchronize. Five primitives are enough; the rest is built on them once, for threads of any runtime at a time:
-// mutex.hpp, condition.hpp, per_thread.hpp, and base/safety/waiter.hpp (wait and synchronize).
+// wait-and-synchronize. Five primitives are enough; the rest is built on them once, for threads of any runtime at a
+// time: mutex.hpp, condition.hpp, per_thread.hpp, and base/safety/waiter.hpp (wait and synchronize).
 //
-// A component is a class of static functions. It is used in two ways, with the same sources: bound, when the library was
-// configured with it, and then inlined; or loaded, behind the table that operations_of makes of it (Evans' columns of
-// Fig. 4: static against shared).
+// A component is a class of static functions. It is used in two ways, with the same sources: bound, when the library
+// was configured with it, and then inlined; or loaded, behind the table that operations_of makes of it (Evans' columns
+// of Fig. 4: static against shared).
 #pragma once
 
 #include <concepts>
@@ -14,22 +14,22 @@
 
 namespace heddle::threads {
 
-// A thread in the eyes of its runtime. Null: none.
+// A thread of its runtime. Null: none.
 using Thread = void*;
 
 template <class R>
 concept Runtime = requires(Thread thread, std::uint32_t rests, void (*drop)(void*)) {
-  // What HEDDLE_THREADS calls it.
+  // Its name in HEDDLE_THREADS.
   { R::name } -> std::convertible_to<const char*>;
-  // The calling thread, the same as long as it lives; null if the caller is not a thread of this runtime, or one that can't
-  // be suspended (a tasklet). Any thread may ask, at any time until the process ends.
+  // The calling thread, the same as long as it lives; null if the caller is not a thread of this runtime, or one that
+  // can't be suspended (a tasklet). Any thread may call it, at any time until the process ends.
   { R::self() }
   noexcept->std::same_as<Thread>;
-  // Lets others run; by `thread` itself. `rests` counts how often in a row that did not help: a runtime that can put one
-  // thread to sleep for a moment does so when it has been often.
+  // Lets others run; by `thread` itself. `rests` counts the calls in a row without success: a runtime that can put one
+  // thread to sleep for a moment does so after many.
   { R::yield(thread, rests) }
   noexcept;
-  // Suspends the calling thread `thread` until somebody resumes it.
+  // Suspends the calling thread `thread` until a thread resumes it.
   { R::suspend(thread) }
   noexcept;
   // Lets a thread go on that suspends itself, or is just about to. By any thread of any runtime, exactly once for each
@@ -71,7 +71,7 @@ constexpr Operations make_operations() {
 template <Runtime R>
 inline constexpr Operations operations_of = make_operations<R>();
 
-// What a loadable component exports: a function without arguments that returns its table.
+// The export of a loadable component: a function without arguments that returns its table.
 inline constexpr const char* component_entry = "heddle_thread_runtime";
 using ComponentEntry = const Operations* (*)();
 

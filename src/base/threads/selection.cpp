@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "base/threads/component.hpp"
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 #include "base/threads/mutex.hpp"
 #include "base/threads/no_runtime.hpp"
 #include "base/threads/signals_blocked.hpp"
@@ -23,7 +23,7 @@ namespace heddle::threads {
 
 namespace {
 
-// The runtimes that have a component, and how to know that a program uses one: the file name that its library begins with.
+// The runtimes that have a component, and the sign that a program uses one: the file name that its library begins with.
 struct Known {
   const char* name;
   const char* library;
@@ -33,13 +33,13 @@ constexpr std::array known{Known{"boost-fiber", "libboost_fiber.so"}, Known{"arg
 
 constexpr std::size_t most_runtimes = 8;
 
-// Written once, before platform::user_level says so; of the process, like the libraries themselves.
+// Written once, before platform::user_level is set; of the process, like the libraries themselves.
 constinit std::array<const Operations*, most_runtimes> selected{};
 constinit std::size_t selected_count = 0;
 
 constexpr bool is_bound = !std::same_as<Bound, NoRuntime>;
 
-// The library's own threads ask no runtime, nor do those that end.
+// The library's own threads ask no runtime, nor do threads that end.
 constinit thread_local bool in_kernel = false;
 
 bool rest(std::uint32_t& rests) noexcept {
@@ -50,7 +50,7 @@ bool rest(std::uint32_t& rests) noexcept {
 }
 constexpr platform::UserLevel waits_in_runtimes{rest};
 
-// ---- what the process has loaded
+// ---- libraries that the process has loaded
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -87,7 +87,7 @@ bool load(const std::string& path, std::string& why) {
   const Operations* const runtime = reinterpret_cast<ComponentEntry>(module.entry())();
   if (runtime == nullptr || runtime->layout != operations_layout) {
     module.close();
-    why = path + " is no component of this version of Heddle";
+    why = path + " is not a component of this version of Heddle";
     return false;
   }
   return add(runtime, why);
@@ -115,7 +115,7 @@ bool take(const std::string& name, std::string& why) {
   if (name.find('/') != std::string::npos) return load(name, why);
   for (const Known& runtime : known)
     if (runtime.name == name) return load_known(runtime, why);
-  why = "'" + name + "' is no thread runtime that Heddle knows; it takes none, or a list of pthreads";
+  why = "'" + name + "' is not a thread runtime of Heddle: must be none, or a list of pthreads";
   for (const Known& runtime : known) why += std::string(", ") + runtime.name;
   why += " and paths of components";
   return false;
@@ -144,15 +144,15 @@ bool take_list(std::string_view wanted, std::string& why) {
 
 bool select_runtimes(const std::string& wanted, std::string& why) {
   static Mutex mutex;
-  static bool settled = false;
+  static bool selected_once = false;
   const std::lock_guard guard(mutex);
-  if (settled) return true;
+  if (selected_once) return true;
   if (wanted.empty()) {
     take_what_is_there(why);
   } else if (wanted != "none" && !take_list(wanted, why)) {
     return false;
   }
-  settled = true;
+  selected_once = true;
   if (selected_count != 0) platform::user_level.store(&waits_in_runtimes, std::memory_order_release);
   return true;
 }
@@ -166,7 +166,7 @@ std::string selected_runtimes() {
 ThreadRef detail::find_user_level() noexcept {
   if (in_kernel) return {};
   for (std::size_t i = 0; i < selected_count; ++i) {
-    // The one that is bound is asked without its table.
+    // The bound one is called without its table.
     const Operations* const runtime = selected[i];
     const Thread thread = runtime == &operations_of<Bound> ? Bound::self() : runtime->self();
     if (thread != nullptr) return {runtime, thread};
@@ -186,8 +186,8 @@ std::uintptr_t identity() {
   return caller ? reinterpret_cast<std::uintptr_t>(caller.thread()) : platform::Native::self();
 }
 
-std::thread make_helper(std::function<void()> body) {
-  // What a thread blocks is what its creator blocks, so no handler runs there even before its first instruction.
+std::thread make_library_thread(std::function<void()> body) {
+  // A thread inherits its creator's blocked signals, so no handler runs there even before its first instruction.
   const SignalsBlocked blocked;
   return std::thread([body = std::move(body)] {
     in_kernel = true;
@@ -195,6 +195,6 @@ std::thread make_helper(std::function<void()> body) {
   });
 }
 
-void start_helper(std::function<void()> body) { make_helper(std::move(body)).detach(); }
+void start_library_thread(std::function<void()> body) { make_library_thread(std::move(body)).detach(); }
 
 }  // namespace heddle::threads

@@ -1,5 +1,6 @@
-// The calling thread handles no signal as long as this lives, and threads that it makes meanwhile never do: signals are the program's. Faults of the
-// thread itself are not blocked: the kernel would end the process without its handler, and nobody would learn where it crashed.
+// The calling thread handles no signal as long as this lives, and threads that it makes meanwhile never do: signals are
+// the program's. Faults of the thread itself are not blocked: the kernel would end the process without its handler, and
+// without a report.
 #pragma once
 
 #include <pthread.h>

@@ -1,12 +1,12 @@
 // A thread of any runtime, to be suspended and resumed; and the calling thread as one.
 //
-// Whoever is about to sleep or to yield asks user_level(). Where no user-level runtime is in the process that is one test of
-// a variable that nobody writes. With one, each is asked whether the caller is one of its threads, so threads of several
-// runtimes may wait in the library at the same time, and complete each other.
+// A thread that is about to sleep or to yield calls user_level(). Where no user-level runtime is in the process that is
+// one test of a variable that is not written. With one, each is asked if the caller is one of its threads, so threads
+// of several runtimes may wait in the library at the same time, and complete each other.
 //
-// What must be kept in mind with user-level threads: while one is suspended its kernel thread runs others, in and out of
-// the library, and it may go on in another kernel thread. So no reference to a thread_local is kept over a wait, nor
-// anything of the kernel thread's own; per_thread.hpp is for state that must follow the thread.
+// While a user-level thread is suspended its kernel thread runs others, in and out of the library, and it may go on in
+// another kernel thread. So no reference to a thread_local is kept over a wait, nor any state of the kernel thread;
+// per_thread.hpp is for state that must follow the thread.
 #pragma once
 
 #include <atomic>
@@ -53,7 +53,7 @@ class ThreadRef {
     void resume(Thread thread) const { runtime.resume(thread); }
   };
 
-  // What was bound when the library was built is called without its table, and so inlined.
+  // The runtime bound when the library was built is called without its table, and so inlined.
   template <class F>
   void with(F&& f) const {
     if (runtime_ == &operations_of<Bound>) {
@@ -73,7 +73,7 @@ namespace detail {
 ThreadRef find_user_level() noexcept;
 }
 
-// Whether there may be user-level threads in this process. Settled before the first rank comes up.
+// True if there may be user-level threads in this process. Decided before the first rank comes up.
 inline bool user_level_possible() { return platform::user_level.load(std::memory_order_relaxed) != nullptr; }
 
 // The calling thread if it is user-level; else none.
@@ -83,17 +83,17 @@ inline ThreadRef user_level() {
   return detail::find_user_level();
 }
 
-// The calling thread, of whatever kind.
+// The calling thread, of any kind.
 inline ThreadRef current() {
   const ThreadRef caller = user_level();
   return caller ? caller : ThreadRef(&operations_of<Pthreads>, Pthreads::self());
 }
 
-// The calling kernel thread ends, and its thread_local objects are destroyed already: it is no longer asked whether a runtime
-// has it, which could make it one of the runtime's anew.
+// The calling kernel thread ends, and its thread_local objects are destroyed already: no runtime is asked for it any
+// more, which could register it anew.
 void end_of_kernel_thread() noexcept;
 
-// A name of the calling thread, of whatever kind, that no other living thread has.
+// A name of the calling thread, of any kind, that no other living thread has.
 std::uintptr_t identity();
 
 }  // namespace heddle::threads

@@ -1,4 +1,4 @@
-// What a thread says of itself in its rank's record: which MPI call it is in.
+// The mark of a thread's current MPI call in its rank's record.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,13 @@
 
 namespace heddle::boot {
 
-// A thread takes a record when it first calls MPI and gives it back when it ends. Null: all are taken; such a
-// thread brings a ThreadRecord of its own that nobody will read.
+// A thread takes a record at its first MPI call and gives it back when it ends. Null: all are taken; such a thread uses
+// a ThreadRecord of its own that no process reads.
 ThreadRecord* take_thread_record(RankRecord& rank);
 void give_back_thread_record(ThreadRecord& record);
 
-// Says for the time of a block which MPI call this thread is in. Calls nest (a user's callback may call MPI),
-// so the outer one comes back at the end. One load and one store in, one store out, all on the thread's own
-// line.
+// Marks this thread as in an MPI call for the time of a block. Calls nest (a user's callback may call MPI), so the
+// outer one is restored at the end. One load and one store in, one store out, all on the thread's own line.
 class CallMark {
  public:
   CallMark(ThreadRecord& record, std::uint16_t call) : record_(record) {
@@ -29,7 +28,7 @@ class CallMark {
 
  private:
   ThreadRecord& record_;
-  std::uint64_t left_;  // what the record says afterwards
+  std::uint64_t left_;  // the record's value afterwards
 };
 
 }  // namespace heddle::boot

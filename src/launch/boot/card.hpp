@@ -1,4 +1,5 @@
-// What ranks tell each other through their job's segment: addresses, in the card of each, and words that all agree on.
+// The data that ranks exchange through their job's segment: addresses, in the card of each, and words that all agree
+// on.
 #pragma once
 
 #include <atomic>
@@ -10,15 +11,16 @@
 
 namespace heddle::boot {
 
-// The entry of that VNI; empty: there is none yet. Any process, while the card's owner adds entries.
+// The entry of that VNI; empty: none yet. Any process may call it while the card's owner adds entries.
 std::span<const std::byte> find_entry(const Card& card, int vni);
-// One at a time. False: there is no room.
+// One thread at a time. False: there is no room.
 bool add_entry(Card& card, int vni, std::span<const std::byte> address);
 
-// A piece of another card, from `offset` on, for a copy of it. False: it does not continue the copy, or does not fit.
+// Appends a piece of another card, from `offset` on, to a copy of it. False: it does not continue the copy, or does not
+// fit.
 bool add_bytes(Card& copy, std::size_t offset, std::span<const std::byte> bytes);
 
-// The value that a word has, which is the first that anybody proposes.
+// The value of a word, which is the first proposal.
 inline std::uint64_t first_proposal(std::atomic<std::uint64_t>& word, std::uint64_t proposal) {
   std::uint64_t standing = 0;
   return word.compare_exchange_strong(standing, proposal, std::memory_order_relaxed) ? proposal : standing;

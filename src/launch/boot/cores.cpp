@@ -11,7 +11,7 @@
 namespace heddle::boot {
 namespace {
 
-// The file's beginning as a string; false if it can't be read.
+// The file's beginning as a string; false if it is unreadable.
 bool read_text(const char* path, char* text, std::size_t bytes) {
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return false;
@@ -38,8 +38,8 @@ int quota_of(const char* folder) {
   return ceil_divide(quota, period);
 }
 
-// The tightest quota from a cgroup up to the root of its hierarchy; 0: none. A container sees its own cgroup
-// as the root, and then the first look is the whole way.
+// The tightest quota from a cgroup up to the root of its hierarchy; 0: none. A container sees its own cgroup as the
+// root, and then the first step is the whole path.
 int tightest_quota(const char* root, const char* cgroup) {
   char folder[512];
   const std::size_t root_length = std::strlen(root);

@@ -26,7 +26,7 @@ Frame proposal_to_agree(const Proposer& proposer, std::uint32_t number, const Co
   frame.add(proposer.rank).add(proposer.context).add(number);
   frame.add(static_cast<std::uint32_t>(contribution.operation)).add(contribution.flag);
   frame.add(contribution.acknowledged).add(contribution.context);
-  if (number == 1) add_members(frame, proposer.members);  // whoever decides keeps them in mind
+  if (number == 1) add_members(frame, proposer.members);  // the deciding process stores them
   return frame;
 }
 
@@ -54,7 +54,7 @@ void Decisions::hear(const Frame& frame) {
     comm.open[number].emplace(rank, Contribution{operation, flag, acknowledged, child});
     decide(context, comm);
   } else if (frame.kind() == FrameKind::revoke && fields.complete()) {
-    // Also of a rank that has failed meanwhile: all hear of it, or none does.
+    // Also for a rank that has failed meanwhile: all ranks receive the decision, or none does.
     Comm& comm = comm_of(context, members_in(fields));
     if (!std::exchange(comm.revoked, true)) tell_(Frame(FrameKind::revoked).add(context));
   } else if (frame.kind() == FrameKind::leave && fields.complete()) {
@@ -70,7 +70,7 @@ void Decisions::lose(int rank) {
   failed_.push_back(rank);
   tell_(Frame(FrameKind::failed).add(rank));
   for (auto next = comms_.begin(); next != comms_.end();) {
-    const auto one = next++;  // it may be forgotten
+    const auto one = next++;  // the call below may remove it
     decide(one->first, one->second);
   }
 }
@@ -81,7 +81,7 @@ Decisions::Comm& Decisions::comm_of(std::uint64_t context, std::vector<int> memb
   return comm;
 }
 
-// What can be decided, in order; and forgets the communicator when nobody needs it any more.
+// Takes the possible decisions, in order; and drops the communicator when no member needs it any more.
 void Decisions::decide(std::uint64_t context, Comm& comm) {
   while (!comm.open.empty() && is_over(comm, comm.open.begin()->second)) {
     const auto first = comm.open.begin();

@@ -1,10 +1,12 @@
-// Decides for communicators with members on several nodes, whose members share no memory to agree by (ft/): one process of the job hears
-// what all of them propose and which ranks have failed, in one order, and decides by that order alone. What follows it tells as news,
-// which every node's segment gets in the same order (news.hpp). Under mpiexec that process is mpiexec.
+// Decides for communicators with members on several nodes, whose members share no memory to agree in (ft/): one process
+// of the job receives all proposals and all failures in one order, and decides by that order alone. It sends each
+// decision as news, which every node's segment gets in the same order (news.hpp). Under mpiexec that process is
+// mpiexec.
 //
-// An agreement is over when each member has contributed to it or has failed; who has done both, counts if the contribution came first.
-// Nobody but this process ever decides, so there is nothing to repair if a member dies in the middle; and as the failures that a decision
-// counts were told before it, each member knows them when it reads the decision.
+// An agreement is complete when each member has contributed to it or has failed; a member that has done both counts if
+// the contribution came first. Only this process decides, so there is nothing to repair if a member dies during an
+// agreement; and since the failures that a decision counts were sent before it, each member knows them when it reads
+// the decision.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +21,16 @@
 
 namespace heddle::boot {
 
-// What a member brings to an agreement.
+// A member's contribution to an agreement.
 struct Contribution {
   enum class Operation : std::uint32_t { agree, shrink };
   Operation operation;
   std::int32_t flag;           // of an agree
   std::uint32_t acknowledged;  // failures of the communicator that the member has acknowledged
-  std::uint64_t context;       // for the communicator that a shrink makes, should this member be its first
+  std::uint64_t context;       // for the communicator that a shrink makes, if this member is its first
 };
 
-// Of a communicator, as this member sees it: `members` are ranks of the job.
+// A member's view of the communicator: `members` are ranks of the job.
 struct Proposer {
   int rank;
   std::uint64_t context;
@@ -43,17 +45,17 @@ class Decisions {
   // `tell` is called with each piece of news.
   explicit Decisions(std::function<void(const Frame&)> tell) : tell_(std::move(tell)) {}
 
-  // In the order in which it comes. What is no proposal, or makes no sense, is dropped; so is what a rank contributes that has failed.
+  // In the order of arrival. A malformed frame, and a contribution of a failed rank, are dropped.
   void hear(const Frame& frame);
-  // A rank has failed, and will never be heard of again.
+  // A rank has failed and sends nothing any more.
   void lose(int rank);
 
  private:
   struct Comm {
     std::vector<int> members;
-    std::set<int> left;  // that have freed it
+    std::set<int> left;  // members that have freed it
     bool revoked = false;
-    std::map<std::uint32_t, std::map<int, Contribution>> open;  // agreements that are not over: by number, by rank
+    std::map<std::uint32_t, std::map<int, Contribution>> open;  // incomplete agreements: by number, by rank
   };
 
   Comm& comm_of(std::uint64_t context, std::vector<int> members);

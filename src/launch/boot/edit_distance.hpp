@@ -1,4 +1,4 @@
-// How many slips of the keyboard lie between two names.
+// The edit distance between two names.
 #pragma once
 
 #include <algorithm>

@@ -69,7 +69,7 @@ ElfFile::~ElfFile() {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
 }
 
-// All that is read later is inside the file and aligned.
+// All data that are read later are inside the file and aligned.
 bool ElfFile::headers_fit() const {
   const auto inside = [&](std::uint64_t offset, std::uint64_t bytes) {
     return offset <= bytes_.size() && bytes <= bytes_.size() - offset;
@@ -181,7 +181,7 @@ std::span<const Elf64_Rela> ElfFile::calls() const {
 }
 
 // The ELF format stores the number of dynamic symbols only in the hash tables. DT_HASH counts all of them. DT_GNU_HASH
-// covers the defined ones, which come last; in a file that defines none, the relocations name those that matter.
+// covers the defined ones, which come last; in a file that defines none, the relocations name all needed ones.
 std::size_t ElfFile::count_symbols() const {
   const auto hash = words_from(dynamic_value(DT_HASH));
   if (hash.size() > 1) return hash[1];

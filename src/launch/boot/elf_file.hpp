@@ -1,7 +1,7 @@
-// A program or shared library as a file: what must be known to run a program several times in one process.
+// A program or shared library as a file: the data needed to run a program several times in one process.
 //
-// Reads the System V ABI's executable and linking format, 64 bits, of this machine. All that is returned points into a
-// private mapping of the file, which lives as long as the object and may be changed without changing the file.
+// Reads the System V ABI's executable and linking format, 64 bits, of this machine. All results point into a private
+// mapping of the file, which lives as long as the object and may be changed without changing the file.
 #pragma once
 
 #include <elf.h>
@@ -22,13 +22,13 @@ class ElfFile {
     fixed_program,
     static_program,
     library,
-    object,         // what a compiler makes before it is linked, or a core dump
-    damaged,        // the file ends before what its headers promise, or they make no sense
+    object,         // a compiler's output before linking, or a core dump
+    damaged,        // the file ends too early for its headers, or they are invalid
     other_machine,  // another processor's, or 32 bits
     not_elf
   };
 
-  // Empty problem: the file is what kind() says. Else it cannot be read, and the object is of no use.
+  // Empty problem: kind() describes the file. Else it is unreadable, and the object is unusable.
   ElfFile(const std::string& path, std::string& problem);
   ~ElfFile();
   ElfFile(const ElfFile&) = delete;
@@ -38,8 +38,8 @@ class ElfFile {
   std::span<const std::byte> bytes() const { return bytes_; }
   Kind kind() const { return kind_; }
   bool is_program_of_this_machine() const { return kind_ <= Kind::library; }
-  std::string_view machine() const;      // "AArch64, 64 bits": for which it is
-  std::string_view interpreter() const;  // the loader that the program asks for, or ""
+  std::string_view machine() const;      // the machine that it is for: "AArch64, 64 bits"
+  std::string_view interpreter() const;  // the loader that the program requests, or ""
   std::uint64_t entry() const { return header().e_entry; }
   std::span<const Elf64_Phdr> segments() const;
   const Elf64_Phdr* segment(std::uint32_t type) const;  // the first of this type; null: there is none
@@ -56,7 +56,7 @@ class ElfFile {
   const Elf64_Sym& symbol(std::uint32_t index) const;
   std::span<const Elf64_Sym> symbols() const;
   const Elf64_Sym* definition(std::string_view name) const;  // null: it has none
-  // Also looks into the table that is for debuggers, if the file still has it.
+  // Also searches the table for debuggers, if the file still has it.
   bool has_function(std::string_view name) const;
 
   // The same part of the mapping, to be changed.
@@ -65,7 +65,7 @@ class ElfFile {
     return {const_cast<T*>(part.data()), part.size()};
   }
 
-  // Where an address of the image lies in the file.
+  // The offset in the file of an address of the image.
   std::size_t offset_of(std::uint64_t address) const;
 
  private:

@@ -13,13 +13,13 @@ namespace heddle::boot {
 namespace {
 
 struct Sign {
-  const char* size;  // variable with the number of processes; null: this launcher says it nowhere
+  const char* size;  // variable with the number of processes; null: this launcher sets none
   const char* rank;
   const char* launcher;
-  const char* cure;  // how it is told to offer what Heddle needs
+  const char* cure;  // the option that makes it offer the interface that Heddle needs
 };
 
-// A batch script has none of these, only SLURM_NTASKS and the like, which say what its job may start.
+// A batch script has none of these, only SLURM_NTASKS and the like, which describe the job that it may start.
 constexpr Sign signs[] = {
     {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "Open MPI's mpiexec",
      "Heddle needs its PMIx (version 4.2 or later)"},
@@ -28,9 +28,9 @@ constexpr Sign signs[] = {
     {"PALS_SIZE", "PALS_RANKID", "mpiexec of PALS", "Use Slurm's srun, prterun or Hydra inside the allocation"},
     {"JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK", "jsrun of LSF", "Use prterun or Hydra inside the allocation"},
     {"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK", "MVAPICH's launcher", "Use its mpiexec (Hydra)"},
-    {"PMI_SIZE", "PMI_RANK", "a launcher that speaks PMI (MPICH, Intel MPI)", "Heddle needs its socket PMI_FD"},
-    {nullptr, "PMI_FD", "a launcher that speaks PMI (MPICH, Intel MPI)", "Heddle needs its socket PMI_FD"},
-    {nullptr, "PMIX_RANK", "a launcher that speaks PMIx", "Heddle needs libpmix.so.2"},
+    {"PMI_SIZE", "PMI_RANK", "a launcher with PMI (MPICH, Intel MPI)", "Heddle needs its socket PMI_FD"},
+    {nullptr, "PMI_FD", "a launcher with PMI (MPICH, Intel MPI)", "Heddle needs its socket PMI_FD"},
+    {nullptr, "PMIX_RANK", "a launcher with PMIx", "Heddle needs libpmix.so.2"},
 };
 
 const char* value_of(const char* variable) {
@@ -50,7 +50,7 @@ const Sign* find_sign() {
     const char* const size = value_of(sign.size);
     if (size != nullptr && std::atoi(size) == 1) known_to_be_one = true;
     if (size != nullptr && std::atoi(size) > 1) return &sign;
-    // A launcher that does not say how many there are: one of the others may have.
+    // A launcher that does not give the number of processes: another one may have.
     if (sign.size == nullptr && value_of(sign.rank) != nullptr && !known_to_be_one) return &sign;
   }
   return nullptr;
@@ -61,7 +61,8 @@ void refuse_to_be_alone(const Sign& sign, Problem& problem, const std::string& w
   char how[64] = "may have started this as one of several";
   if (size != nullptr) std::snprintf(how, sizeof how, "started this as one of %d", std::atoi(size));
   refuse(problem,
-         "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would be a world of size 1: %.200s. %s, or "
+         "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would run alone, as a singleton: %.200s. "
+         "%s, or "
          "Heddle's own "
          "mpiexec -n N, or set %s=1 to start alone",
          size != nullptr ? sign.size : sign.rank, size != nullptr ? size : value_of(sign.rank), sign.launcher, how,
@@ -71,7 +72,7 @@ void refuse_to_be_alone(const Sign& sign, Problem& problem, const std::string& w
 }  // namespace
 
 std::unique_ptr<Wireup> find_launcher(bool& alone, Problem& problem) {
-  // A rank of ours has started this program: what an outer launcher says is not about it.
+  // One of our own ranks has started this program: an outer launcher's variables are not about it.
   const Sign* const sign = value_of(launcher_variable) != nullptr || allowed_by_user() ? nullptr : find_sign();
   alone = sign == nullptr;
   if (alone) return nullptr;

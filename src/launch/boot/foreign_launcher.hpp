@@ -1,5 +1,5 @@
-// Launchers of somebody else's: how their jobs are joined. A process of theirs that cannot join must not start alone,
-// or each of them would be a world of its own, and compute the same.
+// Joins the jobs of foreign launchers. A process of theirs that cannot join must not start alone, or each of them would
+// be a singleton and compute the same.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,15 @@
 
 namespace heddle::boot {
 
-// What makes a program start alone under such a launcher: set to 1.
+// Set to 1, it makes a program start alone under such a launcher.
 inline constexpr char singleton_variable[] = "HEDDLE_SINGLETON";
 
-// Seconds after which a job of such a launcher says where its threads are, and ends. mpiexec takes it for its -timeout.
+// Seconds after which a job of such a launcher reports where its threads are, and ends. mpiexec uses it as the default
+// of its -timeout.
 inline constexpr char timeout_variable[] = "HEDDLE_TIMEOUT";
 
 // The wire-up of the launcher that has started this process. Null: `alone`, there is none, it has started one process,
-// or the user wants this one to be alone; else the job cannot be joined, and `problem` says why and what to do.
+// or the user wants this one to be alone; else the job cannot be joined, and `problem` holds the reason and the remedy.
 std::unique_ptr<Wireup> find_launcher(bool& alone, Problem& problem);
 
 }  // namespace heddle::boot

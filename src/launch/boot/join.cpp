@@ -25,8 +25,8 @@
 namespace heddle::boot {
 namespace {
 
-// What the program has printed so far should be seen. Another thread may be inside stdio, or have died there:
-// then its lock is not ours to wait for.
+// The program's output so far should be seen. Another thread may be inside stdio, or have died there: then its lock is
+// not ours to wait for.
 void flush_if_free(std::FILE* file) {
   if (ftrylockfile(file) != 0) return;
   fflush_unlocked(file);
@@ -43,7 +43,7 @@ void write_text(const char* text) {
   }
 }
 
-// Whether whoever reads our standard error has yet to read what has been written there.
+// True if the reader of our standard error has not yet read all that was written there.
 bool is_unread() {
   struct stat about {};
   int bytes = 0;
@@ -51,7 +51,7 @@ bool is_unread() {
          bytes > 0;
 }
 
-// Of jobs that ranks of this process could not join. Never destroyed: a thread may end the job while the process ends.
+// The messages of jobs that ranks of this process could not join. Never destroyed: a thread may end the job while the process ends.
 struct Unjoined {
   std::mutex mutex;
   std::vector<std::unique_ptr<Wireup>> wireups;
@@ -60,18 +60,18 @@ Unjoined& unjoined() {
   static auto& all = *new Unjoined;
   return all;
 }
-// Of the rank of this thread: another one says why.
+// For the rank of this thread: another one reports the reason.
 thread_local bool said_elsewhere = false;
-// Or that it cannot join the job that it is one of.
+// Or it cannot join the job that it is one of.
 thread_local bool one_of_several = false;
-constexpr int time_to_say = 2000;   // milliseconds in which another rank says why there is no job, and ends this one
-constexpr int time_to_read = 1000;  // milliseconds in which a launcher reads what we have written, if it can
-constexpr int time_alone = 1000;    // milliseconds in which ranks that cannot join for the same reason come here, too
-constexpr int time_of_text = 100;   // milliseconds in which it then passes that on, or it is lost
+constexpr int time_to_say = 2000;   // milliseconds in which another rank reports why there is no job, and ends this one
+constexpr int time_to_read = 1000;  // milliseconds in which a launcher reads our output, if it can
+constexpr int time_alone = 1000;    // milliseconds in which other ranks that cannot join for the same reason come here
+constexpr int time_of_text = 100;   // milliseconds in which the launcher then passes the output on, or it is lost
 
-// Ranks of a node that cannot join for the same reason have no memory to agree in who says it: the first that takes a local
-// name, of their job and the text. Numbers are left out of it: they name ranks and processes. False: another rank has the name. A rank that
-// gets no socket at all says it, too.
+// Ranks of a node that cannot join for the same reason have no memory to agree which one reports it: the first that
+// takes a local name, made of their job and the text, does. Numbers are left out of it: they name ranks and processes.
+// False: another rank has the name. A rank that gets no socket at all also reports it.
 bool is_first_to_say(std::string reason, Descriptor& name_taken) {
   std::erase_if(reason, [](char c) { return '0' <= c && c <= '9'; });
   for (const char* const name : {launcher_variable, "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
@@ -109,11 +109,11 @@ void abort(World* world, int code, const char* text) {
   flush_if_free(stdout);
   flush_if_free(stderr);
   if (world != nullptr) world->abort(code, text);
-  // Others may wait for us where the launcher does not end them.
+  // Other ranks may wait for us where the launcher does not end them.
   if (said_elsewhere) {
     usleep(time_to_say * 1000);
   } else {
-    Descriptor name;  // until the others have looked for it
+    Descriptor name;  // held until the others have tried to take it
     if (!one_of_several || is_first_to_say(text, name)) write_line(text);
     if (name) usleep(time_alone * 1000);
   }
@@ -130,7 +130,7 @@ void let_launcher_pass_on() {
   usleep(time_of_text * 1000);
 }
 
-// At once: other processes may write there, too.
+// In one write: other processes may write there, too.
 void write_line(const char* text) {
   const std::size_t length = std::strlen(text);
   const bool is_ended = length == 0 || text[length - 1] == '\n';

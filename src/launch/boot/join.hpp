@@ -1,4 +1,4 @@
-// How a rank joins its job, and how it ends it.
+// Joins a rank to its job, and ends the job.
 //
 // Part of every rank, so it is kept lean: no iostreams, and it touches no page of the segment that it does not need.
 // Not thread-safe against itself: one thread joins a rank.
@@ -13,12 +13,12 @@
 namespace heddle::boot {
 
 // Joins the job that the environment names, or makes a singleton if it names none; the rank then counts as initialized.
-// Null: the environment names a job that cannot be joined, and `problem` says why. In a job the heap's size comes with
-// it.
+// Null: the environment names a job that cannot be joined, and `problem` holds the reason. In a job the heap's size
+// comes with it.
 std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem);
 
 // Ends the whole job with `code` as its exit code, and writes `text` to standard error. Null: MPI is not initialized,
-// and this process is all there is.
+// and this ends only the process.
 [[noreturn]] void abort(World* world, int code, const char* text);
 // Ends this process alone.
 [[noreturn]] void end_process(int code, const char* text);
@@ -26,10 +26,10 @@ std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem);
 // A text and a line break on standard error, whatever state the process is in.
 void write_line(const char* text);
 
-// Before a launcher is asked to end the job: it may drop what it has not passed on by then.
+// Before a launcher is asked to end the job: it may drop the output that it has not passed on by then.
 void let_launcher_pass_on();
 
-// The number that a process can end with for an error code: its low 8 bits, but never 0, which would mean success.
+// The exit code of a process for an error code: its low 8 bits, but never 0, which would mean success.
 constexpr int exit_code(int code) { return (code & 0xff) != 0 ? code & 0xff : 1; }
 
 }  // namespace heddle::boot

@@ -41,7 +41,7 @@ bool connect_to(int fd, const LauncherAddress& launcher) {
 
 bool ask(const LauncherAddress& launcher, const std::string& request, std::string& answer, Problem& problem) {
   const auto failed = [&](const char* what, const char* cure = "") {
-    refuse(problem, "mpiexec cannot be asked (%s: %s)%s", what, std::strerror(errno), cure);
+    refuse(problem, "cannot send a request to mpiexec (%s: %s)%s", what, std::strerror(errno), cure);
     return false;
   };
   const lln::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -51,7 +51,7 @@ bool ask(const LauncherAddress& launcher, const std::string& request, std::strin
   if (!write_all(fd.number(), request)) return failed("send");
   if (!read_all(fd.number(), answer)) return failed("recv");
   if (answer.empty()) {
-    refuse(problem, "mpiexec has not answered: the job is ending");
+    refuse(problem, "no answer of mpiexec: the job is ending");
     return false;
   }
   return true;

@@ -1,5 +1,6 @@
-// The socket on which mpiexec listens to its ranks: a local one without a file, so nothing is left behind. A rank connects,
-// writes a request, shuts its side down, and reads the answer to the end (spawn_request.hpp and decisions.hpp say what of).
+// The socket on which mpiexec listens to its ranks: a local one without a file, so nothing remains after it. A rank
+// connects, writes a request, shuts its side down, and reads the answer to the end (spawn_request.hpp and decisions.hpp
+// describe them).
 #pragma once
 
 #include <sys/socket.h>
@@ -20,7 +21,7 @@ struct LauncherAddress {
 
   // `launcher`: pid of mpiexec; `key`: of the job.
   LauncherAddress(int launcher, std::uint64_t key) {
-    address.sun_family = AF_UNIX;  // sun_path begins with a null: the name is in no file system
+    address.sun_family = AF_UNIX;  // sun_path begins with a null: an abstract name, outside of file systems
     const int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "heddle-%d-%016llx", launcher,
                                      static_cast<unsigned long long>(key));
     bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
@@ -28,7 +29,7 @@ struct LauncherAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
 
-// In a rank: one request and its answer. False: `problem` says why there is none.
+// In a rank: one request and its answer. False: there is no answer, and `problem` holds the reason.
 bool ask(const LauncherAddress& launcher, const std::string& request, std::string& answer, Problem& problem);
 
 }  // namespace heddle::boot

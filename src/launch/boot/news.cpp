@@ -40,11 +40,11 @@ void News::add_failure(int rank) {
   const std::uint32_t i = log.failures.load(std::memory_order_relaxed);
   entries[i].rank.store(rank, std::memory_order_relaxed);
   log.failures.store(i + 1, std::memory_order_release);
-  entries[rank].position.store(i + 1, std::memory_order_release);  // whoever knows that it is gone finds it in the log
+  entries[rank].position.store(i + 1, std::memory_order_release);  // a reader of its position finds it in the log
   trouble();
 }
 
-// What has to be looked at by whoever looks at nothing else.
+// For waiting threads, which poll this word alone.
 void News::trouble() { failure_log(&header_).trouble.fetch_add(1, std::memory_order_seq_cst); }
 
 // Made if there is none.

@@ -1,4 +1,5 @@
-// Writes the news of failures and decisions (decisions.hpp) into a segment, in the order in which it comes, and wakes the ranks that sleep.
+// Writes failures and decisions (decisions.hpp) into a segment, in the order of their arrival, and wakes the blocked
+// ranks.
 //
 // One process writes to a segment, so nothing here is locked; a rank reads while it is written.
 #pragma once
@@ -16,11 +17,11 @@ namespace heddle::boot {
 
 class News {
  public:
-  // `bells` are those of the ranks that live where the segment is; `comms` is null if the job has one node.
+  // `bells`: those of the ranks on the nodes of the segment; `comms` is null if the job has one node.
   News(JobHeader& header, DecidedComms* comms, std::vector<node::Doorbell*> bells)
       : header_(header), comms_(comms), bells_(std::move(bells)) {}
 
-  // What is no news is dropped.
+  // Frames of other kinds are dropped.
   void take(const Frame& frame);
 
  private:

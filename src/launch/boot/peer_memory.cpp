@@ -23,7 +23,7 @@ namespace {
 // On a page of its own, which the kernel wipes in a child.
 struct Key {
   std::atomic<std::uint64_t> value;    // 0: this process has none yet
-  std::atomic<std::uint64_t> written;  // by others, to find out whether they can
+  std::atomic<std::uint64_t> written;  // by peers, to test their access
 };
 
 Key* make_key_page() {
@@ -42,7 +42,8 @@ Key* own_key() {
   if (key == nullptr) key = make_key_page();
   if (key != nullptr && key->value.load(std::memory_order_relaxed) == 0) {
     key->value.store(random_number(), std::memory_order_relaxed);
-    // The kernel may allow what we are about to announce only to our parents (Yama's ptrace_scope 1).
+    // The kernel may allow peers' accesses, for which we are about to publish the key, only to our parents (Yama's
+    // ptrace_scope 1).
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   }
   return key;
@@ -56,11 +57,11 @@ int find_reason(const RankRecord& peer) {
   std::uint64_t found = 0;
   if (const int error = move_bytes(Direction::read, process, &found, address + offsetof(Key, value), sizeof found))
     return error;
-  if (found != expected) return somebody_else;
+  if (found != expected) return another_process;
   return move_bytes(Direction::write, process, &found, address + offsetof(Key, written), sizeof found);
 }
 
-// Says where the others find the large blocks of this process's heap, if there is a library that has placed them so.
+// Publishes the place of the large blocks of this process's heap, if a library has placed them so.
 void publish_heap(RankRecord& record, std::uint64_t key) {
   auto* const ask = reinterpret_cast<shared_heap::Ask*>(dlsym(RTLD_DEFAULT, shared_heap::ask_name));
   const shared_heap::Place* const place = ask != nullptr ? ask() : nullptr;
@@ -90,7 +91,7 @@ int move_bytes(Direction direction, pid_t process, void* ours, std::uint64_t the
 }
 
 const char* reason_text(int reason, char (&buffer)[128]) {
-  if (reason == somebody_else) return "ranks are in pid namespaces that do not see each other";
+  if (reason == another_process) return "ranks are in separate pid namespaces";
   return strerror_r(reason, buffer, sizeof buffer);
 }
 
@@ -111,9 +112,10 @@ int PeerMemory::reason_out_of_reach(int peer) {
   return reason;
 }
 
-// Long messages ask, one by one; who sends to many has many heaps.
+// Called for each long message; a rank that sends to many maps many heaps.
 std::byte* PeerMemory::see_in_heap(int peer, std::uint64_t offset, std::size_t n) {
-  if (same_space(peer) || reason_out_of_reach(peer) != 0) return nullptr;  // no need; or its number may be a stranger's
+  // no need; or its number may be a foreign process's
+  if (same_space(peer) || reason_out_of_reach(peer) != 0) return nullptr;
   const std::lock_guard guard(mapping_);
   const auto [at, is_new] = mapped_.try_emplace(peer);
   Mapped& heap = at->second;
@@ -121,7 +123,7 @@ std::byte* PeerMemory::see_in_heap(int peer, std::uint64_t offset, std::size_t n
   return offset < heap.bytes && n <= heap.bytes - offset ? heap.start + offset : nullptr;
 }
 
-// What the descriptor is now; the program may have closed it, and opened something else.
+// Checks the descriptor's current file; the program may have closed it, and opened something else.
 PeerMemory::Mapped PeerMemory::map_heap(int peer) {
   const RankRecord& record = job_->record_of(peer);
   char path[64];
@@ -144,7 +146,7 @@ PeerMemory::Mapped PeerMemory::map_heap(int peer) {
   return heap;
 }
 
-// A pipe looks at the address for us: nothing may be there.
+// A pipe tests the address for us: it may be unmapped.
 bool is_key_here(const RankRecord& record) {
   int pipe[2];
   if (record.key_address.load(std::memory_order_relaxed) == 0 || pipe2(pipe, O_CLOEXEC) != 0) return true;  // unknown

@@ -1,4 +1,4 @@
-// Why something about the start of a job failed, as a sentence.
+// The reason why the start of a job failed, as a sentence.
 #pragma once
 
 #include <cstdarg>
@@ -9,10 +9,10 @@ namespace heddle::boot {
 
 struct Problem {
   char text[512] = "";
-  bool said_elsewhere = false;  // another rank of the job knows it, too, and says it
+  bool said_elsewhere = false;  // another rank of the job knows it, too, and reports it
 };
 
-// Says why there is no World; null.
+// Sets the reason why there is no World; returns null.
 [[gnu::format(printf, 2, 3)]] inline std::nullptr_t refuse(Problem& problem, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);

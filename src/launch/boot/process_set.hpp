@@ -1,4 +1,4 @@
-// A process set that the launcher has made, by the name that it has given (MPI 5.0, section 11.3.2).
+// A process set of the launcher, by its name (MPI 5.0, section 11.3.2).
 #pragma once
 
 #include <string>

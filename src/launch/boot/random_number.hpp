@@ -1,4 +1,4 @@
-// A number that nothing else on this machine is likely to have drawn; never 0.
+// A number that is most likely unique on this machine; never 0.
 #pragma once
 
 #include <sys/random.h>
@@ -11,7 +11,7 @@ namespace heddle::boot {
 inline std::uint64_t random_number() {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number || number == 0) {
-    // No randomness this early in a boot: what no two processes of a machine share will do.
+    // No randomness this early in a boot: a value that no two processes of a machine share is enough.
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);
     number = (static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec)) *

@@ -1,6 +1,6 @@
-// Strings, numbers and lists of them as one text, for what processes of a job tell each other: each string with a null at
-// its end, a number as its digits, a list as its length and then its elements. A type of its own is read and written by its
-// function for_each_field(object, f), which calls f with each of its fields in their order.
+// Strings, numbers and lists of them as one text, for exchange between the processes of a job: each string with a null
+// at its end, a number as its digits, a list as its length and then its elements. A type of its own is read and written
+// by its function for_each_field(object, f), which calls f with each of its fields in their order.
 #pragma once
 
 #include <charconv>
@@ -31,7 +31,7 @@ class SequenceWriter {
   std::string text_;
 };
 
-// Throws std::runtime_error where the text ends too early or has something else for a number; `what` names it.
+// Throws std::runtime_error where the text ends too early or has something else for a number; `what` names the object.
 class SequenceReader {
  public:
   SequenceReader(const std::string& text, const char* what) : text_(text), what_(what) {}

@@ -1,4 +1,4 @@
-// What a rank asks mpiexec for when it spawns processes (mpi/dpm/spawn.cpp), and what mpiexec answers. Both travel as text
+// The request of a rank that spawns processes to mpiexec (mpi/dpm/spawn.cpp), and mpiexec's answer. Both are text
 // (sequence.hpp) over mpiexec's socket (launcher_socket.hpp).
 #pragma once
 
@@ -15,8 +15,8 @@ namespace heddle::boot {
 struct SpawnProgram {
   std::vector<std::string> command;  // the program and its arguments
   int ranks = 0;
-  std::vector<int> fewer;          // smaller numbers of ranks that would do, too; ascending
-  std::string directory;           // absolute: where it runs, and where a name with a slash counts from
+  std::vector<int> fewer;          // smaller acceptable numbers of ranks; ascending
+  std::string directory;           // absolute: the working directory, and the base of a name with a slash
   std::string search_path;         // directories that are searched before those of PATH
   std::vector<std::string> hosts;  // names that must be this machine's
   std::string initial_errhandler;  // empty: mpiexec's
@@ -24,16 +24,16 @@ struct SpawnProgram {
 
 struct SpawnRequest {
   std::uint64_t key = 0;       // of the job
-  int asker = 0;               // rank of the job
-  std::uint64_t greeting = 0;  // context in which that rank will greet the first of the new ones
+  int asker = 0;               // the requesting rank of the job
+  std::uint64_t greeting = 0;  // context in which that rank will connect to the first of the new ones
   std::vector<SpawnProgram> programs;
 };
 
 struct SpawnAnswer {
-  std::string problem;       // why nothing was started; empty: it was
-  int first = 0;             // of the new ranks, which have consecutive numbers in the job
+  std::string problem;       // the reason why nothing was started; empty: it was
+  int first = 0;             // the first of the new ranks, which have consecutive numbers in the job
   std::vector<int> started;  // ranks of each program
-  int failed_program = -1;   // which one the problem is about; -1: all
+  int failed_program = -1;   // index of the program with the problem; -1: all
 };
 
 template <class Request, class F>

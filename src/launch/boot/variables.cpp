@@ -41,7 +41,7 @@ std::string spelled(std::string_view name, std::string_view value) {
 
 std::string_view nearest_variable(std::string_view name) {
   std::string_view nearest;
-  // Of what comes behind the prefix that all share, more than half must be right.
+  // More than half of the part behind the common prefix must match.
   std::size_t least = (name.size() - std::min(name.size(), variable_prefix.size())) / 2 + 1;
   for (const Variable& one : variables) {
     if (one.reader == Reader::launch) continue;
@@ -64,9 +64,9 @@ std::string unknown_variables(const std::vector<std::string>& names) {
     all_resemble = all_resemble && !nearest.empty();
   }
   if (list.empty()) return "";
-  std::string sentence = "no variable of Heddle, and without effect: " + list;
+  std::string sentence = "unknown variables, ignored: " + list;
   if (all_resemble) return sentence;
-  sentence += ". Those that are:";
+  sentence += ". The known ones:";
   for (const Variable& one : variables)
     if (one.reader == Reader::library) sentence += (&one == variables.data() ? " " : ", ") + std::string(one.name);
   return sentence;

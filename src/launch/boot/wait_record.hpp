@@ -1,9 +1,9 @@
-// What a blocked thread waits for, in the job's segment, where mpiexec reads it when the user asks what a job is doing:
+// The record of a blocked thread's wait, in the job's segment, where mpiexec reads it when the user requests a report:
 // the rank itself may be unable to answer by then.
 //
-// A thread, of the kernel or of a user-level runtime, writes a slot when its wait has become a long one (messaging/engine/blocked.hpp)
-// and frees it at the end of the wait. mpiexec reads slots at any time; a slot that changes meanwhile says so by its
-// version. A thread that finds no free slot is only counted.
+// A thread, of the kernel or of a user-level runtime, writes a slot when its wait has become a long one
+// (messaging/engine/blocked.hpp) and frees it at the end of the wait. mpiexec reads slots at any time; the version of a slot
+// shows a change meanwhile. A thread that finds no free slot is only counted.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@
 namespace heddle::boot {
 
 enum class Awaited : std::uint8_t {
-  unknown,             // a request of a kind that tells nothing more
+  unknown,             // a request of a kind without further data
   message,             // from `peer` with `tag`, either of which may be a wildcard
   delivery,            // of a message to `peer`, with `tag`
   probed,              // the same as `message`, by a probe
@@ -34,22 +34,23 @@ enum class Awaited : std::uint8_t {
   exchange,            // a send and a receive in one
   origins,             // MPI_Win_complete of the window's origins
   target_answer,       // of the window's member `peer`, by message; -1: of several
-  leader,              // in a collective over several nodes: of `peer`, who speaks for this one
+  leader,              // in a collective over several nodes: of `peer`, the leader of this one
 };
 
-// `peer` and `member` are ranks of the communicator where nothing else is said; `peer` of a delivery is a world rank.
+// `peer` and `member` are ranks of the communicator unless a comment says otherwise; `peer` of a delivery is a world
+// rank.
 struct Wait {
   std::uint64_t context = 0;  // of the communicator (objects/object/comm.hpp)
   std::int64_t since = 0;     // CLOCK_MONOTONIC in nanoseconds
   std::uint64_t progress =
-      0;  // of `members`, `behind`, `root` and `leader`: where MemberProgress lies, from node 0's heap on
+      0;  // of `members`, `behind`, `root` and `leader`: offset of MemberProgress, from node 0's heap on
   std::int32_t peer = -1;
   std::int32_t tag = -1;
   std::int32_t member =
       -1;  // the caller; of `members`, `behind`, `root` and `leader` among those that share the memory
   std::int32_t members = 0;     // of the communicator, or that share the memory; 0: unknown
   std::uint32_t operation = 0;  // of `members`, `root` and `leader`: its number
-  std::uint32_t requests = 0;   // that are not done; what is above is of the first one
+  std::uint32_t requests = 0;   // the number of incomplete ones; the fields above describe the first
   std::uint16_t call = 0;       // binding's number
   Awaited what = Awaited::unknown;
   bool user_level = false;
@@ -74,8 +75,8 @@ class alignas(64) WaitSlot {
     owner_.store(0, std::memory_order_release);
   }
 
-  // 0: free, or just changing. Else the kernel's id of the thread that filled it; of a user-level thread, of the one that
-  // carried it.
+  // 0: free, or just changing. Else the kernel's id of the thread that filled it; of a user-level thread, of its
+  // carrier.
   std::uint32_t read(Wait& wait) const {
     const std::uint32_t thread = owner_.load(std::memory_order_acquire);
     const std::uint32_t version = version_.load(std::memory_order_acquire);
@@ -110,7 +111,7 @@ class alignas(64) ContextName {
  public:
   static constexpr std::size_t longest = 55;  // characters; the rest is cut off
 
-  // By one thread at a time.
+  // One thread at a time.
   void set(std::uint64_t context, std::string_view name) {
     context_.store(0, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_release);
@@ -132,7 +133,7 @@ class alignas(64) ContextName {
 };
 static_assert(sizeof(ContextName) == 64);
 
-// How far a member of a communicator has come with its collectives over shared memory, and where its deposits are
+// The progress of a member of a communicator in its collectives over shared memory, and the place of its deposits
 // (mpi/coll/node/region.hpp). In the heap.
 struct MemberProgress {
   struct Note {
@@ -141,11 +142,10 @@ struct MemberProgress {
   };
   static constexpr int kind_bits = 4;
 
-  alignas(
-      64) platform::Native::atomic<std::uint32_t> finished;  // the last operation in which it has nothing left to do
-  platform::Native::atomic<std::uint32_t> filled;  // the last one in which it has said that its deposit can be read
-  Note notes[2];                                   // what it claimed the last two operations to be; not of barriers
-  std::int32_t rank;                               // in the communicator
+  alignas(64) platform::Native::atomic<std::uint32_t> finished;  // the last operation that it has completed
+  platform::Native::atomic<std::uint32_t> filled;                // the last one whose deposit can be read
+  Note notes[2];      // its description of the last two operations; not of barriers
+  std::int32_t rank;  // in the communicator
   std::int32_t job_rank;
   std::atomic<std::uint64_t> deposits;  // their offset in the heap; 0: there are none
 };

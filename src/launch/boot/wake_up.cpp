@@ -24,17 +24,17 @@ std::int64_t now() {
   return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-// Each passes the turn on as often as the other; the median of so few bears two that something came between.
+// Each passes the turn on as often as the other; the median of so few tolerates two disturbed ones.
 constexpr std::uint32_t turns = 7;
 
-// What the two share. It lives until both have left it, since the caller may give up while the other sleeps.
+// Shared by the two threads. It lives until both have left it, since the caller may give up while the other sleeps.
 struct Exchange {
   explicit Exchange(std::int64_t end) : deadline(end) {}
 
   const std::int64_t deadline;
   std::atomic<std::uint32_t> turn{0};
-  std::int64_t passed_on = 0;                           // when; of whoever has the turn
-  std::array<std::atomic<std::int64_t>, turns> cost{};  // of the wake-up that passed turn i on; 0: nobody slept
+  std::int64_t passed_on = 0;                           // time at which the turn was passed on
+  std::array<std::atomic<std::int64_t>, turns> cost{};  // cost of the wake-up that passed turn i on; 0: no thread slept
 
   void pass_on() {
     passed_on = now();
@@ -57,7 +57,7 @@ struct Exchange {
 };
 static_assert(wake_up_budget < 1'000'000'000, "left in one timespec's nanoseconds");
 
-// Turns 0, 2, 4, ... are the helper's to pass on, the others the caller's.
+// Turns 0, 2, 4, ... are passed on by the second thread, the others by the caller.
 void help(Exchange& exchange) {
   for (std::uint32_t turn = 0; turn < turns; turn += 2) {
     exchange.pass_on();
@@ -71,8 +71,8 @@ void lead(Exchange& exchange) {
   }
 }
 
-// False: there is none. No signal of the program is handled in it.
-bool start_helper(const std::shared_ptr<Exchange>& exchange) {
+// False: the thread could not be started. It handles no signal of the program.
+bool start_library_thread(const std::shared_ptr<Exchange>& exchange) {
   const threads::SignalsBlocked blocked;
   try {
     std::thread([exchange] { help(*exchange); }).detach();
@@ -86,7 +86,7 @@ bool start_helper(const std::shared_ptr<Exchange>& exchange) {
 
 std::int64_t measure_wake_up() {
   const auto exchange = std::make_shared<Exchange>(now() + wake_up_budget);
-  if (!start_helper(exchange)) return wake_up_budget;
+  if (!start_library_thread(exchange)) return wake_up_budget;
   lead(*exchange);
   std::array<std::int64_t, turns> found{};
   std::size_t n = 0;

@@ -1,8 +1,8 @@
-// What a launcher of somebody else's offers to the processes that it has started (pmi/, pmix/): who they are, a place
-// for short texts that all can read, a fence, and an end for all.
+// The interface of a foreign launcher to the processes that it has started (pmi/, pmix/): their ranks, a store of short
+// texts that all can read, a fence, and an end for all.
 //
-// A job needs little of it: rank 0 puts one text, and two fences (launched/). All else the ranks tell each other
-// themselves, so nothing depends on how much a launcher can store, and how fast.
+// A job needs little of it: rank 0 puts one text, and two fences (launched/). All other data go between the ranks
+// themselves, so nothing depends on the capacity and speed of a launcher.
 #pragma once
 
 #include <string>
@@ -24,30 +24,30 @@ class Wireup {
   int rank() const { return rank_; }
   int size() const { return size_; }
   int appnum() const { return appnum_; }
-  int universe_size() const { return universe_size_; }  // 0: the launcher names none
+  int universe_size() const { return universe_size_; }  // 0: the launcher sets none
 
-  // Of printable characters without blanks and semicolons, at most `text_bytes`. False: `problem` says why.
+  // The text has printable characters without blanks and semicolons, at most `text_bytes`. False: `problem` holds the reason.
   virtual bool put(const std::string& key, const std::string& text, Problem& problem) = 0;
-  // What `from` has put before a fence that both have gone through.
+  // The text that `from` has put before a fence that both have gone through.
   virtual bool get(int from, const std::string& key, std::string& text, Problem& problem) = 0;
   // Returns when all processes of the job have called it. Waits at most `fence_limit`.
   virtual bool fence(Problem& problem) = 0;
 
-  // This process has nothing more to say and may end. Once.
+  // This process sends nothing more and may end. Once.
   virtual void finalize() = 0;
   // Asks for the end of the whole job. It may return, since not every launcher can be asked, or before the launcher
   // acts.
   virtual void abort(int code, const char* text) = 0;
-  // Whether the launcher's exit code is then `code`. If not, all ranks end with it by themselves before the launcher is
+  // True if the launcher's exit code is then `code`. If not, all ranks end with it by themselves before the launcher is
   // asked.
   virtual bool keeps_abort_code() const { return true; }
 
-  // Those that the launcher knows, with members by its numbers. None: it knows none, or cannot be asked any more.
+  // The launcher's sets, with members by its numbers. None: it has none, or cannot be asked any more.
   virtual std::vector<ProcessSet> process_sets() { return {}; }
 
-  // The same for all ranks of the job, and on a node for no others at the time.
+  // The same for all ranks of the job, and unique on a node at the time.
   virtual std::string job_name() const = 0;
-  // The ranks of this one's node, itself too. Empty: the launcher does not say. Before the first fence.
+  // The ranks of this one's node, itself too. Empty: unknown to the launcher. Before the first fence.
   virtual std::vector<int> local_ranks() = 0;
 
   static constexpr std::size_t text_bytes = 1000;

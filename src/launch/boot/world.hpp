@@ -1,6 +1,6 @@
-// The job as one of its ranks sees it: who is where, and what the ranks tell each other outside of messages. Whoever
-// starts a job brings a World (memfd/: mpiexec; launched/: another launcher; singleton/: nobody). Everything above
-// knows this file alone.
+// The job from the view of one of its ranks: the placement of ranks, and the data exchanged outside of messages. Each
+// way to start a job has a World (memfd/: mpiexec; launched/: another launcher; singleton/: none). Layers above know
+// this file alone.
 //
 // Under every World the ranks of a node share a segment: a record of each rank, and the memory of the node (job.hpp).
 #pragma once
@@ -27,13 +27,13 @@ class World : public lln::Directory {
   World& operator=(const World&) = delete;
 
   int rank() const { return rank_; }
-  // Of our MPI_COMM_WORLD: all ranks that the job has begun with, or those that were spawned with us.
+  // The size of our MPI_COMM_WORLD: all ranks that the job has begun with, or those that were spawned with us.
   int size() const { return size_; }
   int first_rank() const { return first_; }
-  // Ranks of the job that there can be, with those that are spawned later: what is numbered by rank has so many entries.
+  // The most ranks of the job, with those that are spawned later: the size of arrays indexed by rank.
   int capacity() const { return header_->capacity; }
-  // What the launcher calls a rank: its rank in its MPI_COMM_WORLD. In the world that the job has begun with the same
-  // number, unless the launcher has dealt ranks out to the nodes one by one; a rank of the job is numbered node by node.
+  // The launcher's number of a rank: its rank in its MPI_COMM_WORLD. In the initial world it is the same number, unless
+  // the launcher has placed ranks on the nodes round-robin; the job numbers ranks node by node.
   int rank_in_world(int rank) const {
     return is_renumbered() ? launcher_ranks(header_)[rank] : rank - records_[rank].world_first;
   }
@@ -45,20 +45,20 @@ class World : public lln::Directory {
   bool is_local(int rank) const { return rank >= first_local_ && rank < first_local_ + local_ranks_; }
   int first_local() const { return first_local_; }
   int local_ranks() const { return local_ranks_; }  // with those that may be spawned
-  // Of them, those that the job has begun with; and with how many channels are reckoned (base/node/room.hpp).
+  // The number of them that the job has begun with, from which the number of channels is computed (base/node/room.hpp).
   int first_local_ranks() const { return nodes() == 1 ? header_->size : local_ranks_; }
   int channel_ranks() const { return first_local_ranks() + header_->spare_ranks; }
 
-  // What this rank, or another one of its node, is doing; mpiexec and the crash report read it.
+  // The state of this rank, or another one of its node; mpiexec and the crash report read it.
   RankRecord& record() const { return record_of(rank_); }
   RankRecord& record_of(int local) const { return records_[local]; }
-  // Zero-filled, the same in every rank of the node, at a different address in each process; a part of memory(), which is mapped when somebody
-  // needs it.
+  // Zero-filled, the same in every rank of the node, at a different address in each process; a part of memory(), which
+  // is mapped at its first use.
   std::span<std::byte> heap() const { return heap_; }
   platform::SparseMemory& memory() const { return *segment_; }
-  // Where the memory of the first node that this segment has begins in it, and behind it that of the others.
+  // The start of the memory of the segment's first node, which that of the others follows.
   std::byte* memory_of_nodes() const { return reinterpret_cast<std::byte*>(header_) + header_->heap_offset; }
-  // Behind all of them: what was decided between nodes (decided.hpp).
+  // Behind all of them: decisions between nodes (decided.hpp).
   std::byte* behind_memory() const {
     std::byte* const at = memory_of_nodes() + static_cast<std::size_t>(nodes_here(*header_)) * header_->heap_bytes;
     if (!segment_->reach(at, segment_->bytes() - static_cast<std::size_t>(at - segment_->start())))
@@ -66,54 +66,55 @@ class World : public lln::Directory {
     return at;
   }
 
-  // What all ranks of this machine may use together; how many there were when the job began, and with those that were
+  // The cores for all ranks of this machine together; the number of ranks when the job began, and with those that were
   // spawned so far.
   int usable_cores() const { return header_->usable_cores; }
   int first_machine_ranks() const { return header_->local_ranks; }
   int machine_ranks() const { return header_->local_ranks + header_->spawned.load(std::memory_order_relaxed); }
-  // Whether the nodes are on one machine and pretended (HEDDLE_NODES).
+  // True if the nodes are on one machine and simulated (HEDDLE_NODES).
   bool pretends_nodes() const { return nodes() > 1 && first_machine_ranks() == header_->size; }
-  std::int64_t wake_up() const { return header_->wake_up; }     // nanoseconds: what it costs to wake a thread
-  int universe_size() const { return header_->universe_size; }  // of MPI_UNIVERSE_SIZE; 0: nobody has named one
+  std::int64_t wake_up() const { return header_->wake_up; }     // nanoseconds: the cost to wake a thread
+  int universe_size() const { return header_->universe_size; }  // of MPI_UNIVERSE_SIZE; 0: not set
 
-  // What all ranks of the job hold of one word, of `agreed_words`; 0 until one of them has proposed a value: the first
-  // proposal stands. Any thread.
+  // The agreed value of one word, of `agreed_words`, the same for all ranks of the job; 0 until one of them has
+  // proposed a value: the first proposal stands. Any thread.
   virtual std::uint64_t agreed(int word) const = 0;
   virtual std::uint64_t agree(int word, std::uint64_t proposal) = 0;
 
-  // A random number that tells this job from others.
+  // A random number that distinguishes this job from others.
   std::uint64_t key() const { return header_->key; }
   // Open ports and published names. Null: the ranks are on several nodes that share no memory.
   Board* board() const { return has_one_segment() ? &boot::board(header_) : nullptr; }
-  // Whether the job goes on without ranks that fail (mpiexec --with-ft), and what is known of them.
+  // True if the job survives failed ranks (mpiexec --with-ft), and the known failures.
   bool survives_failures() const { return failures().asked != 0; }
   FailureLog& failures() const { return failure_log(header_); }
   bool is_gone(int rank) const { return failure_entries(header_)[rank].position.load(std::memory_order_acquire) != 0; }
   // In the order in which they failed: the rank, and from 1 on the position of a rank; 0: it has not.
   int failed(std::uint32_t i) const { return failure_entries(header_)[i].rank.load(std::memory_order_relaxed); }
   SharedComms& shared_comms() const { return shared_comms_of(header_); }
-  // Asks the launcher for something, of the kinds that launcher_socket.hpp lists, and waits for the answer. False: it
-  // can't be asked, and `problem` says why.
+  // Sends the launcher a request, of the kinds that launcher_socket.hpp lists, and waits for the answer. False: it
+  // cannot be asked, and `problem` holds the reason.
   virtual bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) = 0;
 
-  // Those of the launcher that this rank is a member of.
+  // The launcher's sets that this rank is a member of.
   virtual std::vector<ProcessSet> process_sets() { return {}; }
 
-  // Whether a rank of this node communicates no longer.
+  // True if a rank of this node communicates no longer.
   bool has_finished(int rank) const { return is_local(rank) && record_of(rank).state.load() > RankState::inited; }
 
-  // The last finalization: the end of this process is a good one from here on. enter() undoes it, for sessions that
-  // come and go.
+  // The last finalization: from here on the end of this process is a successful one. enter() undoes it, for sessions
+  // that come and go.
   virtual void leave() { record().state.store(RankState::finalized); }
   virtual void enter() { record().state.store(RankState::inited); }
-  // Of a rank that is a thread: it has ended, and its process goes on. Whoever would learn it from the end of the process does so now.
+  // For a rank that is a thread: it has ended, and its process goes on. Readers that would learn it from the end of the
+  // process are notified now.
   virtual void end_in_process() {}
   // Ends the whole job with `code` as its exit code and `text` on standard error.
   [[noreturn]] virtual void abort(int code, const char* text) = 0;
 
  protected:
-  // Of `segment` all before the memory of the nodes has been reached. It is mapped until the process ends, since calls such as MPI_Abort are allowed
-  // after finalization.
+  // The part of `segment` before the memory of the nodes has been mapped. It is mapped until the process ends, since
+  // calls such as MPI_Abort are allowed after finalization.
   World(std::shared_ptr<platform::SparseMemory> segment, int rank);
 
   JobHeader& header() const { return *header_; }

@@ -1,5 +1,6 @@
-// Programs that a rank starts: they get the rank's environment where libc would give them that of the host. A rank does not become another program
-// itself: the kernel would end the other ranks of the process, and what they owe to their peers would never come.
+// Programs that a rank starts: they get the rank's environment where libc would give them that of the host. A rank does
+// not become another program itself: the kernel would end the other ranks of the process, and their pending messages to
+// peers would be lost.
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>

@@ -20,7 +20,7 @@ void Environment::publish() { variables_.get<char**>(Variable::environment) = en
 
 char** Environment::list() { return variables_.get<char**>(Variable::environment); }
 
-// What the program has put in the place of our list.
+// The list that the program has put in the place of ours.
 void Environment::adopt() {
   char** theirs = list();
   if (theirs == entries_.data()) return;

@@ -1,4 +1,4 @@
-// The environment of a rank: what getenv, setenv and their like work on in its threads.
+// The environment of a rank: the list behind getenv, setenv and the like in its threads.
 #pragma once
 
 #include <mutex>

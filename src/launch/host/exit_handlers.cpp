@@ -20,7 +20,7 @@ void ExitHandlers::add_quick(const ExitHandler& handler) {
   quick_.push_back(handler);
 }
 
-// The newest, of `library` if one is given, is no longer to be run.
+// The newest, of `library` if one is given, is not run any more.
 bool ExitHandlers::take(std::vector<ExitHandler>& from, void* library, ExitHandler& handler) {
   const std::lock_guard guard(mutex_);
   for (auto i = from.rbegin(); i != from.rend(); ++i) {
@@ -66,7 +66,7 @@ constinit Next<void(void*)> next_cxa_finalize("__cxa_finalize");
 constinit Next<int(void (*)(), void*)> next_on_exit("on_exit");
 constinit Next<int(void (*)(), void*)> next_at_quick_exit("__cxa_at_quick_exit");
 
-// Does what belongs to the rank end with it? Not what a shared library does at the end of the process.
+// The seat whose end also ends this library; null for a shared library, which ends with the process.
 Seat* seat_of(void* library) {
   Seat* seat = this_thread.seat;
   if (seat == nullptr) return nullptr;
@@ -83,9 +83,9 @@ Seat* seat_of(void* library) {
 
 void exit_rank(int code) {
   Seat& seat = *this_thread.seat;
-  pid_t nobody = 0;
+  pid_t unclaimed = 0;
   const pid_t self = gettid();
-  if (!is_forked() && !seat.exiting.compare_exchange_strong(nobody, self) && nobody != self)
+  if (!is_forked() && !seat.exiting.compare_exchange_strong(unclaimed, self) && unclaimed != self)
     while (true) pause();  // another thread of the rank is ending it
   run_thread_exit_handlers();
   seat.exit_handlers.run(code);

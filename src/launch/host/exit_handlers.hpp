@@ -1,4 +1,5 @@
-// What a rank does at exit: the functions that it gave to atexit and its like, and the destructors of its static objects.
+// The actions of a rank at exit: the functions that it gave to atexit and the like, and the destructors of its static
+// objects.
 #pragma once
 
 #include <mutex>

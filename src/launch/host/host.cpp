@@ -30,7 +30,7 @@ int number_in_environment(const char* name) {
   const char* text = getenv(name);
   if (text == nullptr)
     throw std::runtime_error(
-        "heddle-host cannot run by itself: it runs ranks as threads for mpiexec --ranks threads. A program that starts "
+        "cannot run heddle-host by itself: it runs ranks as threads for mpiexec --ranks threads. A program that starts "
         "itself again finds its file by readlink(\"/proc/self/exe\") of libc, or by argv[0]");
   return atoi(text);
 }
@@ -45,7 +45,7 @@ boot::HostPlan read_plan() {
   return boot::plan_of_text(text);
 }
 
-// The records of ranks below `end`; the ranks map what they need of the segment when they join.
+// The records of ranks below `end`; the ranks map the rest of the segment when they join.
 boot::RankRecord* map_records(int end) {
   const int fd = number_in_environment(boot::job_fd_variable);
   boot::JobHeader header;
@@ -65,7 +65,7 @@ void make_room_for_descriptors() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// What libc takes for the environment and the output of the process: of shared libraries that ask behind our back.
+// libc's environment and output of the process: used by shared libraries that bypass our functions.
 void dress_libc(const boot::HostPlan& plan) {
   clearenv();
   for (const std::string& entry : plan.environment)
@@ -104,5 +104,5 @@ int run(unsigned long tls_bytes, unsigned long tls_alignment) {
     const std::string text = std::string("heddle: ") + problem.what() + '\n';
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
   }
-  _exit(code);  // nothing of the ranks' is the host's to clean up
+  _exit(code);  // the host must not clean up the ranks' objects
 }

@@ -27,10 +27,11 @@ constexpr std::uintptr_t page_after(std::uintptr_t address) { return page_of(add
 
 constinit Next<void*(const char*, int)> next_dlopen("dlopen");
 
-// Of the loader's view of images: while one is made, and its pages are exchanged.
+// Guards the loader's view of images: while one is made, and its pages are exchanged.
 std::mutex loading;
 
-// A descriptor whose number nobody else has or had in this process, since a library's copy is known to the loader by it.
+// A descriptor with a number that is unique in this process for all time, since the loader identifies a library's copy
+// by it.
 int with_unique_number(int fd) {
   static std::atomic<int> next{200};  // beyond what ranks have inherited
   for (int wanted = next.fetch_add(1);; wanted = next.fetch_add(1)) {
@@ -73,7 +74,7 @@ bool write_copy(const Part& part, const CopyNames& names, int fd) {
   return good;
 }
 
-// Replaces the pages [begin, begin + bytes) by what `pages` holds, without a moment in which they are not there.
+// Replaces the pages [begin, begin + bytes) by those at `pages`, atomically.
 void exchange(void* pages, std::uintptr_t begin, std::size_t bytes) {
   mremap(pages, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(begin));
 }
@@ -101,7 +102,7 @@ void share_pages(const Image& image) {
   const ElfFile& file = *image.part->file;
   const int fd = open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;                               // then it only costs memory
-  std::uintptr_t sealed_begin = 0, sealed_end = 0;  // what the loader has made read-only
+  std::uintptr_t sealed_begin = 0, sealed_end = 0;  // pages that the loader has made read-only
   if (const Elf64_Phdr* relro = file.segment(PT_GNU_RELRO)) {
     sealed_begin = page_of(image.base + relro->p_vaddr);
     sealed_end = page_of(image.base + relro->p_vaddr + relro->p_memsz);

@@ -14,7 +14,7 @@ namespace heddle::host {
 
 struct Image {
   const Part* part;
-  std::uintptr_t base;  // what the addresses in the file are relative to
+  std::uintptr_t base;  // the base of the file's addresses
 };
 
 // By the name of a library: the one under which the loader knows its copy.
@@ -29,7 +29,7 @@ class Images {
   // Thread-local variables of the program for a thread that begins.
   void prepare_thread() const;
 
-  // Calls the constructors of all images but the program's, whose startup code may do that itself.
+  // Calls the constructors of all images except the program's, whose startup code may do that itself.
   void construct_libraries(int argc, char** argv, char** environment) const;
   void construct_program(int argc, char** argv, char** environment) const;
   // Destructors in the reverse order.

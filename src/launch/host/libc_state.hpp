@@ -1,4 +1,4 @@
-// What libc remembers between two calls, where the standard says that it is the process that remembers.
+// The state that libc keeps between two calls, where the standard defines it per process.
 #pragma once
 
 #include <stdlib.h>

@@ -45,8 +45,9 @@ struct Beginning {
 void separate(Seat& seat, const boot::HostPlan& plan) {
   constexpr unsigned none = ~0U;  // nothing is closed
   if (unshare(CLONE_FILES) != 0 && syscall(SYS_close_range, none, none, CLOSE_RANGE_UNSHARE) != 0)
-    refuse(seat, std::string("the system does not let a thread have descriptors of its own (unshare: ") +
-                     strerror(errno) + "), so ranks can't be threads here");
+    refuse(seat, std::string(
+                     "cannot run ranks as threads: the system does not give a thread its own descriptors (unshare: ") +
+                     strerror(errno) + ")");
   seat.own_directory = unshare(CLONE_FS) == 0;
   dup2(seat.place.in, STDIN_FILENO);
   dup2(seat.place.out, STDOUT_FILENO);
@@ -137,7 +138,7 @@ void* begin(void* argument) {
   jmp_buf base;
   this_thread.base = &base;
   this_thread.seat = &beginning.seat;
-  pthread_cleanup_push(leave_by_cleanup, nullptr);  // of pthread_exit
+  pthread_cleanup_push(leave_by_cleanup, nullptr);  // for pthread_exit
   if (_setjmp(base) == 0) run_program(beginning.seat, beginning.plan, beginning.program);
   pthread_cleanup_pop(1);
   return nullptr;
@@ -201,7 +202,7 @@ extern "C" {
 [[gnu::visibility("default")]] int host_start_main(Main main, int argc, char** argv, Main init, void (*fini)(),
                                                    void (*rtld_fini)(), void* stack_end) asm("__libc_start_main");
 
-// What a program's startup code calls. For a copy of the program it is we who call its main.
+// Called by a program's startup code. For a copy of the program it is we that call its main.
 int host_start_main(Main main, int argc, char** argv, Main init, void (*fini)(), void (*rtld_fini)(), void* stack_end) {
   Seat* seat = this_thread.seat;
   if (seat == nullptr) return next_start_main(main, argc, argv, init, fini, rtld_fini, stack_end);
@@ -215,7 +216,8 @@ int host_start_main(Main main, int argc, char** argv, Main init, void (*fini)(),
 
 [[gnu::visibility("default")]] pid_t host_getpid() asm("getpid");
 
-// Programs make names of it, and send themselves signals: so it differs between ranks, and names the rank's first thread.
+// Programs derive names from it, and send themselves signals: so it differs between ranks, and names the rank's first
+// thread.
 pid_t host_getpid() {
   const Seat* seat = this_thread.seat;
   return seat != nullptr && !is_forked() ? seat->first_thread.load() : static_cast<pid_t>(syscall(SYS_getpid));

@@ -14,7 +14,7 @@ bool start_rank(Seat& seat, const boot::HostPlan& plan, const Program& program);
 // Until every rank of this host has ended.
 void wait_for_ranks(int ranks);
 
-// Tells mpiexec how the rank of the calling thread ended, and ends the thread. Of several ends the first counts.
+// Reports to mpiexec how the rank of the calling thread ended, and ends the thread. The first of several ends counts.
 [[noreturn]] void end_rank(int wait_status);
 
 // The end of a thread of a rank, its destructors included.

@@ -16,14 +16,14 @@ namespace {
 constinit Next<void*(const char*, int)> next_dlopen("dlopen");
 constinit Next<int(const void*, Dl_info*)> next_dladdr("dladdr");
 
-// What libc does for the copies, under other names than theirs.
+// libc's functions for the copies, whose names differ.
 
 void* open_beside(const char* path, int flags) {
   Seat* const seat = this_thread.seat;
   std::string problem;
   if (seat == nullptr || path == nullptr || !seat->opened.is_needed_by(path)) return next_dlopen(path, flags);
   void* const handle = seat->opened.open(path, Own::none, *seat, problem);
-  // Who wants to know why not asks libc, which tells of its own last refusal.
+  // A caller that wants the reason asks libc, which reports its own last refusal.
   return handle != nullptr ? handle : next_dlopen(problem.c_str(), flags);
 }
 
@@ -42,7 +42,7 @@ void* replacement(std::string_view function) {
   return nullptr;
 }
 
-// Of a library, for all ranks: they have copies of the same ones.
+// The analysis of a library, for all ranks: they have copies of the same ones.
 const Program& analysis_of(const std::string& path, Own own, const std::vector<std::string>& there) {
   static std::mutex mutex;
   static std::map<std::string, std::unique_ptr<const Program>> known;

@@ -64,7 +64,7 @@ class OptionReader {
 
   bool is_operand(const char* word) const { return word[0] != '-' || word[1] == '\0'; }
 
-  // Moves to the next word with options. 0, or what the caller is to return.
+  // Moves to the next word with options. 0, or the caller's return value.
   int find_word() {
     state_.first_operand = std::min(state_.first_operand, index_);
     state_.last_operand = std::min(state_.last_operand, index_);
@@ -91,7 +91,7 @@ class OptionReader {
     return 0;
   }
 
-  // The operands that were skipped change places with the options that have been read since.
+  // The skipped operands change places with the options that have been read since.
   void put_operands_behind() {
     if (state_.first_operand != state_.last_operand && state_.last_operand != index_) {
       std::rotate(argv_ + state_.first_operand, argv_ + state_.last_operand, argv_ + index_);

@@ -21,7 +21,7 @@ constinit Next<char*(const char*, char*)> next_realpath("realpath");
 
 std::string own_path;
 
-// Whether a rank asks for the program that it runs.
+// True if a rank asks for the program that it runs.
 bool is_asked_for(const char* path) {
   const Seat* seat = this_thread.seat;
   if (seat == nullptr || path == nullptr || own_path.empty()) return false;
@@ -52,7 +52,7 @@ void set_own_path(const std::string& program) {
 extern "C" {
 
 // Under names of our own, since the headers of libc declare the others with attributes that ours have not. The second
-// of each pair is what a program calls that was compiled with _FORTIFY_SOURCE.
+// of each pair is for programs compiled with _FORTIFY_SOURCE.
 [[gnu::visibility("default")]] ssize_t host_readlink(const char* path, char* to, std::size_t bytes) asm("readlink");
 [[gnu::visibility("default")]] ssize_t host_readlink_chk(const char* path, char* to, std::size_t bytes,
                                                          std::size_t room) asm("__readlink_chk");

@@ -26,7 +26,8 @@ constexpr std::string_view language_runtimes[] = {"libstdc++.so", "libc++.so",  
                                                   "libomp.so",    "libiomp5.so", "libgfortran.so", "libmpifort_abi"};
 // Runtimes of user-level threads know threads of one program: they can't be copied, and the library would not find a copy.
 constexpr std::string_view thread_runtimes[] = {"libboost_fiber.so", "libabt.so", "libqthread.so"};
-// What an interpreter opens while it runs is shared by all ranks of a process, and would find the state of one of them.
+// Libraries that an interpreter opens while it runs are shared by all ranks of a process, and would find the state of
+// one of them.
 constexpr std::string_view interpreter_entry = "Py_BytesMain";
 
 // Data of libc that never change once there is a second thread: a copy is as good as another.
@@ -101,7 +102,7 @@ Program::Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned l
   if (const Elf64_Phdr* tls = program->segment(PT_TLS)) {
     if (tls->p_align > tls_alignment || (tls->p_memsz + tls->p_align - 1) / tls->p_align * tls->p_align > tls_bytes)
       refuse(plan.program + " has " + std::to_string(tls->p_memsz) +
-             " bytes of thread-local variables, more than its host keeps");
+             " bytes of thread-local variables, more than its host reserves");
   }
   find_libraries();
   choose_private(plan.private_libraries);
@@ -116,7 +117,7 @@ Program::Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned l
 Program::Program(const std::string& library, Own own, std::vector<std::string> there, Replacement replacement)
     : path_(library), there_(std::move(there)), replacement_(replacement) {
   std::unique_ptr<boot::ElfFile> file = read();
-  if (file->kind() != boot::ElfFile::Kind::library) refuse(path_ + " is no library of this machine");
+  if (file->kind() != boot::ElfFile::Kind::library) refuse(path_ + " is not a library of this machine");
   find_libraries();
   choose_own(own);
   spread_private();
@@ -137,7 +138,7 @@ void Program::find_libraries() {
   }
 }
 
-// Looks for it as the loader would, and for all that it needs.
+// Searches for it as the loader would, and for all that it needs.
 std::size_t Program::library(const std::string& name, const boot::ElfFile& needed_by) {
   const auto known = std::ranges::find(libraries_, name, &Library::name);
   if (known != libraries_.end()) return static_cast<std::size_t>(known - libraries_.begin());
@@ -194,7 +195,7 @@ void Program::choose_private(const std::vector<std::string>& private_libraries) 
       refuse("--private " + one.name + ": libc, Heddle and what they need are shared by all ranks of a process");
     if (begins_with_one_of(one.name, thread_runtimes))
       refuse(path_ + " has user-level threads (" + one.name +
-             "), which ranks of one process can't have; use --ranks processes");
+             "), which ranks of one process do not support. Use --ranks processes");
     if (one.core || !one.file) continue;
     if (!named && one.file->definition(interpreter_entry) != nullptr) refuse_interpreter(one.name);
     const bool own = one.relative || real_path(one.path).starts_with(directory_ + '/');
@@ -204,7 +205,7 @@ void Program::choose_private(const std::vector<std::string>& private_libraries) 
     if (!used[i]) refuse("--private " + private_libraries[i] + ": " + path_ + " is not linked with such a library");
 }
 
-// What the program has opened for all of its ranks is found before a copy.
+// Libraries that the program has opened for all of its ranks are found before a copy.
 void Program::choose_own(Own own) {
   if (own == Own::none) return;
   for (std::string_view name : program_->needed()) {
@@ -261,8 +262,8 @@ void Program::make_parts(std::unique_ptr<boot::ElfFile> program) {
   for (Part& part : parts_) describe(part);
 }
 
-// What is different in a copy: it is no program to the loader, it has no name under which somebody else's library might
-// find it, its constructors wait for us, and the libraries that it needs are this rank's.
+// The changes in a copy: it is no program to the loader, its name is hidden from other libraries' searches, its
+// constructors wait for us, and the libraries that it needs are this rank's.
 void Program::describe(Part& part) {
   const boot::ElfFile& file = *part.file;
   const auto refer = [&](std::uint64_t string) {
@@ -299,7 +300,7 @@ void Program::describe(Part& part) {
         break;
     }
   }
-  // A unique symbol (of C++ templates' static members) would be that of whichever rank comes first.
+  // A unique symbol (of C++ templates' static members) would be that of the first rank.
   for (const Elf64_Sym& symbol : file.symbols()) {
     if (ELF64_ST_BIND(symbol.st_info) != STB_GNU_UNIQUE) continue;
     const auto i = static_cast<std::size_t>(&symbol - file.symbols().data());
@@ -348,7 +349,7 @@ void Program::find_uses(Part& part) const {
   }
 }
 
-// A copy of a variable that libc changes behind the program's back would be a wrong answer some day.
+// A copy of a variable that libc changes without the program would yield wrong results.
 void Program::find_copied_data() {
   for (const Elf64_Rela& relocation : program_->relocations()) {
     if (ELF64_R_TYPE(relocation.r_info) != R_X86_64_COPY) continue;
@@ -361,10 +362,9 @@ void Program::find_copied_data() {
       parts_[0].copied.push_back({relocation.r_offset, i, found->st_value, std::min(symbol.st_size, found->st_size)});
     }
     if (found != nullptr || variable_named(name) != Variable::none || begins_with_one_of(name, constants)) continue;
-    refuse(
-        path_ + " has a copy of the variable " + std::string(name) +
-        " of a library that is shared by all ranks of a process, so it would not see what happens to it (compile the "
-        "program with -fPIC, or use --ranks processes)");
+    refuse(path_ + " has a copy of the variable " + std::string(name) +
+           " of a library that is shared by all ranks of a process, so it would miss changes of it. Compile the "
+           "program with -fPIC, or use --ranks processes");
   }
 }
 

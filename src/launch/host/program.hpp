@@ -1,5 +1,5 @@
-// The program of a host, analysed once for all of its ranks: which libraries it needs, which of them each rank has for
-// itself, and what must be changed in a copy. Or a library that ranks open while they run (opened.hpp).
+// The program of a host, analysed once for all of its ranks: the libraries that it needs, those of which each rank has
+// a private copy, and the changes in a copy. Or a library that ranks open while they run (opened.hpp).
 //
 // Private are, besides those that the user names: the program's own libraries (under its directory, or found through a
 // relative run path), the runtime libraries of languages, whose state the languages give to each process (iostreams,
@@ -22,18 +22,18 @@ namespace heddle::host {
 
 // The program, or a private library.
 struct Part {
-  std::string name;  // as others need it; of the program: its path
+  std::string name;  // its name in references; for the program: its path
   std::unique_ptr<boot::ElfFile> file;
 
-  // A string in the file that names another part, or what the rank has a copy of already.
+  // A string in the file that names another part, or an existing copy of the rank.
   struct Reference {
     std::size_t offset;  // in the file
     std::string name;
   };
   std::vector<Reference> references;
-  std::unique_ptr<boot::ElfFile> pattern;  // the same file as it is to be in a copy, but for those references
+  std::unique_ptr<boot::ElfFile> pattern;  // the file as it is in a copy, without those references
 
-  // Where a copy holds one of libc's variables, or its address.
+  // The place in a copy of one of libc's variables, or of its address.
   struct Use {
     std::uint64_t address;
     Variable variable;
@@ -41,8 +41,8 @@ struct Part {
   };
   std::vector<Use> uses;
 
-  // A variable of a private library of which the program has the copy that counts. The loader makes such copies only for
-  // the program of the process.
+  // A variable of a private library of which the program has the valid copy. The loader makes such copies only for the
+  // program of the process.
   struct CopiedData {
     std::uint64_t address;
     std::size_t from;  // the library
@@ -51,7 +51,7 @@ struct Part {
   };
   std::vector<CopiedData> copied;
 
-  // Where a copy holds the address of a function of libc in whose place it is to call another.
+  // The place in a copy of the address of a libc function that is replaced by another.
   struct Replaced {
     std::uint64_t address;
     void* function;
@@ -59,23 +59,23 @@ struct Part {
   std::vector<Replaced> replaced;
 };
 
-// Of a library that is opened: which of those that it needs must be a rank's own.
+// For an opened library: the libraries that it needs and that must be a rank's own.
 enum class Own : std::uint8_t {
   needed,  // those that it needs itself
   none     // but those that need what the rank has copies of
 };
 
-// Of functions of libc that know a library by its file: what a copy is to call instead. Null: nothing else.
+// For functions of libc that identify a library by its file: the replacement in a copy. Null: none.
 using Replacement = void* (*)(std::string_view function);
 
 class Program {
  public:
   // Throws std::runtime_error if the program can't be run in this way. Opens the shared libraries.
   Program(const boot::HostPlan& plan, unsigned long tls_bytes, unsigned long tls_alignment);
-  // A library, for ranks that have copies of those in `there`. Throws std::runtime_error if they can't have one of it.
+  // A library, for ranks that have copies of those in `there`. Throws std::runtime_error if it cannot be copied.
   Program(const std::string& library, Own own, std::vector<std::string> there, Replacement replacement);
 
-  // The program first; libraries follow those that need them, but for cycles.
+  // The program first; libraries follow those that need them, except for cycles.
   const std::vector<Part>& parts() const { return parts_; }
   // Indices into parts() in the order in which constructors are to be called.
   const std::vector<std::size_t>& construction_order() const { return order_; }

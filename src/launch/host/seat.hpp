@@ -1,5 +1,5 @@
-// What a rank that is a thread has of its own, because as a process it would have had it: its copy of the program, its
-// environment, its standard streams, what it does at exit.
+// A seat: the part of a process that a rank which is a thread has of its own: its copy of the program, its environment,
+// its standard streams, its exit handlers.
 //
 // A seat is taken by the rank's first thread and stays as long as the host. Threads that a rank creates belong to its
 // seat; a thread without one is the host's own, or one that libc has made for itself.
@@ -38,7 +38,7 @@ struct Seat {
   std::atomic<int> threads{0};         // that run, the first one included
   std::atomic<bool> over{false};       // the rank has ended; threads may be left
   std::atomic<pid_t> exiting{0};       // the thread that runs the exit handlers
-  bool own_directory = false;          // changing the working directory is this rank's own affair
+  bool own_directory = false;          // the working directory is this rank's own
 
   Variables variables;  // libc's, as the program sees them
   Environment environment{variables};
@@ -49,14 +49,14 @@ struct Seat {
   LibcState libc;
   SignalActions signals;
   Alarm alarm;
-  Seat* next = nullptr;  // of those that receive signals
+  Seat* next = nullptr;  // the next one that receives signals
 };
 
-// What the host knows of the calling thread.
+// The host's data of the calling thread.
 struct ThreadExit;
 struct Thread {
   Seat* seat = nullptr;
-  jmp_buf* base = nullptr;              // where the thread ends
+  jmp_buf* base = nullptr;              // the frame where the thread ends
   ThreadExit* exit_handlers = nullptr;  // destructors of its thread_local objects, newest first
   void* signal_stack = nullptr;
 };

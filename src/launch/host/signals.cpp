@@ -110,7 +110,7 @@ bool is_for_the_process(int signal, const siginfo_t& info) {
   return info.si_code != SI_TKILL && info.si_code != SI_TIMER;  // timers are of ranks (timers.cpp)
 }
 
-// Of the process' time, which any rank may have asked for: nothing to those that did not.
+// A signal of a clock of the process' time, which any rank may have set: dropped for ranks that did not.
 bool is_of_a_clock(int signal, const siginfo_t& info) {
   return (signal == SIGVTALRM || signal == SIGPROF) && info.si_code == SI_KERNEL;
 }
@@ -220,7 +220,7 @@ extern "C" {
 
 int host_sigaction(int signal, const struct sigaction* action, struct sigaction* before) {
   Seat* seat = this_thread.seat;
-  // Also what libc itself refuses: SIGKILL, SIGSTOP, its own signals, no signals at all.
+  // Also covers libc's own refusals: SIGKILL, SIGSTOP, its own signals, no signals at all.
   const bool can_be_caught = signal > 0 && signal < NSIG && signal != SIGKILL && signal != SIGSTOP &&
                              (signal < __SIGRTMIN || signal >= SIGRTMIN);
   if (seat == nullptr || is_forked() || !can_be_caught) return next_sigaction(signal, action, before);
@@ -240,7 +240,8 @@ Handler host_sysv_signal(int signal, Handler handler) {
   return set_handler(signal, handler, static_cast<int>(SA_RESETHAND) | SA_NODEFER);
 }
 
-// To the calling thread's rank itself: where no handler of ours would run, the word of its death is left beforehand.
+// To the calling thread's rank itself: where no handler of ours would run, the report of its death is written
+// beforehand.
 int send_to_own_rank(const Seat& seat, pid_t thread, int signal) {
   const bool is_caught = signal != SIGKILL && signal > 0 && signal < NSIG && !is_default(seat.signals.get(signal));
   if (signal > 0 && signal < NSIG && !is_caught && default_of(signal) == Default::end && !is_deadly(signal))

@@ -1,8 +1,8 @@
-// Signals of a rank that is a thread: what its program wants done with them, and the news of a death.
+// Signals of a rank that is a thread: its program's actions for them, and the report of a death.
 //
-// The kernel keeps one action a process, so for every signal that a rank has an action for it is ours: it finds out whose
-// signal it is. One that was sent to a thread, or that a thread has caused, is its rank's; one that was sent to the
-// process is that of all its ranks, and each is sent one of its own.
+// The kernel has one action per process, so a signal for which any rank has an action is handled here: the handler
+// finds the receiving rank. A signal that was sent to a thread, or that a thread has caused, is its rank's; one that
+// was sent to the process is passed on to each of its ranks.
 #pragma once
 
 #include <signal.h>
@@ -16,9 +16,9 @@ struct Seat;
 
 class SignalActions {
  public:
-  SignalActions();  // what is ignored at the start of the host stays ignored
+  SignalActions();  // signals ignored at the start of the host stay ignored
 
-  // All of them block signals meanwhile: a handler that interrupts may ask too.
+  // All of them block signals meanwhile: a handler that interrupts may call them, too.
   struct sigaction get(int signal) const;
   void set(int signal, const struct sigaction& action);
   // For a handler that is about to run: the action, and the default from now on if it wants to run once.
@@ -29,11 +29,11 @@ class SignalActions {
   std::array<struct sigaction, NSIG> actions_{};  // all default
 };
 
-// Writes down which rank it was when a signal ends the process. Once, by the host's first thread.
+// Records the rank when a signal ends the process. Once, by the host's first thread.
 void watch_for_deaths();
-// This rank is one of those that get what is sent to the process.
+// This rank gets signals that are sent to the process.
 void receive_signals(Seat& seat);
-// For a thread of a rank: a stack to die on, should its own be full; and back.
+// For a thread of a rank: a stack for its death, if its own is full; and back.
 void take_signal_stack();
 void give_back_signal_stack();
 

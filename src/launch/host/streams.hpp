@@ -1,7 +1,7 @@
-// The standard streams of a rank, and the files that it has open: what must be written when it ends, and by whom.
+// The standard streams of a rank, and its open files: the buffers to write when it ends.
 //
-// A rank's descriptors are its own (its threads share a table that other ranks do not), so a buffer must be written by a
-// thread of the rank that filled it.
+// A rank's descriptors are its own (its threads share a table that other ranks do not), so a buffer must be written by
+// a thread of the rank that filled it.
 #pragma once
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ class Streams {
   void opened(FILE* file);
   void closed(FILE* file);
   void opened_command(FILE* file, pid_t child);
-  pid_t command_of(FILE* file);  // which it is no longer after this; 0: it is a file
+  pid_t command_of(FILE* file);  // the command is forgotten after this; 0: it is a file
   // The rank's stream where libc's own is meant: libraries that all ranks share name that one.
   FILE* own(FILE* file);
   int flush();  // all; 0 or EOF

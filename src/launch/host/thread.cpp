@@ -1,5 +1,5 @@
-// Threads that a rank creates belong to it, whoever in the program creates them: std::thread, OpenMP and the library's own
-// come through pthread_create too.
+// Threads that a rank creates belong to it, by any interface: std::thread, OpenMP and the library's own come through
+// pthread_create too.
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>

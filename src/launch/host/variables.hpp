@@ -2,7 +2,7 @@
 //
 // A program has its own copy of such a variable (a copy relocation) or reads it through a pointer that the loader has
 // filled; libc itself knows neither. So the functions that use these variables are ours (streams, environment, getopt)
-// and look here.
+// and read them here.
 #pragma once
 
 #include <array>
@@ -27,12 +27,12 @@ enum class Variable : std::uint8_t {
 };
 inline constexpr int variable_count = static_cast<int>(Variable::none);
 
-// Which variable a symbol names; `none` for all others.
+// The variable that a symbol names; `none` for all others.
 Variable variable_named(std::string_view symbol);
 
 class Variables {
  public:
-  // The variable of type T, wherever the rank's program looks for it.
+  // The variable of type T, at the place where the rank's program reads it.
   template <class T>
   T& get(Variable which) {
     return *static_cast<T*>(place(which));

@@ -41,7 +41,7 @@ std::vector<pid_t> listed_children(pid_t process) {
 std::vector<pid_t> own_children() {
   if (open_list(getpid())) return listed_children(getpid());
   std::vector<pid_t> children;
-  // A kernel without that list (it is optional): look at everybody.
+  // A kernel without that list (it is optional): scan all processes.
   const std::unique_ptr<DIR, int (*)(DIR*)> all(opendir("/proc"), closedir);
   while (const dirent* entry = all ? readdir(all.get()) : nullptr) {
     if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && parent_of(entry->d_name) == getpid()) {

@@ -8,7 +8,7 @@
 namespace heddle::mpiexec {
 
 std::vector<pid_t> own_children();
-// Of any process; none where the kernel keeps no list of them.
+// The children of any process; none where the kernel keeps no list of them.
 std::vector<pid_t> listed_children(pid_t process);
 
 }  // namespace heddle::mpiexec

@@ -19,8 +19,7 @@ std::byte* map(const Segment& segment, std::size_t at, std::size_t bytes) {
   const std::size_t before = at % page;
   void* const base =
       mmap(nullptr, before + bytes, PROT_READ | PROT_WRITE, MAP_SHARED, segment.fd, static_cast<off_t>(at - before));
-  if (base == MAP_FAILED)
-    throw std::system_error(errno, std::generic_category(), "cannot map what the job's ranks are told by");
+  if (base == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "cannot map the ranks' doorbells");
   return static_cast<std::byte*>(base) + before;
 }
 
@@ -60,7 +59,7 @@ int Failures::told() const {
   return static_cast<int>(boot::failure_log(segment_.header).failures.load(std::memory_order_relaxed));
 }
 
-// What the rank itself has started goes with it; it must not write on in its name.
+// The rank's own children go with it; they must not write on in its name.
 void Failures::lost(int rank, pid_t started, bool reaped) {
   kill(-started, SIGKILL);
   const pid_t joined = segment_.records[rank].pid.load();
@@ -82,7 +81,7 @@ bool Failures::tell() {
   return !dying_.empty();
 }
 
-// One frame; what is none, or only a part of one that a rank has died over, is left aside.
+// One frame; a malformed one, or a part of one whose rank has died, is dropped.
 std::string Failures::answer(const std::string& request) {
   std::string bytes = request;
   bool broken = false;

@@ -1,7 +1,8 @@
-// Tells the ranks of a job that goes on without ranks that fail which of them have failed: appends to the job's log of failures and wakes
-// everybody who sleeps. And decides for communicators between nodes (launch/boot/decisions.hpp), as whoever tells of failures must.
+// Reports failed ranks to the others, in a job that survives them: appends to the job's log of failures and wakes all
+// blocked threads. And decides for communicators between nodes (launch/boot/decisions.hpp), which must be done by the process
+// that reports failures.
 //
-// The log is what all ranks rely on (launch/boot/job.hpp): what stands there is gone for good. So a rank is told of only when its process,
+// All ranks rely on the log (launch/boot/job.hpp): a rank in it is gone for good. So a rank is reported only when its process,
 // which may have been the child of a script that we have started, is no more.
 #pragma once
 
@@ -20,20 +21,21 @@ namespace heddle::mpiexec {
 
 class Failures final : public Answerer {
  public:
-  // Of a job, before its ranks start; of a node that is served for a coordinator, which decides then. Throws std::system_error.
+  // For a job, before its ranks start; or for a node that is served for a coordinator, which decides then. Throws
+  // std::system_error.
   Failures(const Segment& segment, CoordinatorLink* coordinator);
   Failures(const Failures&) = delete;
   Failures& operator=(const Failures&) = delete;
 
-  // How many of the job's ranks have failed, as far as that has been told.
+  // The number of the job's ranks reported as failed.
   int told() const;
-  // The rank has ended, or one whose process is the same; that process, which we have started, has been reaped or not. What is left of it is
-  // killed, and the others are told when nothing is.
+  // The rank has ended, or one whose process is the same; that process, which we have started, has been reaped or not.
+  // The rest of it is killed, and the others get the report when nothing is left.
   void lost(int rank, pid_t started, bool reaped);
-  // Tells of those that are gone by now; whether some are left that are not.
+  // Reports ranks that are gone by now; true if some are left that are not.
   bool tell();
 
-  // A rank proposes something.
+  // Takes a proposal of a rank.
   std::string answer(const std::string& request) override;
 
  private:

@@ -20,11 +20,11 @@ namespace {
 // Written pages of zero-initialized memory from which on a library counts as initialized. Loaded: MPICH 5.0.2 has 1, Open
 // MPI 5 none; after MPI_Init 39 and 21.
 constexpr int pages_of_initialized = 8;
-constexpr int most_processes = 16;  // of a rank that are looked at
+constexpr int most_processes = 16;  // of a rank that are checked
 
 std::string of_process(pid_t process, const char* file) { return "/proc/" + std::to_string(process) + '/' + file; }
 
-// Where each library of MPI begins in the process, by its path.
+// The address of each MPI library in the process, by its path.
 std::map<std::string, std::uint64_t> libraries_of_mpi(pid_t process) {
   std::map<std::string, std::uint64_t> found;
   for (const std::string& line : split(bytes_of_file(of_process(process, "maps")), '\n')) {

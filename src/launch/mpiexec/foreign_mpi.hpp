@@ -1,8 +1,8 @@
-// The MPI library that a rank has loaded while it runs, as an interpreter or a plugin does: what the files say before the
-// start (linked_libraries.hpp) cannot tell.
+// Finds the MPI library that a rank has loaded while it runs, as an interpreter or a plugin does: the files read before
+// the start (linked_libraries.hpp) do not show it.
 //
-// Only the kernel is asked, so nothing is put into the ranks. A library of another MPI is told by its name, and whether the
-// process has initialized it by how much of its zero-initialized memory has been written: hardly any before, some hundred KiB
+// Only the kernel is asked, so nothing is put into the ranks. A library of another MPI is recognized by its name, and
+// its initialization by how much of its zero-initialized memory has been written: hardly any before, some hundred KiB
 // after (docs/adr/0095).
 #pragma once
 
@@ -19,7 +19,7 @@ struct ForeignMpi {
   explicit operator bool() const { return !path.empty(); }
 };
 
-// One that the process, or one that it has started, has initialized; none, also if that cannot be told.
+// One that the process or a child has initialized; none, also if unknown.
 ForeignMpi foreign_mpi_of(pid_t process);
 
 }  // namespace heddle::mpiexec

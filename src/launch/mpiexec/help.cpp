@@ -1,4 +1,4 @@
-// What mpiexec --help prints: everyday options first, then all others, in lines that fit the terminal.
+// The output of mpiexec --help: everyday options first, then all others, in lines that fit the terminal.
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -23,7 +23,7 @@ constexpr std::string_view everyday[] = {"n",       "host",    "hostfile", "rank
 constexpr std::size_t names_width = 26;
 constexpr std::size_t indent = names_width + 4;  // two blanks before the names, and two after them
 
-// Columns of a line; not more than are read easily, nor fewer than the names need.
+// Columns of a line: limited for readability, but wide enough for the names.
 std::size_t line_width() {
   int columns = 80;
   winsize size{};
@@ -78,7 +78,7 @@ void print_help() {
       "Usage: mpiexec [options] -n N program [arguments]\n"
       "               [: [options] -n N program [arguments]] ...\n");
   print_paragraph(
-      "Starts MPI ranks on this machine, and on others by the launcher that is there (-host). Options are those of "
+      "Start MPI ranks on this machine, or on others by an installed launcher (-host). Options are those of "
       "MPICH's and Open MPI's mpiexec; one or two dashes are the same.",
       width);
   puts("\nEveryday options:");
@@ -97,7 +97,7 @@ void print_help() {
       "  mpiexec -n 1 ./master : -n 3 ./worker     two programs in one job\n"
       "  mpiexec --host node1:2,node2:2 ./program  two ranks on each node\n");
   print_paragraph(
-      "Exit code: that of the first rank that failed; 128 + the number of the signal that killed it; 124 after "
+      "Exit code: the one of the first failed rank; 128 + the number of the signal that killed it; 124 after "
       "-timeout; 1 if output cannot be written or a limit of the machine is met; 2 for a wrong command line; 126 or "
       "127 if a program cannot be run or found.",
       width);

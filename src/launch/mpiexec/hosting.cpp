@@ -41,8 +41,8 @@ int make_file(const char* name, const void* content, std::size_t bytes) {
   return fd;
 }
 
-// The host keeps room for the thread-local variables of its program, and says so in its header of that segment. A program
-// that has more gets a host with another header.
+// The host keeps room for the thread-local variables of its program, and gives its size in its header of that segment.
+// A program that has more gets a host with another header.
 struct HostFile {
   std::string path;
   int fd = -1;  // of a changed host, or -1
@@ -69,7 +69,7 @@ HostFile host_for(const boot::ElfFile& program) {
   return host;
 }
 
-// Of ranks that join the job of another launcher. What it has said over PMI is about us.
+// For ranks that join the job of another launcher. Its PMI variables are about us.
 std::vector<std::string> environment_of_joining(std::vector<std::string> environment, const Relay& relay) {
   std::erase_if(environment, [](const std::string& entry) {
     const std::string name = name_of(entry);
@@ -79,8 +79,8 @@ std::vector<std::string> environment_of_joining(std::vector<std::string> environ
   return environment;
 }
 
-// What a host needs in its own environment: the way to the plan and to the copies of libraries, and memory for the
-// thread-local variables of those copies.
+// The host's own environment: the way to the plan and to the copies of libraries, and memory for the thread-local
+// variables of those copies.
 std::vector<std::string> host_environment(const HostedApp& hosted, int plan, int ranks) {
   std::vector<std::string> environment = hosted.environment;
   set_variable(environment, boot::host_plan_variable, std::to_string(plan));
@@ -89,7 +89,7 @@ std::vector<std::string> host_environment(const HostedApp& hosted, int plan, int
     return found != environment.end() ? found->substr(name.size() + 1) : std::string();
   };
   const std::string folder = find_host().substr(0, find_host().rfind('/'));
-  // A changed host has no folder of its own, so its library is looked for in that of the original.
+  // A changed host has no folder of its own, so its library is searched in that of the original.
   const std::string libraries = std::string(boot::host_library_path) + ':' + folder + ':' + folder + "/..";
   const std::string theirs = value_of("LD_LIBRARY_PATH");
   set_variable(environment, "LD_LIBRARY_PATH", theirs.empty() ? libraries : libraries + ':' + theirs);
@@ -124,7 +124,7 @@ void require_hostable(const std::string& path) {
     case boot::ElfFile::Kind::damaged:
     case boot::ElfFile::Kind::other_machine:
     case boot::ElfFile::Kind::not_elf:
-      refuse("a script, or no program of this machine");
+      refuse("a script, or not a program of this machine");
       break;
   }
   if (find_host().empty())

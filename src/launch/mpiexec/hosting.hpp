@@ -1,4 +1,4 @@
-// Starts ranks that are threads: a host process for every few of them (launch/host/host.hpp), with a plan of what they are.
+// Starts ranks that are threads: a host process for every few of them (launch/host/host.hpp), with a plan for them.
 #pragma once
 
 #include <sys/resource.h>

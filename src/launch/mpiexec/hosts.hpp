@@ -19,7 +19,7 @@ bool are_this_machine(const std::vector<Host>& hosts);
 std::vector<Host> read_hosts(const std::vector<std::string>& list);  // each mention of a host is a slot
 std::vector<Host> read_host_file(const std::string& path);
 
-// Of all together; 0: there is no number.
+// The sum; 0: there is no number.
 int slots_of(const std::vector<Host>& hosts);
 int limit_of(const std::vector<Host>& hosts);
 

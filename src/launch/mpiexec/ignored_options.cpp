@@ -11,14 +11,14 @@ struct Ignored {
 };
 
 constexpr Ignored ignored[] = {
-    // MPICH and Intel: how to reach other nodes, and how to talk to them
+    // MPICH and Intel: how to reach other nodes, and how to communicate with them
     {1,
      "launcher bootstrap launcher-exec bootstrap-exec launcher-exec-args bootstrap-exec-args rmk iface nameserver "
      "pmi-port-range branch-count hydra-bstrap-exec localhost order-nodes"},
     {0,
      "disable-hostname-propagation enable-hostname-propagation pmi-connect pmi-aggregate pmi-noaggregate pmi-port "
      "pmi_port disable-x enable-x ordered-output silent-abort noconf"},
-    // MPICH and Intel: what is faster where, and what is said about it
+    // MPICH and Intel: tuning and its reports
     {1, "demux membind topolib soft arch binding tmpdir"},
     {0, "print-rank-map print-all-exitcodes profile"},
     // Open MPI: parameters of its components

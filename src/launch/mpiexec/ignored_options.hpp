@@ -1,6 +1,6 @@
 // Options of MPICH's, Intel's and Open MPI's mpiexec that mean nothing for processes on one machine. They are accepted,
-// so that scripts keep working, and named once, so that nobody wonders. What would change what runs or what comes out is
-// not here but in refused_options.
+// so that scripts keep working, and listed once in a note. Options that would change the program or its output are in
+// refused_options.
 #pragma once
 
 #include <string>

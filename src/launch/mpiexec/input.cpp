@@ -35,7 +35,7 @@ int Input::pipe_for_rest() const { return writer_ >= 0 && !rest_.empty() ? write
 void Input::read_terminal() {
   char buffer[4096];
   const ssize_t got = read(STDIN_FILENO, buffer, sizeof buffer);
-  if (got < 0) return;  // background, or interrupted: asked again when it may work
+  if (got < 0) return;  // background, or interrupted: read again when it may work
   if (got == 0) {       // Ctrl-D
     close(writer_);
     writer_ = -1;

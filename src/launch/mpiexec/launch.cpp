@@ -24,8 +24,8 @@ namespace {
 
 constexpr char openmp_threads[] = "OMP_NUM_THREADS";
 
-// Of a rank that may run on all cores OpenMP starts as many threads as there are cores, which spin while they wait for each other. Where
-// ranks share the cores, each gets its share of threads; OpenMP counts the cores of a rank that is bound.
+// If a rank may run on all cores, OpenMP starts as many threads as there are cores, which spin while they wait for each
+// other. Where ranks share the cores, each gets its share of threads; OpenMP counts the cores of a rank that is bound.
 void share_cores(std::vector<std::string>& environment, const Segment& segment) {
   const auto is_bound = [](const boot::RankRecord& record) { return record.bound != 0; };
   if (segment.ranks < 2 || std::any_of(segment.records, segment.records + segment.ranks, is_bound)) return;

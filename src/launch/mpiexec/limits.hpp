@@ -41,7 +41,7 @@ inline constexpr std::chrono::milliseconds time_to_connect{10'000};
 inline constexpr std::chrono::milliseconds time_to_gather{60'000};  // until all nodes have come
 inline constexpr std::chrono::milliseconds time_to_finish{2'000};
 inline constexpr std::chrono::milliseconds between_beats{100};  // nodes/beats.hpp
-inline constexpr std::chrono::milliseconds longest_silence{500};
+inline constexpr std::chrono::milliseconds connection_timeout{500};
 inline constexpr std::chrono::milliseconds time_to_end_ranks{250};
 
 // Ranks have numbers from 0 on; this is the writer of the lines of mpiexec itself.

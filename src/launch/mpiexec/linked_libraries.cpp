@@ -40,7 +40,7 @@ constexpr Family families[] = {
     {"libmpi libmpifort libmpicxx", "", "another MPI"},
 };
 
-// What every program has and no MPI is behind.
+// Libraries that every program has and that are no MPI.
 bool belongs_to_system(std::string_view name) {
   static constexpr const char* all[] = {"libc.so.",  "libm.so.",      "libdl.so.",    "libpthread.so.", "librt.so.",
                                         "ld-linux-", "libstdc++.so.", "libgcc_s.so.", "libutil.so."};
@@ -80,7 +80,7 @@ std::string loaded_from(const boot::ElfFile& file) {
   return none || file.interpreter().empty() ? file.path() : real.string();
 }
 
-// Where the loader would look for `name`, which `by` asks for, before it looks where the system has its libraries.
+// The paths of `name`, which `by` needs, that the loader tries before the system's folders.
 std::vector<std::string> own_paths(std::string_view name, const boot::ElfFile& by,
                                    const std::vector<std::string>& environment) {
   std::vector<std::string> paths;
@@ -109,7 +109,7 @@ bool is_library(const std::string& path) {
   return problem.empty() && file.is_program_of_this_machine();
 }
 
-// The file that the loader would take; empty: we find none.
+// The file that the loader would take; empty: none found.
 std::string find_library(std::string_view name, const boot::ElfFile& by, const std::vector<std::string>& environment) {
   const auto first_of = [](const std::vector<std::string>& paths) {
     const auto found = std::ranges::find_if(paths, is_library);
@@ -176,7 +176,7 @@ LinkedMpi linked_mpi(const boot::ElfFile& program, const std::vector<std::string
       queue.push_back({std::string(name), path});
     }
   };
-  // In the order of the loader, breadth first: what is linked itself comes before what libraries bring.
+  // In the order of the loader, breadth first: libraries linked to the program come before those of libraries.
   take(program, "");
   for (; !queue.empty(); queue.pop_front()) {
     const auto& [name, by] = queue.front();

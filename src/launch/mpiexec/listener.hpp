@@ -1,7 +1,7 @@
-// mpiexec's end of the socket on which its ranks ask it for something (launch/boot/launcher_socket.hpp).
+// mpiexec's end of the socket for requests of its ranks (launch/boot/launcher_socket.hpp).
 //
-// Requests are few and answered at once; a rank that writes slowly or not at all keeps nobody waiting, and only processes
-// of our user are heard.
+// Requests are few and answered at once; a rank that writes slowly or not at all delays no other, and only processes of
+// our user are accepted.
 #pragma once
 
 #include <poll.h>
@@ -14,7 +14,7 @@
 
 namespace heddle::mpiexec {
 
-// Who knows the answers.
+// The source of the answers.
 class Answerer {
  public:
   virtual std::string answer(const std::string& request) = 0;
@@ -31,7 +31,7 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // Appends what is to be polled; later `polled` is the first of these entries.
+  // Appends the descriptors to poll; later `polled` is the first of these entries.
   void add_to(std::vector<pollfd>& wanted) const;
   void serve(const pollfd* polled);
 

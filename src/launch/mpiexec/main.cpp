@@ -37,7 +37,7 @@
 namespace heddle::mpiexec {
 namespace {
 
-// A descriptor that we open must never become 0, 1 or 2 because somebody started us with one of them closed. One of the
+// A descriptor that we open must never become 0, 1 or 2 because mpiexec was started with one of them closed. One of the
 // outputs is then open for reading only, so that writing to it fails as it would have.
 void open_standard_descriptors() {
   int fd = open("/dev/null", O_RDONLY);
@@ -49,10 +49,10 @@ void name_ignored(const Options& options) {
   if (options.ignored.empty() || options.quiet) return;
   std::string list;
   for (const std::string& option : options.ignored) list += (list.empty() ? "" : ", ") + option;
-  fprintf(stderr, "mpiexec: these options mean nothing here and are ignored: %s\n", list.c_str());
+  fprintf(stderr, "mpiexec: ignored options, which have no effect here: %s\n", list.c_str());
 }
 
-// Those of our environment, which the ranks inherit, and those that options set for them.
+// Variables of our environment, which the ranks inherit, and those that options set for them.
 void name_unknown_variables(const Options& options) {
   if (options.quiet) return;
   std::vector<std::string> names;
@@ -84,13 +84,13 @@ std::vector<int> allowed_cpus(const PlacementRequest& request, int& usable) {
   std::erase_if(
       allowed, [&](int cpu) { return std::find(request.cpus.begin(), request.cpus.end(), cpu) == request.cpus.end(); });
   if (allowed.empty())
-    throw UsageError("--cpu-set names no hardware thread that may be used here; these may: " +
+    throw UsageError("--cpu-set names no usable hardware thread. Usable are " +
                      boot::number_ranges(boot::CpuMask::allowed()));
   usable = std::min(usable, static_cast<int>(allowed.size()));
   return allowed;
 }
 
-// Also says how many ranks there are, where that is for --map-by ppr to say.
+// Also sets the number of ranks, where --map-by ppr determines it.
 Placement find_placement(Options& options, int usable) {
   const PlacementRequest& request = options.placement;
   const std::vector<int> allowed = allowed_cpus(request, usable);
@@ -118,7 +118,7 @@ Placement find_placement(Options& options, int usable) {
   return placement;
 }
 
-// What a job that goes on without ranks that fail cannot have. That it shall is for us to know, and not for its ranks.
+// Options that a job which survives failed ranks cannot have. mpiexec alone reads this setting, not its ranks.
 void require_survivable(const Options& options) {
   std::vector<EnvironmentPlan> plans{options.environment};
   for (const App& app : options.apps) plans.push_back(app.environment);
@@ -132,29 +132,28 @@ void require_survivable(const Options& options) {
   if (!options.survive_failures) return;
   if (!leads_elsewhere(options)) return;
   const auto refuse = [](const char* what) {
-    throw UsageError(std::string("a job on several nodes that goes on without failed ranks (-with-ft) ") + what);
+    throw UsageError(std::string("a job on several nodes that survives failed ranks (-with-ft) ") + what);
   };
-  if (options.apps.size() != 1) refuse("is of one program; leave out the others");
+  if (options.apps.size() != 1) refuse("has one program only. Leave out the others");
   if (options.apps.front().hosts.empty()) refuse("needs their names: -host $(scontrol show hostnames | paste -sd,)");
-  if (options.placement.per_part != 0) refuse("needs a number of ranks; say -n N in place of -map-by ppr");
+  if (options.placement.per_part != 0) refuse("needs a number of ranks. Use -n N in place of -map-by ppr");
 }
 
-// HEDDLE_NODES: on how many nodes these ranks pretend to be. One rank needs no network, whatever it says.
+// HEDDLE_NODES: the number of simulated nodes of these ranks. One rank needs no network, whatever it says.
 int nodes_to_pretend(int ranks) {
   const char* const text = getenv("HEDDLE_NODES");
   if (text == nullptr || *text == '\0') return 1;
   int nodes = 0;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), nodes);
   if (error != std::errc() || *end != '\0' || nodes < 1)
-    throw UsageError(std::string("HEDDLE_NODES=") + text + " is no number of nodes, from 1 on");
+    throw UsageError(std::string("invalid value ") + text + " for HEDDLE_NODES: must be a number of nodes, at least 1");
   if (nodes > ranks && ranks > 1)
-    throw UsageError(std::string("HEDDLE_NODES=") + text + " is more than the " + std::to_string(ranks) +
-                     " ranks of this job, and a node has one at least; set it to " + std::to_string(ranks) +
-                     " or less");
+    throw UsageError(std::string("invalid value ") + text + " for HEDDLE_NODES: this job has " + std::to_string(ranks) +
+                     " ranks, and each node needs one. Set it to " + std::to_string(ranks) + " or less");
   return std::min(nodes, ranks);
 }
 
-// For the part of the job that is ours to start; it stays until we end, as its thread may wait for the launcher. Null: all is ours.
+// For our part of the job; it stays until we end, as its thread may wait for the launcher. Null: all is ours.
 Relay* join_launcher(Options& options) {
   if (options.join == 0) return nullptr;
   if (options.threads == 0 || options.apps.size() != 1)
@@ -189,7 +188,7 @@ Segment describe_job(const Options& options, const Placement& placement, int usa
                       !options.survive_failures);
 }
 
-// What is left of the job for a node: its own ranks, and nothing that is for the coordinator to do.
+// The node's part of the job: its own ranks, and nothing that the coordinator does.
 void narrow(Options& options, const NodeMap& nodes) {
   const auto here = static_cast<std::size_t>(nodes.here);
   App& app = options.apps.front();
@@ -197,7 +196,7 @@ void narrow(Options& options, const NodeMap& nodes) {
   app.hosts = {};
   options.timeout_seconds = 0;
   options.stdin_rank -= nodes.first_ranks[here];
-  if (options.stdin_rank < 0) options.stdin_rank = stdin_to_nobody;
+  if (options.stdin_rank < 0) options.stdin_rank = stdin_to_none;
 }
 
 int run_here(Options& options, int usable, CoordinatorLink* coordinator) {
@@ -255,7 +254,7 @@ int coordinate(const Options& options, const std::vector<std::string>& arguments
     throw UsageError("--stdin names rank " + std::to_string(options.stdin_rank) + ", but there are " +
                      std::to_string(ranks) + ", numbered from 0");
   if (nodes_to_pretend(ranks) > 1)
-    throw UsageError("HEDDLE_NODES pretends nodes on one machine, and these are real: unset it");
+    throw UsageError("HEDDLE_NODES simulates nodes on one machine, and these are real. Unset it");
   if (options.start_nothing) {
     for (const Share& share : shares_of(options.apps.front())) {
       std::string line;
@@ -302,7 +301,7 @@ int main(int argc, char** argv) {
   open_standard_descriptors();
   try {
     const int exit_code = run({argv + 1, argv + argc});
-    // What --help and --version print.
+    // The text of --help and --version.
     if (fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "cannot write to standard output");
     return exit_code;
   } catch (const std::exception& problem) {

@@ -1,5 +1,5 @@
-// The library libudev.so.1 for hwloc in a wheel, where nobody can count on the machine's: hwloc asks udev only for what it does
-// not know itself about disks, which a placement never asks for, and copes with a udev that is not there.
+// The library libudev.so.1 for hwloc in a wheel, which cannot rely on the machine's: hwloc asks udev only for data
+// about disks, which a placement never needs, and tolerates a missing udev.
 extern "C" {
 
 [[gnu::visibility("default")]] void* udev_new() { return nullptr; }

@@ -59,15 +59,15 @@ void choose_directory(Parser& parser, const std::string& path) {
 // -x of Open MPI: a variable of ours (which is inherited anyway, unless -genvnone says otherwise) or a new value.
 void export_variable(Parser& parser, const std::string& text) {
   if (text.find('=') == std::string::npos && getenv(text.c_str()) == nullptr)
-    throw UsageError(parser.written + ' ' + text + ": there is no such variable to pass on; to set it, write " +
-                     parser.written + ' ' + text + "=VALUE");
+    throw UsageError(parser.written + ' ' + text + ": no such variable to pass on. To set it, write " + parser.written +
+                     ' ' + text + "=VALUE");
   parser.options.environment.set.push_back(assignment(parser, text));
 }
 
 void choose_stdin(Parser& parser, const std::string& who) {
-  parser.options.stdin_rank = who == "none" ? stdin_to_nobody : whole_number(who);
+  parser.options.stdin_rank = who == "none" ? stdin_to_none : whole_number(who);
   if (who != "none" && parser.options.stdin_rank < 0)
-    refuse_value(parser, "the number of one rank, or none (the input can't go to several)", who);
+    refuse_value(parser, "the number of one rank, or none (only one rank can read it)", who);
 }
 
 void choose_errhandler(Parser& parser, const std::string& name) {

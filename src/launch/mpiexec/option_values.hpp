@@ -1,5 +1,5 @@
-// What the values of mpiexec's options mean. Every function throws a UsageError that names the option as it was written,
-// the value, and what is allowed.
+// The values of mpiexec's options. Every function throws a UsageError that names the option as it was written, the
+// value, and the allowed values.
 #pragma once
 
 #include <limits>
@@ -11,15 +11,15 @@
 
 namespace heddle::mpiexec {
 
-// How many ranks the program that is being read gets.
+// The number of ranks of the program that is being read.
 struct RankCount {
   int given = 0;                // -n
   int per_node = 0;             // -N: as many as this if -n is not there, and never more
-  std::string per_node_option;  // the one that said so
+  std::string per_node_option;  // the option that set it
   int suggested = 0;            // -ppn: as many as this if -n is not there
 };
 
-// Where the reading of a command line is.
+// The position in a command line.
 struct Parser {
   Options options;
   App app;              // the program that is being read

@@ -50,46 +50,46 @@ constexpr Option table[] = {
     {"n np c", 1, [](Parser& p, Values v) { p.count.given = positive(p, v[0]); }, "N",
      "start N ranks of the program that follows (default 1)"},
     {"ppn perhost grr", 1, [](Parser& p, Values v) { p.count.suggested = positive(p, v[0]); }, "N",
-     "ranks on each node, as MPICH and Intel MPI mean it: with -n it changes nothing on one machine, without it is -n"},
+     "ranks on each node, as in MPICH and Intel MPI: on one machine no effect with -n, and the same as -n without"},
     {"N npernode", 1, [](Parser& p, Values v) { choose_per_node(p, v[0]); }, "N",
-     "ranks on each node, as Open MPI means it: N ranks if there is no -n, and never more than N"},
+     "ranks on each node, as in Open MPI: N ranks without -n, and never more than N"},
     {"pernode", 0, [](Parser& p, Values) { choose_per_node(p, "1"); }, "", "one rank on each node: -N 1"},
     {"ranks", 1, [](Parser& p, Values v) { choose_ranks(p, v[0]); }, "processes|threads[:N]",
-     "ranks are processes (default), or threads of one process, or of processes of N ranks each"},
+     "run ranks as processes (default), as threads of one process, or of processes of N ranks each"},
     {"join", 1, [](Parser& p, Values v) { p.options.join = positive(p, v[0]); }, "N",
-     "start N of the ranks, which are threads; the others are started on other nodes, where the same launcher has "
+     "start N of the ranks, which are threads; start the others on other nodes, where the same launcher has "
      "started mpiexec with the "
      "same words (mpiexec does so itself for -host with -ranks threads)"},
     {"private", 1,
      [](Parser& p, Values v) {
        for (const std::string& name : names(p, v[0])) p.options.private_libraries.push_back(name);
      },
-     "LIB,...", "libraries of which each rank that is a thread gets its own copy, besides the program's own"},
+     "LIB,...", "copy these libraries for each rank that is a thread, besides the program's own"},
     {"wdir wd cwd dir", 1, [](Parser& p, Values v) { choose_directory(p, v[0]); }, "DIR", "run the program in DIR"},
     {"path", 1, [](Parser& p, Values v) { p.app.search_path = v[0]; }, "DIR:...",
-     "look for the program that follows in these directories before those of PATH"},
+     "search the program that follows in these directories before those of PATH"},
     {"configfile app", 1, [](Parser& p, Values v) { read_command_file(p, v[0]); }, "FILE",
      "read options and programs from FILE, one program a line"},
     {"stdin s", 1, [](Parser& p, Values v) { choose_stdin(p, v[0]); }, "RANK|none",
-     "the rank that gets standard input (default 0)"},
+     "send standard input to this rank (default 0)"},
     {"initial-errhandler", 1, [](Parser& p, Values v) { choose_errhandler(p, v[0]); },
      "mpi_errors_are_fatal|mpi_errors_abort|mpi_errors_return",
-     "the error handler that communicators of the program that follows begin with (default: the first)"},
+     "set the initial error handler of the program that follows (default: the first)"},
     {"with-ft", 1, [](Parser& p, Values v) { choose_fault_tolerance(p, v[0]); }, "ulfm|no",
-     "whether the job goes on without ranks that fail, and tells the others (MPIX_ functions of mpi-ext.h); default: "
+     "survive failed ranks, and notify the others (MPIX_ functions of mpi-ext.h); default: "
      "no"},
     {"disable-auto-cleanup enable-recovery", 0, [](Parser& p, Values) { p.options.survive_failures = true; }, "",
      "the same as -with-ft ulfm"},
     {"enable-auto-cleanup disable-recovery cleanup", 0, [](Parser& p, Values) { p.options.survive_failures = false; },
-     "", "the same as -with-ft no: when a rank fails all are ended, and nothing is left behind"},
+     "", "the same as -with-ft no: end all ranks when one fails"},
     {"shared-heap", 0, [](Parser& p, Values) { p.options.shared_heap = true; }, "",
-     "large blocks of the ranks' memory (malloc, from 64 KiB on) lie where the others see them, who copy long messages "
+     "allocate large blocks (malloc, from 64 KiB on) in shared memory so that peers copy long messages "
      "once and "
      "without the kernel; not for programs whose children of fork go on working with such blocks"},
     {"timeout", 1, [](Parser& p, Values v) { p.options.timeout_seconds = positive(p, v[0]); }, "SECONDS",
      "end the job after this time, with exit code 124"},
     {"usize", 1, [](Parser& p, Values v) { choose_universe(p, v[0]); }, "N|SYSTEM|INFINITE",
-     "the value of MPI_UNIVERSE_SIZE; SYSTEM is the number of usable cores, INFINITE (default) leaves it unset"},
+     "set MPI_UNIVERSE_SIZE; SYSTEM is the number of usable cores, INFINITE (default) leaves it unset"},
 
     {"genv", name_and_value,
      [](Parser& p, Values v) { p.options.environment.set.push_back(assignment(p, v[0], v[1])); }, "NAME VALUE",
@@ -124,7 +124,7 @@ constexpr Option table[] = {
     {"tag-output", 0, [](Parser& p, Values) { p.options.label = Label::stream; }, "",
      "begin each line of output as Open MPI does: [1,3]<stdout>: text"},
     {"merge-stderr-to-stdout", 0, [](Parser& p, Values) { p.options.merge_stderr = true; }, "",
-     "write what ranks write to standard error to standard output"},
+     "merge the ranks' standard error into standard output"},
     {"output", 1, [](Parser& p, Values v) { choose_output(p, v[0]); }, "tag,rank,merge,dir=DIR",
      "the same three, and -output-filename, as Open MPI 5 names them"},
     {"output-filename output-directory", 1, [](Parser& p, Values v) { choose_output_folder(p, v[0]); },
@@ -133,24 +133,25 @@ constexpr Option table[] = {
      "with "
      "nojobid without the 1"},
     {"outfile-pattern", 1, [](Parser& p, Values v) { choose_output_pattern(p, p.options.files.out, v[0]); }, "FILE",
-     "write what ranks write to standard output to FILE; in its name %r is the rank, %h the host, %% a percent sign"},
+     "write the ranks' standard output to FILE; in its name %r is the rank, %h the host, %% a percent sign"},
     {"errfile-pattern", 1, [](Parser& p, Values v) { choose_output_pattern(p, p.options.files.err, v[0]); }, "FILE",
      "the same for standard error"},
 
     {"bind-to", 1, [](Parser& p, Values v) { request_binding(p.options.placement, p.written, v[0]); },
      "none|hwthread|core|l3cache|numa|socket[:N]",
-     "what a rank is bound to (default: its share of the cores where that is 2 or more, else none); more ranks than "
+     "bind each rank to this resource (default: its share of the cores where that is 2 or more, else none); more ranks "
+     "than "
      "cores need :overload-allowed. Several ranks that are not bound get OMP_NUM_THREADS, their share of the cores, "
      "unless "
      "it is set"},
     {"map-by", 1, [](Parser& p, Values v) { choose_mapping(p, v[0]); },
      "hwthread|core|l3cache|numa|socket|slot|ppr:N:RESOURCE[:PE=N]",
-     "where consecutive ranks go; ppr puts N ranks on each RESOURCE"},
+     "place consecutive ranks on these resources; ppr puts N ranks on each RESOURCE"},
     {"ppr", 1, [](Parser& p, Values v) { choose_mapping(p, "ppr:" + v[0]); }, "N:RESOURCE", "the same as -map-by ppr"},
     {"npersocket", 1, [](Parser& p, Values v) { choose_mapping(p, "ppr:" + v[0] + ":socket"); }, "N",
      "N ranks on each socket: -map-by ppr:N:socket"},
     {"rank-by", 1, [](Parser& p, Values v) { request_ranking(p.options.placement, p.written, v[0]); },
-     "slot|core|span|fill", "number ranks as they were mapped (slot, span) or by where they are (core, fill)"},
+     "slot|core|span|fill", "number ranks in mapping order (slot, span) or by place (core, fill)"},
     {"cpus-per-proc cpus-per-rank", 1, [](Parser& p, Values v) { p.options.placement.width = positive(p, v[0]); }, "N",
      "bind each rank to N cores: -map-by :PE=N"},
     {"cpu-set cpu-list", 1, [](Parser& p, Values v) { request_cpus(p.options.placement, p.written, v[0]); }, "0,2-5",
@@ -158,7 +159,7 @@ constexpr Option table[] = {
     {"use-hwthread-cpus", 0, [](Parser& p, Values) { p.options.placement.count_threads = true; }, "",
      "count hardware threads, not cores"},
     {"report-bindings", 0, [](Parser& p, Values) { p.options.report_bindings = true; }, "",
-     "say on standard error where each rank may run"},
+     "print the cores of each rank to standard error"},
     {"display", 1, [](Parser& p, Values v) { choose_display(p, v[0]); }, "bind", "the same as Open MPI 5 names it"},
     {"bind-to-core", 0, [](Parser& p, Values) { p.options.placement.bind = Level::core; }, "", "-bind-to core"},
     {"bind-to-socket", 0, [](Parser& p, Values) { p.options.placement.bind = Level::package; }, "", "-bind-to socket"},
@@ -172,19 +173,19 @@ constexpr Option table[] = {
        p.options.placement.overload = true;
        p.options.placement.no_oversubscribe = false;
      },
-     "", "more ranks than cores may be started (default), and bound"},
+     "", "allow more ranks than cores (default), also with binding"},
     {"nooversubscribe no-oversubscribe", 0, [](Parser& p, Values) { p.options.placement.no_oversubscribe = true; }, "",
-     "no more ranks than slots: those of the hosts that are named, else the usable cores"},
+     "allow at most as many ranks as slots: those of the named hosts, else the usable cores"},
 
     {"host hosts H", 1, [](Parser& p, Values v) { choose_hosts(p, v[0]); }, "HOST[:N],...",
-     "where ranks start: other machines are left to srun, prterun or mpiexec.hydra, whichever is there, but for jobs "
-     "that go on without ranks that fail (-with-ft); without -n there are N ranks"},
+     "start ranks on these machines, by srun, prterun or mpiexec.hydra, the first that is available, except in jobs "
+     "that survive failed ranks (-with-ft); without -n there are N ranks"},
     {"hostfile machinefile f default-hostfile machine", 1, [](Parser& p, Values v) { choose_host_file(p, v[0]); },
      "FILE", "the same for a file of hosts: HOST:N, or HOST slots=N max_slots=M"},
     {"do-not-launch donotlaunch", 0, [](Parser& p, Values) { p.options.start_nothing = true; }, "",
      "check the command line and place the ranks, but start nothing"},
-    {"quiet q", 0, [](Parser& p, Values) { p.options.quiet = true; }, "", "no notes about ignored options"},
-    {"verbose v", 0, [](Parser& p, Values) { p.options.verbose = true; }, "", "say what is done"},
+    {"quiet q", 0, [](Parser& p, Values) { p.options.quiet = true; }, "", "suppress notes about ignored options"},
+    {"verbose v", 0, [](Parser& p, Values) { p.options.verbose = true; }, "", "print each step"},
     {"version V info", 0, [](Parser& p, Values) { p.options.show_version = true; }, "", "print the version"},
     {"help h ?", 0, [](Parser& p, Values) { p.options.show_help = true; }, "", "print this"},
     {"allow-run-as-root", 0, [](Parser&, Values) {}, "", "accepted: any user may start ranks"},
@@ -204,7 +205,7 @@ const Option* find_option(const std::string& name) {
   return nullptr;
 }
 
-// For an option that nobody knows: what it may have been meant to be.
+// For an unknown option: the most similar known one.
 [[noreturn]] void refuse_unknown(const std::string& written, const std::string& name) {
   const std::string dashes = written.substr(0, written.find(name));
   std::string hint;
@@ -307,7 +308,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
     parser.options.shared_heap = value == "1";
   }
   parse_words(parser, arguments);
-  if (parser.options.join != 0 && parser.options.timeout_seconds > 0) {  // the ranks of all nodes see to it together
+  // the ranks of all nodes watch the time together
+  if (parser.options.join != 0 && parser.options.timeout_seconds > 0) {
     const double seconds = std::exchange(parser.options.timeout_seconds, 0);
     parser.options.environment.set.emplace_back(boot::timeout_variable, std::to_string(static_cast<int>(seconds)));
   }

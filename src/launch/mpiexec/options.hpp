@@ -1,4 +1,4 @@
-// What the user asks mpiexec for.
+// The user's options of mpiexec.
 #pragma once
 
 #include <stdexcept>
@@ -11,7 +11,7 @@
 
 namespace heddle::mpiexec {
 
-// A wrong command line; the text says what and what to do instead.
+// A wrong command line; the text gives the error and the remedy.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -26,7 +26,7 @@ struct ProgramError : std::runtime_error {
 
 enum class Inherit { unset, all, none, listed };
 
-// Which of our environment a program gets, and what is set on top of it.
+// The part of our environment that a program gets, and the variables set on top of it.
 struct EnvironmentPlan {
   Inherit inherit = Inherit::unset;
   std::vector<std::string> listed;                       // names
@@ -59,7 +59,7 @@ struct OutputFiles {
   bool make_folders = false;
 };
 
-inline constexpr int stdin_to_nobody = -1;
+inline constexpr int stdin_to_none = -1;
 inline constexpr int all_ranks = 0x7fffffff;
 inline constexpr int universe_of_cores = -1;
 
@@ -72,8 +72,8 @@ struct Options {
   bool merge_stderr = false;
   bool report_bindings = false;
   bool no_oversubscribe = false;
-  bool survive_failures = false;  // the job goes on without ranks that fail
-  bool shared_heap = false;       // large blocks of the ranks' heaps lie where the others see them
+  bool survive_failures = false;  // the job survives failed ranks
+  bool shared_heap = false;       // large blocks of the ranks' heaps are mapped by peers
   bool start_nothing = false;
   bool quiet = false;
   bool verbose = false;
@@ -84,8 +84,8 @@ struct Options {
   int universe_size = 0;  // 0: not given
   int threads = 0;        // ranks that are threads of one process, at most; 0: ranks are processes
   int join = 0;           // ranks that this mpiexec starts of a job on several nodes, at most; 0: all
-  std::vector<std::string> private_libraries;  // of which each rank that is a thread has its own copy
-  std::vector<std::string> ignored;            // options that we know and that mean nothing here, as they were written
+  std::vector<std::string> private_libraries;  // libraries that each rank which is a thread has a copy of
+  std::vector<std::string> ignored;            // known options that mean nothing here, as they were written
 };
 
 // Throws UsageError.
@@ -93,7 +93,7 @@ Options parse_options(const std::vector<std::string>& arguments);
 
 void print_help();  // help.cpp
 
-// An option as the help shows it: what manual pages, completion and the reference are made of (describe.cpp).
+// An option in the help: the source of manual pages, completion and the reference (describe.cpp).
 struct OptionHelp {
   std::vector<std::string> names;  // without dashes
   const char* usage;               // how the values are shown

@@ -53,8 +53,8 @@ void Sink::add(int writer, const char* prefix, const char* text, std::size_t len
   open_writer_ = pending_.back() == '\n' ? -1 : writer;
 }
 
-// Our descriptor may be shared with others (a shell's terminal), so it must not be made nonblocking; instead no more
-// is written at once than a descriptor that polls ready takes without blocking.
+// Our descriptor may be shared with others (a shell's terminal), so it must not be made nonblocking; instead at most as
+// much is written at once as a descriptor that polls ready takes without blocking.
 void Sink::drain() {
   std::size_t done = 0;
   while (done < pending_.size() && (!may_block_ || ready_for_writing(fd_, 0))) {
@@ -62,7 +62,7 @@ void Sink::drain() {
     const ssize_t written =
         write(fd_, pending_.data() + done, may_block_ ? std::min<std::size_t>(left, PIPE_BUF) : left);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EAGAIN) break;  // somebody else made it nonblocking
+    if (written < 0 && errno == EAGAIN) break;  // another process made it nonblocking
     if (written < 0) {
       error_ = errno;
       done = pending_.size();

@@ -1,9 +1,9 @@
-// What the ranks print: read from their pipes, put together by lines, written to our standard output and error.
+// The output of the ranks: read from their pipes, put together by lines, written to our standard output and error.
 //
-// A line of one rank is never torn by another's. A beginning of a line (a prompt, a progress bar) waits for its end
-// for a short time and is then written as it is; if another rank has something to say before that line ends, a line
-// break comes between them. Nothing here blocks: a reader of ours that is slow (a pager) makes the ranks wait, and
-// not mpiexec, which must stay awake to signals and deaths.
+// A line of one rank is never split by another's. A beginning of a line (a prompt, a progress bar) waits for its end
+// for a short time and is then written as it is; if another rank writes something before that line ends, a line break
+// comes between them. Nothing here blocks: a slow reader of ours (a pager) makes the ranks wait, and not mpiexec, which
+// must keep handling signals and deaths.
 #pragma once
 
 #include <chrono>
@@ -27,14 +27,14 @@ class Sink {
   // Adds text of `writer`; whole lines, or a part that is written as it is.
   void add(int writer, const char* prefix, const char* text, std::size_t length);
 
-  // Writes what can be written without waiting.
+  // Writes as much as possible without waiting.
   void drain();
   // Writes all that is left, waiting for a slow reader no longer than until `deadline`.
   void drain_until(Clock::time_point deadline);
 
   bool waiting() const { return !pending_.empty(); }       // for the descriptor to take more
   bool full() const { return pending_.size() > 1 << 18; }  // then the ranks should wait
-  bool broken() const { return error_ != 0; }              // it can't be written any more; what comes is dropped
+  bool broken() const { return error_ != 0; }              // its descriptor failed; further text is dropped
   int error() const { return error_; }                     // errno of the write that failed
 
  private:
@@ -56,10 +56,10 @@ struct Stream {
   Clock::time_point partial_since{};
 };
 
-// Its rank should wait before it says more.
+// Its rank should wait before it writes more.
 bool is_full(const Stream& stream);
 
-// Reads what is there. False: the other end is closed, and so is ours now.
+// Reads the available bytes. False: the other end is closed, and so is ours now.
 bool read_stream(Stream& stream);
 
 void flush_partial(Stream& stream);

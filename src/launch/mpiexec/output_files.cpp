@@ -11,10 +11,10 @@
 namespace heddle::mpiexec {
 namespace {
 
-// As `mkdir -p` for all that comes before the last slash.
+// As `mkdir -p` for the part before the last slash.
 void make_folders(const std::string& path) {
   for (std::size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1))
-    mkdir(path.substr(0, slash).c_str(), 0777);  // if it fails the file can't be made, and that is told
+    mkdir(path.substr(0, slash).c_str(), 0777);  // if it fails the file can't be made, and that is reported
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ std::string OutputFileSet::path_of(const std::string& pattern, int rank) const {
       case '%':
         path += '%';
         break;
-      default:  // the groups of processes and the helpers on nodes that MPICH has: one of each here
+      default:  // MPICH's groups of processes and proxies on nodes: one of each here
         path += '0';
     }
   }

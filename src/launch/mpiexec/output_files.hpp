@@ -1,4 +1,4 @@
-// The files that ranks' output goes to (-outfile-pattern, -errfile-pattern, -output-filename).
+// The files of the ranks' output (-outfile-pattern, -errfile-pattern, -output-filename).
 #pragma once
 
 #include <map>
@@ -12,7 +12,8 @@ namespace heddle::mpiexec {
 
 class OutputFileSet {
  public:
-  // Of the ranks that we start, whose first has this number, of so many in the job. Throws UsageError if a file cannot be made.
+  // For the ranks that we start, whose first has this number, of so many in the job. Throws UsageError if a file cannot
+  // be made.
   OutputFileSet(const OutputFiles& wanted, int first, int ranks, int all);
   ~OutputFileSet();
   OutputFileSet(const OutputFileSet&) = delete;
@@ -23,7 +24,7 @@ class OutputFileSet {
   Sink* of(int rank, bool is_stderr);
   // Drains all, and returns the first that can't be written, with its name; null: all can.
   const std::string* drain(int& error);
-  bool waiting() const;  // for a file that is none, a named pipe say, to take more
+  bool waiting() const;  // for a file that is no regular one, a named pipe for example, to take more
 
  private:
   std::string path_of(const std::string& pattern, int rank) const;

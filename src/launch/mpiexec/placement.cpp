@@ -35,7 +35,7 @@ Level level_of(const std::string& option, const std::string& name) {
   throw UsageError(option + " takes none, hwthread, core, l3cache, numa, socket or slot, not '" + name + "'");
 }
 
-// What follows the colon: Open MPI's modifiers that change nothing on one machine are accepted silently.
+// Open MPI's modifiers behind the colon that change nothing on one machine are accepted silently.
 bool changes_nothing(const std::string& modifier) {
   static constexpr const char* all[] = {"inherit", "noinherit", "no-overload", "if-supported", "ordered", "span"};
   return std::any_of(std::begin(all), std::end(all), [&](const char* one) { return modifier == one; });
@@ -144,7 +144,7 @@ std::vector<std::vector<std::size_t>> map_ranks(const PlacementRequest& request,
     std::vector<std::size_t>& own = mapped.emplace_back();
     const auto width = std::min(static_cast<std::size_t>(request.width), part.size());
     if (width < static_cast<std::size_t>(request.width))
-      throw UsageError("a rank asks for " + std::to_string(request.width) +
+      throw UsageError("a rank needs " + std::to_string(request.width) +
                        " cores of the part that it is mapped to (PE=" + std::to_string(request.width) +
                        "), but that has " + std::to_string(part.size()));
     for (std::size_t i = 0; i < width; ++i) own.push_back(part[(turn * width + i) % part.size()]);
@@ -153,7 +153,7 @@ std::vector<std::vector<std::size_t>> map_ranks(const PlacementRequest& request,
   return mapped;
 }
 
-// Two ranks on one core take turns, and somebody who binds ranks wants each to have its own.
+// Two ranks on one core take turns, and a user who binds ranks wants a core for each.
 void refuse_overload(const PlacementRequest& request, int ranks, std::size_t units, const char* unit) {
   const auto wanted = static_cast<std::size_t>(ranks) * static_cast<std::size_t>(request.width);
   if (request.overload || wanted <= units) return;
@@ -240,7 +240,7 @@ bool needs_topology(const PlacementRequest& request, int ranks, int usable_cores
   if (request.per_part != 0) return true;
   if (request.bind == Level::none) return false;
   if (request.explicit_binding() || request.width > 1) return true;
-  // A quota below the number of allowed cores moves about: binding would only take choices from the kernel.
+  // A quota below the number of allowed cores is not tied to cores: binding would only limit the kernel's choices.
   return ranks > 1 && usable_cores == allowed_cpus && allowed_cpus / ranks >= cores_worth_binding;
 }
 

@@ -1,7 +1,7 @@
-// Which cores each rank runs on.
+// The cores of each rank.
 //
-// The default binds a rank to its share of the cores only where a share is at least two cores: a rank of this
-// library has threads, and threads on one core can only take turns (docs/adr: affinity of ranks).
+// The default binds a rank to its share of the cores only where a share is at least two cores: a rank of this library
+// has threads, and threads on one core can only take turns (docs/adr: affinity of ranks).
 #pragma once
 
 #include <string>
@@ -18,18 +18,17 @@ struct PlacementRequest {
   Level map = Level::automatic;
   int width = 1;               // units a rank gets: `core:2`, `PE=2`
   bool count_threads = false;  // a unit is a hardware thread and not a core
-  bool by_location = false;    // number ranks by where they are, not in the order of mapping
+  bool by_location = false;    // number ranks by place, not in the order of mapping
   std::vector<int> cpus;       // only these; empty: all that we may use
   int per_part = 0;            // ranks on each part that `map` names (`ppr:2:socket`), no more; 0: any number
   bool overload = false;       // more ranks may be bound to a core than one
-  bool report = false;         // say where each rank may run
+  bool report = false;         // print the cores of each rank
   bool no_oversubscribe = false;
 
   bool explicit_binding() const { return bind != Level::automatic || map != Level::automatic; }
 };
 
-// What the values of --bind-to, --map-by, --rank-by and --cpu-set ask for; `option` is how the user wrote that. They throw
-// UsageError.
+// The values of --bind-to, --map-by, --rank-by and --cpu-set; `option` is the user's spelling. They throw UsageError.
 void request_binding(PlacementRequest& request, const std::string& option, const std::string& text);
 void request_mapping(PlacementRequest& request, const std::string& option, const std::string& text);
 void request_ranking(PlacementRequest& request, const std::string& option, const std::string& text);
@@ -37,13 +36,13 @@ void request_cpus(PlacementRequest& request, const std::string& option, const st
 
 struct Placement {
   std::vector<std::vector<int>> cpus;  // of each rank, as the kernel numbers them; empty: not bound
-  int cores = 1;                       // that a rank which is not bound may count on
+  int cores = 1;                       // for a rank that is not bound
 };
 
-// Whether the ranks' places depend on the machine's topology; reading it costs milliseconds.
+// True if the ranks' places depend on the machine's topology; reading it costs milliseconds.
 bool needs_topology(const PlacementRequest& request, int ranks, int usable_cores, int allowed_cpus);
 
-// How many ranks --map-by ppr asks for.
+// The number of ranks by --map-by ppr.
 int ranks_of_parts(const PlacementRequest& request, const std::vector<HardwareThread>& machine);
 
 // Throws UsageError if the ranks are more than may be bound. `machine` holds the hardware threads that may be used, in the order of neighbourhood; it may be empty if the

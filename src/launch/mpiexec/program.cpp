@@ -30,8 +30,8 @@ bool is_executable(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
-// Where a program of this name is looked for. A name with a slash counts from the program's working directory, as it
-// would in a shell, or else from ours; a bare name is looked up in -path and PATH and then in those two directories.
+// The places searched for a program of this name. A name with a slash counts from the program's working directory, as
+// it would in a shell, or else from ours; a bare name is looked up in -path and PATH and then in those two directories.
 std::vector<std::string> places_of(const App& app) {
   const std::string& name = app.command.front();
   char here[PATH_MAX];
@@ -54,12 +54,12 @@ std::vector<std::string> places_of(const App& app) {
   return places;
 }
 
-// There is something of this name, but it can't be executed.
+// A file of this name exists, but it can't be executed.
 [[noreturn]] void refuse_file(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    refuse(path, "it is a directory; name a program in it");
-  if (!S_ISREG(status.st_mode)) refuse(path, "it is no file that could be executed");
+    refuse(path, "it is a directory. Name a program in it");
+  if (!S_ISREG(status.st_mode)) refuse(path, "it is not a regular file");
   std::string problem;
   const boot::ElfFile file(path, problem);
   if (problem.empty() && file.kind() == boot::ElfFile::Kind::object)
@@ -80,7 +80,7 @@ void require_interpreter(const std::string& path, const std::string& head) {
            "its first line ends in a carriage return, as files from Windows do; convert it: sed -i 's/\\r$//' " + path,
            ProgramError::not_found);
   refuse(path,
-         "its first line asks for the interpreter " + printable(line) +
+         "its first line names the interpreter " + printable(line) +
              ", which is not there or not executable; install it or "
              "change the line",
          ProgramError::not_found);
@@ -97,17 +97,17 @@ void require_our_mpi(const std::string& path, const LinkedMpi& mpi, int ranks) {
   switch (mpi.kind) {
     case LinkedMpi::Kind::other_abi:
       refuse(path, "it is linked with " + mpi.name + " of " + mpi.family +
-                       ", and each rank would be alone in a world of its own; " + where_to_recompile());
+                       ", and each rank would run alone, as a singleton; " + where_to_recompile());
     case LinkedMpi::Kind::other_abi_library:
       refuse(path, "the loader finds " + mpi.name +
                        ", which is another MPI's library and not Heddle's, and each rank "
-                       "would be alone in a world of its own; put Heddle's first: LD_LIBRARY_PATH=" +
+                       "would run alone, as a singleton; put Heddle's first: LD_LIBRARY_PATH=" +
                        (folder.empty() ? "$HEDDLE/lib" : folder) + " mpiexec ...");
     case LinkedMpi::Kind::inside:
       if (ranks > 1)
         refuse(path,
-               "it has an MPI library (or a replacement for one) linked into it, and each rank would be alone in a "
-               "world of its own; " +
+               "it has an MPI library (or a replacement for one) linked into it, and each rank would run alone, as a "
+               "singleton; " +
                    where_to_recompile());
       return;
     case LinkedMpi::Kind::none:
@@ -128,7 +128,7 @@ void require_libraries(const std::string& path, const boot::ElfFile& file, const
   for (const std::string& name : missing) list += (list.empty() ? "" : ", ") + printable(name);
   refuse(path,
          "the loader does not find " + list +
-             ", with which it is linked; set LD_LIBRARY_PATH to the folder that has it, or link with -Wl,-rpath,FOLDER",
+             ", with which it is linked. Set LD_LIBRARY_PATH to its folder, or link with -Wl,-rpath,FOLDER",
          ProgramError::not_found);
 }
 
@@ -157,7 +157,7 @@ void require_runnable(const std::string& path, const std::vector<std::string>& e
   if (!interpreter.empty() && access(interpreter.c_str(), X_OK) != 0)
     refuse(path,
            "it asks for the loader " + printable(interpreter) +
-               ", which is not there; it was built for another system, so "
+               ", which does not exist: it was built for another system, so "
                "compile it here",
            ProgramError::not_found);
   require_our_mpi(path, linked_mpi(file, environment), ranks);
@@ -233,8 +233,8 @@ std::string why_not_executed(const std::string& path, int error) {
   if (error == ETXTBSY) return "it is being written; wait until it is complete";
   if (error == E2BIG) return "its arguments and environment are too long; pass them in a file, or raise ulimit -s";
   if (error == EAGAIN)
-    return "no more processes may be made; raise the limit (ulimit -u, or pids.max of the cgroup) or start fewer ranks";
-  if (error == ENOMEM) return "there is not enough memory; start fewer ranks, or use --ranks threads";
+    return "the limit of processes is reached. Raise it (ulimit -u, or pids.max of the cgroup) or start fewer ranks";
+  if (error == ENOMEM) return "out of memory. Start fewer ranks, or use --ranks threads";
   if (error == EACCES || error == EPERM)
     return std::string(strerror(error)) +
            "; check its permissions, those of its interpreter, and that its file system is not mounted noexec";

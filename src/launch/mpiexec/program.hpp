@@ -1,4 +1,4 @@
-// The programs that a job is to run: where they are, and why one can't be run, before any rank is.
+// The programs of a job: their paths, and the reasons why one can't be run, before any rank is.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace heddle::mpiexec {
 
-// The environment of the ranks of the program at `path` (empty: of any), but for what tells them who they are.
+// The environment of the ranks of the program at `path` (empty: of any), without the variables of a single rank.
 std::vector<std::string> environment_of(const EnvironmentPlan& all, const EnvironmentPlan& own,
                                         const std::string& path);
 
@@ -19,15 +19,15 @@ void add_our_library(std::vector<std::string>& environment, const std::string& p
 // As a path that means the same from the program's working directory. Throws ProgramError.
 std::string find_program(const App& app);
 
-// What find_program finds. Throws ProgramError or UsageError if the program is missing, can't be run here or can't join
-// the job, as processes or as threads; `ranks` of the job.
+// The result of find_program. Throws ProgramError or UsageError if the program is missing, can't be run here or can't
+// join the job, as processes or as threads; `ranks` of the job.
 std::string require_program(const App& app, const EnvironmentPlan& all, int ranks, bool ranks_are_threads);
 void require_programs(const Options& options);
 
-// Whether the kernel's refusal to execute it (ENOEXEC) means a script without a #! line, as for a shell.
+// True if the kernel's refusal to execute it (ENOEXEC) means a script without a #! line, as for a shell.
 bool is_plain_script(const std::string& path);
 
-// Why an execve has failed with this error, and what helps.
+// The reason why an execve has failed with this error, and the remedy.
 std::string why_not_executed(const std::string& path, int error);
 
 }  // namespace heddle::mpiexec

@@ -1,4 +1,4 @@
-// What follows for a job when its ranks end, well or not.
+// The consequences for a job when its ranks end, successfully or not.
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "launch/boot/foreign_launcher.hpp"
+#include "launch/mpiexec/exit_report.hpp"
 #include "launch/mpiexec/limits.hpp"
-#include "launch/mpiexec/obituary.hpp"
 #include "launch/mpiexec/program.hpp"
 #include "launch/mpiexec/relay.hpp"
 #include "launch/mpiexec/supervisor.hpp"
@@ -37,7 +37,7 @@ void Supervisor::reap() {
     }
   }
   no_children_ = pid < 0 && errno == ECHILD;
-  // Of several ends that we learn of at once, the one that says most about the cause comes first.
+  // The one of several simultaneous ends that shows most about the cause comes first.
   std::stable_sort(ends.begin(), ends.end(), [&](const End& a, const End& b) {
     const auto weight = [&](const End& end) {
       if (segment_.records[end.rank].state.load() == boot::RankState::aborted) return 0;
@@ -83,8 +83,8 @@ void Supervisor::rank_ended(const End& end) {
   if (options_.verbose) say(who(end.rank) + " ended");
 }
 
-// A process whose ranks are threads ends by one of them only past libc, whose exit ends the rank: by a system call. Whoever
-// made it was outside MPI.
+// A process whose ranks are threads ends by one of them only past libc, whose exit ends the rank: by a system call. The
+// thread that made it was outside MPI.
 std::string Supervisor::who_ended_process(const End& end) const {
   if (!WIFEXITED(end.status)) return "";
   std::string outside;
@@ -96,15 +96,15 @@ std::string Supervisor::who_ended_process(const End& end) const {
     if (record.end.load() != 0 || where_it_was(record).find(" in MPI_") != std::string::npos) continue;
     outside += (outside.empty() ? "" : ", ") + std::to_string(segment_.first_rank + rank);
   }
-  if (!joined) return "";  // the host has said itself why it does not run
+  if (!joined) return "";  // the host has printed itself why it does not run
   return " by the system call exit_group, as Go programs exit, which ends all ranks of the process (outside MPI: " +
          (outside.empty() ? std::string("none") : "rank " + outside) + "); use --ranks processes";
 }
 
-// The first failure is the job's; what follows from it, or from our signals, is not news.
+// The first failure is the job's; its consequences, and those of our signals, are not reported.
 void Supervisor::fail(int rank, int exit_code, const std::string& subject, const std::string& how) {
   const boot::RankRecord& record = segment_.records[rank];
-  // A rank that has finalized owes the others nothing: they may finish, only the exit code remembers.
+  // The others need nothing of a rank that has finalized: they may finish, only the exit code counts.
   const bool harmless = record.state.load() == boot::RankState::finalized && exit_code < 128;
   if (failures_ && phase_ == Phase::running && record.state.load() != boot::RankState::aborted &&
       !(harmless && !shared_process(rank).empty()))
@@ -113,15 +113,15 @@ void Supervisor::fail(int rank, int exit_code, const std::string& subject, const
     decided_ = true;
     exit_code_ = exit_code;
     if (record.abort_text[0] != '\0') print(record.abort_text);
-    // A rank of another launcher's job has said itself why it ends it.
+    // A rank of another launcher's job has printed itself why it ends it.
     if (relay_ == nullptr || record.state.load() != boot::RankState::aborted)
       say(subject + ' ' + how + (harmless ? "" : ending_others(rank)));
   }
   if (!harmless && phase_ == Phase::running) end_job();
 }
 
-// The job goes on without it. Its exit code is the job's only if nobody comes to a good end. A rank that is a thread takes those of its
-// process with it: what they share is no more, or in an unknown state.
+// The job goes on without it. Its exit code is the job's only if no rank ends successfully. A rank that is a thread
+// takes those of its process with it: their common state is gone, or unknown.
 void Supervisor::lose(int rank, int exit_code, const std::string& subject, const std::string& how) {
   const pid_t process = children_[static_cast<std::size_t>(rank)].pid;
   const bool reaped = kill(process, 0) != 0 && errno == ESRCH;
@@ -154,7 +154,7 @@ void Supervisor::tell_of_failures() {
 }
 
 // A rank under a wrapper script ends long before the wrapper does, and one that is a thread before its process, so they
-// also told us by a signal.
+// also send us a signal.
 void Supervisor::look_at_records() {
   for (int rank = 0; rank < known_ranks(); ++rank) {
     const boot::RankRecord& record = segment_.records[rank];
@@ -173,7 +173,7 @@ void Supervisor::look_at_records() {
 
 // A rank that ended without ever initializing MPI, in a job where others have: they would wait for it for ever.
 void Supervisor::look_for_missing_ranks() {
-  look_again_at_ = Clock::time_point::max();
+  check_again_at_ = Clock::time_point::max();
   int missing = -1, inited = -1;
   for (std::size_t rank = 0; rank < children_.size(); ++rank) {
     const boot::RankState state = segment_.records[rank].state.load();
@@ -182,19 +182,20 @@ void Supervisor::look_for_missing_ranks() {
   }
   if (missing < 0 || living() == 0 || phase_ != Phase::running) return;
   if (inited < 0) {
-    look_again_at_ = Clock::now() + check_again_every;
+    check_again_at_ = Clock::now() + check_again_every;
     return;
   }
   fail(missing, 1, who(missing),
        "exited without calling MPI_Init, but " + rank_text(segment_, inited) + " has called it");
   if (failures_) {
-    segment_.records[missing].state.store(boot::RankState::finalized);  // that has been told
+    segment_.records[missing].state.store(boot::RankState::finalized);  // which has been reported
     tell_of_failures();
     look_for_missing_ranks();
   }
 }
 
-// Of the first rank that has not joined: the others of its program load the same. A job of one rank is the same alone.
+// Checks the first rank that has not joined: the others of its program load the same. A job of one rank is the same
+// alone.
 void Supervisor::look_for_foreign_mpi() {
   look_for_foreign_at_ = Clock::time_point::max();
   if (segment_.header->size == 1 || phase_ != Phase::running || foreign_rank_ >= 0) return;
@@ -209,7 +210,7 @@ void Supervisor::look_for_foreign_mpi() {
   foreign_ = foreign_mpi_of(first->pid);
   if (!foreign_) return;
   foreign_rank_ = static_cast<int>(first - children_.begin());
-  // With both libraries it may yet join, and so may what is run after a program that this one has started.
+  // With both libraries it may yet join, and so may a later child of a program that this one has started.
   if (foreign_.is_own && !foreign_.has_ours) (void)refuse_foreign_mpi(foreign_rank_, "has initialized");
 }
 
@@ -221,11 +222,10 @@ bool Supervisor::refuse_foreign_mpi(int rank, const char* done) {
   const std::string of = foreign_.family.empty() ? " of another MPI" : " of " + foreign_.family;
   fail(rank, 1, who(rank),
        std::string(done) + ' ' + foreign_.path + of +
-           ", and each rank is alone in a world of its own; have it load Heddle's library (Python: MPICC=" +
-           own_folder() +
+           ", and each rank runs alone, as a singleton; have it load Heddle's library (Python: MPICC=" + own_folder() +
            "mpicc pip install --no-cache-dir --no-binary mpi4py mpi4py), or start it with the mpiexec of its own MPI, "
            "or "
-           "set HEDDLE_SINGLETON=1 if that is meant");
+           "set HEDDLE_SINGLETON=1 to allow it");
   return true;
 }
 

@@ -15,9 +15,9 @@ constexpr Refused refused[] = {
     {"preload-binary preload-files preload-files-dest-dir set-cwd-to-session-dir",
      "nothing is copied, as all ranks run on this machine; leave it out, and use -wdir DIR to run in another "
      "directory"},
-    {"nolocal no-local skip-launch-node", "ranks run on this machine and nowhere else; leave it out"},
+    {"nolocal no-local skip-launch-node", "ranks run on this machine only; leave it out"},
     {"xml xml-file", "output has no XML form; use --tag-output"},
-    {"pset", "process sets can't be named; programs may ask for mpi://WORLD and mpi://SELF"},
+    {"pset", "process sets can't be named; programs may use mpi://WORLD and mpi://SELF"},
     {"index-argv-by-rank", "all ranks get the same arguments; use the variable HEDDLE_RANK"},
     {"continuous max-restarts", "a rank that fails is not started again; with -with-ft ulfm the others can go on"},
     {"ckpoint ckpoint-interval ckpoint-num ckpoint-prefix ckpointlib ckpoint-preserve restart",

@@ -65,7 +65,7 @@ void Relay::run() {
   }
 }
 
-// In a fence nobody has anything to say.
+// In a fence no rank has a request.
 void Relay::catch_up(int rank) {
   const std::unique_lock lock(mutex_, longest_turn);
   if (lock.owns_lock()) read(peers_[static_cast<std::size_t>(rank)]);
@@ -82,7 +82,7 @@ void Relay::read(Peer& peer) {
     if (!request) break;
     answer(peer, *request);
   }
-  if (broken) peer.ours = boot::Descriptor();  // how a rank ends is for mpiexec to see
+  if (broken) peer.ours = boot::Descriptor();  // mpiexec detects how a rank ends
 }
 
 void Relay::answer(Peer& peer, const PmiMessage& request) {
@@ -127,11 +127,11 @@ void Relay::answer(Peer& peer, const PmiMessage& request) {
   }
 }
 
-// Meanwhile nobody asks for anything: all wait.
+// Meanwhile there are no requests: all wait.
 void Relay::fence() {
   boot::Problem problem;
   const bool done = launcher_->fence(problem);
-  met_.store(done);
+  all_initialized_.store(done);
   if (!done) fprintf(stderr, "mpiexec: %s\n", problem.text);
   const std::string text = PmiMessage("barrier_out").encode(boot::PmiVersion::one);
   for (Peer& peer : peers_) {
@@ -143,7 +143,7 @@ void Relay::fence() {
   }
 }
 
-// It has said why.
+// It has printed the reason.
 void Relay::abort(const Peer& peer, int code) {
   boot::RankRecord& record = records_[&peer - peers_.data()];
   record.abort_code.store(code);

@@ -1,6 +1,7 @@
-// Between the launcher that has started an mpiexec on each node (-join) and the ranks, which are threads: to the launcher each mpiexec is one
-// process of its job, and to its ranks it is a launcher that speaks PMI-1 (launch/boot/pmi/message.hpp). What a rank puts, the launcher keeps; a
-// fence is the launcher's once all ranks of this node have come to it.
+// The relay between the launcher that has started an mpiexec on each node (-join) and the ranks, which are threads: to
+// the launcher each mpiexec is one process of its job, and to its ranks it is a launcher that uses PMI-1
+// (launch/boot/pmi/message.hpp). The launcher stores the ranks' keys; a fence is the launcher's once all ranks of this node
+// have come to it.
 #pragma once
 
 #include <atomic>
@@ -31,17 +32,17 @@ class Relay {
 
   // From now on, in a thread. An abort is written into the rank's record. Throws std::system_error.
   void serve(boot::RankRecord* records);
-  // Any thread: what a rank that has ended had said before.
+  // Any thread: handles the last requests of a rank that has ended.
   void catch_up(int rank);
-  // Whether all ranks of the job have been in MPI_Init, so that they answer SIGQUIT.
-  bool has_met() const { return met_.load(); }
+  // True if all ranks of the job have been in MPI_Init, so that they answer SIGQUIT.
+  bool all_initialized() const { return all_initialized_.load(); }
   // The ranks have ended well.
   void finish();
 
  private:
   struct Peer {
     boot::Descriptor ours, theirs;
-    std::string bytes = {};  // that have come and are no message yet
+    std::string bytes = {};  // bytes that are no message yet
     bool waits = false;      // in the fence
   };
 
@@ -56,7 +57,7 @@ class Relay {
   std::unique_ptr<boot::Wireup> launcher_;
   std::vector<Peer> peers_;
   boot::RankRecord* records_ = nullptr;
-  std::atomic<bool> met_{false};
+  std::atomic<bool> all_initialized_{false};
   std::timed_mutex mutex_;  // of the peers, from serve() on
 };
 

@@ -50,13 +50,13 @@ Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& mach
   if (fd < 0) fd = dup(made);
   if (fd < 0) fail("cannot make the job's shared segment");
   close(made);
-  // A file size limit (ulimit -f) counts for memfds too, and its signal would end us without a word.
+  // A file size limit (ulimit -f) counts for memfds too, and its signal would kill us without a message.
   const auto old = signal(SIGXFSZ, SIG_IGN);
   const int sized = ftruncate(fd, static_cast<off_t>(bytes));
   signal(SIGXFSZ, old);
   if (sized != 0) fail("cannot size the job's shared segment (a limit on file size, ulimit -f?)");
 
-  // Only the boot part: the heap is the ranks' own business.
+  // Only the boot part: the heap is the ranks' own.
   void* base = mmap(nullptr, boot::heap_offset(capacity, count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) fail("cannot map the job's shared segment");
 

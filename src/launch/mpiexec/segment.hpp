@@ -21,34 +21,34 @@ struct Segment {
   boot::JobHeader* header = nullptr;
   boot::RankRecord* records = nullptr;  // of the ranks that this mpiexec starts, which it numbers from 0 on
   int ranks = 0;                        // how many
-  int first_here = 0;                   // what the segment calls the first of them
-  int first_rank = 0;                   // and the job (-join)
+  int first_here = 0;                   // the segment's number of the first of them
+  int first_rank = 0;                   // and the job's (-join)
 };
 
-// What a rank must know of the machine: JobHeader::usable_cores and wake_up.
+// Facts of the machine for the ranks: JobHeader::usable_cores and wake_up.
 struct MachineFacts {
   int usable_cores;
   std::int64_t wake_up;
 };
 
-// Which ranks of a job are whose.
+// The nodes of a job's ranks.
 struct NodeMap {
   std::vector<int> first_ranks;  // of each node, and behind them the number of ranks
-  int here = all_nodes;          // whose ranks we start, and whose memory the segment has
+  int here = all_nodes;          // the node whose ranks we start, and whose memory the segment has
   lln::Secret secret;            // of the job
-  std::uint64_t key = 0;         // and by which jobs are told apart
+  std::uint64_t key = 0;         // and distinguishes jobs
 
   static constexpr int all_nodes = -1;
   int first_here() const { return here == all_nodes ? 0 : first_ranks[static_cast<std::size_t>(here)]; }
 };
-// For ranks that are all on this machine, and pretend to be on so many nodes.
+// For ranks that are all on this machine, on so many simulated nodes.
 NodeMap pretended_nodes(int nodes, int ranks);
 
 // `plan` of the ranks that we start; with room for ranks that are spawned if it `grows`. Throws std::system_error.
 Segment make_segment(const std::vector<RankPlan>& plan, const MachineFacts& machine, int universe_size,
                      const NodeMap& nodes, bool grows);
 
-// That we have started so far, with those that were spawned.
+// The number started so far, with those that were spawned.
 inline int ranks_here(const Segment& segment) {
   return segment.ranks + segment.header->spawned.load(std::memory_order_acquire);
 }

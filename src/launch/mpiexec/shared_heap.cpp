@@ -11,7 +11,7 @@ namespace {
 
 constexpr char library[] = "libheddle-shared-heap.so";
 
-// Where it is installed, or was built. Empty: nowhere.
+// Its path as installed, or as built. Empty: not found.
 std::string find_library() {
   const std::string folder = own_folder();
   for (const char* place : {HEDDLE_MODULE_FOLDER "/", "../../../lib/heddle/"})
@@ -25,7 +25,7 @@ void add_shared_heap(Options& options) {
   if (!options.shared_heap) return;
   if (options.threads != 0)
     throw UsageError(
-        "-shared-heap: ranks that are threads see each other's memory already; leave it out, or -ranks threads");
+        "-shared-heap: ranks that are threads share their memory already; leave it out, or -ranks threads");
   options.environment.preload = find_library();
   if (options.environment.preload.empty())
     throw UsageError(std::string("-shared-heap: ") + library +

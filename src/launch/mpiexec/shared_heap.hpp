@@ -1,4 +1,5 @@
-// What -shared-heap adds to a program's environment: the library that takes large blocks of its heap to memory that others see (shared_heap/).
+// The effect of -shared-heap on a program's environment: the library that places large blocks of its heap in memory
+// that peers map (shared_heap/).
 #pragma once
 
 #include "launch/mpiexec/options.hpp"

@@ -8,7 +8,7 @@
 namespace heddle::mpiexec {
 namespace {
 
-// What the child tells us: after vfork it runs in our memory until it executes the program.
+// The child's report: after vfork it runs in our memory until it executes the program.
 struct Report {
   int error;
   const char* step;

@@ -23,14 +23,14 @@ struct SpawnPlan {
   int in, out, err;                 // descriptors that become 0, 1 and 2; all close-on-exec
   std::span<const int> inherited;   // others that are close-on-exec here and not there
   const sigset_t* signal_mask;      // of the rank: ours as it was before we blocked anything
-  const sigset_t* default_signals;  // that we ignore and the rank should not
+  const sigset_t* default_signals;  // signals that we ignore and the rank should not
   const rlimit* open_files;         // of the rank: ours as it was
 };
 
 struct Spawned {
   pid_t pid;
   int error;         // errno of the step that failed, or 0
-  const char* step;  // what failed, as in "cannot <step>"
+  const char* step;  // the step that failed, as in "cannot <step>"
 };
 
 // mpiexec's exit code when a start has failed with this errno, as shells say it.

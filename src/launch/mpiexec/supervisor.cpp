@@ -14,8 +14,8 @@
 
 #include "launch/boot/standstill/thread_report.hpp"
 #include "launch/mpiexec/children.hpp"
+#include "launch/mpiexec/exit_report.hpp"
 #include "launch/mpiexec/limits.hpp"
-#include "launch/mpiexec/obituary.hpp"
 #include "launch/mpiexec/relay.hpp"
 
 namespace heddle::mpiexec {
@@ -48,7 +48,7 @@ Supervisor::Supervisor(const Options& options, const Segment& segment, Coordinat
   sigset_t watched;
   sigemptyset(&watched);
   for (int signal : {SIGCHLD, SIGTSTP, SIGCONT, SIGQUIT, boot::abort_signal()}) sigaddset(&watched, signal);
-  // What was ignored when we started (nohup, a script's background job) stays ignored, for us and the ranks.
+  // Signals ignored when we started (nohup, a script's background job) stay ignored, for us and the ranks.
   for (int signal : ending_signals) {
     if (!is_ignored(signal)) sigaddset(&watched, signal);
   }
@@ -135,12 +135,12 @@ int Supervisor::run() {
     handle_deadlines();
     drain_outputs();
     if (living() == 0 && !no_children_ && phase_ == Phase::running) end_job();
-    if (no_children_) close_streams_of_nobody();
+    if (no_children_) close_orphaned_streams();
   }
   if (!no_children_) {
     for (pid_t pid : own_children()) say("process " + std::to_string(pid) + " of the job cannot be ended");
   }
-  const int code = !decided_ && !ended_well_ ? lost_code_ : exit_code_;  // a job that nobody has survived has failed
+  const int code = !decided_ && !ended_well_ ? lost_code_ : exit_code_;  // a job without survivors has failed
   if (coordinator_ != nullptr) coordinator_->finish(code, ended_well_);
   return code;
 }
@@ -171,7 +171,7 @@ void Supervisor::wait_for_something() {
   }
   if (poll(wanted.data(), wanted.size(), milliseconds_to_next_deadline()) <= 0) return;
 
-  // Output before signals: what a rank said before it died comes before the news of its death.
+  // Output before signals: a rank's output before its death comes before the report of its death.
   for (std::size_t i = 0; i < polled.size(); ++i) {
     if (wanted[first_stream + i].revents != 0) read_stream(*polled[i]);
   }
@@ -190,7 +190,7 @@ void Supervisor::wait_for_something() {
 
 int Supervisor::milliseconds_to_next_deadline() const {
   Clock::time_point next =
-      std::min({kill_at_, give_up_at_, time_over_at_, look_again_at_, tell_at_, look_for_foreign_at_});
+      std::min({kill_at_, give_up_at_, time_over_at_, check_again_at_, tell_at_, look_for_foreign_at_});
   for (const Stream& stream : streams_) {
     if (!stream.partial.empty()) next = std::min(next, stream.partial_since + idle_line);
   }
@@ -206,7 +206,7 @@ void Supervisor::handle_deadlines() {
   const Clock::time_point now = Clock::now();
   flush_idle_partials();
   if (now >= time_over_at_) time_over();
-  if (now >= look_again_at_) look_for_missing_ranks();
+  if (now >= check_again_at_) look_for_missing_ranks();
   if (now >= tell_at_) tell_of_failures();
   if (now >= look_for_foreign_at_) look_for_foreign_mpi();
   if (now >= kill_at_) kill_job();
@@ -225,8 +225,8 @@ void Supervisor::handle_signal(int signal) {
     look_at_records();
   } else if (signal == SIGTSTP) {
     suspend();
-  } else if (signal == SIGQUIT && relay_ != nullptr && relay_->has_met()) {
-    signal_job(SIGQUIT);  // the ranks of each node say it
+  } else if (signal == SIGQUIT && relay_ != nullptr && relay_->all_initialized()) {
+    signal_job(SIGQUIT);  // the ranks of each node report
   } else if (signal == SIGQUIT) {
     say("got SIGQUIT, and goes on; " + ranks_text(living()) + ':' + where_threads_are());
   } else if (std::count(std::begin(ending_signals), std::end(ending_signals), signal) != 0) {
@@ -242,7 +242,7 @@ void Supervisor::interrupt(int signal) {
     return;
   }
   const bool from_terminal = signal == SIGINT;
-  if (coordinator_ == nullptr)  // it has said so
+  if (coordinator_ == nullptr)  // it has printed that
     say(std::string("got SIG") + sigabbrev_np(signal) + (from_terminal ? " (Ctrl-C)" : "") + ", ending " +
         ranks_text(living()) + (from_terminal ? "; once more kills them at once" + where_threads_are() : ""));
   decided_ = true;
@@ -356,7 +356,7 @@ void Supervisor::drain_outputs() {
   if (const std::string* path = files_.drain(error)) output_lost("the file " + *path, error);
 }
 
-// What ranks print would be lost without a word, so the job fails, as a program does that nobody reads any more.
+// Output of ranks would be lost without a message, so the job fails, as a program does whose reader is gone.
 void Supervisor::output_lost(const std::string& where, int error) {
   if (!output_lost_) {
     output_lost_ = true;
@@ -366,7 +366,7 @@ void Supervisor::output_lost(const std::string& where, int error) {
                              : error == EFBIG                   ? " (a limit on file size, ulimit -f?)"
                                                                 : "";
     if (!decided_)
-      say("cannot write to " + where + ": " + (unread ? "nobody reads it any more" : strerror(error)) + cure +
+      say("cannot write to " + where + ": " + (unread ? "its reader is gone" : strerror(error)) + cure +
           (living() != 0 ? "; ending " + ranks_text(living()) : ""));
     decided_ = true;
   }
@@ -380,9 +380,9 @@ void Supervisor::flush_idle_partials() {
   }
 }
 
-// When nothing of the job is left, what its pipes still hold is the end of its output, even if a descriptor of theirs
-// has escaped to somebody else.
-void Supervisor::close_streams_of_nobody() {
+// When nothing of the job is left, the rest in its pipes is the end of its output, even if another process still holds
+// one of their descriptors.
+void Supervisor::close_orphaned_streams() {
   for (Stream& stream : streams_) {
     if (stream.fd < 0 || !read_stream(stream) || is_full(stream)) continue;
     flush_partial(stream);

@@ -3,12 +3,12 @@
 // One thread, one poll loop. The job ends in one of these ways, and in each of them every process that it started is
 // gone before mpiexec is:
 //   - all ranks end well;
-//   - a rank dies or fails: the others get SIGTERM, after half a second SIGKILL; unless the job goes on without it (-with-ft), and then
-//     the others are told;
+//   - a rank dies or fails: the others get SIGTERM, after half a second SIGKILL; unless the job goes on without it
+//     (-with-ft), and then the others are notified;
 //   - the user interrupts: the ranks get that signal, SIGKILL after a second, or at the second Ctrl-C;
 //   - the time is over: as if a rank had failed.
-// What a rank itself started belongs to its process group and is signalled with it; what left the group is ours to
-// reap once its parent is gone (we are a subreaper) and is found among our children.
+// The children of a rank belong to its process group and are signalled with it; a process that left the group is reaped
+// by us once its parent is gone (we are a subreaper) and is found among our children.
 #pragma once
 
 #include <signal.h>
@@ -38,7 +38,7 @@ class Supervisor {
   // `coordinator`: the one that has started us for one node of a job; null: the job is ours alone.
   Supervisor(const Options& options, const Segment& segment, CoordinatorLink* coordinator);
 
-  // What starting a rank needs of us: the descriptors that become its 0, 1 and 2, and the state of signals that it
+  // The arguments for starting a rank: the descriptors that become its 0, 1 and 2, and the state of signals that it
   // gets back.
   struct Ends {
     int in, out, err;
@@ -47,15 +47,15 @@ class Supervisor {
   const sigset_t& rank_mask() const { return rank_mask_; }
   const sigset_t& rank_defaults() const { return rank_defaults_; }
 
-  // So many more ranks; makes room for what is known of each.
+  // So many more ranks; makes room for the data of each.
   void expect(int ranks);
-  // Of ranks that were to be started with others: it ends and is forgotten.
+  // For ranks that were to be started with others: it ends and is forgotten.
   void withdraw(int rank);
   bool is_running() const { return phase_ == Phase::running; }
   int living() const;
-  // Ranks join the job of another launcher; it hears first that one has ended.
+  // Ranks join the job of another launcher; it gets the end of a rank first.
   void use(Relay& relay) { relay_ = &relay; }
-  // From here on ranks can ask, if there can be a socket; without one they get an error when they do.
+  // From here on ranks can send requests, if there can be a socket; without one they get an error.
   void listen(Answerer& answerer);
 
   void started(int rank, pid_t pid, const std::string& program, const Ends& ends);
@@ -69,7 +69,7 @@ class Supervisor {
     pid_t pid = -1;  // of the rank's process, which may have other ranks for threads
     bool alive = false;
     bool withdrawn = false;
-    bool lost = false;    // the job goes on without it, and that has been told
+    bool lost = false;    // the job goes on without it, and that has been reported
     std::string program;  // for messages
   };
   struct End {
@@ -118,7 +118,7 @@ class Supervisor {
   void drain_outputs();
   void output_lost(const std::string& where, int error);
   void flush_idle_partials();
-  void close_streams_of_nobody();
+  void close_orphaned_streams();
   void say(const std::string& sentence);
   void print(std::string text);
   static std::string ranks_text(int n);
@@ -149,12 +149,12 @@ class Supervisor {
   bool ended_well_ = false;   // a rank has
   int died_along_ = 0;        // ranks that ended just now because they were threads of a rank's process
   bool decided_ = false;      // exit_code_ is: the first failure counts
-  bool output_lost_ = false;  // and that has been told
+  bool output_lost_ = false;  // and that has been reported
   bool no_children_ = false;  // nothing of the job is left
   Clock::time_point kill_at_ = Clock::time_point::max();
   Clock::time_point give_up_at_ = Clock::time_point::max();
   Clock::time_point time_over_at_ = Clock::time_point::max();
-  Clock::time_point look_again_at_ = Clock::time_point::max();
+  Clock::time_point check_again_at_ = Clock::time_point::max();
   Clock::time_point tell_at_ = Clock::time_point::max();
   Clock::time_point look_for_foreign_at_ = Clock::time_point::max();
   const Clock::time_point begun_ = Clock::now();

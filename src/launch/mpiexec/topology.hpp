@@ -1,7 +1,7 @@
-// The machine as far as placing ranks needs it: its hardware threads and what each is part of.
+// The machine for placing ranks: its hardware threads and the parts that contain each.
 //
-// hwloc finds this out. Loading and running it takes longer than starting two ranks, and most jobs on small
-// machines bind nothing, so it sits in a module that is opened when a placement needs it.
+// hwloc finds them. Loading and running it takes longer than starting two ranks, and most jobs on small machines bind
+// nothing, so it is in a module that is opened when a placement needs it.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ inline constexpr char topology_function[] = "heddle_hardware_threads";
 using TopologyFunction = int (*)(HardwareThread* threads, int capacity);
 
 // The hardware threads among `allowed`, in the order of neighbourhood. Empty: the module can't be opened, `problem`
-// says why.
+// holds the reason.
 std::vector<HardwareThread> hardware_threads(const std::vector<int>& allowed, std::string& problem);
 
 }  // namespace heddle::mpiexec

@@ -1,4 +1,4 @@
-// The module that mpiexec opens to learn the machine's topology; see topology.hpp.
+// The module of mpiexec that reads the machine's topology; see topology.hpp.
 #include <hwloc.h>
 
 #include "launch/mpiexec/topology.hpp"
@@ -25,7 +25,7 @@ int number_of_numa_node(hwloc_topology_t topology, hwloc_obj_t thread) {
 extern "C" [[gnu::visibility("default")]] int heddle_hardware_threads(HardwareThread* threads, int capacity) {
   hwloc_topology_t topology;
   if (hwloc_topology_init(&topology) != 0) return -1;
-  // Only what is asked for below: the rest of the discovery (other caches, devices) is most of its time.
+  // Only the parts used below: the rest of the discovery (other caches, devices) is most of its time.
   hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   for (hwloc_obj_type_t type : {HWLOC_OBJ_PACKAGE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_CORE}) {
     hwloc_topology_set_type_filter(topology, type, HWLOC_TYPE_FILTER_KEEP_ALL);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
-// Newer C libraries find the module of an address without a lock. Elsewhere frames are told as bare addresses: dladdr
-// could wait for ever for a thread that is loading a library.
+// Newer C libraries find the module of an address without a lock. Elsewhere frames are printed as bare addresses:
+// dladdr could wait for ever for a thread that is loading a library.
 extern "C" [[gnu::weak]] int _dl_find_object(void* address, dl_find_object* result) noexcept;
 
 namespace heddle {
@@ -26,7 +26,7 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* data) {
   int before_instruction = 0;
   const std::uintptr_t address = _Unwind_GetIPInfo(context, &before_instruction);
   if (address == 0) return _URC_END_OF_STACK;
-  if (address == walk.first) {  // what is above is the handler's
+  if (address == walk.first) {  // the frames above are the handler's
     walk.count = 0;
     walk.found = true;
   }
@@ -35,14 +35,14 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* data) {
   return _URC_NO_REASON;
 }
 
-// What a module's dynamic section says of its symbols.
+// The symbols in a module's dynamic section.
 struct Symbols {
   const ElfW(Sym) * table = nullptr;
   const char* names = nullptr;
   std::size_t count = 0;
 };
 
-// The number of symbols is nowhere but in the hash table, as the end of the chain that begins last.
+// The number of symbols is only in the hash table, as the end of the chain that begins last.
 std::size_t count_symbols(const std::uint32_t* hash) {
   const std::uint32_t buckets = hash[0], first = hash[1], bloom_words = hash[2];
   const std::uint32_t* const bucket = hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));

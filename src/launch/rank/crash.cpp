@@ -32,11 +32,11 @@ namespace {
 constexpr int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 constexpr std::size_t stack_bytes = 64 * 1024;
 
-constinit std::atomic<std::int64_t> reporting{0};  // the process, if some rank of it does
-constinit std::atomic<pid_t> reporter{0};          // the thread that is at it: one report a process
+constinit std::atomic<std::int64_t> reporting{0};  // the process, if some rank of it reports
+constinit std::atomic<pid_t> reporter{0};          // the thread that reports: one report per process
 constinit std::atomic<bool> reported{false};
 constinit std::atomic<bool> looking_at_stack{false};
-sigjmp_buf broken_stack;  // where the reporter goes on if looking at its stack crashes too
+sigjmp_buf broken_stack;  // where the reporter goes on if reading its stack crashes too
 
 class CrashStack {
  public:
@@ -124,7 +124,7 @@ void say_who(int signal, const siginfo_t& info) {
   if (has_address(signal, info)) (line << " at address ").hex(reinterpret_cast<std::uintptr_t>(info.si_addr));
 }
 
-// A number that nobody has been spawned for has an empty record.
+// A number without a spawned rank has an empty record.
 bool is_there(const boot::RankRecord& record) { return record.state.load() != boot::RankState::not_started; }
 
 // Ranks that are threads of this process end with it.
@@ -133,7 +133,7 @@ void say_who_else() {
   const std::int32_t first = job.record().host;
   int last = job.rank();
   while (job.is_local(last + 1) && is_there(job.record_of(last + 1)) && job.record_of(last + 1).host == first) ++last;
-  if (last > first) Line() << "  the process is that of ranks " << first << " to " << last << ", which all end with it";
+  if (last > first) Line() << "  the process has the ranks " << first << " to " << last << ", which all end";
 }
 
 void say_call() {
@@ -181,7 +181,7 @@ void say_frames(const void* context) {
   }
   looking_at_stack.store(true);
   const std::size_t count = collect_frames(addresses, first);
-  // Of the callers the instruction before the one that they go on with: that is the call.
+  // For callers the instruction before their return address: that is the call.
   for (std::size_t i = 0; i < count; said.store(++i)) say_frame(i, addresses[i] - (i != 0 ? 1 : 0));
   looking_at_stack.store(false);
 }
@@ -198,7 +198,7 @@ void say_how_to_get_a_core() {
   if (getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 && pattern[0] != '|')
     line << "  no core file is written: `ulimit -c unlimited` before mpiexec permits it; its name is ";
   else
-    line << "  the core goes where /proc/sys/kernel/core_pattern says: ";
+    line << "  the core goes by /proc/sys/kernel/core_pattern to: ";
   line << (length > 0 ? pattern : "unknown");
 }
 
@@ -229,10 +229,10 @@ void wait_for_the_end() {
 void on_crash(int signal, siginfo_t* info, void* context) {
   const pid_t self = gettid();
   if (reporter.load() == self && looking_at_stack.load()) siglongjmp(broken_stack, 1);
-  pid_t nobody = 0;
+  pid_t unclaimed = 0;
   // And not a child that it has forked.
   const bool is_rank = current_rank().job != nullptr && reporting.load() == syscall(SYS_getpid);
-  if (is_rank && reporter.compare_exchange_strong(nobody, self)) {
+  if (is_rank && reporter.compare_exchange_strong(unclaimed, self)) {
     report(signal, *info, context);
     reported.store(true);
   } else if (is_rank) {

@@ -13,7 +13,7 @@
 #include <optional>
 #include <string>
 
-#include "base/instruments/ledger.hpp"
+#include "base/instruments/counter_registry.hpp"
 #include "base/node/node.hpp"
 #include "base/progress/pollables.hpp"
 #include "base/safety/patience.hpp"
@@ -51,7 +51,7 @@ struct Rank {
   // Null unless the world model is active.
   Comm* world = nullptr;
   Comm* self = nullptr;
-  Comm* parent = nullptr;  // of MPI_Comm_get_parent; null: nobody has spawned us, or it was freed
+  Comm* parent = nullptr;  // of MPI_Comm_get_parent; null: not spawned, or it was freed
 
   std::atomic<Phase> phase{Phase::before};        // of the library as a whole
   std::atomic<Phase> world_phase{Phase::before};  // of the world model: MPI_Init .. MPI_Finalize
@@ -60,33 +60,34 @@ struct Rank {
   std::uintptr_t main_thread = 0;                 // of MPI_Is_thread_main
   threads::Mutex lifecycle_mutex;
 
-  // Where we are in the job, and its shared memory; null before the library is first initialized.
+  // Our place in the job, and its shared memory; null before the library is first initialized.
   std::unique_ptr<boot::World> job;
   HostOpen host_open = nullptr;  // null: the rank is a process
   boot::PeerMemory peer_memory;
-  std::optional<node::Node> node;           // what it shares with the ranks of its node
+  std::optional<node::Node> node;           // its shared state with the ranks of its node
   std::unique_ptr<lln::Networks> networks;  // to other nodes; null: there are none
   int world_rank = 0;  // position among all processes of the job, spawned ones too; also the address for transports
   int world_size = 1;  // of MPI_COMM_WORLD
-  // In MPI_COMM_WORLD, as the user knows it: what messages say.
+  // In MPI_COMM_WORLD, the user's number: for messages.
   int rank_shown() const { return job ? job->rank_in_world(world_rank) : world_rank; }
   std::atomic<std::uint64_t> contexts_made{0};    // see objects/object/context.hpp
   std::atomic<std::uint32_t> partitions_made{0};  // see objects/object/tags.hpp
 
-  instruments::Ledger ledger;                             // who counts what: VNIs and communicators
-  std::array<std::uint8_t, lln::most_vnis> strategies{};  // of the outbox of each VNI, by number (message/outbox/)
-  std::unique_ptr<engine::Engine> engine;                 // the rank's VNIs, and how its threads wait
-  Request* sent = nullptr;                       // what an MPI_Isend that was complete at once returns; always done
+  instruments::CounterRegistry counter_registry;  // the counters: VNIs and communicators
+  std::array<std::uint8_t, lln::most_vnis>
+      strategies{};                              // of the outbox of each VNI, by number (messaging/message/outbox/)
+  std::unique_ptr<engine::Engine> engine;        // the rank's VNIs, and the waiting of its threads
+  Request* sent = nullptr;                       // the request of an MPI_Isend that was complete at once; always done
   std::optional<progress::Pollables> pollables;  // schedules of nonblocking collectives
   std::shared_ptr<p2p::SendBuffer> buffer;       // of MPI_Buffer_attach
-  std::unique_ptr<Faults> faults;                // objects/object/faults.hpp; null: the job ends with a rank that fails
-  Machine machine;                               // what waiting must know
-  cpu_set_t cores;                               // that it was given when it began; empty: unknown
+  std::unique_ptr<Faults> faults;                // objects/object/faults.hpp; null: a failed rank ends the job
+  Machine machine;                               // data for waiting
+  cpu_set_t cores;                               // its cores when it began; empty: unknown
   std::unique_ptr<ObjectTables> tables;          // objects/object/tables.hpp
   std::unique_ptr<tool::Interface> tool;         // of MPI_T, usable before initialization; mpi/tool/interface.hpp
 };
 
-// Of the calling thread. It points to the rank of the process, until launch/rank/host_interface.hpp says otherwise; initial-exec,
+// The rank of the calling thread. It points to the rank of the process, until launch/rank/host_interface.hpp changes it; initial-exec,
 // so that ranks that are processes pay one instruction for those that are not.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local Rank* rank_of_thread;
 

@@ -13,7 +13,8 @@ namespace heddle {
 
 namespace {
 
-// Of each rank. Never destroyed: settings are read from the constructors of other static objects, and until the process ends.
+// The settings of each rank. Never destroyed: settings are read from the constructors of other static objects, and
+// until the process ends.
 struct Changes {
   threads::Mutex mutex;
   std::map<std::pair<const Rank*, std::string>, std::string> values;

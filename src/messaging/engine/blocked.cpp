@@ -23,7 +23,7 @@ constexpr std::uint32_t tries = 32;
 // Every function that touches it finds it anew: a user-level thread may go on in another kernel thread.
 constinit thread_local std::uint32_t next_slot = unplaced;
 
-[[gnu::noinline]] void look_next_at(std::uint32_t slot) { next_slot = slot; }
+[[gnu::noinline]] void start_next_at(std::uint32_t slot) { next_slot = slot; }
 
 std::int64_t coarse_now() {
   timespec t{};
@@ -83,7 +83,7 @@ Blocked::Blocked(Rank& rank, const boot::Wait* wait) : rank_(rank) {
 Blocked::~Blocked() {
   if (slot_ != nullptr) {
     slot_->give_back();
-    look_next_at(static_cast<std::uint32_t>(slot_ - rank_.job->record().waits));
+    start_next_at(static_cast<std::uint32_t>(slot_ - rank_.job->record().waits));
   } else if (counted_) {
     rank_.job->record().waits_without_slot.fetch_sub(1, std::memory_order_relaxed);
   }

@@ -1,7 +1,7 @@
 // Says for the time of a block what the calling thread waits for, where mpiexec can read it (launch/boot/wait_record.hpp).
 //
 // Only for a wait that has become a long one: when the thread goes to sleep or is suspended, or has polled for longer than
-// a thread stays awake. It costs some stores to a cache line that this thread wrote last, and a reading of the coarse clock.
+// a thread stays spinning. It costs some stores to a cache line that this thread wrote last, and a reading of the coarse clock.
 #pragma once
 
 #include "launch/boot/wait_record.hpp"

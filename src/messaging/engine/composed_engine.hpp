@@ -12,7 +12,7 @@
 #include "base/instruments/span.hpp"
 #include "base/platform/native.hpp"
 #include "base/progress/idle_cores.hpp"
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 #include "base/threads/thread_ref.hpp"
 #include "launch/boot/wait_record.hpp"
 #include "launch/rank/rank.hpp"
@@ -34,10 +34,10 @@ class ComposedEngine final : public Engine, private progress::Attended {
       : Engine(std::move(model)),
         rank_(rank),
         vnis_(rank, vnis(), make_access),
-        looks_are_cheap_(Waiting::peeks(this->model()) && !rank.networks),
+        polls_are_cheap_(Waiting::peeks(this->model()) && !rank.networks),
         lookouts_(new Lookout[static_cast<std::size_t>(vnis())]) {
     rank.machine.waiting = &rank.node->waiting();
-    if (rank.job->usable_cores() <= rank.job->machine_ranks()) rank.machine.called_helper = &own_bell().called_another;
+    if (rank.job->usable_cores() <= rank.job->machine_ranks()) rank.machine.called_other = &own_bell().called_another;
   }
 
   Vni& vni(int index) override {
@@ -95,7 +95,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     }
     // Where one thread does everything it is called; what it cannot send now it has asked for room for when it sleeps again.
     if (is_served()) {
-      rouse();
+      wake_blocked();
       return lln::Left::called;
     }
     const std::uint32_t by_now = departures();
@@ -107,10 +107,10 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return seen_departures_ != by_now ? lln::Left::sent : lln::Left::refused;
   }
   // While the program comes back again and again it looks itself.
-  bool look_around() override {
+  bool poll_around() override {
     const std::uint32_t by_now = taken();
     const bool used = by_now != std::exchange(seen_taken_, by_now);
-    if (!used) vnis_.front().state().parts().completion.call_helper();
+    if (!used) vnis_.front().state().parts().completion.call_progress_thread();
     return used;
   }
   void poll_once() override {
@@ -183,7 +183,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void begin_serving() override {
     if (is_served() || thread_level() != MPI_THREAD_MULTIPLE) return;
     std::call_once(server_started_, [this] {
-      threads::start_helper([this] {
+      threads::start_library_thread([this] {
         for (;;) {
           platform::Native::park(serving_, 0, platform::Scope::process);
           sleep_until([this] { return serving_.load(std::memory_order_acquire) == 0; }, false);
@@ -195,7 +195,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   }
   void end_serving() override {
     if (is_served() || thread_level() != MPI_THREAD_MULTIPLE) return;
-    if (serving_.fetch_sub(1, std::memory_order_acq_rel) == 1) rouse();
+    if (serving_.fetch_sub(1, std::memory_order_acq_rel) == 1) wake_blocked();
   }
 
   // ---- for the ways of waiting
@@ -235,7 +235,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   progress::PollResult poll(int home, const PollMode& how, bool of_program = true) {
     progress::PollResult result = vnis_[home].poll(how);
     if (vnis() > 1 &&
-        (looks_are_cheap_ || how.all_alike || polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
+        (polls_are_cheap_ || how.all_alike || polls_.fetch_add(1, std::memory_order_relaxed) % global_polls == 0))
       for (int i = 0; i < vnis(); ++i)
         if (i != home) progress::add(result, vnis_[i].poll({.most = how.most}));
     if (vnis_.asked().any()) [[unlikely]]
@@ -244,7 +244,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (rank_.pollables->any()) {
       progress::add(result, rank_.pollables->poll(of_program, Missed::reported));
       // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
-      if (result.made_progress) rouse();
+      if (result.made_progress) wake_blocked();
       if (result.made_progress && !of_program) call_program();
     }
     return result;
@@ -268,8 +268,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
     bool server = roles_.enter(me);
     if (!server) {
       // What this thread left in a backlog is new to a server that already sleeps: only the server asks for room.
-      if (something_to_do()) rouse();
-      const instruments::ExactSpan span(counters(), Time::asleep);
+      if (something_to_do()) wake_blocked();
+      const instruments::ExactSpan span(counters(), Time::blocked);
       server = !sleep(me).complete;
     }
     if (server) serve([&] { return me.counter.complete(); });
@@ -281,7 +281,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void wait_served(WaitSet& set, Waiter& me) {
     const boot::Wait wait = register_waiter(set, me);
     const Blocked said(rank_, &wait);
-    rouse();
+    wake_blocked();
     (void)me.sleep();
     withdraw(set);
   }
@@ -299,7 +299,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
                                    return result.made_progress || !result.complete || holds();
                                  },
                                  [&](std::uint32_t rings) {
-                                   const instruments::ExactSpan span(counters(), Time::asleep);
+                                   const instruments::ExactSpan span(counters(), Time::blocked);
                                    bell.sleep(rings);
                                  });
       Patience patience(rank_.machine);
@@ -307,7 +307,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
         if (!poll(0, PollMode{.peek = Waiting::peeks(model())}, of_program).made_progress) continue;
         patience.reset();
         idle = false;
-      } while (!holds() && (patience.spend() || stays_awake(*this, patience, of_program)));
+      } while (!holds() && (patience.spend() || keeps_spinning(*this, patience, of_program)));
       if (idle && !holds()) count(counters(), instruments::Count::idle_wakeups);
     }
   }
@@ -317,8 +317,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   // The server, which is one, serves no longer. False: it has to look once more.
   bool step_down(Waiter& me) {
     if (!start_watch() || !leaves_nothing_of_program() || !roles_.step_down(me)) return false;
-    // A watch that is still asleep from its last duty knows nothing of what has been left in a backlog since.
-    if (something_to_do()) rouse();
+    // A watch that is still blocked from its last duty knows nothing of what has been left in a backlog since.
+    if (something_to_do()) wake_blocked();
     return true;
   }
 
@@ -328,7 +328,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void listen_until(F&& holds, Waiter& me) {
     const bool watched = start_watch();
     auto& bell = own_bell();
-    // A watch that is still asleep from its last duty knows nothing of what this thread has left. It is told once: it calls us whenever the
+    // A watch that is still blocked from its last duty knows nothing of what this thread has left. It is told once: it calls us whenever the
     // bell rings, and would for every answer of ours to that.
     bool told = false;
     while (!holds()) {
@@ -348,9 +348,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
             } else if (bell.rings.load(std::memory_order_acquire) != rings) {
               roles_.call_listeners();  // what rang before the caller was a listener may have been heard already
             } else if (!std::exchange(told, true) && something_to_do()) {
-              rouse();  // the watch, which calls us again when it has looked
+              wake_blocked();  // the watch, which calls us again when it has looked
             }
-            const instruments::ExactSpan span(counters(), Time::asleep);
+            const instruments::ExactSpan span(counters(), Time::blocked);
             (void)me.sleep();
           });
       me.thread.yield();
@@ -359,7 +359,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // Of the offload model: a thread that does nothing else, for every VNI. It lives as long as the process, like the engine.
   void start_communication_thread() {
-    threads::start_helper([this] {
+    threads::start_library_thread([this] {
       for (int i = 0; i < vnis(); ++i) vnis_[i].access().serve();
       sleep_until([] { return false; });
     });
@@ -405,9 +405,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void leave() {
     if (help_ == nullptr) return;
     if (vnis_.any_of([](const auto& vni) { return vni.something_left(); })) [[unlikely]] {
-      vnis_.front().state().parts().completion.call_helper();
+      vnis_.front().state().parts().completion.call_progress_thread();
     } else if (rank_.networks) [[unlikely]] {
-      rank_.networks->watch().remind_to_look();
+      rank_.networks->watch().schedule_polling();
     }
   }
 
@@ -420,7 +420,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (!rank_.pollables->any_of_program()) return;
     roles_.call_server();
     roles_.call_listeners();
-    rouse();  // a server that is a kernel thread sleeps on the doorbell, which nobody has rung for what was sent meanwhile
+    wake_blocked();  // a server that is a kernel thread sleeps on the doorbell, which nobody has rung for what was sent meanwhile
   }
   // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed. False: the system
   // gives us none, and user-level threads that wait go on polling.
@@ -428,7 +428,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     std::call_once(watch_started_, [this] {
       // As it is now: what rings before the helper runs is news to it.
       const std::uint32_t rung = own_bell().rings.load(std::memory_order_acquire);
-      watched_ = start_helper_or_say("user-level threads that wait poll without end", [this, heard = rung]() mutable {
+      watched_ = start_or_report("user-level threads that wait poll without end", [this, heard = rung]() mutable {
         for (;;) {
           roles_.await_active();
           const auto relieved = [&] {
@@ -455,7 +455,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return !result.made_progress && result.complete;
   }
 
-  void rouse() { vnis_.front().state().parts().completion.wake(); }
+  void wake_blocked() { vnis_.front().state().parts().completion.wake(); }
   bool something_to_do() const {
     return vnis_.any_of([](const auto& vni) { return vni.something_to_do(); });
   }
@@ -488,10 +488,10 @@ class ComposedEngine final : public Engine, private progress::Attended {
   std::unique_ptr<progress::IdleCores> help_;
   progress::Setting setting_;  // of the help
   // Whether a look at a VNI from outside costs next to nothing: at a network it is a system call as a rule.
-  const bool looks_are_cheap_;
+  const bool polls_are_cheap_;
   const std::unique_ptr<Lookout[]> lookouts_;  // by VNI
   std::atomic<std::uint32_t> polls_{0};
-  std::uint32_t seen_taken_ = 0;       // at the last look_around()
+  std::uint32_t seen_taken_ = 0;       // at the last poll_around()
   std::uint32_t seen_departures_ = 0;  // at the last send_left()
   // Sends are left to idle cores: no thread of the program sets a timer for each of them.
   std::atomic<bool> defers_{false};

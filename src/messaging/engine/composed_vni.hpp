@@ -26,10 +26,10 @@ class ComposedVni final : public Vni {
   template <class MakeAccess>
   ComposedVni(Rank& rank, int index, MakeAccess&& make)
       : Vni(index), rank_(rank), state_(message_context(rank, index), index, claiming), access_(make(state_)) {
-    rank.ledger.enter(index, state_.parts().counters);
+    rank.counter_registry.enter(index, state_.parts().counters);
     if (rank.networks) state_.parts().route.open(rank.networks->open(index));
   }
-  ~ComposedVni() override { rank_.ledger.leave(state_.parts().counters); }
+  ~ComposedVni() override { rank_.counter_registry.leave(state_.parts().counters); }
 
   instruments::Counters& counters() override { return state_.parts().counters; }
 
@@ -63,7 +63,7 @@ class ComposedVni final : public Vni {
       if (announcement.result == posted) [[likely]]
         return;
       if (announcement.result == not_at_all) return begin_alone(StartRecv(), request);
-      return meet_announced(request, announcement.hash);
+      return match_announced(request, announcement.hash);
     }
     start(request, StartRecv());
   }
@@ -98,7 +98,7 @@ class ComposedVni final : public Vni {
   Error complete(Request& request) override {
     bool orphan = false;
     run_surely([&](Wakeups& wakeups) {
-      orphan = request.owner == Owner::nobody;
+      orphan = request.owner == Owner::none;
       if (!orphan) state_.parts().completion.finish(request, wakeups);
     });
     return orphan ? message::give_back_done(request) : success;  // not under protection: destroying may call the user
@@ -118,9 +118,9 @@ class ComposedVni final : public Vni {
     }
     return complete;
   }
-  bool settle(Request& receive, bool at_its_end) override {
+  bool resolve(Request& receive, bool at_its_end) override {
     bool goes_on = false;
-    run_surely([&](Wakeups& wakeups) { goes_on = state_.settle(receive, at_its_end, wakeups); });
+    run_surely([&](Wakeups& wakeups) { goes_on = state_.resolve(receive, at_its_end, wakeups); });
     return goes_on;
   }
 
@@ -230,7 +230,7 @@ class ComposedVni final : public Vni {
   }
 
   // The receive is announced, and it is the caller who looks for its message: there is no way back.
-  void meet_announced(const Request& announced, message::Hash hash) {
+  void match_announced(const Request& announced, message::Hash hash) {
     run_surely([&](Wakeups& wakeups) { state_.match_announced(announced, hash, wakeups); });
   }
 

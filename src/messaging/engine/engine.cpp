@@ -4,14 +4,14 @@
 #include <exception>
 #include <utility>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 #include "launch/rank/rank.hpp"
 
 namespace heddle::engine {
 
-bool Engine::start_helper_or_say(const char* without, std::function<void()> body) {
+bool Engine::start_or_report(const char* without, std::function<void()> body) {
   try {
-    threads::start_helper(std::move(body));
+    threads::start_library_thread(std::move(body));
     return true;
   } catch (const std::exception& error) {  // of the system, or there is no memory for it
     const Rank& rank = current_rank();

@@ -78,7 +78,7 @@ class Engine : public lln::Watch::Attendant {
  protected:
   // A thread of the library's own that the rank can do without. False, and a line on standard error that says what happens without it:
   // the system gives us none.
-  static bool start_helper_or_say(const char* without, std::function<void()> body);
+  static bool start_or_report(const char* without, std::function<void()> body);
 
  private:
   safety::Model model_;

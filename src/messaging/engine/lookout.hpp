@@ -1,6 +1,6 @@
-// One of the threads that wait awake for what comes to a VNI looks there for all, where each look costs a system call.
+// One of the threads that wait spinning for what comes to a VNI looks there for all, where each look costs a system call.
 //
-// A hint, which decides who looks and not who sleeps: one that does not look is awake, and looks itself as soon as nobody else does.
+// A hint, which decides who looks and not who sleeps: one that does not look is spinning, and looks itself as soon as nobody else does.
 #pragma once
 
 #include <atomic>

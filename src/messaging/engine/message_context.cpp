@@ -43,7 +43,7 @@ message::Context message_context(Rank& rank, int vni) {
           .world_rank = rank.world_rank,
           .ranks = rank.world_size,
           .capacity = rank.job->capacity(),
-          .oversubscribed = rank.machine.crowded,
+          .oversubscribed = rank.machine.oversubscribed,
           .survives_failures = rank.job->survives_failures(),
           .strategy = rank.strategies[static_cast<std::size_t>(vni)],
           .copies = copies};

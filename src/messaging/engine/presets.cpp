@@ -71,20 +71,22 @@ constexpr Maker by{[](Rank& rank, const Model& model) -> Made {
                    }};
 
 template <class Access, class Waiting, platform::Topology (*topology)()>
-constexpr Maker by_on{[](Rank& rank, const Model& model) -> Made {
-                        return std::make_unique<ComposedEngine<Access, Waiting>>(
-                            rank, model, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
-                      },
-                      [](Rank& rank, int index) -> MadeVni {
-                        return std::make_unique<ComposedVni<Access>>(
-                            rank, index, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
-                      }};
+constexpr Maker by_on{
+    [](Rank& rank, const Model& model) -> Made {
+      return std::make_unique<ComposedEngine<Access, Waiting>>(
+          rank, model, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
+    },
+    [](Rank& rank, int index) -> MadeVni {
+      return std::make_unique<ComposedVni<Access>>(
+          rank, index, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
+    }};
 
 // Its VNIs can't be asked for: the communication thread is the rank's.
 constexpr Maker by_offload{[](Rank& rank, const Model& model) -> Made {
                              using Access = safety::native::OffloadAccess<message::Completion>;
                              auto engine = std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(
-                                 rank, model, [](message::VniState& state) { return Access(state.parts().completion); });
+                                 rank, model,
+                                 [](message::VniState& state) { return Access(state.parts().completion); });
                              engine->start_communication_thread();
                              return engine;
                            },
@@ -152,7 +154,7 @@ bool choose_waiting(Rank& rank, const Model& model) {
   }
   machine.wake_up = rank.job->wake_up();
   const safety::Reach reach = rank.job->nodes() > 1 ? safety::Reach::several_nodes : safety::Reach::one_node;
-  machine.awake = safety::awake_time(machine.policy, machine.wake_up, reach);
+  machine.spinning = safety::spin_time(machine.policy, machine.wake_up, reach);
   return true;
 }
 

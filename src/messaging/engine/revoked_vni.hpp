@@ -33,7 +33,7 @@ class RevokedVni final : public Vni {
   }
   bool disown(Request& request) override { return real_.disown(request); }
   bool sweep(const message::Verdicts&) override { return true; }
-  bool settle(Request& receive, bool at_its_end) override { return real_.settle(receive, at_its_end); }
+  bool resolve(Request& receive, bool at_its_end) override { return real_.resolve(receive, at_its_end); }
   instruments::Counters& counters() override { return real_.counters(); }
   message::VniState& state() override { return real_.state(); }
   bool something_to_do() const override { return false; }

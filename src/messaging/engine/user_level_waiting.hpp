@@ -48,17 +48,17 @@ class UserLevelPatience {
   // After a yield in the runtime; false: it was long enough. Now and then the kernel is given the core, for threads that this
   // runtime knows nothing of.
   bool spend() {
-    if (machine_.awake == 0) return false;
-    if (++polls_ % looks_per_check != 0) return true;
-    if (machine_.short_of_cores() || polls_ % looks_per_yield == 0) sched_yield();
+    if (machine_.spinning == 0) return false;
+    if (++polls_ % polls_per_check != 0) return true;
+    if (machine_.short_of_cores() || polls_ % polls_per_yield == 0) sched_yield();
     const std::int64_t now = platform::Native::now();
     if (since_ == 0) since_ = now;
-    return now - since_ < machine_.awake || machine_.busy.load(std::memory_order_relaxed);
+    return now - since_ < machine_.spinning || machine_.busy.load(std::memory_order_relaxed);
   }
 
  private:
-  static constexpr std::uint32_t looks_per_check = 8;
-  static constexpr std::uint32_t looks_per_yield = 64;
+  static constexpr std::uint32_t polls_per_check = 8;
+  static constexpr std::uint32_t polls_per_yield = 64;
 
   const Machine& machine_;
   std::uint32_t polls_ = 0;
@@ -94,7 +94,7 @@ class UserLevelWaiting {
 
   void wait(WaitSet& set) {
     const auto satisfied = [&] { return set.satisfied(); };
-    const bool passive = e_.machine().awake == 0;
+    const bool passive = e_.machine().spinning == 0;
     std::uint32_t siblings = Siblings::last_seen();
     for (int turn = 0; turn < turns; ++turn) {
       if (turn != 0 || siblings < few || passive) {
@@ -111,7 +111,7 @@ class UserLevelWaiting {
     } else if (e_.machine().busy.load(std::memory_order_relaxed)) {
       const boot::Wait wait = e_.describe(set);
       const Blocked said(e_.rank(), &wait);
-      (void)look_until(satisfied);  // its patience has no end
+      (void)poll_until(satisfied);  // its patience has no end
     } else {
       Waiter me;
       me.thread = thread_;
@@ -125,9 +125,9 @@ class UserLevelWaiting {
   void wait_until(F&& holds, const boot::Wait& wait) {
     if (!safety::is_safe(e_.model())) return poll(holds, wait);
     const bool busy = e_.machine().busy.load(std::memory_order_relaxed);
-    if (!busy && look_until(holds)) return;
+    if (!busy && poll_until(holds)) return;
     const Blocked said(e_.rank(), &wait);
-    if (busy && look_until(holds)) return;
+    if (busy && poll_until(holds)) return;
     Waiter me;
     me.thread = thread_;
     e_.listen_until(holds, me);
@@ -145,17 +145,17 @@ class UserLevelWaiting {
     return static_cast<int>(std::clamp<std::uint32_t>((siblings + 1) / 4, 2, lln::poll_batch));
   }
 
-  // As the server, awake and then in turns with others, until over().
+  // As the server, spinning and then in turns with others, until over().
   template <class F>
   void serve(Waiter& me, F&& over) {
-    while (!look_until(over)) {
+    while (!poll_until(over)) {
       if (e_.step_down(me) && me.sleep().complete) return;
     }
   }
 
   // False: it takes long.
   template <class F>
-  bool look_until(F&& holds) {
+  bool poll_until(F&& holds) {
     UserLevelPatience patience(e_.machine());
     for (std::uint32_t i = 1;; ++i) {
       if (holds()) return true;

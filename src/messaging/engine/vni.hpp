@@ -65,9 +65,9 @@ class Vni {
   virtual bool disown(Request& request) = 0;
 
   // After a failure (messaging/message/failures.cpp): goes through everything; false: to be done again. And a receive of which
-  // MPIX_ERR_PROC_FAILED_PENDING was told (VniState::settle).
+  // MPIX_ERR_PROC_FAILED_PENDING was told (VniState::resolve).
   virtual bool sweep(const message::Verdicts& verdicts) = 0;
-  virtual bool settle(Request& receive, bool at_its_end) = 0;
+  virtual bool resolve(Request& receive, bool at_its_end) = 0;
 
   virtual instruments::Counters& counters() = 0;
 

@@ -46,7 +46,7 @@ struct Attempts {
   static constexpr std::uint32_t most_failures = 16;
 };
 
-// What a thread waits for that polls for longer than others stay awake.
+// What a thread waits for that polls for longer than others stay spinning.
 template <class E>
 Blocked blocked(E& e, WaitSet& set) {
   const boot::Wait wait = e.describe(set);
@@ -86,10 +86,10 @@ void poll_on(E& e, What& what, Done&& done, Attempt&& attempt) {
   }
 }
 
-// At the end of its awake time: whether the thread goes on, since nobody is to sleep. Then it has looked well: what an
+// At the end of its spinning time: whether the thread goes on, since nobody is to sleep. Then it has looked well: what an
 // attempt leaves to another thread could otherwise be left again and again.
 template <class E>
-bool stays_awake(E& e, Patience& patience, bool of_program = true) {
+bool keeps_spinning(E& e, Patience& patience, bool of_program = true) {
   if (!e.machine().busy.load(std::memory_order_relaxed)) [[likely]]
     return false;
   (void)e.poll_fully(of_program);
@@ -97,10 +97,10 @@ bool stays_awake(E& e, Patience& patience, bool of_program = true) {
   return true;
 }
 
-// Looks for as long as the thread is awake; whether poll() has seen what it waits for. Who sleeps after that is no
-// longer counted among those who are awake: others would give their cores away for it.
+// Looks for as long as the thread is spinning; whether poll() has seen what it waits for. Who sleeps after that is no
+// longer counted among those who are spinning: others would give their cores away for it.
 template <class E, class Poll>
-bool awake_until(E& e, Poll&& poll) {
+bool spin_until(E& e, Poll&& poll) {
   Patience patience(e.machine());
   do {
     if (poll(patience)) return true;
@@ -110,13 +110,13 @@ bool awake_until(E& e, Poll&& poll) {
 
 // Looks on, where nobody is to sleep. False: the thread shall sleep after all.
 template <class E, class What, class Poll>
-bool awake_on(E& e, What& what, Poll&& poll) {
+bool spin_on(E& e, What& what, Poll&& poll) {
   Patience patience(e.machine());
-  if (!stays_awake(e, patience)) return false;
+  if (!keeps_spinning(e, patience)) return false;
   const Blocked said = blocked(e, what);
   do {
     if (poll(patience)) return true;
-  } while (patience.spend() || stays_awake(e, patience));
+  } while (patience.spend() || keeps_spinning(e, patience));
   return false;
 }
 
@@ -280,7 +280,7 @@ struct Adaptive {
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
-    const bool held = awake_until(e, [&](Patience& patience) { return look_for(e, holds, patience); });
+    const bool held = spin_until(e, [&](Patience& patience) { return look_for(e, holds, patience); });
     if (!held) wait_long(e, holds, wait);
   }
   template <class E>
@@ -310,7 +310,7 @@ struct Adaptive {
   static bool look_for(E& e, WaitSet& set, Looks&& looks) {
     bool alone = true;
     const Request* expected = set.any() ? nullptr : set.next();
-    return awake_until(e, [&](Patience& patience) {
+    return spin_until(e, [&](Patience& patience) {
       const int home = e.home(set);
       if (!looks(home)) {
         patience.give_way();
@@ -331,7 +331,7 @@ struct Adaptive {
   }
   template <class E>
   [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
-    const bool satisfied = awake_on(e, set, [&](Patience& patience) {
+    const bool satisfied = spin_on(e, set, [&](Patience& patience) {
       if (e.poll(e.home(set), Urgency::attempt).made_progress) patience.reset();
       return set.satisfied();
     });
@@ -339,7 +339,7 @@ struct Adaptive {
   }
   template <class E, class F>
   [[gnu::noinline]] static void wait_long(E& e, F& holds, const boot::Wait* wait) {
-    const bool held = awake_on(e, wait, [&](Patience& patience) { return look_for(e, holds, patience); });
+    const bool held = spin_on(e, wait, [&](Patience& patience) { return look_for(e, holds, patience); });
     if (!held) sleep_until(e, wait, holds);
   }
 };
@@ -351,7 +351,7 @@ struct WatchOwnFlag {
 
   template <class E>
   static void wait(E& e, WaitSet& set) {
-    if (!awake_until(e, [&](Patience&) { return set.satisfied(); })) wait_long(e, set);
+    if (!spin_until(e, [&](Patience&) { return set.satisfied(); })) wait_long(e, set);
   }
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
@@ -365,7 +365,7 @@ struct WatchOwnFlag {
  private:
   template <class E>
   [[gnu::noinline]] static void wait_long(E& e, WaitSet& set) {
-    if (!awake_on(e, set, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
+    if (!spin_on(e, set, [&](Patience&) { return set.satisfied(); })) e.wait_served(set, waiter_of_thread());
   }
 };
 

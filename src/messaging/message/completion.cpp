@@ -23,11 +23,11 @@ void Completion::signal(Waiter& waiter, Wakeups& wakeups) {
   switch (waiter.arrive()) {
     case sync::Arrival::more_to_come:
       break;
-    case sync::Arrival::last_asleep:
+    case sync::Arrival::last_blocked:
       wakeups.add(waiter);
       count_held(counters_, Count::wakeups);
       break;
-    case sync::Arrival::last_awake:
+    case sync::Arrival::last_spinning:
       wake();
       break;
   }

@@ -56,7 +56,7 @@ class Completion {
     receive.receive.age = 0;
     finish(receive, wakeups);
   }
-  // A receive that MPIX_ERR_PROC_FAILED_PENDING was reported for goes on. `error` stays until VniState::settle(): a call that has seen the report
+  // A receive that MPIX_ERR_PROC_FAILED_PENDING was reported for goes on. `error` stays until VniState::resolve(): a call that has seen the report
   // finds an error, and asks.
   static void withdraw_report(Request& receive) {
     if (receive.done.load(std::memory_order_relaxed) == reported_pending)
@@ -64,15 +64,15 @@ class Completion {
   }
 
   // Wakes this rank's threads that are blocked on its doorbell, or else its progress thread: the caller has left work.
-  void wake() { bell_.rouse(); }
+  void wake() { bell_.wake_blocked(); }
   // The same once the VNI's lock is released.
   void wake(Wakeups& wakeups) { wakeups.add(bell_); }
   // Any thread: whether a thread of this rank is blocked on its doorbell.
-  bool any_blocked() const { return bell_.anybody_sleeps(); }
+  bool any_blocked() const { return bell_.any_thread_sleeps(); }
   // Any thread: wakes the progress thread of idle cores if it listens, and no thread of the program is blocked.
-  void call_helper() {
+  void call_progress_thread() {
     platform::Native::light_fence();
-    if (bell_.asleep.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
+    if (bell_.blocked.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
       bell_.ring();
   }
   // Wakes threads that are blocked in a probe.

@@ -33,7 +33,7 @@ class Deferral {
   }
   // With the VNI's lock held. Whether an idle core would take the send now.
   bool available() const { return idle_cores_->available(); }
-  bool blocked() const { return idle_cores_->asleep(); }
+  bool blocked() const { return idle_cores_->blocked(); }
 
  private:
   std::size_t from_ = std::numeric_limits<std::size_t>::max();

@@ -89,7 +89,7 @@ void VniState::sweep_receives(const Verdicts& verdicts, Wakeups& wakeups) {
         if (error == MPIX_ERR_PROC_FAILED_PENDING) {
           report_pending(receive, wakeups);
         } else if (error == MPI_SUCCESS) {
-          // The failure has been acknowledged. A call that has seen the report asks settle() what is true now.
+          // The failure has been acknowledged. A call that has seen the report asks resolve() what is true now.
           Completion::withdraw_report(receive);
         } else {
           return error;
@@ -116,7 +116,7 @@ void VniState::sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups) {
 
 // It stays posted, and a thread that waits for it goes on as if it were done. No thread waits for one that was freed.
 void VniState::report_pending(Request& receive, Wakeups& wakeups) {
-  if (receive.owner == Owner::nobody || receive.done.load(std::memory_order_relaxed) != 0) return;
+  if (receive.owner == Owner::none || receive.done.load(std::memory_order_relaxed) != 0) return;
   receive.error = MPIX_ERR_PROC_FAILED_PENDING;
   completion_.report(receive, Completion::reported_pending, wakeups);
 }
@@ -124,11 +124,11 @@ void VniState::report_pending(Request& receive, Wakeups& wakeups) {
 bool VniState::disown(Request& request) {
   Completion::withdraw_report(request);
   if (request.done.load(std::memory_order_relaxed) != 0) return true;
-  request.owner = Owner::nobody;
+  request.owner = Owner::none;
   return false;
 }
 
-bool VniState::settle(Request& receive, bool at_its_end, Wakeups& wakeups) {
+bool VniState::resolve(Request& receive, bool at_its_end, Wakeups& wakeups) {
   if (receive.done.load(std::memory_order_relaxed) == 1) {  // a message has come after all
     if (receive.error == MPIX_ERR_PROC_FAILED_PENDING) receive.error = MPI_SUCCESS;
     return false;

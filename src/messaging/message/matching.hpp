@@ -40,7 +40,7 @@ class Matcher {
     receives_.append(receives_.find(hash_of(asked), asked), request);
   }
 
-  // What became of an announcement: the receive is posted; or start it like any other; or settle with what is returned here.
+  // What became of an announcement: the receive is posted; or start it like any other; or resolve with what is returned here.
   enum class Announced : std::uint8_t { posted, not_at_all, at_closed_gate };
   struct Announcement {
     Announced result;
@@ -55,15 +55,15 @@ class Matcher {
     request.receive.age = age_of_exact();
     return {gate_of(hash).receives.announce(request) ? Announced::posted : Announced::at_closed_gate, hash};
   }
-  // Accepts what was announced at the gate of `announced`, perhaps also that by now: meet(receive, message) for each that has a
+  // Accepts what was announced at the gate of `announced`, perhaps also that by now: match(receive, message) for each that has a
   // message, which is still in its queue.
-  template <class Meet>
-  void settle(const Request& announced, Hash its_hash, Meet&& meet) {
-    gate_of(its_hash).receives.settle([&](Request& request) {
+  template <class Match>
+  void match_announced(const Request& announced, Hash its_hash, Match&& match) {
+    gate_of(its_hash).receives.match_posted([&](Request& request) {
       const Envelope asked = envelope_of(request);
       const Hash hash = &request == &announced ? its_hash : hash_of(asked);
       Unexpected* const message = unexpected_.find_exact(hash, asked);
-      if (message != nullptr) return meet(request, *message);
+      if (message != nullptr) return match(request, *message);
       receives_.append(receives_.find(hash, asked), request);
     });
   }

@@ -102,7 +102,7 @@ void Outgoing::send_bytes_away(int peer, const Header& header, const void* paylo
                                Wakeups& wakeups) {
   if (outbox_.is_closed(peer)) return;
   if (collects_ && route_.is_busy(peer) && outbox_.holds(peer)) {
-    if (outbox_.append(peer, make_control(header, payload, bytes))) route_.remind();
+    if (outbox_.append(peer, make_control(header, payload, bytes))) route_.schedule_sending();
     return;
   }
   const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
@@ -122,7 +122,7 @@ void Outgoing::append(Request& send, bool to_other_node, Wakeups& wakeups) {
 void Outgoing::append(int peer, OutboxItem& item, bool to_other_node, Wakeups& wakeups) {
   if (!outbox_.append(peer, item)) return;
   completion_.wake(wakeups);
-  if (to_other_node) route_.remind();
+  if (to_other_node) route_.schedule_sending();
 }
 
 }  // namespace heddle::message

@@ -69,7 +69,7 @@ void VniState::defer(Protocols&, Request& send, Wakeups& wakeups) {
   OutboxItem& item = outgoing_.outbox().make();
   item.request = &send;
   // Between nodes a timer watches over it, too, should that core be taken and the program compute.
-  if (outgoing_.outbox().append(send.peer, item) && Protocols::to_other_node) route_.remind();
+  if (outgoing_.outbox().append(send.peer, item) && Protocols::to_other_node) route_.schedule_sending();
   count_held(counters_, Count::deferred);
   // A thread that blocks says so and then polls once more; here it is the other way round.
   platform::Native::light_fence();
@@ -93,11 +93,15 @@ void VniState::collect(Request& send, Wakeups& wakeups) {
     }
   }
   // Also of what the network has no room for now: a blocked thread has not asked for any.
-  if (first && outgoing_.must_wait(send.peer)) route_.remind();
+  if (first && outgoing_.must_wait(send.peer)) route_.schedule_sending();
 }
 
-VniState::LocalPackets VniState::packets_of(LocalProtocols&, int peer, Wakeups& wakeups) { return {*this, peer, wakeups}; }
-VniState::RemotePackets VniState::packets_of(RemoteProtocols&, int peer, Wakeups& wakeups) { return {*this, peer, wakeups}; }
+VniState::LocalPackets VniState::packets_of(LocalProtocols&, int peer, Wakeups& wakeups) {
+  return {*this, peer, wakeups};
+}
+VniState::RemotePackets VniState::packets_of(RemoteProtocols&, int peer, Wakeups& wakeups) {
+  return {*this, peer, wakeups};
+}
 
 bool VniState::flush_outbox(Wakeups& wakeups) {
   return outgoing_.outbox().flush([&](const OutboxPeer& peer, auto&& send_by) {
@@ -161,7 +165,7 @@ void VniState::start_unexpected_recv(Request& request, Unexpected& message, Wake
 }
 
 void VniState::match_announced(const Request& announced, Hash hash, Wakeups& wakeups) {
-  matcher_.settle(announced, hash, [&](Request& request, Unexpected& message) {
+  matcher_.match_announced(announced, hash, [&](Request& request, Unexpected& message) {
     try {
       start_unexpected_recv(request, message, wakeups);
     } catch (const std::bad_alloc&) {

@@ -88,7 +88,7 @@ class VniState {
   // A receive that MPIX_ERR_PROC_FAILED_PENDING was reported for: true if no message has come meanwhile; it is not done then and goes on.
   // With `at_its_end` it ends with MPIX_ERR_PROC_FAILED instead, unless its message is just coming, or the failure has been acknowledged
   // since (true).
-  bool settle(Request& receive, bool at_its_end, Wakeups& wakeups);
+  bool resolve(Request& receive, bool at_its_end, Wakeups& wakeups);
   // True if the request is done; else it ends by itself when it is.
   static bool disown(Request& request);
 

@@ -1,5 +1,5 @@
-// How a message begins, from the arguments of the call to the VNI: all in one piece, for the calls that are the way of every
-// message. The rest of the library calls the functions of p2p.hpp that are made of these.
+// How a message begins, from the arguments of the call to the VNI: all in one piece, for the calls on the critical path
+// of messages. The rest of the library calls the functions of p2p.hpp that are made of these.
 #pragma once
 
 #include "base/instruments/cells.hpp"
@@ -37,13 +37,13 @@ inline std::uint64_t context_of(const Comm& comm, Plane plane) {
   return request;
 }
 
-// What the program does with a communicator; what collectives do with it is theirs to count.
+// Counts the program's use of a communicator; collectives count their own.
 [[gnu::always_inline]] inline void count_use(Comm& comm, Plane plane, instruments::Count what) {
   if (instruments::counting() && plane == Plane::user) [[unlikely]]
     instruments::count(comm.counters, what);
 }
 
-// Whether the message left without needing a request.
+// True if the message left without needing a request.
 template <Try attempt>
 [[gnu::always_inline]] inline bool send_at_once(Comm& comm, Plane plane, const void* buffer, MPI_Count count,
                                                 const Datatype& datatype, int peer, int tag, message::Mode mode) {

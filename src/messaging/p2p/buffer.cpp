@@ -19,8 +19,8 @@ namespace heddle::p2p {
 
 namespace {
 
-// How long a send polls for the end of earlier ones before it says that there is no room: a few times as long as a thread may have to
-// wait for its turn on a core.
+// The time that a send polls for the end of earlier ones before it reports a full buffer: a few times as long as a
+// thread may have to wait for its turn on a core.
 constexpr auto patience = std::chrono::milliseconds(20);
 
 }  // namespace
@@ -86,7 +86,7 @@ bool SendBuffer::poll(Guard& guard) {
 }
 
 bool SendBuffer::make_room(Guard& guard, std::size_t bytes, Block& block, Blocks::iterator& place) {
-  // Places begin at multiples of 16; a message takes no more than what is counted for it, so the overhead pays for that.
+  // Places begin at multiples of 16; a message takes at most its counted size, so the overhead pays for that.
   const std::size_t need = (bytes + MPI_BSEND_OVERHEAD) / 16 * 16;
   const auto size = static_cast<std::size_t>(size_);
   // The last message may use what is left without rounding, so that a buffer of exactly the right size is enough.
@@ -105,7 +105,7 @@ bool SendBuffer::make_room(Guard& guard, std::size_t bytes, Block& block, Blocks
   place = taken_;
   if (fits_there() || fits()) return true;
   if (exactly > size) return false;
-  // What tells that a message has been received may be here and not polled yet, or with another thread that has lost its core.
+  // The message that confirms a receive may be here and not polled yet, or with another thread that has lost its core.
   using Clock = std::chrono::steady_clock;
   for (const auto end = Clock::now() + patience; poll(guard);) {
     if (fits()) return true;
@@ -129,13 +129,13 @@ Error SendBuffer::send(Comm& comm, const void* buffer, MPI_Count count, const Da
       return fail(MPI_ERR_BUFFER,
                   "no room for a message of %zu bytes to rank %d in the attached buffer of %lld: %zu messages in it "
                   "have not been "
-                  "received; attach a larger one, or send less before they are",
+                  "received. Attach a larger one, or send less before they are",
                   bytes, peer, static_cast<long long>(size_), blocks_.size());
     copy = static_cast<std::byte*>(base_) + block.begin;
   }
   block.serial = copied_;
   pack(datatype, buffer, count, 0, copy, bytes);
-  // It stands there first: what has been sent must not be forgotten.
+  // Inserted first: a sent message must not be forgotten.
   const auto placed = blocks_.insert(place, std::move(block));
   free_begin_ = placed->end;
   taken_ = place;
@@ -162,7 +162,7 @@ std::uint64_t SendBuffer::copied() {
 }
 
 std::optional<bool> SendBuffer::left(std::uint64_t copied) {
-  // Progress asks this, also that of a thread which is sending.
+  // Progress calls this, also that of a sending thread.
   const std::unique_lock guard(mutex_, std::try_to_lock);
   if (!guard) return std::nullopt;
   return first_before(copied) == blocks_.end();

@@ -24,12 +24,12 @@ class SendBuffer {
   SendBuffer(void* base, MPI_Count size) : base_(base), size_(size) {}
 
   Error send(Comm& comm, const void* buffer, MPI_Count count, const Datatype& datatype, int peer, int tag);
-  // How many messages have been copied here so far: tells those that a flush waits for from later ones.
+  // The number of messages copied here so far: separates those that a flush waits for from later ones.
   std::uint64_t copied();
-  // Whether the first `copied` messages have left; looks once. Nothing: another thread has the buffer, and it is not known.
+  // True if the first `copied` messages have left; polls once. Nothing: unknown, since another thread has the buffer.
   std::optional<bool> left(std::uint64_t copied);
-  // Blocks until the messages that are here now have left. Other threads go on sending meanwhile: what the receiver of
-  // these waits for may be among it.
+  // Blocks until the messages that are here now have left. Other threads go on sending meanwhile: the receiver of these
+  // may wait for one of theirs.
   void flush();
 
   void* base() const { return base_; }
@@ -52,16 +52,16 @@ class SendBuffer {
   bool has_left(const Block& block) const {
     return block.pins == 0 && block.request->done.load(std::memory_order_acquire) != 0;
   }
-  // Of a message that has left or was never begun: its place is free.
+  // For a message that has left or was never begun: its place is free.
   Blocks::iterator erase(Blocks::iterator block);
   // Erases those that have left: all, or of the next two in turn, so that a send does not pay for all that are here.
   void reap();
   void reap_next();
-  // The first message of those before `mark` that has not left; the end if there is none. Erases those that have left on the way.
+  // The first message before `mark` that has not left; the end if there is none. Erases those that have left.
   Blocks::iterator first_before(std::uint64_t mark);
   // First gap of that size; the end of the buffer if there is none.
   Blocks::iterator find_room(std::size_t bytes, std::size_t& begin);
-  // Where a message of `bytes` fits, if need be once messages that have been received give up their place. False: nowhere.
+  // A place for a message of `bytes`, if need be after received messages give up theirs. False: none.
   bool make_room(Guard& guard, std::size_t bytes, Block& block, Blocks::iterator& place);
   // Polls for the messages that are here, without the mutex meanwhile. False: none is left that could still leave.
   bool poll(Guard& guard);
@@ -69,11 +69,11 @@ class SendBuffer {
   void* base_;
   MPI_Count size_;
   threads::Mutex flushing_;  // a request is waited for by one thread at a time
-  threads::Mutex mutex_;     // of what follows
+  threads::Mutex mutex_;     // guards the members below
   std::uint64_t copied_ = 0;
   Blocks blocks_;                           // in order of place
   Blocks::iterator turn_ = blocks_.end();   // of reap_next()
-  std::size_t free_begin_ = 0;              // behind the message that came last: what follows is free as far as ...
+  std::size_t free_begin_ = 0;              // behind the last message: the rest is free up to ...
   Blocks::iterator taken_ = blocks_.end();  // ... this block
 };
 

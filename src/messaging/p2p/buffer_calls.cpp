@@ -42,11 +42,11 @@ Error flush(const Slot& slot) {
 // The request of a nonblocking flush: done when the messages that it found have left. The buffer may be detached meanwhile.
 struct Flush final : progress::Pollable {
   Slot buffer;
-  std::uint64_t copied;  // what was sent before
+  std::uint64_t copied;  // earlier messages
   Request* request;
   bool poll() override {
     const std::optional<bool> left = buffer->left(copied);
-    look_again = !left;  // nobody rings when the thread that has the buffer is through with it
+    poll_again = !left;  // the thread that has the buffer rings no doorbell when it is done
     if (!left.value_or(false)) return false;
     p2p::complete(*request);
     return true;

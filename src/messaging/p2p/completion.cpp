@@ -76,7 +76,7 @@ Error fill_status(Request& request, MPI_Status* status) {
   return finishes ? request.type->finish(request, out) : success;
 }
 
-// The request has no reference: where its communicator was may be another one by now.
+// The request has no reference: another communicator may have its place by now.
 bool is_live(const Comm& comm, Context context) {
   return comm.handle != 0 && comm.context == context / planes * planes;
 }
@@ -87,7 +87,7 @@ bool is_live(const Comm& comm, Context context) {
   return error;
 }
 
-// The end of an operation: its status and error, and the request back where it came from.
+// The end of an operation: its status and error, and the request back to its pool.
 [[gnu::always_inline]] inline Error collect(Request& request, MPI_Request* handle, MPI_Status* status) {
   Error error = fill_status(request, status);
   if (request.error != MPI_SUCCESS) [[unlikely]] {
@@ -117,7 +117,7 @@ void wait_for(RequestArray& requests, int count, bool any) {
   current_rank().engine->wait(requests.data(), static_cast<std::size_t>(count), any);
 }
 
-// Completes all; with an error, every status tells its own (section 3.7.5).
+// Completes all; with an error, every status has its own (section 3.7.5).
 Error collect_all(RequestArray& requests, int count, MPI_Request handles[], MPI_Status statuses[]) {
   bool failed = false;
   for (int i = 0; i < count; ++i) {
@@ -141,7 +141,7 @@ Error collect_all(RequestArray& requests, int count, MPI_Request handles[], MPI_
   return Error(MPI_ERR_IN_STATUS);
 }
 
-// Completes those that are done; their indices and statuses.
+// Completes those that are done; returns their indices and statuses.
 Error collect_some(RequestArray& requests, int count, MPI_Request handles[], int* n, int indices[],
                    MPI_Status statuses[]) {
   *n = 0;
@@ -157,7 +157,7 @@ Error collect_some(RequestArray& requests, int count, MPI_Request handles[], int
   return failed ? Error(MPI_ERR_IN_STATUS) : success;
 }
 
-// Status of a request that has been seen done and stays as it is. An error: it goes on.
+// Status of a request that has been seen done and stays. An error: it goes on.
 Error inspect(Request& request, MPI_Status* status) {
   if (request.error != MPI_SUCCESS && is_pending(request)) [[unlikely]]
     return explain_on_comm(request, MPIX_ERR_PROC_FAILED_PENDING);
@@ -176,10 +176,10 @@ bool all_done(RequestArray& requests, int count) {
   return true;
 }
 
-// Those of the nonblocking calls that take several: they look, progress once if that was not enough, at the VNI of a request that
-// is not done first, and look again.
+// For the nonblocking calls that take several requests: they test, progress once if that was not enough, at the VNI of
+// a request that is not done first, and test again.
 template <class Look>
-bool look_twice(RequestArray& requests, int count, Look&& look) {
+bool test_twice(RequestArray& requests, int count, Look&& look) {
   if (look()) return true;
   const Request* needed = nullptr;
   for (int i = 0; i < count && needed == nullptr; ++i)
@@ -232,7 +232,7 @@ Error Waitall(int count, MPI_Request handles[], MPI_Status statuses[]) {
 Error Testall(int count, MPI_Request handles[], int* flag, MPI_Status statuses[]) {
   RequestArray requests;
   if (Error e = requests.resolve(count, handles)) return e;
-  *flag = look_twice(requests, count, [&] { return all_done(requests, count); });
+  *flag = test_twice(requests, count, [&] { return all_done(requests, count); });
   return *flag ? collect_all(requests, count, handles, statuses) : success;
 }
 
@@ -261,7 +261,7 @@ Error Testany(int count, MPI_Request handles[], int* index, int* flag, MPI_Statu
     set_empty(status);
     return success;
   }
-  *flag = look_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
+  *flag = test_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
   return *flag ? collect(*requests[*index], &handles[*index], status) : success;
 }
 
@@ -283,11 +283,11 @@ Error Testsome(int count, MPI_Request handles[], int* outcount, int indices[], M
   if (Error e = requests.resolve(count, handles)) return e;
   *outcount = MPI_UNDEFINED;
   if (requests.active() == 0) return success;
-  (void)look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  (void)test_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
   return collect_some(requests, count, handles, outcount, indices, statuses);
 }
 
-// ---- looking without completing
+// ---- tests without completion
 
 Error Request_get_status(Request* request, int* flag, MPI_Status* status) {
   *flag = !is_active(request) || p2p::test(*request);
@@ -304,7 +304,7 @@ Error Request_get_status(Request* request, int* flag, MPI_Status* status) {
 Error Request_get_status_all(int count, const MPI_Request handles[], int* flag, MPI_Status statuses[]) {
   RequestArray requests;
   if (Error e = requests.resolve(count, handles)) return e;
-  *flag = look_twice(requests, count, [&] { return all_done(requests, count); });
+  *flag = test_twice(requests, count, [&] { return all_done(requests, count); });
   for (int i = 0; *flag && i < count; ++i) {
     if (requests[i] == nullptr) {
       set_empty(status_at(statuses, i));
@@ -325,7 +325,7 @@ Error Request_get_status_any(int count, const MPI_Request handles[], int* index,
     set_empty(status);
     return success;
   }
-  *flag = look_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
+  *flag = test_twice(requests, count, [&] { return (*index = first_done(requests, count)) != MPI_UNDEFINED; });
   if (!*flag) return success;
   const Error error = inspect(*requests[*index], status);
   *flag = !is_fault(error.code());
@@ -338,7 +338,7 @@ Error Request_get_status_some(int count, const MPI_Request handles[], int* outco
   if (Error e = requests.resolve(count, handles)) return e;
   *outcount = MPI_UNDEFINED;
   if (requests.active() == 0) return success;
-  (void)look_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
+  (void)test_twice(requests, count, [&] { return first_done(requests, count) != MPI_UNDEFINED; });
   *outcount = 0;
   for (int i = 0; i < count; ++i) {
     if (requests[i] == nullptr || !is_done(*requests[i])) continue;
@@ -348,7 +348,7 @@ Error Request_get_status_some(int count, const MPI_Request handles[], int* outco
   return success;
 }
 
-// ---- the end of a request that nobody waits for
+// ---- the end of a request without a waiting thread
 
 Error Request_free(MPI_Request* handle) {
   Request* request = object(*handle);

@@ -20,7 +20,7 @@ struct Callbacks {
 
 Callbacks& callbacks(Request& request) { return *static_cast<Callbacks*>(request.state); }
 
-// What a callback returned goes to the caller of the function that called it (section 13.2).
+// A callback's result goes to the caller of the function that called it (section 13.2).
 Error told(const char* callback, int code) {
   if (code == MPI_SUCCESS) return success;
   return fail(code, "the %s function of a generalized request returned error code %d", callback, code);

@@ -28,7 +28,7 @@ engine::Vni& protector(Rank& rank, const Request& request) {
 
 }  // namespace
 
-// What a communication with MPI_PROC_NULL completes with at once (MPI 5.0, section 3.10).
+// The result of a communication with MPI_PROC_NULL, complete at once (MPI 5.0, section 3.10).
 Request& null_request(bool receive) {
   Request& request = message::take_request();
   request.source = MPI_PROC_NULL;
@@ -94,12 +94,12 @@ Error explain(const Request& request) {
                  ? fail(
                        MPI_ERR_NO_MEM,
                        "no memory left for a long message from rank %d with tag %d: not in this process, or not in the "
-                       "job's shared segment (do windows take it all?)",
+                       "job's shared segment, which windows may have used up",
                        request.source, request.tag)
                  : fail(MPI_ERR_NO_MEM,
                         "no memory left for a message of %zu bytes with tag %d: not in this process, or not in the "
                         "job's "
-                        "shared segment for a first message to its receiver (do windows take it all?)",
+                        "shared segment for a first message to its receiver, which windows may have used up",
                         request.capacity, request.tag);
     case MPIX_ERR_PROC_FAILED:
     case MPIX_ERR_PROC_FAILED_PENDING:
@@ -122,7 +122,8 @@ Request& irecv(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Dat
   return begin_recv(comm, plane, buffer, count, datatype, peer, tag, Owner::library);
 }
 
-// A send's error of this class says that it has not left. A receive's may also say that its message could not be moved.
+// A send's error of this class means that it has not left. A receive's may also mean that its message could not be
+// moved.
 Request& begun(Request& request) {
   const bool done = request.done.load(std::memory_order_acquire) != 0;
   if (!done || request.error != MPI_ERR_NO_MEM || (request.receives && request.receive.age != 0)) [[likely]]
@@ -141,11 +142,11 @@ Error wait(Request& request) {
 
 namespace {
 
-// `error` of a request says something about its end only once it is done.
+// `error` of a request is valid for its end only once it is done.
 bool goes_on(Request& request, bool at_its_end) {
   const bool is_done = request.done.load(std::memory_order_acquire) == 1;
   if (is_done && request.error != MPIX_ERR_PROC_FAILED_PENDING) return false;
-  return protector(current_rank(), request).settle(request, at_its_end);
+  return protector(current_rank(), request).resolve(request, at_its_end);
 }
 
 }  // namespace
@@ -197,7 +198,7 @@ void complete(Request& request) { (void)protector(current_rank(), request).compl
 engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   Rank& rank = *comm.owner;
   if (rank.faults) {
-    rank.faults->meet(comm);
+    rank.faults->add(comm);
     if (comm.faults.load(std::memory_order_acquire)->is_revoked()) return rank.engine->revoked_vni();
   }
   const auto [first, vnis] = engine::vnis_of_model(rank, comm.asked_model());
@@ -209,7 +210,7 @@ engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag) {
   }
   engine::Vni& vni = rank.engine->vni(first + static_cast<int>(turn % static_cast<std::uint64_t>(vnis)));
   if (!spread) comm.vni.store(&vni, std::memory_order_seq_cst);
-  // Whoever revokes it takes the VNI away after it has said so: one of the two sees the other.
+  // A revoking thread removes the VNI after it has set the flag: one of the two sees the other.
   if (rank.faults && comm.faults.load(std::memory_order_acquire)->is_revoked()) comm.vni.store(nullptr);
   return vni;
 }
@@ -254,7 +255,7 @@ void end_serving(Rank& rank) { rank.engine->end_serving(); }
 
 void start_polling(Rank& rank, progress::Pollable& work) {
   rank.pollables->add(work);
-  rank.engine->notify(rank.world_rank);  // whoever sleeps for this rank has not seen it
+  rank.engine->notify(rank.world_rank);  // blocked threads of this rank have not seen it
 }
 
 }  // namespace heddle::p2p

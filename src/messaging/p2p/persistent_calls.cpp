@@ -1,5 +1,5 @@
-// Persistent point-to-point requests (MPI 5.0, section 3.9): the arguments are kept, and every start makes the same
-// request go round once more.
+// Persistent point-to-point requests (MPI 5.0, section 3.9): the arguments are kept, and every start uses the same
+// request again.
 #include <mpi-ext.h>
 
 #include <new>
@@ -17,7 +17,7 @@ namespace heddle::mpi {
 
 namespace {
 
-// What a round overwrites in the request, and the references that last over all rounds.
+// The fields that a round overwrites in the request, and the references that last over all rounds.
 struct Arguments {
   Comm* comm;
   const Datatype* datatype;

@@ -21,14 +21,14 @@ Message* object(MPI_Message handle) {
 
 namespace {
 
-message::Unexpected* look(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found) {
+message::Unexpected* try_probe(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found) {
   const bool moved = p2p::progress(*comm.owner, nullptr);
   message::Unexpected* const message = vni.probe(comm.context, source, tag, take, found);
   if (message == nullptr) p2p::tested_in_vain(*comm.owner, moved);
   return message;
 }
 
-// Null: it need not come, and `why`.
+// Null: it may never come, and the reason.
 message::Unexpected* wait_probe(Comm& comm, engine::Vni& vni, int source, int tag, bool take, engine::Probed& found,
                                 Error& why) {
   message::Unexpected* content = nullptr;
@@ -43,7 +43,7 @@ message::Unexpected* wait_probe(Comm& comm, engine::Vni& vni, int source, int ta
   return content;
 }
 
-// Looks once, or until a message is there; `there` if one is. MPI_PROC_NULL always has one, which is nothing.
+// Polls once, or until a message is there; `there` if one is. MPI_PROC_NULL always has one, which is empty.
 Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message, MPI_Status* status, bool& there) {
   there = false;
   MPI_Status ignored;
@@ -57,12 +57,12 @@ Error probe(Comm& comm, int source, int tag, bool blocking, MPI_Message* message
   const bool take = message != nullptr;
   engine::Vni& vni = p2p::vni_of(comm, Plane::user, source, tag);
   engine::Probed found;
-  // What has been taken must not be lost for want of memory: the object that holds it is there before.
-  if (take && !blocking && look(comm, vni, source, tag, false, found) == nullptr) return fault_of(comm, source);
+  // A message that has been taken must not be lost for lack of memory: the object that holds it is made before.
+  if (take && !blocking && try_probe(comm, vni, source, tag, false, found) == nullptr) return fault_of(comm, source);
   Error why;
   Message* const made = take ? make_object<Message>(comm) : nullptr;
   message::Unexpected* content =
-      blocking ? wait_probe(comm, vni, source, tag, take, found, why) : look(comm, vni, source, tag, take, found);
+      blocking ? wait_probe(comm, vni, source, tag, take, found, why) : try_probe(comm, vni, source, tag, take, found);
   there = content != nullptr;
   if (there) set_status(out, found.source, found.tag, static_cast<MPI_Count>(found.bytes));
   if (!there) {  // by now, if another thread has it
@@ -88,7 +88,7 @@ Request& matched_recv(void* buf, MPI_Count count, const Datatype& datatype, MPI_
   Comm& comm = *message.comm;
   message::Unexpected& content = *message.content;
   Request& request = p2p::recv_request(comm, Plane::user, buf, count, datatype, message.source, message.tag);
-  request.vni = message.vni;  // its sender answers there, whatever has become of the communicator
+  request.vni = message.vni;  // its sender answers there, also after the communicator is freed
   try {
     request.vni->start_matched_recv(request, content);
   } catch (const std::bad_alloc&) {

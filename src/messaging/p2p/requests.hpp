@@ -1,17 +1,17 @@
-// Point-to-point requests as the MPI calls of this folder make them; the rest of the library uses p2p.hpp.
+// Point-to-point requests for the MPI calls of this folder; the rest of the library uses p2p.hpp.
 #pragma once
 
 #include "messaging/p2p/p2p.hpp"
 
 namespace heddle::p2p {
 
-// The VNI that carries a message of a communicator, and where its receive waits. Communicators go round: consecutive contexts
-// are on consecutive VNIs, on every member alike. If all members have promised to receive by tag, or by source, then the
+// The VNI that carries a message of a communicator, and its receive. Communicators go round: consecutive contexts are
+// on consecutive VNIs, on every member alike. If all members have asserted to receive by tag, or by source, then the
 // program's messages of one communicator go round too: those that may have to be matched in order share both and so a
 // VNI. Found with the first message, since the context of a duplicate may become known after its handle.
 engine::Vni& choose_vni(Comm& comm, Plane plane, int source, int tag);
 inline engine::Vni& vni_of(Comm& comm, Plane plane, int source, int tag) {
-  engine::Vni* vni = comm.vni.load(std::memory_order_acquire);  // one that was asked for is made by its first message
+  engine::Vni* vni = comm.vni.load(std::memory_order_acquire);  // a requested one is made by its first message
   return vni != nullptr ? *vni : choose_vni(comm, plane, source, tag);
 }
 
@@ -20,10 +20,10 @@ Request& send_request(Comm& comm, Plane plane, const void* buffer, MPI_Count cou
                       int tag, message::Mode mode);
 Request& recv_request(Comm& comm, Plane plane, void* buffer, MPI_Count count, const Datatype& datatype, int peer,
                       int tag);
-// One that is done: what a communication with MPI_PROC_NULL is.
+// A completed one: the request of a communication with MPI_PROC_NULL.
 Request& null_request(bool receive);
 
-// give_back() for a call of the user's, which returns what the request's kind has to say at its end.
+// give_back() for a call of the user's, which returns the error of the request's kind at its end.
 Error end(Request& request);
 
 // One that could not be started.
@@ -32,10 +32,10 @@ void give_back_unstarted(Request& request);
 // The error of a request that is done, with its sentence.
 Error explain(const Request& request);
 
-// Of a request that the caller has seen done, with an error: whether it goes on nevertheless, being a receive that
-// MPIX_ERR_PROC_FAILED_PENDING was said of, also if another thread has acknowledged the failure since. False: it is done, with another
-// error or none. A blocking call does not leave it pending: it ends then, with MPIX_ERR_PROC_FAILED; true: not yet, its message is just
-// coming, or the failure has been acknowledged.
+// For a request that the caller has seen done, with an error: true if it goes on nevertheless, being a receive with
+// MPIX_ERR_PROC_FAILED_PENDING, also if another thread has acknowledged the failure since. False: it is done, with
+// another error or none. A blocking call does not leave it pending: it ends then, with MPIX_ERR_PROC_FAILED; true: not
+// yet, its message is just coming, or the failure has been acknowledged.
 bool is_pending(Request& request);
 bool goes_on_at_its_end(Request& receive);
 // wait() for a receive of a blocking call.

@@ -61,8 +61,8 @@ Error Irecv(void* buf, MPI_Count count, const Datatype& datatype, int source, in
 
 namespace {
 
-// Begins the send of a call whose receive is posted. Throws std::bad_alloc if there is no memory for it: the receive is then over. It is
-// cancelled if its message has not come; else the send is tried again for a while.
+// Begins the send of a call whose receive is posted. Throws std::bad_alloc if there is no memory for it: the receive is
+// then over. It is cancelled if its message has not come; else the send is tried again for a while.
 template <class Begin>
 Request& send_beside(Request& receive, Begin&& begin) {
   for (progress::Shortage shortage;;) {
@@ -75,7 +75,7 @@ Request& send_beside(Request& receive, Begin&& begin) {
         throw;
       }
       p2p::poll_once(current_rank());
-      sched_yield();  // somebody else may free some
+      sched_yield();  // another thread may free some
     }
   }
 }
@@ -118,7 +118,7 @@ struct Pair final : progress::Pollable {
   Request* whole;
   Request* send;
   Request* receive;
-  std::unique_ptr<std::byte[]> copy;  // isendrecv_replace: what is being sent
+  std::unique_ptr<std::byte[]> copy;  // isendrecv_replace: the data being sent
   bool poll() override {
     if (send->done.load(std::memory_order_acquire) == 0 || receive->done.load(std::memory_order_acquire) == 0)
       return false;

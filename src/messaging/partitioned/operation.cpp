@@ -11,7 +11,7 @@
 namespace heddle::partitioned {
 
 void GiveRequestBack::operator()(Request* request) const {
-  request->type = nullptr;  // what it would destroy is not there
+  request->type = nullptr;  // there is nothing to destroy
   p2p::give_back_unstarted(*request);
 }
 
@@ -64,7 +64,7 @@ bool Operation::poll() {
   return true;
 }
 
-// The other side has begun, and there is nobody to tell it.
+// The other side has begun, and cannot be notified.
 void Operation::end_job() const {
   const Rank& rank = *comm_.owner;
   const std::lock_guard guard(comm_.mutex);
@@ -99,7 +99,7 @@ void Operation::collect(Request& message) {
 
 Error Operation::error() const {
   if (error_ == MPI_SUCCESS) return success;
-  const char* why = error_ == MPI_ERR_TRUNCATE ? ": sender and receiver do not agree on the size of the whole" : "";
+  const char* why = error_ == MPI_ERR_TRUNCATE ? ": sender and receiver have different total sizes" : "";
   return comm_.handle != 0 ? fail_on(comm_, error_, "a partition's message failed%s", why)
                            : fail(error_, "a partition's message failed%s", why);
 }

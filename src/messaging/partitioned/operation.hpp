@@ -1,12 +1,12 @@
-// Partitioned communication (MPI 5.0, chapter 4): a persistent message whose parts are sent as they become ready, by any
-// thread, and may be used as they arrive. Here: what its two sides have in common.
+// Partitioned communication (MPI 5.0, chapter 4): a persistent message whose parts are sent as they become ready, by
+// any thread, and may be used as they arrive. Here: the common part of its two sides.
 //
 // The sides are matched once, in the order of their init calls: the sender introduces itself with a message of the
-// program's tag on the partitioned plane, which tells how it partitions and which tags its data have. From then on each
-// of the sender's partitions is a message of its own, whatever the receiver's partitions are; one of those has arrived
-// when all messages that overlap it have. So neither side ever waits for an answer of the other.
+// program's tag on the partitioned plane, which gives its partitions and the tags of its data. From then on each of the
+// sender's partitions is a message of its own, whatever the receiver's partitions are; one of those has arrived when
+// all messages that overlap it have. So neither side ever waits for an answer of the other.
 //
-// Progress looks at an operation (poll) from one thread at a time; Pready and Parrived come from any.
+// Progress polls an operation from one thread at a time; Pready and Parrived come from any.
 #pragma once
 
 #include <mpi.h>
@@ -32,8 +32,8 @@ struct Introduction {
   std::uint64_t bytes;  // of one partition
 };
 
-// The message that introduces a sender, on either side. Either side may end before it has left or come, and then it lives until that
-// happens: it takes part in matching whatever becomes of its operation.
+// The message that introduces a sender, on either side. Either side may end before it has left or come, and then it
+// lives until that happens: it takes part in matching in any case.
 struct Letter final : progress::Pollable {
   Introduction content{};
   Request* message = nullptr;
@@ -44,7 +44,7 @@ struct Letter final : progress::Pollable {
   static void leave(std::unique_ptr<Letter> letter, Rank& rank);
 };
 
-// What an init call was given.
+// The arguments of an init call.
 struct Arguments {
   void* buffer;
   int partitions;
@@ -55,7 +55,7 @@ struct Arguments {
   Comm& comm;
 };
 
-// The request of an operation that may not come into being.
+// The request of an operation whose construction may fail.
 struct GiveRequestBack {
   void operator()(Request* request) const;
 };
@@ -63,7 +63,7 @@ using TakenRequest = std::unique_ptr<Request, GiveRequestBack>;
 
 class Operation : public progress::Pollable {
  public:
-  // What an init call makes of its arguments, and whose request it returns. Throws std::bad_alloc.
+  // Makes the operation of an init call from its arguments, and returns its request. Throws std::bad_alloc.
   template <class Side>
   static Request& make(const Arguments& args) {
     TakenRequest request(&p2p::take_request(Side::type));
@@ -78,23 +78,23 @@ class Operation : public progress::Pollable {
   Request& request() const { return request_; }
   int partitions() const { return partitions_; }
 
-  // Begins a round. Nothing of the round before is under way.
+  // Begins a round. Nothing of the previous round is in progress.
   virtual void start() = 0;
 
   bool poll() final;
-  // Of the round that is over: that of its first message that failed.
+  // For the completed round: that of its first message that failed.
   Error error() const;
 
   virtual ~Operation();
 
  protected:
-  // Goes as far as it can without waiting; true when the round is over. One thread at a time. Throws std::bad_alloc, and can be
-  // called again then.
+  // Goes as far as possible without waiting; true when the round is over. One thread at a time. Throws std::bad_alloc,
+  // and can be called again then.
   virtual bool advance() = 0;
 
   void begin_round();
-  // Advances now, and whenever somebody makes progress until the round is over. The last that the caller does: the
-  // operation may be gone when this returns.
+  // Advances now, and in every progress pass until the round is over. The caller's last access: the operation may be
+  // destroyed when this returns.
   void launch();
   // Keeps the first error of the round.
   void note(int error);

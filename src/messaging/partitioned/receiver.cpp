@@ -36,14 +36,14 @@ void Receiver::start() {
   begin_round();
   arrived_bytes_ = 0;
   posted_ = 0;
-  if (met_.load(std::memory_order_relaxed))
+  if (matched_.load(std::memory_order_relaxed))
     for (int i = 0; i < sender_.partitions; ++i)
       messages_[static_cast<std::size_t>(i)].landing.store(Landing::awaited, std::memory_order_relaxed);
   launch();
 }
 
-// The sender has introduced itself: now it is known what will come.
-bool Receiver::meet() {
+// The sender's introduction has come: now the messages of a round are known.
+bool Receiver::match_sender() {
   if (introduction_->message->done.load(std::memory_order_acquire) == 0) return false;
   sender_ = peer() == MPI_PROC_NULL ? Introduction{0, partitions(), partition_bytes()} : introduction_->content;
   const auto n = static_cast<std::size_t>(sender_.partitions);
@@ -58,7 +58,7 @@ bool Receiver::meet() {
   }
   p2p::give_back(*introduction_->message);
   introduction_.reset();
-  met_.store(true, std::memory_order_release);
+  matched_.store(true, std::memory_order_release);
   return true;
 }
 
@@ -81,7 +81,7 @@ Request& Receiver::receive(int index, int tag) {
   }
 }
 
-// From where it had to stop for want of memory.
+// From where it had to stop for lack of memory.
 void Receiver::post() {
   if (way_ == Way::refused) note(MPI_ERR_TRUNCATE);
   for (awaited_ = sender_.partitions; posted_ < sender_.partitions; ++posted_) {
@@ -103,7 +103,7 @@ void Receiver::land(int index) {
 }
 
 bool Receiver::advance() {
-  if (introduction_ != nullptr && !meet()) return false;
+  if (introduction_ != nullptr && !match_sender()) return false;
   if (posted_ < sender_.partitions) post();
   std::erase_if(pending_, [this](int index) {
     if (messages_[static_cast<std::size_t>(index)].request->done.load(std::memory_order_acquire) == 0) return false;
@@ -115,7 +115,7 @@ bool Receiver::advance() {
 
 // Partition q of Q covers [q/Q, (q+1)/Q) of the whole, message i of P covers [i/P, (i+1)/P).
 bool Receiver::arrived(int partition) const {
-  if (!met_.load(std::memory_order_acquire)) return false;
+  if (!matched_.load(std::memory_order_acquire)) return false;
   const auto messages = static_cast<std::int64_t>(sender_.partitions);
   const std::int64_t end = (messages * (partition + 1) + partitions() - 1) / partitions();
   for (std::int64_t i = messages * partition / partitions(); i < end; ++i) {

@@ -17,13 +17,13 @@ class Receiver final : public Operation {
   ~Receiver() override;
 
   void start() override;
-  // Whether a partition of this side is there. Any thread.
+  // True if a partition of this side is complete. Any thread.
   bool arrived(int partition) const;
   Error finish(MPI_Status& status) const;
 
  private:
-  // `last`: with this message the round is over, as the request tells a moment later. What it brings has arrived only then, so that
-  // whoever has seen all partitions arrive finds the request complete.
+  // `last`: the round is over with this message, which the request shows a moment later. Its data count as arrived only
+  // then, so that a thread that has seen all partitions arrive finds the request complete.
   enum class Landing : std::uint8_t { awaited, landed, last };
   // A message of this round: a partition of the sender.
   struct Message {
@@ -32,15 +32,15 @@ class Receiver final : public Operation {
   };
 
   bool advance() override;
-  bool meet();
+  bool match_sender();
   void post();
   Request& receive(int index, int tag);
   void land(int index);
 
   Introduction sender_{};
   std::unique_ptr<Letter> introduction_;  // of the sender, until it is there
-  std::atomic<bool> met_{false};
-  int posted_ = 0;                 // messages that have been, in this round
+  std::atomic<bool> matched_{false};
+  int posted_ = 0;                 // completed messages of this round
   std::size_t arrived_bytes_ = 0;  // in this round
   enum class Way : std::uint8_t { in_place, staged, refused };
   Way way_ = Way::in_place;

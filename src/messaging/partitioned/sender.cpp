@@ -82,7 +82,7 @@ Request& Sender::send(int partition) const {
     } catch (const std::bad_alloc&) {
       if (!shortage.bear()) throw;
       p2p::poll_once(*comm().owner);
-      sched_yield();  // somebody else may free some
+      sched_yield();  // another thread may free some
     }
   }
 }

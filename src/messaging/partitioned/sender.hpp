@@ -1,6 +1,6 @@
-// The sending side: a partition leaves as soon as it is marked ready. Marking is the isend, from whatever thread marks, so
-// that threads which finish their partitions at different times do not meet here; the one that marks the last begins to
-// watch for the end.
+// The sending side: a partition leaves as soon as it is marked ready. Marking is the isend, by the marking thread, so
+// that threads which finish their partitions at different times do not contend here; the one that marks the last begins
+// to poll for the end.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // The algorithms: each writes the steps of one collective operation for one member of a team. Arguments are checked by
-// then, and what MPI_IN_PLACE stands for has been put in; `none` stands for a piece that is not there, because it lies
-// in its place already or is not significant at this rank.
+// then, and MPI_IN_PLACE has been replaced; `none` stands for a piece that is absent, because it is in its place
+// already or is not significant at this rank.
 #pragma once
 
 #include "mpi/coll/schedule.hpp"
@@ -60,9 +60,9 @@ void scatter(const Team& team, const Blocks& all, const BufferView& mine, int ro
 // `mine` is none if it is in this member's block already.
 void allgather(const Team& team, const BufferView& mine, const Blocks& all);
 void alltoall(const Team& team, const Blocks& from, const Blocks& to);
-// Where the own block cannot be copied: everything but that.
+// Where the own block cannot be copied: all blocks except that.
 void alltoall_of_copies(const Team& team, const Blocks& from, const Blocks& to);
-// With MPI_IN_PLACE: block i is sent to member i, and then replaced by what comes from there.
+// With MPI_IN_PLACE: block i is sent to member i, and then replaced by the block from there.
 void alltoall_in_place(const Team& team, const Blocks& blocks);
 
 // Reductions. `mine` and `result` are the same piece for MPI_IN_PLACE, and do not overlap otherwise. `result` is

@@ -1,4 +1,4 @@
-// Allgather and allgatherv: Bruck's algorithm for small totals, otherwise everyone sends its block to everyone.
+// Allgather and allgatherv: Bruck's algorithm for small totals, otherwise each member sends its block to all others.
 //
 // J. Bruck et al., "Efficient algorithms for all-to-all communications in multiport message-passing systems", 1997. A
 // member holds packed blocks me, me + 1, ..., and doubles their number each round.

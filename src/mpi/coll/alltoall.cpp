@@ -1,5 +1,5 @@
 // All-to-all in all variants: Bruck's algorithm for small equal blocks, otherwise direct messages, a window at a time,
-// everyone starting at another member.
+// each starting at another member.
 #include <algorithm>
 #include <vector>
 
@@ -55,7 +55,7 @@ void alltoall(const Team& team, const Blocks& from, const Blocks& to) {
   }
 }
 
-// What is received may overwrite what is to be sent, so that leaves from packed copies. The own block is left as it is.
+// Receives may overwrite data to be sent, so those leave from packed copies. The own block stays unchanged.
 void alltoall_of_copies(const Team& team, const Blocks& from, const Blocks& to) {
   std::vector<BufferView> copies(static_cast<std::size_t>(team.size), raw(nullptr, 0));
   for (int i = 0; i < team.size; ++i) {
@@ -75,7 +75,7 @@ void alltoall_of_copies(const Team& team, const Blocks& from, const Blocks& to) 
 }
 
 // A block leaves through a packed copy. In step s the members whose ranks add up to s (modulo the size) exchange, so
-// that both ends of a pair meet in the same step.
+// both ends of a pair exchange in the same step.
 void alltoall_in_place(const Team& team, const Blocks& blocks) {
   std::size_t largest = 0;
   for (int i = 0; i < team.size; ++i) largest = std::max(largest, i == team.rank ? 0 : blocks[i].bytes());

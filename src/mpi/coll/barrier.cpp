@@ -1,5 +1,5 @@
-// Barrier by dissemination (Hensgen, Finkel and Manber, 1988): in round k everyone signals the member 2^k further and
-// waits for the one 2^k behind; after ceil(log2 size) rounds everyone has heard of everyone.
+// Barrier by dissemination (Hensgen, Finkel and Manber, 1988): in round k each member signals the member 2^k further
+// and waits for the one 2^k behind; after ceil(log2 size) rounds each has a signal, direct or indirect, from all.
 #include "mpi/coll/algorithms.hpp"
 
 namespace heddle::coll {

@@ -22,7 +22,7 @@ void bcast_tree(const Team& team, const BufferView& message, int root) {
   }
 }
 
-// The root has all already, so the slices are the other members'.
+// The root has all slices already, so they are divided among the other members.
 void bcast_slices(const Team& team, const BufferView& bytes, int root) {
   const auto slice_of = [&](int member) {
     return even_slice(bytes, (member - root + team.size) % team.size - 1, team.size - 1);

@@ -11,7 +11,7 @@ using namespace coll;
 
 namespace {
 
-// What MPI_IN_PLACE stands for, put in.
+// The same, with MPI_IN_PLACE replaced.
 
 Attempt barrier_in_memory(Comm& comm) {
   if (Attempt done = shared_barrier(comm)) return done;

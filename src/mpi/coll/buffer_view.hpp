@@ -1,4 +1,4 @@
-// What a step of a collective moves: so many elements of a datatype at an address. And the blocks of a collective's
+// The data of a step of a collective: so many elements of a datatype at an address. And the blocks of a collective's
 // buffer, one for each rank, in the three ways in which the standard lets the caller describe them.
 #pragma once
 
@@ -18,7 +18,7 @@ struct BufferView {
   MPI_Count count = 0;
   const Datatype* type = nullptr;
 
-  // Bytes of the message that this is.
+  // Its bytes in a message.
   std::size_t bytes() const { return packed_size(*type, count); }
   bool empty() const { return bytes() == 0; }
   // Elements [first, first + n) of it.
@@ -66,7 +66,7 @@ struct Blocks {
   }
 
   bool is_regular() const { return shape == Shape::regular; }
-  // Whether the first n have no elements. The arrays are there.
+  // True if the first n have no elements. The arrays are there.
   bool are_empty(std::size_t n) const {
     if (is_regular()) return n == 0 || count == 0;
     for (std::size_t i = 0; i < n; ++i)

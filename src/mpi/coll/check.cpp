@@ -9,7 +9,7 @@ Error check_copy(const BufferView& from, const BufferView& to) {
     return fail(MPI_ERR_TRUNCATE, "this process sends itself %zu bytes, but receives %zu", from.bytes(), to.bytes());
   }
   if (from.empty() || from.data != to.data || from.type->true_lb != to.type->true_lb) return success;
-  return fail(MPI_ERR_BUFFER, "this process's block is at %p in both buffers; MPI_IN_PLACE says that", from.data);
+  return fail(MPI_ERR_BUFFER, "this process's block is at %p in both buffers. Use MPI_IN_PLACE", from.data);
 }
 
 Error take_op(Schedule& schedule, const Op& op, const Datatype& type) {
@@ -20,7 +20,7 @@ Error take_op(Schedule& schedule, const Op& op, const Datatype& type) {
 namespace {
 
 Error fail_in_place(const char* name) {
-  return fail(MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which no neighbor has", name);
+  return fail(MPI_ERR_BUFFER, "%s is MPI_IN_PLACE, which neighborhood collectives do not support", name);
 }
 
 }  // namespace

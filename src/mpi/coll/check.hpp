@@ -1,4 +1,4 @@
-// What only a collective can check about its arguments; all else has been checked by the binding.
+// Checks of arguments that only a collective can make; the binding has checked all else.
 #pragma once
 
 #include "mpi/coll/algorithms.hpp"
@@ -8,7 +8,7 @@ namespace heddle::coll {
 
 inline bool is_in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 
-// What is copied within this process: not onto itself, and not into less.
+// A copy within this process: not onto itself, and not into a smaller buffer.
 Error check_copy(const BufferView& from, const BufferView& to);
 // Operation and datatype of a reduction, which the schedule then uses.
 Error take_op(Schedule& schedule, const Op& op, const Datatype& type);

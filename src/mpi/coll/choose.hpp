@@ -1,8 +1,7 @@
 // Which algorithm for which size: every threshold of the collectives in one place.
 //
-// The numbers are for ranks that share one machine, where a message is one copy and what costs most is waiting for a
-// process that isn't running. So an algorithm with more messages but fewer steps that depend on each other often
-// wins.
+// The numbers are for ranks that share one machine, where a message is one copy and the main cost is waiting for a
+// process that isn't running. So an algorithm with more messages but fewer steps that depend on each other often wins.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@ namespace heddle::coll::choose {
 
 inline constexpr std::size_t kilobyte = 1024;
 
-// Messages that one member has under way at a time where nothing else orders them.
+// Messages in progress per member where nothing else orders them.
 inline constexpr int window = 16;
 
 // Blocking collectives go through shared memory up to so many bytes (of a vector, or of a block). A byte is copied twice there, and one
@@ -23,41 +22,44 @@ inline constexpr int window = 16;
 // Two or three members with a core each use slots only while waiting costs more than copying: each of their messages lies where its sender has
 // just read one (docs/adr/0079), and a slot where others have.
 inline constexpr std::size_t any_length = ~std::size_t{0};
-constexpr std::size_t shared_bcast(int size, bool crowded) {
-  return crowded ? any_length : (size < 4 ? 3 : 256) * kilobyte;
+constexpr std::size_t shared_bcast(int size, bool oversubscribed) {
+  return oversubscribed ? any_length : (size < 4 ? 3 : 256) * kilobyte;
 }
-constexpr std::size_t shared_reduce(int size, bool crowded) {
-  return crowded ? any_length : (size < 4 ? 256 : 64) * kilobyte;
+constexpr std::size_t shared_reduce(int size, bool oversubscribed) {
+  return oversubscribed ? any_length : (size < 4 ? 256 : 64) * kilobyte;
 }
-// By messages each of two members reduces a half, which it reads where the other has it.
-constexpr std::size_t shared_allreduce(int size, bool crowded) {
-  return crowded ? any_length : (size < 4 ? 8 : 64) * kilobyte;
+// By messages each of two members reduces a half, which it reads from the other's buffer.
+constexpr std::size_t shared_allreduce(int size, bool oversubscribed) {
+  return oversubscribed ? any_length : (size < 4 ? 8 : 64) * kilobyte;
 }
-constexpr std::size_t shared_reduce_scatter(int size, bool crowded) {
-  return crowded ? any_length : (size < 4 ? 4 : 64) * kilobyte;
+constexpr std::size_t shared_reduce_scatter(int size, bool oversubscribed) {
+  return oversubscribed ? any_length : (size < 4 ? 4 : 64) * kilobyte;
 }
-constexpr std::size_t shared_allgather(int size, bool crowded) {
-  return crowded ? any_length : (size < 4 ? 2 : 32) * kilobyte;
+constexpr std::size_t shared_allgather(int size, bool oversubscribed) {
+  return oversubscribed ? any_length : (size < 4 ? 2 : 32) * kilobyte;
 }
-constexpr std::size_t shared_scan(int size, bool crowded) { return shared_reduce(size, crowded); }
-constexpr std::size_t shared_alltoall(int size, bool crowded) { return (crowded ? 128 : size < 4 ? 3 : 8) * kilobyte; }
+constexpr std::size_t shared_scan(int size, bool oversubscribed) { return shared_reduce(size, oversubscribed); }
+constexpr std::size_t shared_alltoall(int size, bool oversubscribed) {
+  return (oversubscribed ? 128 : size < 4 ? 3 : 8) * kilobyte;
+}
 
 // A block of a gather or scatter lies in a slot as long as a message of its length would be copied twice, too; where members have a core
 // each, only short ones. A longer one is a message.
-constexpr std::size_t block_in_slot(bool one_process, bool crowded) {
-  return (one_process ? 4 : crowded ? 16 : 2) * kilobyte;
+constexpr std::size_t block_in_slot(bool one_process, bool oversubscribed) {
+  return (one_process ? 4 : oversubscribed ? 16 : 2) * kilobyte;
 }
-// With more ranks than cores whoever waits for the other side of a message waits for a process that is not running, and a longer one may lie
-// in a deposit instead, so that its sender goes on. Between ranks of one process, where a message is one copy, that pays for less.
-constexpr std::size_t gather_in_deposit(bool one_process, bool crowded) {
-  return (!crowded ? 0 : one_process ? 64 : 256) * kilobyte;
+// With more ranks than cores a thread that waits for the other side of a message waits for a process that is not
+// running, and a longer one may lie in a deposit instead, so that its sender goes on. Between ranks of one process,
+// where a message is one copy, that pays for less.
+constexpr std::size_t gather_in_deposit(bool one_process, bool oversubscribed) {
+  return (!oversubscribed ? 0 : one_process ? 64 : 256) * kilobyte;
 }
 // All blocks of a scatter are copied by its root alone, while receivers of messages would share that out.
-constexpr std::size_t scatter_in_deposit(bool crowded) { return (crowded ? 64 : 0) * kilobyte; }
+constexpr std::size_t scatter_in_deposit(bool oversubscribed) { return (oversubscribed ? 64 : 0) * kilobyte; }
 
-// Over several nodes leaders carry a collective between them, whatever its length (leaders.hpp): each byte crosses as often as it has
-// to. So what a member does depends on no length that another may see otherwise. Up to so many bytes, one slot of a region, the steps
-// inside a node go through its memory; a longer message is copied once, a slot twice.
+// Over several nodes leaders carry a collective between them, whatever its length (leaders.hpp): each byte crosses as
+// often as it has to. So a member's choice depends on no length that another may see otherwise. Up to so many bytes,
+// one slot of a region, the steps inside a node go through its memory; a longer message is copied once, a slot twice.
 constexpr bool through_node_memory(std::size_t bytes) { return bytes <= 16 * kilobyte; }
 
 // Between ranks of one process they go straight from buffer to buffer from so many bytes on. That waits twice, however long the
@@ -66,9 +68,9 @@ constexpr bool through_node_memory(std::size_t bytes) { return bytes <= 16 * kil
 constexpr bool direct_bcast(std::size_t bytes, int size) {
   return bytes >= 16 * kilobyte && (size > 2 || bytes < 64 * kilobyte);
 }
-constexpr std::size_t direct_reduce(bool crowded) { return (crowded ? 64 : 16) * kilobyte; }
-constexpr std::size_t direct_allgather(bool crowded) { return (crowded ? 64 : 8) * kilobyte; }
-constexpr std::size_t direct_alltoall(bool crowded) { return (crowded ? 16 : 8) * kilobyte; }
+constexpr std::size_t direct_reduce(bool oversubscribed) { return (oversubscribed ? 64 : 16) * kilobyte; }
+constexpr std::size_t direct_allgather(bool oversubscribed) { return (oversubscribed ? 64 : 8) * kilobyte; }
+constexpr std::size_t direct_alltoall(bool oversubscribed) { return (oversubscribed ? 16 : 8) * kilobyte; }
 
 // Between processes with more ranks than cores they read each other's buffers through the kernel, from blocks of so many bytes on
 // (docs/adr/0078).
@@ -83,11 +85,11 @@ constexpr bool bcast_scatters(std::size_t bytes, int size) { return bytes >= 512
 // Gather and scatter: a binomial tree copies small blocks several times, and spares the root receiving them one by one.
 constexpr bool gather_by_tree(std::size_t block, int size) { return block <= 2 * kilobyte && size >= 4; }
 
-// Allgather and all-to-all: Bruck's needs the logarithm of the messages, but everyone waits for everyone each round.
+// Allgather and all-to-all: Bruck's needs the logarithm of the messages, but all wait for all in each round.
 constexpr bool allgather_by_bruck(std::size_t all, int size) { return all <= 16 * kilobyte && size > 8; }
 constexpr bool alltoall_by_bruck(std::size_t block, int size) { return block <= 256 && size > 8; }
 
-// Reductions of vectors that are long enough to be worth sharing out: everyone reduces a slice.
+// Reductions of vectors that are long enough to share the work: each member reduces a slice.
 constexpr bool reduce_by_slices(std::size_t bytes, int size) { return bytes >= 64 * kilobyte && size >= 3; }
 // Two leaders of nodes have not agreed on the length, as two members of a node have.
 constexpr bool allreduce_by_slices(std::size_t bytes, int size, bool leaders) {

@@ -104,7 +104,7 @@ void allgather(Schedule& schedule, const BufferView& mine, const Blocks& all) {
   spread(local, all, remote.size);
 }
 
-// In round i both ends of a pair meet: who is i further in the larger group's numbering sends to whom.
+// In round i both ends of a pair exchange: a member sends to the one i further in the larger group's numbering.
 void alltoall(Schedule& schedule, const Blocks& from, const Blocks& to) {
   const Team remote = team_of(schedule);
   const int rounds = std::max(remote.size, schedule.comm().size);

@@ -23,7 +23,7 @@ inline Error allreduce(Comm& comm, std::uint64_t& value, ReductionKind fold) {
   return allreduce(comm, &value, 1, fold);
 }
 
-// Frees what collectives keep for a communicator. Called when its last reference goes.
+// Frees the collectives' state of a communicator. Called when its last reference goes.
 void release_state(Comm& comm);
 
 }  // namespace heddle::coll

@@ -83,7 +83,7 @@ void exchange_blocks(const Teams& teams, const Nodes& nodes, const Blocks& all) 
     return coll::allgather(leaders, none,
                            Blocks::vector(all.base, Counts(counts.data()), Counts(places.data()), all.type));
 
-  // A node's blocks become one message, in a buffer where they lie together.
+  // A node's blocks become one message, in a buffer that holds them together.
   const int size = size_of(nodes.node_of);
   const BufferView together = leaders.room(all.count * size, *all.type);
   std::vector<MPI_Count> next = places;

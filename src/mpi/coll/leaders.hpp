@@ -1,10 +1,12 @@
-// Collectives over several nodes, some of which have several members: inside each node, then between leaders, one a node, then
-// inside each node again. So what has to cross crosses once for each node that needs it, and not once for each member.
+// Collectives over several nodes, some of which have several members: inside each node, then between leaders, one a
+// node, then inside each node again. So data cross once for each node that needs them, and not once for each member.
 //
-// All of it is one schedule on the communicator itself. Its messages inside a node and those between leaders have their own pairs of
-// processes, so they never mix. Blocking operations on short vectors do the steps inside the node through its memory (stages.hpp).
+// All of it is one schedule on the communicator itself. Its messages inside a node and those between leaders have their
+// own pairs of processes, so they never mix. Blocking operations on short vectors do the steps inside the node through
+// its memory (stages.hpp).
 //
-// Source: hierarchical collectives as in MagPIe (Kielmann et al., PPoPP 1999); that the root leads its node is from there.
+// Source: hierarchical collectives as in MagPIe (Kielmann et al., PPoPP 1999); that the root leads its node is from
+// there.
 #pragma once
 
 #include "mpi/coll/algorithms.hpp"
@@ -26,14 +28,14 @@ struct Teams {
   int root;      // its node, in `leaders`
 };
 
-// Who leads the caller's node, as a place in nodes.local.
+// The leader of the caller's node, as a place in nodes.local.
 int leader_of(const Nodes& nodes, int root = no_root);
 
 inline int rank_of_leader(const Nodes& nodes, int root = no_root) {
   return nodes.local[static_cast<std::size_t>(leader_of(nodes, root))];
 }
 
-// Whether a reduction by nodes is one in rank order, or need not be.
+// True if a reduction by nodes keeps the order of ranks, or need not.
 inline bool may_reduce(const Nodes& nodes, const Op& op) { return nodes.consecutive || op.commutative; }
 
 void barrier(Schedule& schedule, const Nodes& nodes);
@@ -43,7 +45,7 @@ void allreduce(Schedule& schedule, const Nodes& nodes, const BufferView& mine, c
 // Regular blocks; this member's is in its place.
 void allgather(Schedule& schedule, const Nodes& nodes, const Blocks& all);
 
-// Between leaders, each of whom has the blocks of its node; then each has all.
+// Between leaders, each with the blocks of its node; then each has all.
 void exchange_blocks(const Teams& teams, const Nodes& nodes, const Blocks& all);
 
 }  // namespace heddle::coll::by_leaders

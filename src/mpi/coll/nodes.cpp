@@ -5,7 +5,7 @@
 
 namespace heddle::coll {
 
-// So far node_of has whatever numbers the nodes have.
+// So far node_of holds arbitrary numbers of the nodes.
 void Nodes::number(int rank) {
   std::unordered_map<int, int> numbers;
   for (std::size_t r = 0; r < node_of.size(); ++r) {

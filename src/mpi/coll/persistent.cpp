@@ -1,4 +1,4 @@
-// MPI_Bcast_init and the like: each call plans a schedule that MPI_Start runs as often as it is called.
+// MPI_Bcast_init and the like: each call plans a schedule, which every MPI_Start runs once.
 #include "mpi/coll/plans.hpp"
 #include "objects/binding/impl.hpp"
 

@@ -93,7 +93,7 @@ Error Alltoall::operator()(Schedule& schedule) const {
   const Comm& comm = schedule.comm();
   if (comm.inter) {
     if (is_in_place(from.base) && !from.are_empty(static_cast<std::size_t>(comm.remote_size)))
-      return fail(MPI_ERR_BUFFER, "sendbuf is MPI_IN_PLACE, which an intercommunicator has no use for");
+      return fail(MPI_ERR_BUFFER, "sendbuf is MPI_IN_PLACE, which is invalid for an intercommunicator");
     inter::alltoall(schedule, from, to);
     return success;
   }

@@ -8,7 +8,7 @@ namespace heddle::coll::plan {
 
 namespace {
 
-// The operand and the result of a reduction whose result everyone gets.
+// The operand and the result of a reduction whose result all members get.
 struct Operands {
   BufferView mine;
   BufferView result;

@@ -1,5 +1,5 @@
-// Reduce: a binomial tree; for long vectors under a commutative operation everyone reduces a slice and sends it to the
-// root.
+// Reduce: a binomial tree; for long vectors under a commutative operation each member reduces a slice and sends it to
+// the root.
 //
 // Operations may be non-commutative, so operands are always combined in rank order: the tree's nodes then stand for
 // runs of ranks and its top is rank 0, which passes the result on.
@@ -14,7 +14,7 @@ namespace heddle::coll {
 
 namespace {
 
-// The reduction of everyone's operand in `result` at the top. `top` must be 0 unless the operation is commutative.
+// The reduction of all operands in `result` at the top. `top` must be 0 unless the operation is commutative.
 void reduce_tree(const Team& team, const BufferView& mine, const BufferView& result, int top) {
   const int me = team.down(top);
   const bool in_place = mine.data == result.data;

@@ -1,5 +1,5 @@
-// A vector reduced by everyone together: each member reduces one slice, which it gets from all others directly. Moves
-// every byte once, in rounds that depend on each other only through memory. The operation must be commutative.
+// A vector reduced by all members together: each member reduces one slice, which it gets from all others directly.
+// Moves every byte once, in rounds that depend on each other only through memory. The operation must be commutative.
 #pragma once
 
 #include <algorithm>

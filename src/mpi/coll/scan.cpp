@@ -8,7 +8,7 @@ namespace heddle::coll {
 
 namespace {
 
-// Whether a member has a round after that of `bit`: only then it needs the reduction of its run.
+// True if a member has a round after that of `bit`: only then it needs the reduction of its run.
 bool goes_on(int rank, int size, int bit) {
   for (bit *= 2; bit < size; bit *= 2)
     if ((rank ^ bit) < size) return true;

@@ -17,8 +17,9 @@ namespace heddle::coll {
 
 namespace {
 
-// Tags count through so many operations of a manner, each of which has a range and a count of its own: blocking and nonblocking ones do not
-// match (MPI 5.0, section 6.12), and where members call one of each in different orders both meet their like; persistent ones live long.
+// Tags count through so many operations of a manner, each of which has a range and a count of its own: blocking and
+// nonblocking ones do not match (MPI 5.0, section 6.12), and where members call one of each in different orders each
+// matches its like; persistent ones live long.
 constexpr std::uint32_t sequences = 1u << 23;  // of blocking ones, and of nonblocking ones
 constexpr std::uint32_t persistent_sequences = 1u << 24;
 constexpr std::uint32_t first_persistent = 2 * sequences;
@@ -40,7 +41,7 @@ std::uint32_t count_operation(Comm& comm, Manner manner) {
   return first_persistent + state_of(comm).persistent_made++ % persistent_sequences;
 }
 
-// False: an operation has it that was made 2^24 operations ago and not freed.
+// False: an operation that was made 2^24 operations ago and is not freed has it.
 bool hold_tag(Comm& comm, std::uint32_t n) {
   CommState& state = state_of(comm);
   std::lock_guard guard(state.mutex);
@@ -64,10 +65,11 @@ Error fail_for_memory(Comm& comm) {
   const std::lock_guard guard(comm.mutex);
   const char* const name = comm.name.empty() ? "an unnamed communicator" : comm.name.c_str();
   constexpr char sentence[] =
-      "there has been no memory for a message of the operation on %s for %d seconds, and others may wait for it; start "
-      "fewer ranks, or raise the limit (ulimit -v, the container's)";
-  return comm.handle != 0 ? fail_on(comm, MPI_ERR_NO_MEM, sentence, name, progress::Shortage::seconds)
-                          : fail(MPI_ERR_NO_MEM, sentence, name, progress::Shortage::seconds);
+      "out of memory for %d seconds for a message of the operation on %s, which others may wait for. Start fewer "
+      "ranks, "
+      "or raise the limit (ulimit -v, the container's)";
+  return comm.handle != 0 ? fail_on(comm, MPI_ERR_NO_MEM, sentence, progress::Shortage::seconds, name)
+                          : fail(MPI_ERR_NO_MEM, sentence, progress::Shortage::seconds, name);
 }
 
 Error fault_on(Comm& comm, int error_class) {
@@ -76,7 +78,7 @@ Error fault_on(Comm& comm, int error_class) {
   return error;
 }
 
-// A schedule's error is told here and not left in the request, which knows nothing of the message that failed.
+// A schedule's error is reported here and not left in the request, which does not know the message that failed.
 Error finish(Request& request, MPI_Status&) {
   const auto& schedule = *static_cast<Schedule*>(request.state);
   const int error = schedule.error();
@@ -165,7 +167,7 @@ Channel Schedule::open_channel(Comm& comm) {
   const Channel channel{&comm, tag_of(n), hold_tag(comm, n)};
   if (!channel.held)
     refuse(fail(MPI_ERR_OTHER,
-                "the operation that was made %u persistent ones ago is not freed and has this one's tag; "
+                "no tag left: the operation that was made %u persistent ones ago is not freed and has it. "
                 "free it, or use a duplicate of the communicator",
                 persistent_sequences));
   return channel;
@@ -240,7 +242,8 @@ void Schedule::start(const Step& step) {
   const Channel& channel = channels_[step.channel];
   const int tag = channel.tag + step.lane;
   const BufferView& m = step.a;
-  if (pending_.size() == pending_.capacity()) pending_.reserve(2 * pending_.size() + 4);  // what is begun has a place
+  // a request that was started always has a place
+  if (pending_.size() == pending_.capacity()) pending_.reserve(2 * pending_.size() + 4);
   pending_.push_back(
       &p2p::begun(step.kind == Step::Kind::send
                       ? p2p::isend(*channel.comm, Plane::collective, m.data, m.count, *m.type, step.peer, tag)
@@ -256,7 +259,7 @@ void Schedule::send_blocking(const Step& step) {
   note(error);
 }
 
-// A message that there is no memory for now is tried again for a while, by whoever catches: the others wait for it.
+// A message without memory is tried again for a while, by the catching caller: the others wait for it.
 template <class Begin>
 void Schedule::attempt(Begin&& begin) {
   try {
@@ -275,13 +278,13 @@ void Schedule::persist(Begin&& begin) {
       return attempt(begin);
     } catch (const std::bad_alloc&) {
       p2p::poll_once(*comm().owner);
-      sched_yield();  // somebody else may free some
+      sched_yield();  // another thread may free some
     }
   }
 }
 
 Error Schedule::run() {
-  const auto finish_pending = [this] {  // of a broken one, too: their buffers are the caller's
+  const auto finish_pending = [this] {  // for a broken one, too: their buffers are the caller's
     if (pending_.empty()) return;
     if (p2p::wait_all(pending_.data(), pending_.size())) [[unlikely]] {
       for (Request* request : pending_) note(p2p::explain(*request));
@@ -313,7 +316,7 @@ Error Schedule::run() {
   return Error(error_);
 }
 
-// Begins what stands before the next fence, from where it had to stop for want of memory.
+// Begins the steps before the next fence, from where it had to stop for lack of memory.
 void Schedule::begin_to_fence() {
   for (; position_ < steps_.size(); ++position_) {
     const Step& step = steps_[position_];

@@ -1,15 +1,14 @@
 // A collective operation as a list of steps. Algorithms write the steps; the schedule carries them out: at once
-// (blocking), bit by bit whenever progress looks at it (nonblocking), or again and again (persistent). So every
-// algorithm is written once.
+// (blocking), in parts whenever progress polls it (nonblocking), or repeatedly (persistent). So every algorithm is
+// written once.
 //
 // Steps run in order. A send or receive is only started by its step; a fence waits until all that were started are
 // done, and the end of the list is a fence. Between two fences receives are written before sends, so that a message
-// finds its receive posted. What a step reads and writes is fixed when it is written; nothing in a schedule depends on
-// data.
+// finds its receive posted. The buffers of a step are fixed when it is written; nothing in a schedule depends on data.
 //
-// Every operation has a tag of its own on the communicator's collective plane, taken from a counter that all
-// members advance alike, so operations that are under way at the same time never mix. Messages between two
-// processes within one operation match in order; where that isn't the right order, lanes tell them apart.
+// Every operation has a tag of its own on the communicator's collective plane, taken from a counter that all members
+// advance alike, so concurrent operations never mix. Messages between two processes within one operation match in
+// order; where that isn't the right order, lanes tell them apart.
 #pragma once
 
 #include <cstddef>
@@ -66,7 +65,7 @@ class Schedule final : public progress::Pollable {
   // Opens the channel of the local group's communicator (intercommunicators only).
   int local_channel();
   void set_op(const Op& op) { op_ = &op; }
-  // What is wrong is only this process's own part, which is left out: the others get theirs, and this call the error.
+  // Only this process's own part has an error and is left out: the others get theirs, and this call the error.
   void refuse(Error error) {
     refusal_ = error.code();
     note(error);
@@ -88,16 +87,16 @@ class Schedule final : public progress::Pollable {
   int channel_count() const { return channels_[1].comm ? 2 : 1; }
   const Channel& channel(int i) const { return channels_[i]; }
 
-  // ---- Carrying out ----
-  // Blocks until all is done; the first error, if any. Goes on after an error, for the others' sake.
+  // ---- Execution ---- Blocks until all is done; returns the first error, if any. Goes on after an error, for the
+  // others' sake.
   Error run();
 
-  // Hands it to a request, whose kind's destroy gives it back. Keeps alive what the steps refer to.
+  // Hands it to a request, whose kind's destroy gives it back. Keeps alive the objects of the steps.
   void attach(Request& request);
   // One round of the attached request: from now on progress advances it.
   void launch();
   bool poll() override;
-  int error() const { return error_; }  // of the round that is over
+  int error() const { return error_; }  // of the completed round
   bool was_short_of_memory() const { return shortage_.was_too_long(); }
 
  private:
@@ -114,8 +113,8 @@ class Schedule final : public progress::Pollable {
   void local(const Step& step);
   void begin_to_fence();
   bool advance();
-  // A process has failed, or the communicator was revoked: nothing more is begun, as all members learn that by themselves. What they
-  // would get is wrong.
+  // A process has failed, or the communicator was revoked: nothing more is begun, as all members learn that by
+  // themselves. Their results would be wrong.
   bool is_broken() const { return is_fault(error_); }
   void note(Error error) {
     if (error && error_ == MPI_SUCCESS) error_ = error.code();
@@ -149,8 +148,8 @@ class TakenSchedule : public std::unique_ptr<Schedule, GiveScheduleBack> {
   explicit TakenSchedule(Schedule& schedule) : unique_ptr(&schedule) {}
 };
 
-// Blocking, nonblocking and persistent from one plan. A plan is `Error plan(Schedule&)`: it checks what only it can
-// check, and writes the steps. A nonblocking call may run its part at once, for the others' sake.
+// Blocking, nonblocking and persistent from one plan. A plan is `Error plan(Schedule&)`: it makes the checks that only
+// it can make, and writes the steps. A nonblocking call may run its part at once, for the others' sake.
 template <class Plan>
 Error run(Comm& comm, Plan&& plan, Manner manner = Manner::blocking) {
   const TakenSchedule schedule(Schedule::take(comm, manner));
@@ -159,8 +158,8 @@ Error run(Comm& comm, Plan&& plan, Manner manner = Manner::blocking) {
   return schedule->run();
 }
 
-// The members of a communicator count its operations. A call that is refused before it has a schedule counts all the same,
-// as the others' calls do: else all that follows on the communicator would meet the wrong operation.
+// The members of a communicator count its operations. A call that is refused before it has a schedule counts all the
+// same, as the others' calls do: else all later operations on the communicator would match wrong ones.
 void skip_operation(Comm& comm, Manner manner);
 
 Error submit(TakenSchedule schedule, MPI_Request* out);
@@ -174,7 +173,7 @@ Error reserve(Comm& comm, TakenSchedule& schedule, Plan&& plan) {
   return schedule->refusal();
 }
 
-// A refusal of these leaves no request behind and sends nothing: the program may do with its buffers what it likes.
+// A refusal of these leaves no request behind and sends nothing: the program may use its buffers freely.
 template <class Plan>
 Error start(Comm& comm, MPI_Request* out, Plan&& plan) {
   TakenSchedule schedule;

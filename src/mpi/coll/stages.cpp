@@ -30,7 +30,8 @@ Here here(Comm& comm) {
   }
 }
 
-// What the leader does between nodes, also where its own node disagrees: other nodes wait for it. It is one operation for everyone.
+// The leader's part between nodes, also where its own node disagrees: other nodes wait for it. It is one operation for
+// all members.
 template <class Write>
 Error between(Comm& comm, Steps& steps, Write&& write) {
   if (!steps.leads()) return skip_operation(comm, Manner::blocking), success;
@@ -46,7 +47,7 @@ void get(const std::byte* slot, std::size_t bytes, const BufferView& p) {
   unpack(*p.type, p.data, p.count, 0, slot, bytes);
 }
 
-// By messages; but everyone waits until all say so, for one may see it otherwise.
+// By messages; but all wait until all agree, for one may choose otherwise.
 bool all_go_by_messages(Steps& steps) {
   steps.up(Waiting::everyone);
   if (steps.agreed()) steps.pass();
@@ -108,13 +109,14 @@ Attempt staged_barrier(Comm& comm) {
   return outcome(steps, error);
 }
 
-// The leader's length decides how it goes inside a node. Lengths are not compared in the first round: a receiver may have room for more.
+// The leader's length decides the way inside a node. Lengths are not compared in the first round: a receiver may have
+// room for more.
 Attempt staged_bcast(Comm& comm, const BufferView& message, int root) {
   const Here h = here(comm);
   if (!h.region) return {};
   const std::size_t room = message.bytes();
   Steps steps(*h.region, {Signature::bcast, 0}, by_leaders::leader_of(*h.nodes, root));
-  steps.up(Waiting::nobody);
+  steps.up(Waiting::none);
   Error error;
   if (steps.leads() && (choose::through_node_memory(room) || !steps.agreed()))
     error = between(comm, steps, [&](Schedule& schedule) {
@@ -136,7 +138,7 @@ Attempt staged_bcast(Comm& comm, const BufferView& message, int root) {
   if (steps.agreed()) return success;
   return fail(
       MPI_ERR_TRUNCATE,
-      "what reached rank %d, which speaks for this node, is not the message that it expects; do all processes agree on "
+      "rank %d, the leader of this node, has received another message than it expects; do all processes agree on "
       "counts and datatypes?",
       by_leaders::rank_of_leader(*h.nodes, root));
 }

@@ -1,8 +1,9 @@
-// Blocking collectives over several nodes in three stages: inside each node through its memory, between leaders by messages, inside
-// each node again. The same operations as in leaders.hpp, whose messages between nodes they send; what is too long for the memory of
-// a node goes by those.
+// Blocking collectives over several nodes in three stages: inside each node through its memory, between leaders by
+// messages, inside each node again. The same operations as in leaders.hpp, whose messages between nodes they send; a
+// vector that is too long for the memory of a node goes by those.
 //
-// Nodes choose for themselves: where there was no memory for a region, or a member is alone, messages inside the node do the same.
+// Nodes choose for themselves: where there was no memory for a region, or a member is alone, messages inside the node
+// do the same.
 #pragma once
 
 #include "mpi/coll/node/shared.hpp"

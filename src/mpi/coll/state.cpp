@@ -11,12 +11,12 @@ namespace {
 
 // Collective over `members`, the communicator's on this node.
 [[gnu::cold, gnu::noinline]] void make_region(Comm& comm, CommState& state, const Members& members) {
-  state.shared = true;  // whatever comes of it: the others do not try again
+  state.shared = true;  // also if it fails: the others do not try again
   node::Heap& heap = p2p::shared_memory(*comm.owner);
   struct {
     node::Offset block;
-    std::uint64_t crowded;
-  } made{node::nowhere, comm.owner->machine.crowded};
+    std::uint64_t oversubscribed;
+  } made{node::nowhere, comm.owner->machine.oversubscribed};
   if (members.rank == 0 && members.size > 1) {
     made.block = heap.allocate(Region::bytes_for(members.size), members.size);
     if (made.block != node::nowhere) Region::prepare(comm, heap.at<std::byte>(made.block), members);
@@ -29,7 +29,7 @@ namespace {
   if (failed || made.block == node::nowhere) return;
   state.block = made.block;
   if (members.rank != 0) heap.join(made.block);
-  state.region.emplace(comm, members, heap.at<std::byte>(made.block), made.crowded != 0);
+  state.region.emplace(comm, members, heap.at<std::byte>(made.block), made.oversubscribed != 0);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ const Nodes* nodes_of(Comm& comm) {
 Region* region_of(Comm& comm) {
   CommState& state = state_of(comm);
   if (!state.shared) {
-    // Who waits there waits for all members, and a member that fails would be missed for ever.
+    // A member that waits there waits for all, and would wait for a failed one for ever.
     if (comm.owner->faults) return nullptr;
     if (!p2p::is_on_one_node(comm)) return nullptr;
     make_region(comm, state, {comm.rank, comm.size, nullptr});
@@ -64,7 +64,7 @@ Region* region_for(Comm& comm) {
 
 Region* node_region_of(Comm& comm, const Nodes& nodes) {
   CommState& state = state_of(comm);
-  if (comm.owner->faults) return nullptr;  // as of region_of()
+  if (comm.owner->faults) return nullptr;  // see region_of()
   if (!state.shared) make_region(comm, state, {nodes.place, static_cast<int>(nodes.local.size()), nodes.local.data()});
   return state.region ? &*state.region : nullptr;
 }

@@ -26,7 +26,7 @@ class Hash {
   std::uint64_t value_ = 0xcbf29ce484222325;
 };
 
-Context meeting_context(const Group& group, std::string_view stringtag) {
+Context bootstrap_context(const Group& group, std::string_view stringtag) {
   Hash hash;
   hash.add(stringtag.data(), stringtag.size());
   for (int r = 0; r < group.size; ++r) {
@@ -47,16 +47,16 @@ Error check_stringtag(const char* stringtag) {
   return success;
 }
 
-Comm* make_meeting_place(Rank& rank, const Group& group, std::string_view stringtag) {
-  return make_comm(rank, {.context = meeting_context(group, stringtag), .local_group = copy_of(group)});
+Comm* make_bootstrap_comm(Rank& rank, const Group& group, std::string_view stringtag) {
+  return make_comm(rank, {.context = bootstrap_context(group, stringtag), .local_group = copy_of(group)});
 }
 
 Error create_from_group(Rank& rank, const Group& group, std::string_view stringtag, Errhandler& errhandler,
                         int asked_model, Comm*& child) {
   Context context = group.rank == 0 ? fresh_context(rank, asked_model) : 0;
-  Comm* meeting = make_meeting_place(rank, group, stringtag);
-  const Error error = announce_in_group(*meeting, group, creation_tag(0), &context, sizeof context);
-  retire(*meeting);
+  Comm* bootstrap = make_bootstrap_comm(rank, group, stringtag);
+  const Error error = announce_in_group(*bootstrap, group, creation_tag(0), &context, sizeof context);
+  retire(*bootstrap);
   if (error) return error;
   child = make_comm(rank, {.context = context, .local_group = copy_of(group), .errhandler = &errhandler});
   return success;

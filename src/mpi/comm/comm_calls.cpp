@@ -1,4 +1,4 @@
-// What a program asks a communicator, and its end (MPI 5.0, sections 7.4 to 7.8).
+// Inquiries about a communicator, and its end (MPI 5.0, sections 7.4 to 7.8).
 #include <algorithm>
 
 #include "messaging/p2p/p2p.hpp"
@@ -61,8 +61,8 @@ Error Comm_get_name(Comm* comm, char* comm_name, int* resultlen) {
   return copy_name(comm->name, comm_name, resultlen);
 }
 
-// A promise that messages are already spread by can't be taken back (section 7.4.4 allows that), and the safety model is
-// that which the communicator was made with; MPI_Comm_get_info tells so.
+// An assertion by which messages are already spread can't be revoked (section 7.4.4 allows that), and the safety model
+// is fixed when the communicator is made; MPI_Comm_get_info returns both.
 Error Comm_set_info(Comm& comm, const Info* info) {
   InfoEntries hints = known_hints(info);
   std::erase_if(hints, [&](const auto& hint) {
@@ -104,7 +104,7 @@ Error Comm_free(MPI_Comm* comm) {
 Error Comm_disconnect(MPI_Comm* comm) {
   Comm& it = *object(*comm);
   if (!it.user_made) return fail(MPI_ERR_COMM, "comm is %s, which cannot be disconnected", it.name.c_str());
-  // This rank need not call MPI again for the sake of those that it is disconnected from (MPI 5.0, section 11.10.4).
+  // This rank need not call MPI again for the peers that it is disconnected from (MPI 5.0, section 11.10.4).
   p2p::send_deferred(it);
   if (Error e = free_comm(it)) return e;
   *comm = MPI_COMM_NULL;

@@ -38,11 +38,11 @@ Comm* make_twin(Comm& parent, int asked_model) {
   return twin;
 }
 
-// Whether the members were asked for hints.
+// The members' info arguments are used, or not.
 enum class Asked : bool { no, yes };
 
-// Steps that bring the context of `twin` from member 0 to all, with what every one of them promises: each contributes its
-// promises, and ones for what only the others know.
+// Steps that bring the context of `twin` from member 0 to all, with the common assertions: each contributes its own,
+// and ones for the bits that only others know.
 Error plan_promises(coll::Schedule& schedule, Comm& twin, Context own) {
   if (schedule.comm().rank != 0) twin.context = ~promises;
   twin.context |= own;
@@ -52,8 +52,8 @@ Error plan_promises(coll::Schedule& schedule, Comm& twin, Context own) {
   return success;
 }
 
-// Steps that bring the contexts of `twin` from the leaders to all members of the parent, right into their places. Promises
-// are asked for where every member has an info argument, and kept by intracommunicators.
+// Steps that bring the contexts of `twin` from the leaders to all members of the parent, right into their places.
+// Assertions are combined where every member has an info argument, and kept by intracommunicators.
 Error plan_contexts(coll::Schedule& schedule, Comm& twin, Asked asked) {
   Comm& parent = schedule.comm();
   const coll::BufferView context = coll::raw(&twin.context, sizeof twin.context);
@@ -77,7 +77,7 @@ Error plan_contexts(coll::Schedule& schedule, Comm& twin, Asked asked) {
   return success;
 }
 
-// A twin that nobody gets: the copies of attributes that it has already are deleted again.
+// A twin that is not returned: the copies of attributes that it has already are deleted again.
 Error drop(Comm& twin, Error error) {
   char sentence[sizeof ErrorDetail::text];
   std::memcpy(sentence, error_detail().text, sizeof sentence);

@@ -1,4 +1,4 @@
-// What the members of a communicator tell each other when they make a new one from it.
+// The exchanges of a communicator's members when they make a new one from it.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-// Collective: everyone contributes `each` bytes, and everyone gets those of the local group in `ours` and, on an
+// Collective: each member contributes `each` bytes, and gets those of the local group in `ours` and, on an
 // intercommunicator, those of the remote group in `theirs`, in rank order.
 Error exchange_bytes(Comm& parent, const void* mine, void* ours, void* theirs, std::size_t each);
 
@@ -23,8 +23,8 @@ Error exchange(Comm& parent, const T& mine, std::vector<T>& ours, std::vector<T>
   return exchange_bytes(parent, &mine, ours.data(), theirs.data(), sizeof(T));
 }
 
-// Collective over an intracommunicator: everyone contributes as much as it likes, and everyone gets all of it, in
-// rank order.
+// Collective over an intracommunicator: each member contributes any number of bytes, and gets all of them, in rank
+// order.
 Error gather_bytes(Comm& comm, const void* mine, std::size_t bytes, std::vector<std::byte>& all);
 
 template <class T>
@@ -37,14 +37,14 @@ Error gather(Comm& comm, const std::vector<T>& mine, std::vector<T>& all) {
   return success;
 }
 
-// Collective over `group` alone, whose members are all in the intracommunicator `comm`: member 0's bytes to everyone,
-// by messages with this tag on the collective plane.
+// Collective over `group` alone, whose members are all in the intracommunicator `comm`: member 0's bytes to all, by
+// messages with this tag on the collective plane.
 Error announce_in_group(Comm& comm, const Group& group, int tag, void* data, std::size_t bytes);
 
 // The two leaders of an intercommunicator-to-be swap bytes; the lengths are known to both.
 Error swap_bytes(Comm& comm, int peer, int tag, const void* out, std::size_t out_bytes, void* in, std::size_t in_bytes);
 
-// Which of two disjoint groups decides what has to be decided once: the one whose first member comes first in the job.
+// True if this one of two disjoint groups makes common decisions: its first member comes first in the job.
 bool leads(const Group& group, const Group& other);
 
 }  // namespace heddle

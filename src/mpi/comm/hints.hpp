@@ -11,13 +11,13 @@ namespace heddle {
 // Those of `info`, which may be null.
 InfoEntries known_hints(const Info* info);
 
-// The safety model of a new communicator (messaging/engine/asked_models.hpp): what its info asks for, or else the session that its group
-// comes from; 0: the rank's own. All members must ask for the same. MPI_ERR_INFO_VALUE, on all alike, if there is no such
-// model.
+// The safety model of a new communicator (messaging/engine/asked_models.hpp): by its info, or else by the session that its group
+// comes from; 0: the rank's own. All members must request the same. MPI_ERR_INFO_VALUE, on all alike, if there is no
+// such model.
 Error choose_model(Rank& rank, const Group& group, const Info* info, int& number);
 inline constexpr KnownKey model_key = "heddle_model";
 
-// The promises (objects/object/comm.hpp) that a process with these hints makes.
+// The assertions (objects/object/comm.hpp) in these hints of a process.
 Context promised(const InfoEntries& hints);
 
 }  // namespace heddle

@@ -24,7 +24,7 @@ struct Greeting {
 };
 
 // The leaders introduce their groups to each other.
-Error meet(Comm& comm, int peer, int tag, const Group& local, Context offered, Remote& remote) {
+Error exchange_groups(Comm& comm, int peer, int tag, const Group& local, Context offered, Remote& remote) {
   const Greeting ours{local.size, offered};
   Greeting theirs{};
   if (Error e = swap_bytes(comm, peer, tag, &ours, sizeof ours, &theirs, sizeof theirs)) return e;
@@ -47,18 +47,18 @@ namespace mpi {
 Error Intercomm_create(Comm& local_comm, int local_leader, Comm* peer_comm, int remote_leader, int tag,
                        MPI_Comm* newintercomm) {
   if (Error e = check_survivable(*local_comm.owner, "an intercommunicator")) return e;
-  const auto met = [&](const Group& local, Context offered, Remote& remote) {
+  const auto exchange = [&](const Group& local, Context offered, Remote& remote) {
     if (!peer_comm) return fail(MPI_ERR_COMM, "peer_comm is MPI_COMM_NULL at the local leader");
     if (remote_leader < 0 || remote_leader >= peer_comm->remote_size)
       return fail(MPI_ERR_RANK, "remote_leader is %d, but peer_comm has %d processes", remote_leader,
                   peer_comm->remote_size);
     if (tag < 0 || tag > tag_upper_bound) return fail(MPI_ERR_TAG, "tag is %d, MPI_TAG_UB is %d", tag, tag_upper_bound);
-    return meet(*peer_comm, remote_leader, creation_tag(tag), local, offered, remote);
+    return exchange_groups(*peer_comm, remote_leader, creation_tag(tag), local, offered, remote);
   };
   int model = 0;
   if (Error e = choose_model(*local_comm.owner, *local_comm.local_group, nullptr, model)) return e;
   Comm* intercomm = nullptr;
-  if (Error e = join_groups(local_comm, local_leader, nullptr, model, met, intercomm)) return e;
+  if (Error e = join_groups(local_comm, local_leader, nullptr, model, exchange, intercomm)) return e;
   *newintercomm = handle_of<MPI_Comm>(*intercomm);
   return success;
 }
@@ -79,7 +79,7 @@ Error Intercomm_create_from_groups(Group& local_group, int local_leader, Group* 
   Comm* local_comm = nullptr;
   if (Error e = create_from_group(rank, local_group, tag_for(stringtag, "local"), errhandler, 0, local_comm)) return e;
 
-  const auto met = [&](const Group& local, Context offered, Remote& remote) {
+  const auto exchange = [&](const Group& local, Context offered, Remote& remote) {
     if (!remote_group) return fail(MPI_ERR_GROUP, "remote_group is MPI_GROUP_NULL at the local leader");
     if (remote_leader < 0 || remote_leader >= remote_group->size)
       return fail(MPI_ERR_RANK, "remote_leader is %d, but remote_group has %d processes", remote_leader,
@@ -89,14 +89,14 @@ Error Intercomm_create_from_groups(Group& local_group, int local_leader, Group* 
     if (leaders[0] == leaders[1]) return fail(MPI_ERR_RANK, "both leaders are the same process");
     std::sort(leaders.begin(), leaders.end());
     Group* pair = make_group(rank, std::move(leaders));
-    Comm* meeting = make_meeting_place(rank, *pair, tag_for(stringtag, "leaders"));
-    const Error error = meet(*meeting, 1 - pair->rank, creation_tag(0), local, offered, remote);
-    retire(*meeting);
+    Comm* bootstrap = make_bootstrap_comm(rank, *pair, tag_for(stringtag, "leaders"));
+    const Error error = exchange_groups(*bootstrap, 1 - pair->rank, creation_tag(0), local, offered, remote);
+    retire(*bootstrap);
     release(*pair);
     return error;
   };
   Comm* intercomm = nullptr;
-  const Error error = join_groups(*local_comm, local_leader, &errhandler, model, met, intercomm);
+  const Error error = join_groups(*local_comm, local_leader, &errhandler, model, exchange, intercomm);
   retire(*local_comm);
   if (error) return error;
   intercomm->hints = known_hints(info);

@@ -10,7 +10,7 @@ namespace heddle {
 
 namespace {
 
-// The leader tells its group what it has learned, or that it failed, so that nobody waits for nothing.
+// The leader sends its group the result, or its failure, so that no member waits for ever.
 Error spread(Comm& local_comm, int leader, Remote& remote) {
   struct {
     int error;
@@ -37,14 +37,15 @@ std::vector<int> world_ranks_of(const Group& group) {
 }
 
 Error join_groups(Comm& local_comm, int leader, Errhandler* errhandler, int asked_model,
-                  lln::FunctionRef<Error(const Group& local, Context offered, Remote& remote)> met, Comm*& intercomm) {
+                  lln::FunctionRef<Error(const Group& local, Context offered, Remote& remote)> exchange,
+                  Comm*& intercomm) {
   Rank& rank = *local_comm.owner;
   const Group& local = *local_comm.local_group;
   Remote remote;
   Error at_leader;
   if (local_comm.rank == leader) {
     const Context offered = fresh_context(rank, asked_model);
-    at_leader = met(local, offered, remote);
+    at_leader = exchange(local, offered, remote);
     remote.error = at_leader.code();
     remote.local = fresh_context(rank);
     if (!at_leader && local.world_rank(0) < remote.world_ranks[0]) remote.offered = offered;
@@ -52,7 +53,7 @@ Error join_groups(Comm& local_comm, int leader, Errhandler* errhandler, int aske
   if (Error e = spread(local_comm, leader, remote)) return e;
   if (at_leader) return at_leader;
   if (remote.error != MPI_SUCCESS)
-    return fail(remote.error, "the local leader, rank %d, failed to reach the remote group", leader);
+    return fail(remote.error, "the local leader, rank %d, could not exchange data with the remote group", leader);
 
   const RankFinder find(local);
   for (const int world_rank : remote.world_ranks) {

@@ -1,5 +1,5 @@
-// Two groups become an intercommunicator: what MPI_Intercomm_create and its kind have in common, whatever way the leaders
-// of the groups meet.
+// Two groups become an intercommunicator: the common part of MPI_Intercomm_create and the like, for any way that
+// connects the leaders of the groups.
 #pragma once
 
 #include <mpi.h>
@@ -13,7 +13,7 @@
 
 namespace heddle {
 
-// What a leader learns from the other one, and tells its own group.
+// The data that a leader gets from the other one, and sends to its own group.
 struct Remote {
   int error = MPI_SUCCESS;  // the leader could not do its part; nothing else is set then
   int size = 0;
@@ -24,10 +24,11 @@ struct Remote {
 
 std::vector<int> world_ranks_of(const Group& group);
 
-// Collective over the local group's communicator. `met` is called at the leader only, with the context that it offers for
+// Collective over the local group's communicator. `exchange` is called at the leader only, with the context that it offers for
 // the intercommunicator, and fills `remote`; the context of the leading group is taken (exchange.hpp). A null `errhandler`:
 // that of local_comm.
 Error join_groups(Comm& local_comm, int leader, Errhandler* errhandler, int asked_model,
-                  lln::FunctionRef<Error(const Group& local, Context offered, Remote& remote)> met, Comm*& intercomm);
+                  lln::FunctionRef<Error(const Group& local, Context offered, Remote& remote)> exchange,
+                  Comm*& intercomm);
 
 }  // namespace heddle

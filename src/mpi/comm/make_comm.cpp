@@ -44,7 +44,7 @@ int vni_index(const Comm& comm) {
 
 Comm::~Comm() {
   if (const instruments::Totals totals = counters.totals(); totals.threads != 0)
-    owner->ledger.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
+    owner->counter_registry.remember({.name = name, .size = size, .vni = vni_index(*this)}, totals);
   if (!name.empty()) hide_name(*this);
   if (owner->faults) owner->faults->leave(*this);
   coll::release_state(*this);
@@ -80,7 +80,7 @@ Comm* make_comm(Rank& rank, const CommParts& parts) {
 Comm* make_child(Comm& parent, const CommParts& parts) {
   Comm* comm = make_comm(*parent.owner, parts);
   inherit_errhandler(*comm, parent.errhandler);
-  // A group that the child shares says it already, and is not written to: other threads read it.
+  // A group that the child shares has it already, and is not written to: other threads read it.
   Session* session = parent.local_group->session;
   if (session && !comm->local_group->session) set_session(*comm->local_group, session);
   return comm;
@@ -97,7 +97,7 @@ Error free_comm(Comm& comm) {
 
 Comm* make_world(Rank& rank) {
   rank.tables->predefined.appnum = rank.job->record().appnum;
-  // The user may have named a size to mpiexec.
+  // The user may have given mpiexec a size.
   const int universe_size = rank.job->universe_size();
   rank.tables->predefined.universe_size = universe_size > 0 ? universe_size : rank.world_size;
   return make_predefined(rank, MPI_COMM_WORLD, "MPI_COMM_WORLD",

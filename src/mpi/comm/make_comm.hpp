@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-// What a new communicator consists of. The groups' and the local communicator's references pass to it.
+// The parts of a new communicator. The groups' and the local communicator's references pass to it.
 struct CommParts {
   Context context = 0;
   Group* local_group = nullptr;
@@ -20,7 +20,7 @@ Comm* make_comm(Rank& rank, const CommParts& parts);
 // One that takes its error handler from `parent` (section 9.3), and its session.
 Comm* make_child(Comm& parent, const CommParts& parts);
 
-// The user's free: the attributes are deleted, then the handle is dead; the rest lives until nothing uses it. If an
+// The user's free: the attributes are deleted, then the handle is dead; the rest lives until its last use. If an
 // attribute's delete function fails, the communicator stays.
 Error free_comm(Comm& comm);
 

@@ -29,13 +29,13 @@ namespace mpi {
 
 namespace {
 
-// Of every job; those of the launcher follow.
+// The sets of every job; those of the launcher follow.
 constexpr std::string_view own_sets[] = {"mpi://WORLD", "mpi://SELF"};
 constexpr int world_set = 0;
 constexpr int own_set_count = std::size(own_sets);
 constexpr KnownKey level_key = "thread_level";
 
-// The launcher is asked once for a session, which thus sees the same sets as long as it lasts.
+// The launcher is asked once per session, which thus sees the same sets as long as it lasts.
 const std::vector<boot::ProcessSet>& sets_of_launcher(Session& session) {
   const std::lock_guard guard(session.asking_for_sets);
   if (!session.sets) session.sets = current_rank().job->process_sets();
@@ -48,7 +48,7 @@ const boot::ProcessSet& set_of_launcher(Session& session, int which) {
   return sets_of_launcher(session)[static_cast<std::size_t>(which - own_set_count)];
 }
 
-// Names of the standard are URIs, whose scheme and host do not depend on case; the launcher's are as it says.
+// Names of the standard are URIs, whose scheme and host do not depend on case; the launcher's are used unchanged.
 Error find_process_set(Session& session, const char* name, int& which) {
   for (which = 0; which < own_set_count; ++which) {
     const std::string_view set = own_sets[which];

@@ -12,7 +12,7 @@ namespace heddle {
 
 namespace {
 
-// What every process offers. The contexts are its own, to be used if it becomes the first of a new group.
+// Each process's offer. The contexts are its own, for use if it becomes the first of a new group.
 struct Bid {
   int color;
   int key;

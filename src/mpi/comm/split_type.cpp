@@ -25,10 +25,10 @@ using Instances = std::array<int, hardware_kinds>;
 
 int color_of(int instance) { return instance == nowhere ? MPI_UNDEFINED : instance; }
 
-// Those who share memory are on one node.
+// Processes that share memory are on one node.
 int color_of_node(const Comm& comm) { return comm.owner->node->place().first_local; }
 
-// The processes on one instance of the kind that `info` names; none if it names none that is known here.
+// The processes on one instance of the kind that `info` names; none if it names no known kind.
 int guided_color(const Info* info, const Instances& mine, const Comm& comm) {
   const auto wanted = value_of(info, resource_key);
   if (wanted == shared_memory) return color_of_node(comm);
@@ -59,7 +59,7 @@ int unguided_color(Info* info, const Instances& mine, const std::vector<Instance
 
 }  // namespace
 
-// All members exchange where they are, whatever they ask for: nobody knows what the others ask for.
+// All members exchange their places, whatever their arguments: no member knows those of the others.
 Error Comm_split_type(Comm& comm, int split_type, int key, const Info* info, MPI_Comm* newcomm) {
   const Instances mine = hardware_of_this_process();
   std::vector<Instances> ours, theirs;

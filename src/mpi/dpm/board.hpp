@@ -1,5 +1,5 @@
-// The job's board (launch/boot/job.hpp): which ports are open, and what names were published. All ranks of the job see it, those of
-// every world that was spawned too; what a rank has put there goes with its last finalization.
+// The job's board (launch/boot/job.hpp): open ports and published names. All ranks of the job see it, also those of spawned
+// worlds; a rank's entries go with its last finalization.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace heddle::dpm {
 
-// The job's board with its lock held. A rank that dies with the lock ends the job, so nobody waits for ever.
+// The job's board with its lock held. A rank that dies with the lock ends the job, so no rank waits for ever.
 class LockedBoard {
  public:
   explicit LockedBoard(boot::Board& board);

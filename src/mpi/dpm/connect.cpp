@@ -1,9 +1,10 @@
 // MPI_Comm_accept and MPI_Comm_connect (MPI 5.0, section 11.9.3).
 //
-// A port is a context of the process that has opened it. The root that connects says hello there, whenever it likes, and names a
-// context of its own for the rest; the hello waits among the unexpected messages until the port's owner accepts. A port may be
-// closed meanwhile, so who connects looks at the board while it waits; and it waits only so long. So it says, once it has the answer or
-// has gone away, which of the two, and who accepts takes the next hello if this one was of somebody who has gone.
+// A port is a context of the process that has opened it. The connecting root sends a hello there, at any time, and
+// names a context of its own for the rest; the hello waits among the unexpected messages until the port's owner
+// accepts. A port may be closed meanwhile, so a connecting root polls the board while it waits, for a limited time. In
+// the end it sends if it has got the answer or has given up, and the accepting root takes the next hello if this root
+// has given up.
 #include <unistd.h>
 
 #include <charconv>
@@ -33,17 +34,18 @@ enum class Presence : char { connected, gone };
 struct Hello {
   int size;           // of the group
   Context offered;    // for the intercommunicator
-  Context privately;  // where the two roots go on; of who connects
+  Context privately;  // the context where the two roots go on; the connecting root's
 };
 
 // An answer that was given before the port was closed is there by then.
 constexpr std::chrono::milliseconds grace_of_answer{1000};
-// How long a connection waits for an accept, and at most (a century, as it is added to the time of day).
+// The time limit of a connection that waits for an accept, and its maximum (a century, as it is added to the time of
+// day).
 constexpr std::chrono::seconds limit_by_default{180};
 constexpr std::int64_t longest_limit = 3'000'000'000;
-// Between two looks at whether an accept has come: often at first, then with the core left to others.
-constexpr int looks_awake = 2000;
-constexpr useconds_t between_looks = 200;
+// Between two polls for an accept: frequent at first, then with yields.
+constexpr int polls_spinning = 2000;
+constexpr useconds_t between_polls = 200;
 
 // Both roots: their groups.
 Error swap_ranks(const Everyone& privately, int peer, const Group& local, Remote& remote) {
@@ -88,7 +90,7 @@ Error limit_of(const Info* info, std::chrono::seconds& limit) {
   std::int64_t seconds = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (problem != std::errc() || end != text.data() + text.size() || seconds < 0 || seconds > longest_limit)
-    return fail(MPI_ERR_INFO_VALUE, "info's timeout is '%.100s', which is no number of seconds", text.c_str());
+    return fail(MPI_ERR_INFO_VALUE, "info's timeout is '%.100s', which is not a number of seconds", text.c_str());
   limit = std::chrono::seconds(seconds);
   return success;
 }
@@ -106,7 +108,7 @@ Outcome wait_for_answer(Request& answer, const boot::Board& board, Context port,
     } else if (Clock::now() - begin > limit && p2p::cancel(answer)) {
       return Outcome::late;
     }
-    if (looks > looks_awake) usleep(between_looks);
+    if (looks > polls_spinning) usleep(between_polls);
   }
   return Outcome::answered;
 }
@@ -125,30 +127,30 @@ Error connect_to(Rank& rank, Context port, const Group& local, Context offered, 
   const Outcome outcome = wait_for_answer(request, *rank.job->board(), port, limit);
   p2p::give_back(request);
   if (outcome == Outcome::closed)
-    return fail(MPI_ERR_PORT, "the port was closed before anybody has accepted the connection");
+    return fail(MPI_ERR_PORT, "the port was closed before a process accepted the connection");
   const Presence presence = outcome == Outcome::late ? Presence::gone : Presence::connected;
   if (Error e = privately.send(owner, dpm::tag_presence, &presence, sizeof presence)) return e;
   if (outcome == Outcome::late)
-    return fail(MPI_ERR_PORT, "nobody has accepted the connection for %lld seconds (info key timeout)",
+    return fail(MPI_ERR_PORT, "no process has accepted the connection for %lld seconds (info key timeout)",
                 static_cast<long long>(limit.count()));
   remote.size = answer.size;
   remote.offered = answer.offered;
   return swap_ranks(privately, owner, local, remote);
 }
 
-template <class Met>
-Error meet_at(const char* port_name, int root, Comm& comm, MPI_Comm* newcomm, Met&& met_at_port) {
+template <class Exchange>
+Error join_at_port(const char* port_name, int root, Comm& comm, MPI_Comm* newcomm, Exchange&& exchange_at_port) {
   Rank& rank = *comm.owner;
   *newcomm = MPI_COMM_NULL;
   int model = 0;
   if (Error e = choose_model(rank, *comm.local_group, nullptr, model)) return e;
-  const auto met = [&](const Group& local, Context offered, Remote& remote) -> Error {
+  const auto exchange = [&](const Group& local, Context offered, Remote& remote) -> Error {
     Context port = 0;
     if (Error e = dpm::find_port(rank, port_name, port)) return e;
-    return met_at_port(rank, port, local, offered, remote);
+    return exchange_at_port(rank, port, local, offered, remote);
   };
   Comm* intercomm = nullptr;
-  if (Error e = join_groups(comm, root, nullptr, model, met, intercomm)) return e;
+  if (Error e = join_groups(comm, root, nullptr, model, exchange, intercomm)) return e;
   *newcomm = handle_of<MPI_Comm>(*intercomm);
   return success;
 }
@@ -157,7 +159,7 @@ Error meet_at(const char* port_name, int root, Comm& comm, MPI_Comm* newcomm, Me
 
 namespace mpi {
 
-// No info key means anything where one accepts.
+// Accept has no info keys.
 Error Comm_accept(const char* port_name, const Info*, int root, Comm& comm, MPI_Comm* newcomm) {
   if (Error e = check_survivable(*comm.owner, "an intercommunicator")) return e;
   const auto accept = [&](Rank& rank, Context port, const Group& local, Context offered, Remote& remote) {
@@ -165,7 +167,7 @@ Error Comm_accept(const char* port_name, const Info*, int root, Comm& comm, MPI_
       return fail(MPI_ERR_PORT, "port_name is '%.100s', which another process has opened", port_name);
     return accept_one(rank, port, local, offered, remote);
   };
-  return meet_at(port_name, root, comm, newcomm, accept);
+  return join_at_port(port_name, root, comm, newcomm, accept);
 }
 
 Error Comm_connect(const char* port_name, const Info* info, int root, Comm& comm, MPI_Comm* newcomm) {
@@ -177,7 +179,7 @@ Error Comm_connect(const char* port_name, const Info* info, int root, Comm& comm
     if (Error e = limit_of(info, limit)) return e;
     return connect_to(rank, port, local, offered, limit, remote);
   };
-  return meet_at(port_name, root, comm, newcomm, connect);
+  return join_at_port(port_name, root, comm, newcomm, connect);
 }
 
 }  // namespace mpi

@@ -1,6 +1,6 @@
-// A communicator of all processes that the job may have, by their numbers in it, for messages between processes that have no
-// other in common. It exists here alone: nothing was agreed, and only point-to-point messages may be sent over it. Whoever
-// answers makes one with the same context.
+// A communicator of all processes that the job may have, by their numbers in it, for messages between processes without
+// another communicator in common. It exists only here: nothing was agreed, and only point-to-point messages may be sent
+// over it. The answering process makes one with the same context.
 #pragma once
 
 #include "launch/rank/rank.hpp"
@@ -26,7 +26,7 @@ class Everyone {
   Error recv(int peer, int tag, void* data, std::size_t bytes, MPI_Status* status = nullptr) const {
     return p2p::recv(comm_, Plane::user, data, static_cast<MPI_Count>(bytes), byte(), peer, tag, status);
   }
-  // To be waited for and given back.
+  // The caller waits for it and gives it back.
   Request& irecv(int peer, int tag, void* data, std::size_t bytes) const {
     return p2p::irecv(comm_, Plane::user, data, static_cast<MPI_Count>(bytes), byte(), peer, tag);
   }
@@ -37,7 +37,7 @@ class Everyone {
   Comm& comm_;
 };
 
-// The tags of what goes over one.
+// The tags of its messages.
 enum Tag : int { tag_hello, tag_answer, tag_ranks, tag_presence };
 
 }  // namespace heddle::dpm

@@ -16,7 +16,7 @@ namespace heddle::mpi {
 
 namespace {
 
-// What each end says of itself.
+// The data of each end.
 struct Introduction {
   static constexpr std::uint64_t expected_magic = 0x6a6f696e68656464;  // "join.hedd"
 
@@ -25,7 +25,7 @@ struct Introduction {
   std::int64_t rank = 0;  // in the job
 };
 
-// Whether the call may be made again: interrupted, or a socket that does not block and is not ready yet.
+// True if the call may be made again: interrupted, or a socket that does not block and is not ready yet.
 bool may_go_on(int fd, short event) {
   if (errno == EINTR) return true;
   if (errno != EAGAIN) return false;
@@ -37,7 +37,7 @@ template <class Move>
 Error move_all(int fd, short event, std::size_t bytes, Move&& move) {
   for (std::size_t done = 0; done < bytes;) {
     const ssize_t n = move(done);
-    if (n == 0) return fail(MPI_ERR_OTHER, "fd is %d, whose other end is closed", fd);
+    if (n == 0) return fail(MPI_ERR_OTHER, "fd is %d: its other end is closed", fd);
     if (n < 0 && !may_go_on(fd, event)) return fail(MPI_ERR_OTHER, "fd is %d: %s", fd, std::strerror(errno));
     if (n > 0) done += static_cast<std::size_t>(n);
   }
@@ -57,7 +57,7 @@ Error swap(int fd, const T& ours, T& theirs) {
 
 }  // namespace
 
-// Where the other end is of another job there can be no communicator, which is no error.
+// There can be no communicator with a process of another job, which is no error.
 Error Comm_join(int fd, MPI_Comm* intercomm) {
   Rank& rank = current_rank();
   *intercomm = MPI_COMM_NULL;
@@ -67,15 +67,15 @@ Error Comm_join(int fd, MPI_Comm* intercomm) {
   Introduction theirs;
   if (Error e = swap(fd, ours, theirs)) return e;
   if (theirs.magic != ours.magic)
-    return fail(MPI_ERR_OTHER, "fd is %d, whose other end is not in MPI_Comm_join of this library", fd);
+    return fail(MPI_ERR_OTHER, "fd is %d: its other end is not in MPI_Comm_join of this library", fd);
   if (theirs.job != ours.job) return success;
-  const auto met = [&](const Group&, Context offered, Remote& remote) {
+  const auto exchange = [&](const Group&, Context offered, Remote& remote) {
     remote.size = 1;
     remote.world_ranks = {static_cast<int>(theirs.rank)};
     return swap(fd, offered, remote.offered);
   };
   Comm* made = nullptr;
-  if (Error e = join_groups(*rank.self, 0, nullptr, 0, met, made)) return e;
+  if (Error e = join_groups(*rank.self, 0, nullptr, 0, exchange, made)) return e;
   *intercomm = handle_of<MPI_Comm>(*made);
   return success;
 }

@@ -1,4 +1,4 @@
-// Names for ports (MPI 5.0, section 11.9.4): what one process publishes, all processes of the job can look up.
+// Names for ports (MPI 5.0, section 11.9.4): all processes of the job can look up a published name.
 #include <cstring>
 
 #include "launch/rank/rank.hpp"
@@ -42,8 +42,7 @@ Error Publish_name(const char* service_name, const Info*, const char* port_name)
     return fail(MPI_ERR_SERVICE, "service_name is '%.100s', which is published already", service_name);
   PublishedName* const name = locked.new_name();
   if (name == nullptr)
-    return fail(MPI_ERR_OTHER, "%d names are published already, which is as many as there can be",
-                boot::published_names);
+    return fail(MPI_ERR_OTHER, "%d names are published already, which is the maximum", boot::published_names);
   copy_text(name->service, service_name);
   copy_text(name->port, port_name);
   name->owner = rank.world_rank + 1;

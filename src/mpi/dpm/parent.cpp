@@ -23,10 +23,10 @@ Error greet_spawned(Rank& rank, Context greeting, int first_spawned, const Group
   return everyone.send(first_spawned, tag_ranks, ranks.data(), ranks.size() * sizeof(int));
 }
 
-Error meet_parent(Rank& rank) {
+Error connect_to_parent(Rank& rank) {
   const boot::RankRecord& record = rank.job->record();
   if (record.world_size == 0) return success;
-  const auto met = [&](const Group&, Context, Remote& remote) {
+  const auto exchange = [&](const Group&, Context, Remote& remote) {
     const Everyone everyone(rank, record.greeting);
     Hello hello{};
     if (Error e = everyone.recv(record.spawned_by, tag_hello, &hello, sizeof hello)) return e;
@@ -36,7 +36,7 @@ Error meet_parent(Rank& rank) {
     return everyone.recv(record.spawned_by, tag_ranks, remote.world_ranks.data(),
                          remote.world_ranks.size() * sizeof(int));
   };
-  if (Error e = join_groups(*rank.world, 0, nullptr, 0, met, rank.parent)) return e;
+  if (Error e = join_groups(*rank.world, 0, nullptr, 0, exchange, rank.parent)) return e;
   rank.parent->name = "MPI_COMM_PARENT";
   show_name(*rank.parent);
   return success;

@@ -25,7 +25,7 @@ Error find_port(const Rank& rank, const char* port_name, Context& port) {
   int read = 0;
   if (std::sscanf(port_name, "heddle:%16" SCNx64 ":%16" SCNx64 "%n", &key, &port, &read) != 2 ||
       port_name[read] != '\0')
-    return fail(MPI_ERR_PORT, "port_name is '%.100s', which MPI_Open_port of this library has not made", port_name);
+    return fail(MPI_ERR_PORT, "port_name is '%.100s', which is not a name of MPI_Open_port of this library", port_name);
   if (key != rank.job->key())
     return fail(MPI_ERR_PORT,
                 "port_name is '%.100s', a port of another job; so far only processes that one mpiexec has started, or "
@@ -41,15 +41,14 @@ Error find_port(const Rank& rank, const char* port_name, Context& port) {
 
 namespace mpi {
 
-// No info key means anything here.
+// There are no info keys.
 Error Open_port(const Info*, char* port_name) {
   Rank& rank = current_rank();
   boot::Board* const board = dpm::board_of(rank);
   if (board == nullptr) return Error(MPI_ERR_UNSUPPORTED_OPERATION);
   const Context port = fresh_context(rank);
   if (!dpm::add_port(*board, port))
-    return fail(MPI_ERR_OTHER, "%d ports of the job are open already, which is as many as there can be",
-                boot::open_ports);
+    return fail(MPI_ERR_OTHER, "%d ports of the job are open already, which is the maximum", boot::open_ports);
   const std::string name = dpm::port_name_of(rank, port);
   std::memcpy(port_name, name.c_str(), name.size() + 1);
   return success;

@@ -1,4 +1,4 @@
-// A port's name: "heddle:", the key of its job, and the context that stands for it, in hexadecimal.
+// A port's name: "heddle:", the key of its job, and its context, in hexadecimal.
 #pragma once
 
 #include <string>

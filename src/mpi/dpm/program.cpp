@@ -53,7 +53,7 @@ bool read_soft(std::string_view text, int maxprocs, std::vector<int>& allowed) {
   return true;
 }
 
-// Where the program runs: here, or where `wdir` says, as seen from here.
+// The program's working directory: ours, or `wdir`, relative to ours.
 Error find_directory(const std::string& wdir, std::string& directory) {
   char here[PATH_MAX];
   if (wdir.starts_with('/')) {
@@ -66,8 +66,8 @@ Error find_directory(const std::string& wdir, std::string& directory) {
   return success;
 }
 
-// A program of the caller's process as mpiexec can find it. /proc/self is another process there, and a rank that is a thread may
-// have read the path of its host in place of its program's (its libc tells the program's).
+// A program of the caller's process as mpiexec can find it. /proc/self is another process there, and a rank that is a
+// thread may have read the path of its host in place of its program's (its libc returns the program's).
 std::string program_for_mpiexec(const std::string& command) {
   constexpr char own[] = "/proc/self/exe";
   const auto real_path = [](const std::string& path) {
@@ -105,7 +105,7 @@ Error describe_program(const char* command, char** argv, int maxprocs, const Inf
   const std::string soft = value("soft");
   if (!soft.empty()) {
     if (!read_soft(soft, maxprocs, program.fewer))
-      return fail(MPI_ERR_INFO_VALUE, "info's soft is '%.100s', which is no list of numbers and triplets",
+      return fail(MPI_ERR_INFO_VALUE, "info's soft is '%.100s', which is not a list of numbers and triplets",
                   soft.c_str());
     if (program.fewer.empty())
       return fail(MPI_ERR_SPAWN, "info's soft is '%.100s', which allows no number of processes up to maxprocs, %d",

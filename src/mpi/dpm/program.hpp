@@ -1,4 +1,4 @@
-// What MPI_Comm_spawn and MPI_Comm_spawn_multiple say of a program to start, as mpiexec is asked for it.
+// The description of a program by MPI_Comm_spawn and MPI_Comm_spawn_multiple, in the form of a request to mpiexec.
 #pragma once
 
 #include "launch/boot/spawn_request.hpp"
@@ -7,8 +7,8 @@
 
 namespace heddle::dpm {
 
-// `argv`: the arguments without the program, or MPI_ARGV_NULL. Of the reserved keys (MPI 5.0, section 11.8.4) these mean
-// something: host, wdir, path, soft and mpi_initial_errhandler. Fails if their values do not.
+// `argv`: the arguments without the program, or MPI_ARGV_NULL. These of the reserved keys (MPI 5.0, section 11.8.4) are
+// used: host, wdir, path, soft and mpi_initial_errhandler. Fails if their values are invalid.
 Error describe_program(const char* command, char** argv, int maxprocs, const Info* info, boot::SpawnProgram& program);
 
 }  // namespace heddle::dpm

@@ -1,5 +1,5 @@
-// MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI 5.0, section 11.8): the root asks mpiexec to start the processes and tells
-// its group what became of it.
+// MPI_Comm_spawn and MPI_Comm_spawn_multiple (MPI 5.0, section 11.8): the root asks mpiexec to start the processes and
+// sends its group the result.
 #include <cstdio>
 #include <exception>
 #include <numeric>
@@ -21,7 +21,7 @@ namespace heddle {
 
 namespace {
 
-// What became of a call, as the root tells it.
+// The result of a call, which the root sends.
 struct Outcome {
   int error = MPI_SUCCESS;
   int first = 0;    // of the new processes, in the job
@@ -41,12 +41,12 @@ Error refuse(const boot::SpawnAnswer& answer, std::size_t programs) {
 Error ask(Rank& rank, const std::vector<boot::SpawnProgram>& programs, Context greeting, boot::SpawnAnswer& answer) {
   const int wanted =
       std::accumulate(programs.begin(), programs.end(), 0, [](int sum, const auto& one) { return sum | one.ranks; });
-  if (wanted == 0) return fail(MPI_ERR_SPAWN, "no processes are asked for (maxprocs is 0)");
+  if (wanted == 0) return fail(MPI_ERR_SPAWN, "no processes are requested (maxprocs is 0)");
   const boot::SpawnRequest request{rank.job->key(), rank.world_rank, greeting, programs};
   std::string text;
   boot::Problem problem;
   if (!rank.job->ask_launcher(boot::to_text(request), text, problem))
-    return fail(MPI_ERR_SPAWN, "no processes can be started: %.400s", problem.text);
+    return fail(MPI_ERR_SPAWN, "cannot start processes: %.400s", problem.text);
   try {
     answer = boot::from_text<boot::SpawnAnswer>(text, "mpiexec's answer");
   } catch (const std::exception& error) {
@@ -55,27 +55,26 @@ Error ask(Rank& rank, const std::vector<boot::SpawnProgram>& programs, Context g
   return answer.problem.empty() ? success : refuse(answer, programs.size());
 }
 
-// How many processes of a program were asked for at most, and how many have been started.
+// The requested maximum of processes of a program, and the number of started ones.
 struct Count {
   int wanted;
   int started;
 };
 
-// A code for each process that was asked for; those that `soft` has left out were not spawned.
+// A code for each requested process; those that `soft` has left out were not spawned.
 void write_codes(const std::vector<Count>& counts, int* code) {
   for (const Count& count : counts)
     for (int n = 0; n < count.wanted; ++n) *code++ = n < count.started ? MPI_SUCCESS : MPI_ERR_SPAWN;
 }
 
-// At the root, from the moment that processes have been started: they wait in MPI_Init for their greeting. If it cannot be sent, for want of
-// memory, nobody else could end that wait.
+// At the root, from the moment that processes have been started: they wait in MPI_Init for their greeting. If it cannot
+// be sent, for lack of memory, no other process could end that wait.
 class Greeting {
  public:
   explicit Greeting(Rank& rank) : rank_(rank) {}
   ~Greeting() {
     if (due_)
-      boot::abort(rank_.job.get(), MPI_ERR_SPAWN,
-                  "the spawned processes cannot be told who their parents are: no memory");
+      boot::abort(rank_.job.get(), MPI_ERR_SPAWN, "cannot send the spawned processes their parents: out of memory");
   }
   Greeting(const Greeting&) = delete;
   Greeting& operator=(const Greeting&) = delete;
@@ -120,14 +119,14 @@ Error spawn(Comm& comm, int root, Prepare&& prepare, MPI_Comm* intercomm, int* a
   if (array_of_errcodes != MPI_ERRCODES_IGNORE) write_codes(counts, array_of_errcodes);
   if (outcome.error != MPI_SUCCESS) return fail(outcome.error, "%s", outcome.sentence);
 
-  const auto met = [&](const Group&, Context, Remote& remote) {
+  const auto exchange = [&](const Group&, Context, Remote& remote) {
     remote.size = outcome.started;
     remote.world_ranks.resize(static_cast<std::size_t>(outcome.started));
     std::iota(remote.world_ranks.begin(), remote.world_ranks.end(), outcome.first);
     return success;
   };
   Comm* made = nullptr;
-  if (Error e = join_groups(comm, root, nullptr, model, met, made)) return e;
+  if (Error e = join_groups(comm, root, nullptr, model, exchange, made)) return e;
   *intercomm = handle_of<MPI_Comm>(*made);
   if (!is_root) return success;
   if (Error e = dpm::greet_spawned(rank, greeting, outcome.first, *comm.local_group, made->context)) return e;
@@ -159,7 +158,7 @@ Error Comm_spawn_multiple(int count, char* array_of_commands[], char** array_of_
     for (int i = 0; i < count; ++i) {
       const Info* const info = object(array_of_info[i]);
       if (info == nullptr && array_of_info[i] != MPI_INFO_NULL)
-        return fail(MPI_ERR_INFO, "array_of_info[%d] is no info object", i);
+        return fail(MPI_ERR_INFO, "array_of_info[%d] is not an info object", i);
       if (array_of_commands[i] == nullptr) return fail(MPI_ERR_ARG, "array_of_commands[%d] is a null pointer", i);
       char** const argv = array_of_argv != MPI_ARGVS_NULL ? array_of_argv[i] : MPI_ARGV_NULL;
       if (Error e =

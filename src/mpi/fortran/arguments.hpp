@@ -387,7 +387,8 @@ class Word : public String {
   }
 };
 
-// Filled with blanks. `most`: what C may write, its end included. What C does not write leaves Fortran's variable alone.
+// Filled with blanks. `most`: what C may write, its end included. If C writes nothing, Fortran's variable stays
+// unchanged.
 class StringOut {
  public:
   StringOut(char* to, std::size_t length, std::ptrdiff_t most) : to_(to), length_(length), text_(most + 1) {

@@ -10,8 +10,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);  // the address of an MPI_Aint is that of the int in it
 
-// Those that Fortran has set, by their address. An attribute that Fortran has set under a keyval that C has made stays here for good:
-// its deletion is C's, and nobody calls us.
+// Values that Fortran has set, by their address. An attribute that Fortran has set under a keyval that C has made stays
+// here for good: its deletion is C's, and is not reported to us.
 struct Values {
   std::mutex mutex;
   std::unordered_map<void*, std::unique_ptr<MPI_Aint>> kept;

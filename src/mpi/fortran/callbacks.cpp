@@ -11,8 +11,8 @@ namespace heddle::fortran::calls {
 namespace {
 
 constexpr char too_many[] =
-    "there are more different Fortran procedures for operations or error handlers than the 256 that can be kept; "
-    "make each operation or error handler once and use it again";
+    "too many Fortran procedures for operations or error handlers: at most 256 different ones are supported. "
+    "Make each operation or error handler once and reuse it";
 
 void operate(Procedure user, void* in, void* inout, Fint length, MPI_Datatype datatype) {
   Fint type = number(datatype);
@@ -134,7 +134,7 @@ int extent_rep(MPI_Datatype datatype, MPI_Aint* extent, void* state) {
   return to_int(ierror);
 }
 
-// A representation lasts as long as MPI, and so does what it needs.
+// A representation lasts as long as MPI, and so do its data.
 template <class Function>
 int register_rep(int (*enter)(const char*, Function*, Function*, MPI_Datarep_extent_function*, void*), Function* read,
                  Function* write, const char* name, const Datarep& datarep, std::size_t length) {

@@ -19,9 +19,9 @@ inline Fint number(MPI_Session h) { return MPI_Session_toint(h); }
 Fint number(MPI_Datatype type);
 inline Fint number(MPI_Win h) { return MPI_Win_toint(h); }
 
-// A Fortran integer that the library does not mean as one of C's integers, which are as wide as C's int.
-// With 8-byte INTEGERs MPI_INTEGER, MPI_LOGICAL and MPI_2INTEGER name types that are twice as wide as C believes. On the way
-// back those types get these names again, also where the program has called them MPI_INTEGER8 and MPI_LOGICAL8.
+// A Fortran integer of a handle to which C assigns another type: C's integers are as wide as its int. With 8-byte
+// INTEGERs MPI_INTEGER, MPI_LOGICAL and MPI_2INTEGER name types that are twice as wide as in C. In the other direction
+// those types get these names again, also where the program has called them MPI_INTEGER8 and MPI_LOGICAL8.
 MPI_Datatype datatype_of(int number);
 
 template <class Handle>

@@ -11,7 +11,8 @@ namespace heddle::fortran {
 
 inline constexpr bool wide_integers = sizeof(Fint) > sizeof(int);
 
-// What does not fit becomes the nearest int, never another number: no rank, tag or size is that large, so C refuses it.
+// A number that does not fit becomes the nearest int, never another number: no rank, tag or size is that large, so C
+// refuses it.
 inline int to_int(Fint value) {
   if constexpr (wide_integers) {
     if (value > INT_MAX) return INT_MAX;
@@ -27,7 +28,7 @@ To* same(From* memory) {
   return reinterpret_cast<To*>(memory);
 }
 
-// What Fortran's compiler stores for .FALSE. and .TRUE.; any other value but that of .FALSE. is taken as true.
+// The compiler's values of .FALSE. and .TRUE.; any other value than that of .FALSE. is taken as true.
 extern const Fint logical_false asm("heddle_fortran_false");  // kinds.f90
 extern const Fint logical_true asm("heddle_fortran_true");
 

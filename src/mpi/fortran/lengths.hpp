@@ -1,4 +1,4 @@
-// How long arrays are whose length is not an argument.
+// The lengths of arrays without an argument for it.
 #pragma once
 
 #include <cstddef>

@@ -5,8 +5,9 @@
 namespace heddle::fortran::calls {
 namespace {
 
-// A string that C returns with its length, whose end C counts and Fortran does not. `length`: as Fortran passes it, room that
-// the caller asks for; becomes what the whole string needs. `ask(C's length, buffer)`; `found`: whether there is a string.
+// A string that C returns with its length, whose end C counts and Fortran does not. `length`: as Fortran passes it,
+// room that the caller asks for; becomes the length of the whole string. `ask(C's length, buffer)`; `found`: true if
+// there is a string.
 template <class Ask>
 int ask_string(Fint* length, char* to, std::size_t to_length, const int& found, Ask ask) {
   const int room = to_int(*length) < static_cast<int>(to_length) ? to_int(*length) : static_cast<int>(to_length);

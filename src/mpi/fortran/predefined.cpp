@@ -1,4 +1,4 @@
-// The predefined callbacks. MPI never calls those of attributes, since it is given C's constants instead of them; a program may,
+// The predefined callbacks. MPI never calls those of attributes, since it gets C's constants instead; a program may,
 // and calls them from copy functions of its own.
 #include "mpi/fortran/predefined.hpp"
 

@@ -61,7 +61,7 @@ MPI_Datatype describe(const CFI_cdesc_t& section, int rank, std::ptrdiff_t eleme
   return type;
 }
 
-// Whether elements of the type lie one after another without gaps; then `size` is theirs.
+// True if elements of the type lie one after another without gaps; then `size` is theirs.
 bool is_dense(MPI_Datatype type, MPI_Count& size) {
   MPI_Count lower = 0, extent = 0, true_lower = 0, true_extent = 0;
   return MPI_Type_size_c(type, &size) == MPI_SUCCESS && MPI_Type_get_extent_c(type, &lower, &extent) == MPI_SUCCESS &&

@@ -1,6 +1,6 @@
-// The choice buffers of mpi_f08: any variable, as the descriptor of TS 29113 that the compiler passes. A contiguous one is its
-// address. What becomes of a section with gaps depends on the call: one that is over when it returns works on a copy; one that goes
-// on gets a datatype that describes the section; where that is impossible, the call fails.
+// The choice buffers of mpi_f08: any variable, as the descriptor of TS 29113 that the compiler passes. A contiguous one
+// is its address. A section with gaps is handled by the kind of call: one that is over when it returns works on a copy;
+// one that goes on gets a datatype that describes the section; where that is impossible, the call fails.
 #pragma once
 
 #include <ISO_Fortran_binding.h>

@@ -1,6 +1,6 @@
-// What a Fortran program passes instead of an argument: variables that are recognized by their address. Each is one object for
-// all three interfaces (mpif.h's common blocks, the variables of the modules), but for the statuses, which are others in mpi_f08.
-// The program may have the copy that counts.
+// Variables that a Fortran program passes instead of an argument, recognized by their address. Each is one object for
+// all three interfaces (mpif.h's common blocks, the variables of the modules), except for the statuses, which are
+// others in mpi_f08. The program may have the valid copy.
 #pragma once
 
 #include "mpi/fortran/integer.hpp"
@@ -9,7 +9,7 @@ namespace heddle::fortran {
 
 // MPI_BOTTOM, MPI_IN_PLACE and MPI_BUFFER_AUTOMATIC as C has them; any other address is itself.
 void* buffer_at(void* address);
-// The other way, of a buffer that MPI hands back.
+// The other direction, for a buffer that MPI returns.
 void* address_of_buffer(void* from_c);
 bool is_in_place(const void* buffer);
 

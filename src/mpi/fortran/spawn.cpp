@@ -27,13 +27,13 @@ class Words {
   std::vector<char*> pointers_;
 };
 
-// At other ranks than the root, what says what to start is not to be read.
+// At other ranks than the root, the arguments about the program are not read.
 bool is_root(const Fint* root, MPI_Comm comm) {
   int rank = MPI_PROC_NULL;
   return MPI_Comm_rank(comm, &rank) == MPI_SUCCESS && rank == integer(root);
 }
 
-// The codes of all programs, as many as the root asked for; elsewhere that is not known, and nobody asks.
+// The codes of all programs, as many as the root has requested; elsewhere that is unknown, and not needed.
 class Codes {
  public:
   Codes(Fint* to, std::ptrdiff_t size) : to_(is_errcodes_ignore(to) ? nullptr : to), values_(to_ ? size : 0) {

@@ -61,8 +61,8 @@ Fint number(MPI_Datatype type) {
 }
 
 int started(int code) {
-  // With wide integers the library keeps believing in narrow ones, and datatype_of() names what is meant: a library need not
-  // be able to change, and a C part of the program may have told it first.
+  // With wide integers the library keeps using narrow ones, and datatype_of() translates: a library need not support a
+  // change, and a C part of the program may have set them first.
   if (code != MPI_SUCCESS || wide_integers) return code;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   if (MPI_Comm_get_errhandler(MPI_COMM_SELF, &handler) != MPI_SUCCESS) return code;

@@ -1,7 +1,7 @@
-// C functions that call Fortran procedures, for the callbacks that MPI calls without any state of ours: user operations and error
-// handlers. The standard ABI has no state for them, so there is a fixed number of C functions of each kind, each with a place
-// for one Fortran procedure. A procedure keeps its place for good (who knows when the last operation with it ends), and one that
-// comes again gets the same.
+// C functions that call Fortran procedures, for the callbacks that MPI calls without any state of ours: user operations
+// and error handlers. The standard ABI has no state for them, so there is a fixed number of C functions of each kind,
+// each with a place for one Fortran procedure. A procedure keeps its place for good (the end of its last operation is
+// unknown), and gets the same one again.
 #pragma once
 
 #include <array>

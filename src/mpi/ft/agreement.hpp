@@ -1,8 +1,9 @@
-// One agreement of the members of a communicator, as one of them takes part in it.
+// One agreement of the members of a communicator, from the view of one of them.
 //
-// Members on one node agree by the memory that they share (node_agreement.cpp), others by whoever hears all of them and tells of failures
-// (job_agreement.cpp). Either way what comes out is a function of what was contributed and by whom, and of the order of failures, which is
-// the same for all: no member decides anything for the others, and there is nobody whose death would have to be made good.
+// Members on one node agree by the memory that they share (node_agreement.cpp), others by one process of the job, which
+// receives all proposals and reports failures (job_agreement.cpp). Either way the result is a function of the
+// contributions, and of the order of failures, which is the same for all: no member decides for the others, and no
+// death of a member has to be repaired.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ class Agreement {
   using Operation = boot::Contribution::Operation;
   struct Outcome {
     int error = MPI_SUCCESS;
-    int flag = 0;                // of an agree: of all that have contributed
+    int flag = 0;                // of an agree: combined from all contributions
     std::vector<int> survivors;  // of a shrink: world ranks, in the order of the communicator
     Context context = 0;         // for them
   };
@@ -26,11 +27,11 @@ class Agreement {
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
 
-  // Goes as far as it can without waiting; whether the outcome is there. Members that sleep are woken.
+  // Goes as far as possible without waiting; true if the result is there. Blocked members are woken.
   virtual bool advance() = 0;
   // Then.
   virtual Outcome decide() const = 0;
-  // And once, by its destructor if nobody else: this member has what it needs of the others.
+  // And once, by its destructor at the latest: this member needs nothing more of the others.
   virtual void conclude() = 0;
 
   Rank& rank() const { return *comm_.owner; }
@@ -45,7 +46,7 @@ class Agreement {
   Record& record_;
   const Operation operation_;
   const int flag_;
-  const Context context_;  // for the communicator that a shrink makes, should this member be its first
+  const Context context_;  // for the communicator that a shrink makes, if this member is its first
   const std::uint32_t number_;
   bool contributed_ = false;
   bool concluded_ = false;

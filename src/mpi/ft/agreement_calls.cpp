@@ -84,7 +84,7 @@ constexpr RequestType pending_type{
     .awaited = boot::Awaited::operation,
 };
 
-// Once it has its number among the agreements of the communicator, the others count on it.
+// Once it has its number among the agreements of the communicator, the others rely on it.
 Error start(Comm& comm, Operation operation, int* flag, MPI_Comm* newcomm, MPI_Request* handle) {
   ft::OfRank* faults = nullptr;
   if (Error e = ft::find(comm, faults)) return e;

@@ -1,4 +1,4 @@
-// Of a rank whose job goes on without ranks that fail.
+// For a rank whose job survives failed ranks.
 #pragma once
 
 namespace heddle {

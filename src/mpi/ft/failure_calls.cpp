@@ -1,4 +1,4 @@
-// MPIX_Comm_revoke and _is_revoked; failures that are known, and their acknowledgment.
+// MPIX_Comm_revoke and _is_revoked; known failures, and their acknowledgment.
 #include "mpi/ft/of_rank.hpp"
 #include "objects/binding/impl.hpp"
 #include "objects/object/resolve.hpp"

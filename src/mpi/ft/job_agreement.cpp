@@ -1,4 +1,4 @@
-// Agreements of members on several nodes, by what one process of the job decides for all (launch/boot/decisions.hpp).
+// Agreements of members on several nodes, which one process decides for the whole job (launch/boot/decisions.hpp).
 #include <algorithm>
 
 #include "messaging/p2p/p2p.hpp"
@@ -26,7 +26,8 @@ class JobAgreement final : public Agreement {
   }
 };
 
-// One after the other, and with no more before it than decisions are kept: then nobody needs the one whose place it takes.
+// One after the other, with at most as many before it as decisions are kept: then no member needs the decision whose
+// place it takes.
 bool JobAgreement::advance() {
   if (!contributed_) {
     if (record_.contributed.load(std::memory_order_acquire) != number_ - 1 ||

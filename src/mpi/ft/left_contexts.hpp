@@ -1,7 +1,8 @@
-// Communicators that a rank has freed while nothing was shared about them: another member that frees its own later may revoke it first,
-// and what it shares then must not wait for this rank.
+// Communicators that a rank has freed while they had no shared state: another member that frees its own later may
+// revoke it first, and the state that it shares then must not wait for this rank.
 //
-// The members of a communicator number them one after the other (objects/object/context.hpp), and most are freed, so runs of numbers are kept.
+// The members of a communicator number them one after the other (objects/object/context.hpp), and most are freed, so runs of
+// numbers are kept.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ class LeftContexts {
     runs_.emplace(first, last);
   }
 
-  // Whether it was among them; it is no longer.
+  // True if it was among them; it is removed.
   bool take(Context context) {
     const std::uint64_t number = context / contexts_apart;
     const auto found = find(number);

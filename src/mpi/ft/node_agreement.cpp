@@ -67,7 +67,7 @@ bool NodeAgreement::advance() {
 void NodeAgreement::conclude() {
   concluded_ = true;
   agreement_.conclude(me_, number_);
-  faults_.notify(record_.group);  // somebody may wait for the place, or for its turn
+  faults_.notify(record_.group);  // a member may wait for the place, or for its turn
 }
 
 Agreement::Outcome NodeAgreement::decide() const {
@@ -87,7 +87,7 @@ Agreement::Outcome NodeAgreement::decide() const {
   }
   if (outcome.error != MPI_SUCCESS) return outcome;
 
-  // In the order of failures: who has not contributed has failed.
+  // In the order of failures: a member without a contribution has failed.
   const RankFinder find(record_.group);
   std::uint32_t position = 0;
   for (std::uint32_t i = 0; i < faults_.failures(); ++i) {
@@ -96,7 +96,7 @@ Agreement::Outcome NodeAgreement::decide() const {
     if (!takes_part[static_cast<std::size_t>(m)] && position >= acknowledged && mine_.operation == Operation::agree)
       outcome.error = MPIX_ERR_PROC_FAILED;
     if (i < failures)
-      takes_part[static_cast<std::size_t>(m)] = false;  // a shrink leaves out who was known to have failed
+      takes_part[static_cast<std::size_t>(m)] = false;  // a shrink leaves out members that were known to have failed
     ++position;
   }
   if (mine_.operation == Operation::agree) return outcome;

@@ -16,12 +16,13 @@ namespace heddle::ft {
 
 namespace {
 
-// Polls to one that goes through the posted receives, once there has been a failure.
+// Polls until the next one that traverses the posted receives, once there has been a failure.
 constexpr std::uint32_t polls_a_sweep = 64;
 
 constexpr char too_many_comms[] =
-    "heddle: more communicators between nodes were revoked or agreed on than can be kept in mind at a time (4096); "
-    "free "
+    "heddle: too many revoked communicators, and communicators with agreements, between nodes: at most 4096 are "
+    "supported. "
+    "Free "
     "those that are not needed any more";
 
 Plane plane_of(std::uint64_t context) { return static_cast<Plane>(context % planes); }
@@ -58,9 +59,9 @@ Error find(Comm& comm, OfRank*& faults) {
   faults = static_cast<OfRank*>(comm.owner->faults.get());
   if (faults == nullptr)
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "this job ends with any process that fails; start it with mpiexec -with-ft ulfm (Heddle's) to "
+                "this job does not survive failed processes. Start it with mpiexec -with-ft ulfm (Heddle's) to "
                 "go on");
-  faults->meet(comm);
+  faults->add(comm);
   return success;
 }
 
@@ -68,7 +69,7 @@ OfRank::OfRank(Rank& rank) : rank_(rank), judgment_(std::make_shared<const Judgm
 
 // ---- Communicators
 
-void OfRank::meet(Comm& comm) {
+void OfRank::add(Comm& comm) {
   if (comm.faults.load(std::memory_order_acquire) != nullptr) return;
   const std::lock_guard guard(mutex_);
   if (comm.faults.load(std::memory_order_relaxed) != nullptr) return;
@@ -87,9 +88,9 @@ void OfRank::meet(Comm& comm) {
 
 namespace {
 
-// Judges nothing, and sees whether there are receives of a communicator.
-struct LooksForReceives final : message::Verdicts {
-  explicit LooksForReceives(Context of) : wanted(of) {}
+// Decides nothing, and finds out if there are receives of a communicator.
+struct FindsReceives final : message::Verdicts {
+  explicit FindsReceives(Context of) : wanted(of) {}
   std::span<const int> gone() const override { return {}; }
   int of_receive(std::uint64_t context, int) const override {
     found = found || base_of(context) == wanted;
@@ -103,18 +104,18 @@ struct LooksForReceives final : message::Verdicts {
 
 }  // namespace
 
-// A program may free a communicator before its receives are over, and they must end, too. One that was never used here may have been
-// revoked by others, or may be so later.
+// A program may free a communicator before its receives are over, and they must end, too. One that was never used here
+// may have been revoked by others, or may be so later.
 void OfRank::leave(Comm& comm) {
   const bool is_used = comm.faults.load(std::memory_order_acquire) != nullptr;
   const bool has_name = comm.context != 0 || !comm.user_made;  // else it was not made after all
-  LooksForReceives receives(comm.context);
+  FindsReceives receives(comm.context);
   if (is_used) (void)rank_.engine->sweep(receives);
   const std::lock_guard guard(mutex_);
   try {
     const bool spans_nodes = is_used ? record_of(comm).spans_nodes : !p2p::is_on_one_node(comm);
     if (has_name && !leave_shared_parts(comm.context, spans_nodes)) left_.add(comm.context);
-  } catch (const std::bad_alloc&) {  // then what the others share stays until the job ends
+  } catch (const std::bad_alloc&) {  // then the shared state stays until the job ends
   }
   if (!is_used) return;
   const auto found = records_.find(&comm);
@@ -126,7 +127,7 @@ void OfRank::leave(Comm& comm) {
   records_.erase(found);
 }
 
-// False: the members share nothing about this communicator.
+// False: this communicator has no shared state.
 bool OfRank::leave_shared_parts(Context context, bool spans_nodes) {
   if (!spans_nodes) return leave_shared(rank_, context);
   if (boot::find_decided(decided_comms(), context) == nullptr) return false;
@@ -134,7 +135,7 @@ bool OfRank::leave_shared_parts(Context context, bool spans_nodes) {
   return true;
 }
 
-// What others have begun to share since this rank has left, and on one node what members left behind that have failed.
+// Frees shared state that was made after this rank has left, and, on one node, the remains of failed members.
 void OfRank::leave_late() {
   tidy_shared(rank_, left_);
   if (rank_.job->nodes() == 1 || !left_.any()) return;
@@ -161,7 +162,7 @@ std::uint32_t OfRank::acknowledge(Comm& comm, std::uint32_t n) {
       return record.acknowledged.load(std::memory_order_relaxed);
     record.acknowledged.store(n, std::memory_order_release);
   }
-  sweep();  // receives from anybody go on
+  sweep();  // receives from any source go on
   return n;
 }
 
@@ -183,13 +184,12 @@ Error OfRank::revoke(Comm& comm) {
   } else {
     SharedComm* const shared = find_or_make_shared(rank_, record.context, record.group);
     if (shared == nullptr)
-      return fail(
-          MPI_ERR_NO_MEM,
-          "there is no memory left in the job's segment to revoke the communicator by, or %d communicators have some",
-          boot::shared_comms);
+      return fail(MPI_ERR_NO_MEM,
+                  "cannot revoke the communicator: no memory left in the job's segment, or %d communicators use it",
+                  boot::shared_comms);
     shared->revoked.store(1, std::memory_order_seq_cst);
     rank_.job->failures().trouble.fetch_add(
-        1, std::memory_order_seq_cst);  // also after another: that one may never come to it
+        1, std::memory_order_seq_cst);  // also after another member: that one may never get to it
     {
       const std::lock_guard guard(mutex_);
       learn();
@@ -213,11 +213,11 @@ void OfRank::notify(const Group& group) {
   for (int r = 0; r < group.size; ++r) p2p::notify(rank_, group.world_rank(r));
 }
 
-// ---- What is new
+// ---- New events
 
-bool OfRank::look(bool before_sleep) {
+bool OfRank::check(bool before_sleep) {
   const std::uint32_t trouble = rank_.job->failures().trouble.load(std::memory_order_acquire);
-  look_again = false;
+  poll_again = false;
   if (trouble == 0) [[likely]]
     return false;
   const bool news = trouble != seen_.load(std::memory_order_relaxed);
@@ -229,7 +229,7 @@ bool OfRank::look(bool before_sleep) {
     learn();
   }
   sweep();
-  look_again = unfinished_.load(std::memory_order_relaxed);
+  poll_again = unfinished_.load(std::memory_order_relaxed);
   return false;
 }
 
@@ -294,7 +294,7 @@ void OfRank::judge() {
   judgment_ = judgment;
 }
 
-// ---- What becomes of operations
+// ---- The end of operations
 
 const Record* Judgment::find(std::uint64_t context) const {
   for (const auto& record : broken)
@@ -302,8 +302,8 @@ const Record* Judgment::find(std::uint64_t context) const {
   return nullptr;
 }
 
-// A collective operation cannot come to an end on all members, so it ends on each as soon as that one knows: none waits for another that has
-// gone on.
+// A collective operation cannot complete on all members, so it ends on each as soon as that one knows: none waits for
+// another that has gone on.
 int Judgment::of_receive(std::uint64_t context, int source) const {
   const Record* const record = find(context);
   if (record == nullptr) return MPI_SUCCESS;

@@ -1,13 +1,14 @@
-// What a rank knows of failures, and what follows from them here: it looks at the job's log of failures whenever a thread polls, and goes
-// through all operations when there is something new, and now and then after that.
+// A rank's knowledge of failures, and their consequences: it reads the job's log of failures whenever a thread polls,
+// and traverses all operations when there is something new, and now and then after that.
 //
-// Cost: a job that ends with a failed rank has no such object, and its polls look at nothing. Here a poll looks at one word. After a failure
-// every so-manieth poll, and each before a sleep, goes through the posted receives: operations that are begun later, with processes that have
-// failed by then, are found so, and the path of a message asks nothing.
+// Cost: a job that ends with a failed rank has no such object, and its polls are unchanged. Here a poll reads one word.
+// After a failure every Nth poll, and each before a thread blocks, traverses the posted receives: this finds operations
+// that are begun later, with processes that have failed by then, without a test on the critical path of a message.
 //
-// Why nothing hangs: whoever waits polls, or sleeps while another thread of the rank polls for it, or sleeps on the rank's doorbell. mpiexec
-// rings that after it has told of a failure, and a member that revokes rings it after that; if the member dies before, mpiexec rings for
-// its death. A thread that has begun an operation polls after that before it sleeps, and that poll goes through everything.
+// No operation hangs: a waiting thread polls, or blocks while another thread of the rank polls for it, or blocks on the
+// rank's doorbell. mpiexec rings that after it has reported a failure, and a member that revokes rings it after that;
+// if the member dies before, mpiexec rings for its death. A thread that has begun an operation polls after that before
+// it blocks, and that poll traverses everything.
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@
 
 namespace heddle::ft {
 
-// Of a communicator.
+// The state of a communicator.
 struct Record final : CommFaults {
   explicit Record(Comm& of);
   ~Record() { release(group); }
@@ -51,7 +52,7 @@ struct Record final : CommFaults {
   std::atomic<std::uint32_t> concluded{0};
 };
 
-// What follows for operations from what was known at some time. Nobody holds a lock of ours while VNIs go through theirs.
+// The consequences for operations of the failures known at some time. No lock of ours is held while VNIs apply them.
 struct Judgment final : message::Verdicts {
   std::span<const int> gone() const override { return gone_ranks; }
   int of_receive(std::uint64_t context, int source) const override;
@@ -66,16 +67,16 @@ class OfRank final : public Faults, public progress::Pollable {
  public:
   explicit OfRank(Rank& rank);
 
-  void meet(Comm& comm) override;
+  void add(Comm& comm) override;
   void leave(Comm& comm) override;
   bool is_gone(int world_rank) const override { return rank_.job->is_gone(world_rank); }
 
-  bool poll() override { return look(false); }
-  bool poll_before_sleep() override { return look(true); }
+  bool poll() override { return check(false); }
+  bool poll_before_sleep() override { return check(true); }
 
-  // All that is known at this moment: failures of the communicator, in order.
+  // All failures of the communicator known at this moment, in order.
   std::vector<int> failed(Comm& comm);
-  // Of them the first `n` are acknowledged, or all that there are; how many are.
+  // The first `n` of them are acknowledged, or all; returns their number.
   static constexpr std::uint32_t all = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t acknowledge(Comm& comm, std::uint32_t n);
   bool is_revoked(Comm& comm);
@@ -84,20 +85,20 @@ class OfRank final : public Faults, public progress::Pollable {
   static Record& record_of(const Comm& comm) {
     return static_cast<Record&>(*comm.faults.load(std::memory_order_acquire));
   }
-  // This member, to whoever decides for a communicator that spans nodes; as long as the record lives.
+  // This member, for the process that decides for a communicator that spans nodes; as long as the record lives.
   boot::Proposer proposer(const Record& record) const { return {rank_.world_rank, record.context, record.members}; }
-  // Returns when it was heard. Any thread.
+  // Returns when it was received. Any thread.
   void propose(const boot::Frame& proposal);
-  // What was decided for such communicators.
+  // The decisions for such communicators.
   boot::DecidedComms& decided_comms() const {
     return *reinterpret_cast<boot::DecidedComms*>(rank_.job->behind_memory());
   }
-  // Wakes the members of a communicator that sleep, this process included, after a store that they would want to see.
+  // Wakes the blocked members of a communicator, this process included, after a store for which they must wake.
   void notify(const Group& group);
   std::uint32_t failures() const { return rank_.job->failures().failures.load(std::memory_order_acquire); }
 
  private:
-  bool look(bool before_sleep);
+  bool check(bool before_sleep);
   void sweep();
   // Under mutex_.
   void learn();
@@ -111,15 +112,16 @@ class OfRank final : public Faults, public progress::Pollable {
   Rank& rank_;
   threads::Mutex mutex_;
   std::unordered_map<const Comm*, std::shared_ptr<Record>> records_;
-  std::shared_ptr<Record> orphans_;  // a list: of communicators that are gone
+  std::shared_ptr<Record> orphans_;  // a list of freed communicators
   LeftContexts left_;
   std::shared_ptr<const Judgment> judgment_;
-  std::atomic<std::uint32_t> seen_{0};  // FailureLog::trouble, as of the last learn()
+  std::atomic<std::uint32_t> seen_{0};  // FailureLog::trouble at the last learn()
   std::atomic<std::uint32_t> polls_{0};
   std::atomic<bool> unfinished_{false};  // the last sweep has left something out
 };
 
-// Of a communicator in a job that survives failures: its rank's, and the communicator is known there. Else an error that says what to do.
+// For a communicator in a job that survives failures: its rank's object, and the communicator is registered there. Else
+// an error that names the remedy.
 Error find(Comm& comm, OfRank*& faults);
 
 }  // namespace heddle::ft

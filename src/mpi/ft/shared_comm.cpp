@@ -6,7 +6,7 @@ namespace heddle::ft {
 
 namespace {
 
-// Contexts may be 0 (MPI_COMM_WORLD); an entry that is free is told by 0.
+// Contexts may be 0 (MPI_COMM_WORLD); a free entry has 0.
 std::uint64_t key_of(Context context) { return context + 1; }
 Context context_of(std::uint64_t key) { return key - 1; }
 

@@ -1,8 +1,9 @@
-// What the members of a communicator, all of one node, share in its memory to survive the others: whether it was revoked, and what each has
-// contributed to agreements. Made by the first of them that needs it, found by the communicator's context in a table of the job's segment.
+// The shared state of a communicator's members, all of one node, in its memory: if it was revoked, and each member's
+// contributions to agreements. It survives its members. Made by the first of them that needs it, found by the
+// communicator's context in a table of the job's segment.
 //
-// A store there is seen by all members or by none, whatever becomes of the one that has made it. The table and the memory are right after
-// each store (base/sync/robust_lock.hpp), so a member that dies loses a block at most.
+// A store there is seen by all members or by none, whatever happens to its writer. The table and the memory are valid
+// after each store (base/sync/robust_lock.hpp), so a member that dies loses a block at most.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +21,17 @@
 
 namespace heddle::ft {
 
-// What a member brings to an agreement of members on one node.
+// A member's contribution to an agreement of members on one node.
 struct Contribution {
   boot::Contribution::Operation operation;
   std::int32_t flag;           // of an agree
-  std::uint32_t failures;      // of the job that the member knows of
+  std::uint32_t failures;      // failures of the job that the member knows
   std::uint32_t acknowledged;  // failures of the communicator that it has acknowledged
-  Context context;             // for the communicator that a shrink makes, should this member be its first
+  Context context;             // for the communicator that a shrink makes, if this member is its first
 };
 
 struct alignas(platform::cache_line) SharedMember {
-  // Agreements that may be under way at a time.
+  // Agreements that may be in progress at a time.
   static constexpr std::uint32_t window = 8;
   sync::AgreementSlot<platform::Native, sizeof(Contribution), window> agreements;
   platform::Native::atomic<std::uint32_t> left;  // it has freed the communicator
@@ -48,13 +49,15 @@ struct alignas(platform::cache_line) SharedComm {
   }
 };
 
-// Of a communicator with this context, of which the caller is a member and has not left; null: there is none.
+// The state of the communicator with this context, of which the caller is a member and has not left; null: there is
+// none.
 SharedComm* find_shared(Rank& rank, Context context);
 // The same, made if there is none; null: there is no memory left, or too many communicators have one.
 SharedComm* find_or_make_shared(Rank& rank, Context context, const Group& group);
-// The caller is a member no longer: what nobody uses any more is given back. False: there is none.
+// The caller is a member no longer: unused state is freed. False: there is none.
 bool leave_shared(Rank& rank, Context context);
-// The same for all that the rank has left before they were made, and for those whose last members have failed.
+// The same for all communicators that the rank has left before the state was made, and for those whose last members
+// have failed.
 void tidy_shared(Rank& rank, LeftContexts& left);
 
 }  // namespace heddle::ft

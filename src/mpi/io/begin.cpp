@@ -38,7 +38,7 @@ Error begin_in_order(Operation& operation) {
     told.error = file.open->shared->add(std::reduce(etypes.begin(), etypes.end()), told.offset).code();
   if (Error e = coll::bcast_bytes(comm, &told, sizeof told, 0)) return e;
   if (told.error != MPI_SUCCESS)
-    return fail(static_cast<int>(told.error), "rank 0 cannot reach the shared pointer of %.200s", file.name.c_str());
+    return fail(static_cast<int>(told.error), "rank 0 cannot access the shared pointer of %.200s", file.name.c_str());
   for (int r = 0; r < comm.rank; ++r) told.offset += etypes[static_cast<std::size_t>(r)];
   if (Error e = operation.place(told.offset)) operation.refuse(e);
   return success;

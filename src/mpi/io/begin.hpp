@@ -1,4 +1,4 @@
-// How a call on a file begins: which pointer it goes by, and whether the file's mode allows that.
+// The start of a call on a file: the pointer that it uses, and the check that the file's mode allows that.
 #pragma once
 
 #include <mpi.h>
@@ -11,10 +11,10 @@ namespace heddle::io {
 
 enum class By { offset, pointer, shared_pointer };
 
-// Everything before the first byte moves: checks, and moves the pointer past what the operation is to access.
+// All steps before the first byte moves: checks, and moves the pointer past the operation's range.
 Error begin(Operation& operation, By by, MPI_Offset offset = 0);
 
-// The same for an operation that all members call, in the order of their ranks. What is wrong here is kept in the
+// The same for an operation that all members call, in the order of their ranks. An error here is stored in the
 // operation.
 Error begin_in_order(Operation& operation);
 

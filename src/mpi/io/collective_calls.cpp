@@ -1,5 +1,5 @@
 // Reading and writing by all processes of a file together (MPI 5.0, sections 14.4.2 to 14.4.5): blocking, nonblocking,
-// and in two calls. Whatever is wrong with one's own arguments, it takes part, since the others wait for it.
+// and in two calls. A process with wrong arguments takes part, too, since the others wait for it.
 #include <mutex>
 #include <utility>
 
@@ -49,7 +49,7 @@ Error keep(File& fh, bool write, std::unique_ptr<Operation> operation) {
 Error check_none(File& fh) {
   const std::lock_guard guard(fh.open->split_mutex);
   if (fh.open->split == nullptr) return success;
-  return fail(MPI_ERR_IO, "%.200s has a split collective operation already that has not ended", fh.name.c_str());
+  return fail(MPI_ERR_IO, "%.200s has a split collective operation that has not ended", fh.name.c_str());
 }
 
 Error begin_split(File& fh, bool write, By by, MPI_Offset offset, const void* buf, MPI_Count count,

@@ -46,7 +46,7 @@ Device::Device(int descriptor)
 
 Device::~Device() { (void)close(); }
 
-// What could not be written may show only now, as on NFS and with quotas. An interrupted close has closed.
+// Data that could not be written may show only now, as on NFS and with quotas. An interrupted close has closed.
 int Device::close() {
   const int descriptor = std::exchange(descriptor_, -1);
   return descriptor < 0 || ::close(descriptor) == 0 || errno == EINTR ? 0 : errno;
@@ -81,8 +81,8 @@ int Device::allocate(std::int64_t bytes) const {
   }
 }
 
-// The kernel moves at most 2 GiB less a page in one call, and less where a signal, a quota or the end of the space
-// comes between. Only the next call says why.
+// The kernel moves at most 2 GiB less a page in one call, and less after a signal, at a quota or at the end of the
+// space. Only the next call returns the reason.
 template <class Call>
 Moved Device::move_all(std::int64_t offset, iovec* pieces, std::size_t count, Call&& call) const {
   Moved moved;
@@ -114,7 +114,7 @@ Moved Device::write(std::int64_t offset, iovec* pieces, std::size_t count) const
                          : n == 1 ? ::pwrite(descriptor_, first->iov_base, first->iov_len, at)
                                   : ::pwritev(descriptor_, first, n, at);
     if (done != 0) return done;
-    errno = EIO;  // a write that writes nothing and says no reason would go on for ever
+    errno = EIO;  // a write that writes nothing and returns no error would be repeated for ever
     return ssize_t{-1};
   });
   return moved;
@@ -137,7 +137,7 @@ int Device::size(std::int64_t& bytes) const {
   return 0;
 }
 
-// Of the open file description, so that ranks that are threads of one process exclude each other too.
+// Locks belong to the open file description, so that ranks that are threads of one process exclude each other too.
 int Device::lock(bool exclusive, std::int64_t offset, std::int64_t bytes) const {
   return control_lock(descriptor_, F_OFD_SETLKW, exclusive ? F_WRLCK : F_RDLCK, offset, bytes);
 }

@@ -1,5 +1,4 @@
-// A file as the operating system gives it: reading, writing and locking at an offset, until all is done or it cannot
-// be.
+// A file of the operating system: reading, writing and locking at an offset, until all is done or an error.
 #pragma once
 
 #include <sys/uio.h>
@@ -9,14 +8,14 @@
 
 namespace heddle::io {
 
-// What an access has moved, from its beginning on, and the errno that has ended it; 0: nothing did, or a read came to
-// the end of the file.
+// The bytes that an access has moved, from its beginning on, and the errno that has ended it; 0: no error, or a read
+// reached the end of the file.
 struct Moved {
   std::size_t bytes = 0;
   int error_number = 0;
 };
 
-// Drops the first n bytes of the pieces: moves `pieces` past those that are gone, and shortens the next.
+// Drops the first n bytes of the pieces: moves `pieces` past complete ones, and shortens the next.
 void consume(iovec*& pieces, std::size_t& count, std::size_t n);
 
 class Device {
@@ -29,8 +28,8 @@ class Device {
   int descriptor() const { return descriptor_; }
   bool is_stream() const { return stream_; }
 
-  // `count` pieces of memory, which the call changes, and the file from `offset` on. Interrupted and partial calls go
-  // on.
+  // `count` pieces of memory, which the call changes, and the file from `offset` on. Interrupted and partial calls are
+  // continued.
   Moved read(std::int64_t offset, iovec* pieces, std::size_t count) const;
   Moved write(std::int64_t offset, iovec* pieces, std::size_t count) const;
   Moved read(std::int64_t offset, void* data, std::size_t bytes) const;
@@ -39,7 +38,7 @@ class Device {
   // Each returns an errno.
   int close();  // after which nothing else is called
   int flush() const;
-  int revalidate() const;  // what others have flushed is seen from now on
+  int revalidate() const;  // flushed writes of others are visible from now on
   int set_size(std::int64_t bytes) const;
   int allocate(std::int64_t bytes) const;  // from the beginning on
   int size(std::int64_t& bytes) const;

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 #include "launch/rank/rank.hpp"
 #include "messaging/p2p/p2p.hpp"
 
@@ -37,8 +37,8 @@ void Executor::submit(Job& job) {
     const std::lock_guard guard(mutex_);
     if (idle_ == 0 && threads_.size() < max_threads) {
       try {
-        threads_.push_back(threads::make_helper([this] { work(); }));
-      } catch (const std::system_error&) {  // those that there are will do
+        threads_.push_back(threads::make_library_thread([this] { work(); }));
+      } catch (const std::system_error&) {  // the existing threads are enough
       }
     }
     if (!threads_.empty()) {

@@ -1,5 +1,5 @@
-// Carries out nonblocking file operations while the program goes on: what is one part of a file by the kernel's
-// io_uring (ring.hpp), all else, and everything where the kernel refuses a ring, by a few threads.
+// Executes nonblocking file operations while the program goes on: an operation on one part of a file by the kernel's
+// io_uring (ring.hpp), all others, and all if the kernel refuses a ring, by a few threads.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ struct Rank;
 
 namespace heddle::io {
 
-// Work that is to be done once. It may be gone as soon as it is done.
+// Work to be done once. It may be destroyed as soon as it is done.
 class Job {
  public:
   virtual void run() = 0;
@@ -41,9 +41,9 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  // Begins it. The rank is notified when it is done. Where the system gives us no thread at all, the caller does it.
+  // Begins it. The rank is notified when it is done. Without any thread of the system, the caller does it.
   void submit(Job& job);
-  // Of a transfer that has ended.
+  // For a transfer that has ended.
   void finish(Job& job);
 
  private:

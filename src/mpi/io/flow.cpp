@@ -36,7 +36,7 @@ void Flow::run() {
   }
 }
 
-Error settle(std::vector<Request*>& requests) {
+Error end_requests(std::vector<Request*>& requests) {
   Error first;
   for (Request* request : requests) {
     Error error(request->error);

@@ -1,5 +1,5 @@
-// An algorithm that waits for messages and for I/O, written down once: carried out at once by a blocking call, or bit
-// by bit by progress. It is a coroutine that awaits requests, or a job of the executor.
+// An algorithm that waits for messages and for I/O, written once: executed at once by a blocking call, or in parts by
+// progress. It is a coroutine that awaits requests, or a job of the executor.
 #pragma once
 
 #include <coroutine>
@@ -56,7 +56,7 @@ class Flow {
   Flow(Flow&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Flow& operator=(Flow&&) = delete;
 
-  // Goes on as far as it can without waiting; true at the end. What it has thrown is thrown here, once, at its end.
+  // Advances as far as possible without waiting; true at the end. Its exception is thrown here, once, at its end.
   bool advance();
   // To the end. It awaits no job.
   void run();
@@ -66,7 +66,7 @@ class Flow {
   Handle handle_;
 };
 
-// Ends the lives of requests that are done; the first error, if any.
-Error settle(std::vector<Request*>& requests);
+// Gives back requests that are done; returns the first error, if any.
+Error end_requests(std::vector<Request*>& requests);
 
 }  // namespace heddle::io

@@ -19,7 +19,7 @@ bool parse(std::string_view text, std::int64_t least, std::int64_t& value) {
   return true;
 }
 
-// Of a length: no buffer is longer than that, whatever is asked for.
+// For a length: no buffer is longer than that, whatever the hint.
 constexpr std::int64_t longest = std::int64_t{1} << 30;
 bool parse_length(std::string_view text, std::int64_t least, std::int64_t& value) {
   if (!parse(text, least, value)) return false;

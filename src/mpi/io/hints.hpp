@@ -23,7 +23,7 @@ struct Hints {
   Choice ds_write = Choice::automatic;
 
   Hints();
-  // Takes over those of `info`, which may be null, that mean something and have a value that does.
+  // Takes over the known hints of `info`, which may be null, that have a valid value.
   void set(const Info* info);
   InfoEntries entries() const;
 

@@ -45,7 +45,7 @@ bool reaches_end(const Access& access) {
   return access.file.device.write(last, &byte, 1).bytes == 1;
 }
 
-// Each byte that is given, and no other. What cannot be mapped is written run by run.
+// Exactly the given bytes. Parts that cannot be mapped are written run by run.
 Moved store_runs(const Access& access) {
   if (!reaches_end(access)) return move_runs(access);
   const Buffer& memory = access.memory;
@@ -95,8 +95,8 @@ bool is_one_part(const Access& access, Transfer& transfer) {
 Moved move_alone(const Access& access) {
   if (access.bytes == 0) return {};
   const bool sieves = is_for_sieving(access);
-  // Who reads, changes and writes back must not undo what others write meanwhile: where the program asks for that,
-  // every write is under a lock.
+  // A read-modify-write must not undo concurrent writes of others: where the program asks for it, every write is under
+  // a lock.
   const bool modifies = access.write && access.hints.ds_write == Choice::enable;
   const bool exclusive = access.file.atomic_mode.load(std::memory_order_relaxed);
   const auto move = [&] {
@@ -104,7 +104,7 @@ Moved move_alone(const Access& access) {
   };
   if (!modifies && !exclusive) return move();
   const std::lock_guard guard(
-      access.file.modifying);  // threads of this rank, whom the lock of the range does not keep apart
+      access.file.modifying);  // threads of this rank, which the lock of the range does not separate
   RangeLock range;
   if (access.view.is_ordered()) {
     const std::int64_t first = first_of(access);

@@ -1,5 +1,5 @@
-// An access that a process makes alone: each run of the file by one system call, by data sieving (sieve.hpp), or, of a write,
-// through a mapping of the file (mapping.hpp).
+// An access by one process alone: each run of the file by one system call, by data sieving (sieve.hpp), or, for a
+// write, through a mapping of the file (mapping.hpp).
 #pragma once
 
 #include "mpi/io/device.hpp"
@@ -11,7 +11,7 @@
 namespace heddle::io {
 
 // `bytes` of the view's stream from `position` on, which are the packed stream of `memory`. The representation is
-// native, or `memory` is what has been converted.
+// native, or `memory` holds converted data.
 struct Access {
   OpenFile& file;
   const View& view;
@@ -26,7 +26,7 @@ struct Access {
 std::int64_t first_of(const Access& access);
 std::int64_t last_of(const Access& access);
 
-// Whether it is one contiguous part of a file that needs no lock, and then what the kernel has to do.
+// True if it is one contiguous part of a file that needs no lock, and then the kernel's task.
 bool is_one_part(const Access& access, Transfer& transfer);
 
 // Blocks. Any thread, also one of the library's own.

@@ -48,7 +48,8 @@ Mapping::Mapping(const Device& device, std::int64_t offset, std::int64_t bytes) 
   void* const pages = mmap(nullptr, length_, PROT_READ | PROT_WRITE, MAP_SHARED, readable, begin_);
   if (again) ::close(readable);
   if (pages == MAP_FAILED) return;
-  // Reads what lies between the runs, and reserves room on the device: a store could only answer either failure by a signal.
+  // Reads the bytes between the runs, and reserves room on the device: a store could only report either failure by a
+  // signal.
   if (madvise(pages, length_, populate_write) != 0) {
     munmap(pages, length_);
     return;

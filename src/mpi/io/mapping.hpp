@@ -1,8 +1,9 @@
-// A range of a file in memory, shared with all who have the file open: a store writes its own bytes and no others, for the
-// price of a copy. Short runs that lie close together are written this way, since a system call for each costs 1 to 20 us.
+// A range of a file in memory, shared with all openers of the file: a store writes its own bytes and no others, for the
+// price of a copy. Short runs that lie close together are written this way, since a system call for each costs 1 to 20
+// us.
 //
-// Only on file systems whose mappings and system calls see the same pages, on this machine: a network file system writes
-// back whole pages, and would undo what another node writes between the runs.
+// Only on file systems whose mappings and system calls see the same pages, on this machine: a network file system
+// writes back whole pages, and would undo writes of another node between the runs.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,9 @@ namespace heddle::io {
 class Mapping {
  public:
   Mapping() = default;
-  // [offset, offset + bytes), which the file already has. All its pages are there and writable when this returns, so that no
-  // store fails later, unless somebody else truncates the file meanwhile. Where that is impossible the object is empty.
+  // [offset, offset + bytes), which the file already has. All its pages are present and writable when this returns, so
+  // that no store fails later, unless another process truncates the file meanwhile. Where that is impossible the object
+  // is empty.
   Mapping(const Device& device, std::int64_t offset, std::int64_t bytes);
   ~Mapping();
   Mapping(const Mapping&) = delete;

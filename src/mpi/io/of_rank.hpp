@@ -1,4 +1,4 @@
-// What file I/O keeps for a rank.
+// The state of file I/O of a rank.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,7 @@ class OfRank {
   void add(std::shared_ptr<const Representation> representation);
   std::shared_ptr<const Representation> find(const std::string& name) const;
 
-  // That all open files of the rank share, as long as one of them uses it. Throws std::system_error if there can be
-  // none.
+  // Shared by all open files of the rank, as long as one of them uses it. Throws std::system_error if none can be made.
   std::shared_ptr<Executor> executor();
 
  private:
@@ -28,7 +27,7 @@ class OfRank {
   std::weak_ptr<Executor> executor_;
 };
 
-// Of the calling rank.
+// The state of the calling rank.
 OfRank& of_rank();
 
 }  // namespace heddle::io

@@ -1,4 +1,4 @@
-// Opening, closing and deleting files, and what can be asked of an open one (MPI 5.0, section 14.2).
+// Opening, closing and deleting files, and inquiries about an open one (MPI 5.0, section 14.2).
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -90,7 +90,7 @@ int destroy(File& file) {
   return error_number;
 }
 
-// Who appends begins at the end.
+// A file opened for appending begins at the end.
 Error go_to_end(File& file) {
   std::int64_t size = 0;
   if (const int error_number = file.open->device.size(size))
@@ -152,7 +152,7 @@ Error File_close(MPI_File* fh) {
   File& file = *object(*fh);
   const std::atomic<std::uint32_t>& unfinished = file.open->unfinished;
   p2p::wait_until(*file.comm->owner, boot::Wait{}, [&] { return unfinished.load(std::memory_order_acquire) == 0; });
-  if (Error e = coll::barrier(*file.comm)) return e;  // nobody uses the name any more, nor the shared pointer
+  if (Error e = coll::barrier(*file.comm)) return e;  // no process uses the name any more, nor the shared pointer
   const Error of_pointer = file.open->shared->end();
   int unlinking = 0;
   if ((file.amode & MPI_MODE_DELETE_ON_CLOSE) && file.comm->rank == 0 && unlink(file.name.c_str()) != 0)
@@ -208,7 +208,7 @@ Error File_preallocate(File& fh, MPI_Offset size) {
   return at_first(fh, "allocate", [&] { return size > 0 ? fh.open->device.allocate(size) : 0; });
 }
 
-// Collective, also where it fails: the others wait. What has been written anywhere before is there when it returns.
+// Collective, also where it fails: the others wait. All earlier writes of any process are visible when it returns.
 Error File_sync(File& fh) {
   int error_number = fh.amode & MPI_MODE_RDONLY ? 0 : fh.open->device.flush();
   if (Error e = coll::barrier(*fh.comm)) return e;

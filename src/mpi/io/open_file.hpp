@@ -1,4 +1,4 @@
-// What stands behind the handle of an open file.
+// The object behind the handle of an open file.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ struct OpenFile {
   std::atomic<std::uint32_t> unfinished{0};   // nonblocking operations
   threads::Mutex modifying;                   // an access that reads, changes and writes back, or one in atomic mode
 
-  // Of operations that begin now. One that has begun keeps what it found.
+  // For operations that begin now. A running one keeps its view.
   std::shared_ptr<const View> view() const {
     const std::lock_guard guard(mutex_);
     return view_;
@@ -54,7 +54,7 @@ struct OpenFile {
 
   std::shared_ptr<Executor> executor();
 
-  // The split collective operation that has begun and not ended. Under `split_mutex`.
+  // The split collective operation that has begun and not ended. Guarded by `split_mutex`.
   threads::Mutex split_mutex;
   Request* split = nullptr;
   bool split_writes = false;

@@ -36,7 +36,7 @@ Error Operation::prepare() {
     return fail(MPI_ERR_COUNT, "count is %lld: so many elements of %s have more bytes than a file can",
                 static_cast<long long>(buffer_.count), datatype::label(*type_));
   if (bytes % view_->etype_size() != 0)
-    return fail(MPI_ERR_IO, "the buffer has %lld bytes in the file, which is no multiple of the etype's %lld",
+    return fail(MPI_ERR_IO, "the buffer has %lld bytes in the file, which is not a multiple of the etype's %lld",
                 static_cast<long long>(bytes), static_cast<long long>(view_->etype_size()));
   if (bytes > 0 && view_->is_empty()) return fail(MPI_ERR_IO, "the filetype of the view of %.200s has no bytes", name);
   bytes_ = static_cast<std::size_t>(bytes);

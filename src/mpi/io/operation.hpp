@@ -1,4 +1,4 @@
-// One read or write of the program's: from its arguments to what its status says.
+// One read or write of the program's: from its arguments to its status.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace heddle::io {
 
-// The program's buffer and how much of the file it is.
+// The program's buffer and its size in the file.
 class Operation {
  public:
   Operation(File& file, bool write, const Buffer& buffer);
@@ -19,13 +19,12 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  // Checks the arguments, and how many etypes it is.
+  // Checks the arguments, and computes the number of etypes.
   Error prepare();
   std::int64_t etypes() const { return etypes_; }
-  // Where in the view, in etypes. A write converts its data now. An operation that has been refused is empty from here
-  // on.
+  // The position in the view, in etypes. A write converts its data now. A refused operation is empty from here on.
   Error place(std::int64_t offset);
-  // What a collective operation does with an error of this process: it takes part with nothing.
+  // The error of this process in a collective operation: it takes part without data.
   void refuse(Error error);
 
   File& file() const { return file_; }
@@ -58,11 +57,11 @@ class Operation {
   std::size_t arrived_ = 0;  // of the buffer's packed stream
 };
 
-// Of one process. Blocking; and begun, with a request that its end completes.
+// By one process. Blocking; and begun, with a request that its end completes.
 Error run_alone(Operation& operation, MPI_Status* status);
 Error start_alone(std::unique_ptr<Operation> operation, MPI_Request* request);
 
-// Of all members. What is wrong with this member's part is told when all is done.
+// By all members. An error in this member's part is returned when all is done.
 Error run_together(Operation& operation, MPI_Status* status);
 Error start_together(std::unique_ptr<Operation> operation, MPI_Request* request);
 

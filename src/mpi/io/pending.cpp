@@ -12,7 +12,7 @@ namespace heddle::io {
 
 namespace {
 
-// Whose error it is says the file, also when a call completes requests of several.
+// The message names the file, since a call may complete requests of several.
 Error finish(Request& request, MPI_Status& status) {
   const Operation& operation = static_cast<Pending*>(request.state)->operation();
   const Error error = operation.tell(&status);
@@ -52,7 +52,7 @@ void Pending::launch() {
   p2p::start_polling(*operation_->file().comm->owner, *this);
 }
 
-// Whoever waits may end it as soon as it is complete, and whoever closes the file then.
+// A waiting thread may end it as soon as it is complete, and then close the file.
 bool Pending::poll() {
   if (!advance()) return false;
   operation_->finish();

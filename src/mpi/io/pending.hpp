@@ -1,4 +1,4 @@
-// A nonblocking operation on a file: what its request holds, and progress looks at until it is done.
+// A nonblocking operation on a file: the state of its request, which progress polls until it is done.
 #pragma once
 
 #include <memory>
@@ -18,13 +18,13 @@ class Pending : public progress::Pollable {
 
   // Gives it a request of its own, which ends its life.
   static void attach(std::unique_ptr<Pending> pending, MPI_Request* handle);
-  // Goes as far as it can at once, so that its I/O begins before the program computes. From here on progress looks at it.
-  // Nobody else may.
+  // Advances as far as possible at once, so that its I/O begins before the program computes. From here on only progress
+  // polls it.
   void launch();
   bool poll() final;
 
  private:
-  // One attempt; true when all has been moved, or it has turned out that it cannot be.
+  // One attempt; true when all has been moved, or has failed.
   virtual bool advance() = 0;
 
   std::unique_ptr<Operation> operation_;

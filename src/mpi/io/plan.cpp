@@ -11,16 +11,16 @@ namespace heddle::io {
 
 namespace {
 
-// Longer runs are written and read faster by those who have them than they are sent.
+// Longer runs are written and read faster by their owners than they are sent.
 constexpr std::int64_t long_run = 32 * 1024;
 constexpr std::int64_t page = 4096;
-// Aggregators on a node: more get into each other's way at the file's lock, fewer leave memory bandwidth unused.
+// Aggregators on a node: more contend for the file's lock, fewer leave memory bandwidth unused.
 constexpr int per_node_by_default = 4;
 
 std::int64_t down(std::int64_t value, std::int64_t unit) { return value / unit * unit; }
 std::int64_t up(std::int64_t value, std::int64_t unit) { return down(value + unit - 1, unit); }
 
-// The members' parts in the order of the file, those that touch something.
+// The members' parts that are not empty, in the order of the file.
 std::vector<Part> in_order(std::span<const Part> parts) {
   std::vector<Part> sorted;
   std::ranges::copy_if(parts, std::back_inserter(sorted), [](const Part& part) { return part.bytes > 0; });

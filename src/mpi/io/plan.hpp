@@ -1,4 +1,4 @@
-// How a collective access is carried out, decided by all members alike from what each tells of its part.
+// The plan of a collective access, made by all members alike from their parts.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace heddle::io {
 
-// What a member tells.
+// A member's part.
 struct Part {
   std::int64_t first = 0;  // byte of the file that it touches
   std::int64_t end = 0;    // behind the last one
   std::int64_t bytes = 0;  // 0: none
   std::int64_t runs = 0;   // about so many
-  // What counts is what member 0 says.
+  // Member 0's value counts.
   std::int64_t buffer_size = 0;
   std::int64_t unit = 0;
   std::int32_t nodes = 0;
@@ -30,7 +30,7 @@ struct Part {
 
 Part describe(const Access& access);
 
-// A part of the file that one aggregator deals with at a time.
+// The part of the file that one aggregator handles at a time.
 struct Window {
   std::int64_t first = 0;
   std::int64_t end = 0;  // first: nothing
@@ -45,11 +45,11 @@ class Plan {
   std::span<const int> aggregators() const { return aggregators_; }
   std::int64_t window_bytes() const { return window_bytes_; }
   std::int64_t rounds() const { return rounds_; }
-  // Of an aggregator, by its place among them. Within a round they ascend, and from round to round.
+  // The window of an aggregator, by its index. Windows ascend within a round, and from round to round.
   Window window(std::int64_t round, std::size_t aggregator) const;
 
  private:
-  // A part of the file that members touch, or that is between what they do, and its first window.
+  // A part of the file that members access, or between their accesses, and its first window.
   struct Stretch {
     std::int64_t first;
     std::int64_t end;

@@ -46,7 +46,7 @@ class External32 final : public Representation {
   }
 };
 
-// Of the program's functions. Counts are int in those of MPI_Register_datarep.
+// Signatures of the program's functions. Counts are int in those of MPI_Register_datarep.
 template <class Convert>
 class Registered final : public Representation {
  public:
@@ -61,7 +61,7 @@ class Registered final : public Representation {
     bytes = extent;
     if (code != MPI_SUCCESS) return told("extent", code);
     if (extent >= 0) return success;
-    return fail(MPI_ERR_CONVERSION, "the extent function of \"%s\" says %lld bytes for %s", name().c_str(),
+    return fail(MPI_ERR_CONVERSION, "the extent function of \"%s\" returned %lld bytes for %s", name().c_str(),
                 static_cast<long long>(extent), datatype::label(predefined));
   }
   Error encode(const Datatype& type, const void* buf, MPI_Count count, void* out) const override {
@@ -106,7 +106,7 @@ class Registered final : public Representation {
   void* extra_state_;
 };
 
-// What in_file makes of a predefined datatype: as many bytes.
+// The in_file type of a predefined datatype: as many bytes.
 Error bytes_in_file(const Representation& representation, const Datatype& type, datatype::Reference& made) {
   std::int64_t bytes = 0;
   if (Error e = representation.size(type, bytes)) return e;

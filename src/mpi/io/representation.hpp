@@ -1,5 +1,5 @@
-// How numbers are written in a file (MPI 5.0, section 14.5): "native", "internal", "external32", and those that the
-// program registers.
+// The representations of numbers in a file (MPI 5.0, section 14.5): "native", "internal", "external32", and those that
+// the program registers.
 #pragma once
 
 #include <mpi.h>
@@ -21,9 +21,9 @@ class Representation {
   virtual ~Representation() = default;
 
   const std::string& name() const { return name_; }
-  // The file has what memory has: nothing below is called.
+  // The file holds the same bytes as memory: the functions below are not called.
   virtual bool is_native() const { return false; }
-  // Whether encode and decode call functions of the program.
+  // True if encode and decode call functions of the program.
   virtual bool calls_program() const { return false; }
 
   // Bytes of one predefined datatype in the file.
@@ -38,7 +38,8 @@ class Representation {
 
 // Bytes of one element of the datatype in a file of that representation.
 Error file_size(const Representation& representation, const Datatype& type, std::int64_t& bytes);
-// The datatype as it lies there: displacements that its constructors count in extents are counted in those of the file.
+// The datatype as laid out in the file: displacements that its constructors count in extents are counted in those of
+// the file.
 Error in_file(const Representation& representation, const Datatype& type, datatype::Reference& made);
 
 std::shared_ptr<const Representation> native();

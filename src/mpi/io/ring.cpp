@@ -10,7 +10,7 @@
 #include <chrono>
 #include <system_error>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 
 namespace heddle::io {
 
@@ -28,11 +28,11 @@ int enter(int descriptor, unsigned submit, unsigned wait_for) {
                                   wait_for != 0 ? IORING_ENTER_GETEVENTS : 0, nullptr, 0));
 }
 
-// The kernel moves what its page cache has within the call that submits it. From so many bytes on, which take it longer than
-// waking a thread of its own, it is told to use that thread, so that the program computes meanwhile.
+// The kernel moves data of its page cache within the call that submits it. For so many bytes and more, which take it
+// longer than waking a thread of its own, it is told to use that thread, so that the program computes meanwhile.
 constexpr std::size_t min_background_bytes = 256 << 10;
 
-// What the kernel writes and reads beside us.
+// Words that the kernel writes and reads concurrently.
 std::uint32_t load(std::uint32_t* cell) { return std::atomic_ref(*cell).load(std::memory_order_acquire); }
 void store(std::uint32_t* cell, std::uint32_t value) { std::atomic_ref(*cell).store(value, std::memory_order_release); }
 
@@ -45,7 +45,7 @@ std::unique_ptr<Ring> Ring::make() {
   std::unique_ptr<Ring> ring(new Ring(descriptor));
   if (!ring->map(parameters)) return nullptr;
   try {
-    ring->thread_ = threads::make_helper([r = ring.get()] { r->work(); });
+    ring->thread_ = threads::make_library_thread([r = ring.get()] { r->work(); });
   } catch (const std::system_error&) {
     return nullptr;
   }
@@ -99,8 +99,7 @@ bool Ring::submit(Transfer& transfer) {
   return true;
 }
 
-// With the mutex held. The kernel looks at the queue within the call only, so a request that it does not take can be
-// taken back.
+// With the mutex held. The kernel reads the queue only within the call, so a request that it refuses can be taken back.
 bool Ring::push(Transfer* transfer) {
   const std::uint32_t tail = load(submit_tail_);
   io_uring_sqe& request = requests_[tail & submit_mask_];
@@ -128,7 +127,7 @@ bool Ring::push(Transfer* transfer) {
   return false;
 }
 
-// Whether it does: it has been interrupted, or a part of it has been moved.
+// True if it continues: it has been interrupted, or a part of it has been moved.
 bool Ring::go_on(Transfer& transfer, int result) {
   if (result > 0) {
     transfer.moved.bytes += static_cast<std::size_t>(result);
@@ -162,7 +161,8 @@ void Ring::work() {
     const io_uring_cqe end = ends_[head & end_mask_];
     store(end_head_, head + 1);
     if (end.user_data == 0) return;
-    // Whoever submitted it wrote it before. That order goes through the kernel, which the thread sanitizer does not see; here it does.
+    // Acquires the submitter's write. That order goes through the kernel, which the thread sanitizer does not see; here
+    // it does.
     (void)load(submit_tail_);
     Transfer& transfer = *reinterpret_cast<Transfer*>(static_cast<std::uintptr_t>(end.user_data));
     if (go_on(transfer, end.res)) continue;

@@ -1,6 +1,6 @@
 // Reads and writes by the kernel's io_uring (io_uring(7)): they are submitted by a system call, and a thread of ours
-// that sleeps in the kernel takes in their ends. The kernel's interface itself is used, of which this needs three
-// calls; there is no library to be missing.
+// that blocks in the kernel receives their completions. The kernel's interface itself is used, of which this needs
+// three calls; there is no library to be missing.
 #pragma once
 
 #include <sys/uio.h>
@@ -20,7 +20,7 @@ struct io_uring_sqe;
 
 namespace heddle::io {
 
-// One contiguous part of a file, and pieces of memory. It may be gone when its end has been told.
+// One contiguous part of a file, and pieces of memory. It may be destroyed when its end has been reported.
 struct Transfer {
   bool write = false;
   int descriptor = -1;
@@ -30,7 +30,7 @@ struct Transfer {
 
   virtual void end() = 0;
 
-  // What is left.
+  // The rest.
   iovec* next = nullptr;
   std::size_t left = 0;
 

@@ -12,14 +12,14 @@
 
 namespace heddle::io {
 
-// The program's buffer; its packed stream is what is written or read.
+// The program's buffer; its packed stream is written or read.
 struct Buffer {
   const Datatype* type = nullptr;
   void* data = nullptr;
   MPI_Count count = 0;
 };
 
-// Of a file: from `position` of the view's stream on, `bytes` of it.
+// The runs of a file: `bytes` of the view's stream from `position` on.
 class FileRuns {
  public:
   FileRuns(const View& view, std::int64_t position, std::size_t bytes)
@@ -30,7 +30,7 @@ class FileRuns {
     if (next_ == used_) fill();
     return runs_[next_];
   }
-  // `n` of its bytes have been dealt with.
+  // `n` of its bytes are done.
   void advance(std::size_t n) {
     Run& run = runs_[next_];
     run.offset += static_cast<std::int64_t>(n);
@@ -50,12 +50,12 @@ class FileRuns {
   std::size_t used_ = 0;
 };
 
-// Of memory: from `offset` of the buffer's packed stream on.
+// The pieces of memory: the buffer's packed stream from `offset` on.
 class MemoryRuns {
  public:
   MemoryRuns(const Buffer& buffer, std::size_t offset) : buffer_(buffer), offset_(offset) {}
 
-  // The next pieces, of at most `bytes` together; how many, and how much they hold.
+  // The next pieces, of at most `bytes` together; returns their number, and in `taken` their bytes.
   std::size_t take(std::size_t bytes, iovec* out, std::size_t max, std::size_t& taken);
 
  private:

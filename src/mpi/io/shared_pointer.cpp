@@ -77,7 +77,7 @@ Error make_in_node(Comm& comm, std::unique_ptr<SharedPointer>& made) {
   if (Error e = coll::bcast_bytes(comm, &place, sizeof place, 0)) return e;
   if (place == node::nowhere)
     return fail(MPI_ERR_NO_MEM,
-                "the job's shared memory has no room for a shared file pointer (do windows take it all?)");
+                "no room for a shared file pointer in the job's shared memory, which windows may have used up");
   if (comm.rank != 0) heap.join(place);
   made = std::make_unique<InNode>(heap, place);
   return success;

@@ -23,11 +23,11 @@ class Window {
     span_ = n;
     return moved.error_number;
   }
-  // Up to `bytes` from its beginning on; what lay behind the end of the file and was not written is zero.
+  // Up to `bytes` from its beginning on; unwritten bytes behind the end of the file are zero.
   Moved store(std::size_t bytes) { return access_.file.device.write(offset_, bytes_.get(), bytes); }
   void clear_beyond_end() { std::fill(bytes_.get() + valid_, bytes_.get() + span_, std::byte{}); }
 
-  // How much of [offset, offset + length) it has.
+  // The part of [offset, offset + length) that it holds.
   std::size_t holds(const Run& run, bool beyond_end) const {
     const std::int64_t end = offset_ + static_cast<std::int64_t>(beyond_end ? span_ : valid_);
     return static_cast<std::size_t>(
@@ -106,7 +106,7 @@ Moved sieve_write(const Access& access) {
       file.advance(n);
     }
     const Moved moved = window.store(static_cast<std::size_t>(end - first));
-    if (moved.error_number != 0) {  // what has been written of this window is counted again
+    if (moved.error_number != 0) {  // the bytes written of this window are counted again
       FileRuns again(access.view, access.position + static_cast<std::int64_t>(total.bytes), staged);
       const std::int64_t written = first + static_cast<std::int64_t>(moved.bytes);
       for (Run run = again.current(); run.length != 0 && run.offset < written; run = again.current()) {

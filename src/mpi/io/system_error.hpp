@@ -1,4 +1,4 @@
-// From what the operating system says to the error classes of the standard (MPI 5.0, section 14.7).
+// From errors of the operating system to the error classes of the standard (MPI 5.0, section 14.7).
 #pragma once
 
 #include "objects/object/error.hpp"

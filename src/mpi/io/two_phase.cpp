@@ -70,7 +70,7 @@ void TwoPhase::submit(coll::TakenSchedule& reserved) {
 Flow TwoPhase::flow() {
   submit(exchange_);
   co_await soon_;
-  note(settle(soon_));
+  note(end_requests(soon_));
   const Plan plan(comm_, parts_);
   if (!plan.is_two_phase()) {
     Moved moved;
@@ -95,14 +95,14 @@ Flow TwoPhase::flow() {
     tell_aggregators();
     access_.write ? send_data() : receive_data();
     co_await soon_;
-    note(settle(soon_));
+    note(end_requests(soon_));
     receive_grids();
     if (access_.write) gather();
     co_await soon_;
-    note(settle(soon_));
+    note(end_requests(soon_));
     if (access_.write) {
       co_await requests_;
-      note(settle(requests_));
+      note(end_requests(requests_));
       if (is_aggregator()) put_in_place();
     }
     if (is_aggregator()) {
@@ -118,16 +118,16 @@ Flow TwoPhase::flow() {
       scatter();
       co_await requests_;
       take_arrived();
-      note(settle(requests_));
+      note(end_requests(requests_));
     }
     stage_.clear();
   }
 
-  // Whoever has no part in what failed cannot know that the others' data are not there; so all say it.
+  // A member without a part in the failed access cannot know that the others' data are missing; so all report it.
   if (failure_ != MPI_SUCCESS) error_number_ = std::max<std::uint64_t>(error_number_, EIO);
   submit(agreement_);
   co_await soon_;
-  note(settle(soon_));
+  note(end_requests(soon_));
   const std::size_t moved = access_.write ? access_.bytes : arrived_;
   operation_.set_moved({error_number_ == 0 ? moved : 0, static_cast<int>(error_number_)});
 }
@@ -277,7 +277,7 @@ void TwoPhase::write_window() {
   }
 }
 
-// What lies between the first and the last byte that somebody wants.
+// The range between the first and the last requested byte.
 void TwoPhase::read_window() {
   std::int64_t first = window_.end;
   std::int64_t end = window_.first;
@@ -321,7 +321,7 @@ void TwoPhase::scatter() {
   }
 }
 
-// In the order of the windows: what arrived behind a gap is not counted.
+// In the order of the windows: data behind a gap are not counted.
 void TwoPhase::take_arrived() {
   const Buffer& memory = access_.memory;
   for (const Piece& piece : to_) {

@@ -2,9 +2,9 @@
 // Access Strategy", 1993; Thakur, Gropp and Lusk, 1999): some members, the aggregators, read and write large parts of
 // the file, and exchange the data with the others by messages.
 //
-// The file is dealt with in rounds. In each an aggregator has one window of it, and windows ascend, so that a member
-// walks through its part once. An aggregator writes what it has been given and nothing else: what lies between is never
-// read and written back, so that it cannot undo what somebody else writes there.
+// The file is accessed in rounds. In each an aggregator has one window of it, and windows ascend, so that a member
+// walks through its part once. An aggregator writes the given bytes and nothing else: the gaps are never read and
+// written back, so that it cannot undo writes of other processes there.
 #pragma once
 
 #include <memory>
@@ -21,17 +21,17 @@ namespace heddle::io {
 
 class TwoPhase {
  public:
-  // `executor`: of a nonblocking operation; null: the caller does its I/O itself. All members construct theirs in the same order, which
-  // is that of the program's calls. Their flows advance in any.
+  // `executor`: for a nonblocking operation; null: the caller does its I/O itself. All members construct theirs in the
+  // same order, which is that of the program's calls. Their flows advance in any order.
   TwoPhase(Operation& operation, Executor* executor);
 
-  // All of it, from what members tell each other to what the operation has moved. It lives as long as this.
+  // All of it, from the exchange of the members' parts to the result of the operation. It lives as long as this.
   Flow flow();
 
  private:
   static constexpr int tags = 4;  // of one operation
 
-  // What a member has in an aggregator's window; the beginning of the message that says it.
+  // A member's part of an aggregator's window; the beginning of the message that describes it.
   struct Head {
     std::int64_t grids = 0;
     std::int64_t bytes = 0;
@@ -62,8 +62,8 @@ class TwoPhase {
     std::size_t used_ = 0;
   };
 
-  // The steps of a round. They leave in soon_ what the next step needs, in requests_ what is to be done at the end of
-  // the round.
+  // The steps of a round. They leave the requests for the next step in soon_, those for the end of the round in
+  // requests_.
   void find_pieces(const Plan& plan, std::int64_t round);
   void tell_aggregators();
   void send_data();      // members of a write

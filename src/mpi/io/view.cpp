@@ -41,7 +41,7 @@ Order order_of(const Datatype& layout) {
   return order;
 }
 
-// What section 14.3 demands of an etype and a filetype. The class of the errors is the one that ROMIO gives them.
+// The requirements of section 14.3 for an etype and a filetype. The class of the errors is ROMIO's.
 Error check_layout(const char* what, const Datatype& type, const Datatype& layout, const Order& order, bool writable) {
   const char* fault = nullptr;
   if (layout.true_lb < 0)
@@ -49,7 +49,7 @@ Error check_layout(const char* what, const Datatype& type, const Datatype& layou
   else if (order.decreases)
     fault = "has displacements that decrease";
   else if (order.overlaps && writable)
-    fault = "overlaps itself, which is for files that are only read";
+    fault = "overlaps itself, which is allowed for read-only files only";
   if (fault == nullptr) return success;
   return fail(MPI_ERR_IO, "%s %s %s", what, datatype::label(type), fault);
 }
@@ -66,7 +66,7 @@ Error View::make(std::int64_t displacement, const Datatype& etype, const Datatyp
   if (Error e = file_size(*representation, filetype, filetype_size)) return e;
   if (view->etype_size_ <= 0) return fail(MPI_ERR_ARG, "etype %s has no bytes", datatype::label(etype));
   if (filetype_size % view->etype_size_ != 0)
-    return fail(MPI_ERR_ARG, "filetype %s has %lld bytes, which is no multiple of the etype's %lld",
+    return fail(MPI_ERR_ARG, "filetype %s has %lld bytes, which is not a multiple of the etype's %lld",
                 datatype::label(filetype), static_cast<long long>(filetype_size),
                 static_cast<long long>(view->etype_size_));
   if (Error e = in_file(*representation, filetype, view->layout_)) return e;
@@ -92,7 +92,7 @@ std::shared_ptr<const View> View::of_bytes() {
   return view;
 }
 
-// The file is walked as if it were memory whose first address is the first tile's place.
+// The file is traversed as if it were memory whose first address is the first tile's place.
 std::size_t View::runs(std::int64_t position, std::size_t bytes, Run* out, std::size_t max, std::size_t& held) const {
   const Datatype& layout = *layout_;
   held = 0;

@@ -17,7 +17,7 @@ namespace heddle::mpi {
 
 namespace {
 
-// Of a collective call that members may find wrong for reasons of their own: it fails for all or for none.
+// For a collective call that members may find wrong for reasons of their own: it fails for all or for none.
 Error agree(File& fh, Error mine) {
   auto worst = static_cast<std::uint64_t>(mine.code());
   if (Error e = coll::allreduce(*fh.comm, worst, coll::ReductionKind::max)) return e;
@@ -47,7 +47,7 @@ Error make_view(File& fh, MPI_Offset disp, const Datatype& etype, const Datatype
   return io::View::make(disp, etype, filetype, std::move(representation), !(fh.amode & MPI_MODE_RDONLY), view);
 }
 
-// Where a pointer gets by a seek.
+// The target of a seek.
 Error find(File& fh, MPI_Offset offset, int whence, MPI_Offset current, MPI_Offset& target) {
   MPI_Offset from = 0;
   if (whence == MPI_SEEK_CUR) {
@@ -64,7 +64,7 @@ Error find(File& fh, MPI_Offset offset, int whence, MPI_Offset current, MPI_Offs
               static_cast<long long>(from));
 }
 
-// Rank 0 does it when nobody uses the pointer as it was any more, and before anybody uses it as it is.
+// Rank 0 does it between the last use of the old pointer and the first use of the new one by any process.
 template <class Set>
 Error set_shared(File& fh, Set&& set) {
   if (Error e = coll::barrier(*fh.comm)) return e;
@@ -152,7 +152,7 @@ Error File_get_position_shared(File& fh, MPI_Offset* offset) {
 }
 
 Error File_set_atomicity(File& fh, int flag) {
-  if (Error e = coll::barrier(*fh.comm)) return e;  // operations of before are over
+  if (Error e = coll::barrier(*fh.comm)) return e;  // earlier operations are over
   fh.open->atomic_mode = flag != 0;
   return coll::barrier(*fh.comm);
 }

@@ -1,4 +1,4 @@
-// Which bytes of a buffer have been given: those, and no others, are written.
+// The given bytes of a buffer: those, and no others, are written.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,4 @@
-// From the arguments of an operation to the place at the target that it is about, with everything checked that can be
-// wrong about it: rank, epoch, bounds.
+// From the arguments of an operation to its place at the target, with all checks: rank, epoch, bounds.
 #pragma once
 
 #include "mpi/rma/reach/target_region.hpp"
@@ -7,7 +6,7 @@
 
 namespace heddle::rma {
 
-// What an operation says of its target.
+// An operation's description of its target.
 struct Wanted {
   int rank;
   MPI_Aint disp;

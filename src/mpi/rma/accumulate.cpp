@@ -12,7 +12,7 @@ namespace heddle::rma {
 
 namespace {
 
-constexpr std::size_t piece_bytes = 4096;  // of a stack that may be small: user-level threads come here too
+constexpr std::size_t piece_bytes = 4096;  // on a stack that may be small: user-level threads come here too
 struct alignas(64) Piece {
   std::byte bytes[piece_bytes];
 };
@@ -20,12 +20,12 @@ struct alignas(64) Piece {
 bool is(const Op& op, MPI_Op constant) { return op.handle == reinterpret_cast<std::uintptr_t>(constant); }
 
 // The leaves of a layout as an array, as reductions want them. Most layouts are one; of the others, pieces go through a
-// packed stream, which differs from an array in that it has no gaps (the pair types of MPI_MINLOC have them).
+// packed stream, which has no gaps, unlike an array (of the pair types of MPI_MINLOC).
 class Leaves {
  public:
   Leaves(const Layout& layout, const Datatype& leaf) : layout_(layout), leaf_(leaf) {}
 
-  // Where the array is if the layout is one, else null.
+  // The address of the array if the layout is one, else null.
   std::byte* array() const {
     const bool one = layout_.type == &leaf_ || (leaf_.dense && is_run(*layout_.type, layout_.count));
     return one ? static_cast<std::byte*>(run_start(*layout_.type, layout_.at)) : nullptr;
@@ -73,8 +73,8 @@ Error write_ours(const Layout& to, const Datatype& leaf, std::size_t first, std:
   });
 }
 
-// The target's elements [first, first + n) under the mutex: where they are if that is near and an array, else in
-// `piece`, from which they are written back.
+// The target's elements [first, first + n) under the mutex: in place if that is near and an array, else in `piece`,
+// from which they are written back.
 class Held {
  public:
   Held(const TargetRegion& target, const Datatype& leaf, std::size_t first, std::size_t n, Piece& piece)
@@ -131,7 +131,7 @@ Error check_combination(const Op& op, const Layout* origin, const Layout& target
     if (!ours || ours->bytes() == 0) continue;
     const Datatype* other = element_type(*ours->type);
     if (!other || signature_of(*other) != signature_of(*leaf))
-      return fail(MPI_ERR_TYPE, "target_datatype has elements of %s, but %s, at the origin, has not",
+      return fail(MPI_ERR_TYPE, "target_datatype has elements of %s, but %s, at the origin, has others",
                   datatype::label(*leaf), datatype::label(*ours->type));
   }
   if (origin)

@@ -1,9 +1,9 @@
-// Operations that combine with what is there: MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op,
+// Operations that combine with the target's data: MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op,
 // MPI_Compare_and_swap (MPI 5.0, section 12.3.4).
 //
 // They are atomic for each element with respect to each other, whatever their datatypes and operations: the origin does
 // the work itself while it holds the target's mutex. A long operation takes the mutex anew for each piece, so that it
-// does not shut the others out.
+// does not exclude the others for long.
 #pragma once
 
 #include "mpi/rma/reach/target_region.hpp"
@@ -16,7 +16,7 @@ namespace heddle::rma {
 // The predefined datatype that all elements of `type` have; null if there is none.
 const Datatype* element_type(const Datatype& type);
 
-// Do operation and datatypes go together? Then `element` is what all have.
+// Checks that operation and datatypes fit together. Then `element` is the common one.
 Error check_combination(const Op& op, const Layout* origin, const Layout& target, const Layout* result,
                         const Datatype*& element);
 

@@ -10,7 +10,7 @@ namespace heddle::rma {
 
 namespace {
 
-constexpr std::uint64_t first_capacity = 4096 / sizeof(Region);  // what the smallest block of shared memory holds
+constexpr std::uint64_t first_capacity = 4096 / sizeof(Region);  // the size of the smallest block of shared memory
 
 node::Heap& heap_of(Window& window) { return p2p::shared_memory(*window.comm.owner); }
 
@@ -33,7 +33,7 @@ bool grow(Window& window, Attachments& attachments) {
   return true;
 }
 
-// Since a layout may have holes where nothing is attached: do the regions hold all of its data?
+// A layout may have holes where nothing is attached: true if the regions hold all of its data.
 bool cover(std::span<Region> table, const Layout& layout) {
   constexpr std::size_t batch = 64;
   iovec runs[batch];
@@ -87,7 +87,7 @@ Error check_attached(Window& window, int member, const Layout& layout, MPI_Aint 
   const std::span<Region> table = regions(window, attachments);
   if (cover(table, static_cast<std::uint64_t>(first), static_cast<std::uint64_t>(end)) || cover(table, layout))
     return success;
-  return fail(MPI_ERR_RMA_RANGE, "%zu bytes from address 0x%llx on are not all attached at rank %d", layout.bytes(),
+  return fail(MPI_ERR_RMA_RANGE, "the %zu bytes at address 0x%llx are not all attached at rank %d", layout.bytes(),
               static_cast<unsigned long long>(first), member);
 }
 

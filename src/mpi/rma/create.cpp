@@ -25,7 +25,7 @@ namespace {
 
 constexpr MPI_Aint page = 4096;
 
-// What every member tells the others.
+// Each member's description, sent to the others.
 struct Description {
   std::uint64_t base;  // its memory
   MPI_Aint size;
@@ -36,7 +36,7 @@ struct Description {
 
 bool brings_memory(int flavor) { return flavor == MPI_WIN_FLAVOR_CREATE || flavor == MPI_WIN_FLAVOR_DYNAMIC; }
 
-// The first member whose part makes no sense.
+// The first member whose part is invalid.
 Error check(const std::vector<Description>& parts, int flavor) {
   if (flavor != MPI_WIN_FLAVOR_CREATE) return success;
   const auto bad = std::find_if(parts.begin(), parts.end(), [](const Description& d) { return !d.base && d.size > 0; });
@@ -45,7 +45,7 @@ Error check(const std::vector<Description>& parts, int flavor) {
               static_cast<long long>(bad->size));
 }
 
-// Whether the kernel lets all members reach each other's memory: all get the same answer.
+// True if the kernel lets all members access each other's memory: the same result for all.
 Error is_reached_by_kernel(Comm& comm, bool& reached) {
   std::uint64_t all = 1;
   for (int m = 0; m < comm.size && all != 0; ++m)
@@ -56,8 +56,8 @@ Error is_reached_by_kernel(Comm& comm, bool& reached) {
   return success;
 }
 
-// Where the members' memory begins in a block for all of them: side by side, or each on pages of its own, so that they
-// come from the node of whoever touches them first. The last one is the end.
+// The start of each member's memory in a block for all of them: contiguous, or each on pages of its own, so that they
+// come from the node of their first user. The last one is the end.
 std::vector<std::size_t> lay_out(const std::vector<Description>& parts, bool contiguous) {
   std::vector<std::size_t> places{0};
   for (const Description& part : parts) {
@@ -98,10 +98,10 @@ Error take_blocks(Comm& comm, std::size_t memory_bytes, Blocks& blocks) {
   if (has_control && has_memory) return success;
   release(heap, blocks.control);
   release(heap, blocks.memory);
-  return fail(MPI_ERR_NO_MEM, "the job's shared memory has no room for a window of %zu bytes", memory_bytes);
+  return fail(MPI_ERR_NO_MEM, "no room for a window of %zu bytes in the job's shared memory", memory_bytes);
 }
 
-// The memory of a window that a rank within reach has brought: where we see it, or else whose it is.
+// The memory of a window of a rank within reach: its address here, or else its process.
 void see_or_name(Target& target, Rank& owner, int rank) {
   const std::byte* const seen = owner.peer_memory.see(rank, target.base, target.size);
   if (seen != nullptr) target.base = reinterpret_cast<std::uintptr_t>(seen);
@@ -139,7 +139,8 @@ Win* make_win(Comm& comm, const Part& part, const Info* info, Window* window) {
   return win;
 }
 
-// Which members this process reaches itself: on its own node allocated memory, and the program's where the kernel moves it.
+// The members that this process can access directly: on its own node allocated memory, and the program's where the
+// kernel moves it.
 Target find_target(Comm& comm, int member, const Description& part, int flavor) {
   Target target{.base = 0, .size = part.size, .disp_unit = part.disp_unit, .process = by_messages};
   const int rank = comm.world_rank(member);
@@ -155,7 +156,7 @@ Target find_target(Comm& comm, int member, const Description& part, int flavor) 
   return target;
 }
 
-// This member's end of the messages. Null, with the reason, if it cannot be had.
+// This member's end of the messages. Null: it could not be made, and the reason.
 std::unique_ptr<reach::Messages> make_messages(Comm& own, std::uintptr_t base, const Part& part, int& refusal) {
   const bool dynamic = part.flavor == MPI_WIN_FLAVOR_DYNAMIC;
   try {
@@ -168,19 +169,19 @@ std::unique_ptr<reach::Messages> make_messages(Comm& own, std::uintptr_t base, c
   return nullptr;
 }
 
-// The first member that cannot have its part, in words.
+// The error of the first member that cannot make its part.
 Error check_refusals(const std::vector<Description>& parts) {
   const auto first = std::ranges::find_if(parts, [](const Description& part) { return part.refusal != MPI_SUCCESS; });
   if (first == parts.end()) return success;
   const auto member = static_cast<int>(first - parts.begin());
   if (first->refusal != MPI_ERR_NO_MEM)
-    return fail(first->refusal, "rank %d gets no thread from the system that would serve the window", member);
+    return fail(first->refusal, "rank %d cannot start the thread that serves the window", member);
   return fail(MPI_ERR_NO_MEM, "rank %d has no memory for the %lld bytes of its part of the window, or for its messages",
               member, static_cast<long long>(first->size));
 }
 
-// Members that cannot reach each other's memory have nothing in common but messages. Each allocates its own memory, in what
-// its node shares.
+// Members that cannot access each other's memory use messages. Each allocates its own memory, in its node's shared
+// memory.
 Error create_with_messages(Comm& own, const Part& part, const Info* info, MPI_Win* win) {
   if (part.flavor == MPI_WIN_FLAVOR_SHARED)
     return fail(MPI_ERR_RMA_SHARED,
@@ -223,7 +224,7 @@ Error create_over(Comm& own, const Part& part, const Info* info, MPI_Win* win) {
   std::vector<Description> parts(static_cast<std::size_t>(own.size));
   if (Error e = coll::allgather_bytes(own, &mine, parts.data(), sizeof mine)) return e;
   if (Error e = check(parts, part.flavor)) return e;
-  // Whether they lie side by side is an info hint, which all should give alike; if not, that of member 0 counts.
+  // An info hint makes the parts contiguous; all should give it alike; if not, that of member 0 counts.
   const std::vector<std::size_t> places = lay_out(parts, parts[0].contiguous);
   Blocks blocks;
   const std::size_t bytes = brings_memory(part.flavor) ? 0 : std::max<std::size_t>(places.back(), 1);
@@ -251,7 +252,8 @@ Error create(Comm& comm, const Part& part, const Info* info, MPI_Win* win) {
 
 Error destroy(Win& win) {
   Comm& comm = win.window->comm;
-  const Error error = coll::barrier(comm);  // nobody uses it any more; without memory for it the window stays as it is
+  // no member uses it any more; without memory for it the window stays unchanged
+  const Error error = coll::barrier(comm);
   const std::unique_ptr<Window> window(win.window);
   release_attachments(*window);
   const bool frees_pages = window->messages || comm.rank == 0;  // of the window's memory

@@ -7,13 +7,13 @@
 
 namespace heddle::rma {
 
-// What a process brings to a window.
+// A process's part of a window.
 struct Part {
   int flavor;
   void* base = nullptr;  // MPI_Win_create: its memory
   MPI_Aint size = 0;
   MPI_Aint disp_unit = 1;
-  bool contiguous = false;  // MPI_Win_allocate_shared: the members' memory lies side by side
+  bool contiguous = false;  // MPI_Win_allocate_shared: the members' memory is contiguous
 };
 
 // Collective over `comm`; if it fails, it fails for all.

@@ -15,11 +15,11 @@ struct Region {
   std::uint64_t bytes;
 };
 
-// Where the first region is that begins at `address` or behind it.
+// The first region that begins at `address` or behind it.
 std::span<Region>::iterator first_from(std::span<Region> table, std::uint64_t address);
-// Do any regions hold one of these bytes?
+// True if any regions hold one of these bytes.
 bool overlaps(std::span<Region> table, std::uint64_t address, std::uint64_t bytes);
-// Do they hold all of [first, end)?
+// True if they hold all of [first, end).
 bool cover(std::span<Region> table, std::uint64_t first, std::uint64_t end);
 
 // The errors of attaching and detaching.

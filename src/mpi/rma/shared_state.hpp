@@ -1,4 +1,4 @@
-// What the members of a window share: for each member a Gate, and who has posted to whom. It lies in one block of the
+// The shared state of a window's members: for each member a Gate, and the marks of posts. It lies in one block of the
 // job's shared memory, made by member 0.
 //
 //     Gate[members]
@@ -34,10 +34,10 @@ struct Attachments {
   std::uint64_t capacity = 0;
 };
 
-// A member of the group as the others meet it. What different operations wait for lies on different lines.
+// The shared state of one member. Words that different operations wait for lie on different lines.
 struct alignas(64) Gate {
   TargetLock lock;                    // of MPI_Win_lock
-  alignas(64) SharedMutex atomicity;  // held by whoever changes the member's memory by an accumulate operation
+  alignas(64) SharedMutex atomicity;  // held by the thread that changes the member's memory by an accumulate operation
   alignas(64) std::atomic<std::uint32_t> completed{0};  // calls of MPI_Win_complete that ended accesses to it
   Attachments attachments;                              // dynamic windows
 };
@@ -50,7 +50,7 @@ class SharedState {
     const auto n = static_cast<std::size_t>(members);
     return n * sizeof(Gate) + n * n * sizeof(Posted);
   }
-  // By one member, before the others look.
+  // By one member, before the others access it.
   static void prepare(std::byte* base, int members) {
     const auto n = static_cast<std::size_t>(members);
     for (std::size_t i = 0; i < n; ++i) new (base + i * sizeof(Gate)) Gate;

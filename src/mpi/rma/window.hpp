@@ -1,4 +1,4 @@
-// A window at work: where the memory of each member is, what the members share, and which epochs are open here.
+// A window at work: the memory of each member, the shared state, and the open epochs of this process.
 //
 // Operations need no help of the target and are complete when their call returns, by one of two ways:
 //
@@ -7,10 +7,10 @@
 //   far    memory that the program brought itself, at MPI_Win_create and MPI_Win_attach: the kernel moves the data
 //          between the processes (far_memory.hpp)
 //
-// Where a member cannot be reached so, the window has messages (reach/messages.hpp): for operations on that member, for those that
-// combine, and for all synchronization.
+// Where a member cannot be reached so, the window has messages (reach/messages.hpp): for operations on that member, for
+// those that combine, and for all synchronization.
 //
-// Any thread may call any operation; what several of them share is in the epochs (epochs.hpp) and in the gates
+// Any thread may call any operation; their shared state is in the epochs (epochs.hpp) and in the gates
 // (shared_state.hpp).
 #pragma once
 
@@ -37,15 +37,15 @@ namespace reach {
 class Messages;
 }
 
-// As the process of a target: its memory is on another node, or the kernel does not let us touch it.
+// In place of the process of a target: its memory is on another node, or the kernel does not let us access it.
 inline constexpr pid_t by_messages = -1;
 
 // A member's memory.
 struct Target {
-  std::uintptr_t base = 0;  // of displacement 0, in the address space where it can be touched; dynamic windows: 0
+  std::uintptr_t base = 0;  // of displacement 0, in the address space where it is accessible; dynamic windows: 0
   MPI_Aint size = 0;
   MPI_Aint disp_unit = 1;
-  pid_t process = boot::this_process;  // whose address space that is; by_messages: base is 0
+  pid_t process = boot::this_process;  // the process of that address space; by_messages: base is 0
 };
 
 // A block of the job's shared memory.
@@ -64,7 +64,7 @@ class Window {
   SharedState::Posted& posted(int origin, int target) const { return shared_.posted(origin, target); }
   // After a store that this member may be waiting for.
   void notify(int member) const { p2p::notify(*comm.owner, comm.world_rank(member)); }
-  // `what` is waited for of the member `peer`, or of all.
+  // The report of a wait: `what` is awaited of the member `peer`, or of all.
   template <class F>
   void wait_until(boot::Awaited what, int peer, const F& holds) const {
     p2p::wait_until(*comm.owner, engine::wait_on(comm, what, peer), holds);
@@ -75,7 +75,7 @@ class Window {
   const std::vector<Target> targets;  // by rank in the group
   const Block control;
   const Block memory;  // of all members together, by messages of this one; nowhere unless the window allocated it
-  // Null: this process reaches all of the window itself, and all that the members share is in memory.
+  // Null: this process accesses all of the window itself, and all shared state is in memory.
   std::unique_ptr<reach::Messages> messages;
 
  private:
@@ -91,7 +91,7 @@ inline Error check_rank(const Win& win, const char* argument, int rank) {
   return fail_rank(win, argument, rank);
 }
 
-// What was stored here before is seen by whoever looks after this, and the other way round.
+// A thread that reads after this sees our earlier stores, and the other way round.
 inline void order_memory() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 }  // namespace heddle::rma

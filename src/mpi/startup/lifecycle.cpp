@@ -28,10 +28,10 @@ Error Init_thread(int*, char***, int required, int* provided) {
     return fail(MPI_ERR_ARG, "required = %d is not a level of thread support", required);
   if (Error e = acquire_library(rank)) return e;
   rank.main_thread = threads::identity();
-  rank.thread_level = rank.engine->thread_level();  // never less: no program needs to pay for asking
+  rank.thread_level = rank.engine->thread_level();  // never less: a request for less would cost no less
   rank.world = make_world(rank);
   rank.self = make_self(rank);
-  if (Error e = dpm::meet_parent(rank)) return e;
+  if (Error e = dpm::connect_to_parent(rank)) return e;
   rank.world_phase.store(Phase::active, std::memory_order_release);
   *provided = rank.thread_level;
   return success;
@@ -49,10 +49,11 @@ Error Finalize() {
   if (Error e = delete_world_attributes(rank)) return e;  // first of all: they may communicate
   for (const auto& buffer : {rank.buffer, rank.self->buffer, rank.world->buffer})
     if (buffer) buffer->flush();
-  p2p::progress(rank);  // what is done and belongs to nobody goes now: alone, there is no message to wait for below
-  const std::string report = tool::take_report(rank);  // before what follows is counted
-  // What this rank still has to say (answers that wait for room, long messages of freed requests) is said while the
-  // others are certainly there to hear it. Where some have failed, the others may compute, and need it all the same.
+  p2p::progress(rank);  // completed requests without an owner go now: alone, there is no message to wait for below
+  const std::string report = tool::take_report(rank);  // before the steps below are counted
+  // The remaining messages of this rank (answers that wait for room, long messages of freed requests) are sent while
+  // the others are certainly there to receive them. Where some have failed, the others may compute, and need them all
+  // the same.
   if (Error e = tool::publish_report(rank, report); e && !is_fault(e.code())) return e;
   rank.engine->send_deferred([](int) { return true; });
   rank.world_phase.store(Phase::after, std::memory_order_release);

@@ -33,7 +33,7 @@ constexpr DeviceVariable device_variables[] = {{"ucx", "UCX_NET_DEVICES"},
 std::string instead_of(std::string_view name, const Names& there) {
   std::string list;
   const std::string* nearest = nullptr;
-  std::size_t least = name.size() / 2 + 1;  // more than half must be right
+  std::size_t least = name.size() / 2 + 1;  // more than half must match
   for (const std::string& one : there) {
     list += (list.empty() ? "" : ", ") + one;
     const std::size_t edits = boot::edit_distance(name, one);
@@ -53,7 +53,7 @@ Names split(const std::string& text) {
   return parts;
 }
 
-// Of the kernel's; empty: it does not say.
+// From the kernel; empty: unknown.
 Names devices_of_machine() {
   Names names;
   if (struct if_nameindex* const all = if_nameindex()) {
@@ -89,9 +89,9 @@ std::string missing_device(const char* variable, const std::string& value, const
 std::string missing_network(const std::string& network, const std::string& rails) {
   const Names there = lln::network_names();
   const bool is_path = network.find('/') != std::string::npos;
-  if (is_path && access(network.c_str(), F_OK) != 0) return "HEDDLE_LLN=" + network + ": there is no such file";
+  if (is_path && access(network.c_str(), F_OK) != 0) return "HEDDLE_LLN=" + network + ": no such file";
   if (!network.empty() && !is_path && std::ranges::find(there, network) == there.end())
-    return "HEDDLE_LLN=" + network + ": there is no network of that name, but " + instead_of(network, there);
+    return "HEDDLE_LLN=" + network + ": unknown network. Known are " + instead_of(network, there);
   if (rails.empty()) return "";
   const Names names = split(rails);
   const bool is_number = rails.find_first_not_of("0123456789") == std::string::npos;
@@ -107,7 +107,7 @@ std::string missing_device(std::string_view network) {
     const char* const value = std::getenv(one.name);
     if (one.network != network || value == nullptr || *value == '\0') continue;
     const std::string text = value;
-    // All but some of them, or patterns: UCX takes these.
+    // All except some of them, or patterns: UCX accepts these.
     if (text == "all" || text[0] == '^' || text.find_first_of("*?[") != std::string::npos) continue;
     if (std::string sentence = missing_device(one.name, text, split(text)); !sentence.empty()) return sentence;
   }

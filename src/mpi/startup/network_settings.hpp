@@ -1,5 +1,6 @@
-// Checks of names in the user's network settings: the network and its rails, also on one node, where they have no effect, and the devices in
-// variables of UCX and libfabric, which those libraries ignore or refuse late. A function returns the sentence of an error, or an empty string.
+// Checks of names in the user's network settings: the network and its rails, also on one node, where they have no
+// effect, and the devices in variables of UCX and libfabric, which those libraries ignore or refuse late. A function
+// returns the sentence of an error, or an empty string.
 #pragma once
 
 #include <string>

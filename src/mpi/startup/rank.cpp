@@ -58,14 +58,14 @@ union ProcessRank {
 };
 constinit ProcessRank process_rank;
 
-// While the library is loaded there is no error handler yet, and nobody who would catch an exception.
+// While the library is loaded there is no error handler yet, and an exception would not be caught.
 [[gnu::constructor]] void make_process_rank() {
   try {
     new (&process_rank.rank) Rank;
   } catch (const std::exception& why) {
     std::fprintf(stderr,
-                 "libmpi_abi.so: the library can't be loaded, since the system refuses memory (%s); does a limit "
-                 "forbid it (ulimit -v)?\n",
+                 "libmpi_abi.so: cannot load the library: the system refuses memory (%s). Check the "
+                 "limit (ulimit -v)\n",
                  why.what());
     std::_Exit(EXIT_FAILURE);
   }
@@ -75,16 +75,16 @@ constinit ProcessRank process_rank;
 
 constinit thread_local Rank* rank_of_thread = &process_rank.rank;
 
-// A name that means nothing is told, not taken for the default.
+// An unknown name is reported, not replaced by the default.
 static Error check_initial_errhandler() {
   const std::string chosen = setting(boot::initial_errhandler_variable);
   const auto& known = boot::initial_errhandlers;
   if (chosen.empty() || std::find(std::begin(known), std::end(known), chosen) != std::end(known)) return success;
-  return fail(MPI_ERR_ARG, "%s=%.200s, which is none of %s, %s and %s", boot::initial_errhandler_variable,
-              chosen.c_str(), known[0], known[1], known[2]);
+  return fail(MPI_ERR_ARG, "invalid value %.200s for %s: must be %s, %s or %s", chosen.c_str(),
+              boot::initial_errhandler_variable, known[0], known[1], known[2]);
 }
 
-// Of a job says mpiexec so, once; here of a program that was started without it, or by another launcher.
+// In a job mpiexec reports them, once; this is for a program that was started without it, or by another launcher.
 static void name_unknown_variables() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -95,8 +95,8 @@ static void name_unknown_variables() {
     std::fprintf(stderr, "heddle: %s\n", sentence.c_str());
 }
 
-// Progress on idle cores: by default where there are at least two cores for each rank to expect idle ones of, and somebody
-// to communicate with.
+// Progress on idle cores: by default where there are at least two cores for each rank, so that some are idle, and
+// another rank to communicate with.
 static Error begin_help(Rank& rank) {
   using progress::Deferral;
   using progress::Help;
@@ -104,7 +104,7 @@ static Error begin_help(Rank& rank) {
   progress::Setting wanted;
   std::string why;
   if (!progress::parse_setting(text, wanted, why))
-    return fail(MPI_ERR_ARG, "HEDDLE_PROGRESS=%.200s can't be had: %.200s", text.c_str(), why.c_str());
+    return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_PROGRESS: %.200s", text.c_str(), why.c_str());
   const bool asked = wanted.help == Help::idle;
   const bool expected = rank.world_size > 1 && rank.job->usable_cores() >= 2 * rank.job->machine_ranks();
   if (wanted.help == Help::off || (!asked && !expected)) return success;
@@ -113,34 +113,36 @@ static Error begin_help(Rank& rank) {
   if (!safe && !asked) return success;
   if (!safe)
     return fail(MPI_ERR_ARG,
-                "HEDDLE_PROGRESS=%.200s needs a safety model for several threads, and HEDDLE_MODEL=%s is none",
+                "invalid value %.200s for HEDDLE_PROGRESS: it needs a safety model for several threads, which "
+                "HEDDLE_MODEL=%s is not",
                 text.c_str(), model.name.c_str());
   if (wanted.deferral != Deferral::none && model.submission == safety::Submission::offload)
     return fail(
         MPI_ERR_ARG,
-        "HEDDLE_PROGRESS=%.200s can't be had: with HEDDLE_MODEL=%s a communication thread submits everything, and "
+        "invalid value %.200s for HEDDLE_PROGRESS: with HEDDLE_MODEL=%s a communication thread submits everything, and "
         "nothing is left to defer",
         text.c_str(), model.name.c_str());
   if (wanted.deferral != Deferral::none && wanted.from > message::near_eager_bytes)
-    return fail(MPI_ERR_ARG,
-                "HEDDLE_PROGRESS=%.200s can't be had: a message of more than %zu bytes only announces itself, which is "
-                "not deferred",
-                text.c_str(), message::near_eager_bytes);
+    return fail(
+        MPI_ERR_ARG,
+        "invalid value %.200s for HEDDLE_PROGRESS: a message of more than %zu bytes goes by rendezvous, which is "
+        "not deferred",
+        text.c_str(), message::near_eager_bytes);
   try {
     rank.engine->begin_help(rank.cores, wanted);
   } catch (const std::exception& error) {  // of the system, or there is no memory for them
-    if (!asked) return success;            // nobody asked for it
-    return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=%.200s: the threads for it can't be had: %s", text.c_str(),
-                error.what());
+    if (!asked) return success;            // not requested by the user
+    return fail(MPI_ERR_OTHER, "HEDDLE_PROGRESS=%.200s: cannot start its threads: %s", text.c_str(), error.what());
   }
   return success;
 }
 
-// Of the words that ranks agree on, behind those of models.
+// The index of the network among the words that ranks agree on, behind those of models.
 static constexpr int network_of_ranks = engine::most_asked_models + 1;
 static_assert(network_of_ranks < boot::agreed_words - 1);
 
-// A network's library takes the process for one rank: it has one thread for all that it opens, with the descriptors of whoever came first.
+// A network's library takes the process for one rank: it has one thread for all that it opens, with the descriptors of
+// the first caller.
 static threads::Opener opener(const Rank& rank) {
   if (rank.host_open == nullptr) return threads::open_for_process;
   return [open = rank.host_open](const std::string& path, std::string& why) {
@@ -179,17 +181,17 @@ static Error open_networks(Rank& rank) {
   const std::string text = setting("HEDDLE_LOOPBACK_SEED");
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (!text.empty() && (error != std::errc() || end != text.data() + text.size()))
-    return fail(MPI_ERR_ARG, "HEDDLE_LOOPBACK_SEED=%.200s is no number", text.c_str());
+    return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_LOOPBACK_SEED: must be a number", text.c_str());
   const auto agree = [&rank](std::uint64_t proposal) { return rank.job->agree(network_of_ranks, proposal); };
-  // What fails once all has been sent and received is nothing to anybody.
+  // A failure after all has been sent and received does not matter.
   const auto fail_job = [&rank](const char* text) {
     if (rank.job->record().state.load() != boot::RankState::finalized) boot::abort(rank.job.get(), MPI_ERR_OTHER, text);
   };
   std::function<bool(int)> is_gone;
   if (rank.job->survives_failures())
     is_gone = [&rank](int peer) {
-      return peer == lln::anybody ? rank.job->failures().failures.load(std::memory_order_acquire) != 0
-                                  : rank.job->is_gone(peer);
+      return peer == lln::any_peer ? rank.job->failures().failures.load(std::memory_order_acquire) != 0
+                                   : rank.job->is_gone(peer);
     };
   const auto note = [](const char* text) { std::fprintf(stderr, "heddle: %s\n", text); };
   const lln::Place place{rank.world_rank, rank.world_size, rank.job->first_local(), rank.job->local_ranks()};
@@ -211,8 +213,8 @@ static Error open_networks(Rank& rank) {
   return why.empty() ? success : fail(MPI_ERR_OTHER, "%.400s", why.c_str());
 }
 
-// What the first user of the library brings up stays up until the process ends: peers may still have messages on their
-// way here, and a session may be opened after the last one was closed.
+// State brought up by the first user of the library stays until the process ends: peers may still have messages in
+// flight to us, and a session may be opened after the last one was closed.
 static Error bring_up(Rank& rank) {
   boot::Problem problem;
   const bool alone = std::getenv(boot::job_fd_variable) == nullptr;
@@ -223,7 +225,7 @@ static Error bring_up(Rank& rank) {
   const boot::World& job = *rank.job;
   if (alone && job.size() > 1 && boot::asks_to_survive(setting(boot::fault_tolerance_variable)))
     return fail(MPI_ERR_UNSUPPORTED_OPERATION,
-                "%s asks for a job that goes on without failed ranks, and another launcher than Heddle's mpiexec has "
+                "%s requests a job that survives failed ranks, but another launcher than Heddle's mpiexec has "
                 "started this one; "
                 "unset it, or start the job by mpiexec -with-ft ulfm on one machine",
                 boot::fault_tolerance_variable);
@@ -235,9 +237,8 @@ static Error bring_up(Rank& rank) {
       node::Place{rank.world_rank, job.capacity(), job.first_local(), job.local_ranks(), job.first_local_ranks()},
       lln::bytes_for_networks(job.capacity()), node::bytes_for_channels(job.channel_ranks()), &job.memory());
   if (rank.node->needs_heavy_fences())
-    return fail(
-        MPI_ERR_OTHER,
-        "this process was spawned, but cannot join: membarrier is refused to it, which the job's other ranks rely on");
+    return fail(MPI_ERR_OTHER,
+                "cannot join the job as a spawned process: membarrier is refused, which the job's other ranks rely on");
   if (job.survives_failures()) {
     const auto gone = [](const void* what, std::uint32_t other) {
       return static_cast<const boot::World*>(what)->is_gone(static_cast<int>(other));
@@ -249,20 +250,20 @@ static Error bring_up(Rank& rank) {
   rank.machine.cores = static_cast<std::uint32_t>(job.usable_cores());
   rank.machine.own_cores = bound ? static_cast<std::uint32_t>(job.record().cores) : rank.machine.cores;
   if (rank.world_size > 1 && !bound) {
-    // Nodes that are pretended share a machine.
+    // Simulated nodes share a machine.
     rank.machine.spread = boot::spread;
     rank.machine.part = job.pretends_nodes() ? rank.world_rank : rank.world_rank - job.first_local();
     rank.machine.parts = job.machine_ranks();
     boot::spread(rank.machine.part, rank.machine.parts);
   }
-  rank.machine.crowded = job.machine_ranks() > job.usable_cores();
+  rank.machine.oversubscribed = job.machine_ranks() > job.usable_cores();
   if (Error e = check_initial_errhandler()) return e;
   if (Error e = tool::prepare_report(rank)) return e;
   std::string why;
   if (!report_crashes(why)) return fail(MPI_ERR_ARG, "HEDDLE_BACKTRACE%.200s", why.c_str());
   const std::string runtimes = setting("HEDDLE_THREADS");
   if (!threads::select_runtimes(runtimes, why))
-    return fail(MPI_ERR_ARG, "HEDDLE_THREADS=%s can't be had: %s", runtimes.c_str(), why.c_str());
+    return fail(MPI_ERR_ARG, "invalid value %s for HEDDLE_THREADS: %s", runtimes.c_str(), why.c_str());
   if (!why.empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", why.c_str());
   try {
     if (Error e = open_networks(rank)) return e;
@@ -293,21 +294,21 @@ Error acquire_library(Rank& rank) {
   return success;
 }
 
-// To other nodes. What a peer waits for and does not get would be missed there, so it is the end of the job. If only the
-// network has not confirmed all, a peer that has finished may be why.
+// To other nodes. A message that a peer waits for and does not get would be missed there, so it is the end of the job.
+// If only the network has not confirmed all, a peer that has finalized may be the reason.
 static void send_rest(Rank& rank) {
   int peer = -1;
   if (rank.engine->flush(peer)) return;
   const int own = rank.job->rank_in_world(rank.job->rank()), limit = engine::Engine::flush_limit;
   if (peer < 0) {
-    std::fprintf(stderr, "heddle: rank %d has waited %d s for the network to confirm what it has sent, and finishes\n",
+    std::fprintf(stderr, "heddle: rank %d has waited %d s for the network to confirm its messages, and finalizes\n",
                  own, limit);
     return;
   }
   char text[320];
   std::snprintf(
       text, sizeof text,
-      "heddle: rank %d cannot finish: for %d s rank %d on another node has taken nothing of what was sent to it "
+      "heddle: rank %d cannot finalize: for %d s rank %d on another node has received nothing of the messages to it "
       "(its machine or the network does not answer, or its process is stopped); the job ends",
       own, limit, rank.job->rank_in_world(peer));
   boot::abort(rank.job.get(), MPI_ERR_OTHER, text);

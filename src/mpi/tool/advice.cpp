@@ -1,5 +1,5 @@
-// The rules of the report's last line, the most telling first. They rest on counts alone: a share of the time says as much
-// about the machine's other load as about the program.
+// The rules of the report's last line, the most telling first. They rest on counts alone: a share of the time depends
+// on the machine's other load as much as on the program.
 #include <algorithm>
 #include <cstdio>
 
@@ -47,17 +47,18 @@ const CommFigures* most_shared(const Figures& figures, int vni) {
 }
 
 std::uint64_t messages(const Totals& vni) { return vni[Count::sent] + vni[Count::received]; }
-// Attempts to enter that found somebody else inside.
-std::uint64_t met(const Totals& vni) { return vni[Count::contended] + vni[Count::refused]; }
+// Attempts to enter that found another thread inside.
+std::uint64_t found_taken(const Totals& vni) { return vni[Count::contended] + vni[Count::refused]; }
 std::uint64_t attempts(const Totals& vni) { return vni[Count::acquisitions] + vni[Count::refused]; }
 
 const VniFigures& busiest(const Figures& figures) {
   return *std::ranges::max_element(figures.vnis, {}, [](const VniFigures& vni) { return attempts(vni.totals); });
 }
 
-// Threads that meet in a VNI: a VNI for each. Communicators are mapped to VNIs in turn, so there must be a communicator for each, too.
+// For threads that contend in a VNI: a VNI for each. Communicators are mapped to VNIs in turn, so there must be a
+// communicator for each, too.
 std::string separate(const Figures& figures, const VniFigures& busy) {
-  const int share = percent(met(busy.totals), attempts(busy.totals));
+  const int share = percent(found_taken(busy.totals), attempts(busy.totals));
   const CommFigures* comm = most_shared(figures, busy.index);
   const std::uint64_t threads = comm != nullptr ? comm->totals.threads : busy.totals.threads;
   const std::uint64_t vnis = std::min<std::uint64_t>(threads, safety::most_vnis);
@@ -95,11 +96,11 @@ std::string advice(const Figures& figures) {
   const Totals& t = busy.totals;
   const std::uint64_t received = std::max<std::uint64_t>(t[Count::received], 1);
 
-  if (t.threads > 1 && percent(met(t), attempts(t)) >= many_contended) return separate(figures, busy);
+  if (t.threads > 1 && percent(found_taken(t), attempts(t)) >= many_contended) return separate(figures, busy);
   if (figures.never_sleep && t[Count::wasted] / received >= many_polls)
-    return text("threads that wait never sleep, and polled %llu times in vain for each message; let them sleep: %s",
-                static_cast<Number>(t[Count::wasted] / received),
-                figures.may_sleep ? "HEDDLE_WAIT=spin" : "HEDDLE_MODEL=auto");
+    return text(
+        "waiting threads never block, and polled %llu times without result for each message; let them block: %s",
+        static_cast<Number>(t[Count::wasted] / received), figures.may_sleep ? "HEDDLE_WAIT=spin" : "HEDDLE_MODEL=auto");
   if (const int alone = percent(t[Count::alone], t[Count::packets]);
       figures.strategy == "direct" && alone >= many_alone)
     return text(
@@ -110,12 +111,12 @@ std::string advice(const Figures& figures) {
     return text(
         "%d%% of the messages came before their receive was posted, and were copied once more; post receives earlier",
         early);
-  const int waiting = percent(t[Time::wait] + t[Time::asleep], time_in_library(t));
-  // Those of OpenMP spin while they wait for each other, and keep the cores from the rank that is waited for.
+  const int waiting = percent(t[Time::wait] + t[Time::blocked], time_in_library(t));
+  // OpenMP's threads spin while they wait for each other, and keep the cores from the rank that is waited for.
   if (waiting >= mostly_waiting && figures.ranks > 1 && figures.threads > figures.cores + threads_of_library)
     return text(
         "%d%% of the time in the library is spent waiting for other ranks, and this process has %d threads for %d of "
-        "the cores; start fewer (OMP_NUM_THREADS=%d), or let them sleep (OMP_WAIT_POLICY=passive)",
+        "the cores; start fewer (OMP_NUM_THREADS=%d), or let them block (OMP_WAIT_POLICY=passive)",
         waiting, figures.threads, figures.cores, figures.cores);
   if (waiting >= mostly_waiting)
     return text("none: %d%% of the time in the library is spent waiting for messages, which other ranks decide",

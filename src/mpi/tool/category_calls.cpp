@@ -21,10 +21,9 @@ struct Category {
   bool of_vnis;
 };
 constexpr std::array categories{
-    Category{"heddle", "Everything that can be set and seen", true, false},
-    Category{"heddle_vni", "What the safety model does: messages, polls, locks, and where the time of threads goes",
-             false, true},
-    Category{"heddle_communicator", "Who uses a communicator, and how much", false, false},
+    Category{"heddle", "All variables", true, false},
+    Category{"heddle_vni", "Actions of the safety model: messages, polls, locks, and the time of threads", false, true},
+    Category{"heddle_communicator", "Use of a communicator by threads", false, false},
 };
 
 const Category* category_at(int index) {
@@ -122,7 +121,7 @@ Error T_category_get_categories(int cat_index, int len, int indices[]) {
   return list(cat_index, len, indices, categories_of);
 }
 
-// Nothing is ever added: the number stays the same.
+// Nothing is ever added: the number never changes.
 Error T_category_changed(int* update_number) {
   return tool::call([&](Interface&) {
     if (update_number == nullptr) return Error(MPI_T_ERR_INVALID);

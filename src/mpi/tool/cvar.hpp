@@ -17,11 +17,11 @@ struct Enumeration;
 struct Cvar {
   const char* name;
   const char* description;
-  const Enumeration* items;  // null: a string; else one of these names, told as an MPI_INT
+  const Enumeration* items;  // null: a string; else one of these names, returned as an MPI_INT
   int capacity;              // elements: of a string with its null, or 1
   int verbosity;
   int scope;
-  // Whether it can still be changed; null: never. The new value then takes its effect, as far as it has one at once.
+  // True if it can still be changed; null: never. The new value then takes its effect, as far as it has one at once.
   Error (*may_change)(const Rank& rank);
   void (*changed)(const Rank& rank, const std::string& from, const std::string& to);
 };

@@ -22,7 +22,7 @@ const Cvar* variable_at(int index) {
   return index >= 0 && index < static_cast<int>(all.size()) ? &all[static_cast<std::size_t>(index)] : nullptr;
 }
 
-// The item that the setting names; what names none is the first, the default.
+// The item that the setting names; the first, the default, for other values.
 int item(const Enumeration& items, const std::string& value) {
   const auto found = std::ranges::find(items.items, value);
   return found == items.items.end() ? 0 : static_cast<int>(found - items.items.begin());
@@ -38,7 +38,7 @@ void read(const Cvar& variable, void* buf) {
   give(static_cast<char*>(buf), &room, value);
 }
 
-// What the caller's buffer says; false if it is no value of the variable.
+// The value in the caller's buffer; false if it is no value of the variable.
 bool parse(const Cvar& variable, const void* buf, std::string& value) {
   if (variable.items != nullptr) {
     const int index = *static_cast<const int*>(buf);

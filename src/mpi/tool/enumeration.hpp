@@ -13,7 +13,7 @@ struct Enumeration {
   std::span<const char* const> items;
 };
 
-// What HEDDLE_INITIAL_ERRHANDLER chooses from.
+// The values of HEDDLE_INITIAL_ERRHANDLER.
 extern const Enumeration initial_errhandlers;
 
 MPI_T_enum handle_of(const Enumeration& enumeration);

@@ -21,10 +21,10 @@ using instruments::Totals;
 
 namespace {
 
-// Every communicator that is there, also those that no user has a handle of.
+// Every communicator, also those without a user's handle.
 void add_living(Rank& rank, std::vector<CommFigures>& figures) {
   for (std::uint32_t i = 0; void* slot = arena::at_index(Kind::comm, i); ++i) {
-    Comm& comm = *static_cast<Comm*>(slot);  // if anything lives there: a free slot has no handle
+    Comm& comm = *static_cast<Comm*>(slot);  // if in use: a free slot has no handle
     if (comm.handle == 0 || comm.owner != &rank) continue;
     const Totals totals = comm.counters.totals();
     if (totals.threads == 0) continue;
@@ -58,7 +58,8 @@ Figures collect(Rank& rank) {
       .ranks = rank.world_size,
       .model = rank.engine->model().name,
       .model_was_chosen = !setting("HEDDLE_MODEL").empty(),
-      .waiting = safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.awake, rank.machine.wake_up),
+      .waiting =
+          safety::describe(rank.machine.policy, rank.engine->model(), rank.machine.spinning, rank.machine.wake_up),
       .never_sleep = safety::never_sleep(rank.machine.policy, rank.engine->model()),
       .may_sleep = may_sleep(rank.engine->model()),
       .threads = rank.host_open == nullptr ? threads_of_process() : 1,
@@ -72,15 +73,15 @@ Figures collect(Rank& rank) {
       .asked = {},
       .vnis = {},
       .comms = {}};
-  rank.ledger.for_each_vni([&](int index, const Counters& vni) {
+  rank.counter_registry.for_each_vni([&](int index, const Counters& vni) {
     if (index >= rank.engine->vnis())
       figures.asked.push_back("VNI " + std::to_string(index) + ": " + engine::asked_model_of(rank, index).text());
     figures.vnis.push_back({.index = index, .totals = vni.totals()});
   });
   add_living(rank, figures.comms);
-  for (const auto& [look, gone] : rank.ledger.gone())
+  for (const auto& [kind, gone] : rank.counter_registry.gone())
     figures.comms.push_back(
-        {.name = look.name, .size = look.size, .vni = look.vni, .freed = gone.communicators, .totals = gone.totals});
+        {.name = kind.name, .size = kind.size, .vni = kind.vni, .freed = gone.communicators, .totals = gone.totals});
   return figures;
 }
 

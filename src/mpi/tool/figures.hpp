@@ -1,4 +1,4 @@
-// What the report of one rank is made of: plain data, collected once.
+// The data of the report of one rank: plain data, collected once.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct CommFigures {
   std::string name;
   int size = 0;
   int vni = -1;             // that carries it; -1: no message yet
-  std::uint64_t freed = 0;  // how many that the program has freed are put together here; 0: a living one
+  std::uint64_t freed = 0;  // number of freed communicators summed up here; 0: a living one
   instruments::Totals totals;
 };
 
@@ -30,28 +30,28 @@ struct Figures {
   int ranks = 1;
   std::string model;
   bool model_was_chosen = false;  // by HEDDLE_MODEL
-  std::string waiting;            // the policy, and what it comes from (base/safety/wait_policy.hpp)
+  std::string waiting;            // the policy, and its origin (base/safety/wait_policy.hpp)
   bool never_sleep = false;       // threads that wait, however long
-  bool may_sleep = true;          // if HEDDLE_WAIT=spin tells them to, which not every model can do
-  int threads = 1;                // that the kernel knows of the rank's process; 1 where ranks share one
+  bool may_sleep = true;          // if HEDDLE_WAIT=spin allows it, which not every model supports
+  int threads = 1;                // the kernel's count for the rank's process; 1 where ranks share one
   int cores = 1;                  // for them: the rank's own, or of all cores its share
   int nodes = 1;
   std::string network;             // to other nodes, by its name; empty: there are none
   int rails = 1;                   // of that network
   std::uint64_t unexpected = 0;    // bytes that unexpected messages of one peer on another node may occupy on a VNI
-  std::string strategy;            // of the outboxes, where none was asked for
-  std::vector<std::string> asked;  // what sessions and communicators asked for: the VNIs and the model of each
+  std::string strategy;            // the default of the outboxes
+  std::vector<std::string> asked;  // requested by sessions and communicators: the VNIs and the model of each
   std::vector<VniFigures> vnis;
   std::vector<CommFigures> comms;  // that have been used
 };
 
 Figures collect(Rank& rank);
 
-// Of a VNI, in ticks.
+// The time of a VNI, in ticks.
 std::uint64_t time_in_library(const instruments::Totals& vni);
 
-// One line for a person: what stands out in the counts, and what to do about it. It gives only advice whose effect the same
-// counts show (tests/mpi/tool/advised.py follows it), and none about a program that did next to nothing.
+// One line for a person: the most notable counts, and the remedy. It gives only advice whose effect the same counts
+// show (tests/tool/advised.py follows it), and none about a program that did next to nothing.
 std::string advice(const Figures& figures);
 
 // The whole block, with a line break at its end.

@@ -1,5 +1,5 @@
-// Handles of the tool interface. A handle is a number that is never given out twice, so one that has been freed, or that
-// nobody gave out, is told from a live one. Tools ask seldom; a map is fast enough.
+// Handles of the tool interface. A handle is a number that is used once, so a freed or an invented one is distinguished
+// from a live one. Tools call seldom; a map is fast enough.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 namespace heddle::mpi {
 
-// As often as the program likes, before and after MPI itself; each wants its MPI_T_finalize.
+// Any number of times, before and after MPI itself; each needs its MPI_T_finalize.
 Error T_init_thread(int required, int* provided) {
   if (provided == nullptr || required < MPI_THREAD_SINGLE || required > MPI_THREAD_MULTIPLE)
     return Error(MPI_T_ERR_INVALID);

@@ -1,8 +1,8 @@
-// The tool information interface of a rank (MPI 5.0, section 15.3): who has initialized it, and what it gave handles of.
-// It is there before MPI is initialized and after it is finalized.
+// The tool information interface of a rank (MPI 5.0, section 15.3): its users, and the objects of its handles. It is
+// there before MPI is initialized and after it is finalized.
 //
-// Its functions call no error handler and never fail loudly: each answers with a code, which is all that the standard
-// lets them say. One lock guards it all; tools from several threads queue.
+// Its functions call no error handler: each returns a code, which is all that the standard allows. One lock guards it
+// all; tools from several threads queue.
 #pragma once
 
 #include <mpi.h>
@@ -44,8 +44,8 @@ void give(T* place, T value) {
   if (place != nullptr) *place = value;
 }
 
-// A string, with the rules of section 15.3.3: at most *length characters with the null at the end; *length becomes what
-// the whole string needs. A null buffer or a length of 0 asks for that alone, and a null length for nothing.
+// A string, with the rules of section 15.3.3: at most *length characters with the null at the end; *length becomes the
+// length of the whole string. A null buffer or a length of 0 requests that alone, and a null length nothing.
 inline void give(char* buffer, int* length, std::string_view text) {
   if (length == nullptr) return;
   if (buffer != nullptr && *length > 0) {

@@ -18,7 +18,7 @@ using instruments::Totals;
 using Figure = Pvar::Figure;
 using Source = Pvar::Source;
 
-// ---- which there are
+// ---- the list of variables
 
 namespace {
 
@@ -48,7 +48,7 @@ constexpr std::array vni_counts{
                 "Connections to ranks of other nodes that were opened, each by the first message to it"},
     CountFigure{Count::deferred, "messages_deferred", "Messages whose submission was left to an idle core"},
     CountFigure{Count::uncredited, "messages_uncredited",
-                "Short messages that were sent to another node by rendezvous for want of credit at their receiver"},
+                "Short messages that were sent to another node by rendezvous for lack of credit at their receiver"},
     CountFigure{Count::received, "messages_received", "Messages that arrived"},
     CountFigure{Count::unexpected, "messages_unexpected", "Messages that arrived before their receive was posted"},
     CountFigure{
@@ -56,14 +56,14 @@ constexpr std::array vni_counts{
         "Bytes of eager messages from other nodes that were stored since they arrived before their receive was posted"},
     CountFigure{Count::staged, "messages_staged",
                 "Long messages of another process that came through chunks of shared memory"},
-    CountFigure{Count::polls, "polls", "Looks at the network"},
-    CountFigure{Count::empty_polls, "polls_empty", "Looks at the network that found nothing"},
+    CountFigure{Count::polls, "polls", "Polls of the network"},
+    CountFigure{Count::empty_polls, "polls_empty", "Polls of the network that found nothing"},
     CountFigure{Count::acquisitions, "lock_acquisitions", "Entries into the critical section"},
     CountFigure{Count::contended, "lock_contended", "Entries into the critical section that had to wait for the lock"},
     CountFigure{Count::refused, "lock_refused", "Attempts to enter that found the lock taken, and left"},
     CountFigure{Count::wasted, "lock_wasted", "Entries into the critical section that found nothing to do"},
-    CountFigure{Count::combined, "combined", "Operations that a lock holder did for other threads"},
-    CountFigure{Count::wakeups, "wakeups", "Sleeping threads that were woken"},
+    CountFigure{Count::combined, "combined", "Operations that a lock holder executed for other threads"},
+    CountFigure{Count::wakeups, "wakeups", "Blocked threads that were woken"},
     CountFigure{Count::idle_wakeups, "wakeups_idle", "Woken threads that found nothing to do"},
 };
 
@@ -77,9 +77,10 @@ constexpr std::array vni_times{
     TimeFigure{Time::poll, "time_poll", "Seconds that threads spent polling and moving what they found"},
     TimeFigure{Time::empty, "time_empty", "Seconds in the critical section with nothing to do"},
     TimeFigure{Time::lock, "time_lock", "Seconds that threads waited for the lock"},
-    TimeFigure{Time::combiner, "time_combiner", "Seconds that threads waited until another had done their operation"},
-    TimeFigure{Time::wait, "time_wait", "Seconds that threads waited awake for requests, between polls"},
-    TimeFigure{Time::asleep, "time_asleep", "Seconds that threads slept"},
+    TimeFigure{Time::combiner, "time_combiner",
+               "Seconds that threads waited until another had executed their operation"},
+    TimeFigure{Time::wait, "time_wait", "Seconds that threads spun for requests, between polls"},
+    TimeFigure{Time::blocked, "time_blocked", "Seconds that threads were blocked"},
 };
 
 constexpr std::array comm_counts{
@@ -155,7 +156,7 @@ namespace {
 
 bool totals_of(Rank& rank, Source source, MPI_Comm handle, Totals& totals) {
   if (source == Source::all_vnis) {
-    totals = rank.ledger.all_vnis();
+    totals = rank.counter_registry.all_vnis();
     return true;
   }
   Comm* comm = object(handle);
@@ -165,11 +166,11 @@ bool totals_of(Rank& rank, Source source, MPI_Comm handle, Totals& totals) {
   return true;
 }
 
-// All started high-water marks of the rank take notice; then a new one can begin.
+// All started high-water marks of the rank are updated; then a new one can begin.
 void forget_recent(Rank& rank) {
   rank.tool->sessions.for_each(
       [&](PvarSession& session) { session.handles.for_each([&](PvarHandle& handle) { handle.notice(rank); }); });
-  rank.ledger.for_each_vni([](int, instruments::Counters& vni) { vni.forget_recent(); });
+  rank.counter_registry.for_each_vni([](int, instruments::Counters& vni) { vni.forget_recent(); });
 }
 
 }  // namespace
@@ -182,7 +183,7 @@ PvarHandle::~PvarHandle() {
   if (started_ || variable_.continuous()) instruments::switch_off();
 }
 
-bool PvarHandle::look(Rank& rank, std::uint64_t& now) const {
+bool PvarHandle::read_total(Rank& rank, std::uint64_t& now) const {
   Totals totals;
   if (!totals_of(rank, variable_.source, comm_, totals)) return false;
   switch (variable_.figure) {
@@ -203,7 +204,7 @@ bool PvarHandle::look(Rank& rank, std::uint64_t& now) const {
   return true;
 }
 
-void PvarHandle::settle(std::uint64_t now) {
+void PvarHandle::add_up(std::uint64_t now) {
   if (variable_.figure == Figure::largest) {
     value_.number = std::max(value_.number, now);
   } else if (variable_.in_seconds()) {
@@ -216,13 +217,13 @@ void PvarHandle::settle(std::uint64_t now) {
 
 void PvarHandle::notice(Rank& rank) {
   std::uint64_t now;
-  if (started_ && variable_.figure == Figure::largest && look(rank, now)) settle(now);
+  if (started_ && variable_.figure == Figure::largest && read_total(rank, now)) add_up(now);
 }
 
 bool PvarHandle::start(Rank& rank) {
   if (started_) return true;
   if (variable_.figure == Figure::largest) forget_recent(rank);
-  if (!look(rank, since_)) return false;
+  if (!read_total(rank, since_)) return false;
   started_ = true;
   instruments::switch_on();
   return true;
@@ -231,8 +232,8 @@ bool PvarHandle::start(Rank& rank) {
 bool PvarHandle::stop(Rank& rank) {
   if (!started_) return true;
   std::uint64_t now;
-  if (!look(rank, now)) return false;
-  settle(now);
+  if (!read_total(rank, now)) return false;
+  add_up(now);
   started_ = false;
   instruments::switch_off();
   return true;
@@ -240,11 +241,11 @@ bool PvarHandle::stop(Rank& rank) {
 
 bool PvarHandle::read(Rank& rank, void* buf) {
   std::uint64_t now;
-  if (!look(rank, now)) return false;
+  if (!read_total(rank, now)) return false;
   if (variable_.continuous()) {
     value_.number = now;
   } else if (started_) {
-    settle(now);
+    add_up(now);
   }
   if (variable_.in_seconds()) {
     std::memcpy(buf, &value_.seconds, sizeof value_.seconds);
@@ -256,7 +257,7 @@ bool PvarHandle::read(Rank& rank, void* buf) {
 
 bool PvarHandle::write(Rank& rank, const void* buf) {
   if (variable_.figure == Figure::largest) forget_recent(rank);
-  if (!look(rank, since_)) return false;
+  if (!read_total(rank, since_)) return false;
   if (variable_.in_seconds()) {
     std::memcpy(&value_.seconds, buf, sizeof value_.seconds);
   } else {

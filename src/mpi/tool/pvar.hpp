@@ -1,5 +1,5 @@
 // Performance variables (MPI 5.0, section 15.3.7): the instruments' figures, each for all VNIs of the rank together and
-// for the VNI that carries a communicator, and what is known of a communicator itself.
+// for the VNI that carries a communicator, and the properties of a communicator itself.
 #pragma once
 
 #include <mpi.h>
@@ -31,13 +31,13 @@ struct Pvar {
   int var_class() const;
   bool in_seconds() const { return figure == Figure::time || figure == Figure::ticks; }
   bool bound() const { return source != Source::all_vnis; }
-  // How many threads use a communicator is a state of things: there is nothing to start, write or reset.
+  // The number of threads that use a communicator is a state: there is nothing to start, write or reset.
   bool continuous() const { return figure == Figure::threads; }
 };
 
 const std::vector<Pvar>& pvars();
 
-// A variable that a session looks at. Its value grows while it is started.
+// A variable that a session reads. Its value grows while it is started.
 class PvarHandle {
  public:
   PvarHandle(const Pvar& variable, MPI_Comm comm);
@@ -52,10 +52,10 @@ class PvarHandle {
   bool stop(Rank& rank);
   bool read(Rank& rank, void* buf);
   bool write(Rank& rank, const void* buf);
-  // In one step: what is counted meanwhile is in this value or in the next.
+  // In one step: concurrent counts are in this value or in the next.
   bool read_and_reset(Rank& rank, void* buf);
 
-  // A high-water mark takes notice of what has been until now; before the mark is forgotten for another handle's sake.
+  // Updates a high-water mark with the values so far; before the mark is reset for another handle's sake.
   void notice(Rank& rank);
 
  private:
@@ -64,13 +64,13 @@ class PvarHandle {
     double seconds = 0;
   };
 
-  bool look(Rank& rank, std::uint64_t& now) const;
-  void settle(std::uint64_t now);
+  bool read_total(Rank& rank, std::uint64_t& now) const;
+  void add_up(std::uint64_t now);
 
   const Pvar& variable_;
   const MPI_Comm comm_;
   bool started_ = false;
-  std::uint64_t since_ = 0;  // what the instruments said when it was started, or last settled
+  std::uint64_t since_ = 0;  // the instruments' value when it was started, or last added up
   Value value_;
 };
 

@@ -44,8 +44,8 @@ Error on_handle(MPI_T_pvar_session session, MPI_T_pvar_handle handle, F&& f) {
   });
 }
 
-// ... about one, or about all to which it applies: then `refusal` is the answer unless each of them does it. All variables
-// that can be started can also be written and reset.
+// ... about one, or about all to which it applies: then `refusal` is the result unless each of them does it. All
+// variables that can be started can also be written and reset.
 template <class F>
 Error on_handle_or_all(MPI_T_pvar_session session, MPI_T_pvar_handle handle, int refusal, F&& f) {
   if (handle != MPI_T_PVAR_ALL_HANDLES)

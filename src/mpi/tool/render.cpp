@@ -61,7 +61,7 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
   return text;
 }
 
-// Of what has waited in the outbox.
+// The mean time in the outbox.
 std::string mean_wait(const instruments::Totals& t) {
   if (t[Count::waited] == 0) return "-";
   return decimal(instruments::seconds(t[Count::waited_ticks]) * 1e6 / static_cast<double>(t[Count::waited]), " us");
@@ -95,7 +95,8 @@ std::string times(const Figures& figures) {
   for (const auto& [index, t] : figures.vnis) {
     const std::uint64_t whole = time_in_library(t);
     std::vector<std::string> row{std::to_string(index), decimal(instruments::seconds(whole), " s")};
-    for (const Time what : {Time::issue, Time::poll, Time::empty, Time::lock, Time::combiner, Time::wait, Time::asleep})
+    for (const Time what :
+         {Time::issue, Time::poll, Time::empty, Time::lock, Time::combiner, Time::wait, Time::blocked})
       row.push_back(share(t[what], whole));
     table.add(std::move(row));
   }

@@ -24,8 +24,8 @@ namespace heddle::tool {
 
 namespace {
 
-// Where a value sends the report: "" to nowhere, "1" to standard error, anything else is a file. Words that other variables
-// take for a switch are no names of files.
+// The destination of the report by its value: "" nowhere, "1" standard error, anything else a file. Words that other
+// variables take for a switch are no names of files.
 std::string destination_of(const std::string& value) {
   constexpr std::string_view off[] = {"", "0", "no", "off", "false"}, on[] = {"1", "yes", "on", "true"};
   if (std::ranges::find(off, value) != std::end(off)) return "";
@@ -51,7 +51,7 @@ void write_report(const std::string& report, int how) {
   if (where.empty() || where == "1") return write_all(STDERR_FILENO, report);
   const int file = open(where.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
   if (file < 0) {
-    std::fprintf(stderr, "heddle: HEDDLE_REPORT=%s can't be written: %s\n", where.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "heddle: cannot write HEDDLE_REPORT=%s: %s\n", where.c_str(), std::strerror(errno));
     return;
   }
   write_all(file, report);
@@ -106,7 +106,7 @@ std::string take_report(Rank& rank) { return destination().empty() ? "" : render
 
 Error publish_report(Rank& rank, const std::string& report) {
   Comm& world = *rank.world;
-  // Also those who have nothing to say take part: the variable may be set on some ranks only.
+  // Ranks without a report take part, too: the variable may be set on some ranks only.
   const std::uint64_t mine = report.size();
   std::uint64_t longest = mine;
   if (Error e = coll::allreduce(world, longest, coll::ReductionKind::max)) return e;

@@ -24,7 +24,7 @@ std::shared_ptr<const Topology> make_cart(std::vector<int> dims, std::vector<int
   Cart cart{std::move(dims), std::move(periods), {}};
   cart.coords.resize(cart.dims.size());
   cart.coords_of(rank, cart.coords.data());
-  // What goes out backward on channel 0 comes in from the front, and the other way round on channel 1.
+  // Messages that go out backward on channel 0 come in from the front, and the other way round on channel 1.
   for (int d = 0; d < static_cast<int>(cart.dims.size()); ++d) {
     const int before = cart.neighbor(d, -1);
     const int behind = cart.neighbor(d, 1);
@@ -40,7 +40,7 @@ Error cart_of(const Comm& comm, const Cart*& cart) {
   return cart ? success : fail(MPI_ERR_TOPOLOGY, "comm has no Cartesian topology");
 }
 
-// How many processes a grid has; an error if they are more than there are.
+// The number of processes of a grid; an error if they are more than `available`.
 Error count_processes(int ndims, const int dims[], int available, int& processes) {
   long long product = 1;
   for (int d = 0; d < ndims; ++d) {
@@ -100,7 +100,7 @@ Error Cart_create(Comm& comm_old, int ndims, const int dims[], const int periods
 Error Cart_sub(Comm& comm, const int remain_dims[], MPI_Comm* newcomm) {
   const Cart* cart = nullptr;
   if (Error e = cart_of(comm, cart)) return e;
-  // The coordinates that go tell which subgrid, those that remain where in it.
+  // The dropped coordinates identify the subgrid, the kept ones the place in it.
   Cart dropped, kept;
   for (std::size_t d = 0; d < cart->dims.size(); ++d) {
     Cart& side = remain_dims[d] ? kept : dropped;
@@ -116,8 +116,8 @@ Error Cart_sub(Comm& comm, const int remain_dims[], MPI_Comm* newcomm) {
   return success;
 }
 
-// Nobody belongs to a grid without places, or to one that the communicator cannot fill: the standard calls neither erroneous here, as it does
-// for MPI_Cart_create (MPI 5.0, sections 8.5.1 and 8.5.8).
+// No process belongs to a grid without places, or to one that the communicator cannot fill: the standard calls neither
+// erroneous here, as it does for MPI_Cart_create (MPI 5.0, sections 8.5.1 and 8.5.8).
 Error Cart_map(Comm& comm, int ndims, const int dims[], const int periods[], int* newrank) {
   *newrank = MPI_UNDEFINED;
   const int* const negative = std::find_if(dims, dims + ndims, [](int n) { return n < 0; });

@@ -41,8 +41,8 @@ int root(int n, int exponent) {
   return low;
 }
 
-// Finds a rising sequence of `left` divisors, each from `least` to `limit`, with product n: of all the one with the largest first
-// number, then the largest second one, and so on.
+// Finds a rising sequence of `left` divisors, each from `least` to `limit`, with product n: the one with the largest
+// first number, then the largest second one, and so on.
 bool choose(const std::vector<int>& divisors, int n, int left, int least, int limit, std::vector<int>& chosen) {
   if (left == 0) return n == 1;
   if (power(limit, left, n) < n) return false;
@@ -58,9 +58,9 @@ bool choose(const std::vector<int>& divisors, int n, int left, int least, int li
 
 }  // namespace
 
-// Of the pairs of a largest and a smallest factor, the closest that a factorization has, and of equally close ones the largest: that
-// is found last. With a larger largest factor the smallest can only be smaller, so the search ends where the bound on it is too far
-// away.
+// The closest pair of a largest and a smallest factor that a factorization has, and the largest one of equally close
+// pairs: that is found last. With a larger largest factor the smallest can only be smaller, so the search ends where
+// the bound on it is too far away.
 std::vector<int> balanced_factors(int n, int factors) {
   if (factors == 1) return {n};
   const std::vector<int> divisors = divisors_of(n);
@@ -98,7 +98,7 @@ Error Dims_create(int nnodes, int ndims, int dims[]) {
     }
   }
   if (nnodes % fixed != 0 || (free == 0 && fixed != nnodes && ndims > 0))
-    return fail(MPI_ERR_DIMS, "nnodes is %d, which the fixed dimensions cannot give", nnodes);
+    return fail(MPI_ERR_DIMS, "nnodes is %d, which the fixed dimensions do not divide", nnodes);
   if (free == 0) return success;
   const std::vector<int> factors = balanced_factors(static_cast<int>(nnodes / fixed), free);
   auto next = factors.begin();

@@ -13,7 +13,7 @@ namespace heddle::mpi {
 
 namespace {
 
-// One process's edges, as it knows them in the end.
+// One process's edges, as it finally knows them.
 struct Edges {
   bool weighted = false;
   std::vector<int> sources, source_weights;
@@ -65,7 +65,7 @@ Error dist_graph_of(const Comm& comm, const DistGraph*& graph) {
   return graph ? success : fail(MPI_ERR_TOPOLOGY, "comm has no distributed graph topology");
 }
 
-// As much as the caller has room for.
+// As many as the caller has room for.
 void copy_side(const std::vector<Neighbor>& neighbors, const std::vector<int>& weights, bool weighted, int room,
                int* ranks, int* ranks_weights) {
   const auto n = std::min(static_cast<std::size_t>(room), neighbors.size());
@@ -92,7 +92,7 @@ Error Dist_graph_create_adjacent(Comm& comm_old, int indegree, const int sources
   return create(comm_old, std::move(edges), comm_dist_graph);
 }
 
-// Anybody may give any edges, so all edges go to everyone, and each picks its own, in the order of the givers.
+// Any process may give any edges, so all edges go to all, and each picks its own, in the order of the givers.
 Error Dist_graph_create(Comm& comm_old, int n, const int sources[], const int degrees[], const int destinations[],
                         const int weights[], const Info* info, int reorder, MPI_Comm* comm_dist_graph) {
   struct Edge {

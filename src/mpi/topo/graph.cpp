@@ -62,7 +62,7 @@ Error Graph_create(Comm& comm_old, int nnodes, const int index[], const int edge
   return success;
 }
 
-// Nobody belongs to a graph that the communicator cannot fill; see MPI_Cart_map.
+// No process belongs to a graph that the communicator cannot fill; see MPI_Cart_map.
 Error Graph_map(Comm& comm, int nnodes, const int index[], const int edges[], int* newrank) {
   if (Error e = check_graph(nnodes, index, edges)) return e;
   *newrank = comm.rank < nnodes && nnodes <= comm.size ? comm.rank : MPI_UNDEFINED;
@@ -77,7 +77,7 @@ Error Graphdims_get(Comm& comm, int* nnodes, int* nedges) {
   return success;
 }
 
-// As much as the caller has room for.
+// As many as the caller has room for.
 Error Graph_get(Comm& comm, int maxindex, int maxedges, int index[], int edges[]) {
   const Graph* graph = nullptr;
   if (Error e = graph_of(comm, graph)) return e;

@@ -24,8 +24,8 @@ namespace {
 constexpr Traits what_it_can{.eager = 1500, .ordered = false, .longs = 0};
 
 constexpr std::uint32_t refused_in = 8;  // one of so many posts
-constexpr std::uint32_t most_looks = 4;  // that a message is held for
-constexpr std::size_t most_held = 64;    // the others wait in the socket, and their senders behind it
+constexpr std::uint32_t most_polls = 4;  // the most polls that a message is held for
+constexpr std::size_t most_held = 64;    // further ones wait in the socket, and their senders behind it
 constexpr std::int64_t millisecond = 1'000'000;
 
 [[noreturn]] void no_sockets() {
@@ -58,9 +58,9 @@ Loopback::Loopback(const Surroundings& surroundings, std::uint64_t seed, bool is
       holds_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       packet_(sizeof(PacketHead) + what_it_can.eager),
       random_((seed << 40 ^ static_cast<std::uint64_t>(rank_) << 8 ^ static_cast<std::uint32_t>(vni_)) * 2 + 1) {
-  for (int i = 0; i < 8; ++i) (void)random(2);  // away from the seed
+  for (int i = 0; i < 8; ++i) (void)random(2);  // discard the first values, which resemble the seed
   if (events_ < 0 || holds_ < 0 || !watch(events_, socket_, EPOLLIN) || !watch(events_, holds_, EPOLLIN)) no_sockets();
-  // The kernel finds a name that nobody has.
+  // The kernel finds an unused name.
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (bind(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address.sun_family) != 0) no_sockets();
@@ -82,7 +82,7 @@ const Traits& Loopback::traits() const { return what_it_can; }
 
 // ---- sending
 
-// False: the peer has published no address yet, or there are no sockets now. Throws std::bad_alloc.
+// False: the peer has published no address yet, or no socket is available now. Throws std::bad_alloc.
 bool Loopback::connect(int peer, Peer& there) {
   const std::span<const std::byte> address = membership_.unseal(peer, directory_.find(peer, vni_));
   sockaddr_un there_at{};
@@ -91,7 +91,7 @@ bool Loopback::connect(int peer, Peer& there) {
   there.token = membership_.token_of(peer);
   const int made = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (made < 0) return false;
-  // A peer that has gone hears nothing any more: what is sent to it is lost with it.
+  // A peer that has gone receives nothing any more: messages to it are lost with it.
   if (::connect(made, reinterpret_cast<const sockaddr*>(&there_at), static_cast<socklen_t>(address.size())) != 0 &&
       errno != ECONNREFUSED) {
     close(made);
@@ -107,7 +107,7 @@ bool Loopback::has_room(const Peer& there) const {
   return ioctl(there.socket, SIOCOUTQ, &unread) != 0 || unread == 0;
 }
 
-// A first message to a peer needs memory. An answer may be one, and must not fail for want of it.
+// The first message to a peer needs memory. An answer may be the first one, and must not fail for lack of it.
 Posted Loopback::post(int peer, const Envelope& envelope, std::size_t bytes, Fill fill) try {
   Peer& there = peers_[peer];
   if (there.given_up) return Posted::done;
@@ -131,7 +131,7 @@ void Loopback::watch_room(Peer& there, bool wanted) {
   there.room_wanted = wanted;
 }
 
-// Nothing waits for a peer but in the socket that leads there.
+// Messages wait for a peer only in the socket that leads there.
 void Loopback::give_up(int peer) {
   Peer& there = peers_[peer];
   there.given_up = true;
@@ -142,7 +142,7 @@ void Loopback::give_up(int peer) {
 void Loopback::want_room(int peer) {
   const auto there = peers_.find(peer);
   if (there == peers_.end() || there->second.socket < 0) {
-    peers_unknown_ = true;  // also where it was given up: who waits for room there has not heard of it yet
+    peers_unknown_ = true;  // also where it was given up: threads that wait for room there do not know it yet
   } else if (!there->second.room_wanted) {
     watch_room(there->second, true);
   }
@@ -153,11 +153,12 @@ void Loopback::forget_room() {
     if (there.room_wanted) watch_room(there, false);
 }
 
-std::int64_t Loopback::look_again_after() const { return peers_unknown_ ? millisecond : 0; }
+std::int64_t Loopback::poll_again_after() const { return peers_unknown_ ? millisecond : 0; }
 
 // ---- receiving
 
-// First the memory: what has been received is not lost for want of it. As many as may be held at most, whoever sends faster than we look.
+// Allocate first, so that no received message is lost for lack of memory. Receive at most as many messages as may be
+// held, also if senders are faster than our polls.
 void Loopback::receive() {
   held_.reserve(most_held);
   for (std::size_t i = 0; i < most_held && held_.size() < most_held; ++i) {
@@ -165,7 +166,7 @@ void Loopback::receive() {
     const ssize_t bytes = recv(socket_, incoming_.data(), incoming_.size(), 0);
     if (bytes < 0) break;
     incoming_.resize(static_cast<std::size_t>(bytes));
-    if (is_of_job(incoming_)) held_.push_back({random(most_looks), std::exchange(incoming_, {})});
+    if (is_of_job(incoming_)) held_.push_back({random(most_polls), std::exchange(incoming_, {})});
   }
 }
 
@@ -173,11 +174,11 @@ bool Loopback::is_of_job(std::span<const std::byte> packet) {
   PacketHead head{};
   std::memcpy(&head, packet.data(), std::min(packet.size(), sizeof head));
   if (!membership_.admits(head)) {
-    note_("packets have come that are not of this job (loopback); they were dropped");
+    note_("dropped foreign packets, which are not of this job (loopback)");
     return false;
   }
-  if (packet.size() >= sizeof head && membership_.makes_sense(head)) return true;
-  fail_("a packet from another node makes no sense (loopback): a rank of the job is damaged");
+  if (packet.size() >= sizeof head && membership_.is_well_formed(head)) return true;
+  fail_("malformed packet from another node (loopback): a rank of the job is damaged");
   return false;
 }
 
@@ -191,8 +192,8 @@ int Loopback::poll(int most, Sink sink) {
     throw;
   }
   for (std::size_t i = 0; i < held_.size() && handed < most;) {
-    if (held_[i].looks != 0) {
-      --held_[i++].looks;
+    if (held_[i].polls != 0) {
+      --held_[i++].polls;
       continue;
     }
     PacketHead head;
@@ -207,7 +208,7 @@ int Loopback::poll(int most, Sink sink) {
   return handed;
 }
 
-// What is held is work that is left behind: it keeps threads awake, or wakes them.
+// Held messages are deferred work: they keep threads spinning, or wake them.
 void Loopback::say_held() {
   const bool any = !held_.empty();
   if (any == any_held_.load(std::memory_order_relaxed)) return;

@@ -1,9 +1,9 @@
-// A hostile network for tests: it shares no memory, takes only short messages, refuses some of them at random, and delivers
-// them late and in any order. What works over it works over a real one.
+// A hostile network for tests: it shares no memory, takes only short messages, refuses some of them at random, and
+// delivers them late and in any order. A protocol that works over it works over a real network.
 //
-// Messages are datagrams between Unix sockets of one machine, so the kernel loses none and says when a peer's queue is full. What is
-// random follows from a seed. A narrow one takes a message only when the peer has read the one before: how much waits for it then
-// depends on the receiver alone, and not on how fast the sender is.
+// Messages are datagrams between Unix sockets of one machine, so the kernel loses none and reports a peer's full queue.
+// Random choices follow from a seed. A narrow loopback takes a message only when the peer has read the previous one:
+// the number of waiting messages then depends on the receiver alone, and not on the sender's speed.
 #pragma once
 
 #include <atomic>
@@ -36,12 +36,12 @@ class Loopback final : public Network {
   void flush() override {}
   void want_room(int peer) override;
   void forget_room() override;
-  bool arm() override { return true; }  // the descriptor tells in any case
+  bool arm() override { return true; }  // the descriptor is always current
   int wake_fd() const override { return events_; }
-  std::int64_t look_again_after() const override;
+  std::int64_t poll_again_after() const override;
 
  private:
-  // Our socket for one peer: it can be written to when that peer's queue has room.
+  // Our socket for one peer: it is writable when that peer's queue has room.
   struct Peer {
     int socket = -1;
     std::uint64_t token = 0;
@@ -49,7 +49,7 @@ class Loopback final : public Network {
     bool given_up = false;
   };
   struct Held {
-    std::uint32_t looks;  // until it is delivered
+    std::uint32_t polls;  // until it is delivered
     std::vector<std::byte> packet;
   };
 
@@ -70,12 +70,12 @@ class Loopback final : public Network {
   FunctionRef<void(const char*)> note_;
   int socket_ = -1;  // where messages arrive
   int events_ = -1;  // an epoll instance: see wake_fd()
-  int holds_ = -1;   // an eventfd that can be read while something is held
+  int holds_ = -1;   // an eventfd, readable while messages are held
   std::map<int, Peer> peers_;
-  bool peers_unknown_ = false;  // somebody waits for room at one that has published no address yet
+  bool peers_unknown_ = false;  // a thread waits for room at a peer that has published no address yet
   std::vector<Held> held_;      // arrived and not delivered
   std::atomic<bool> any_held_{false};
-  std::vector<std::byte> packet_;    // that is being sent
+  std::vector<std::byte> packet_;    // the packet being sent
   std::vector<std::byte> incoming_;  // room for the next one
   std::uint64_t random_;
 };

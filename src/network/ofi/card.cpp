@@ -35,18 +35,19 @@ std::vector<std::byte> make_card(const fi_info* info, fid_ep* endpoint) {
 const void* read_card(const fi_info* info, std::span<const std::byte> card, std::string& why) {
   Card head;
   if (card.size() <= sizeof head || card.size() - sizeof head < info->src_addrlen) {
-    why = "its address is not understood";
+    why = "its address is malformed";
     return nullptr;
   }
   std::memcpy(&head, card.data(), sizeof head);
   head.provider[sizeof head.provider - 1] = '\0';
   if (std::string(info->fabric_attr->prov_name) != head.provider) {
-    why = std::string("it uses the provider ") + head.provider + "; set FI_PROVIDER to the same everywhere";
+    why = std::string("it uses the provider ") + head.provider + ". Set FI_PROVIDER to the same on all nodes";
     return nullptr;
   }
   if (reach_of(info) == Reach::machine && head.machine != this_machine()) {
     why = std::string("only the interface ") + info->domain_attr->name +
-          " is usable here, and it leads to no other machine; look at FI_PROVIDER and the addresses of the interfaces";
+          " is usable here, and it does not lead to other machines. Check FI_PROVIDER and the addresses of the "
+          "interfaces";
     return nullptr;
   }
   return card.data() + sizeof head;

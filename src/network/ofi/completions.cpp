@@ -11,7 +11,7 @@ Handle<fid_wait> open_wait_set(fid_fabric* fabric) {
   return Handle<fid_wait>(fi_wait_open(fabric, &wanted, &made) == 0 ? made : nullptr);
 }
 
-// Null: not with this wait object.
+// Null: this wait object is not supported.
 Handle<fid_cq> open_queue(fid_domain* domain, fi_wait_obj object, fid_wait* set) {
   fi_cq_attr wanted{};
   wanted.format = FI_CQ_FORMAT_DATA;
@@ -23,8 +23,8 @@ Handle<fid_cq> open_queue(fid_domain* domain, fi_wait_obj object, fid_wait* set)
 
 }  // namespace
 
-// A wait set where there is one: under `net` of libfabric 1.17 a queue's own descriptor, once it can be read, stays so
-// for ever.
+// Uses a wait set where there is one: under `net` of libfabric 1.17 a queue's own descriptor stays readable for ever
+// once it was readable.
 Completions::Completions(fid_fabric* fabric, fid_domain* domain) : fabric_(fabric), wait_(open_wait_set(fabric)) {
   if (wait_) queue_ = open_queue(domain, FI_WAIT_SET, wait_.get());
   if (!queue_) {

@@ -1,4 +1,4 @@
-// A completion queue that a thread can sleep on.
+// A completion queue that a thread can block on.
 #pragma once
 
 #include "network/ofi/handles.hpp"
@@ -11,10 +11,10 @@ class Completions {
   Completions(fid_fabric* fabric, fid_domain* domain);
 
   fid_cq* get() const { return queue_.get(); }
-  // What can be read when there may be something in the queue, if may_sleep() said so since it was last looked at; -1:
-  // this provider has no such thing.
+  // Readable when the queue may have entries, if may_sleep() returned true since the last poll of the queue; -1: this
+  // provider has no descriptor.
   int fd() const { return fd_; }
-  // False: look first.
+  // False: poll first.
   bool may_sleep();
 
  private:

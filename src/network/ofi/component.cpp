@@ -1,4 +1,4 @@
-// libfabric as a component that is loaded.
+// libfabric as a loadable component.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace heddle::lln;
 
-// Over the first provider that works. `why` says what was wrong with the others.
+// Over the first provider that works. `why` receives the errors of the others.
 Network* open(const Surroundings& surroundings, Why& why) {
   std::string tried;
   try {

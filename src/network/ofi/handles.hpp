@@ -1,4 +1,4 @@
-// What libfabric and the kernel give us and want back.
+// Owners of resources of libfabric and of the kernel.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -25,7 +25,7 @@ using Info = std::unique_ptr<fi_info, Cleanup>;
 template <class Object>
 using Handle = std::unique_ptr<Object, Cleanup>;
 
-// Throws std::runtime_error unless it went well.
+// Throws std::runtime_error on failure.
 inline void check(long result, const char* call) {
   if (result < 0) throw std::runtime_error(std::string(call) + ": " + fi_strerror(static_cast<int>(-result)));
 }

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::size_t longs = 32 * 1024;
 constexpr int most_under_way = 32;   // of one peer
-constexpr int most_injected = 16;    // in a row to one peer: then libfabric tells when they have left
-constexpr std::size_t buffers = 64;  // that messages arrive in, each its own
+constexpr int most_injected = 16;    // in a row to one peer; then libfabric must report their completion
+constexpr std::size_t buffers = 64;  // receive buffers, each for one message
 constexpr std::int64_t millisecond = 1'000'000;
 
 template <class Object, class Call, class... Args>
@@ -62,7 +62,7 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   ofi::check(fi_ep_bind(endpoint, &addresses_->fid, 0), "fi_ep_bind");
   ofi::check(fi_ep_bind(endpoint, &completions_.get()->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   ofi::check(fi_enable(endpoint), "fi_enable");
-  // Of an injected message libfabric does not say whom it was for when it is lost.
+  // When an injected message is lost, libfabric does not name its receiver.
   if (survives_) info_->tx_attr->inject_size = 0;
   for (std::size_t i = 0; i < buffers; ++i) {
     buffers_.push_back(std::make_unique<Buffer>());
@@ -71,11 +71,11 @@ Ofi::Ofi(const Surroundings& surroundings, ofi::Info info)
   }
 
   if (!directory_.publish(vni_, membership_.seal(ofi::make_card(info_.get(), endpoint))))
-    throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
+    throw std::runtime_error("no room for the address of VNI " + std::to_string(vni_));
 }
 
 Ofi::~Ofi() {
-  endpoint_.reset();  // libfabric touches no memory of ours any more
+  endpoint_.reset();  // libfabric does not access our memory any more
 }
 
 // ---- sending
@@ -123,7 +123,7 @@ Ofi::Send* Ofi::take_send(Peer& peer, bool matters) try {
   ++peer.sent;
   if (matters) {
     peer.sent_awaited = peer.sent;
-    peer.finished = false;  // it has come back
+    peer.finished = false;  // the peer has come back
   }
   return send;
 } catch (const std::bad_alloc&) {
@@ -140,7 +140,7 @@ void Ofi::note_under_way(int more) {
                    std::memory_order_relaxed);
 }
 
-// What is sent to a peer that has gone is lost with it, and somebody hears of it if it matters.
+// Messages to a peer that has gone are lost with it; a loss that matters is reported.
 void Ofi::lose(Peer& peer, const char* reason, bool message_lost) {
   peer.lost = true;
   if (!message_lost || peer.given_up) return;
@@ -150,7 +150,8 @@ void Ofi::lose(Peer& peer, const char* reason, bool message_lost) {
   lost_(peer.rank, text);
 }
 
-// Nothing shuts the connection to one peer, so what libfabric has of sends it keeps until it finds out, or until the end is closed.
+// libfabric cannot close the connection to one peer, so it keeps pending sends until it notices the failure, or until
+// the end is closed.
 void Ofi::give_up(int rank) {
   const LibraryUse::Inside inside(use_);
   if (!inside) return;
@@ -168,12 +169,13 @@ void Ofi::give_up(int rank) {
   peer.under_way = peer.awaited = 0;
 }
 
-// What libfabric says.
+// The result of libfabric.
 ssize_t Ofi::try_to_start(Send& send) {
   Peer& peer = *send.peer;
   const bool is_long = !send.memory.empty();
   if (!send.has_left) {
-    // Nothing tells that an injected message has left; but it has when a later one to that peer has.
+    // libfabric does not report that an injected message has left; the completion of a later one to that peer implies
+    // it.
     const bool inject = is_long || (send.may_be_injected && send.bytes <= info_->tx_attr->inject_size &&
                                     peer.under_way == 1 && peer.injected < most_injected);
     const ssize_t result = inject
@@ -189,7 +191,7 @@ ssize_t Ofi::try_to_start(Send& send) {
   return 0;
 }
 
-// False: libfabric cannot take it now. Otherwise it is not the caller's any more.
+// False: libfabric cannot take it now. Otherwise the caller does not own it any more.
 bool Ofi::start(Send* send) {
   const ssize_t result = try_to_start(*send);
   if (result == -FI_EAGAIN) return false;
@@ -203,7 +205,8 @@ bool Ofi::start(Send* send) {
   return true;
 }
 
-// What libfabric cannot take has been filled, so it is ours to send, and what goes to the same peer follows it.
+// A send that libfabric refuses has its payload already, so this end keeps it, and later sends to the same peer follow
+// it.
 void Ofi::start_or_keep(Send* send) {
   Peer& peer = *send->peer;
   ++peer.under_way;
@@ -225,7 +228,7 @@ void Ofi::start_kept() {
     while (Send* const send = peer.kept) {
       Send* const next = send->next;
       if (peer.finished || (peer.has_left && !send->matters)) {
-        --peer.sent;  // if it comes back, it misses none
+        --peer.sent;  // if the peer comes back, it misses none
         finish(send, nullptr);
       } else if (!start(send)) {
         break;
@@ -251,7 +254,7 @@ void Ofi::finish(Send* send, const char* failure) {
   give_back(send);
 }
 
-// A peer that takes a message now. Null: `otherwise` is what became of it.
+// A peer that takes a message now. Null: `otherwise` is the result.
 Ofi::Peer* Ofi::find_way(int rank, Posted& otherwise, bool message_matters) {
   otherwise = Posted::busy;
   Peer* const peer = connect(rank);
@@ -297,22 +300,23 @@ Posted Ofi::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   return Posted::done;
 }
 
-// To all with whom a packet has been exchanged, in either direction: each waits for that of the other, if it cannot reach it. Who has heard it
-// owes us none and may go, so it is not said again.
+// To all peers with which a packet has been exchanged, in either direction: each waits for the other's disconnect
+// message, unless the peer is unreachable. A peer that has received ours owes us nothing and may have gone, so it is
+// not sent again.
 void Ofi::flush() {
   const LibraryUse::Inside inside(use_);
   if (!inside) return;
   for (const auto& [rank, known] : peers_) {
     Peer* const peer = known->finished ? nullptr : connect(rank);
     if (peer == nullptr || peer->lost) continue;
-    if (peer->sent == peer->sent_at_farewell && peer->arrived == peer->arrived_at_farewell) continue;
+    if (peer->sent == peer->sent_at_disconnect && peer->arrived == peer->arrived_at_disconnect) continue;
     Send* const send = take_send(*peer, false);
     if (send == nullptr) continue;
-    peer->sent_at_farewell = peer->sent;
-    peer->arrived_at_farewell = peer->arrived;
+    peer->sent_at_disconnect = peer->sent;
+    peer->arrived_at_disconnect = peer->arrived;
     send->bytes = sizeof send->head;
     send->may_be_injected = false;
-    send->head = head_of_farewell(peer->arrived, peer->token, rank_, peer->last_number());
+    send->head = head_of_disconnect(peer->arrived, peer->token, rank_, peer->last_number());
     start_or_keep(send);
   }
 }
@@ -328,7 +332,7 @@ bool Ofi::has_room(const Peer& peer) const { return peer.under_way < most_under_
 void Ofi::want_room(int rank) {
   const auto there = peers_.find(rank);
   if (there == peers_.end() || (there->second->address == FI_ADDR_NOTAVAIL && !there->second->lost)) {
-    look_again_ = true;
+    poll_again_ = true;
     return;
   }
   Peer& peer = *there->second;
@@ -344,9 +348,9 @@ void Ofi::forget_room() {
   say_left();
 }
 
-// Nothing tells when libfabric takes what it has refused.
-std::int64_t Ofi::look_again_after() const {
-  return look_again_ || !keeping_.empty() || !not_posted_.empty() || completions_.fd() < 0 ? millisecond : 0;
+// libfabric does not signal when it would take a refused send.
+std::int64_t Ofi::poll_again_after() const {
+  return poll_again_ || !keeping_.empty() || !not_posted_.empty() || completions_.fd() < 0 ? millisecond : 0;
 }
 
 }  // namespace heddle::lln

@@ -1,19 +1,21 @@
 // libfabric (OpenFabrics Interfaces, Grun et al. 2015, ofiwg.github.io/libfabric): a message is header and payload in
 // one send, which is matched above.
 //
-// A domain with one endpoint, one completion queue and one address vector for each VNI, whose protection is their only
-// lock. A peer is put into the address vector at the first message to it, from the address that it has published.
+// Each VNI has a domain with one endpoint, one completion queue and one address vector; the VNI's lock is their only
+// lock. The first message to a peer puts it into the address vector, from the address that it has published.
 //
-// Each message arrives in a buffer of its own, from where it is handed over; then the buffer is given back to libfabric. (One large buffer
-// for many messages, FI_MULTI_RECV, is not safe: libfabric 1.17 gives it back while messages of other peers still arrive in it.)
+// Each message arrives in a buffer of its own, which is given back to libfabric after the message is handed over. (One
+// large buffer for many messages, FI_MULTI_RECV, is not safe: libfabric 1.17 gives it back while messages of other
+// peers still arrive in it.)
 //
-// A long message is announced by a short one, which names where it is to go; the tag of its data follows from that, for
-// ranks of the job. The receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data
-// from memory to memory.
+// A short message announces a long one and names its landing; the tag of the data follows from that name, for ranks of
+// the job. The receiver posts a receive for the tag when it reads the announcement, and libfabric moves the data from
+// memory to memory.
 //
-// Who finishes says farewell to each peer, in a message that is not injected: when it has left, all before it have. A peer that has gone
-// takes no more messages, and libfabric would try for ever, so the farewell also says what has come; a rank need not wait for a peer that
-// has all it waits for.
+// A rank that finalizes sends each peer a disconnect message, which is not injected: its completion implies that of all
+// earlier sends. A peer that has gone takes no more messages, and libfabric would retry for ever; so the disconnect
+// message also carries the number of packets received, and a rank need not wait for a peer that has received all it
+// waits for.
 #pragma once
 
 #include <atomic>
@@ -55,11 +57,11 @@ class Ofi final : public Network {
   void forget_room() override;
   bool arm() override;
   int wake_fd() const override { return readiness_.fd(); }
-  std::int64_t look_again_after() const override;
+  std::int64_t poll_again_after() const override;
 
  private:
   enum class Kind : std::uint8_t { send, forgotten_send, buffer, arrival };
-  // What libfabric gives back when an operation is complete; the first member of what the operation needs.
+  // The context that libfabric returns when an operation is complete; the first member of the operation's data.
   struct Operation {
     fi_context2 context;  // libfabric's own
     Kind kind;
@@ -71,22 +73,22 @@ class Ofi final : public Network {
     int rank = 0;
     fi_addr_t address = FI_ADDR_NOTAVAIL;
     std::uint64_t token = 0;
-    int under_way = 0;     // sends that libfabric has not completed, and those that are kept
-    int awaited = 0;       // those of them that the peer waits for
-    int injected = 0;      // sends since the last that libfabric tells the completion of
-    Send* kept = nullptr;  // what libfabric could not take yet, in order
+    int under_way = 0;     // sends that libfabric has not completed, and kept ones
+    int awaited = 0;       // the number of them that the peer waits for
+    int injected = 0;      // sends since the last one whose completion libfabric reports
+    Send* kept = nullptr;  // sends that libfabric refused, in order
     Send* last_kept = nullptr;
     std::uint32_t sent = 0;          // packets
-    std::uint32_t sent_awaited = 0;  // those until the last that the peer waits for
+    std::uint32_t sent_awaited = 0;  // up to the last one that the peer waits for
     std::uint32_t arrived = 0;       // packets from there
-    // What the two were with our last farewell: if they are so still, it need not be said again.
-    std::uint32_t sent_at_farewell = 0;
-    std::uint32_t arrived_at_farewell = 0;
+    // The values of the two in our last disconnect message: while they are unchanged it need not be sent again.
+    std::uint32_t sent_at_disconnect = 0;
+    std::uint32_t arrived_at_disconnect = 0;
     bool room_wanted = false;
-    bool lost = false;      // nothing reaches it any more
-    bool given_up = false;  // and nobody minds
-    bool finished = false;  // it has all that it waits for, and may have gone
-    bool has_left = false;  // in a job that survives failures: or it has given up what it has not got
+    bool lost = false;      // the peer is unreachable
+    bool given_up = false;  // and its loss matters to no operation
+    bool finished = false;  // it has received all that it waits for, and may have gone
+    bool has_left = false;  // in a job that survives failures: or it has given up the missing messages
 
     std::uint16_t last_number() const { return static_cast<std::uint16_t>(sent - 1); }
   };
@@ -117,13 +119,13 @@ class Ofi final : public Network {
   void await_landing(Landing& landing);
   void refuse(const PacketHead& head);
   Peer& expect_next(const PacketHead& head);
-  void take_farewell(const PacketHead& head);
+  void take_disconnect(const PacketHead& head);
   void read_completions();
   void take_error();
   void take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text);
-  void note_stranger();
+  void note_foreign();
   void fail_receiving(const char* reason);
-  void lose_somebody(const char* reason);
+  void lose_unknown_peer(const char* reason);
   Why what_ends_receiving(const char* reason) const;
   void complete(Operation* operation, const fi_cq_data_entry& entry);
   void take(Buffer& buffer, const fi_cq_data_entry& entry);
@@ -149,20 +151,20 @@ class Ofi final : public Network {
   ofi::Handle<fid_ep> endpoint_;
   Readiness readiness_;
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
-  std::vector<Peer*> waiting_;  // those where room is wanted
-  std::vector<Peer*> keeping_;  // those with sends that libfabric could not take yet
-  bool look_again_ = false;     // somebody waits for what nothing tells of: an address, or memory
+  std::vector<Peer*> waiting_;  // peers where room is wanted
+  std::vector<Peer*> keeping_;  // peers with refused sends
+  bool poll_again_ = false;     // a thread waits for an event without a signal: an address, or memory
   std::vector<std::unique_ptr<Send>>
-      sends_;             // all of them: what a peer never takes libfabric may keep until the end is closed
+      sends_;             // all of them: libfabric may keep a send that the peer never takes until the end is closed
   Send* free_ = nullptr;  // of sends_
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::vector<std::unique_ptr<Arrival>> arrivals_;
   Arrival* free_arrival_ = nullptr;
-  std::vector<Operation*> not_posted_;  // receives that libfabric could not take yet
+  std::vector<Operation*> not_posted_;  // receives that libfabric refused
   std::deque<Arrived> arrived_;
-  bool must_poll_ = false;                   // something came when it was armed again
+  bool must_poll_ = false;                   // something arrived while it was armed again
   std::atomic<std::uint32_t> under_way_{0};  // of all peers
-  LibraryUse use_{[] {}};                    // what libfabric has goes with the process
+  LibraryUse use_{[] {}};                    // resources of libfabric are left to the end of the process
 };
 
 }  // namespace heddle::lln

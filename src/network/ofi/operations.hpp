@@ -1,4 +1,4 @@
-// The operations of libfabric that are under way, with what they need until they are complete.
+// Operations of libfabric in progress, with the data that they need until they are complete.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ struct Ofi::Send : Operation {
   Peer* peer;
   Send* next;
   std::size_t bytes;  // of head and payload
-  bool has_left;      // what there is of head and payload
+  bool has_left;      // the part of head and payload that exists
   bool matters;
   bool may_be_injected;
-  std::span<const std::byte> memory;  // of a long message, which is announced by head and payload; or empty
+  std::span<const std::byte> memory;  // the data of a long message, announced by head and payload; or empty
   std::uint64_t landing;
   std::uint64_t name;
   PacketHead head;
@@ -40,7 +40,7 @@ struct Ofi::Buffer : Operation {
   alignas(64) std::byte bytes[sizeof(PacketHead) + ofi::eager];
 };
 
-// A long message that is coming.
+// A long message in flight to us.
 struct Ofi::Arrival : Operation {
   Landing* landing;
   Arrival* next;

@@ -11,8 +11,8 @@ namespace heddle::lln::ofi {
 
 namespace {
 
-// What runs over sockets of the kernel, by speed: half a round trip of 8 bytes between two network namespaces,
-// docs/guides/networks.md. All others are made for some hardware, and better where they are.
+// Providers over kernel sockets, ordered by speed: half a round trip of 8 bytes between two network namespaces,
+// docs/guides/networks.md. All others are made for some hardware, and are preferred where they are available.
 constexpr std::string_view over_sockets[] = {"udp;ofi_rxd", "UDP", "sockets", "net;ofi_rxm",
                                              "tcp;ofi_rxm", "net", "tcp"};
 
@@ -57,8 +57,8 @@ std::vector<Info> find_providers() {
   const int result = fi_getinfo(FI_VERSION(1, 17), nullptr, nullptr, 0, wanted.get(), &read);
   if (result == -FI_ENODATA)
     throw std::runtime_error(
-        "libfabric has no provider here that can do what is needed; look at FI_PROVIDER, and `fi_info -t FI_EP_RDM` "
-        "lists what there is");
+        "no suitable provider of libfabric found. Check FI_PROVIDER; `fi_info -t FI_EP_RDM` "
+        "lists the providers");
   check(result, "fi_getinfo");
   const Info all(read);
   std::vector<Info> found;

@@ -1,4 +1,4 @@
-// Which of libfabric's providers, and which of the machine's interfaces, a rank talks over.
+// The selection of libfabric's provider and of the machine's interface for a rank.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace heddle::lln::ofi {
 
-// Those that can do what is needed here, the best first; never none. FI_PROVIDER and whatever else the user has set
-// limits them. Throws std::runtime_error: there is none, and what to do.
+// The usable providers, the best first; never none. FI_PROVIDER and the user's other settings limit them. Throws
+// std::runtime_error: there is none, and the remedy.
 std::vector<Info> find_providers();
 
-// How far an interface's address leads: not further than this machine, to machines on the same wire, or to all.
+// The reach of an interface's address: only this machine, machines on the same wire, or all.
 enum class Reach { machine, wire, all };
 Reach reach_of(const fi_info* info);
 

@@ -1,4 +1,4 @@
-// What arrives over libfabric: messages in buffers, the data of long ones, and what goes wrong.
+// Arrivals over libfabric: messages in buffers, the data of long ones, and errors.
 #include <errno.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void Ofi::receive_into(Operation* operation) {
   fail_receiving(fi_strerror(static_cast<int>(-result)));
 }
 
-// Of the data of a long message, in as many bits as the provider compares.
+// The tag for the data of a long message, in as many bits as the provider compares.
 std::uint64_t Ofi::tag_of(std::uint64_t landing) const {
   const std::uint64_t format = info_->ep_attr->mem_tag_format;
   return membership_.tag_of(landing) >> (format == 0 ? 0 : std::countl_zero(format));
@@ -62,7 +62,7 @@ void Ofi::complete(Operation* operation, const fi_cq_data_entry& entry) {
       const Landing* const landing = arrival->landing;
       arrival->next = free_arrival_;
       free_arrival_ = arrival;
-      if (entry.len != landing->bytes) return fail_receiving("a long message is shorter than was agreed");
+      if (entry.len != landing->bytes) return fail_receiving("a long message is shorter than announced");
       return tell(MessageKind::landed, landing->peer, landing->name);
     }
   }
@@ -75,13 +75,13 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
   if (entry.len >= sizeof head && membership_.admits(head)) [[likely]] {
     const std::byte* const payload = data + sizeof head;
     const std::size_t bytes = entry.len - sizeof head;
-    if (membership_.makes_sense(head)) [[likely]] {
+    if (membership_.is_well_formed(head)) [[likely]] {
       expect_next(head);
       arrived_.push_back({head.sender, envelope_of(head), &buffer, payload, bytes, 0});
       return;
     }
-    if (membership_.makes_sense_as_farewell(head)) {
-      take_farewell(head);
+    if (membership_.is_valid_disconnect(head)) {
+      take_disconnect(head);
       return receive_into(&buffer);
     }
     ofi::LongAnnouncement announced;
@@ -98,8 +98,8 @@ void Ofi::take(Buffer& buffer, const fi_cq_data_entry& entry) {
   receive_into(&buffer);
 }
 
-// What one rank posts to another arrives in that order, so what is missing when the next one comes is lost: its receiver would wait for it,
-// also where several rails make the order of the whole.
+// Messages from one rank to another arrive in the order of their posts, so a message that is missing when the next one
+// arrives is lost: its receiver would wait for it, also where several rails share one order.
 Ofi::Peer& Ofi::expect_next(const PacketHead& head) {
   Peer& peer = peer_of(head.sender);
   peer.finished = peer.has_left = false;
@@ -107,43 +107,42 @@ Ofi::Peer& Ofi::expect_next(const PacketHead& head) {
     return peer;
   char text[256];
   std::snprintf(text, sizeof text,
-                "a message of rank %d on another node to rank %d was lost on its way (libfabric, %s on %s)",
+                "a message of rank %d on another node to rank %d was lost in the network (libfabric, %s on %s)",
                 head.sender, rank_, info_->fabric_attr->prov_name, info_->domain_attr->name);
   fail_(text);
   return peer;
 }
 
-// The peer may come back (a session of MPI that begins after another has ended), so what it waits for then must have arrived, too.
-void Ofi::take_farewell(const PacketHead& head) {
+// The peer may come back (a session of MPI that begins after another has ended), so the messages that it waits for then
+// must have arrived, too.
+void Ofi::take_disconnect(const PacketHead& head) {
   Peer& peer = expect_next(head);
   peer.finished = static_cast<std::int32_t>(peer.sent_awaited - head.sequence) <= 0;
   peer.has_left = survives_;
 }
 
-// What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
+// The packet is foreign, or, which is worse, a malformed one of a rank of the job.
 void Ofi::refuse(const PacketHead& head) {
-  if (!membership_.admits(head)) return note_stranger();
+  if (!membership_.admits(head)) return note_foreign();
   char text[200];
-  std::snprintf(text, sizeof text,
-                "rank %d has got a packet that makes no sense, of rank %d on another node (libfabric)", rank_,
-                head.sender);
+  std::snprintf(text, sizeof text, "rank %d has received a malformed packet from rank %d on another node (libfabric)",
+                rank_, head.sender);
   fail_(text);
 }
 
-void Ofi::note_stranger() {
+void Ofi::note_foreign() {
   char text[120];
-  std::snprintf(text, sizeof text, "rank %d has dropped what is not of this job, but has come to its port (libfabric)",
-                rank_);
+  std::snprintf(text, sizeof text, "rank %d has dropped foreign packets that came to its port (libfabric)", rank_);
   note_(text);
 }
 
-// What has happened to a long message, as a message.
+// Reports an event of a long message as a message.
 void Ofi::tell(MessageKind kind, int other, std::uint64_t name) {
   const Envelope envelope{.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0};
   arrived_.push_back({other, envelope, nullptr, nullptr, sizeof name, name});
 }
 
-// An operation that has failed, or that libfabric has given up with its connection.
+// An operation that has failed, or that libfabric has canceled with its connection.
 void Ofi::take_error() {
   fi_cq_err_entry error{};
   if (fi_cq_readerr(completions_.get(), &error, 0) < 0) return;
@@ -151,8 +150,8 @@ void Ofi::take_error() {
   const char* text = fi_cq_strerror(completions_.get(), error.prov_errno, error.err_data, detail, sizeof detail);
   if (text == nullptr || *text == '\0') text = fi_strerror(error.err);
   auto* const operation = static_cast<Operation*>(error.op_context);
-  if (operation == nullptr) {  // of an injected message: the next one to that peer says more
-    if (error.err != FI_ECANCELED) lose_somebody(text);
+  if (operation == nullptr) {  // an injected message; the next error for that peer carries the reason
+    if (error.err != FI_ECANCELED) lose_unknown_peer(text);
     return;
   }
   switch (operation->kind) {
@@ -167,17 +166,17 @@ void Ofi::take_error() {
   }
 }
 
-// What was on its way into a buffer does not come. Messages of ranks have room there, so one that has none is a stranger's; one that was
-// given up is so too, or of a rank that has ended.
+// The message for this buffer does not arrive. Messages of ranks have room in a buffer, so a truncated one is foreign;
+// a canceled one is foreign, too, or of a rank that has ended.
 void Ofi::take_back(Buffer& buffer, const fi_cq_err_entry& error, const char* text) {
   receive_into(&buffer);
-  if (error.err == FI_ETRUNC) return note_stranger();
-  if (error.err != FI_ECANCELED) lose_somebody(text);
+  if (error.err == FI_ETRUNC) return note_foreign();
+  if (error.err != FI_ECANCELED) lose_unknown_peer(text);
 }
 
 void Ofi::fail_receiving(const char* reason) { fail_(what_ends_receiving(reason).text); }
 
-void Ofi::lose_somebody(const char* reason) { lost_(anybody, what_ends_receiving(reason).text); }
+void Ofi::lose_unknown_peer(const char* reason) { lost_(any_peer, what_ends_receiving(reason).text); }
 
 Why Ofi::what_ends_receiving(const char* reason) const {
   Why why;
@@ -210,7 +209,7 @@ int Ofi::hand_over(int most, Sink& sink) {
 int Ofi::poll(int most, Sink sink) {
   const LibraryUse::Inside inside(use_);
   if (!inside) return 0;
-  look_again_ = false;
+  poll_again_ = false;
   int handed = 0;
   try {
     if (!keeping_.empty()) start_kept();
@@ -223,7 +222,7 @@ int Ofi::poll(int most, Sink sink) {
   }
   must_poll_ = false;
   if (readiness_.is_armed()) {
-    // Whoever sleeps is told of what has been handed over. Of the rest libfabric must tell again.
+    // Blocked threads are woken for the messages handed over. libfabric must signal further ones anew.
     if (handed != 0) {
       readiness_.set_armed(false);
     } else {
@@ -234,14 +233,14 @@ int Ofi::poll(int most, Sink sink) {
   return handed;
 }
 
-// What is left behind is work: it keeps threads awake, or wakes them.
+// Deferred work keeps threads spinning, or wakes them.
 void Ofi::say_left() {
   const bool any = must_poll_ || !arrived_.empty() ||
                    std::any_of(waiting_.begin(), waiting_.end(), [this](const Peer* peer) { return has_room(*peer); });
   readiness_.set_left(any);
 }
 
-// What is there already shows at no descriptor: until a poll has taken it, nothing is armed.
+// No descriptor shows what is already there: nothing is armed until a poll has taken it.
 bool Ofi::arm() {
   const LibraryUse::Inside inside(use_);
   const bool armed = !readiness_.any_left() && (!inside || completions_.may_sleep());

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/threads/helper.hpp"
+#include "base/threads/library_thread.hpp"
 #include "network/descriptor.hpp"
 
 namespace heddle::lln {
@@ -24,9 +24,9 @@ namespace heddle::lln {
 namespace {
 
 constexpr int patience =
-    2000;  // milliseconds: a link that comes back soon has lost nothing that TCP does not send again
+    2000;  // milliseconds: TCP resends all that was lost over a link that comes back within this time
 
-// What the kernel says when a link goes or comes.
+// The kernel's events of links that go down or come up.
 class Events {
  public:
   Events() : socket_(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE)) {
@@ -37,7 +37,8 @@ class Events {
   }
   bool usable() const { return usable_; }
 
-  // Until something has happened, or for so many milliseconds (-1: for ever). What it was is looked up: some may have been lost.
+  // Waits for an event, or for so many milliseconds (-1: no limit). The caller looks up the state: events may have been
+  // lost.
   void wait(int milliseconds) const {
     pollfd readable{.fd = socket_.number(), .events = POLLIN, .revents = 0};
     if (::poll(&readable, 1, milliseconds) <= 0) return;
@@ -60,7 +61,7 @@ class Events {
   bool usable_ = false;
 };
 
-// Whether it is down after that time: it may have been up and down meanwhile.
+// True if the link is down after that time: it may have been up and down meanwhile.
 bool stays_down(const Events& events, const std::string& interface) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience);
   for (;;) {
@@ -76,7 +77,7 @@ void say(const std::string& interface, const std::function<void(const char*)>& f
   std::snprintf(
       text, sizeof text,
       "%.100s, a rail of HEDDLE_RAILS, has had no link for %d s on one of the nodes: its cable was pulled, or "
-      "its switch does not answer; what went over it is lost",
+      "its switch does not answer. Messages over it are lost",
       interface.c_str(), patience / 1000);
   fail(text);
 }
@@ -102,8 +103,8 @@ void watch_links(const std::vector<std::string>& devices, std::function<void(con
     }
   };
   try {
-    threads::start_helper(watch);
-  } catch (const std::system_error&) {  // then TCP is what notices
+    threads::start_library_thread(watch);
+  } catch (const std::system_error&) {  // then TCP notices the failure
   }
 }
 

@@ -13,7 +13,7 @@ namespace heddle::lln {
 
 namespace {
 
-// What all of them can do.
+// The common abilities of all rails.
 Traits common_traits(const std::vector<Networks::End>& rails) {
   Traits traits = rails.front()->traits();
   traits.ordered = false;
@@ -49,7 +49,7 @@ Posted Rails::post_over(int rail, int peer, const Envelope& envelope, std::size_
   return rails_[static_cast<std::size_t>(rail)]->post(peer, envelope, bytes, fill);
 }
 
-// Round-robin: what one is still busy with is none of the others' business.
+// Round-robin: a rail that is busy does not delay the others.
 Posted Rails::post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory, std::uint64_t ours) {
   Posted posted = Posted::busy;
   for (std::size_t i = 0; i < rails_.size() && posted != Posted::done; ++i) {
@@ -106,17 +106,17 @@ void Rails::forget_room() {
   for (const Networks::End& rail : rails_) rail->forget_room();
 }
 
-// All of them, also behind one that cannot be: the others' descriptors are looked at in any case.
+// Arms all of them, also after one that cannot be armed: the descriptors of the others are polled in any case.
 bool Rails::arm() {
   bool armed = true;
   for (const Networks::End& rail : rails_) armed &= rail->arm();
   return armed;
 }
 
-std::int64_t Rails::look_again_after() const {
+std::int64_t Rails::poll_again_after() const {
   std::int64_t soonest = 0;
   for (const Networks::End& rail : rails_)
-    if (const std::int64_t after = rail->look_again_after(); after != 0)
+    if (const std::int64_t after = rail->poll_again_after(); after != 0)
       soonest = soonest == 0 ? after : std::min(soonest, after);
   return soonest;
 }

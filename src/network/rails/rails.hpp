@@ -1,7 +1,8 @@
-// Several networks that lead to the same peers, as one: each is a rail.
+// Several networks to the same peers, as one: each is a rail.
 //
-// What is posted goes over the first rail that takes it; a long message's pieces go over the one that is named. There is no order
-// over several, so what has one gets it above (remote.hpp). Who sleeps is woken by any rail, and who wants room wants it at any.
+// A message is posted over the first rail that takes it; pieces of a long message go over the rail that is named. Rails
+// together keep no order, so ordered messages are reordered above (remote.hpp). Any rail wakes a blocked thread, and a
+// request for room applies to all rails.
 //
 // Source: the rails of NewMadeleine (Aumage, Brunet, Furmento, Namyst 2007).
 #pragma once
@@ -39,14 +40,14 @@ class Rails final : public Network {
   void forget_room() override;
   bool arm() override;
   int wake_fd() const override { return events_.number(); }
-  std::int64_t look_again_after() const override;
+  std::int64_t poll_again_after() const override;
 
  private:
   std::vector<Networks::End> rails_;
   Traits traits_;
   Descriptor events_;      // an epoll instance over those of the rails
-  std::size_t first_ = 0;  // that is polled next time
-  std::size_t next_ = 0;   // that takes the next long message
+  std::size_t first_ = 0;  // the first one to poll next time
+  std::size_t next_ = 0;   // the rail for the next long message
   int last_ = 0;
 };
 

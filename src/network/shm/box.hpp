@@ -1,4 +1,4 @@
-// What the other ranks see of an endpoint: where they hang their channels and fluxes to it.
+// The part of an endpoint that other ranks see: they attach their channels and fluxes to it.
 #pragma once
 
 #include "base/node/heap.hpp"

@@ -1,21 +1,22 @@
 // A channel: the one-way street of messages from one rank to another, in shared memory.
 //
-// It is made by the first message of a pair, so memory grows with the pairs that talk. Two rings:
+// The first message of a pair makes it, so memory grows with the pairs that communicate. Two rings:
 //
-//   slots   128 slots of two cache lines, or 1024 where threads may be so many (see SlotCount). A slot is a whole message
-//           if its payload is at most 104 bytes; up to 40 bytes travel in the one line that also says that it is filled.
-//   bulk    64 KiB of payload for longer eager messages; their slot says where. Ranks that answer each other use cells instead
-//           (cells.hpp).
+//   slots   128 slots of two cache lines, or 1024 where threads may be so many (see SlotCount). A slot is a whole
+//           message if its payload is at most 104 bytes; up to 40 bytes travel in the one line that also says that it
+//           is filled.
+//   bulk    64 KiB of payload for longer eager messages; their slot says where. Ranks that answer each other use
+//           cells instead (cells.hpp).
 //
 // How slots and bulk are claimed, handed over and back: base/sync/slot_ring.hpp, base/sync/byte_ring.hpp.
 //
-// Those lines are in the consumer's cache when their turn comes again. An atomic operation waits until all earlier stores have
-// their lines, so a thread that sends one message after another would wait for each line in turn. With each message in a slot it asks for the
-// lines of one a little further on: 1.4 times the rate of short messages (a 2-core Intel Xeon VM). Those that go
-// through the bulk ring are copied for longer than they wait, and gain nothing.
+// Those lines are in the consumer's cache when their turn comes again. An atomic operation waits until all earlier
+// stores have their lines, so a thread that sends one message after another would wait for each line in turn. With each
+// message in a slot it prefetches the lines of a later one: 1.4 times the rate of short messages (a 2-core Intel Xeon
+// VM). Messages through the bulk ring are copied for longer than they wait, and gain nothing.
 //
-// One consumer at a time, with its VNI's lock held, and one user of the bulk ring and the cells. Slots may be claimed by many threads
-// of the sending rank at once, if they all say so (Claiming::concurrent): that costs a compare-and-swap.
+// One consumer at a time, with its VNI's lock held, and one user of the bulk ring and the cells. Many threads of the
+// sending rank may claim slots at once, if all use Claiming::concurrent: that costs a compare-and-swap.
 #pragma once
 
 #include <cstddef>
@@ -32,21 +33,21 @@
 
 namespace heddle::lln::shm {
 
-// User-level threads come by the thousand, each with a message on its way: with fewer slots, a rank that is ahead for a
-// while would soon find no room. (1,000 fibers: 1.8 million round trips a second with 128, 3.6 with 1024; a 2-core Intel
-// Xeon VM.)
+// User-level threads come by the thousand, each with a message in flight: with fewer slots, a rank that is ahead for a
+// while would soon find no room. (1,000 fibers: 1.8 million round trips a second with 128, 3.6 with 1024; a 2-core
+// Intel Xeon VM.)
 enum class SlotCount : std::uint32_t { usual = 128, many = 1024 };
 inline constexpr std::size_t inline_bytes = 104;
 inline constexpr std::size_t first_line_bytes = 40;  // of them in the line with the sequence number
 inline constexpr std::size_t bulk_bytes = 64 * 1024;
-inline constexpr std::size_t eager_bytes = 16 * 1024;  // the longest message that is sent unasked
+inline constexpr std::size_t eager_bytes = 16 * 1024;  // the longest eager message
 
 using node::Heap;
 using node::nowhere;
 using node::Offset;
 using platform::Native;
 
-// Where the payload of a message lies.
+// The place of a message's payload.
 enum class Place : std::uint8_t { slot, ring, cell };
 
 struct alignas(64) Slot {
@@ -61,11 +62,11 @@ struct alignas(64) Slot {
 };
 static_assert(sizeof(Slot) == 128 && offsetof(Slot, payload) + first_line_bytes == platform::cache_line);
 
-using BulkSpan = sync::ByteSpan;  // of a cell: `begin` is its offset, `end` nothing
+using BulkSpan = sync::ByteSpan;  // of a cell: `begin` is its offset, `end` is unused
 
-// Messages of so many bytes and more are foretold when their first part is there: for the core of a receiver that waits has it come while the rest
-// is written. Where cores are distant, to have a line come takes as long as to write one.
-inline constexpr std::size_t foretold_bytes = 2 * 1024;
+// Messages of so many bytes and more are notified early, when their first part is there: the core of a waiting receiver
+// fetches it while the rest is written. Between distant cores, fetching a line takes as long as writing one.
+inline constexpr std::size_t early_notification_bytes = 2 * 1024;
 constexpr std::size_t first_part(std::size_t bytes) { return bytes / 2 / platform::cache_line * platform::cache_line; }
 
 struct Channel {
@@ -97,14 +98,14 @@ static_assert(sizeof(Channel) % sizeof(Slot) == 0);
 // The sender's end; private memory of the sending rank.
 class Producer : public sync::SlotProducer<Native, Channel, Slot> {
  public:
-  // Begins to fetch what a message after next of as many bytes will be written to. Not the next one: its place is what the
-  // consumer polls when it has nothing to do.
+  // Prefetches the place of the message after next, for as many bytes. Not that of the next one: the consumer polls it
+  // when idle.
   void fetch_ahead(const Claim& claim, std::size_t bytes) const {
     const Slot& next = slot(claim.position + 2);
     Native::prefetch_for_write(&next);
     if (bytes > first_line_bytes) Native::prefetch_for_write(&next.payload[first_line_bytes]);
   }
-  // Begins to fetch the place of the next message, if there has been one: it will come soon.
+  // Prefetches the place of the next message, if there has been one: it will come soon.
   void fetch_next() const {
     if (!attached()) [[unlikely]]
       return;
@@ -113,13 +114,13 @@ class Producer : public sync::SlotProducer<Native, Channel, Slot> {
 
   // For a message of at most eager_bytes, in one piece.
   struct Room {
-    std::byte* at;  // null: there is none now
+    std::byte* at;  // null: no room now
     BulkSpan span;
     Place place;
   };
-  // One thread at a time. It is taken by commit.
+  // One thread at a time. commit() takes it.
   Room reserve(std::uint32_t bytes, const Heap& heap) {
-    // A short one is here for its stamp alone (flux.hpp).
+    // A short message is here only for its stamp (flux.hpp).
     if (const Offset cell = bytes <= inline_bytes ? nowhere : cells_.next(); cell != nowhere)
       return {heap.at<std::byte>(cell), {cell, 0, bytes}, Place::cell};
     Room room{nullptr, {}, Place::ring};
@@ -134,7 +135,7 @@ class Producer : public sync::SlotProducer<Native, Channel, Slot> {
       ring_.commit(room.span);
   }
   Cells& cells() { return cells_; }
-  // Begins to fetch what is going to be written.
+  // Prefetches memory that will be written.
   static void fetch(const std::byte* first, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += platform::cache_line) Native::prefetch_for_write(first + at);
   }
@@ -142,7 +143,7 @@ class Producer : public sync::SlotProducer<Native, Channel, Slot> {
  private:
   sync::ByteRingProducer<Native, bulk_bytes> ring_;
   Cells cells_;
-  std::byte padding_[48];  // the one of a peer is found by a shift
+  std::byte padding_[48];  // makes a peer's entry reachable by a shift
 };
 static_assert(sizeof(Producer) == 128);
 
@@ -157,18 +158,18 @@ class Consumer : public sync::SlotConsumer<Native, Channel, Slot> {
   // `cells`: those of this rank and the sender.
   Consumer(Channel* channel, const Heap& heap, Cells& cells) : SlotConsumer(channel), heap_(heap), cells_(cells) {}
 
-  // The payload of a message, where it lies.
+  // The payload of a message, in place.
   Payload payload_of(const Slot& slot) const {
     if (slot.place == Place::slot) [[likely]]
       return {slot.payload, slot.bytes};
     const BulkSpan span = span_of(slot);
     return {start_of(slot, span), span.bytes};
   }
-  // Of a stream of messages, begins to fetch one that is a little further on: its line is in the producer's cache, and to wait
-  // for it costs more than all the rest (16 to 20 million messages a second with one thread; a 2-core Intel Xeon VM; 6 to
-  // 12 slots ahead are as good).
+  // In a stream of messages, prefetches a later one: its line is in the producer's cache, and waiting for it costs more
+  // than all the rest (16 to 20 million messages a second with one thread; a 2-core Intel Xeon VM; 6 to 12 slots ahead
+  // are as good).
   void fetch_ahead() const { Native::prefetch(&slot(taken() + 8)); }
-  // The next message, or null; then it begins to fetch what is there of one that its sender is writing.
+  // The next message, or null; in the latter case it prefetches the part of a message that its sender is writing.
   const Slot* front_or_fetch() {
     return front([this](const Slot& slot) { fetch_first_part(slot); });
   }
@@ -182,7 +183,7 @@ class Consumer : public sync::SlotConsumer<Native, Channel, Slot> {
     }
     SlotConsumer::pop();
   }
-  // Tells the producer how far we have come; once per poll.
+  // Publishes our position to the producer; once per poll.
   void publish() {
     channel().bulk_consumed.store(bulk_position_, platform::order::release);
     SlotConsumer::publish();

@@ -36,8 +36,8 @@ Consumer* Endpoint::channel_from(int peer) const {
   return nullptr;
 }
 
-// The peer must be able to answer, also when the segment is full by then. So the first of the two to open a channel takes memory
-// for both; of two that do so at once each keeps a block that nobody touches.
+// The peer must be able to answer, also when the segment is full by then. So the first of the two to open a channel
+// takes memory for both; if both do so at once, each keeps an unused block.
 bool Endpoint::open(int peer) {
   Offset offset = nowhere;
   Offset spare = nowhere;
@@ -67,7 +67,7 @@ bool Endpoint::open(int peer) {
   return true;
 }
 
-// Channels that appeared since the last look join the polling round.
+// Channels that appeared since the last call join the polling round.
 void Endpoint::admit() {
   const Offset newest = own_box().inbound.newest();
   const Offset known = known_inbound_.load(std::memory_order_relaxed);
@@ -75,11 +75,11 @@ void Endpoint::admit() {
   int n = before;
   for (Offset o = newest; o != known; o = heap_.at<Channel>(o)->next_inbound) {
     heap_.join(o);
-    delete std::exchange(consumers_[n], nullptr);  // of a look that found no memory for the next one
+    delete std::exchange(consumers_[n], nullptr);  // left by a call that found no memory for the next one
     auto* const channel = heap_.at<Channel>(o);
     consumers_[n++] = new Consumer(channel, heap_, producers_[channel->sender].cells());
   }
-  // All there are made, or another look makes them again.
+  // All channels are made here, or a later call makes them again.
   for (int i = before; fluxes_ != nullptr && i < n; ++i) fluxes_->join(*consumers_[i]);
   consumer_count_.store(n, std::memory_order_release);
   known_inbound_.store(newest, std::memory_order_relaxed);

@@ -1,8 +1,8 @@
 // The shared-memory network: a rank's end of all its channels.
 //
-// A rank has an endpoint per VNI. Endpoints talk only to those of the same VNI. Their boxes lie at a place in the heap that
-// everybody knows; channels are made by their senders and hung into the receiver's box. Sending and polling are for one thread
-// at a time (the VNI's protection); `arrived` and, where claiming is concurrent, `inject` are for any thread.
+// A rank has an endpoint per VNI. Endpoints communicate only with those of the same VNI. Their boxes lie at a known
+// place in the heap; senders make channels and attach them to the receiver's box. Sending and polling are for one
+// thread at a time (the VNI's lock); `arrived` and, where claiming is concurrent, `inject` are for any thread.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace heddle::lln::shm {
 // Bytes at Node::for_networks: a box for every VNI of every rank.
 constexpr std::size_t box_bytes(int ranks) { return static_cast<std::size_t>(ranks) * most_vnis * sizeof(Box); }
 
-// Where one visit has found so many, there are likely more.
+// A poll that has found so many messages expects more.
 inline constexpr int stream = 4;
 
 class Endpoint {
@@ -35,7 +35,7 @@ class Endpoint {
 
   Heap& heap() { return heap_; }
 
-  // Whether there is a channel to the peer; making it, if there is memory.
+  // True if there is a channel to the peer; making it, if there is memory.
   bool is_open(int peer) const { return producers_[peer].attached(); }
   bool open(int peer);
 
@@ -45,24 +45,24 @@ class Endpoint {
     if (bytes <= inline_bytes && !is_stamped(header)) return post_inline(peer, header, bytes, fill);
     return post_bulk(peer, header, bytes, [&](const Producer::Claim& claim, const Producer::Room& room) {
       fill(room.at);
-      say_where(claim, room);  // last: the receiver looks at that line again and again
+      say_where(claim, room);  // last: the receiver polls that line
     });
   }
-  // The same for one of at least foretold_bytes, of which `fill(std::byte*, from, n)` writes n bytes.
+  // The same for a message of at least early_notification_bytes, of which `fill(std::byte*, from, n)` writes n bytes.
   template <class Fill>
-  Posted post_foretold(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
+  Posted post_notified_early(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     return post_bulk(peer, header, bytes, [&](const Producer::Claim& claim, const Producer::Room& room) {
       const std::size_t first = first_part(bytes);
       Producer::fetch(room.at, first);
       fill(room.at, 0, first);
       say_where(claim, room);
-      Producer::foretell(claim);
+      Producer::notify_early(claim);
       Producer::fetch(room.at + first, bytes - first);
       fill(room.at + first, first, bytes - first);
     });
   }
 
-  // Any thread, unprotected: the same for at most inline_bytes, once a first message has opened the way to the peer.
+  // Any thread, lock-free: the same for at most inline_bytes, once a first message has opened the way to the peer.
   template <class Fill>
   Posted inject(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     if (!producers_[peer].attached()) [[unlikely]]
@@ -70,7 +70,7 @@ class Endpoint {
     return post_inline(peer, header, bytes, fill);
   }
 
-  // Any thread, unprotected, where claiming is by flux: the same for at most flux_bytes. False: not this way, now.
+  // Any thread, lock-free, where claiming is by flux: the same for at most flux_bytes. False: not this way, now.
   template <class Fill>
   bool send_by_flux(int peer, const Header& header, std::size_t bytes, Fill&& fill) {
     if (!fluxes_->send(peer, header, bytes, fill)) return false;
@@ -79,11 +79,11 @@ class Endpoint {
   }
 
   // Hands waiting messages, at most `most` of each channel, to sink(sender, header, payload, bytes), then frees their
-  // places; the number of messages.
+  // places; returns the number of messages.
   //
-  // A visit that looks until nothing is left takes the line of the next message from its sender, who then has to wait for
-  // it. One of many that take a few each leaves it where it is; and since answers will follow, and a peer that has sent
-  // several messages does not just look for one, it begins to fetch their place.
+  // A poll that continues until nothing is left takes the line of the next message from its sender, which then has to
+  // wait for it. A poll of one among many peers that takes a few messages leaves the line there. Since answers will
+  // follow, and a peer that has sent several messages is not polling for just one, it prefetches their place.
   template <class Sink>
   int poll(int most, Sink&& sink) {
     if (any_new()) [[unlikely]]
@@ -123,7 +123,7 @@ class Endpoint {
         sink, [this](Consumer& consumer) { give_back(consumer); });
   }
 
-  // Whether poll() would find something; any thread, a hint.
+  // True if poll() would find something; any thread, a hint.
   bool arrived() const {
     if (any_new()) return true;
     const int n = consumer_count_.load(std::memory_order_acquire);
@@ -132,7 +132,7 @@ class Endpoint {
     return fluxes_ != nullptr && fluxes_->arrived();
   }
 
-  // How many messages have been taken; any thread.
+  // The number of messages taken; any thread.
   std::uint32_t taken() const {
     if (fluxes_ != nullptr) return fluxes_->taken();
     std::uint32_t taken = 0;
@@ -141,10 +141,10 @@ class Endpoint {
     return taken;
   }
 
-  // After a store that a sleeping peer would want to see.
+  // After a store for which a blocked peer must wake.
   void wake(int peer) {
     platform::Native::light_fence();
-    if (bell(peer).asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (bell(peer).blocked.load(std::memory_order_relaxed) != 0) [[unlikely]]
       ring(peer);
   }
 
@@ -199,12 +199,13 @@ class Endpoint {
     wake(peer);
   }
 
-  // Whether a message needs an order with those of fluxes. It has room for its stamp if it does not lie in its slot.
+  // True if a message needs an order with those of fluxes. It has room for its stamp if its payload is outside its
+  // slot.
   bool is_stamped(const Header& header) const {
     return claiming_ == Claiming::by_flux && header.kind <= MessageKind::rts;
   }
   bool any_new() const { return own_box().inbound.is_beyond(known_inbound_.load(std::memory_order_relaxed)); }
-  // Frees the places of what has been taken.
+  // Frees the places of taken messages.
   void give_back(Consumer& consumer) {
     consumer.publish();
     if (consumer.owes_wakeup()) [[unlikely]]
@@ -223,7 +224,7 @@ class Endpoint {
   Box* boxes_;         // of this VNI, by rank
   int rank_;
   Claiming claiming_;
-  sync::Claiming slot_claiming_;               // what that means for slots
+  sync::Claiming slot_claiming_;               // the same for slots
   SlotCount slots_;                            // of the channels that we make
   platform::ZeroedArray<Producer> producers_;  // by world rank
   std::atomic<Offset> known_inbound_{nowhere};

@@ -10,7 +10,8 @@
 
 namespace heddle::lln::shm {
 
-// Threads that still own fluxes share it, for they may end after the endpoint. Nobody is suspended while they hold the mutex.
+// Threads that still own fluxes share it, for they may end after the endpoint. No user-level thread is suspended while
+// it holds the mutex.
 struct FluxPool {
   explicit FluxPool(int ranks) : left(static_cast<std::size_t>(ranks)) {}
 
@@ -20,7 +21,7 @@ struct FluxPool {
 
 namespace {
 
-// What a kernel thread has of an endpoint's fluxes. A user-level thread uses those of the kernel thread that runs it: sending
+// A kernel thread's fluxes of one endpoint. A user-level thread uses those of the kernel thread that runs it: sending
 // does not suspend it, and stamps keep its order when it moves.
 struct Owned {
   std::shared_ptr<FluxPool> pool;
@@ -35,7 +36,7 @@ struct OwnFluxes {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local OwnFluxes* fluxes_of_thread = nullptr;
 
-// For another thread. Without memory for that nobody uses it again.
+// Leaves it to another thread. Without memory for that, the flux stays unused.
 void leave(std::vector<Flux*>& left, Flux& flux) noexcept {
   try {
     left.push_back(&flux);
@@ -119,7 +120,7 @@ Flux* Fluxes::make(int peer) {
 void Fluxes::admit_new() {
   const Offset newest = boxes_[rank_].fluxes.newest();
   const Offset known = known_.load(std::memory_order_relaxed);
-  // All are made before the first of them is joined: without memory for one there will be another look.
+  // All are made before the first of them is joined: a later call retries after a lack of memory.
   std::vector<std::unique_ptr<End>> made;
   for (Offset at = newest; at != known; at = heap_.at<Flux>(at)->next) {
     heap_.join(at);

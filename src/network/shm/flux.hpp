@@ -1,18 +1,18 @@
-// Fluxes: a way of its own for each thread that sends to a rank (Díaz-Martín 2014, section IV and Fig. 6).
+// Fluxes: a separate way for each thread that sends to a rank (Díaz-Martín 2014, section IV and Fig. 6).
 //
-// A flux is a fastbuffer of two boxes from one thread to one rank (base/sync/fast_buffer.hpp), made by the thread's first short
-// message to that rank: threads of a rank then share no line when they send, and memory grows with the pairs that talk. What is
-// too long, or finds both boxes full, goes through the channel, under the VNI's protection. A thread that ends leaves its
-// fluxes to the next one that needs one to that rank.
+// A flux is a fastbuffer of two boxes from one thread to one rank (base/sync/fast_buffer.hpp), made by the thread's first
+// short message to that rank: threads of a rank then share no line when they send, and memory grows with the pairs that
+// communicate. A message that is too long, or finds both boxes full, goes through the channel, with the VNI's lock
+// held. A thread that ends leaves its fluxes to the next one that needs one to that rank.
 //
-// Two ways, and many fluxes, need an order. The paper numbers the messages of each flux, and takes those of different threads
-// as concurrent "even in the case that the messages had been emitted physically one after the other". The standard
-// (MPI 5.0, section 3.5) says only that threads may have no order; where they synchronize they have one. So messages carry a stamp
-// instead (stamp.hpp), and the receiver takes the smallest. It has seen all that was sent before a message as soon as it has
-// seen that message; therefore it looks again until it finds no smaller one
+// Two ways, and many fluxes, need an order. The paper numbers the messages of each flux, and takes those of different
+// threads as concurrent "even in the case that the messages had been emitted physically one after the other". The
+// standard (MPI 5.0, section 3.5) only says that threads may have no order; where they synchronize they have one. So
+// messages carry a stamp instead (stamp.hpp), and the receiver takes the smallest. A receiver that has seen a message
+// can see all that was sent before it; therefore it polls again until it finds no smaller stamp
 // (base/sync/oldest_first.hpp).
 //
-// `send` is for any thread; who receives is protected by its VNI.
+// `send` is for any thread; the receiver holds its VNI's lock.
 #pragma once
 
 #include <atomic>
@@ -49,14 +49,15 @@ struct Flux {
   sync::FastBuffer<platform::Native, sizeof(FluxHeader) + flux_bytes> boxes;
 };
 
-// Where the stamp of a message in a channel lies, if it is one that is matched: none of those lies in its slot.
+// The place of the stamp of a message in a channel, if it is one that is matched: the payload of those is outside the
+// slot.
 inline constexpr std::size_t stamp_in_slot = sizeof(BulkSpan);
 static_assert(stamp_in_slot + sizeof(std::uint64_t) <= first_line_bytes);
 
 // Fluxes whose threads have ended.
 struct FluxPool;
 
-// All fluxes of an endpoint, to others and from others.
+// All fluxes of an endpoint, both directions.
 class Fluxes {
  public:
   // `boxes` are those of the endpoint's VNI, by world rank.
@@ -82,9 +83,9 @@ class Fluxes {
 
   // A channel whose messages have an order with those of its sender's fluxes.
   void join(Consumer& channel) { source_of(channel.channel().sender).channel = &channel; }
-  // Hands the messages that wait to sink(sender, header, payload, bytes) in the order of their stamps, at most `most` of each
-  // sender; their number. catch_up() joins channels that have appeared, emptied(channel) frees the places of messages that
-  // have been taken from one.
+  // Hands waiting messages to sink(sender, header, payload, bytes) in the order of their stamps, at most `most` of each
+  // sender; returns their number. catch_up() joins channels that have appeared, emptied(channel) frees the places of
+  // messages that have been taken from one.
   template <class CatchUp, class Sink, class Emptied>
   int poll(int most, CatchUp&& catch_up, Sink&& sink, Emptied&& emptied) {
     int messages = 0;
@@ -113,7 +114,7 @@ class Fluxes {
     return messages;
   }
 
-  // Any thread, a hint: whether poll() would find something in a flux; how many messages it has taken.
+  // Any thread, a hint: true if poll() would find something in a flux; the number of messages taken.
   bool arrived() const;
   std::uint32_t taken() const;
 
@@ -124,13 +125,13 @@ class Fluxes {
     Flux* flux;
     End* next = nullptr;
   };
-  // What comes from one rank.
+  // The ways from one rank.
   struct Source {
     Consumer* channel = nullptr;
     std::atomic<End*> ends{nullptr};
     std::atomic<std::uint32_t> taken{0};
   };
-  // The message that is to be taken next, if there is one.
+  // The next message to take, if there is one.
   struct Front {
     std::uint64_t stamp = ~std::uint64_t{0};
     const Slot* slot = nullptr;
@@ -139,14 +140,14 @@ class Fluxes {
 
   template <class CatchUp>
   Front oldest(Source& source, CatchUp&& catch_up) {
-    return sync::oldest<Front>([&](Front& front) { return look(source, front); },
+    return sync::oldest<Front>([&](Front& front) { return poll_front(source, front); },
                                [&] {
                                  catch_up();
                                  admit();
                                });
   }
-  // Whether something is older than `front`, which the oldest of that replaces.
-  [[gnu::always_inline]] static bool look(const Source& source, Front& front) {
+  // True if a message older than `front` was found; the oldest replaces it.
+  [[gnu::always_inline]] static bool poll_front(const Source& source, Front& front) {
     bool older = false;
     if (source.channel != nullptr) {
       const Slot* const slot = source.channel->front_or_fetch();
@@ -167,7 +168,7 @@ class Fluxes {
     }
     return older;
   }
-  // Messages that tell of others, and match none, have no order.
+  // Messages that refer to others, and match none, have no order.
   static std::uint64_t stamp_of(const Slot& slot) {
     if (slot.kind > MessageKind::rts) return 0;
     std::uint64_t stamp;
@@ -194,7 +195,7 @@ class Fluxes {
   // The calling thread's flux to a peer; null if the segment is full, or the peer on another node.
   Flux* own(int peer);
   Flux* make(int peer);
-  // Fluxes that have appeared since the last look join.
+  // Fluxes that have appeared since the last call join.
   void admit() {
     if (any_new()) [[unlikely]]
       admit_new();

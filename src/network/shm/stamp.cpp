@@ -5,12 +5,12 @@
 namespace heddle::lln::shm {
 
 bool stamps_are_ordered(std::string& why) {
-  // The kernel takes the counter out of this list when it finds that it isn't steady or differs between cores.
+  // The kernel removes the counter from this list when it finds it unsteady or different between cores.
   const char* const list = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
   std::ifstream sources(list);
   for (std::string source; sources >> source;)
     if (source == "tsc") return true;
-  why = std::string("needs time-stamp counters that agree on all cores, and the kernel does not say so in ") + list;
+  why = std::string("needs time-stamp counters that agree on all cores, which the kernel does not confirm in ") + list;
   return false;
 }
 

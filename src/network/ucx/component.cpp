@@ -1,4 +1,4 @@
-// UCX as a component that is loaded.
+// UCX as a loadable component.
 #include <cstdio>
 #include <exception>
 

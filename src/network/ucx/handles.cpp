@@ -20,21 +20,22 @@ struct Default {
   const char* name;
   const char* value;
 };
-// Ranks of a node have shared memory of their own. Without memory events (see networks.cpp) a registration cache would go stale.
+// Ranks of a node use Heddle's shared memory. Without memory events (see networks.cpp) a registration cache would go
+// stale.
 constexpr Default defaults[] = {{"UCX_TLS", "TLS", "^sm"}, {"UCX_RCACHE_ENABLE", "RCACHE_ENABLE", "n"}};
 
-// In a process that survives a peer UCX copies what it sends: over TCP, version 1.13 completes a send from our memory twice when its connection
-// breaks, and ends the process ("Assertion `comp->count > 0' failed").
+// In a process that survives a peer UCX copies all that it sends: over TCP, version 1.13 completes a send from our
+// memory twice when its connection breaks, and ends the process ("Assertion `comp->count > 0' failed").
 constexpr Default copies{"UCX_ZCOPY_THRESH", "ZCOPY_THRESH", "inf"};
 
 // Over TCP, an endpoint with error handling moves long messages through a buffer, a system call for each filling (docs/adr/0045).
 constexpr char buffer_variable[] = "UCX_TCP_RX_SEG_SIZE";
 constexpr char buffer_bytes[] = "128k";
 constexpr std::size_t at_once = 96 * 1024;  // of it, with its headers
-// What messages are copied to before they leave: where one is copied it must have room there.
+// Messages are copied to this buffer before they leave: a message that is copied must fit in it.
 constexpr char copy_variable[] = "UCX_TCP_TX_SEG_SIZE";
 
-// To connect waits for the peer otherwise, which may be minutes if its machine is gone.
+// By default a connect waits for the peer, which may take minutes if its machine is gone.
 constexpr char connecting_variable[] = "UCX_TCP_CONN_NB";
 
 bool is_before(unsigned minor_version) {
@@ -45,7 +46,7 @@ bool is_before(unsigned minor_version) {
   return major == 1 && minor < minor_version;
 }
 
-// What ucp_config_modify calls it: up to UCX 1.16 without the name of the transport.
+// The name of a variable for ucp_config_modify: up to UCX 1.16 without the name of the transport.
 const char* name_in_config(const char* variable) { return variable + std::strlen(is_before(17) ? "UCX_TCP_" : "UCX_"); }
 
 void set(const Config& config, const Default& ours) {
@@ -72,7 +73,7 @@ Context init(const Config& config) {
   return Context(made);
 }
 
-// What it consists of, which it says only in print.
+// The parts of the context, which UCX only prints.
 std::string description(ucp_context_h context) {
   char* text = nullptr;
   std::size_t bytes = 0;
@@ -117,7 +118,7 @@ Context make_context(const char* device, bool survives) {
   return init(read_config(device, survives));
 }
 
-// What the user has set may be less.
+// The user's setting may be smaller.
 std::size_t longest_at_once(ucp_context_h context) {
   return std::getenv(buffer_variable) == nullptr && has_only_tcp(context) ? at_once : 0;
 }

@@ -1,4 +1,4 @@
-// What comes over UCX, from its callbacks to the sink of a poll.
+// Arrivals over UCX, from its callbacks to the sink of a poll.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -16,8 +16,8 @@ ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t he
   if (header_bytes != sizeof head) [[unlikely]]
     return end.refuse(header, header_bytes);
   std::memcpy(&head, header, sizeof head);
-  // By rendezvous no short message comes: `data` is none then.
-  if (!end.membership_.admits(head) || !end.membership_.makes_sense(head) ||
+  // No short message comes by rendezvous: `data` is empty then.
+  if (!end.membership_.admits(head) || !end.membership_.is_well_formed(head) ||
       (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) [[unlikely]]
     return end.refuse(header, header_bytes);
   const Envelope envelope = envelope_of(head);
@@ -26,8 +26,8 @@ ucs_status_t Ucx::on_message(void* user_data, const void* header, std::size_t he
   return end.keep(head.sender, envelope, data, bytes, (about->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
 }
 
-// In a job that survives failures nothing is posted in the middle of UCX's progress: over TCP version 1.13 frees what it receives into when an
-// answer fails that is posted while it hands over a message, and goes on with it.
+// In a job that survives failures nothing is posted from within UCX's progress: over TCP version 1.13 frees its receive
+// buffer when an answer fails that is posted while it hands over a message, and goes on using it.
 ucs_status_t Ucx::on_message_for_later(void* user_data, const void* header, std::size_t header_bytes, void* data,
                                        std::size_t bytes, const ucp_am_recv_param_t* about) {
   Ucx& end = *static_cast<Ucx*>(user_data);
@@ -37,17 +37,16 @@ ucs_status_t Ucx::on_message_for_later(void* user_data, const void* header, std:
   return status;
 }
 
-// What has come is a stranger's, or, which is worse, of a rank of the job that says nonsense.
+// The packet is foreign, or, which is worse, a malformed one of a rank of the job.
 ucs_status_t Ucx::refuse(const void* header, std::size_t header_bytes) {
   PacketHead head{};
   if (header_bytes != 0) std::memcpy(&head, header, std::min(header_bytes, sizeof head));
   char text[200];
   if (!membership_.admits(head)) {
-    std::snprintf(text, sizeof text, "rank %d has dropped what is not of this job, but has come to its port (UCX)",
-                  rank_);
+    std::snprintf(text, sizeof text, "rank %d has dropped foreign packets that came to its port (UCX)", rank_);
     note_(text);
   } else {
-    std::snprintf(text, sizeof text, "rank %d has got a packet that makes no sense, of rank %d on another node (UCX)",
+    std::snprintf(text, sizeof text, "rank %d has received a malformed packet from rank %d on another node (UCX)",
                   rank_, head.sender);
     fail_(text);
   }

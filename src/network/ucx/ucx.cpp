@@ -13,7 +13,7 @@ namespace heddle::lln {
 namespace {
 
 constexpr std::size_t eager = 8192;
-// Nobody maps memory there: a copy costs less than to ask first. 64 KiB, with what is said before them above.
+// These buffers are never mapped: a copy costs less than a handshake. 64 KiB, with the heads above before them.
 constexpr std::size_t eager_over_tcp = 64 * 1024 + 64;
 constexpr std::size_t longs_by_rendezvous = 32 * 1024;
 constexpr unsigned message_id = 0;
@@ -40,7 +40,7 @@ struct Ucx::Send {
   Send* next;
   LongHead head;
   std::uint64_t name;                    // of a long message, above
-  std::unique_ptr<std::byte[]> payload;  // room for an eager one, whose pages cost nothing before they are needed
+  std::unique_ptr<std::byte[]> payload;  // room for an eager payload, whose pages cost nothing before they are used
 };
 
 Ucx::Ucx(const Surroundings& surroundings)
@@ -73,14 +73,14 @@ Ucx::Ucx(const Surroundings& surroundings)
   const bool published =
       directory_.publish(vni_, membership_.seal({reinterpret_cast<const std::byte*>(address), bytes}));
   ucp_worker_release_address(worker_.get(), address);
-  if (!published) throw std::runtime_error("there is no room for the address of VNI " + std::to_string(vni_));
+  if (!published) throw std::runtime_error("no room for the address of VNI " + std::to_string(vni_));
 }
 
 Ucx::~Ucx() {
   if (worker_) close();
 }
 
-// Who wanted everything to arrive has flushed before, so peers are not waited for.
+// A caller that wanted all messages to arrive has flushed before, so peers are not waited for.
 void Ucx::close() {
   closing_ = true;
   for (auto& [rank, peer] : peers_) begin_to_close(*peer);
@@ -92,12 +92,12 @@ void Ucx::close() {
   }
   for (const Kept& message : kept_) release(message);
   kept_.clear();
-  readiness_.set_left(false);  // who sleeps for this end shall not be woken in vain
+  readiness_.set_left(false);  // threads blocked on this end shall not be woken for nothing
   worker_.reset();
   context_.reset();
 }
 
-// Without a word to the peer: what is under way to it is canceled.
+// Without a message to the peer: messages in flight to it are canceled.
 void Ucx::begin_to_close(Peer& peer) {
   if (peer.endpoint == nullptr) return;
   closing_ends_.reserve(closing_ends_.size() + 1);
@@ -176,7 +176,7 @@ void Ucx::note_under_way(int more) {
                    std::memory_order_relaxed);
 }
 
-// What is sent to a peer that has gone is lost with it, and somebody hears of it if it matters.
+// Messages to a peer that has gone are lost with it; a loss that matters is reported.
 void Ucx::lose(Peer& peer, ucs_status_t status, bool message_lost) {
   peer.lost = true;
   if (!message_lost || closing_ || peer.given_up) return;
@@ -186,7 +186,7 @@ void Ucx::lose(Peer& peer, ucs_status_t status, bool message_lost) {
   lost_(peer.rank, text);
 }
 
-// UCX completes what was under way to it, now or in the next polls.
+// UCX completes sends to it, now or in the next polls.
 void Ucx::give_up(int rank) {
   const LibraryUse::Inside inside(use_);
   if (!inside) return;
@@ -195,7 +195,7 @@ void Ucx::give_up(int rank) {
   begin_to_close(peer);
 }
 
-// A peer that takes a message now. Null: `otherwise` is what became of it.
+// A peer that takes a message now. Null: `otherwise` is the result.
 Ucx::Peer* Ucx::find_way(int rank, Posted& otherwise, bool message_matters) {
   otherwise = Posted::busy;
   Peer* const peer = connect(rank);
@@ -270,11 +270,11 @@ Posted Ucx::post_long(int rank, std::uint64_t landing, std::span<const std::byte
   }
   if (UCS_PTR_IS_ERR(sent)) lose(*peer, UCS_PTR_STATUS(sent), true);
   note_left(*send);
-  if (readiness_.is_armed()) say_left();  // nothing else would tell who sleeps for it
+  if (readiness_.is_armed()) say_left();  // no other event would wake a thread that waits for it
   return Posted::done;
 }
 
-// There may be no memory for a message that says so, and in a post nobody to hand one to.
+// There may be no memory for a message about it, and a post has no sink.
 void Ucx::note_left(Send& send) {
   send.next = left_;
   left_ = &send;
@@ -312,7 +312,8 @@ void Ucx::on_sent(void* request, ucs_status_t status, void* user_data) {
   ucp_request_free(request);
 }
 
-// What UCX has completed may still be in its buffers. Of all peers at once: to flush an endpoint takes the peer, which may have finished.
+// Sends that UCX has completed may still be in its buffers. Flushes all peers at once: flushing one endpoint needs its
+// peer, which may have finalized.
 void Ucx::flush() {
   const LibraryUse::Inside inside(use_);
   if (!inside) return;
@@ -336,7 +337,8 @@ int Ucx::slow_peer() const {
   return -1;
 }
 
-// A peer that has finished closes its connection too, which UCX may call a timeout: what was lost says whether that matters.
+// A peer that has finalized closes its connection too, which UCX may call a timeout: the lost messages tell if that
+// matters.
 void Ucx::on_error(void* peer, ucp_ep_h, ucs_status_t) { static_cast<Peer*>(peer)->lost = true; }
 
 bool Ucx::has_room(const Peer& peer) const { return peer.under_way < most_under_way; }
@@ -346,7 +348,7 @@ void Ucx::want_room(int rank) {
   if (!inside) return;
   const auto there = peers_.find(rank);
   if (how_ == sent_at_once || there == peers_.end() || (there->second->endpoint == nullptr && !there->second->lost)) {
-    look_again_ = true;
+    poll_again_ = true;
     return;
   }
   Peer& peer = *there->second;
@@ -356,7 +358,7 @@ void Ucx::want_room(int rank) {
     waiting_.push_back(&peer);
   } catch (const std::bad_alloc&) {
     peer.room_wanted = false;
-    look_again_ = true;
+    poll_again_ = true;
   }
   say_left();
 }
@@ -369,15 +371,15 @@ void Ucx::forget_room() {
   say_left();
 }
 
-std::int64_t Ucx::look_again_after() const { return look_again_ ? millisecond : 0; }
+std::int64_t Ucx::poll_again_after() const { return poll_again_ ? millisecond : 0; }
 
-// ---- polling, and sleeping
+// ---- polling and blocking
 
 int Ucx::poll(int most, Sink sink) {
   const LibraryUse::Inside inside(use_);
   moving_ = false;
   if (!inside) return 0;
-  look_again_ = false;
+  poll_again_ = false;
   Poll poll{sink, most};
   while (!kept_.empty()) {
     const Kept& first = kept_.front();
@@ -393,7 +395,7 @@ int Ucx::poll(int most, Sink sink) {
   hand_over_left(poll);
   must_poll_ = false;
   if (readiness_.is_armed()) {
-    // Whoever sleeps is told of what has been handed over. Of the rest UCX must tell again.
+    // Blocked threads are woken for the messages handed over. UCX must signal further ones anew.
     if (poll.handed != 0) {
       readiness_.set_armed(false);
     } else if (happened != 0) {
@@ -404,24 +406,25 @@ int Ucx::poll(int most, Sink sink) {
   return poll.handed;
 }
 
-// What is left behind is work: it keeps threads awake, or wakes them.
+// Deferred work keeps threads spinning, or wakes them.
 void Ucx::say_left() {
   const bool any = must_poll_ || !kept_.empty() || left_ != nullptr ||
                    std::any_of(waiting_.begin(), waiting_.end(), [this](const Peer* peer) { return has_room(*peer); });
   readiness_.set_left(any);
 }
 
-// Before it can be armed UCX must have nothing to do for itself. What it hands over meanwhile is kept. False: there is more to do.
+// Before it can be armed UCX must have no work of its own. Messages that it hands over meanwhile are kept. False: there
+// is more to do.
 bool Ucx::arm_worker() {
   for (int left = rounds_before_arming; ucp_worker_progress(worker_.get()) != 0;)
     if (--left == 0) return false;
   return ucp_worker_arm(worker_.get()) == UCS_OK;
 }
 
-// What UCX has in hand shows at no descriptor: until a poll has taken it, nothing is armed.
+// No descriptor shows what UCX already holds: nothing is armed until a poll has taken it.
 bool Ucx::arm() {
   const LibraryUse::Inside inside(use_);
-  if (!inside) return true;  // nothing comes any more
+  if (!inside) return true;  // nothing arrives any more
   const bool ready = arm_worker();
   say_left();
   const bool armed = ready && !readiness_.any_left();

@@ -1,14 +1,17 @@
-// UCX (Shamis et al. 2015, openucx.org): a message is an active message, header and payload in one send, which is matched above.
+// UCX (Shamis et al. 2015, openucx.org): a message is an active message, header and payload in one send, which is
+// matched above.
 //
-// A context and a worker for each VNI, whose protection is their only lock. The endpoint of a peer is made at the first message to it,
-// from the worker address that the peer has published, and lives as long as the worker.
+// Each VNI has a context and a worker; the VNI's lock is their only lock. The first message to a peer makes its
+// endpoint, from the worker address that the peer has published; it lives as long as the worker.
 //
-// A long message is one too, by rendezvous: UCX moves it from memory to memory. Over TCP, where UCX moves it through a buffer in any case, what
-// the buffer holds goes at once: the memory that it goes to has been named, so nobody need ask for it again.
+// A long message is one too, by rendezvous: UCX moves it from memory to memory. Over TCP, where UCX moves it through a
+// buffer in any case, a message that fits in the buffer goes at once: its destination is known, so no second handshake
+// is needed.
 //
-// When the process ends an end is closed (library_use.hpp): UCX has a thread of its own, which must not outlive its destructors.
+// An end is closed when the process ends (library_use.hpp): UCX has a thread of its own, which must not outlive UCX's
+// destructors.
 //
-// What UCX hands over within a poll goes on at once; what comes at another time, or is refused, is kept until the next poll.
+// Messages that UCX hands over within a poll go on at once; others, and refused ones, are kept until the next poll.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -51,7 +54,7 @@ class Ucx final : public Network {
   void forget_room() override;
   bool arm() override;
   int wake_fd() const override { return readiness_.fd(); }
-  std::int64_t look_again_after() const override;
+  std::int64_t poll_again_after() const override;
 
  private:
   struct Peer {
@@ -60,15 +63,15 @@ class Ucx final : public Network {
     std::uint64_t token = 0;
     int under_way = 0;  // sends that UCX has not completed
     bool room_wanted = false;
-    bool lost = false;      // nothing reaches it any more
-    bool given_up = false;  // and nobody minds
+    bool lost = false;      // the peer is unreachable
+    bool given_up = false;  // and its loss matters to no operation
   };
-  // Of a long message.
+  // The head of a long message.
   struct LongHead {
     PacketHead head;
     std::uint64_t landing;
   };
-  // What a send reads from until it is complete.
+  // The memory of a send until it is complete.
   struct Send;
   // A message that has arrived and not been handed over.
   struct Kept {
@@ -78,7 +81,7 @@ class Ucx final : public Network {
     std::size_t bytes;
     bool of_ucx;  // the memory is UCX's
   };
-  // What the poll that is under way hands messages to.
+  // The destination of messages of the current poll.
   struct Poll {
     Sink& sink;
     int left;
@@ -86,7 +89,7 @@ class Ucx final : public Network {
     bool refused = false;
   };
 
-  // What has happened to a long message, as a message.
+  // An event of a long message, as a message.
   static constexpr Envelope says(MessageKind kind) {
     return {.header = {.kind = kind, .source = 0, .tag = 0, .context = 0}, .sequence = 0, .credit = 0};
   }
@@ -131,28 +134,28 @@ class Ucx final : public Network {
   FunctionRef<void(const char*)> fail_;
   FunctionRef<void(int, const char*)> lost_;
   FunctionRef<void(const char*)> note_;
-  // All of them: what a peer never answers UCX does not complete, not even when it ends.
+  // All of them: UCX does not complete a send that the peer never answers, not even when it ends.
   std::vector<std::unique_ptr<Send>> sends_;
   ucx::Context context_;
-  const std::size_t at_once_;  // bytes of a long message that goes without a handshake of UCX
-  const std::uint32_t how_;    // a message is sent, as of ucp_request_param_t
+  const std::size_t at_once_;  // bytes of the longest message without a handshake of UCX
+  const std::uint32_t how_;    // flags of a send, see ucp_request_param_t
   const Traits traits_;        // with several rails UCX promises no order of active messages
   ucx::Worker worker_;
   Readiness readiness_;
   std::unordered_map<int, std::unique_ptr<Peer>> peers_;
   std::vector<ucs_status_ptr_t> closing_ends_;  // endpoints that are being closed
-  std::vector<Peer*> waiting_;                  // those where room is wanted
-  bool closing_ = false;                        // what fails now matters to nobody
-  bool look_again_ = false;                     // somebody waits for what nothing tells of: an address, or memory
+  std::vector<Peer*> waiting_;                  // peers where room is wanted
+  bool closing_ = false;                        // failures do not matter any more
+  bool poll_again_ = false;                     // a thread waits for an event without a signal: an address, or memory
   Send* free_ = nullptr;                        // of sends_
-  Send* left_ = nullptr;                        // long ones that have left, which the sink has not been told
+  Send* left_ = nullptr;                        // long ones that have left, not yet reported to the sink
   std::deque<Kept> kept_;
   Poll* poll_ = nullptr;
   bool must_poll_ = false;                       // it could not be armed again
-  int longs_ = 0;                                // long messages that leave or come
-  bool moving_ = false;                          // something happened in the last poll while there were such
+  int longs_ = 0;                                // long messages in flight
+  bool moving_ = false;                          // some of them moved in the last poll
   std::atomic<std::uint32_t> under_way_{0};      // of all peers
-  mutable LibraryUse use_{[this] { close(); }};  // the last: it is gone before anything else is
+  mutable LibraryUse use_{[this] { close(); }};  // the last member: destroyed first
 };
 
 }  // namespace heddle::lln

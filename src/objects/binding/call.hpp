@@ -1,4 +1,4 @@
-// The end of an entry point: what the implementation answers or throws becomes what the call returns.
+// The end of an entry point: converts the implementation's result or exception into the result of the call.
 #pragma once
 
 #include <mpi.h>
@@ -11,8 +11,8 @@
 
 namespace heddle::binding {
 
-// In a handler of std::exception: the error that stands for what has been thrown. A want of memory is of class `memory_class`. What is of
-// another type comes from the user's callbacks, or ends the thread, and goes on.
+// In a handler of std::exception: the error for the exception. A lack of memory is of class `memory_class`. Exceptions
+// of other types come from the user's callbacks, or end the thread, and go on.
 [[gnu::cold, gnu::noinline]] Error explain_thrown(int memory_class);
 
 template <class Call>
@@ -28,7 +28,7 @@ template <class Call>
   return MPI_SUCCESS;
 }
 
-// The same of the tool information interface, which calls no error handler.
+// The same for the tool information interface, which calls no error handler.
 template <class Call>
 [[gnu::always_inline]] inline int answer(Call&& call) {
   try {

@@ -16,11 +16,11 @@ constinit thread_local boot::ThreadRecord* own_record = nullptr;
 
 namespace {
 
-constinit thread_local boot::ThreadRecord nobody_reads{};
+constinit thread_local boot::ThreadRecord unread_record{};
 
-// Gives the record back when the thread ends; not if its rank has ended before, for then mpiexec wants to see where it was.
+// Gives the record back when the thread ends; not if its rank has ended before, for then mpiexec reads where it was.
 struct Lease {
-  boot::ThreadRecord* record = nullptr;  // null: the thread is one of those that found none
+  boot::ThreadRecord* record = nullptr;  // null: no record was free
   boot::RankRecord* rank = nullptr;
   ~Lease() {
     own_record = nullptr;
@@ -47,15 +47,15 @@ Lease* find_lease() {
 
 boot::ThreadRecord& find_record() {
   const boot::World* const job = current_rank().job.get();
-  if (job == nullptr) return nobody_reads;  // not initialized yet; ask again next time
+  if (job == nullptr) return unread_record;  // not initialized yet; try again next time
   Lease* const found = find_lease();
-  if (found == nullptr) return nobody_reads;  // the same
+  if (found == nullptr) return unread_record;  // the same
   Lease& lease = *found;
   lease.rank = &job->record();
   lease.record = boot::take_thread_record(*lease.rank);
   if (lease.record == nullptr) lease.rank->threads_without_record.fetch_add(1, std::memory_order_relaxed);
   take_crash_stack();
-  own_record = lease.record ? lease.record : &nobody_reads;
+  own_record = lease.record ? lease.record : &unread_record;
   threads::shown = {&own_record->calls, job->record().suspended};
   if (threads::user_level_possible()) job->record().user_level.store(1, std::memory_order_relaxed);
   return *own_record;

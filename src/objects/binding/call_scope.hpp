@@ -1,4 +1,4 @@
-// Which MPI function a thread is in, where mpiexec can read it when the rank dies ("rank 1 died in MPI_Recv"). Costs a
+// The current MPI function of a thread, readable by mpiexec when the rank dies ("rank 1 died in MPI_Recv"). Costs a
 // load, two stores and a branch for each call, on a cache line of the thread's own.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace heddle::binding {
 // of what the loader keeps free for that.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local boot::ThreadRecord* own_record;
 
-// Finds this thread's record, or one that nobody reads while there is no job to be in.
+// Finds this thread's record, or a dummy one that is not read while there is no job to be in.
 [[gnu::cold, gnu::noinline]] boot::ThreadRecord& find_record();
 
 class CallScope {

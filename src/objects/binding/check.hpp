@@ -1,5 +1,5 @@
-// What the generated entry points ask about their arguments. Each question is a compare or two; whatever the answer
-// "no" leads to is in complain.hpp, out of the way.
+// The generated entry points' checks of their arguments. Each is a compare or two; the consequences of a failure are in
+// complain.hpp, out of line.
 #pragma once
 
 #include <mpi.h>
@@ -42,21 +42,21 @@ inline bool are_members(const int* ranks, int n, const Group& group, bool or_pro
   return true;
 }
 
-// What a process does in a rooted collective (MPI 5.0, section 6.2.2): in an intercommunicator the root's group passes
+// A process's role in a rooted collective (MPI 5.0, section 6.2.2): in an intercommunicator the root's group passes
 // MPI_ROOT or MPI_PROC_NULL, the other group the root's rank.
 inline bool is_root(const Comm& comm, int root) { return comm.inter ? root == MPI_ROOT : root == comm.rank; }
 inline bool is_leaf(const Comm& comm, int root) { return !comm.inter || root >= 0; }
 inline bool takes_part(const Comm& comm, int root) { return !comm.inter || root != MPI_PROC_NULL; }
-// ... unless the root says that its own part is already in place.
+// ... unless the root's own part is already in place.
 inline bool is_leaf(const Comm& comm, int root, const void* buffer) {
   return is_leaf(comm, root) && !(buffer == MPI_IN_PLACE && is_root(comm, root));
 }
 
-// Does this process have neighbors to send to, to receive from? Without a topology the call fails later and better.
+// True if this process has neighbors to send to, to receive from. Without a topology the call fails later and better.
 inline bool has_destinations(const Comm& comm) { return comm.topology && !comm.topology->destinations.empty(); }
 inline bool has_sources(const Comm& comm) { return comm.topology && !comm.topology->sources.empty(); }
 
-// Where a matched message came, if the program has not freed that communicator meanwhile.
+// The communicator of a matched message, if the program has not freed it meanwhile.
 inline Comm* comm_of(MPI_Message message) {
   if (message == MPI_MESSAGE_NO_PROC) return nullptr;
   Comm* comm = object(message)->comm;
@@ -99,9 +99,9 @@ inline bool are_datatypes(const MPI_Datatype* types, MPI_Count n, bool committed
   return true;
 }
 
-// Can `count` elements begin at `buffer`? The first addresses are MPI_BOTTOM, which needs a datatype with absolute
-// addresses, and MPI_IN_PLACE, which is dealt with by now wherever it is allowed. An empty buffer may begin there, too:
-// an empty slice of Rust is at address 1.
+// True if `count` elements can begin at `buffer`. The first addresses are MPI_BOTTOM, which needs a datatype with
+// absolute addresses, and MPI_IN_PLACE, which has been handled by now wherever it is allowed. An empty buffer may begin
+// there, too: an empty slice of Rust is at address 1.
 inline bool is_buffer(const void* buffer, MPI_Count count, const Datatype& type) {
   if (reinterpret_cast<std::uintptr_t>(buffer) > 2) [[likely]]
     return true;
@@ -111,7 +111,8 @@ inline bool is_buffer(const void* buffer, MPI_Count bytes) {
   return reinterpret_cast<std::uintptr_t>(buffer) > 2 || bytes == 0;
 }
 
-// Do two buffers surely overlap, because they start with the same byte? A null datatype: the buffer is not looked at.
+// True if two buffers surely overlap, because they start with the same byte. A null datatype: the buffer is not
+// checked.
 inline bool overlap(const void* a, MPI_Count a_count, const Datatype* a_type, const void* b, MPI_Count b_count,
                     const Datatype* b_type) {
   if (a != b) [[likely]]

@@ -48,7 +48,7 @@ int bad(Function function, Object* owner, const char* argument, Handle value, Ha
     error = found == std::string_view(what) ? fail(error_class, "argument %s is %s that has been freed", argument, what)
                                             : fail(error_class, "argument %s is not %s but %s", argument, what, found);
   } else if (bits >= arena::first_user_handle) {
-    error = fail(error_class, "argument %s = 0x%zx is not %s: was it ever set?", argument, bits, what);
+    error = fail(error_class, "argument %s = 0x%zx is not %s: the variable may be uninitialized", argument, bits, what);
   } else {
     error = fail(error_class, "argument %s = 0x%zx is not %s that can be used here", argument, bits, what);
   }

@@ -1,6 +1,6 @@
-// What an entry point does about a bad argument: one sentence that names the argument and its value, the right error
-// class, the right error handler. Each returns what the call shall return. `owner` is the object of the call whose
-// error handler is responsible; null if there is none or it is itself the bad argument.
+// The reaction of an entry point to a bad argument: one sentence that names the argument and its value, the right error
+// class, the right error handler. Each returns the result of the call. `owner` is the object of the call whose error
+// handler is responsible; null if there is none or it is itself the bad argument.
 #pragma once
 
 #include <mpi.h>

@@ -1,7 +1,7 @@
-// Handles as integers, statuses between the languages, and what the ABI says about itself (MPI 5.0, chapters 19, 20).
+// Handles as integers, statuses between the languages, and inquiries about the ABI (MPI 5.0, chapters 19, 20).
 //
-// A predefined handle's integer is its constant, in every language. The integer of one that we made is 0x1000 plus
-// the place of its object in the arena, so that it fits a Fortran INTEGER; it is good as long as the object lives.
+// A predefined handle's integer is its constant, in every language. The integer of one that we made is 0x1000 plus the
+// place of its object in the arena, so that it fits a Fortran INTEGER; it is good as long as the object lives.
 #include <mpi.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The types of the Fortran interfaces as C sees them. They are not part of the C ABI's mpi.h, which does not know how
-// wide a Fortran INTEGER is; here it is an int.
+// The types of the Fortran interfaces in C. They are not part of the C ABI's mpi.h, which does not define the width of
+// a Fortran INTEGER; here it is an int.
 #pragma once
 
 #include <mpi.h>

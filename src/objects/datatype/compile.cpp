@@ -1,4 +1,4 @@
-// From the contents of a datatype to its program, bottom up; each step yields the simplest node for what it says.
+// From the contents of a datatype to its program, bottom up; each step yields the simplest possible node.
 #include "objects/datatype/compile.hpp"
 
 #include <memory>
@@ -24,7 +24,7 @@ struct CompiledProgram : Program {
   }
 };
 
-// A node and where it stands. Size 0: nothing at all.
+// A node and its place. Size 0: nothing at all.
 struct Placed {
   std::int64_t disp = 0;
   Node node;
@@ -56,7 +56,7 @@ class Compiler {
   Placed last_;
 };
 
-// Collects what comes one after the other.
+// Collects nodes that follow each other.
 class Sequence {
  public:
   explicit Sequence(Compiler& compiler) : compiler_(compiler) {}

@@ -1,4 +1,4 @@
-// Compiling a datatype, and what becomes of the result.
+// Compiling a datatype, and the life of the result.
 #pragma once
 
 #include "objects/datatype/datatype.hpp"

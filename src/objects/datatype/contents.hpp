@@ -1,5 +1,5 @@
-// What a datatype was made of: the arguments of its constructor, as MPI_Type_get_contents gives them back, and the one
-// reading of them, `for_each_part`, that everything else is derived from: bounds, program, signature, elements.
+// The contents of a datatype: the arguments of its constructor, as MPI_Type_get_contents returns them, and their one
+// interpretation, `for_each_part`, from which everything else is derived: bounds, program, signature, elements.
 #pragma once
 
 #include <mpi.h>
@@ -34,8 +34,8 @@ struct Part {
   const Datatype* child;
 };
 
-// A displacement in units of a child's extent. What does not fit becomes the largest number of its sign, which make()
-// then finds to be too large.
+// A displacement in units of a child's extent. An overflow becomes the largest number of its sign, which make() then
+// finds to be too large.
 constexpr MPI_Aint scaled(MPI_Count units, MPI_Aint extent) {
   MPI_Aint bytes;
   if (!__builtin_mul_overflow(units, extent, &bytes)) return bytes;

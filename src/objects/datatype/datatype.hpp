@@ -1,8 +1,8 @@
-// Datatypes (MPI 5.0, chapter 5) and what moves data that they describe.
+// Datatypes (MPI 5.0, chapter 5) and the functions that move data that they describe.
 //
-// A datatype says where in memory the bytes of an element lie. Written one after the other in the order of
-// the type map they are its packed stream; `count` elements follow each other at `extent`. Committing a
-// derived datatype compiles it into a Program (program.hpp) that pack, unpack, copy and segments run.
+// A datatype gives the places of an element's bytes in memory. Written one after the other in the order of the type map
+// they are its packed stream; `count` elements follow each other at `extent`. Committing a derived datatype compiles it
+// into a Program (program.hpp) that pack, unpack, copy and segments run.
 //
 // Predefined datatypes are process-wide constants: they are never counted, freed or written.
 #pragma once
@@ -39,7 +39,7 @@ struct Datatype final : Object {
   MPI_Aint true_extent = 0;
 
   MPI_Count elements = 0;           // basic elements in one; the two halves of a pair type count each
-  Element element = Element::none;  // of all of them, or Element::mixed
+  Element element = Element::none;  // the common one, or Element::mixed
   Element value = Element::none;    // of a pair type, as MPI_MINLOC and MPI_MAXLOC take, what it pairs
   Element index = Element::none;
   std::uint8_t alignment = 1;  // the strictest of all elements
@@ -53,20 +53,20 @@ struct Datatype final : Object {
   std::uint64_t signature_power = 1;
 
   const datatype::Program* program = nullptr;  // made by commit, unless dense
-  datatype::Contents* contents = nullptr;      // what it was made of; null: a named predefined type
+  datatype::Contents* contents = nullptr;      // its constructor's arguments; null: a named predefined type
   AttributeSet* attributes = nullptr;
 
   constexpr bool is_pair() const { return value != Element::none; }
 
-  // Can displacements of this type be absolute addresses, so that its buffer is MPI_BOTTOM (which is null)?
+  // True if displacements of this type can be absolute addresses, so that its buffer is MPI_BOTTOM (which is null).
   constexpr bool may_be_absolute() const { return true_lb >= 0x1000 || true_lb < 0; }
 };
 
 static_assert(std::is_trivially_destructible_v<Datatype>);  // so that nothing runs for the predefined ones at exit
 
 namespace datatype {
-// The predefined ones, a row each (predefined.cpp), and where to find them: row numbers count from 1, and MPI_DATATYPE_NULL is
-// the first of the range of constants.
+// The predefined ones, a row each (predefined.cpp), and their positions: row numbers count from 1, and
+// MPI_DATATYPE_NULL is the first of the range of constants.
 struct Predefined {
   constexpr Predefined();
   Datatype types[70];
@@ -102,11 +102,11 @@ inline std::size_t packed_size(const Datatype& type, MPI_Count count) {
   return static_cast<std::size_t>(type.size) * static_cast<std::size_t>(count);
 }
 
-// Where the one run of a dense buffer starts.
+// The start of the one run of a dense buffer.
 inline void* run_start(const Datatype& type, const void* buf) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(buf) + static_cast<std::uintptr_t>(type.true_lb));
 }
-// Is the data of `count` elements one run of bytes?
+// True if the data of `count` elements are one run of bytes.
 inline bool is_run(const Datatype& type, MPI_Count count) { return type.dense || (type.run && count == 1); }
 
 namespace datatype {

@@ -1,6 +1,6 @@
-// The basic elements that messages are made of, by what a reduction or a change of representation needs to
-// know: the kind of number and its width. Many predefined datatypes of the standard share one element
-// (MPI_INT, MPI_INT32_T and MPI_INTEGER4 are all i32).
+// The basic elements of messages, by the properties that a reduction or a change of representation needs: the kind of
+// number and its width. Many predefined datatypes of the standard share one element (MPI_INT, MPI_INT32_T and
+// MPI_INTEGER4 are all i32).
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,7 @@ constexpr std::size_t size_of(Element e) {
   return sizes[static_cast<int>(e)];
 }
 
-// What an address of one must be a multiple of.
+// The alignment of its addresses.
 constexpr std::size_t alignment_of(Element e) {
   return class_of(e) == ElementClass::complex ? size_of(e) / 2 : size_of(e);
 }

@@ -1,5 +1,5 @@
 // Basic elements of a datatype, one by one: for counting them in part of a message, and for changing their
-// representation. Slow beside pack; nothing on the way of a message uses it.
+// representation. Slow compared with pack; not used on the critical path of a message.
 #pragma once
 
 #include "objects/datatype/contents.hpp"

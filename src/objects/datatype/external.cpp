@@ -32,7 +32,7 @@ struct Fields {
 Field field_of(Element element, bool c_long, std::size_t place) {
   const std::size_t parts = class_of(element) == ElementClass::complex ? 2 : 1;
   const std::size_t width = size_of(element) / parts;
-  // C's long has 4 bytes outside, whatever it has here; so has MPI_WCHAR 2.
+  // C's long has 4 bytes outside, whatever it has here; MPI_WCHAR has 2.
   const std::size_t outside = c_long ? 4 : element == Element::wide_character ? 2 : width;
   return {element, parts, width, outside, place};
 }

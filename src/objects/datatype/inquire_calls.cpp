@@ -1,4 +1,4 @@
-// What a datatype is and what it was made of (MPI 5.0, sections 5.1.5 to 5.1.8, 5.1.13).
+// The envelope and contents of a datatype (MPI 5.0, sections 5.1.5 to 5.1.8, 5.1.13).
 #include "objects/binding/impl.hpp"
 #include "objects/datatype/contents.hpp"
 #include "objects/datatype/make.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using datatype::Contents;
 
-// How the numbers of the contents are dealt out. Integers come first, except that those of subarray and darray stand
+// The distribution of the numbers of the contents. Integers come first, except that those of subarray and darray stand
 // around the large counts when they were made by the large function.
 struct Envelope {
   MPI_Count leading = 0;  // integers before the counts

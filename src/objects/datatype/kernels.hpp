@@ -1,8 +1,8 @@
 // The inner loops of pack and unpack: blocks of bytes between a packed stream and the places of a layout.
 //
-// The length of a block is what decides. Common short ones are compiled in, so that a block is a load and a store;
-// up to a cache line a copy is cheaper than a call; beyond that memcpy is right. Loads and stores go through
-// memcpy because user data need not be aligned.
+// The length of a block decides. Common short ones are compiled in, so that a block is a load and a store; up to a
+// cache line a copy is cheaper than a call; beyond that memcpy is right. Loads and stores go through memcpy because
+// user data need not be aligned.
 #pragma once
 
 #include <cstddef>
@@ -77,8 +77,8 @@ inline void with_length(std::size_t n, F&& f) {
 
 enum class Direction { pack, unpack };
 
-// Moves what a walk (walk.hpp) visits, and keeps the position in the stream. Addresses are integers because a datatype
-// may be relative to MPI_BOTTOM, which is no object to do pointer arithmetic in.
+// Moves the data that a walk (walk.hpp) visits, and keeps the position in the stream. Addresses are integers because a
+// datatype may be relative to MPI_BOTTOM, which is no object to do pointer arithmetic in.
 template <Direction direction>
 class Mover {
   using Stream = std::conditional_t<direction == Direction::pack, char*, const char*>;

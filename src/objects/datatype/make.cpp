@@ -10,7 +10,7 @@
 namespace heddle::datatype {
 namespace {
 
-// Bounds are added up in twice the width, so that what overflows is seen rather than wrapped.
+// Bounds are added up in twice the width, so that an overflow is detected rather than wrapped.
 using Wide = __int128;
 
 constexpr MPI_Count most = std::numeric_limits<MPI_Count>::max();
@@ -30,8 +30,8 @@ struct Range {
 
 struct Measure {
   Range data;
-  Range implicit;  // of the bounds of children of which nothing has set the bounds
-  Range marked;    // of bounds that MPI_Type_create_resized has set; if there are any, these alone count
+  Range implicit;  // bounds of children without set bounds
+  Range marked;    // bounds that MPI_Type_create_resized has set; if there are any, these alone count
   Wide size = 0;
   Wide elements = 0;
   Signature signature;
@@ -61,8 +61,8 @@ struct Measure {
   }
 };
 
-// The extent of a type map without markers is rounded up to the strictest alignment (section 5.1.6). What a child was
-// rounded up by stays part of it, as in the other libraries; programs count on a type to hold its children's extents.
+// The extent of a type map without markers is rounded up to the strictest alignment (section 5.1.6). A child's padding
+// stays part of it, as in the other libraries; programs count on a type to hold its children's extents.
 Wide aligned_end(const Range& range, std::uint8_t alignment) {
   const Wide rest = (range.high - range.low) % alignment;
   return rest == 0 ? range.high : range.high + alignment - rest;
@@ -105,7 +105,7 @@ Error describe(Datatype& type, const Contents& contents) {
   return success;
 }
 
-// What goes through a datatype does so by recursion, a level of the datatype for one of the stack, and threads may have small stacks.
+// Functions on a datatype recurse, a level of the datatype for one of the stack, and threads may have small stacks.
 constexpr int most_levels = 200;
 
 Error count_levels(Contents& contents) {

@@ -6,8 +6,8 @@
 
 namespace heddle::datatype {
 
-// A new datatype of these contents, whose types get a reference each. The numbers must be sane (no negative counts);
-// what is checked here is that no bound or size exceeds what MPI_Count can hold.
+// A new datatype of these contents, whose types get a reference each. The numbers must be valid (no negative counts);
+// make() checks that no bound or size exceeds the range of MPI_Count.
 Error make(Contents&& contents, Datatype*& made);
 
 // The layouts of subarray and darray as simpler types. `sizes` and the others are the constructors' arguments in

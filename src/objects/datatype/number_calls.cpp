@@ -6,7 +6,7 @@
 namespace heddle::mpi {
 namespace {
 
-// What Fortran's intrinsic functions say about the reals and integers that there are; smallest first.
+// The results of Fortran's intrinsic functions for the available reals and integers; smallest first.
 struct Real {
   int precision, range;
   Element real, complex;
@@ -25,7 +25,7 @@ constexpr Integer integers[] = {
     {2, Element::i8}, {4, Element::i16}, {9, Element::i32}, {18, Element::i64}, {38, Element::i128},
 };
 
-// An undefined property asks for nothing, but one must be defined.
+// An undefined property matches everything, but one must be defined.
 Error find_real(int p, int r, const Real*& found) {
   if (p == MPI_UNDEFINED && r == MPI_UNDEFINED) return fail(MPI_ERR_ARG, "p and r are both MPI_UNDEFINED");
   for (const Real& real : reals) {

@@ -10,7 +10,7 @@
 namespace heddle::mpi {
 namespace {
 
-// Where `count` elements of `size` bytes begin and end in a packed buffer of `capacity` bytes.
+// The place of `count` elements of `size` bytes in a packed buffer of `capacity` bytes.
 struct Place {
   MPI_Count begin = 0, end = 0;
 };

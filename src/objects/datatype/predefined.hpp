@@ -1,4 +1,4 @@
-// What the predefined datatypes, named and unnamed, have in common.
+// The common properties of the predefined datatypes, named and unnamed.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr void describe_element(Datatype& type, Element element) {
 // Where the index of struct { value; index; } lies.
 constexpr std::size_t index_place(Element value, Element index) { return std::max(size_of(value), size_of(index)); }
 
-// A pair type; whoever makes it sees to the program, unless it is dense.
+// A pair type; its maker sets the program, unless it is dense.
 constexpr void describe_pair(Datatype& type, Element value, Element index) {
   const std::size_t alignment = std::max(alignment_of(value), alignment_of(index));
   const std::size_t end = index_place(value, index) + size_of(index);

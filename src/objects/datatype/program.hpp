@@ -1,12 +1,12 @@
-// The compiled form of a datatype: what commit makes, and pack, unpack, copy and segments run.
+// The compiled form of a datatype: made by commit, run by pack, unpack, copy and segments.
 //
 // A program is a small tree over flat tables. Leaves are runs of bytes in the arrangements that occur in practice;
 // inner nodes repeat a node or put different ones in sequence. Runs that touch are one run, arrangements that continue
 // are one arrangement, so a type has the same program however it was nested. Displacements are relative to the node
 // above, so a node can be shared.
 //
-// Every node knows how many bytes of the packed stream it makes, and tables carry running totals: to find a byte of
-// the stream is a division at a repetition and a binary search at a table.
+// Every node knows how many bytes of the packed stream it makes, and tables carry running totals: to find a byte of the
+// stream is a division at a repetition and a binary search at a table.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ class Reference {
     if (type_ != nullptr) release(*type_);
   }
 
-  // Takes over a reference that somebody else held.
+  // Takes over an existing reference.
   static Reference adopt(Datatype* type) {
     Reference reference;
     reference.type_ = type;

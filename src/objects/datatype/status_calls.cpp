@@ -1,4 +1,4 @@
-// What a status says (MPI 5.0, sections 3.2.5, 5.1.12, 3.8.4, 12.3). The counts in it are in units of a datatype.
+// The contents of a status (MPI 5.0, sections 3.2.5, 5.1.12, 3.8.4, 12.3). The counts in it are in units of a datatype.
 #include "objects/binding/impl.hpp"
 #include "objects/datatype/elements.hpp"
 #include "objects/object/status.hpp"

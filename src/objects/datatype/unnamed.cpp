@@ -11,7 +11,7 @@
 namespace heddle::datatype {
 namespace {
 
-// They are constants that do not exist before somebody asks, so the ranks of a process share them.
+// They are constants that are made on demand, so the ranks of a process share them.
 struct Unnamed {
   threads::Mutex mutex;
   // The contents stay here rather than on the heap by themselves, so that a leak checker, which does not look into the

@@ -1,5 +1,5 @@
-// Predefined datatypes without a name: asking twice for the same gives the same handle (MPI 5.0, section 19.1.5). They
-// live as long as the process.
+// Predefined datatypes without a name: two requests for the same one give the same handle (MPI 5.0, section 19.1.5).
+// They live as long as the process.
 #pragma once
 
 #include "objects/datatype/datatype.hpp"

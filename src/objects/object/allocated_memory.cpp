@@ -24,7 +24,7 @@ bool has_neighbours_elsewhere(const Rank& rank) {
 }  // namespace
 
 void* AllocatedMemory::allocate(Rank& rank, std::size_t bytes, std::size_t alignment) {
-  // Where nothing is set aside for windows, what there is is the library's own.
+  // Where no memory is set aside for windows, the library needs all that there is.
   const bool has_room = node::window_room() != 0;
   if (bytes >= shared_from && alignment <= page && has_room && rank.node && has_neighbours_elsewhere(rank))
     if (void* const memory = share(rank, bytes)) return memory;

@@ -1,5 +1,6 @@
-// What MPI_Alloc_mem hands out. Large blocks lie in the node's shared memory, if there are ranks of other processes there: they copy long messages from and
-// to such a block themselves, once (boot::PeerMemory::see), and reach a window of it by load and store.
+// The memory of MPI_Alloc_mem. Large blocks lie in the node's shared memory, if there are ranks of other processes
+// there: those copy long messages from and to such a block themselves, once (boot::PeerMemory::see), and access a
+// window of it by load and store.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ struct Rank;
 
 class AllocatedMemory {
  public:
-  // Null: it is not to be had. `alignment` is a power of two.
+  // Null: no memory. `alignment` is a power of two.
   void* allocate(Rank& rank, std::size_t bytes, std::size_t alignment);
   void release(Rank& rank, void* memory);
 

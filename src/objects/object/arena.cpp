@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t region_size = std::size_t{1} << region_bits;
 
-// What lies in a slot that nothing lives in. `handle` overlays Object::handle and stays 0.
+// The contents of an unused slot. `handle` overlays Object::handle and stays 0.
 struct FreeSlot {
   std::uintptr_t handle;
   FreeSlot* next;
@@ -109,7 +109,7 @@ bool find_kind(std::uintptr_t handle, Kind& kind) {
 
 namespace {
 
-threads::Mutex lent_mutex;  // of the list, the links in it, and the handles of objects in it
+threads::Mutex lent_mutex;  // guards the list, the links in it, and the handles of objects in it
 LentHandle* lent = nullptr;
 
 bool is_constant(const Object& object) { return object.handle != 0 && object.handle < first_user_handle; }

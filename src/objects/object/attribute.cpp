@@ -52,7 +52,7 @@ void release(Keyval& keyval) {
 
 namespace {
 
-// False: its last reference has gone, and who dropped that is about to remove it from the table.
+// False: its last reference has gone, and the thread that dropped it is about to remove it from the table.
 bool retain_if_alive(Keyval& keyval) {
   int refs = keyval.refs.load(std::memory_order_relaxed);
   while (refs != 0)
@@ -125,7 +125,7 @@ void AttributeSet::append(const Attribute& attribute) {
 }
 
 Error AttributeSet::set(std::uintptr_t owner, Keyval& keyval, void* value) {
-  // A value that is there already is deleted first; if its delete function fails, it stays.
+  // An existing value is deleted first; if its delete function fails, it stays.
   void* old = nullptr;
   if (get(keyval.number, old)) {
     if (Error e = call_delete(keyval, owner, old)) return e;

@@ -1,4 +1,4 @@
-// Attributes: what a program caches on a communicator, datatype or window (MPI 5.0, section 7.7).
+// Attributes: values that a program caches on a communicator, datatype or window (MPI 5.0, section 7.7).
 //
 // The user's copy and delete functions are called with no lock held; they may use the very object.
 #pragma once
@@ -30,7 +30,7 @@ struct Keyval {
   void* extra_state = nullptr;
   std::atomic<int> refs{1};
   std::atomic<bool> freed{false};
-  KeyvalTable* table = nullptr;  // that knows its number
+  KeyvalTable* table = nullptr;  // the table that knows its number
 };
 
 void retain(Keyval& keyval);
@@ -64,12 +64,12 @@ struct AttributeSet {
 
   bool get(int keyval, void*& value) const;
 
-  // `owner` is the object that this set belongs to. An error of the user's function ends the operation and is
-  // returned, as section 7.7.2 wants it.
+  // `owner` is the object that this set belongs to. An error of the user's function ends the operation and is returned,
+  // as section 7.7.2 requires.
   Error set(std::uintptr_t owner, Keyval& keyval, void* value);
   Error remove(std::uintptr_t owner, const Keyval& keyval);
   Error remove_all(std::uintptr_t owner);  // the last one set first; goes on after an error and returns the first
-  // Copies to `to`, the empty set of a new object, what the keys' copy functions want copied.
+  // Copies to `to`, the empty set of a new object, the values selected by the keys' copy functions.
   Error copy_all(std::uintptr_t owner, AttributeSet& to) const;
 
  private:

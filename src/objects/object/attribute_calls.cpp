@@ -25,7 +25,7 @@ Error create(Kind owner_kind, Copy* copy, Delete* remove, int* number, void* ext
 
 Error free(Kind owner_kind, int* number) {
   if (!current_rank().tables->keyvals.free(*number, owner_kind))
-    return fail(MPI_ERR_KEYVAL, "key %d is none that the program created for this kind of object", *number);
+    return fail(MPI_ERR_KEYVAL, "key %d is not one that the program created for this kind of object", *number);
   *number = MPI_KEYVAL_INVALID;
   return success;
 }
@@ -35,7 +35,7 @@ class Key {
  public:
   Key(int number, Kind owner_kind) : keyval_(current_rank().tables->keyvals.find(number, owner_kind)) {
     if (!keyval_)
-      error_ = fail(MPI_ERR_KEYVAL, "key %d is none that the program created for this kind of object", number);
+      error_ = fail(MPI_ERR_KEYVAL, "key %d is not one that the program created for this kind of object", number);
   }
   ~Key() {
     if (keyval_) release(*keyval_);
@@ -74,7 +74,7 @@ int* predefined_attribute(int number) {
   }
 }
 
-// Those of a window: the base is the value itself, of the others it is a pointer to it.
+// Those of a window: the base is the value itself, for the others it is a pointer to it.
 void* predefined_attribute(Win& win, int number) {
   Win::Predefined& predefined = win.predefined;
   switch (number) {

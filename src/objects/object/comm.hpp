@@ -1,6 +1,6 @@
-// A communicator (MPI 5.0, chapter 7): a few context planes, a group or two, and what hangs from it.
+// A communicator (MPI 5.0, chapter 7): a few context planes, one or two groups, and its attached state.
 //
-// The first cache line is what a message needs; everything else lies behind it.
+// The first cache line holds the fields that a message needs; all others lie behind it.
 #pragma once
 
 #include <mpi.h>
@@ -38,9 +38,9 @@ struct CommState;
 enum class Plane : std::uint32_t { user = 0, collective = 1, partitioned = 2, window = 3 };
 inline constexpr std::uint64_t planes = 4;  // numbers for them in a context
 
-// The name of a communicator on the wire: unique in the job, chosen by one member (see objects/object/context.hpp) and told
-// to the others, so making a communicator needs no agreement. Bits 0 and 1 are the plane, bits 2 and 3 what all members
-// have promised when it was made, bits 4 to 6 the safety model that was asked for it.
+// The name of a communicator on the wire: unique in the job, chosen by one member (see objects/object/context.hpp) and sent to
+// the others, so making a communicator needs no agreement. Bits 0 and 1 are the plane, bits 2 and 3 the assertions of
+// all members when it was made, bits 4 to 6 the safety model that was requested for it.
 using Context = std::uint64_t;
 inline constexpr Context promise_no_any_tag = 4;     // mpi_assert_no_any_tag (MPI 5.0, section 7.4.4)
 inline constexpr Context promise_no_any_source = 8;  // mpi_assert_no_any_source
@@ -55,16 +55,17 @@ struct Comm final : Object {
   Comm() : Object(Kind::comm) {}
   ~Comm();  // the last reference is gone; see mpi/comm/make_comm.cpp
 
-  // What a message needs.
+  // Fields that a message needs.
   Context context = 0;  // of the user plane: bits 0 and 1 are clear
   std::atomic<engine::Vni*> vni{
-      nullptr};                     // carries this communicator's messages; null until the first, or if several do
-  const int* peer_world = nullptr;  // world rank by rank in the group that one sends to; null: the identity
+      // the VNI of this communicator's messages; null until the first, or if there are several
+      nullptr};
+  const int* peer_world = nullptr;  // world rank by rank in the group that messages go to; null: the identity
   int rank = 0;                     // of this process, in the local group
   int size = 0;                     // of the local group
-  int remote_size = 0;              // of the group that one sends to (an intracommunicator's own)
+  int remote_size = 0;              // of the group that messages go to (an intracommunicator's own)
   bool inter = false;
-  bool user_made = false;  // false: MPI_COMM_WORLD and MPI_COMM_SELF, which no one may free
+  bool user_made = false;  // false: MPI_COMM_WORLD and MPI_COMM_SELF, which must not be freed
 
   Rank* owner = nullptr;
   Group* local_group = nullptr;   // a reference each
@@ -78,11 +79,11 @@ struct Comm final : Object {
   coll::CommState* coll = nullptr;  // made by coll/ on first use
   std::atomic<std::uint32_t> blocking_collectives{0};  // their tags, counted alike on every member
   std::atomic<std::uint32_t> nonblocking_collectives{0};
-  instruments::Counters counters;           // who used it, and how much
+  instruments::Counters counters;           // its users, and their counts
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Comm_attach_buffer
 
-  threads::Mutex mutex;  // guards what is below
-  InfoEntries hints;     // that were set by the program and mean something here (objects/object/info.hpp)
+  threads::Mutex mutex;  // guards the members below
+  InfoEntries hints;     // set by the program and meaningful here (objects/object/info.hpp)
   std::string name;      // at most MPI_MAX_OBJECT_NAME-1 characters
 
   bool has_promised(Context promise) const { return (context & promise) != 0; }

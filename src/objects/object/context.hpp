@@ -1,9 +1,9 @@
 // Names of communicators on the wire.
 //
-// A context names a communicator in the whole job. The member that leads a creation picks one that no other process
-// can pick (its own world rank is part of it) and that it never picked before; it reaches the other members with
-// the messages that the creation sends anyway. So threads may create communicators at the same time on any
-// communicators, with no agreement, no order and no limit on how many are alive.
+// A context names a communicator in the whole job. The member that leads a creation picks one that no other process can
+// pick (its own world rank is part of it) and that it never picked before; the messages of the creation carry it to the
+// other members. So threads may create communicators at the same time on any communicators, with no agreement, no order
+// and no limit on how many are alive.
 //
 //     63        43 42        7 6         4 3       2 1     0
 //     [world rank][counter    ][asked model][promises][plane ]

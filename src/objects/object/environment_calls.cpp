@@ -21,8 +21,7 @@ namespace {
 
 double seconds(const timespec& t) { return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec); }
 
-// What the caller asks for with the info key mpi_minimum_memory_alignment, if it is a power of two; at least a
-// cache line.
+// The caller's alignment by the info key mpi_minimum_memory_alignment, if it is a power of two; at least a cache line.
 std::size_t wanted_alignment(const Info* info) {
   constexpr std::size_t least = 64;
   const auto value = value_of(info, "mpi_minimum_memory_alignment");
@@ -73,7 +72,7 @@ Error Get_processor_name(char* name, int* resultlen) {
   return success;
 }
 
-// Is this process bound to one instance of each kind of hardware?
+// True if this process is bound to one instance of each kind of hardware.
 Error Get_hw_resource_info(MPI_Info* hw_info) {
   const auto instances = hardware_of_this_process();
   InfoEntries entries{{"mpi_shared_memory", "true"}};
@@ -87,7 +86,8 @@ Error Alloc_mem(MPI_Aint size, const Info* info, void* baseptr) {
   Rank& rank = current_rank();
   void* const memory =
       rank.tables->allocated.allocate(rank, size > 0 ? static_cast<std::size_t>(size) : 1, wanted_alignment(info));
-  if (memory == nullptr) return fail(MPI_ERR_NO_MEM, "%lld bytes are not to be had", static_cast<long long>(size));
+  if (memory == nullptr)
+    return fail(MPI_ERR_NO_MEM, "out of memory: cannot allocate %lld bytes", static_cast<long long>(size));
   *static_cast<void**>(baseptr) = memory;
   return success;
 }
@@ -109,7 +109,7 @@ double Wtick() {
   return seconds(resolution);
 }
 
-// There is no profiling in the library that it could control.
+// There is no profiling in the library to control.
 Error Pcontrol(int level) { return success; }
 
 }  // namespace heddle::mpi

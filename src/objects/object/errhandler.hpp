@@ -23,12 +23,12 @@ struct Errhandler final : Object {
                MPI_File_errhandler_function*, MPI_Session_errhandler_function*>
       action = Fatal{};
 
-  // May it be attached to an object of this kind? The predefined ones may to all.
+  // True if it may be attached to an object of this kind. The predefined ones fit all.
   bool fits(Kind kind) const;
 };
 
-// Whose errors it handles: holds a reference. Several threads may read and set it at the same time, as each of them
-// may be in a call that fails.
+// The error handler of an object: holds a reference. Several threads may read and set it at the same time, as each of
+// them may be in a call that fails.
 class ErrhandlerSlot {
  public:
   ErrhandlerSlot() = default;

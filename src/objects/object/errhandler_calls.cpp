@@ -35,7 +35,7 @@ Error set(ErrhandlerSlot& slot, Kind kind, const char* kind_name, Errhandler& er
   return success;
 }
 
-// The reference becomes the user's. The handle is the same each time, alive as long as anybody has a reference.
+// The reference becomes the user's. The handle is the same each time, valid as long as a reference exists.
 Error get(const ErrhandlerSlot& slot, MPI_Errhandler* out) {
   *out = handle_of<MPI_Errhandler>(*slot.get());
   return success;
@@ -88,7 +88,7 @@ Error Session_call_errhandler(Session& session, int errorcode) {
 Error Win_call_errhandler(Win& win, int errorcode) { return call(Function::Win_call_errhandler, &win, errorcode); }
 Error File_call_errhandler(File* fh, int errorcode) { return call(Function::File_call_errhandler, fh, errorcode); }
 
-// What it is attached to keeps it.
+// Objects that it is attached to keep it.
 Error Errhandler_free(MPI_Errhandler* errhandler) {
   release(*object(*errhandler));
   *errhandler = MPI_ERRHANDLER_NULL;
@@ -97,15 +97,15 @@ Error Errhandler_free(MPI_Errhandler* errhandler) {
 
 Error Error_class(int errorcode, int* errorclass) {
   if (!current_rank().tables->errors.find_class(errorcode, *errorclass))
-    return fail(MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
+    return fail(MPI_ERR_ARG, "errorcode is %d, which is not an error code", errorcode);
   return success;
 }
 
 Error Error_string(int errorcode, char* string, int* resultlen) {
   std::string text;
   if (!current_rank().tables->errors.find_text(errorcode, text))
-    return fail(MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
-  // What the last error was about, of the calling thread. Texts that the program has set stay as they are.
+    return fail(MPI_ERR_ARG, "errorcode is %d, which is not an error code", errorcode);
+  // The calling thread's last error. Texts that the program has set stay unchanged.
   const ErrorDetail& detail = error_detail();
   if (detail.returned == errorcode && detail.returned_text[0] != '\0' && standard_error_class(errorcode) != nullptr)
     text = (text + "; " + detail.returned_text).substr(0, MPI_MAX_ERROR_STRING - 1);

@@ -28,8 +28,8 @@ namespace {
 
 constinit thread_local ErrorDetail* spare_of_thread = nullptr;
 
-// There are a few from the start for kernel threads that have no memory for their own. Such a thread keeps what it gets; the last is
-// shared by all that come later.
+// A few exist from the start for kernel threads that have no memory for their own. Such a thread keeps its detail; the
+// last is shared by all later ones.
 ErrorDetail& spare_detail() {
   static constinit std::array<ErrorDetail, 8> spares{};
   static constinit std::atomic<std::size_t> given{0};

@@ -1,8 +1,9 @@
-// What a call that went wrong says: an error class of the standard (MPI 5.0, section 9.4) and one sentence.
+// The result of a failed call: an error class of the standard (MPI 5.0, section 9.4) and one sentence.
 //
-// Inside the library every function that can fail returns an Error; it is a bare error class, zero for success,
-// so passing it on costs nothing: `if (Error e = step()) return e;`. The sentence, and the object whose error handler is to be called if it is not
-// the function's own first argument, wait in thread-local storage until the binding picks them up (raise.hpp).
+// Inside the library every function that can fail returns an Error; it is a bare error class, zero for success, so
+// passing it on costs nothing: `if (Error e = step()) return e;`. The sentence, and the object whose error handler is
+// to be called if it is not the function's own first argument, wait in thread-local storage until the binding picks
+// them up (raise.hpp).
 #pragma once
 
 #include <mpi.h>
@@ -29,10 +30,10 @@ inline constexpr Error success{};
 // The sentence of the last failure on this thread.
 struct ErrorDetail {
   char text[512];
-  Comm* comm;              // whose error handler to call; null: the first handle of the call decides
-  Errhandler* errhandler;  // a reference: that of an object which is gone by now; null: as above
+  Comm* comm;              // the object with the error handler; null: the first handle of the call decides
+  Errhandler* errhandler;  // a reference: the handler of an object that does not exist any more; null: as above
 
-  // What the last call that failed on this thread has returned, and its sentence; MPI_Error_string tells it again.
+  // The result of this thread's last failed call, and its sentence; MPI_Error_string returns it.
   int returned;
   char returned_text[600];
 };

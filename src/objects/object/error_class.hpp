@@ -5,7 +5,7 @@ namespace heddle {
 
 struct ErrorClass {
   const char* name;  // "MPI_ERR_RANK"
-  const char* text;  // what it means, in one sentence without a full stop
+  const char* text;  // its meaning, in one sentence without a full stop
 };
 
 // Null if `code` is not a class of the standard.

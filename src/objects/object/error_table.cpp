@@ -33,7 +33,7 @@ Error ErrorTable::add_code(int error_class, int& code) {
   const auto found = added_.find(error_class);
   const bool added = found != added_.end() && found->second.error_class == error_class;
   if (!added && !standard_error_class(error_class))
-    return fail(MPI_ERR_ARG, "errorclass is %d, which is no error class", error_class);
+    return fail(MPI_ERR_ARG, "errorclass is %d, which is not an error class", error_class);
   code = add(error_class);
   if (added) ++found->second.codes;
   return success;
@@ -52,7 +52,7 @@ Error ErrorTable::remove_class(int error_class) {
   Entry* entry = nullptr;
   if (Error e = find_added(error_class, "errorclass", entry)) return e;
   if (entry->error_class != error_class)
-    return fail(MPI_ERR_ARG, "errorclass is %d, which is an error code and no class", error_class);
+    return fail(MPI_ERR_ARG, "errorclass is %d, which is an error code, not a class", error_class);
   if (entry->codes != 0)
     return fail(MPI_ERR_OTHER, "errorclass %d still has %d error codes", error_class, entry->codes);
   if (!entry->text.empty()) return fail(MPI_ERR_OTHER, "errorclass %d still has an error string", error_class);
@@ -65,7 +65,7 @@ Error ErrorTable::remove_code(int code) {
   Entry* entry = nullptr;
   if (Error e = find_added(code, "errorcode", entry)) return e;
   if (entry->error_class == code)
-    return fail(MPI_ERR_ARG, "errorcode is %d, which is an error class and no code", code);
+    return fail(MPI_ERR_ARG, "errorcode is %d, which is an error class, not a code", code);
   if (!entry->text.empty()) return fail(MPI_ERR_OTHER, "errorcode %d still has an error string", code);
   const auto its_class = added_.find(entry->error_class);
   if (its_class != added_.end()) --its_class->second.codes;

@@ -8,7 +8,7 @@ Error describe_fault(int error_class) {
   switch (error_class) {
     case MPIX_ERR_REVOKED:
       return fail(MPIX_ERR_REVOKED,
-                  "the communicator was revoked; MPIX_Comm_shrink makes one of the processes that are left");
+                  "the communicator was revoked. MPIX_Comm_shrink makes one of the surviving processes");
     case MPIX_ERR_PROC_FAILED_PENDING:
       return fail(
           MPIX_ERR_PROC_FAILED_PENDING,
@@ -16,7 +16,7 @@ Error describe_fault(int error_class) {
           "(MPIX_Comm_ack_failed)");
     default:
       return fail(MPIX_ERR_PROC_FAILED,
-                  "a process that the operation needs has failed; MPIX_Comm_get_failed says which ones have");
+                  "a process that the operation needs has failed. MPIX_Comm_get_failed lists the failed ones");
   }
 }
 
@@ -35,11 +35,11 @@ Error fault_of_used(const Comm& comm) {
 
 Error check_survivable(const Rank& rank, const char* what) {
   if (!rank.faults) return success;
-  return fail(
-      MPI_ERR_UNSUPPORTED_OPERATION,
-      "%s cannot survive a failed process yet, and this job shall (mpiexec -with-ft, HEDDLE_FAULT_TOLERANCE); start it "
-      "without",
-      what);
+  return fail(MPI_ERR_UNSUPPORTED_OPERATION,
+              "%s is not supported in a job that survives failed processes (mpiexec -with-ft, HEDDLE_FAULT_TOLERANCE). "
+              "Start it "
+              "without",
+              what);
 }
 
 }  // namespace heddle

@@ -19,7 +19,7 @@ struct File final : Object {
   File() : Object(Kind::file) {}
 
   Comm* comm = nullptr;          // the file's own, with the processes that opened it
-  io::OpenFile* open = nullptr;  // what the folder io keeps; null once it is closed
+  io::OpenFile* open = nullptr;  // the state of the folder io; null once it is closed
   int amode = 0;
   std::string name;
   ErrhandlerSlot errhandler;

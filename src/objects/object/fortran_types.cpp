@@ -19,7 +19,7 @@ constexpr Size ours[] = {
     {"mpi_double_precision_size", "8"},
 };
 
-// The place in booleans_ of a size; -1: no LOGICAL is that long.
+// The place in booleans_ of a size; -1: no LOGICAL has that size.
 int place_of(int size) {
   if (size < 1 || size > 16 || !std::has_single_bit(static_cast<unsigned>(size))) return -1;
   return std::countr_zero(static_cast<unsigned>(size));

@@ -1,4 +1,4 @@
-// What Fortran's bindings told about its types (MPI 5.0, section 20.4): the ABI leaves them to the Fortran compiler.
+// Fortran's types, as reported by its bindings (MPI 5.0, section 20.4): the ABI leaves them to the Fortran compiler.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@ namespace heddle {
 
 class FortranTypes {
  public:
-  // The sizes that our datatypes for Fortran have are the only ones that are taken, and only once.
+  // Accepts only the sizes of our datatypes for Fortran, and only once.
   Error tell(const InfoEntries& sizes);
   std::optional<InfoEntries> sizes() const;
 
   // .TRUE. and .FALSE. of LOGICALs of `size` bytes.
   Error tell_booleans(int size, const void* yes, const void* no);
-  // False: not told for this size.
+  // False: unknown for this size.
   bool booleans(int size, void* yes, void* no) const;
 
  private:

@@ -21,7 +21,7 @@ struct Group final : Object {
   int size = 0;
   int rank = MPI_UNDEFINED;      // of the process that owns this object
   std::vector<int> world_ranks;  // by group rank; empty if the identity (then world rank == group rank)
-  Session* session = nullptr;    // from which it comes, through groups and communicators; a reference
+  Session* session = nullptr;    // the session that it comes from, through groups and communicators; a reference
 
   int world_rank(int r) const { return world_ranks.empty() ? r : world_ranks[static_cast<std::size_t>(r)]; }
 };

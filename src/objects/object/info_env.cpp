@@ -12,8 +12,8 @@ namespace heddle {
 
 namespace {
 
-// The command line that the kernel keeps, for who calls before the program could have told us. Read by position: under valgrind
-// threads that open it at the same time have one position in common.
+// The command line that the kernel keeps, for callers before the program could pass its own. Read by position: under
+// valgrind threads that open it at the same time have one position in common.
 std::vector<std::string> command_line() {
   const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -27,7 +27,7 @@ std::vector<std::string> command_line() {
   return words;
 }
 
-// A value that is too long for an info object is left out, and so is one that nobody knows.
+// A value that is too long for an info object is left out, and so is an unknown one.
 void add(InfoEntries& entries, const char* key, std::string value) {
   if (!value.empty() && value.size() < MPI_MAX_INFO_VAL) entries.emplace_back(key, std::move(value));
 }

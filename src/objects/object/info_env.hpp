@@ -1,4 +1,4 @@
-// What MPI_INFO_ENV and MPI_Info_create_env say about this process (MPI 5.0, section 11.2.1).
+// The entries of MPI_INFO_ENV and MPI_Info_create_env for this process (MPI 5.0, section 11.2.1).
 #pragma once
 
 #include "objects/object/info.hpp"

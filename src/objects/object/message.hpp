@@ -20,7 +20,8 @@ struct Message final : Object {
   Comm* comm;
   int source = 0;
   int tag = 0;
-  engine::Vni* vni = nullptr;  // where it was found, also when another one carries the communicator now (revoked)
+  // the VNI where it was found, also when another one carries the communicator now (revoked)
+  engine::Vni* vni = nullptr;
   message::Unexpected* content = nullptr;
 };
 

@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-// As much of it as an object keeps.
+// The part of it that an object stores.
 inline std::string stored_name(std::string_view name) { return std::string(name.substr(0, MPI_MAX_OBJECT_NAME - 1)); }
 
 // `name` has room for MPI_MAX_OBJECT_NAME characters.

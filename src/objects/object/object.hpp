@@ -1,20 +1,19 @@
 // MPI objects and their handles.
 //
-// A handle of the standard ABI is a pointer-sized value; the low 12 bits' worth of values are the standard's
-// constants (MPI 5.0, appendix A), everything else is ours. Ours is the address of the object with the object's
-// generation in the upper 16 bits:
+// A handle of the standard ABI is a pointer-sized value; the low 12 bits' worth of values are the standard's constants
+// (MPI 5.0, appendix A), everything else is ours. Ours is the address of the object with the object's generation in the
+// upper 16 bits:
 //
 //     63      48 47                     0
 //     [generation][address in the arena  ]
 //
 // Objects live in one arena of type-stable slots: one range of addresses per kind, which grows and is never given back
-// while the process lives. So any value can be tested without touching memory that might be gone: is the
-// address in the region of that kind, and does the slot there say that this very value is its live handle? A freed,
-// foreign, stale or random handle fails the test; a good one costs a subtraction, a shift and a compare on a line
-// that the call reads anyway.
+// while the process lives. So any value can be tested without touching memory that might be gone: is the address in the
+// region of that kind, and is this very value the slot's live handle? A freed, foreign, stale or random handle fails
+// the test; a good one costs a subtraction, a shift and a compare on a line that the call reads anyway.
 //
-// An object is freed in two steps: the user's free retires the handle (from then on it is invalid), the last
-// reference gives the slot back.
+// An object is freed in two steps: the user's free retires the handle (from then on it is invalid), the last reference
+// gives the slot back.
 #pragma once
 
 #include <atomic>
@@ -63,7 +62,8 @@ inline std::uintptr_t make_handle(const Object& object) {
   return reinterpret_cast<std::uintptr_t>(&object) | (std::uintptr_t{object.generation} << 48);
 }
 
-// Where the objects of a kind lie, and how many bytes there are: of an address outside nothing is read. 0 bytes before the first object.
+// The place of the objects of a kind, and their bytes: an address outside is never read. 0 bytes before the first
+// object.
 struct Extent {
   std::uintptr_t start = 0;
   std::atomic<std::size_t> bytes{0};
@@ -75,16 +75,16 @@ extern Extent extents[kind_count];
 void* take(Kind kind, std::size_t size, std::uint16_t& generation);
 void give_back(Kind kind, void* slot, std::uint16_t generation);
 
-// Where a slot stands in its region, for the 32-bit handles of Fortran; and back (null if there is no such slot).
+// A slot's index in its region, for the 32-bit handles of Fortran; and back (null if there is no such slot).
 std::uint32_t index_of(Kind kind, const void* slot);
 void* at_index(Kind kind, std::uint32_t index);
 
-// Whether a value that is no live handle points to where an object lives or has lived, and of which kind; for messages.
+// True if a value that is no live handle points to a present or former object, and its kind; for messages.
 bool find_kind(std::uintptr_t handle, Kind& kind);
 
-// The program's free: the handle is invalid from here on, or, if it is lent (LentHandle), from when it is lent no longer.
+// The program's free: the handle is invalid from here on, or, if it is lent (LentHandle), from the end of that.
 void end_handle(Object& object);
-// Whether the handle is valid only because it is lent.
+// True if the handle is valid only because it is lent.
 bool is_ended(const Object& object);
 
 }  // namespace arena
@@ -136,7 +136,7 @@ void release(T& object) {
   arena::give_back(T::object_kind, &object, generation);
 }
 
-// The user's free: the handle is dead at once, the object when nothing uses it any more.
+// The user's free: the handle is dead at once, the object after its last use.
 template <class T>
 void retire(T& object) {
   object.handle = 0;

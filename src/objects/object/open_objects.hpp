@@ -1,5 +1,6 @@
-// The objects of one kind that a rank has made and not freed, for the end of MPI, which takes their handles back. Ranks that
-// are threads share the memory of all objects, and another rank's may be just in the making: each looks at its own alone.
+// The objects of one kind that a rank has made and not freed, for the end of MPI, which takes their handles back. Ranks
+// that are threads share the memory of all objects, and another rank's may be under construction: each traverses only
+// its own.
 #pragma once
 
 #include <mutex>
@@ -20,7 +21,7 @@ class OpenObjects {
     std::lock_guard guard(mutex_);
     objects_.erase(&object);
   }
-  // They are given back when nothing uses them any more; their handles mean nothing from now on.
+  // They are given back after their last use; their handles are invalid from now on.
   void retire_handles() {
     std::lock_guard guard(mutex_);
     for (T* object : objects_) object->handle = 0;

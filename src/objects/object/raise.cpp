@@ -21,10 +21,10 @@ namespace heddle {
 
 namespace {
 
-// Whose error it is, and what is to be done about it.
+// The object responsible for an error, and its handling.
 struct Responsible {
   Comm* comm = nullptr;
-  bool of_call = false;  // the call is about the communicator; else it only lends its error handler
+  bool of_call = false;  // the call is about the communicator; else only its error handler is used
   File* file = nullptr;
   Win* win = nullptr;
   Session* session = nullptr;
@@ -34,7 +34,7 @@ struct Responsible {
 // Errors of opening and deleting files belong to MPI_FILE_NULL (section 14.7), whatever communicator is named.
 bool is_of_file(Function function) { return std::string_view(name(function)).starts_with("MPI_File_"); }
 
-// What the functions make that are given an error handler for it.
+// The kind of object made by functions that take an error handler for it.
 Kind made_by(Function function) { return function == Function::Session_init ? Kind::session : Kind::comm; }
 
 Responsible responsible_for(Rank& rank, Function function, Object* owner) {
@@ -70,7 +70,7 @@ Responsible responsible_for(Rank& rank, Function function, Object* owner) {
   return result;
 }
 
-// Text of bounded length. It needs no memory: that there is none may be what it says.
+// Text of bounded length. It needs no memory: the error may be the lack of it.
 template <std::size_t bytes>
 class Text {
  public:
@@ -114,7 +114,7 @@ void remember(Function function, int code, const char* sentence) {
     std::snprintf(detail.returned_text, sizeof detail.returned_text, "%s: %s", name(function), sentence);
 }
 
-// " on rank 1 of 4". Before MPI is initialized mpiexec's variables say it, or nobody.
+// " on rank 1 of 4". Before MPI is initialized it comes from mpiexec's variables, if they are set.
 Text<64> place_in_job(const Rank& rank) {
   Text<64> place;
   const char* const number = std::getenv(boot::rank_variable);
@@ -141,7 +141,7 @@ void add_meaning(Rank& rank, int code, Text<boot::abort_text_bytes>& text) {
   rank.tables->errors.find_class(code, error_class);
   Text<boot::abort_text_bytes> text;
   text.add("%s failed%s\n", name(function), place_in_job(rank).c_str());
-  // "Known error that is not in this list" beside a sentence tells nothing.
+  // "Known error that is not in this list" beside a sentence adds nothing.
   if (code != MPI_ERR_OTHER || sentence[0] == '\0') add_meaning(rank, code, text);
   if (sentence[0] != '\0') text.add("  %s\n", sentence);
   if (const Place where = place_of(responsible); !where.empty()) text.add("  %s\n", where.c_str());

@@ -1,12 +1,12 @@
 // A request: an operation that may not be complete yet (MPI 5.0, section 3.7).
 //
-// One type serves every kind. What differs between kinds (start, cancel, give back) is behind `type`, so that
+// One type serves every kind. The differences between kinds (start, cancel, give back) are behind `type`, so that
 // collectives, generalized and partitioned requests plug in from their own folders; the fast path of point-to-point
 // never calls through it.
 //
 // Life: taken from the calling thread's cache, active until `done`, read by wait or test, given back. A persistent one
-// alternates between inactive and active until it is freed. `done` is written last, with release, by whoever completes
-// the operation; until then every other field belongs to the library.
+// alternates between inactive and active until it is freed. `done` is written last, with release, by the thread that
+// completes the operation; until then every other field belongs to the library.
 #pragma once
 
 #include <mpi.h>
@@ -29,7 +29,7 @@ namespace engine {
 class Vni;
 }
 
-// What a kind of request does beyond waiting for `done`. A null entry means that there is nothing to do.
+// The actions of a kind of request beyond waiting for `done`. A null entry means that there is none.
 struct RequestType {
   const char* name;
   Error (*start)(Request&);                // persistent: begin the next round
@@ -37,24 +37,25 @@ struct RequestType {
   Error (*finish)(Request&, MPI_Status&);  // called once by the wait or test that sees `done` (grequest's query)
   Error (*destroy)(Request&);              // the kind's own state, before the request is given back; its error
                                            // (a user's free function) is that of the call that ends the request
-  // What a thread that waits for it is told to wait for; its communicator is then the one of the request's context.
+  // The reported cause of a wait for it; its communicator is then the one of the request's context.
   boot::Awaited awaited = boot::Awaited::unknown;
 };
 
-// Who looks after a request until it is done, and so who is woken then (message::Completion).
+// The owner of a request until it is done, and so the thread that is woken then (message::Completion).
 enum class Owner : std::uint8_t {
   program,  // a thread that blocks until it is done is its `waiter`
-  library,  // a part of something that polls it (base/progress/pollables.hpp): whoever sleeps for the rank is woken to poll that
-  nobody,  // MPI_Request_free while active: whoever completes it gives it back
+  // a part of something that polls it (base/progress/pollables.hpp): a blocked thread of the rank is woken to poll that
+  library,
+  none,  // MPI_Request_free while active: the completing thread gives it back
 };
 
-// What point-to-point keeps of a receive.
+// Point-to-point state of a receive.
 struct ReceiveState {
   std::uint64_t age =
       0;  // of a posted one, to choose between an exact and a wildcard match; 0: it has ended without a message
   std::size_t message_bytes = 0;  // of a message that was truncated
 };
-// And of a send that its receiver has not confirmed yet.
+// Point-to-point state of a send that its receiver has not confirmed yet.
 struct SendState {
   std::uint64_t claim =
       0;  // to a rank of this node: where both ends claim the message (protocol/local/claims.hpp); or node::nowhere
@@ -65,7 +66,7 @@ struct Request final : Object {
   static constexpr Kind object_kind = Kind::request;
   Request() : Object(Kind::request) {}
 
-  // First line: completion, and what wait and test look at.
+  // First line: completion, and the fields that wait and test read.
   std::atomic<std::uint32_t> done{0};
   bool persistent = false;
   bool active = false;  // persistent only: started and not yet waited for
@@ -77,8 +78,8 @@ struct Request final : Object {
   int tag = MPI_ANY_TAG;
   std::size_t bytes = 0;  // receive: what arrived
   const RequestType* type = nullptr;
-  Waiter* waiter = nullptr;    // who sleeps until this is done; under the VNI's protection
-  engine::Vni* vni = nullptr;  // whose protection that is; null: the rank's first
+  Waiter* waiter = nullptr;    // the thread that blocks until this is done; with the VNI's lock held
+  engine::Vni* vni = nullptr;  // the VNI of that lock; null: the rank's first
 
   // The operation.
   Comm* comm = nullptr;  // no reference: only for the error handler, and may be freed meanwhile

@@ -1,6 +1,6 @@
-// From handles to objects: `object(handle)` is the object, or null if the handle is not live, not of that kind, or
-// MPI is not running. Handles that we made say themselves where their object is (object.hpp); the standard's
-// constants are looked up in the calling rank.
+// From handles to objects: `object(handle)` is the object, or null if the handle is not live, not of that kind, or MPI
+// is not running. Handles that we made contain the object's address (object.hpp); the standard's constants are looked
+// up in the calling rank.
 #pragma once
 
 #include <mpi.h>
@@ -41,7 +41,7 @@ inline Request* object(MPI_Request handle) {
   return value >= arena::first_user_handle ? live_object<Request>(value) : nullptr;
 }
 
-// The kinds whose handles are not looked up on the way of a message; each is defined beside its object.
+// The kinds whose handles are not looked up on the critical path of a message; each is defined beside its object.
 Group* object(MPI_Group handle);
 Op* object(MPI_Op handle);
 Info* object(MPI_Info handle);

@@ -22,10 +22,10 @@ struct Session final : Object {
   Session() : Object(Kind::session) {}
 
   ErrhandlerSlot errhandler;
-  InfoEntries hints;                        // what MPI_Session_get_info tells
+  InfoEntries hints;                        // the result of MPI_Session_get_info
   int asked_model = 0;                      // of communicators that come from it (messaging/engine/asked_models.hpp)
   std::shared_ptr<p2p::SendBuffer> buffer;  // of MPI_Session_attach_buffer
-  // That the launcher has made, once somebody has asked for process sets.
+  // The launcher's sets, once the program has requested process sets.
   threads::Mutex asking_for_sets;
   std::optional<std::vector<boot::ProcessSet>> sets;
 };

@@ -1,6 +1,6 @@
-// What the library keeps in a status (MPI 5.0, section 3.2.5): the ABI gives it MPI_internal[5], of which the
-// first two hold the number of bytes and the third the cancelled flag. Writing them never touches MPI_ERROR,
-// which only the functions that return several statuses may set.
+// The library's fields in a status (MPI 5.0, section 3.2.5): the ABI gives it MPI_internal[5], of which the first two
+// hold the number of bytes and the third the cancelled flag. Writing them never touches MPI_ERROR, which only the
+// functions that return several statuses may set.
 #pragma once
 
 #include <mpi.h>
@@ -38,7 +38,7 @@ inline void set_status(MPI_Status& status, int source, int tag, MPI_Count bytes,
 inline void set_proc_null_status(MPI_Status& status) { set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0); }
 inline void set_empty_status(MPI_Status& status) {
   set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, 0);
-  status.MPI_ERROR = MPI_SUCCESS;  // an empty status has one (MPI 5.0, section 3.7.3), any other is left alone
+  status.MPI_ERROR = MPI_SUCCESS;  // an empty status has one (MPI 5.0, section 3.7.3), any other stays unchanged
 }
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// What a rank knows about MPI objects as a whole: predefined ones, attribute keys, error codes.
+// A rank's tables of MPI objects: predefined ones, attribute keys, error codes.
 //
 // Made with the rank, before any initialization: info objects, error handlers and error codes may be used at any time
 // (MPI 5.0, section 11.4.1), and sessions may come and go.
@@ -61,7 +61,7 @@ struct ObjectTables {
   std::once_flag io_made;
   std::shared_ptr<io::OfRank> io;  // mpi/io/of_rank.hpp
 
-  // Attributes that the program set on a predefined datatype; null if there are none and none shall be made.
+  // Attributes that the program set on a predefined datatype; null if there are none and `make` is false.
   AttributeSet* attributes_of_predefined(const Datatype& datatype, bool make);
 
   // The name that the program gave to a predefined datatype, if it did.
@@ -83,7 +83,7 @@ struct ObjectTables {
 
   Rank& rank_;
   std::once_flag environment_made_;
-  Info environment_;  // here and not in the arena, where a leak checker would not find what refers to its strings
+  Info environment_;  // here and not in the arena, where a leak checker would not find the references to its strings
   threads::Mutex mutex_;
   std::map<const Datatype*, AttributeSet> datatype_attributes_;  // under mutex_
   std::map<const Datatype*, std::string> datatype_names_;        // under mutex_
@@ -103,7 +103,8 @@ Comm* make_self(Rank& rank);
 Error delete_world_attributes(Rank& rank);
 void free_world(Rank& rank);
 
-// After the last finalization: communicators, windows and files that the program has not freed are none any more.
+// After the last finalization: the handles of communicators, windows and files that the program has not freed become
+// invalid.
 void retire_handles(Rank& rank);
 
 }  // namespace heddle

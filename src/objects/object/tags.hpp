@@ -1,4 +1,4 @@
-// Who uses which tags. A tag is an int, and every context has all of them; planes are contexts of their own.
+// The use of tags. A tag is an int, and every context has all of them; planes are contexts of their own.
 //
 //     user plane        0 .. tag_upper_bound   the program's (MPI_TAG_UB)
 //     collective plane  0 .. 2^31-1            collectives: blocking, nonblocking, persistent (mpi/coll/schedule.cpp)
@@ -8,8 +8,8 @@
 //     partitioned plane 0 .. tag_upper_bound   introductions, by the program's tags
 //                       2^30 .. 2^31-1         data: one for each partition, counted by the sending process
 //
-// So the threads of a process may create communicators from the same parent with different tags at the same time,
-// while another is in a collective on it.
+// So the threads of a process may create communicators from the same parent with different tags at the same time, while
+// another is in a collective on it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A process topology (MPI 5.0, chapter 8): what a communicator knows about who its processes talk to.
+// A process topology (MPI 5.0, chapter 8): the neighbors of a communicator's processes.
 //
 // Immutable once made, so a duplicate of the communicator shares it.
 #pragma once
@@ -17,7 +17,7 @@ namespace heddle {
 // Channels are there for periodic Cartesian dimensions of one or two processes, where the neighbor on the left is
 // the neighbor on the right too: what goes out to the left must come in from the right.
 struct Neighbor {
-  int rank;  // in the communicator; MPI_PROC_NULL beyond the edge of a Cartesian grid: its block is left alone
+  int rank;  // in the communicator; MPI_PROC_NULL beyond the edge of a Cartesian grid: its block is not used
   int channel;
 };
 

@@ -1,7 +1,7 @@
-// What the system refuses to an operation that is under way: descriptors, threads, what a network needs of them.
+// A resource that the system refuses to an operation in progress: descriptors, threads, a network's resources.
 //
-// It is caught wherever a want of memory is: the operation is undone, is tried again for a while, or ends with an error. At the end of an
-// MPI call its sentence becomes that error's.
+// It is caught wherever a lack of memory is: the operation is undone, is tried again for a while, or ends with an
+// error. At the end of an MPI call its sentence becomes that error's.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace heddle {
 
 class Unavailable final : public std::bad_alloc {
  public:
-  // `what` is missing, `why`, and what to do about it.
+  // `what` is missing, `why`, and the cure.
   Unavailable(const char* what, const char* why, const char* cure) {
     std::snprintf(text_, sizeof text_, "%.80s: %.200s. %.160s", what, why, cure);
   }

@@ -1,5 +1,5 @@
-// A window: memory that the processes of a group open to each other (MPI 5.0, section 12.2). What moves data and keeps
-// epochs is rma/'s; here is what a window has in common with other objects.
+// A window: memory that the processes of a group open to each other (MPI 5.0, section 12.2). Data movement and epochs
+// are in rma/; here is the part that a window has in common with other objects.
 #pragma once
 
 #include <mpi.h>
@@ -38,8 +38,8 @@ struct Win final : Object {
     int model = MPI_WIN_UNIFIED;
   } predefined;
 
-  threads::Mutex mutex;  // guards what is below
-  InfoEntries hints;     // that were set by the program and mean something here
+  threads::Mutex mutex;  // guards the members below
+  InfoEntries hints;     // set by the program and meaningful here
   std::string name;      // at most MPI_MAX_OBJECT_NAME-1 characters
 };
 

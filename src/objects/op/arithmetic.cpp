@@ -16,7 +16,7 @@ struct Complex {
   friend Complex operator*(Complex a, Complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
 };
 
-// The type to add and multiply in: integers wrap, which only unsigned ones may.
+// The type for addition and multiplication: integers wrap, which only unsigned ones may.
 template <class T>
 struct Wrapping {
   using type = T;

@@ -24,7 +24,7 @@ bool location(Code code, const void* in, void* inout, std::size_t n) {
     const auto a_index = load<Index>(from + offsetof(Pair, index));
     const auto b_index = load<Index>(to + offsetof(Pair, index));
     if ((least ? a < b : b < a) || (a == b && a_index < b_index)) {
-      std::memcpy(to + offsetof(Pair, value), &a, sizeof a);  // not the gap, which may belong to somebody else
+      std::memcpy(to + offsetof(Pair, value), &a, sizeof a);  // not the gap, which may belong to another object
       std::memcpy(to + offsetof(Pair, index), &a_index, sizeof a_index);
     }
   }

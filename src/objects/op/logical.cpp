@@ -1,7 +1,7 @@
 // MPI_LAND, MPI_LOR, MPI_LXOR.
 //
-// C's result is 0 or 1. What .TRUE. looks like is up to the Fortran compiler (1 or all bits set), so a true result
-// there is a copy of an operand that is true.
+// C's result is 0 or 1. The Fortran compiler chooses the value of .TRUE. (1 or all bits set), so a true result there is
+// a copy of an operand that is true.
 #include <cstdint>
 
 #include "objects/op/kernels.hpp"

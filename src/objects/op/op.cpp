@@ -39,7 +39,7 @@ struct Table {
       op.handle = static_cast<std::uintptr_t>(row.code);
       op.predefined = true;
     }
-    // Replacing is what depends most on the order.
+    // Replacing depends most on the order.
     ops[static_cast<std::size_t>(Code::replace) - first_constant].commutative = false;
     ops[static_cast<std::size_t>(Code::no_op) - first_constant].commutative = false;
   }
@@ -58,14 +58,14 @@ const char* name_of(Code code) {
 
 bool is_char(const Datatype& type) { return type.handle == reinterpret_cast<std::uintptr_t>(MPI_CHAR); }
 
-// MPI_CHAR is C's char as a number here; whether it may be one, check_reducible decides (ADR 0094).
+// MPI_CHAR is C's char as a number here; check_reducible decides if that is allowed (ADR 0094).
 Element number_of(const Datatype& type) {
   if (!is_char(type)) return type.element;
   return std::is_signed_v<char> ? Element::i8 : Element::u8;
 }
 
-// The standard defines no arithmetic on characters, but MPICH and Open MPI do, and programs count on it. Whoever relies on it reads so once;
-// in a job of mpiexec from rank 0.
+// The standard defines no arithmetic on characters, but MPICH and Open MPI do, and programs rely on it. Prints one note
+// about it; in a job of mpiexec from rank 0.
 bool takes_char_for_number(const char* op) {
   const char* const strict = std::getenv("HEDDLE_STRICT_CHAR");
   if (strict != nullptr && std::string_view(strict) == "1") return false;
@@ -74,7 +74,7 @@ bool takes_char_for_number(const char* op) {
   if (!told.test_and_set(std::memory_order_relaxed) && (rank == nullptr || std::string_view(rank) == "0"))
     std::fprintf(
         stderr,
-        "heddle: %s on MPI_CHAR: MPI 5.0 (section 6.9.2) defines no arithmetic on characters; they are taken for "
+        "heddle: %s on MPI_CHAR: MPI 5.0 (section 6.9.2) defines no arithmetic on characters; they are treated as "
         "small integers, as by other libraries. Use MPI_SIGNED_CHAR; HEDDLE_STRICT_CHAR=1 makes this an error\n",
         op);
   return true;

@@ -34,7 +34,7 @@ inline void release(Op& op) {
 inline void retain(const Op& op) { retain(const_cast<Op&>(op)); }
 inline void release(const Op& op) { release(const_cast<Op&>(op)); }
 
-// Is the operation defined for elements of this type in a reduction? MPI_ERR_OP with the reason if not.
+// Checks that the operation is defined for elements of this type in a reduction. MPI_ERR_OP with the reason if not.
 Error check_reducible(const Op& op, const Datatype& type);
 
 // inout[i] = in[i] op inout[i] for `count` elements; the operation must be defined for the type. Neither

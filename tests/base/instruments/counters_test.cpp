@@ -138,16 +138,16 @@ TEST(Spans, ExactOnesAreExact) {
   Counters counters;
   const std::uint64_t begin = ticks();
   {
-    ExactSpan span(counters, Time::asleep);
+    ExactSpan span(counters, Time::blocked);
     burn(2000);
   }
   const double passed = seconds(ticks() - begin);
-  const double charged = seconds(counters.totals()[Time::asleep]);
+  const double charged = seconds(counters.totals()[Time::blocked]);
   EXPECT_GE(charged, 0.002);
   EXPECT_LE(charged, passed);
 }
 
-// What many spans are charged with, over how long they lasted.
+// The time charged to many spans, over their duration.
 double estimate(Counters& counters) {
   const std::uint64_t begin = ticks();
   for (unsigned i = 0; i < 1600; ++i) {
@@ -186,11 +186,11 @@ TEST(Spans, AreExclusive) {
     const std::uint64_t begin = ticks();
     for (int i = 0; i < 64; ++i) {
       Span outer(a, Time::wait);
-      ExactSpan inner(b, Time::asleep);
+      ExactSpan inner(b, Time::blocked);
       burn(200);
     }
     const double passed = seconds(ticks() - begin);
-    EXPECT_GE(seconds(b.totals()[Time::asleep]), 64 * 200e-6);
+    EXPECT_GE(seconds(b.totals()[Time::blocked]), 64 * 200e-6);
     EXPECT_EQ(b.totals()[Time::wait], 0U);
     const double outer_only = seconds(a.totals()[Time::wait]);
     if (outer_only > 0) least = std::min(least, outer_only / passed);  // else none of them was timed

@@ -101,7 +101,7 @@ void run(int refused) {
   close(file);
 }
 
-TEST(Fences, PairIfNobodyIsRefused) { run(2); }
+TEST(Fences, PairIfNoRankIsRefused) { run(2); }
 TEST(Fences, PairIfTheHeavySideIsRefused) { run(1); }
 TEST(Fences, PairIfTheLightSideIsRefused) { run(0); }
 

@@ -112,7 +112,7 @@ TEST(Heap, LargeBlocksServeSmallOnesWhenNothingElseIsLeft) {
   EXPECT_EQ(heap.allocate(page), *blocks.begin());
 }
 
-// Users of a block write to it without atomics: the heap orders the lives of a block, whoever ends them.
+// Users of a block write to it without atomics: the heap orders the lives of a block, whichever process ends them.
 TEST(Heap, ThreadsPassBlocksOn) {
   const Segment segment(1 << 20);
   Heap heap = segment.heap();

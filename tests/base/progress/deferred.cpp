@@ -54,7 +54,7 @@ void receive(int n, int first, int tag) {
 // The core of this rank idles meanwhile.
 void rest() { usleep(30); }
 
-// The sender is not in the library when its messages arrive. One send after a pause calls nobody; those that follow soon do.
+// The sender is not in the library when its messages arrive. One send after a pause calls no thread; those that follow soon do.
 void leaves() {
   constexpr int rounds = 5, messages = 6;
   const std::vector<int> out = numbers(medium, 0);
@@ -179,7 +179,7 @@ void kinds() {
   }
 }
 
-// A send that nobody waits for leaves all the same; one that is cancelled before an idle core has sent it is not received, and is sent
+// A send without a waiting thread leaves all the same; one that is cancelled before an idle core has sent it is not received, and is sent
 // once more. `last` is kept until it has left.
 std::vector<int> last = numbers(medium, 7);
 
@@ -205,7 +205,7 @@ void given_up() {
   }
 }
 
-// What the kernel says of a thread of this process.
+// The kernel's state of a thread of this process.
 class Watched {
  public:
   explicit Watched(pid_t thread) : state_(open_of(thread, "stat")), turns_(open_of(thread, "schedstat")) {}
@@ -248,7 +248,7 @@ struct Beside {
   int deferred = 0;
 };
 
-// Another thread sleeps until something moves: it must not depend on a core that anybody may take.
+// Another thread sleeps until something moves: it must not depend on a core that any thread may take.
 void block_beside(const test::Counter& deferred, Beside& all) {
   constexpr int messages = 20;
   std::vector<int> in(longest);

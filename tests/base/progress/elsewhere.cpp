@@ -1,4 +1,4 @@
-// What a rank has begun goes on while its only thread is elsewhere: it makes no MPI call at all until its peers are through
+// A rank's operations go on while its only thread is elsewhere: it makes no MPI call at all until its peers are through
 // with their part, and they can't be without it.
 #include <pthread.h>
 #include <unistd.h>
@@ -135,13 +135,13 @@ void collectives(Word& word, std::uint32_t news) {
       [&] { equal(sum.back(), size() * out.back() - size() * rank() + size() * (size() - 1) / 2, "allreduce"); });
 }
 
-// Functions of the program run in its own threads, whoever makes progress. (Not so where a communication thread executes
+// Functions of the program run in its own threads, whichever thread makes progress. (Not so where a communication thread executes
 // everything: submit=offload.)
-std::atomic<int> strangers = 0;
+std::atomic<int> foreign_count = 0;
 pthread_t only_thread;
 
 void add(void* in, void* inout, int* n, MPI_Datatype*) {
-  if (!pthread_equal(pthread_self(), only_thread)) ++strangers;
+  if (!pthread_equal(pthread_self(), only_thread)) ++foreign_count;
   for (int i = 0; i < *n; ++i) static_cast<int*>(inout)[i] += static_cast<int*>(in)[i];
 }
 
@@ -159,7 +159,7 @@ void users_operation() {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     equal(sum.back(), size() * out.back() - size() * rank() + size() * (size() - 1) / 2, "the program's operation");
   }
-  equal(strangers.load(), 0, "calls of the program's operation by another thread");
+  equal(foreign_count.load(), 0, "calls of the program's operation by another thread");
   MPI_Op_free(&op);
 }
 

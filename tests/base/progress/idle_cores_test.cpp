@@ -1,4 +1,4 @@
-// The helpers by themselves: whom they are there for, when they are called, and that what is left to them is done.
+// The progress threads by themselves: whom they are there for, when they are called, and that what is left to them is done.
 #include "base/progress/idle_cores.hpp"
 
 #include <gtest/gtest.h>
@@ -38,10 +38,10 @@ class Work final : public Attended {
   // Until the last one was done that was left; once done() says so.
   std::int64_t looks_before() const { return looks_before_; }
   int done() const { return done_.load(std::memory_order_acquire); }
-  // Before there are helpers: what arrives has to be asked for; only an attempt finds out whether something has.
+  // Before there are progress threads: what arrives has to be asked for; only an attempt finds out whether something has.
   void come_from_elsewhere() { must_ask_ = true; }
   void show_nothing() { may_find_ = true; }
-  // The program has taken a message whenever somebody looks.
+  // The program has taken a message whenever a thread polls.
   void take_always() { is_taken_.store(true, std::memory_order_relaxed); }
   std::int64_t looks() const { return looks_.load(std::memory_order_relaxed); }
   int asked() const { return asked_.load(std::memory_order_relaxed); }
@@ -73,21 +73,21 @@ class IdleCoresByPath : public testing::TestWithParam<Deferral> {
  protected:
   IdleCoresByPath() { sched_getaffinity(0, sizeof cores_, &cores_); }
 
-  bool listens() const { return bell_.asleep.load(std::memory_order_relaxed) == bell_.progress_thread_listens; }
+  bool listens() const { return bell_.blocked.load(std::memory_order_relaxed) == bell_.progress_thread_listens; }
 
   cpu_set_t cores_;
   sync::Doorbell<platform::Native> bell_{};
   Work work_;
 };
 
-TEST_P(IdleCoresByPath, NobodyLooksBeforeTheFirstCall) {
+TEST_P(IdleCoresByPath, DoesNotPollBeforeTheFirstCall) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   EXPECT_TRUE(comes([&] { return listens(); }));
-  EXPECT_TRUE(idle.asleep());
+  EXPECT_TRUE(idle.blocked());
   EXPECT_FALSE(idle.available());
 }
 
-TEST_P(IdleCoresByPath, OneQuestionCallsNobody) {
+TEST_P(IdleCoresByPath, OneQuestionCallsNoThread) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   ASSERT_TRUE(comes([&] { return listens(); }));
   (void)idle.available();
@@ -106,13 +106,13 @@ TEST_P(IdleCoresByPath, WhatIsLeftIsDoneAndThenTheySleep) {
     ASSERT_TRUE(comes([&] { return idle.available(); }));
     work_.leave_one();
     platform::Native::light_fence();
-    if (idle.asleep()) bell_.call();
+    if (idle.blocked()) bell_.call();
     ASSERT_TRUE(comes([&] { return work_.done() == i; }));
   }
-  EXPECT_TRUE(comes([&] { return idle.asleep(); }));
+  EXPECT_TRUE(comes([&] { return idle.blocked(); }));
 }
 
-// Attempts that move nothing are made less and less often. What is left meanwhile does not wait for the next one, which comes after some
+// Attempts that move nothing are made less and less often. A send deferred meanwhile does not wait for the next one, which comes after some
 // hundred looks.
 TEST_P(IdleCoresByPath, WhatIsLeftDoesNotWaitForAttemptsAtOtherThings) {
   work_.show_nothing();
@@ -123,7 +123,7 @@ TEST_P(IdleCoresByPath, WhatIsLeftDoesNotWaitForAttemptsAtOtherThings) {
     usleep(100);
     work_.leave_one();
     platform::Native::light_fence();
-    if (idle.asleep()) bell_.call();
+    if (idle.blocked()) bell_.call();
     ASSERT_TRUE(comes([&] { return work_.done() == i; }));
     looks.push_back(work_.looks_before());
   }
@@ -134,12 +134,12 @@ TEST_P(IdleCoresByPath, WhatIsLeftDoesNotWaitForAttemptsAtOtherThings) {
 TEST_P(IdleCoresByPath, WhatComesFromElsewhereIsAskedForBeforeTheySleep) {
   work_.come_from_elsewhere();
   IdleCores idle(work_, bell_, cores_, GetParam());
-  ASSERT_TRUE(comes([&] { return idle.asleep() && work_.asked() == 1; }));
+  ASSERT_TRUE(comes([&] { return idle.blocked() && work_.asked() == 1; }));
   bell_.call();
   EXPECT_TRUE(comes([&] { return work_.asked() == 2; }));
 }
 
-TEST_P(IdleCoresByPath, EndsWhileItIsAwake) {
+TEST_P(IdleCoresByPath, EndsWhileItIsSpinning) {
   IdleCores idle(work_, bell_, cores_, GetParam());
   EXPECT_TRUE(comes([&] { return idle.available(); }));
 }

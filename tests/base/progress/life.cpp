@@ -1,4 +1,4 @@
-// The helpers' life: they are there while the library is, handle no signal, use no processor time when nothing happens, even
+// The life of the progress threads: they are there while the library is, handle no signal, use no processor time when nothing happens, even
 // with a receive that is never matched, and nothing of them is left when the last user of the library has finalized.
 #include <dirent.h>
 #include <signal.h>
@@ -46,7 +46,7 @@ void handle_signals() {
     kill(getpid(), SIGUSR1);
     usleep(200);
   }
-  equal(handled_elsewhere.load(), 0, "signals that a helper handled");
+  equal(handled_elsewhere.load(), 0, "signals that a progress thread handled");
 }
 
 void idle() {

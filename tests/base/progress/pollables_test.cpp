@@ -1,4 +1,4 @@
-// What one poll of all work may say: that nothing was left out.
+// The possible results of one poll of all work: that nothing was left out.
 #include "base/progress/pollables.hpp"
 
 #include <gtest/gtest.h>
@@ -90,13 +90,13 @@ TEST_F(Held, APollIsIncompleteBesideAnother) {
   EXPECT_FALSE(result.complete);
   EXPECT_EQ(free.polls, 1) << "once, however many are left out";
   give_back();
-  EXPECT_EQ(bell.rings.load(platform::order::relaxed), 0U) << "nobody sleeps";
+  EXPECT_EQ(bell.rings.load(platform::order::relaxed), 0U) << "no thread sleeps";
   EXPECT_TRUE(list.poll(true, Missed::reported).complete);
 }
 
 TEST_F(Held, WhoGoesToSleepIsRungFor) {
   // As one who sleeps counts itself.
-  bell.asleep.store(1, platform::order::relaxed);
+  bell.blocked.store(1, platform::order::relaxed);
   EXPECT_TRUE(list.poll(true, Missed::rung_for).complete);
   EXPECT_EQ(bell.rings.load(platform::order::relaxed), 0U);
   give_back();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What HEDDLE_PROGRESS may be, and what a program is told that asks for what can't be. Usage: refusals.py MPIEXEC PROGRAM"""
+"""The values of HEDDLE_PROGRESS, and the errors for invalid ones. Usage: refusals.py MPIEXEC PROGRAM"""
 import os
 import subprocess
 import sys
@@ -21,23 +21,23 @@ class Refusals(unittest.TestCase):
             self.assertIn(word, done.stderr)
 
     def test_unknown_word(self):
-        self.refuses("HEDDLE_PROGRESS=busy", "neither idle nor off", HEDDLE_PROGRESS="busy")
+        self.refuses("invalid value busy for HEDDLE_PROGRESS", "neither idle nor off", HEDDLE_PROGRESS="busy")
 
     def test_model_without_a_lock(self):
-        self.refuses("HEDDLE_PROGRESS=idle", "HEDDLE_MODEL=single", HEDDLE_PROGRESS="idle", HEDDLE_MODEL="single")
+        self.refuses("invalid value idle for HEDDLE_PROGRESS", "HEDDLE_MODEL=single", HEDDLE_PROGRESS="idle", HEDDLE_MODEL="single")
 
     def test_deferral(self):
-        self.refuses("HEDDLE_PROGRESS=idle,defer=later", "neither tasklet nor direct", HEDDLE_PROGRESS="idle,defer=later")
-        self.refuses("HEDDLE_PROGRESS=off,defer=direct", "off uses none", HEDDLE_PROGRESS="off,defer=direct")
-        self.refuses("HEDDLE_PROGRESS=idle,defer=direct,from=4097", "more than 4096 bytes",
+        self.refuses("invalid value idle,defer=later for HEDDLE_PROGRESS", "neither tasklet nor direct", HEDDLE_PROGRESS="idle,defer=later")
+        self.refuses("invalid value off,defer=direct for HEDDLE_PROGRESS", "defer= needs idle", HEDDLE_PROGRESS="off,defer=direct")
+        self.refuses("invalid value idle,defer=direct,from=4097 for HEDDLE_PROGRESS", "more than 4096 bytes",
                      HEDDLE_PROGRESS="idle,defer=direct,from=4097")
 
     def test_deferral_beside_a_communication_thread(self):
-        self.refuses("HEDDLE_PROGRESS=idle,defer=tasklet", "HEDDLE_MODEL=offload", "communication thread",
+        self.refuses("invalid value idle,defer=tasklet for HEDDLE_PROGRESS", "HEDDLE_MODEL=offload", "communication thread",
                      HEDDLE_PROGRESS="idle,defer=tasklet", HEDDLE_MODEL="offload")
 
     def test_deferral_without_a_lock(self):
-        self.refuses("HEDDLE_PROGRESS=idle,defer=direct", "HEDDLE_MODEL=single", HEDDLE_PROGRESS="idle,defer=direct",
+        self.refuses("invalid value idle,defer=direct for HEDDLE_PROGRESS", "HEDDLE_MODEL=single", HEDDLE_PROGRESS="idle,defer=direct",
                      HEDDLE_MODEL="single")
 
 

@@ -1,4 +1,4 @@
-// What HEDDLE_PROGRESS may say, and what is refused.
+// The valid and invalid values of HEDDLE_PROGRESS.
 #include "base/progress/setting.hpp"
 
 #include <gtest/gtest.h>
@@ -53,15 +53,15 @@ TEST(Setting, UnknownWords) {
 
 TEST(Setting, BytesAreANumber) {
   for (const std::string text : {"1k", "", "-1", "99999999999999999999"})
-    EXPECT_EQ(refusal("idle,defer=direct,from=" + text), "from=" + text + " is no number of bytes");
+    EXPECT_EQ(refusal("idle,defer=direct,from=" + text), "from=" + text + " is not a number of bytes");
 }
 
 TEST(Setting, DeferralNeedsIdleCores) {
-  EXPECT_EQ(refusal("off,defer=direct"), "sends are deferred to idle cores, and off uses none");
+  EXPECT_EQ(refusal("off,defer=direct"), "defer= needs idle, since sends are deferred to idle cores");
 }
 
 TEST(Setting, ALengthNeedsDeferral) {
-  EXPECT_EQ(refusal("idle,from=100"), "from= is of deferred sends, and without defer= none is deferred");
+  EXPECT_EQ(refusal("idle,from=100"), "from= needs defer=, since it applies to deferred sends");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Helpers beside threads of the program that communicate all the time, wait, test, and leave requests behind.
+// Progress threads beside threads of the program that communicate all the time, wait, test, and leave requests pending.
 #include <thread>
 #include <vector>
 

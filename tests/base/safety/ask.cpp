@@ -1,4 +1,4 @@
-// Asks for the safety models that its arguments name, one communicator for each. What is refused ends the job with a sentence.
+// Asks for the safety models that its arguments name, one communicator for each. A refused value ends the job with a sentence.
 #include "mpi/check.hpp"
 
 int main(int argc, char** argv) {

@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   check(bytes_in_use() > before, "what the library allocates is counted");
-  // What leaks grows each time, by a cell for each message at least. A thread that finds others in its place may need more than
+  // A leak grows each time, by a cell for each message at least. A thread that finds others in its place may need more than
   // before once, and a user-level thread that has just ended may still have its stack.
   constexpr int times = 4;
   constexpr long of_messages = long{threads} * messages * rounds;

@@ -1,4 +1,4 @@
-// What HEDDLE_MODEL may say, and what is refused.
+// The valid and invalid values of HEDDLE_MODEL.
 #include "base/safety/model.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// How a waiting thread spends its time, on a clock that a test sets: how often it looks before it gives its core away, and that
+// How a waiting thread spends its time, on a clock that a test sets: the number of polls before it yields, and that
 // a yield in which others ran does not end its time.
 #include "base/safety/patience.hpp"
 
@@ -26,18 +26,18 @@ struct SetClock : platform::Native {
   inline static thread_local int yields = 0;
 };
 
-// One core, so that whoever waits gives it away.
+// One core, so that a waiting thread yields it.
 struct OneCore {
   OneCore() {
     machine.waiting = &waiting;
-    machine.awake = 80 * us;
+    machine.spinning = 80 * us;
   }
   SetClock::atomic<std::uint32_t> waiting{0};
   Machine<SetClock> machine;
 };
 
 // The looks until something comes after `yields` yields; -1: the thread would have slept before.
-int looks_until(const Machine<SetClock>& machine, int yields) {
+int polls_until(const Machine<SetClock>& machine, int yields) {
   Patience<SetClock> patience(machine);
   int looks = 0;
   for (SetClock::yields = 0; SetClock::yields < yields; ++looks) {
@@ -66,45 +66,45 @@ void in_a_thread(Body body) {
 
 TEST(Patience, LooksLessOftenAfterAYieldAndTwiceAsOftenWithEachAnswer) {
   in_a_thread([](const Machine<SetClock>& machine) {
-    const int in_step = looks_until(machine, 1);
-    const int out_of_step = looks_until(machine, 1);
+    const int in_step = polls_until(machine, 1);
+    const int out_of_step = polls_until(machine, 1);
     EXPECT_LT(4 * out_of_step, in_step);
     answered_after(machine, out_of_step / 2);
-    EXPECT_EQ(looks_until(machine, 1) - 1, 2 * (out_of_step - 1));  // the last look is the yield
-    EXPECT_EQ(looks_until(machine, 1), out_of_step);
+    EXPECT_EQ(polls_until(machine, 1) - 1, 2 * (out_of_step - 1));  // the last look is the yield
+    EXPECT_EQ(polls_until(machine, 1), out_of_step);
     for (int answers = 0; answers < 10; ++answers) answered_after(machine, 1);
-    EXPECT_EQ(looks_until(machine, 1), in_step);
+    EXPECT_EQ(polls_until(machine, 1), in_step);
   });
 }
 
 TEST(Patience, WhatHadComeBeforeTheFirstLookTellsNothing) {
   in_a_thread([](const Machine<SetClock>& machine) {
-    (void)looks_until(machine, 1);
-    const int out_of_step = looks_until(machine, 1);
+    (void)polls_until(machine, 1);
+    const int out_of_step = polls_until(machine, 1);
     for (int messages = 0; messages < 10; ++messages) answered_after(machine, 0);
-    EXPECT_EQ(looks_until(machine, 1), out_of_step);
+    EXPECT_EQ(polls_until(machine, 1), out_of_step);
   });
 }
 
-// 80 us of looks and yields that run nobody.
+// 80 us of polls and yields without another thread.
 TEST(Patience, SleepsWhenItsTimeIsOver) {
   in_a_thread([](const Machine<SetClock>& machine) {
-    EXPECT_GT(looks_until(machine, 70), 0);
-    EXPECT_EQ(looks_until(machine, 90), -1);
+    EXPECT_GT(polls_until(machine, 70), 0);
+    EXPECT_EQ(polls_until(machine, 90), -1);
   });
 }
 
 TEST(Patience, WhatOthersRunIsNotItsTime) {
   in_a_thread([](const Machine<SetClock>& machine) {
     SetClock::others = 100 * us;
-    EXPECT_GT(looks_until(machine, 4), 0);
+    EXPECT_GT(polls_until(machine, 4), 0);
   });
 }
 
 TEST(Patience, SleepsAfterAFewLongYields) {
   in_a_thread([](const Machine<SetClock>& machine) {
     SetClock::others = 3'000 * us;
-    EXPECT_EQ(looks_until(machine, 6), -1);
+    EXPECT_EQ(polls_until(machine, 6), -1);
   });
 }
 

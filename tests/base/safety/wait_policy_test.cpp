@@ -1,4 +1,4 @@
-// What HEDDLE_WAIT may say, for how long threads then stay awake, and which models can't wait so.
+// The values of HEDDLE_WAIT, the spin budget that follows, and the models that can't wait so.
 #include "base/safety/wait_policy.hpp"
 
 #include <gtest/gtest.h>
@@ -57,23 +57,23 @@ TEST(WaitPolicy, ATimeIsAWholeNumberWithinBounds) {
 }
 
 TEST(WaitPolicy, TheTimeFollowsFromTheCostOfAWakeUp) {
-  EXPECT_EQ(awake_time(parsed("auto"), 30 * us, Reach::one_node), wake_ups_awake * 30 * us);
-  EXPECT_EQ(awake_time(parsed("spin"), 30 * us, Reach::one_node), wake_ups_awake * 30 * us);
-  EXPECT_EQ(awake_time(parsed("spin"), 1, Reach::one_node), shortest_awake);
-  EXPECT_EQ(awake_time(parsed("spin"), 4'000 * us, Reach::one_node), longest_awake);
+  EXPECT_EQ(spin_time(parsed("auto"), 30 * us, Reach::one_node), wake_ups_per_spin * 30 * us);
+  EXPECT_EQ(spin_time(parsed("spin"), 30 * us, Reach::one_node), wake_ups_per_spin * 30 * us);
+  EXPECT_EQ(spin_time(parsed("spin"), 1, Reach::one_node), shortest_spin_budget);
+  EXPECT_EQ(spin_time(parsed("spin"), 4'000 * us, Reach::one_node), longest_spin_budget);
 }
 
 TEST(WaitPolicy, BetweenNodesItIsLonger) {
-  EXPECT_EQ(awake_time(parsed("auto"), 30 * us, Reach::several_nodes), between_nodes * wake_ups_awake * 30 * us);
-  EXPECT_EQ(awake_time(parsed("auto"), 4'000 * us, Reach::several_nodes), between_nodes * longest_awake);
-  EXPECT_EQ(awake_time(parsed("spin:5"), 30 * us, Reach::several_nodes), 5 * us);
-  EXPECT_EQ(awake_time(parsed("passive"), 30 * us, Reach::several_nodes), 0);
+  EXPECT_EQ(spin_time(parsed("auto"), 30 * us, Reach::several_nodes), between_nodes * wake_ups_per_spin * 30 * us);
+  EXPECT_EQ(spin_time(parsed("auto"), 4'000 * us, Reach::several_nodes), between_nodes * longest_spin_budget);
+  EXPECT_EQ(spin_time(parsed("spin:5"), 30 * us, Reach::several_nodes), 5 * us);
+  EXPECT_EQ(spin_time(parsed("passive"), 30 * us, Reach::several_nodes), 0);
 }
 
 TEST(WaitPolicy, ATimeThatWasAskedForIsNotBounded) {
-  EXPECT_EQ(awake_time(parsed("spin:5"), 30 * us, Reach::one_node), 5 * us);
-  EXPECT_EQ(awake_time(parsed("spin:5000"), 30 * us, Reach::one_node), 5'000 * us);
-  EXPECT_EQ(awake_time(parsed("passive"), 30 * us, Reach::one_node), 0);
+  EXPECT_EQ(spin_time(parsed("spin:5"), 30 * us, Reach::one_node), 5 * us);
+  EXPECT_EQ(spin_time(parsed("spin:5000"), 30 * us, Reach::one_node), 5'000 * us);
+  EXPECT_EQ(spin_time(parsed("passive"), 30 * us, Reach::one_node), 0);
 }
 
 TEST(WaitPolicy, SleepIsForThoseWhoAskForIt) {
@@ -86,9 +86,9 @@ TEST(WaitPolicy, SleepIsForThoseWhoAskForIt) {
 TEST(WaitPolicy, CountersThatAreWatchedAreBusyAndThoseThatAreSleptOnAreNot) {
   for (const Kind kind : {Kind::passive, Kind::spin})
     EXPECT_EQ(refusal(kind, Waiting::usc),
-              "can't be had with wait=usc, whose waiters watch their counters awake; those of wait=ksc sleep");
+              "is not supported with wait=usc, whose waiters spin on their counters; those of wait=ksc sleep");
   EXPECT_EQ(refusal(Kind::busy, Waiting::ksc),
-            "can't be had with wait=ksc, whose waiters sleep on their counters; those of wait=usc are awake");
+            "is not supported with wait=ksc, whose waiters sleep on their counters; those of wait=usc spin");
   EXPECT_EQ(refusal(Kind::busy, Waiting::usc), "");
   EXPECT_EQ(refusal(Kind::passive, Waiting::ksc), "");
 }
@@ -104,12 +104,12 @@ TEST(WaitPolicy, IsDescribedWithWhatItComesFrom) {
   Model ours, theirs;
   ours.waiting = Waiting::adaptive;
   theirs.waiting = Waiting::contend;
-  EXPECT_EQ(describe(parsed("auto"), ours, 121'600, 30'400), "auto (awake for 122 us; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("auto"), theirs, 121'600, 30'400), "auto (never asleep; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("spin:5"), theirs, 5 * us, 30'400), "spin (awake for 5 us; a wake-up costs 30 us here)");
-  EXPECT_EQ(describe(parsed("busy"), ours, 121'600, 30'400), "busy (never asleep; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("auto"), ours, 121'600, 30'400), "auto (spins for 122 us; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("auto"), theirs, 121'600, 30'400), "auto (never blocks; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("spin:5"), theirs, 5 * us, 30'400), "spin (spins for 5 us; a wake-up costs 30 us here)");
+  EXPECT_EQ(describe(parsed("busy"), ours, 121'600, 30'400), "busy (never blocks; a wake-up costs 30 us here)");
   EXPECT_EQ(describe(parsed("passive"), ours, 0, 30'400),
-            "passive (asleep after one look; a wake-up costs 30 us here)");
+            "passive (blocks after one poll; a wake-up costs 30 us here)");
 }
 
 }  // namespace

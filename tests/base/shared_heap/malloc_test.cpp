@@ -98,7 +98,7 @@ TEST(Malloc, AlignsAsAsked) {
   }
 }
 
-// What has been freed is used again, and what nobody uses goes back to the system.
+// Freed memory is used again, and unused memory goes back to the system.
 TEST(Malloc, DoesNotGrowForEver) {
   constexpr std::size_t bytes = std::size_t{256} << 20;
   for (int round = 0; round < 1000; ++round) {

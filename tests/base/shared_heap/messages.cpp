@@ -113,7 +113,7 @@ void too_long_for_its_receive() {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
-// A child of fork writes to its memory, and to nobody else's.
+// A child of fork writes to its memory, and to no other.
 void child_of_fork() {
   constexpr std::size_t bytes = 1 << 20;
   std::vector<unsigned char> block(bytes);

@@ -81,9 +81,9 @@ struct Bare {
 };
 // Where the communication thread of offload sleeps.
 template <platform::Platform P>
-struct Roused {
+struct WokenState {
   sync::Doorbell<P, platform::Scope::process> bell{};
-  void wake() { bell.rouse(); }
+  void wake() { bell.wake_blocked(); }
 };
 
 template <platform::Platform P>
@@ -96,7 +96,7 @@ using Accesses = CaseList<                                                      
     Case<"combining", safety::CombiningAccess<Bare<P>, 2>>,                       //
     Case<"queue", safety::QueueAccess<sync::TtasLock<P>, Bare<P>, 1, 2>>,         //
     Case<"queue-mutex", safety::QueueAccess<sync::MutexLock<P>, Bare<P>, 2, 4>>,  //
-    Case<"offload", safety::OffloadAccess<Roused<P>, Bare<P>, 2>>>;
+    Case<"offload", safety::OffloadAccess<WokenState<P>, Bare<P>, 2>>>;
 
 template <class Access>
 inline constexpr bool is_served = requires(Access& access) {
@@ -117,7 +117,7 @@ class AccessBody {
   void thread(unsigned id) {
     if (served && id == 0) return serve();
     for (unsigned round = 0; round != rounds_; ++round) enter(id, round);
-    // What it has left is done before this.
+    // The work that it has left is done before this.
     const auto last = [&](Wakeups&) {
       tick();
       require<P>(!Access::submits || left_[id].executed.get() == left_[id].left, "work that was left has been lost");
@@ -194,7 +194,7 @@ class AccessBody {
     }
   }
 
-  // What the access is made of.
+  // The parts of the access.
   auto& source() {
     if constexpr (served) {
       return state_;
@@ -219,7 +219,7 @@ class AccessBody {
   const unsigned threads_;
   const unsigned rounds_;
   typename Bare<P>::Counters counters_;
-  Roused<P> state_;
+  WokenState<P> state_;
   Access access_{source()};
   plain<unsigned> ticks_{0};
   plain<unsigned> injected_{0};
@@ -253,7 +253,7 @@ class HandedOnBody {
     typename P::template plain<unsigned> value{0};
     void add() { value.set(value.get() + 1); }
   };
-  // What thread 0 leaves when it has been told of so much.
+  // The work that thread 0 leaves after so many wake-ups.
   struct Check {
     HandedOnBody* body;
     unsigned told;
@@ -292,7 +292,7 @@ class HandedOnBody {
   const unsigned threads_;
   const unsigned rounds_;
   typename Bare<P>::Counters counters_;
-  Roused<P> state_;
+  WokenState<P> state_;
   Access access_{source()};
   std::array<Count, 3> done_{};
   std::array<typename P::template atomic<std::uint32_t>, 3> told_{};

@@ -68,7 +68,7 @@ long allocations_of_use() {
   return all;
 }
 
-// Calls that found no memory for their nodes, while somebody held the lock.
+// Calls that found no memory for their nodes, while another thread held the lock.
 template <class L>
 int failures() {
   const auto lock = std::make_unique<L>();
@@ -89,7 +89,7 @@ int failures() {
   fails([&](auto& node) { lock->lock_low(node); });
   lock->unlock(holder);
 
-  // Whoever comes now finds the lock as if they had not called.
+  // A later thread finds the lock as if they had not called.
   typename L::node low;
   lock->lock_low(low);
   lock->unlock(low);

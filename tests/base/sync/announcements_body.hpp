@@ -81,7 +81,7 @@ class AnnouncementsBody {
     Receive& receive = receives_[id * rounds_ + round];
     receive.thread.set(id);
     receive.number.set(round);
-    if (!postings_.announce(receive)) owning(id, [&] { settle(); });
+    if (!postings_.announce(receive)) owning(id, [&] { resolve(); });
   }
 
   // A message, with what it does about receives that are not taken in yet.
@@ -99,8 +99,8 @@ class AnnouncementsBody {
   }
 
   // A receive that found the gate closed. One that was accepted before goes first.
-  void settle() {
-    postings_.settle([this](Receive& receive) {
+  void resolve() {
+    postings_.match_posted([this](Receive& receive) {
       if (unexpected_.get() == 0 || accepted_.head.get() != nullptr) return accepted_.append(receive);
       unexpected_.set(unexpected_.get() - 1);
       if (unexpected_.get() == 0) postings_.open();

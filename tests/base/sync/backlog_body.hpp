@@ -1,5 +1,6 @@
-// The test of a backlog by itself: thread 1 leaves two messages, of which the second then goes first, and for one there is room, and one
-// more behind them; the others send, and take back, what they find. Whoever then sees that nothing is left, without the lock, sees all that was done about them.
+// The test of a backlog by itself: thread 1 leaves two messages, of which the second then goes first, and for one there is room,
+// and one more behind them; the others send, and take back, what they find. A thread that then sees that nothing is left, without
+// the lock, sees all that was done about them.
 #pragma once
 
 #include <array>

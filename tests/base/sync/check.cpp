@@ -104,7 +104,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-// Whether a name contains one of several texts, separated by commas.
+// True if a name contains one of several texts, separated by commas.
 bool wanted(std::string_view name, std::string_view texts) {
   for (;;) {
     const std::size_t end = std::min(texts.find(','), texts.size());

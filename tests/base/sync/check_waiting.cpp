@@ -3,12 +3,12 @@
 #include "check.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
+#include "deferred_timer_body.hpp"
 #include "doorbell_body.hpp"
 #include "election_body.hpp"
 #include "engine.hpp"
 #include "errand_body.hpp"
 #include "patience_body.hpp"
-#include "reminder_body.hpp"
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
 #include "watch_body.hpp"
@@ -52,15 +52,15 @@ void enroll_waiting() {
   enroll<WorkBody<Checker, 2>>("work/held-of-two", 3, 1);
   enroll<WorkBody<Checker, 1, Put::silently>>("work/put-back-silently", 3, 1, true);
   enroll<ErrandBody<Checker>>("errand", 2, 3);
-  for (const unsigned threads : {2U, 3U}) enroll<ReminderBody<Checker>>("reminder", threads, 2);
-  enroll<ReminderBody<Checker, Timer::looked_first>>("reminder/looks-first", 2, 2, true);
+  for (const unsigned threads : {2U, 3U}) enroll<DeferredTimerBody<Checker>>("deferred_timer", threads, 2);
+  enroll<DeferredTimerBody<Checker, Timer::looked_first>>("deferred_timer/looks-first", 2, 2, true);
   for (const unsigned threads : {2U, 3U}) enroll<PatienceBody<Checker>>("patience", threads, 1);
   enroll<ServerBody<Checker, 2>>("roles/server", 2, 2);
   enroll<ServerBody<Checker, 3>>("roles/server", 3, 2);
   for (const unsigned threads : {2U, 3U}) enroll<ConditionBody<Checker, 3>>("roles/condition", threads, 1);
   enroll<ServerBody<Checker, 3, HandOver::left_out>>("roles/no-hand-over", 3, 1, true);
   enroll<ServerBody<Checker, 3, HandOver::unwoken>>("roles/unwoken-hand-over", 3, 1, true);
-  enroll<ResignBody<Checker, Steps::anybody>>("roles/resign", 3, 1);
+  enroll<ResignBody<Checker, Steps::any_thread>>("roles/resign", 3, 1);
   enroll<ResignBody<Checker, Steps::program>>("roles/resign-and-called", 3, 1);
   enroll<ResignToBody<Checker>>("roles/resign-to", 3, 1);
   enroll<ListenBody<Checker>>("roles/listen", 3, 1);
@@ -74,7 +74,7 @@ void enroll_waiting() {
     enroll<GatherBody<Checker, 3>>("slot-sets/gather", threads, 4);
   }
   enroll<StrayBody<Checker>>("slot-sets/stray", 2, 1);
-  enroll<BroadcastBody<Checker, 3, platform::Scope::process, Told::nobody>>("slot-sets/untold", 2, 4, true);
+  enroll<BroadcastBody<Checker, 3, platform::Scope::process, Told::none>>("slot-sets/untold", 2, 4, true);
   enroll<GatherBody<Checker, 3, platform::Scope::process, Filled::too_early>>("slot-sets/filled-too-early", 2, 4, true);
 }
 

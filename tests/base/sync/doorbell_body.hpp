@@ -1,10 +1,10 @@
-// The tests of the doorbell, and of what is left behind while somebody sleeps there. A lost wake-up is a deadlock.
+// The tests of the doorbell, and of deferred work while a thread sleeps there. A lost wake-up is a deadlock.
 //
 // DoorbellBody: thread 0 sleeps until all others have brought something; each brings several things, at any time: before the last
 // poll, between it and the sleep, or later. With `listener` thread 0 is a progress thread, which listens.
 //
 // RoomBody: a rank of two threads, 0 and 1, and a peer, thread 2. Thread 1 sends more messages than the ring has slots; what finds
-// no room goes to the backlog, and then it makes no further call. Thread 0 waits, asleep if need be, for an answer that the peer
+// no room goes to the backlog, and then it makes no further call. Thread 0 waits, blocked if need be, for an answer that the peer
 // gives once it has everything. So thread 0 must send what thread 1 has left. This is the hang of a rank whose thread sleeps in a
 // receive while another leaves sends behind; `Left::unannounced` leaves out the wake-up that cures it.
 #pragma once
@@ -35,7 +35,7 @@ class DoorbellBody {
       for (unsigned round = 1; round <= rounds_; ++round) {
         data_[id].set(round);
         brought_[id].store(round, order::release);
-        bell_.rouse();
+        bell_.wake_blocked();
       }
     }
   }
@@ -148,7 +148,7 @@ class RoomBody {
     }
   }
 
-  void finish() { require<P>(backlog_.empty(), "messages were left behind"); }
+  void finish() { require<P>(backlog_.empty(), "messages were not received"); }
 
  private:
   bool answered() const { return answer_.load(order::acquire) != 0; }
@@ -195,10 +195,10 @@ class RoomBody {
       messages_left_[number].number.set(number);
       first = backlog_.append(messages_left_[number]);
     });
-    if (first && left == Left::announced) bell_.rouse();
+    if (first && left == Left::announced) bell_.wake_blocked();
   }
 
-  // Thread 2, a rank of its own that is awake.
+  // Thread 2, a rank of its own that is spinning.
   void receive() {
     for (unsigned i = 0; i != messages_; ++i) {
       P::await(channel_.all[0].sequence, order::acquire, [i](std::uint32_t sequence) { return sequence == i + 1; });
@@ -209,7 +209,7 @@ class RoomBody {
       if (consumer_.owes_wakeup()) bell_.ring();
     }
     answer_.store(1, order::release);
-    bell_.rouse();
+    bell_.wake_blocked();
   }
 
   const unsigned messages_;

@@ -1,4 +1,4 @@
-// The test of the election: each thread posts requests and waits; polling completes the oldest request of anybody. So
+// The test of the election: each thread posts requests and waits; polling completes the oldest request of any thread. So
 // the server is done before the others, and must hand over. If it doesn't, or a wake-up is lost, threads wait for
 // ever.
 #pragma once

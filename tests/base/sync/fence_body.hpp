@@ -1,4 +1,4 @@
-// What the two halves of an asymmetric fence promise, for two processes: each writes its own cell, passes its fence and
+// The guarantee of the two halves of an asymmetric fence, for two processes: each writes its own cell, passes its fence and
 // reads the other's. At least one of them must see the other's write (Dekker). Round after round; the two meet before each,
 // so that their writes and reads come close together.
 #pragma once
@@ -21,7 +21,7 @@ class FenceBody {
     Side& mine = sides_[id];
     Side& other = sides_[1 - id];
     for (std::uint32_t round = 1; round <= rounds_; ++round) {
-      meet(mine.ready, other.ready, round);
+      synchronize(mine.ready, other.ready, round);
       mine.said.store(round, order::relaxed);
       if (light) {
         P::light_fence();
@@ -29,7 +29,7 @@ class FenceBody {
         P::heavy_fence();
       }
       mine.saw.store(other.said.load(order::relaxed), order::relaxed);
-      meet(mine.done, other.done, round);
+      synchronize(mine.done, other.done, round);
       if (light && mine.saw.load(order::relaxed) != round && other.saw.load(order::relaxed) != round) ++missed_;
     }
   }
@@ -45,7 +45,7 @@ class FenceBody {
     alignas(platform::cache_line) Cell done{0};
   };
 
-  static void meet(Cell& mine, const Cell& other, std::uint32_t round) {
+  static void synchronize(Cell& mine, const Cell& other, std::uint32_t round) {
     mine.store(round, order::release);
     P::await(other, order::acquire, [round](std::uint32_t seen) { return seen >= round; });
   }

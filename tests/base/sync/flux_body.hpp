@@ -1,5 +1,5 @@
 // The test of messages on several paths: thread 0 receives, the others send, each through a box of its own, which it makes with its
-// first message, or, if that is full, through a ring that all share. What thread 1 had sent when another thread sent something, as
+// first message, or, if that is full, through a ring that all share. All that thread 1 had sent when another thread sent something, as
 // far as that one knew, comes before it; and the messages of one thread come in order. `Looks::once`: the receiver takes the oldest of
 // what it finds in one look, and the checker must find what that overlooks.
 #pragma once
@@ -70,7 +70,7 @@ class FluxBody {
   void send(unsigned id, unsigned number) {
     if (number == 0) list_.push(id, [&](unsigned older) { paths_[id].next.set(older); });
     const std::uint32_t before = id == 1 ? number : sent_.load(order::acquire);
-    // Drawn by whoever has read all that it knows. Not a cell of the platform: it must order nothing.
+    // Drawn by a thread that has read all that it knows. Not a cell of the platform: it must order nothing.
     const Message message{clock_.fetch_add(1, std::memory_order_relaxed) + 1, id, number, before};
     if (auto* const payload = paths_[id].box.claim()) {
       payload->write(&message, sizeof message);

@@ -1,4 +1,4 @@
-// What the tests of sync/ share. A kind of algorithm (lock, queue, ...) has one test body: a class template over the
+// The common part of the tests of sync/. A kind of algorithm (lock, queue, ...) has one test body: a class template over the
 // platform and the algorithm, with
 //
 //     Body(unsigned threads, unsigned rounds)

@@ -86,7 +86,7 @@ class TryLockBody {
     unsigned successes = 0;
     for (const unsigned s : successes_) successes += s;
     require<P>(counter_.get() == successes, "two threads held the lock");
-    require<P>(successes != 0, "nobody got a free lock");
+    require<P>(successes != 0, "no thread got a free lock");
   }
 
  private:

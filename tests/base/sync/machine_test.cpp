@@ -20,7 +20,7 @@ namespace {
 using platform::Native;
 using platform::Sharing;
 
-// What lies on hot paths and in shared memory must not grow unnoticed.
+// Structures on hot paths and in shared memory must not grow unnoticed.
 static_assert(sizeof(sync::FutexLock<Native>) == 12);
 static_assert(sizeof(sync::McsLock<Native>) == 8);
 static_assert(sizeof(sync::McsLock<Native>::node) == 16);

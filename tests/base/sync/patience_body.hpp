@@ -1,6 +1,6 @@
 // The test of how waiting threads spend their time (base/safety/patience.hpp). However many wait, each comes to the end of its time within
 // a bounded number of looks, whether it gives way or not; while it waits it is counted, and afterwards it is not; and when the rank has
-// called another's helper, one of those who wait gives its core to that at once.
+// called another's progress thread, one of the waiting threads yields its core to that at once.
 #pragma once
 
 #include "base/safety/patience.hpp"
@@ -23,23 +23,24 @@ class PatienceBody {
  public:
   PatienceBody(unsigned threads, unsigned rounds) : threads_(threads), rounds_(rounds) {
     machine_.waiting = &waiting_;
-    machine_.called_helper = &called_helper_;
+    machine_.called_other = &called_other_;
     machine_.cores = 2;
-    machine_.awake = 2;
+    machine_.spinning = 2;
   }
 
   void thread(unsigned id) {
     for (unsigned round = 0; round != rounds_; ++round) {
       const bool calls = id == 0 && round == 0;
-      if (calls) called_helper_.store(1, order::relaxed);
+      if (calls) called_other_.store(1, order::relaxed);
       require<P>(wait(id % 2 != 0) < most_looks, "patience without end");
     }
   }
 
   void finish() {
     require<P>(waiting_.load(order::relaxed) == 0 && machine_.own_waiting.load(order::relaxed) == 0,
-               "somebody is counted who does not wait");
-    require<P>(called_helper_.load(order::relaxed) == 0, "nobody has made room for the helper that was called");
+               "a thread is counted that does not wait");
+    require<P>(called_other_.load(order::relaxed) == 0,
+               "no thread has made room for the progress thread that was called");
   }
 
  private:
@@ -61,7 +62,7 @@ class PatienceBody {
   const unsigned rounds_;
   safety::Machine<Clock> machine_;
   typename P::template atomic<std::uint32_t> waiting_{0};
-  typename P::template atomic<std::uint32_t> called_helper_{0};
+  typename P::template atomic<std::uint32_t> called_other_{0};
 };
 
 }  // namespace heddle::test

@@ -1,4 +1,4 @@
-// What works in shared memory, between processes that map it at different addresses.
+// The algorithms for shared memory, between processes that map it at different addresses.
 #include <gtest/gtest.h>
 
 #include <functional>

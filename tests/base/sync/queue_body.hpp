@@ -76,7 +76,7 @@ class QueueBody {
         continue;
       }
       const unsigned producer = item >> producer_shift;
-      require<P>(producer < producers_, "an item that nobody enqueued");
+      require<P>(producer < producers_, "an item that no thread enqueued");
       require<P>((item & low_bits) == next_[producer], "the items of one producer came out of order, or twice");
       require<P>(next_[(producer + 1) % producers_] >= (item >> seen_shift & low_bits) || producers_ == 1,
                  "an item overtook one that was enqueued before");

@@ -130,7 +130,7 @@ class BufferOfNumbers {
 };
 
 // The channel lies in the queue, which processes may map at different addresses; the ends are made where they are used. Each item is
-// foretold when half of it is there.
+// notified_early when half of it is there.
 template <platform::Platform P, std::uint32_t Count, sync::Claiming claiming>
 class SlotsOfNumbers {
   struct Slot {
@@ -162,18 +162,18 @@ class SlotsOfNumbers {
     const auto claim = producer.claim(claiming);
     if (claim.slot == nullptr) return false;
     claim.slot->half.set(item);
-    producer.foretell(claim);
+    producer.notify_early(claim);
     claim.slot->item.set(item);
     producer.publish(claim);
     return true;
   }
   bool dequeue(Supply*, std::uint32_t& item) {
     if (!consumer_) consumer_.emplace(&channel_);
-    const Slot* const slot = consumer_->front([this](const Slot& coming) { foretold_ = coming.half.get(); });
+    const Slot* const slot = consumer_->front([this](const Slot& coming) { notified_early_ = coming.half.get(); });
     if (slot == nullptr) return false;
     item = slot->item.get();
-    if (const auto foretold = std::exchange(foretold_, std::nullopt))
-      require<P>(*foretold == item, "another item was foretold");
+    if (const auto notified_early = std::exchange(notified_early_, std::nullopt))
+      require<P>(*notified_early == item, "another item was notified_early");
     consumer_->pop();
     consumer_->publish();
     return true;
@@ -183,7 +183,7 @@ class SlotsOfNumbers {
   Channel channel_;
   Producer shared_;
   std::optional<sync::SlotConsumer<P, Channel, Slot>> consumer_;
-  std::optional<std::uint32_t> foretold_;
+  std::optional<std::uint32_t> notified_early_;
 };
 
 // The same with its items in a ring of bytes, of which each takes a line.

@@ -1,8 +1,8 @@
 // The tests of server roles and of waiters: a rank whose threads wait for requests, and a peer, which sends. Each body has the steps
-// of the library's engine (messaging/engine/composed_engine.hpp). A lost wake-up, or a role that nobody has, is a deadlock.
+// of the library's engine (messaging/engine/composed_engine.hpp). A lost wake-up, or a role without a thread, is a deadlock.
 //
 // ServerBody: the last thread is the peer. The others post a request and wait; the server sleeps on the doorbell, and what it takes
-// completes the oldest request, whoever's. `HandOver::left_out`: who leaves as the server tells nobody. `HandOver::unwoken`: it
+// completes the oldest request of any thread. `HandOver::left_out`: a server that leaves elects no other. `HandOver::unwoken`: it
 // elects a successor, and does not wake it. The checker must find both.
 #pragma once
 
@@ -66,7 +66,7 @@ class WaitingRank {
   // The peer.
   void send() {
     arrived_.fetch_add(1, order::release);
-    bell.rouse();
+    bell.wake_blocked();
   }
 
   void post(Waiter& waiter) {
@@ -130,11 +130,11 @@ class WaitingRank {
     switch (waiter.arrive()) {
       case sync::Arrival::more_to_come:
         break;
-      case sync::Arrival::last_asleep:
+      case sync::Arrival::last_blocked:
         wakeups.add(waiter);
         break;
-      case sync::Arrival::last_awake:
-        bell.rouse();
+      case sync::Arrival::last_spinning:
+        bell.wake_blocked();
         break;
     }
   }
@@ -169,7 +169,7 @@ class ConditionBody {
       condition_.notify_all();
     }
   }
-  void finish() { require<P>(came_back_.get() == threads_ - 1, "somebody waits on"); }
+  void finish() { require<P>(came_back_.get() == threads_ - 1, "a thread waits on"); }
 
  private:
   const unsigned threads_;
@@ -182,7 +182,7 @@ class ConditionBody {
 
 enum class HandOver { whole, left_out, unwoken };
 
-// Whoever is forced is not woken.
+// A forced thread is not woken.
 template <platform::Platform P>
 struct UnforcedCounter : sync::KernelCounter<P> {
   bool mark_forced() { return sync::KernelCounter<P>::mark_forced() && false; }
@@ -204,7 +204,7 @@ class ServerBody {
         ++done_[id];
       } else {
         for (unsigned i = 0; i != waiting_; ++i) {
-          P::yield();  // or nobody would come to wait
+          P::yield();  // or no thread would come to wait
           rank_.send();
         }
       }
@@ -222,36 +222,36 @@ class ServerBody {
     rank_.post(me);
     bool server = rank_.roles.enter(me);
     if (!server) {
-      if (rank_.something_to_do()) rank_.bell.rouse();
+      if (rank_.something_to_do()) rank_.bell.wake_blocked();
       server = !me.sleep().complete;
     }
     if (server) serve(me);
     if (!server || hand_over != HandOver::left_out) rank_.roles.leave(me);
   }
-  // Who waits longest is elected first, and who has left is not.
+  // The longest waiting thread is elected first, and one that has left is not.
   void in_order() {
     std::array<Waiter, 4> several;
     for (Waiter& waiter : several) {
       waiter.expect(1, false);
       rank_.roles.enter(waiter);
     }
-    require<P>(several[0].server.get(), "nobody served, and nobody does");
+    require<P>(several[0].server.get(), "no thread served, and none does");
     rank_.roles.leave(several[2]);
     rank_.roles.leave(several[0]);
     require<P>(several[1].server.get() && !several[3].server.get(), "not the first of those who wait");
     rank_.roles.leave(several[1]);
     require<P>(several[3].server.get(), "not the last one who waits");
     rank_.roles.leave(several[3]);
-    // Who has left may come again.
+    // A thread that has left may come again.
     for (const unsigned i : {0, 1, 2}) rank_.roles.enter(several[i]);
     rank_.roles.leave(several[1]);
     rank_.roles.enter(several[1]);
     for (const unsigned i : {0, 2, 1}) rank_.roles.leave(several[i]);
-    require<P>(rank_.roles.enter(several[0]), "nobody is left, and yet there is a server");
-    // Whoever is called looks once more before it steps down; one that has stepped down serves again, and the watch does not.
+    require<P>(rank_.roles.enter(several[0]), "no thread is left, and yet there is a server");
+    // A called thread polls once more before it steps down; one that has stepped down serves again, and the watch does not.
     rank_.roles.call_server();
     require<P>(!rank_.roles.step_down(several[0]), "a call was not heard");
-    require<P>(rank_.roles.step_down(several[0]) && rank_.roles.is_watch_active(), "nobody serves");
+    require<P>(rank_.roles.step_down(several[0]) && rank_.roles.is_watch_active(), "no thread serves");
     rank_.roles.call_server();
     require<P>(several[0].server.get() && !rank_.roles.is_watch_active(), "two serve");
     rank_.roles.leave(several[0]);

@@ -1,8 +1,8 @@
-// The tests of slot sets. Nobody may write to a slot that another still reads, and nobody waits for ever: members sleep on doorbells.
+// The tests of slot sets. No thread may write to a slot that another still reads, and none waits for ever: members sleep on doorbells.
 //
 // ReduceBody: everyone fills its slot; the last to come adds them up, and all read the sum. In every second round there are two rounds
-// under way. BroadcastBody: the last thread fills its slot and goes on, until the sets are used up, since it waits for nobody else; the others
-// read. `Told::nobody`: who finishes a set that somebody waits for does not say so, and the checker must find the hang.
+// under way. BroadcastBody: the last thread fills its slot and goes on, until the sets are used up, since it waits for no other; the others
+// read. `Told::none`: a thread that finishes an awaited set does not report it, and the checker must find the hang.
 //
 // GatherBody: all but the last thread fill their slots and go on, until the sets are used up; that one reads each slot as it is filled, and
 // the rest when all have come. `Filled::too_early`: a member says that its slot is filled before it is, and the checker must find the race.
@@ -39,9 +39,9 @@ class SlotSetGroup {
   }
   void tell(unsigned members, unsigned teller) {
     for (unsigned m = 0; m != members; ++m)
-      if (m != teller) bells_[m].rouse();
+      if (m != teller) bells_[m].wake_blocked();
   }
-  bool nobody_waits() const { return waiting_.load(platform::order::relaxed) == 0; }
+  bool no_waiter() const { return waiting_.load(platform::order::relaxed) == 0; }
 
  private:
   std::array<sync::SlotSet<P>, Sets> sets_{};
@@ -81,7 +81,7 @@ class ReduceBody {
   }
   void finish() {
     for (unsigned id = 0; id != threads_; ++id) require<P>(done_[id].get() == 1, "a member has not come back");
-    require<P>(group_.nobody_waits(), "somebody waits for a set");
+    require<P>(group_.no_waiter(), "a thread waits for a set");
   }
 
  private:
@@ -109,10 +109,10 @@ class ReduceBody {
   std::array<plain<unsigned>, MaxThreads> done_;
 };
 
-enum class Told { everybody, nobody };
+enum class Told { all, none };
 
 template <platform::Platform P, unsigned MaxThreads, platform::Scope where = platform::Scope::process,
-          Told told = Told::everybody>
+          Told told = Told::all>
 class BroadcastBody {
   static constexpr unsigned sets = 2;
   using Group = SlotSetGroup<P, MaxThreads, sets, where>;
@@ -136,13 +136,13 @@ class BroadcastBody {
         group_.await(id, [&] { return me.is_open(round); });
         require<P>(slot.get() == round, "a slot was written to before all had read it");
       }
-      if (me.finish(round) && told == Told::everybody) group_.tell(threads_, id);
+      if (me.finish(round) && told == Told::all) group_.tell(threads_, id);
     }
     done_[id].set(1);
   }
   void finish() {
     for (unsigned id = 0; id != threads_; ++id) require<P>(done_[id].get() == 1, "a member has not come back");
-    require<P>(group_.nobody_waits(), "somebody waits for a set");
+    require<P>(group_.no_waiter(), "a thread waits for a set");
   }
 
  private:
@@ -197,7 +197,7 @@ class GatherBody {
   }
   void finish() {
     for (unsigned id = 0; id != threads_; ++id) require<P>(done_[id].get() == 1, "a member has not come back");
-    require<P>(group_.nobody_waits(), "somebody waits for a set");
+    require<P>(group_.no_waiter(), "a thread waits for a set");
   }
 
  private:
@@ -212,8 +212,8 @@ class GatherBody {
   std::array<plain<unsigned>, MaxThreads> done_;
 };
 
-// A broadcast that a member does not see as one: it leaves a mark, and never waits. Thread 0 opens. What either does before is seen by
-// whoever sees that.
+// A broadcast that a member does not see as one: it leaves a mark, and never waits. Thread 0 opens. Earlier actions of either are
+// seen by a thread that sees that.
 template <platform::Platform P>
 class StrayBody {
   using Group = SlotSetGroup<P, 2, 2, platform::Scope::process>;
@@ -235,7 +235,7 @@ class StrayBody {
     if (saw_[id]) require<P>(claims_[1 - id].get() == 2 - id, "a mark without what was before it");
     (void)me.finish(round);
   }
-  void finish() { require<P>(claims_[0].get() + claims_[1].get() == 3, "somebody has not come"); }
+  void finish() { require<P>(claims_[0].get() + claims_[1].get() == 3, "a thread has not come"); }
 
  private:
   const unsigned threads_;

@@ -10,6 +10,7 @@
 #include "base/platform/native.hpp"
 #include "counter_body.hpp"
 #include "counters.hpp"
+#include "deferred_timer_body.hpp"
 #include "doorbell_body.hpp"
 #include "election_body.hpp"
 #include "errand_body.hpp"
@@ -18,7 +19,6 @@
 #include "patience_body.hpp"
 #include "queue_body.hpp"
 #include "queues.hpp"
-#include "reminder_body.hpp"
 #include "roles_body.hpp"
 #include "slot_sets_body.hpp"
 #include "survival_body.hpp"
@@ -64,7 +64,7 @@ void register_all() {
     add<ElectionBody<Native, typename C::type, max_threads>>("Election", C::name, {1, 2, 3, 8, max_threads}, 4'000);
   });
   add<ErrandBody<Native>>("Doorbell", "errand", {2}, 8'000);
-  add<ReminderBody<Native>>("Doorbell", "reminder", {2, 3, 8}, 8'000);
+  add<DeferredTimerBody<Native>>("Doorbell", "deferred_timer", {2, 3, 8}, 8'000);
   add<DoorbellBody<Native, max_threads>>("Doorbell", "sleeper", {2, 3, 8, max_threads}, 8'000);
   add<DoorbellBody<Native, max_threads, true>>("Doorbell", "listener", {2, 3, 8, max_threads}, 8'000);
   add<ConditionBody<Native, max_threads>>("Roles", "condition", {2, 3, 8, max_threads}, 0);
@@ -158,7 +158,7 @@ TEST(SlotSets, OldMarksAreReplaced) {
 
 TEST(Roles, Resign) {
   for (unsigned i = 0; i != 1'000; ++i) {
-    run_on_threads<ResignBody<Native, Steps::anybody>>(3, 1);
+    run_on_threads<ResignBody<Native, Steps::any_thread>>(3, 1);
     run_on_threads<ResignBody<Native, Steps::program>>(3, 1);
     run_on_threads<ResignToBody<Native>>(3, 1);
   }

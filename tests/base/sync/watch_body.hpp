@@ -1,9 +1,9 @@
 // The test of sleeping for a network that rings no doorbell: what arrives, and room for what waits, shows at a descriptor, on which
 // a thread of the library sleeps; it rings for those who have armed it (network/watch.hpp, network/route.hpp). A lost wake-up is a deadlock.
 //
-// Thread 0 waits, asleep if need be, for the answer that the peer, thread 2, gives once it has everything. Thread 1 sends more
+// Thread 0 waits, blocked if need be, for the answer that the peer, thread 2, gives once it has everything. Thread 1 sends more
 // messages than the network has room for; what finds none goes to the backlog. Then it polls once, as a test does, and makes no
-// further call: it may take the answer, or send a part of what waits. Thread 3 is the watch. What `Left` names is left out, and the
+// further call: it may take the answer, or send a part of what waits. Thread 3 is the watch. The step named by `Left` is left out, and the
 // checker must find that.
 #pragma once
 
@@ -142,11 +142,11 @@ class WatchBody {
         socket_.answer();
         break;
       default:
-        while (socket_.await_event()) bell_.rouse();
+        while (socket_.await_event()) bell_.wake_blocked();
     }
   }
 
-  void finish() { require<P>(backlog_.empty(), "messages were left behind"); }
+  void finish() { require<P>(backlog_.empty(), "messages were not received"); }
 
  private:
   bool answered() const { return answered_.load(order::acquire); }
@@ -162,7 +162,7 @@ class WatchBody {
         [this] { return poll() || answered(); }, [this](std::uint32_t rings) { bell_.sleep(rings); });
     (void)poll();
   }
-  // Whether anything moved.
+  // True if anything moved.
   bool poll() {
     bool flushed = false, taken = false;
     {
@@ -171,7 +171,7 @@ class WatchBody {
       taken = socket_.take_answer();
       if (taken) answered_.store(true, order::release);
     }
-    if (taken && omitted != Omitted::taken) bell_.rouse();
+    if (taken && omitted != Omitted::taken) bell_.wake_blocked();
     return flushed || taken;
   }
   void send(Message& message) {
@@ -181,7 +181,7 @@ class WatchBody {
       if (backlog_.empty() && socket_.post()) return;
       first = backlog_.append(message);
     }
-    if (first && omitted != Omitted::append) bell_.rouse();
+    if (first && omitted != Omitted::append) bell_.wake_blocked();
   }
 
   const unsigned messages_;

@@ -65,7 +65,7 @@ class WatchedRank {
   typename P::template atomic<std::uint32_t> over_{0};
 };
 
-enum class Steps { anybody, program };
+enum class Steps { any_thread, program };
 
 template <platform::Platform P, Steps steps>
 class ResignBody : WatchedRank<P> {
@@ -81,7 +81,7 @@ class ResignBody : WatchedRank<P> {
       wait();
       this->end();
     } else if (id == 1) {
-      this->watch([this] { return steps == Steps::anybody ? rank_.poll() : poll_for_program(); },
+      this->watch([this] { return steps == Steps::any_thread ? rank_.poll() : poll_for_program(); },
                   [this] { call_program(); });
     } else {
       rank_.send();
@@ -103,13 +103,13 @@ class ResignBody : WatchedRank<P> {
     rank_.roles.leave(me_);
   }
   bool poll() {
-    if (steps == Steps::anybody) return rank_.poll();
+    if (steps == Steps::any_thread) return rank_.poll();
     rank_.poll_steps();
     return rank_.take_steps();
   }
   bool step_down() {
     if (poll() || !rank_.roles.step_down(me_)) return false;
-    if (rank_.something_to_do()) rank_.bell.rouse();
+    if (rank_.something_to_do()) rank_.bell.wake_blocked();
     return true;
   }
   bool poll_for_program() {
@@ -147,7 +147,7 @@ class ResignToBody : WatchedRank<P> {
       wait(other_, [this] { serve(); });
       came_back_.store(1, order::release);
     } else {
-      wait(me_, [this] { serve_awake(); });
+      wait(me_, [this] { serve_spinning(); });
       P::await(came_back_, order::acquire, [](std::uint32_t came_back) { return came_back != 0; });
       this->end();
     }
@@ -163,7 +163,7 @@ class ResignToBody : WatchedRank<P> {
     rank_.post(me);
     bool server = rank_.roles.enter(me);
     if (!server) {
-      if (rank_.something_to_do()) rank_.bell.rouse();
+      if (rank_.something_to_do()) rank_.bell.wake_blocked();
       server = !me.sleep().complete;
     }
     if (server) serve();
@@ -179,13 +179,13 @@ class ResignToBody : WatchedRank<P> {
     }
     serving_.set(false);
   }
-  void serve_awake() {
+  void serve_spinning() {
     serving_.set(true);
     while (!me_.counter.complete()) {
       if (rank_.poll()) continue;
       serving_.set(false);
       const bool stepped_down = rank_.roles.step_down(me_);
-      if (stepped_down && rank_.something_to_do()) rank_.bell.rouse();
+      if (stepped_down && rank_.something_to_do()) rank_.bell.wake_blocked();
       if (stepped_down && me_.sleep().complete) return;
       serving_.set(true);
     }
@@ -224,13 +224,13 @@ class ListenBody : WatchedRank<P> {
       }
       datum_.set(1);
       holds_.store(1, order::release);
-      rank_.bell.rouse();
+      rank_.bell.wake_blocked();
     }
   }
   void finish() { require<P>(this->ended(), "the listener has not come back"); }
 
  private:
-  // What is left is taken by the watch alone.
+  // The watch alone takes the rest.
   bool something_to_do() const { return left_.load(order::relaxed) != 0; }
   bool take() {
     if (left_.load(order::acquire) == 0) return false;
@@ -240,14 +240,14 @@ class ListenBody : WatchedRank<P> {
   }
   bool holds() const { return holds_.load(order::acquire) != 0; }
 
-  // As the server, which steps down. The watch may be asleep on the doorbell when it is over.
+  // As the server, which steps down. The watch may be blocked on the doorbell when it is over.
   void wait() {
     me_.expect(1, false);
     rank_.post(me_);
     rank_.roles.enter(me_);
     while (!me_.counter.complete()) {
       if (rank_.roles.step_down(me_)) {
-        if (rank_.something_to_do()) rank_.bell.rouse();
+        if (rank_.something_to_do()) rank_.bell.wake_blocked();
         if (me_.sleep().complete) break;
       }
     }
@@ -263,7 +263,7 @@ class ListenBody : WatchedRank<P> {
                              if (rank_.bell.rings.load(order::acquire) != rings) {
                                rank_.roles.call_listeners();
                              } else if (!std::exchange(told, true) && left == Left::announced && something_to_do()) {
-                               rank_.bell.rouse();
+                               rank_.bell.wake_blocked();
                              }
                              me_.sleep();
                            });

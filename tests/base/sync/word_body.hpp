@@ -2,7 +2,7 @@
 // has asked for no room, and must be woken once the word is there and there is none. A lost wake-up is a deadlock.
 //
 // Of a message of two pieces one is on its way, and fills the network, and no more may be. Thread 1 sends a short one, polls once and makes
-// no further call. Thread 0 waits, asleep if need be, for the answer that the peer, thread 2, gives once it has everything; when it has
+// no further call. Thread 0 waits, blocked if need be, for the answer that the peer, thread 2, gives once it has everything; when it has
 // the first piece it says so. Thread 3 is the watch. Where who takes a message does not ring
 // (Omitted::taken) the checker must find that.
 #pragma once
@@ -42,16 +42,16 @@ class WordBody {
         socket_.answer();
         break;
       default:
-        while (socket_.await_event()) bell_.rouse();
+        while (socket_.await_event()) bell_.wake_blocked();
     }
   }
 
-  void finish() { require<P>(!short_waits_.get() && second_left_.get(), "something was left behind"); }
+  void finish() { require<P>(!short_waits_.get() && second_left_.get(), "work was not done"); }
 
  private:
   bool answered() const { return answered_.load(order::acquire); }
 
-  // What message::VniState does of one peer, with the lock held.
+  // The part of message::VniState for one peer, with the lock held.
   bool may_go() const { return heard_.get() && !second_left_.get(); }
   bool flush() {
     bool left = false;
@@ -77,7 +77,7 @@ class WordBody {
         [this] { return poll() || answered(); }, [this](std::uint32_t rings) { bell_.sleep(rings); });
     (void)poll();
   }
-  // Whether anything moved.
+  // True if anything moved.
   bool poll() {
     bool left = false, taken = false;
     {
@@ -91,7 +91,7 @@ class WordBody {
         answered_.store(true, order::release);
       }
     }
-    if (taken && omitted != Omitted::taken) bell_.rouse();
+    if (taken && omitted != Omitted::taken) bell_.wake_blocked();
     return left || taken;
   }
   void send_short() {
@@ -100,7 +100,7 @@ class WordBody {
       if (socket_.post()) return;
       short_waits_.set(true);
     }
-    bell_.rouse();
+    bell_.wake_blocked();
   }
 
   typename P::mutex lock_;

@@ -1,9 +1,9 @@
 // The test of sleeping beside work that another thread has in its hands. A lost wake-up is a deadlock.
 //
-// Thread 0 sleeps until the work is finished. Thread 1 looks at all work once and makes no further call. The last thread brings what the
-// work needs, and rings. So if thread 1 has looked at the work before it could go on, thread 0 must look again, also where it has found the
-// list empty meanwhile. With two works each looks at both, and each needs something of its own. `Put::silently`: nobody rings for what is
-// put back, and the checker must find that.
+// Thread 0 sleeps until the work is finished. Thread 1 looks at all work once and makes no further call. The last thread brings
+// what the work needs, and rings. So if thread 1 has looked at the work before it could go on, thread 0 must look again, also
+// where it has found the list empty meanwhile. With two works each looks at both, and each needs something of its own.
+// `Put::silently`: no thread rings for work that is put back, and the checker must find that.
 #pragma once
 
 #include <array>
@@ -54,7 +54,7 @@ class WorkBody {
       default:
         for (Work& work : all_) {
           work.needed.store(true, order::release);
-          bell_.rouse();
+          bell_.wake_blocked();
         }
     }
   }
@@ -76,7 +76,7 @@ class WorkBody {
     bell_.wait_once([] {}, [this] { return poll(Missed::rung_for) || over(); },
                     [this](std::uint32_t rings) { bell_.sleep(rings); });
   }
-  // Whether it moved anything, or has to look again.
+  // True if it moved anything, or has to poll again.
   bool poll(Missed missed) {
     bool moved = false;
     const auto look = list_.begin(missed);
@@ -92,9 +92,9 @@ class WorkBody {
         work->finished.store(true, order::release);
         moved = true;
       }
-      if (ring && put == Put::with_a_ring) bell_.rouse();
+      if (ring && put == Put::with_a_ring) bell_.wake_blocked();
     }
-    if (moved) bell_.rouse();
+    if (moved) bell_.wake_blocked();
     return moved || !look.complete;
   }
 

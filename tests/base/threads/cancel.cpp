@@ -3,7 +3,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "base/threads/ledger.hpp"
+#include "base/threads/received_once.hpp"
 
 namespace {
 
@@ -40,7 +40,7 @@ void receive_through_cancels(std::vector<unsigned char>& in, int source, int tag
 // `any`: the threads compete for the messages; otherwise each has a tag.
 void race(bool any, unsigned seed) {
   constexpr int mixed[] = {16, 100, 3000, 20000};
-  Ledger ledger(threads, messages);
+  ReceivedOnce received_once(threads, messages);
   in_threads(threads, [&](int t) {
     Random random(seed, rank(), t, any);
     for (int i = 0; i < messages; ++i) {
@@ -53,15 +53,15 @@ void race(bool any, unsigned seed) {
       in.resize(static_cast<std::size_t>(count_of(status, MPI_BYTE)));
       const Stamp stamp = read_stamped(in, status);
       if (!any) equal(stamp.number, i, "a cancelled receive does not take its message along");
-      ledger.got(stamp);
+      received_once.got(stamp);
       MPI_Wait(&send, MPI_STATUS_IGNORE);
     }
   });
-  equal(ledger.total(), threads * messages, "messages that arrived");
+  equal(received_once.total(), threads * messages, "messages that arrived");
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Threads block in receives that nobody will ever satisfy; another thread cancels them while a third keeps the library
+// Threads block in receives that no send will ever match; another thread cancels them while a third keeps the library
 // busy. Each waits in its own way.
 void cancelled_by_another() {
   for (int round = 0; round < 20; ++round) {

@@ -11,7 +11,7 @@ using namespace test;
 
 const int threads = team_size(5);
 
-// What each call gives is computed from the round, the thread and the ranks.
+// The operand of each call is computed from the round, the thread and the ranks.
 struct Round {
   int number, thread, n, root;
 

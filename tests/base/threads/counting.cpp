@@ -1,4 +1,4 @@
-// What threads do is counted exactly, also of those that take the place of others that are gone.
+// The actions of threads are counted exactly, also of those that take the place of others that are gone.
 #include "base/threads/team.hpp"
 #include "mpi/tool/tool.hpp"
 

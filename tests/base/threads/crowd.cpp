@@ -1,5 +1,4 @@
-// Far more threads than cores: at least 32 and 64 in each of two ranks, 8 in each of eight. Everybody is served, and
-// nobody waits for ever.
+// Far more threads than cores: at least 32 and 64 in each of two ranks, 8 in each of eight. Each thread is served, and none waits for ever.
 #include "base/threads/team.hpp"
 
 namespace {
@@ -51,7 +50,7 @@ void windows(int threads, MPI_Comm comm) {
   });
 }
 
-// Everybody waits for one: a single message lets all go, one by one.
+// All threads wait for one: a single message lets all go, one by one.
 void released_one_by_one(int threads, MPI_Comm comm) {
   in_threads(threads + 1, [&](int t) {
     char token = 0;

@@ -1,5 +1,5 @@
 // Kernel threads that end together, right after their last message: what the library keeps for a thread is given back by
-// the thread itself, in competition with the others. What a user-level runtime would make for a thread so late leaks.
+// the thread itself, in competition with the others. An object that a user-level runtime would make for a thread so late leaks.
 #include <latch>
 #include <mutex>
 #include <thread>

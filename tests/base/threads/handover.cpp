@@ -82,7 +82,7 @@ void threads_that_leave() {
   }
 }
 
-// A thread leaves from its wait while others are still waiting: somebody else must look after them.
+// A thread leaves from its wait while others are still waiting: another thread must poll them.
 void threads_that_leave_waiting_others() {
   const int threads = team_size(8);
   for (int round = 0; round < 10; ++round) {

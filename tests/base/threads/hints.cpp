@@ -1,9 +1,9 @@
-// What a program asserts about a communicator may make it faster, but never changes an answer: legal programs under each
+// A program's assertions about a communicator may make it faster, but never changes an answer: legal programs under each
 // combination of the standard's assertions, from many threads.
 #include <deque>
 #include <string>
 
-#include "base/threads/ledger.hpp"
+#include "base/threads/received_once.hpp"
 
 namespace {
 
@@ -73,7 +73,7 @@ void tag_names_message(const Hints& hints, MPI_Comm comm) {
 // The messages of a thread share a tag. They arrive in order, or, where overtaking is allowed, each of them once.
 void same_tag(const Hints& hints, MPI_Comm comm) {
   constexpr int bytes = 200;
-  Ledger ledger(threads, messages);
+  ReceivedOnce received_once(threads, messages);
   in_threads(threads, [&](int t) {
     std::deque<std::vector<unsigned char>> out;
     std::vector<MPI_Request> sends;
@@ -94,17 +94,17 @@ void same_tag(const Hints& hints, MPI_Comm comm) {
       const Stamp stamp = read_stamped(in, status);
       equal(stamp.thread, t, "the thread's own tag");
       if (!hints.allow_overtaking) equal(stamp.number, i, "in order");
-      ledger.got(stamp);
+      received_once.got(stamp);
     }
     MPI_Waitall(messages, sends.data(), MPI_STATUSES_IGNORE);
   });
-  equal(ledger.total(), threads * messages, "messages that arrived");
+  equal(received_once.total(), threads * messages, "messages that arrived");
 }
 
 // Wildcards where the program did not promise to have none.
 void wildcards(const Hints& hints, MPI_Comm comm) {
   constexpr int bytes = 64;
-  Ledger ledger(threads, messages);
+  ReceivedOnce received_once(threads, messages);
   in_threads(threads, [&](int t) {
     for (int i = 0; i < messages; ++i) {
       const std::vector<unsigned char> out = stamped({rank(), t, i}, bytes);
@@ -114,14 +114,14 @@ void wildcards(const Hints& hints, MPI_Comm comm) {
       MPI_Status status;
       MPI_Recv(in.data(), bytes, MPI_BYTE, hints.no_any_source ? left() : MPI_ANY_SOURCE,
                hints.no_any_tag ? 9 : MPI_ANY_TAG, comm, &status);
-      ledger.got(read_stamped(in, status));
+      received_once.got(read_stamped(in, status));
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
   });
-  equal(ledger.total(), threads * messages, "messages that arrived");
+  equal(received_once.total(), threads * messages, "messages that arrived");
 }
 
-// Only one member promises: the others may receive from anybody whatever comes.
+// Only one member promises: the others may receive any message from any source.
 void lone_promise() {
   MPI_Info info;
   MPI_Info_create(&info);

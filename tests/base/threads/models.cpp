@@ -5,7 +5,7 @@
 #include <deque>
 #include <string>
 
-#include "base/threads/ledger.hpp"
+#include "base/threads/received_once.hpp"
 
 namespace {
 
@@ -87,8 +87,8 @@ int size_of(int number) {
 // All threads on every communicator. Each has a tag of its own: they walk in different orders, and would wait for each other in a
 // circle if one could take the message of another.
 void messages_of_threads(const std::vector<MPI_Comm>& comms) {
-  std::deque<Ledger> ledgers;
-  for (std::size_t c = 0; c < comms.size(); ++c) ledgers.emplace_back(threads, messages);
+  std::deque<ReceivedOnce> received;
+  for (std::size_t c = 0; c < comms.size(); ++c) received.emplace_back(threads, messages);
   in_threads(threads, [&](int t) {
     for (int i = 0; i < messages; ++i) {
       // Every thread walks through the communicators from a place of its own.
@@ -101,12 +101,12 @@ void messages_of_threads(const std::vector<MPI_Comm>& comms) {
       MPI_Mprobe(MPI_ANY_SOURCE, t, comms[c], &found, &status);
       std::vector<unsigned char> in(static_cast<std::size_t>(count_of(status, MPI_BYTE)));
       MPI_Mrecv(in.data(), static_cast<int>(in.size()), MPI_BYTE, &found, &status);
-      ledgers[c].got(read_stamped(in, status));
+      received[c].got(read_stamped(in, status));
       MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
   });
   long total = 0;
-  for (const Ledger& ledger : ledgers) total += ledger.total();
+  for (const ReceivedOnce& received_once : received) total += received_once.total();
   equal(total, threads * messages, "messages that arrived");
 }
 
@@ -144,7 +144,7 @@ void waits_across(const std::vector<MPI_Comm>& comms) {
   });
 }
 
-// A thread asleep on one communicator, while nothing happens for long, and threads that only test another.
+// A thread blocked on one communicator, while nothing happens for long, and threads that only test another.
 void late_message(const std::vector<MPI_Comm>& comms) {
   in_threads(static_cast<int>(comms.size()), [&](int t) {
     const MPI_Comm comm = comms[static_cast<std::size_t>(t)];
@@ -251,7 +251,7 @@ void between_groups(const std::string& model) {
   MPI_Group_free(&world);
 }
 
-// Nonsense, what only a whole rank can have, and one model too many: an error on every member, and nothing is left behind.
+// Nonsense, what only a whole rank can have, and one model too many: an error on every member, and no object remains.
 void refused() {
   MPI_Comm parent;
   MPI_Comm_dup(MPI_COMM_SELF, &parent);

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     for (int round = 0; round < rounds; ++round) {
       const int n = round % 2 == 0 ? 1 : 20'000;
       std::vector<int> mine(static_cast<std::size_t>(n), rank() + t + round), sum(mine.size(), -1);
-      // The others of this rank, and then the ranks themselves, are asleep by the time that the last one comes.
+      // The others of this rank, and then the ranks themselves, are blocked by the time that the last one comes.
       if (rank() == round % size()) sleep(std::chrono::milliseconds(3 * t + 5));
       MPI_Request request;
       MPI_Iallreduce(mine.data(), sum.data(), n, MPI_INT, op, comm, &request);

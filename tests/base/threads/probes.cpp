@@ -3,7 +3,7 @@
 #include <deque>
 #include <mutex>
 
-#include "base/threads/ledger.hpp"
+#include "base/threads/received_once.hpp"
 
 namespace {
 
@@ -45,7 +45,7 @@ std::vector<unsigned char> receive(bool blocking, MPI_Message& found, const MPI_
 
 // Every thread takes whatever comes, each in its own way. A thread finds what one thread sent in that thread's order.
 void race_for_any(MPI_Comm comm) {
-  Ledger ledger(threads, messages);
+  ReceivedOnce received_once(threads, messages);
   in_threads(threads, [&](int t) {
     std::deque<std::vector<unsigned char>> out;
     std::vector<MPI_Request> sends;
@@ -59,14 +59,14 @@ void race_for_any(MPI_Comm comm) {
       const std::vector<unsigned char> in = receive(t % 3 == 0, found, probed, status);
       const Stamp stamp = read_stamped(in, status);
       equal(status.MPI_TAG, stamp.thread, "tag");
-      ledger.got(stamp);
+      received_once.got(stamp);
       int& before = last[static_cast<std::size_t>(stamp.rank * threads + stamp.thread)];
       check(before < stamp.number, "matched probes keep the order");
       before = stamp.number;
     }
     MPI_Waitall(messages, sends.data(), MPI_STATUSES_IGNORE);
   });
-  equal(ledger.total(), threads * messages, "messages that arrived");
+  equal(received_once.total(), threads * messages, "messages that arrived");
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -105,7 +105,7 @@ void found_by_others(MPI_Comm comm) {
   };
   std::vector<Found> heap;
   Mutex mutex;
-  Ledger ledger(threads, messages);
+  ReceivedOnce received_once(threads, messages);
   in_threads(threads, [&](int t) {
     std::deque<std::vector<unsigned char>> out;
     std::vector<MPI_Request> sends;
@@ -132,13 +132,13 @@ void found_by_others(MPI_Comm comm) {
           heap.pop_back();
         }
         MPI_Status status;
-        ledger.got(read_stamped(receive(t % 3 == 0, found.message, found.status, status), status));
+        received_once.got(read_stamped(receive(t % 3 == 0, found.message, found.status, status), status));
       }
       --left;
     }
     MPI_Waitall(messages, sends.data(), MPI_STATUSES_IGNORE);
   });
-  equal(ledger.total(), threads * messages, "messages that arrived");
+  equal(received_once.total(), threads * messages, "messages that arrived");
   MPI_Barrier(MPI_COMM_WORLD);
 }
 

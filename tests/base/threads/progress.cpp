@@ -1,4 +1,4 @@
-// Progress is everybody's: a call that waits, or only tests, on one communicator moves what is under way on every other
+// Any thread makes progress for all: a call that waits, or only tests, on one communicator moves what is under way on every other
 // one, so no thread and no message is starved by what the rest of its rank is doing.
 //
 // Ranks work in pairs (0 and 1, 2 and 3, ...); with an odd number the last one is its own partner where it can be.

@@ -1,4 +1,4 @@
-// One ring through all threads of all ranks: everybody sends to the next and receives from the one before, in one call or
+// One ring through all threads of all ranks: each sends to the next and receives from the one before, in one call or
 // by passing a token.
 #include "base/threads/team.hpp"
 

@@ -1,4 +1,4 @@
-// Threads that share a kernel thread: what one of them leaves behind when it waits is not forgotten by whoever goes on making
+// Threads that share a kernel thread: the work that one of them leaves when it waits is not forgotten by the thread that makes
 // progress for all of them.
 #include <atomic>
 #include <chrono>
@@ -48,8 +48,8 @@ class Signal {
   Board board_;
 };
 
-// A thread has waited for long, has been answered by another of its rank, and then waits for room in a full channel: whoever
-// sleeps for the rank since the first wait must come to know of the second.
+// A thread has waited for long, has been answered by another of its rank, and then waits for room in a full channel: the thread
+// that sleeps for the rank since the first wait must come to know of the second.
 void waits_for_room_after_a_long_wait() {
   Signal full;
   if (rank() != 0) {

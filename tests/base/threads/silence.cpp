@@ -1,4 +1,4 @@
-// What a rank has sent arrives, although none of its threads calls MPI again before it has: also when a thread found another one inside,
+// A rank's messages arrive, although none of its threads calls MPI again before it has: also when a thread found another one inside,
 // and that one has left since.
 #include <chrono>
 

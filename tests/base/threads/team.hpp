@@ -1,4 +1,4 @@
-// What the tests of threads share: a team of threads of some runtime, numbers from a seed, and messages that show which one they are.
+// The common part of the tests of threads: a team of threads of some runtime, numbers from a seed, and messages that show which one they are.
 #pragma once
 
 #include <algorithm>

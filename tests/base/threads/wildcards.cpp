@@ -2,7 +2,7 @@
 // and go do not disturb those who know what they wait for.
 #include <deque>
 
-#include "base/threads/ledger.hpp"
+#include "base/threads/received_once.hpp"
 
 namespace {
 
@@ -32,7 +32,7 @@ struct Outgoing {
 
 // Receives one at a time, or in windows of nonblocking ones, for any source and for any tag or a known one.
 void anything(int window, int tag) {
-  Ledger ledger(threads, messages);
+  ReceivedOnce received_once(threads, messages);
   in_threads(threads, [&](int t) {
     Outgoing outgoing;
     for (int i = 0; i < messages; i += window) {
@@ -52,16 +52,16 @@ void anything(int window, int tag) {
         const auto bytes = static_cast<std::size_t>(count_of(statuses[w], MPI_BYTE));
         const Stamp stamp = read_stamped(std::span(in[w]).first(bytes), statuses[w]);
         equal(statuses[w].MPI_TAG, tag == MPI_ANY_TAG ? stamp.number : tag, "tag");
-        ledger.got(stamp);
+        received_once.got(stamp);
       }
     }
     outgoing.wait();
   });
-  equal(ledger.total(), threads * messages, "messages that arrived");
+  equal(received_once.total(), threads * messages, "messages that arrived");
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// On one communicator: threads that name source and tag, threads that take a tag from anybody, threads that take any
+// On one communicator: threads that name source and tag, threads that take a tag from any source, threads that take any
 // tag that one rank sends to them alone, and one that posts and cancels receives that would match nothing.
 void beside_exact(MPI_Comm comm) {
   constexpr int unused_tag = 999;

@@ -26,7 +26,7 @@ PROGRAMS = (
     "t_mpi t_bigio testphdf5 t_cache t_cache_image t_pread t_pshutdown t_prestart t_init_term t_shapesame t_filters_parallel "
     "t_pflush1 t_pflush2"
 ).split()
-# It ends without MPI_Finalize, to leave a file as a crash leaves it. What it should have written t_pflush2 looks for.
+# It ends without MPI_Finalize, to leave a file as a crash leaves it. t_pflush2 checks its output.
 ENDS_EARLY = "t_pflush1"
 H5PY = ("h5py together", "h5py's own")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs PETSc's tests and those of petsc4py with each number of processes, and prints one table.
 
-`make check` has its numbers of processes in itself. Of PETSc's own tests (`make test`) a row is a selection, and a number of
+`make check` has its numbers of processes in itself. A row is a selection of PETSc's own tests (`make test`), and a number of
 processes has those that are meant for it. petsc4py's modules run one by one, so that one that hangs hides no other. A cell is
 passed/failed/skipped, of petsc4py on the rank where most failed; "limit" says that the time was up, "died" that it ended without
 a result. Below the table stands why tests of petsc4py were skipped. Exits with 1 unless all is well.

@@ -34,7 +34,7 @@ class Row:
 
 
 def value(folder: pathlib.Path, variable: str) -> list[str]:
-    """What a makefile's variable is."""
+    """The value of a makefile's variable."""
     command = ["make", "-s", f"--eval=print-value:;@echo $({variable})", "print-value"]
     return subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
 

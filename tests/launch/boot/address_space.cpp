@@ -1,7 +1,8 @@
-// What a rank maps: little at the start and after messages, all of it may be locked, and what is shared stays out of core dumps.
+// The mappings of a rank: little at the start and after messages, all of it may be locked, and what is shared stays out of core
+// dumps.
 //
-// An argument says what is limited: nothing; `lock`: all memory is locked before and after the initialization; `tool`: a tool runs the program; `limit`: the program lowers
-// RLIMIT_AS to what it has, and then messages arrive or a call says MPI_ERR_NO_MEM.
+// An argument says what is limited: nothing; `lock`: all memory is locked before and after the initialization; `tool`: a tool
+// runs the program; `limit`: the program lowers RLIMIT_AS to what it has, and then messages arrive or a call says MPI_ERR_NO_MEM.
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -26,7 +27,7 @@ std::size_t mapped() {
   return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// Of all readable and writable mappings, that a core dump would have; bytes.
+// The size of all readable and writable mappings, that a core dump would have; bytes.
 std::size_t dumped() {
   std::ifstream smaps("/proc/self/smaps");
   std::size_t sum = 0, size = 0;

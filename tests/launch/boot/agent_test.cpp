@@ -24,7 +24,7 @@ std::pair<Connection, Connection> linked() {
   return {Connection(Descriptor(ends[0])), Connection(Descriptor(ends[1]))};
 }
 
-// Of a job whose launcher ends nobody.
+// For a job whose launcher ends no rank.
 class NoLauncher : public Ending {
  public:
   void say(const char* text) override { ADD_FAILURE() << text; }

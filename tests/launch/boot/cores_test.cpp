@@ -25,7 +25,7 @@ class Cores : public testing::Test {
   cpu_set_t allowed_;
 };
 
-TEST_F(Cores, SpreadMovesIntoThePartAndBindsNobody) {
+TEST_F(Cores, SpreadMovesIntoThePartAndBindsNoThread) {
   const int count = CPU_COUNT(&allowed_);
   for (int parts = 1; parts <= count; ++parts)
     for (int part = 0; part < parts; ++part) {

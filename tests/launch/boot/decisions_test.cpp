@@ -1,4 +1,4 @@
-// What is decided for communicators between nodes, and how a node's segment tells it.
+// Decisions for communicators between nodes, and their records in a node's segment.
 #include "launch/boot/decisions.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What ElfFile finds in a file, against the section headers of the same file, which ElfFile does not use for it.
+// The results of ElfFile for a file, against the section headers of the same file, which ElfFile does not use for it.
 // Arguments: files. Prints what differs.
 #include "launch/boot/elf_file.hpp"
 

@@ -53,7 +53,7 @@ TEST(NumberRanks, RefusesWhatIsNoJob) {
   EXPECT_FALSE(number_ranks(3, beyond));
 }
 
-// Rank 0 with one other node to come, and whoever knocks.
+// Rank 0 with one other node to come, and other connections.
 class RootTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -94,12 +94,12 @@ TEST_F(RootTest, LeavesOutWhoDoesNot) {
   finish();
 }
 
-// What a stranger may send: noise, noise that looks like lengths, and frames that are almost right.
+// Packets of a foreign process: noise, noise that looks like lengths, and frames that are almost right.
 std::string packet(std::mt19937& random) {
   std::string bytes(random() % 200, '\0');
   for (char& c : bytes) c = static_cast<char>(random() % (random() % 2 == 0 ? 256 : 4));
   if (random() % 2 == 0) return bytes;
-  bytes.resize(bytes.size() % Frame::longest_of_strangers);
+  bytes.resize(bytes.size() % Frame::longest_unverified);
   bytes = Frame(static_cast<FrameKind>(1 + random() % last_frame_kind), bytes).encode();
   if (random() % 2 == 0) bytes[random() % bytes.size()] = static_cast<char>(random());
   return bytes;
@@ -107,28 +107,28 @@ std::string packet(std::mt19937& random) {
 
 TEST_F(RootTest, IsNotDisturbedByGarbage) {
   constexpr int packets = 100'000, of_one = 2'000;
-  int sent = 0, strangers = 0;
-  for (std::uint32_t seed = 0; sent < packets; ++seed, ++strangers) {
+  int sent = 0, foreign_count = 0;
+  for (std::uint32_t seed = 0; sent < packets; ++seed, ++foreign_count) {
     std::mt19937 random(seed);
-    const Descriptor stranger(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const Descriptor foreign(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(static_cast<std::uint16_t>(listener_.port));
-    ASSERT_EQ(connect(stranger.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    // Until it is thrown out, or nobody reads what it sends.
+    ASSERT_EQ(connect(foreign.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    // Until it is thrown out, or its packets are not read.
     for (int i = 0; i < of_one; ++i, ++sent) {
       const std::string bytes = packet(random);
-      if (send(stranger.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
+      if (send(foreign.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) break;
     }
     ++sent;
   }
-  EXPECT_GT(strangers, packets / of_one);
+  EXPECT_GT(foreign_count, packets / of_one);
   join_node();
   finish();
 }
 
-// Whoever knows the secret and says nonsense does no harm either.
+// A process that knows the secret and sends malformed frames does no harm either.
 TEST_F(RootTest, LeavesOutNodesThatMakeNoSense) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
@@ -249,8 +249,8 @@ TEST(NetworkSockets, ListenAgainWhereAJobHasEnded) {
   EXPECT_EQ(listen_on_networks({first.port, first.port}).port, first.port);
 }
 
-// An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. What it has said before comes all
-// the same, and only then that it is gone.
+// An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. Its earlier frames come
+// all the same, and only then that it is gone.
 TEST(NetworkSockets, TheLastWordComesThoughTheOtherHasNotReadAll) {
   const Listener listener = listen_on_networks(Ports());
   ASSERT_NE(listener.port, 0);
@@ -284,11 +284,11 @@ TEST(LocalSockets, ANameHasOneOwner) {
   EXPECT_FALSE(listen_locally(name));
   Connection link = connect_locally(name);
   ASSERT_TRUE(link.is_open());
-  int strangers = 0;
-  Connection accepted = accept_locally(owner, strangers);
+  int foreign_count = 0;
+  Connection accepted = accept_locally(owner, foreign_count);
   ASSERT_TRUE(accepted.is_open());
-  EXPECT_FALSE(accept_locally(owner, strangers).is_open());
-  EXPECT_EQ(strangers, 0);
+  EXPECT_FALSE(accept_locally(owner, foreign_count).is_open());
+  EXPECT_EQ(foreign_count, 0);
   link.send(Frame(FrameKind::left));
   EXPECT_TRUE(accepted.receive_by(milliseconds_now() + 10'000));
   owner.reset();

@@ -1,4 +1,4 @@
-// Whether the process that a peer's number names is the peer: found out by its key, which neither strangers nor children have.
+// The check that the process with a peer's number is the peer: found out by its key, which neither foreign_count nor children have.
 #include "launch/boot/peer_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ TEST_F(PeerMemoryTest, AChildOfThePeerIsNotThePeer) {
   const int found = reason();
   if (found == EPERM || found == ENOSYS) GTEST_SKIP() << "process_vm_readv is not allowed here";
   record_of(1).process.store(shared_->child_of_peer.load());
-  EXPECT_EQ(reason(), somebody_else);
+  EXPECT_EQ(reason(), another_process);
 }
 
 TEST_F(PeerMemoryTest, WeAreNotThePeer) {
@@ -117,7 +117,7 @@ TEST_F(PeerMemoryTest, WeAreNotThePeer) {
   EXPECT_NE(reason(), 0);
 }
 
-TEST_F(PeerMemoryTest, NobodyIsNotThePeer) {
+TEST_F(PeerMemoryTest, AnUnknownProcessIsNotThePeer) {
   record_of(1).process.store(0x7ffffff0);
   EXPECT_NE(reason(), 0);
 }

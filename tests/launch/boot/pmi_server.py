@@ -30,7 +30,7 @@ class Launcher:
     """Starts `size` processes of `command`. `version` is the only one of PMI that it speaks.
 
     kills: ends all when a rank ends without having finalized, as Hydra does and srun does not
-    change: called with (rank, request, answer), may return another answer, bytes that are sent as they are, or None for silence
+    change: called with (rank, request, answer), may return another answer, bytes that are sent as they are, or None for no answer
     leave: the request at which the launcher closes the connection
     """
 

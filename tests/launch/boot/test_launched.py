@@ -14,8 +14,8 @@ import launcher  # noqa: E402
 from launcher import MPI_PROGRAM, RANK, LauncherTest  # noqa: E402
 from pmi_server import Launcher, Result  # noqa: E402
 
-MANY_NODES = os.environ["BOOT_NODES_PROGRAM"]  # placement.cpp: says who is where, and sends to everybody
-SILENCE = 5  # seconds in which a rank that waits in MPI_Init says nothing
+MANY_NODES = os.environ["BOOT_NODES_PROGRAM"]  # placement.cpp: says who is where, and sends to all
+REPORT_DELAY = 5  # seconds in which a rank that waits in MPI_Init says nothing
 END_LIMIT = 5.0  # seconds: 2, on a machine that others keep busy
 
 
@@ -140,10 +140,10 @@ class Launched(LauncherTest):
                 result = self.launch(3, "-c", f'[ $PMI_RANK = 1 ] && {how}; exec {RANK} join leave', program="sh")
                 self.assertRegex(result.err, r"(?m)^heddle: rank 1 on \S+ has ended without MPI_Init, which others wait in; the job ends\n$")
                 self.assertEqual(result.aborted, 1)
-                self.assertLess(result.seconds, SILENCE + END_LIMIT)
+                self.assertLess(result.seconds, REPORT_DELAY + END_LIMIT)
 
     def test_a_rank_that_joins_late(self):
-        late = self.launch(3, "-c", f"[ $PMI_RANK = 1 ] && sleep {SILENCE + 2}; exec {RANK} join leave", program="sh")
+        late = self.launch(3, "-c", f"[ $PMI_RANK = 1 ] && sleep {REPORT_DELAY + 2}; exec {RANK} join leave", program="sh")
         self.assertEqual(late.codes, [0, 0, 0])
         self.assertRegex(late.err, r"^heddle: rank 0 has waited \d s for every process of the job to initialize MPI; rank 1 on \S+ has not\n$")
 
@@ -199,7 +199,7 @@ class Launched(LauncherTest):
 
     def test_another_library_as_rank_0(self):
         for text in ("", "something", "heddle1/a/b", "heddle1/0.1.0,9,x86_64,little/h/zz/1/n/1/a"):
-            self.refused(["rank 0 of the job does not run this version of Heddle"], change=lambda rank, request, answer:
+            self.refused(["malformed data of rank 0 of the job: it runs another version of Heddle"], change=lambda rank, request, answer:
                          answer | {"value": text} if "value" in answer and "get" in request["cmd"] and "key" in request and "kvsname" in request else answer)
 
     def test_launchers_that_misbehave(self):
@@ -235,11 +235,11 @@ class Launched(LauncherTest):
             self.assertTrue(all(code in (0, 3, -9) for code in result.codes), (seed, result))
 
     def test_one_sentence(self):
-        # Of ranks that do not join for the same reason, or that have joined and then cannot begin.
+        # Ranks that do not join for the same reason, or that have joined and then cannot begin.
         closed = {"PMI_FD": "177"}
-        for says, env in (("HEDDLE_NODES=two is no number of nodes", {"HEDDLE_NODES": "two"}), ("PMI_FD=177 is no open socket", closed),
-                          ("HEDDLE_LLN=ib: there is no network of that name", {"HEDDLE_LLN": "ib"}),
-                          ("HEDDLE_LLN=ib: there is no network of that name", {"HEDDLE_LLN": "ib", "HEDDLE_NODES": "2"})):
+        for says, env in (("invalid value two for HEDDLE_NODES: must be a number of nodes", {"HEDDLE_NODES": "two"}), ("PMI_FD=177 is not an open socket", closed),
+                          ("HEDDLE_LLN=ib: unknown network", {"HEDDLE_LLN": "ib"}),
+                          ("HEDDLE_LLN=ib: unknown network", {"HEDDLE_LLN": "ib", "HEDDLE_NODES": "2"})):
             with self.subTest(env):
                 result = self.launch(4, "well", program=MPI_PROGRAM, each=lambda rank: env)
                 self.assertEqual(result.err.count(says), 1, result.err)
@@ -250,13 +250,13 @@ class Launched(LauncherTest):
         env = self.environment(PMI_RANK="0", PMI_SIZE="2", PMI_FD="177")
         done = subprocess.run([RANK, "join"], env=env, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 3)
-        for part in ("PMI_SIZE=2", "PMI_FD=177 is no open socket", "HEDDLE_SINGLETON=1"):
+        for part in ("PMI_SIZE=2", "PMI_FD=177 is not an open socket", "HEDDLE_SINGLETON=1"):
             self.assertIn(part, done.stderr)
 
     def test_nonsense_of_the_user(self):
-        self.refused(["HEDDLE_NODES=two is no number of nodes"], env={"HEDDLE_NODES": "two"})
-        self.refused(["HEDDLE_NODES=3 is more than the 2 ranks of this job"], env={"HEDDLE_NODES": "3"})
-        self.refused(["HEDDLE_TIMEOUT=1h is no number of seconds"], env={"HEDDLE_TIMEOUT": "1h"})
+        self.refused(["invalid value two for HEDDLE_NODES: must be a number of nodes"], env={"HEDDLE_NODES": "two"})
+        self.refused(["invalid value 3 for HEDDLE_NODES: this job has 2 ranks"], env={"HEDDLE_NODES": "3"})
+        self.refused(["invalid value 1h for HEDDLE_TIMEOUT: must be a number of seconds"], env={"HEDDLE_TIMEOUT": "1h"})
         self.refused(["invalid value 'ssh' for HEDDLE_PORTS"], env={"HEDDLE_PORTS": "ssh"})
 
     def test_ports(self):

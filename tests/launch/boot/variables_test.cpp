@@ -49,7 +49,7 @@ TEST(Variables, ASlipIsNamedWithTheVariableThatWasMeant) {
 TEST(Variables, WhatResemblesNoneIsNotGuessed) {
   EXPECT_EQ(nearest_variable("HEDDLE_GIBBERISH"), "");
   EXPECT_EQ(nearest_variable("HEDDLE_"), "");
-  EXPECT_EQ(nearest_variable("HEDDLE_SIZES"), "");  // a launcher's is near, which nobody may set
+  EXPECT_EQ(nearest_variable("HEDDLE_SIZES"), "");  // a launcher's is near, which users may not set
   const std::string sentence = unknown_variables({"HEDDLE_GIBBERISH", "HEDDLE_MODLE"});
   EXPECT_NE(sentence.find("HEDDLE_GIBBERISH, HEDDLE_MODLE (did you mean HEDDLE_MODEL?)"), std::string::npos)
       << sentence;

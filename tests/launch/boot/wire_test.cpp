@@ -1,4 +1,4 @@
-// What travels while a job of another launcher starts and runs: PMI's messages, frames, rank 0's text, cards; and a
+// The data exchanged while a job of another launcher starts and runs: PMI's messages, frames, rank 0's text, cards; and a
 // fuzzer of them, by seed.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -82,7 +82,7 @@ TEST(Frame, ComesAsItWasSent) {
 TEST(Frame, ThatIsTooLongIsBroken) {
   std::string bytes = Frame(FrameKind::proof).add(std::string(65, 'x')).encode();
   bool broken = false;
-  EXPECT_FALSE(Frame::take(bytes, Frame::longest_of_strangers, broken));
+  EXPECT_FALSE(Frame::take(bytes, Frame::longest_unverified, broken));
   EXPECT_TRUE(broken);
 }
 
@@ -113,7 +113,7 @@ TEST(JobText, IsNeverLongerThanALauncherCarries) {
   EXPECT_GE(JobText::decode(many.encode())->addresses.size(), 10u);
 }
 
-// Of the paper: key and text are the bytes 0, 1, 2, ...
+// From the paper: key and text are the bytes 0, 1, 2, ...
 TEST(KeyedHash, IsThatOfThePaper) {
   const Secret secret{0x0706050403020100, 0x0f0e0d0c0b0a0908};
   std::string text;

@@ -1,4 +1,4 @@
-// What a rank has for itself whether it is a process or a thread: globals, thread-locals, constructors, iostreams, libc's
+// The private state of a rank, whether it is a process or a thread: globals, thread-locals, constructors, iostreams, libc's
 // memory, and threads that belong to it.
 #include <getopt.h>
 #include <limits.h>

@@ -29,7 +29,7 @@ class Result:
 
 
 def state(pid: int) -> str:
-    """As ps shows it: R running, S asleep, T stopped."""
+    """As ps shows it: R running, S blocked, T stopped."""
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
 
 

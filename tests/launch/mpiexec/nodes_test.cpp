@@ -1,4 +1,4 @@
-// What mpiexec needs to know before it starts a job on several nodes by itself: who gets which ranks, and how it is told.
+// The facts that mpiexec needs before it starts a job on several nodes by itself: who gets which ranks, and how it is told.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -35,7 +35,7 @@ TEST(Placement, DefaultGivesEachRankItsShareOfCores) {
   EXPECT_EQ(place_as(4, {}).cpus[3], (std::vector<int>{6, 14, 7, 15}));
 }
 
-TEST(Placement, DefaultBindsNobodyToASingleCore) {
+TEST(Placement, DefaultBindsNoRankToASingleCore) {
   for (int ranks : {1, 5, 8, 16, 100})
     EXPECT_EQ(place_as(ranks, {}).cpus, Cpus(static_cast<std::size_t>(ranks))) << ranks;
   EXPECT_EQ(place_as(8, {}).cores, 2);

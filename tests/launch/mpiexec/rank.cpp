@@ -1,5 +1,5 @@
-// A stand-in for an MPI program: does the steps that its arguments name, one after the other. What a step does in an MPI
-// program is done by the library behind MPI_Init, MPI_Abort and so on.
+// A stand-in for an MPI program: does the steps that its arguments name, one after the other. The library behind MPI_Init
+// executes a step of an MPI program, MPI_Abort and so on.
 //
 //   join | leave | who                       initialize, finalize, print "rank R of N"
 //   call NUMBER | threads NUMBER             be in that MPI call; start two more threads that are in it

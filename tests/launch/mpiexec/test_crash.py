@@ -74,7 +74,7 @@ class Crash(LauncherTest):
         if not pattern.startswith("|"):
             self.assertIn(f"no core file is written: `ulimit -c unlimited` before mpiexec permits it; its name is {pattern}\n", said)
         else:
-            self.assertIn(f"the core goes where /proc/sys/kernel/core_pattern says: {pattern}\n", said)
+            self.assertIn(f"the core goes by /proc/sys/kernel/core_pattern to: {pattern}\n", said)
 
     def test_own_handler(self):
         said = self.crash("own handler", 3)
@@ -97,7 +97,7 @@ class Crash(LauncherTest):
     def test_ranks_as_threads(self):
         said = self.crash("inside", 139, "--ranks", "threads", ranks=3)
         self.tells(said, r"heddle: rank 2 of 3 crashed, process \d+, thread \d+: signal 11 \(SIGSEGV\) at address 0x10",
-                   r"  the process is that of ranks 0 to 2, which all end with it", r"  inside MPI, in MPI_Send")
+                   r"  the process has the ranks 0 to 2, which all end", r"  inside MPI, in MPI_Send")
         self.assertEqual(said.count("crashed"), 1, said)
 
     def test_python_keeps_its_own(self):

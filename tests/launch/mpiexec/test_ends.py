@@ -1,4 +1,4 @@
-"""Every way in which a job can end: in time, with a true message, the right exit code, and nothing left behind."""
+"""Every way in which a job can end: in time, with a true message, the right exit code, and without remaining processes."""
 
 import os
 import signal
@@ -184,9 +184,9 @@ class Signals(LauncherTest):
         process = self.start("-n", "2", RANK, "join", *WAIT)
         pids = self.ranks(2)
         process.send_signal(signal.SIGTSTP)
-        self.wait_for(lambda: [state(p) for p in (*pids, process.pid)] == ["T"] * 3, "everybody to stop")
+        self.wait_for(lambda: [state(p) for p in (*pids, process.pid)] == ["T"] * 3, "all to stop")
         process.send_signal(signal.SIGCONT)
-        self.wait_for(lambda: "T" not in [state(p) for p in (*pids, process.pid)], "everybody to go on")
+        self.wait_for(lambda: "T" not in [state(p) for p in (*pids, process.pid)], "all to go on")
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.finish(process, time.monotonic()).code, 143)
 

@@ -32,7 +32,7 @@ class HandOver(LauncherTest):
         """The words that the launcher got, without what is always there."""
         result = self.run_job(*arguments, env={"PATH": self.path(*launchers)} | (env or {}))
         self.assertEqual(result.code, 7, result.err)
-        self.assertEqual(result.err, f"mpiexec: ranks on other machines are left to {launchers[0]}\n")
+        self.assertEqual(result.err, f"mpiexec: starting ranks on other machines by {launchers[0]}\n")
         self.variables = result.out.splitlines()[1]
         words = result.out.splitlines()[0].split(" ")
         kept, at = [], 0
@@ -144,7 +144,7 @@ class HandOver(LauncherTest):
         result = self.run_job("-timeout", "1", "-host", "far", "true", env={"PATH": path})
         self.assertEqual(result.code, 124, result.err)
 
-    def test_nobody_is_there(self):
+    def test_without_a_peer(self):
         self.refused("-host", "far", "true", launchers=(), says=["host 'far' is more than this machine", "no prterun, no mpiexec.hydra", "-host localhost"],
                      env={"PATH": str(self.directory)} if os.path.exists("/usr/bin/prterun") or os.path.exists("/usr/bin/mpiexec.hydra") else {})
 
@@ -154,11 +154,11 @@ class HandOver(LauncherTest):
             self.assertIn(f"--map-by {told}:OVERSUBSCRIBE ", self.told("-host", "far1:4,far2:4", "-n", "4", "-map-by", written, "true"))
 
     def test_what_has_no_words_there(self):
-        self.refused("-map-by", "core", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-map-by means nothing to mpiexec.hydra"])
+        self.refused("-map-by", "core", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-map-by is not supported by mpiexec.hydra"])
         for option, words in (("-cpu-set", ("0",)), ("-outfile-pattern", ("out",)), ("-usize", ("3",)), ("-shared-heap", ())):
             self.refused(option, *words, "-host", "far", "true", says=[option if option != "-outfile-pattern" else "-output-filename", "leave"])
-        self.refused("-s", "none", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-stdin means nothing to mpiexec.hydra"])
-        self.refused("-tag-output", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-tag-output means nothing to mpiexec.hydra"])
+        self.refused("-s", "none", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-stdin is not supported by mpiexec.hydra"])
+        self.refused("-tag-output", "-host", "far", "true", launchers=("mpiexec.hydra",), says=["-tag-output is not supported by mpiexec.hydra"])
         self.refused("-n", "1", "-host", "far", "true", ":", "-host", "near", "true", says=["each program has hosts of its own"])
         self.refused("true", launchers=("srun",), env=SLURM | {"STAND_IN_MPI": "none"}, says=["neither pmi2 nor pmix"])
         self.refused("-host", "far1:2,far2:1", "true", launchers=("srun",), env=SLURM, says=["the same number of slots"])

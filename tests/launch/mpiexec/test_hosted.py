@@ -1,4 +1,4 @@
-"""The same ends with ranks that are threads: as true, as prompt, and nothing is left behind."""
+"""The same ends with ranks that are threads: as true, as prompt, and no process remains."""
 
 import os
 import pathlib
@@ -42,7 +42,7 @@ class Hosted:
 
 
 class Ends(Hosted, test_ends.Ends):
-    # Of shells and of programs that are no ELF files of ours: they run as processes.
+    # Shells and programs that are no ELF files of ours: they run as processes.
     test_programs_without_mpi = None
     test_abort_under_a_wrapper = None
     test_death_under_a_wrapper = None
@@ -150,7 +150,7 @@ class Wrapped(launcher.LauncherTest):
 
 
 class Refused(launcher.LauncherTest):
-    """What can't run as threads is refused before anything starts."""
+    """A program that can't run as threads is refused before anything starts."""
 
     def refused(self, program: str, *says: str):
         result = self.run_job("--ranks", "threads", "-n", "2", program)

@@ -1,4 +1,4 @@
-"""The library's side: joining a job, a world of one, and what is said when neither is possible."""
+"""The library's side: joining a job, a singleton, and the message when neither is possible."""
 
 import subprocess
 
@@ -29,7 +29,7 @@ class Join(LauncherTest):
 
     def test_foreign_launchers(self):
         for says, variables in (
-            (["PMI_SIZE=4", "MPICH", "PMI_FD=177 is no open socket"], {"PMI_SIZE": "4", "PMI_RANK": "0", "PMI_FD": "177"}),
+            (["PMI_SIZE=4", "MPICH", "PMI_FD=177 is not an open socket"], {"PMI_SIZE": "4", "PMI_RANK": "0", "PMI_FD": "177"}),
             (["OMPI_COMM_WORLD_SIZE=4", "Open MPI"], {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "3", "PMIX_RANK": "3"}),
             (["SLURM_STEP_NUM_TASKS=4", "srun"], {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0", "SLURM_NTASKS": "4"}),
             (["srun --mpi=pmi2"], {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"}),
@@ -48,7 +48,7 @@ class Join(LauncherTest):
     def test_foreign_launcher_of_one_process(self):
         for variables in ({"PMI_SIZE": "1", "PMI_RANK": "0", "PMI_FD": "7"}, {"SLURM_STEP_NUM_TASKS": "1", "PMIX_RANK": "0"},
                           {"OMPI_COMM_WORLD_SIZE": "1", "PMIX_RANK": "0"}, {"FLUX_JOB_SIZE": "1", "PMI_FD": "5"},
-                          # a batch script, and a shell with an allocation: nobody has started several processes
+                          # a batch script, and a shell with an allocation: no launcher has started several processes
                           {"SLURM_NTASKS": "8", "SLURM_PROCID": "0", "SLURM_JOB_ID": "77", "SLURM_NPROCS": "8"}):
             done = self.alone("join", "who", "leave", **variables)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "rank 0 of 1\n", ""), variables)

@@ -61,17 +61,17 @@ class UnknownVariables(LauncherTest):
 
     def test_named_once_with_the_nearest(self):
         for said in (self.said(HEDDLE_MODLE="mtx"), self.said("-genv", "HEDDLE_MODLE", "mtx"), self.said("-env", "HEDDLE_MODLE=1")):
-            self.assertEqual(said, "mpiexec: no variable of Heddle, and without effect: HEDDLE_MODLE (did you mean HEDDLE_MODEL?)\n")
+            self.assertEqual(said, "mpiexec: unknown variables, ignored: HEDDLE_MODLE (did you mean HEDDLE_MODEL?)\n")
 
     def test_those_that_resemble_none(self):
         said = self.said(HEDDLE_GIBBERISH="1")
-        self.assertRegex(said, "^mpiexec: no variable of Heddle, and without effect: HEDDLE_GIBBERISH. Those that are: HEDDLE_MODEL, .*HEDDLE_REPORT")
+        self.assertRegex(said, "^mpiexec: unknown variables, ignored: HEDDLE_GIBBERISH. The known ones: HEDDLE_MODEL, .*HEDDLE_REPORT")
         self.assertNotIn("HEDDLE_JOB_FD", said)
 
     def test_program_without_mpiexec(self):
         environment = self.environment(HEDDLE_WIAT="busy")
         result = subprocess.run([MPI_PROGRAM, "well"], env=environment, capture_output=True, text=True, timeout=60)
-        self.assertEqual(result.stderr, "heddle: no variable of Heddle, and without effect: HEDDLE_WIAT (did you mean HEDDLE_WAIT?)\n")
+        self.assertEqual(result.stderr, "heddle: unknown variables, ignored: HEDDLE_WIAT (did you mean HEDDLE_WAIT?)\n")
         self.assertEqual(result.returncode, 0)
 
     def test_known_ones_and_quiet(self):
@@ -113,7 +113,7 @@ class Environment(LauncherTest):
         library = r"/libheddle-shared-heap\.so"
         for options, env in ((("-shared-heap",), {}), ((), {"HEDDLE_SHARED_HEAP": "1"})):
             self.assertRegex(self.shows(*options, variable="LD_PRELOAD", **env)[0], library + "$")
-        # What the user has preloaded comes behind it.
+        # The user's preloaded library comes behind it.
         self.assertRegex(self.shows("-shared-heap", "-genv", "LD_PRELOAD", "/lib/x86_64-linux-gnu/libm.so.6", variable="LD_PRELOAD")[0], library + ":/lib/x86_64-linux-gnu/libm.so.6$")
         self.assertEqual(self.shows(variable="LD_PRELOAD", HEDDLE_SHARED_HEAP="0"), [""])
 
@@ -168,7 +168,7 @@ class Accepted(LauncherTest):
         result = self.run_job(*options, "true")
         self.assertEqual(result.code, 0)
         self.assertEqual(result.err.count("\n"), 1)
-        self.assertIn("are ignored: --mca btl self,vader, -iface eth0, -launcher=ssh, --display-map", result.err)
+        self.assertIn("ignored options, which have no effect here: --mca btl self,vader, -iface eth0, -launcher=ssh, --display-map", result.err)
         self.assertEqual(self.run_job("-q", *options, "true").err, "")
 
     def test_help_and_version(self):

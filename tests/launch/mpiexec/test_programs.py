@@ -43,7 +43,7 @@ class Missing(ProgramTest):
         self.refused("", says="cannot find the program ''", code=127)
 
     def test_directory(self):
-        self.refused(str(self.directory), says=[f"cannot run {self.directory}: it is a directory", "name a program in it"], code=126)
+        self.refused(str(self.directory), says=[f"cannot run {self.directory}: it is a directory", "Name a program in it"], code=126)
 
     def test_not_executable(self):
         source = self.file("hello.c", EMPTY_MAIN, 0o644)
@@ -105,13 +105,13 @@ class Damaged(ProgramTest):
 
     def test_another_loader(self):
         self.refused(self.compiled("-Wl,--dynamic-linker=/lib/ld-nowhere.so.1"), code=127,
-                     says=["it asks for the loader /lib/ld-nowhere.so.1, which is not there", "compile it here"])
+                     says=["it asks for the loader /lib/ld-nowhere.so.1, which does not exist", "compile it here"])
 
 
 class Scripts(ProgramTest):
     def test_interpreter(self):
         self.refused(self.file("script", "#!/nowhere/python3 -u\nprint(1)\n"), code=127,
-                     says=["asks for the interpreter /nowhere/python3, which is not there", "install it or change the line"])
+                     says=["names the interpreter /nowhere/python3, which is not there", "install it or change the line"])
         self.refused(self.file("script", "#!\n"), says="names no interpreter", code=126)
 
     def test_from_windows(self):
@@ -234,7 +234,7 @@ class Limits(ProgramTest):
         result = self.run_job("-n", "3", RANK, "join", "leave", preexec_fn=lambda: refuse_system_call(VFORK, 11))
         self.assertEqual(result.code, 126, result.err)
         self.assertEqual(result.err.count("mpiexec: "), 1, result.err)
-        for part in ("cannot make the process of rank 0", "no more processes may be made", "ulimit -u", "start fewer ranks"):
+        for part in ("cannot make the process of rank 0", "the limit of processes is reached", "ulimit -u", "start fewer ranks"):
             self.assertIn(part, result.err)
 
     def test_arguments_too_long(self):
@@ -248,7 +248,7 @@ class LoadedAtRunTime(ProgramTest):
 
     # Initializing writes its memory, as that of any MPI does.
     FOREIGN = "static char state[1 << 20]; int MPI_Init(int* c, char*** v) { for (unsigned i = 0; i < sizeof state; i += 512) state[i] = 1; return 0; }"
-    # What it does, in the order of its arguments.
+    # Its actions, in the order of its arguments.
     PROGRAM = """
         #include <dlfcn.h>
         #include <stdlib.h>
@@ -277,7 +277,7 @@ class LoadedAtRunTime(ProgramTest):
     def refused_at_run_time(self, *command: str, says: list[str]):
         result = self.run_job("-n", "2", *command)
         self.assertEqual((result.code, result.err.count("\n")), (1, 1), result.err)
-        for part in [*says, "each rank is alone in a world of its own", "HEDDLE_SINGLETON=1"]:
+        for part in [*says, "each rank runs alone, as a singleton", "HEDDLE_SINGLETON=1"]:
             self.assertIn(part, result.err)
 
     def test_initialized(self):

@@ -23,7 +23,7 @@ class Standstill(LauncherTest):
         return process
 
     def heard(self, process, until: str) -> str:
-        """What mpiexec says from now on, up to a line that matches or a moment of silence."""
+        """The output of mpiexec from now on, up to a line that matches or a pause."""
         text = ""
         while select.select([process.stderr], [], [], 0.5)[0]:
             more = os.read(process.stderr.fileno(), 1 << 16).decode()
@@ -116,11 +116,11 @@ class Standstill(LauncherTest):
                    r"rank 1, thread \d+: MPI_Ssend to 0, tag 3, MPI_COMM_WORLD, \d+ s")
 
     def test_collectives_tell_who_has_not_come(self):
-        self.hangs("barrier", 4, r"ranks 0-2, 3 threads: MPI_Barrier, MPI_COMM_WORLD, \d+(-\d+)? s; not come: 3", r"rank 3: 1 thread outside MPI, process \d+, asleep")
-        self.hangs("reduce", 4, r"rank 0, thread \d+: MPI_Reduce, MPI_COMM_WORLD, \d+ s; not come: 3", *(rf"rank {rank}: 1 thread outside MPI, process \d+, asleep" for rank in (1, 2, 3)))
+        self.hangs("barrier", 4, r"ranks 0-2, 3 threads: MPI_Barrier, MPI_COMM_WORLD, \d+(-\d+)? s; not come: 3", r"rank 3: 1 thread outside MPI, process \d+, blocked")
+        self.hangs("reduce", 4, r"rank 0, thread \d+: MPI_Reduce, MPI_COMM_WORLD, \d+ s; not come: 3", *(rf"rank {rank}: 1 thread outside MPI, process \d+, blocked" for rank in (1, 2, 3)))
         self.hangs("bcast", 3, r"ranks 0-1, 2 threads: MPI_Bcast from root 2, MPI_COMM_WORLD, \d+(-\d+)? s")
         self.hangs("barrier", 4, r"rank 0, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for a message from 2",
-                   r"rank 1, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for rank 0, which speaks for its node",
+                   r"rank 1, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; for rank 0, the leader of its node",
                    r"rank 2, thread \d+: MPI_Barrier, MPI_COMM_WORLD, \d+ s; not come: 3", HEDDLE_NODES="2")
         self.hangs("gather", 2, r"rank 0, thread \d+: MPI_Gather, MPI_COMM_WORLD, \d+ s; not come: 1")
         self.hangs("gather", 2, r"rank 0, thread \d+: MPI_Gather, MPI_COMM_WORLD, \d+ s; for a message from 1", HEDDLE_NODES="2")
@@ -145,7 +145,7 @@ class Standstill(LauncherTest):
                 self.assertIn(line.partition("not come: ")[2], ("", skipper), line)
 
     def tells_of(self, process, threads: dict[str, int]) -> str:
-        """What SIGQUIT tells once so many threads wait in the collective of each communicator."""
+        """The report of SIGQUIT once so many threads wait in the collective of each communicator."""
         text = ""
 
         def told() -> bool:
@@ -191,7 +191,7 @@ class Standstill(LauncherTest):
         self.end(process)
 
     def test_window(self):
-        self.hangs("window", 2, r"rank 0, thread \d+: MPI_Win_lock of target 0, \d+ s", r"rank 1: 1 thread outside MPI, process \d+, asleep")
+        self.hangs("window", 2, r"rank 0, thread \d+: MPI_Win_lock of target 0, \d+ s", r"rank 1: 1 thread outside MPI, process \d+, blocked")
 
     def test_polling(self):
         self.hangs("polling", 1, r"rank 0, thread \d+: MPI_Iprobe again and again")
@@ -200,10 +200,10 @@ class Standstill(LauncherTest):
         process = self.start("-n", "2", "sh", "-c", "echo ready; exec sleep 60")
         for _ in range(2):
             process.stdout.readline()
-        self.tells(process, r"rank 0: MPI is not initialized, process \d+, asleep", r"rank 1: MPI is not initialized, process \d+, asleep")
+        self.tells(process, r"rank 0: MPI is not initialized, process \d+, blocked", r"rank 1: MPI is not initialized, process \d+, blocked")
         self.end(process)
 
-    def test_a_stopped_rank_keeps_nobody_waiting(self):
+    def test_a_stopped_rank_delays_no_other(self):
         process = self.begin("threads", 2)
         pids = self.ranks(2, os.path.basename(HANG))
         self.tells(process, r"ranks 0-1, 6 threads: MPI_Recv from 0, tag 7, .*")
@@ -215,7 +215,7 @@ class Standstill(LauncherTest):
         self.times_out("-n", "3", HANG, "barrier",
                        expected=(r"has not ended in time \(--timeout\); ending 3 ranks\n"
                                  r"  ranks 0-1, 2 threads: MPI_Barrier, MPI_COMM_WORLD, \d+(-\d+)? s; not come: 2\n"
-                                 r"  rank 2: 1 thread outside MPI, process \d+, asleep\n",))
+                                 r"  rank 2: 1 thread outside MPI, process \d+, blocked\n",))
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ class Output(LauncherTest):
         result = self.run_job("-l", "-n", "1", "sh", "-c", "printf a; sleep 0.5; echo b")
         self.assertEqual(result.out, "[0] ab\n")
 
-    def test_nobody_reads(self):
+    def test_without_a_reader(self):
         process = self.start("-n", "2", "yes")
         process.stdout.readline()
         process.stdout.close()
@@ -137,7 +137,7 @@ class Lost(LauncherTest):
             reader, writer = os.pipe()
             os.close(reader)
             self.lost(*kind, RANK, "join", "say", "x", "leave", code=141, stdout=writer,
-                      says=["cannot write to standard output: nobody reads it any more"])
+                      says=["cannot write to standard output: its reader is gone"])
             os.close(writer)
 
     def test_closed_descriptor(self):
@@ -206,7 +206,7 @@ class Input(LauncherTest):
     def test_rank_0_gets_it(self):
         self.assertEqual(self.run_job("-l", "-n", "3", "cat", given="hello\n").out, "[0] hello\n")
 
-    def test_somebody_else_gets_it(self):
+    def test_another_process_gets_it(self):
         self.assertEqual(self.run_job("-l", "--stdin", "2", "-n", "3", "cat", given="hello\n").out, "[2] hello\n")
         self.assertEqual(self.run_job("-s", "none", "-n", "3", "cat", given="hello\n").out, "")
 

@@ -19,7 +19,7 @@ class Suspended(LauncherTest):
         result = self.run_job("--ranks", "threads", "-n", "2", FIBERS)
         self.assertEqual(result.code, 126, result.err)
         self.assertIn("has user-level threads (libboost_fiber.so", result.err)
-        self.assertIn("use --ranks processes", result.err)
+        self.assertIn("Use --ranks processes", result.err)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Who sleeps, and when, under each policy of waiting: the ways of waiting over an engine that only counts.
+// The sleep of threads under each policy of waiting: the ways of waiting over an engine that only counts.
 #include "messaging/engine/waiting.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using Kind = safety::WaitPolicy::Kind;
 
 constexpr std::int64_t us = 1000;
 
-// An engine in which nothing ever moves. What is waited for happens with the look after which `enough` have been made, or
+// An engine in which nothing ever moves. The awaited event happens with the poll after which `enough` have been made, or
 // when the thread sleeps.
 struct Counting {
   platform::Native::atomic<std::uint32_t> waiting{0};
@@ -30,17 +30,17 @@ struct Counting {
   int full = 0;
   int sleeps = 0;
 
-  explicit Counting(Kind kind, std::int64_t awake = 50 * us) {
+  explicit Counting(Kind kind, std::int64_t spinning = 50 * us) {
     known.waiting = &waiting;
     known.cores = 3;
     known.own_cores = 2;  // bound, so that its threads are counted too
     known.policy = {kind, 0};
-    known.awake = kind == Kind::passive ? 0 : awake;
+    known.spinning = kind == Kind::passive ? 0 : spinning;
     known.busy.store(kind == Kind::busy, std::memory_order_relaxed);
   }
 
   const Machine& machine() const { return known; }
-  Rank& rank() { return *static_cast<Rank*>(static_cast<void*>(this)); }  // which nobody looks into here
+  Rank& rank() { return *static_cast<Rank*>(static_cast<void*>(this)); }  // which is not read here
   progress::PollResult poll_for_condition(Urgency urgency) { return poll(0, urgency); }
   progress::PollResult poll(int, Urgency) {
     ++polls;
@@ -53,7 +53,7 @@ struct Counting {
   template <class F>
   void sleep_until(F&& holds) {
     EXPECT_FALSE(holds());
-    EXPECT_EQ(waiting.load(std::memory_order_relaxed), 0u) << "who sleeps is not counted as awake";
+    EXPECT_EQ(waiting.load(std::memory_order_relaxed), 0u) << "who sleeps is not counted as spinning";
     ++sleeps;
   }
 };
@@ -115,7 +115,7 @@ TYPED_TEST(Ours, SleepByThemselves) {
   EXPECT_EQ(e.sleeps, 1);
 }
 
-// Attempts may be left to others for ever: somebody who is never about to sleep has to look well now and then.
+// Attempts may be left to others for ever: a thread that is never about to sleep has to poll thoroughly now and then.
 TYPED_TEST(Ours, LookWellNowAndThenWhileBusy) {
   Counting e(Kind::busy);
   wait<TypeParam>(e);
@@ -200,11 +200,11 @@ struct BetweenNodes {
   }
   template <class Sleep, class Serve>
   void wait_registered(WaitSet&, Waiter&, Sleep&&, Serve&&) {
-    ADD_FAILURE() << "nobody is to sleep";
+    ADD_FAILURE() << "no thread is to sleep";
   }
   template <class F>
   void sleep_until(F&&) {
-    ADD_FAILURE() << "nobody is to sleep";
+    ADD_FAILURE() << "no thread is to sleep";
   }
 };
 

@@ -16,7 +16,7 @@ constexpr int row_of(const Kind& kind) { return static_cast<int>(CopyTuner::try_
 constexpr int row = row_of(idle), first = static_cast<int>(CopyTuner::first_again);
 constexpr int last = static_cast<int>(CopyTuner::last_again);
 
-// What each way takes.
+// The time of each way.
 struct Times {
   std::uint64_t when_staged, by_kernel;
   std::uint64_t operator[](Copying way) const { return way == staged ? when_staged : by_kernel; }
@@ -43,7 +43,7 @@ TEST(CopyTuner, TriesBothAndTakesTheFaster) {
   }
 }
 
-// Whoever was at a disadvantage in the first try is tried again soon.
+// A way that was at a disadvantage in the first try is tried again soon.
 TEST(CopyTuner, TriesAgainEverMoreSeldom) {
   CopyTuner choice;
   send(choice, idle, {10'000, 15'000}, 2 * row);
@@ -77,16 +77,16 @@ TEST(CopyTuner, LearnsWhenTheOtherBecomesFaster) {
 }
 
 TEST(CopyTuner, SeldomTriesWhatIsMuchSlower) {
-  constexpr int seldom = static_cast<int>(CopyTuner::last_again_if_far_behind), settled = 20'000;
+  constexpr int seldom = static_cast<int>(CopyTuner::last_again_if_far_behind), many = 20'000;
   CopyTuner choice;
-  send(choice, idle, {10'000, 50'000}, settled);
+  send(choice, idle, {10'000, 50'000}, many);
   EXPECT_EQ(send(choice, idle, {10'000, 50'000}, 2 * (seldom + row)), 2 * row);
   CopyTuner close;
-  send(close, idle, {10'000, 15'000}, settled);
+  send(close, idle, {10'000, 15'000}, many);
   EXPECT_EQ(send(close, idle, {10'000, 15'000}, 10 * (last + row)), 10 * row);
 }
 
-// Of several messages that are under way the first takes long, and the others are there when it is.
+// The first of several messages in progress takes long, and the others are there when it is.
 TEST(CopyTuner, ComparesWhatMessagesTakeTogether) {
   CopyTuner choice;
   for (int i = 0; i < 300; ++i) {
@@ -96,7 +96,7 @@ TEST(CopyTuner, ComparesWhatMessagesTakeTogether) {
   EXPECT_EQ(send(choice, idle, {16'000, 12'000}, 50), 50);
 }
 
-// Nor does it change its mind for those that somebody else on the core has made slow.
+// Nor does it change its mind for those that another process on the core has made slow.
 TEST(CopyTuner, IsNotMisledBySomeThatTookLonger) {
   CopyTuner choice;
   send(choice, idle, {10'000, 12'000}, 1'000);

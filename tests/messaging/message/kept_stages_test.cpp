@@ -1,4 +1,4 @@
-// KeptStages: whoever has been sent to gets its newest stage back, and what is kept stays bounded.
+// KeptStages: a peer that has been sent to gets its newest stage back, and what is kept stays bounded.
 #include "messaging/message/protocol/local/kept_stages.hpp"
 
 #include <gtest/gtest.h>

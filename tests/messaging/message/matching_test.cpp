@@ -103,23 +103,23 @@ class Comparison {
     request.source = asked.source;
     request.tag = asked.tag;
     Unexpected* const expected = model_find(asked);
-    Unexpected* met = nullptr;
-    const auto meet = [&](Request& one, Unexpected& message) {
+    Unexpected* matched = nullptr;
+    const auto match = [&](Request& one, Unexpected& message) {
       ASSERT_EQ(&one, &request);
-      met = &message;
+      matched = &message;
     };
     Matcher::Announcement announcement{Matcher::Announced::not_at_all, 0};
     if (space_.announces) announcement = matcher_.announce(request);
     if (announcement.result == Matcher::Announced::at_closed_gate) {
-      matcher_.settle(request, announcement.hash, meet);
+      matcher_.match_announced(request, announcement.hash, match);
     } else if (announcement.result == Matcher::Announced::not_at_all) {
-      met = matcher_.find_unexpected(asked.context, asked.source, asked.tag);
-      if (met == nullptr) matcher_.post(request);
+      matched = matcher_.find_unexpected(asked.context, asked.source, asked.tag);
+      if (matched == nullptr) matcher_.post(request);
     }
-    ASSERT_EQ(met, expected);
+    ASSERT_EQ(matched, expected);
     ASSERT_TRUE(!unexpected_.empty() || announcement.result != Matcher::Announced::at_closed_gate);
-    if (met != nullptr) {
-      drop(*met);
+    if (matched != nullptr) {
+      drop(*matched);
     } else {
       posted_.push_back(&request);
     }

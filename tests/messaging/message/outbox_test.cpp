@@ -1,4 +1,4 @@
-// What the strategies of the outbox choose, in packets: behind them a network that takes so many and no more.
+// The choices of the outbox's strategies, in packets: behind them a network that takes so many and no more.
 #include "messaging/message/outbox/outbox.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ constexpr std::size_t long_bytes = PriorityStrategy::long_from;
 constexpr std::uint64_t world = lln::most_vnis * contexts_apart;
 constexpr std::uint64_t other = world + contexts_apart;
 
-// Messages that wait in an outbox of one strategy, and a network. What leaves is written down: messages by what they are called, those of
+// Messages that wait in an outbox of one strategy, and a network. Departures are recorded: messages by what they are called, those of
 // a packet together, pieces as "-".
 class Waiting {
  public:
@@ -46,7 +46,7 @@ class Waiting {
     longs_.back()->pieces = pieces;
     outbox_.append_long(peer, *longs_.back());
   }
-  // What a network takes that has room for so many packets.
+  // The packets that a network with room for so many takes.
   std::vector<std::string> leave(int room) {
     room_ = room;
     left_.clear();
@@ -166,7 +166,7 @@ TEST(Strategies, KeepTheOrderOfMPI) {
         if (what < 4) {
           const unsigned stream = random() % 2;
           waiting.send(name_in(stream), bytes, stream == 0 ? world : other, static_cast<int>(random() % 3));
-        } else if (what < 6) {  // where nobody receives with MPI_ANY_TAG, what has another tag may pass
+        } else if (what < 6) {  // where no receive has MPI_ANY_TAG, a message with another tag may pass
           const unsigned tag = random() % 3;
           waiting.send(name_in(2 + tag), bytes, (other + contexts_apart) | promise_no_any_tag, static_cast<int>(tag));
         } else if (what == 6) {
@@ -266,7 +266,7 @@ TEST(Priority, HoldsNothingBesideALongMessage) {
   EXPECT_TRUE(waiting.holds());
 }
 
-// Who has waited in vain again and again waits no more, but for a trial now and then; and once it has found company, again.
+// A sender that has waited without result repeatedly waits no more, but for a trial now and then; and once it has found company, again.
 TEST(Auto, HoldsWhereThatBringsCompany) {
   Waiting waiting("auto");
   int held = 0;

@@ -132,7 +132,7 @@ class Protocols : public testing::TestWithParam<Case> {
       Wakeups wakeups;
       if (job[rank].sweep(failed, wakeups)) break;
     }
-    ASSERT_TRUE(job.settle());
+    ASSERT_TRUE(job.resolve());
   }
 
   // Nothing of the message is left anywhere.
@@ -154,7 +154,7 @@ TEST_P(Protocols, DeliverInEveryOrder) {
     Job job(setting());
     Message message(job, shape());
     for (const char letter : order) step(job, message, letter);
-    ASSERT_TRUE(job.settle());
+    ASSERT_TRUE(job.resolve());
     message.check_received();
     check_empty(job);
   });
@@ -167,13 +167,13 @@ TEST_P(Protocols, WaitForTheNetworkInEveryOrder) {
     Job job(setting());
     Message message(job, shape());
     for (const char letter : order) step(job, message, letter);
-    ASSERT_TRUE(job.settle());
+    ASSERT_TRUE(job.resolve());
     message.check_received();
     check_empty(job);
   });
 }
 
-// The memory that ranks share is used up. What can move without it does; else both ends learn it, or the send alone if not even its announcement
+// The memory that ranks share is used up. A message that can move without it does; else both ends learn it, or the send alone if not even its announcement
 // could be sent.
 TEST_P(Protocols, DoWithoutSharedMemory) {
   if (shape().to == 2 || shape().in_node_memory) GTEST_SKIP() << "needs none, or has its buffers there";
@@ -184,7 +184,7 @@ TEST_P(Protocols, DoWithoutSharedMemory) {
       if (job.heap(0).allocate(bytes) == node::nowhere) bytes /= 2;
     Message message(job, shape());
     for (const char letter : order) step(job, message, letter);
-    ASSERT_TRUE(job.settle());
+    ASSERT_TRUE(job.resolve());
     ASSERT_TRUE(message.sent());
     if (message.send().error == MPI_ERR_NO_MEM) {
       EXPECT_TRUE(message.cancel_receive());
@@ -205,7 +205,7 @@ TEST_P(Protocols, CancelSendsInEveryOrder) {
     Message message(job, shape());
     cancelled_ = false;
     for (const char letter : order) step(job, message, letter);
-    ASSERT_TRUE(job.settle());
+    ASSERT_TRUE(job.resolve());
     ASSERT_TRUE(message.sent());
     if (message.send().cancelled) {
       EXPECT_FALSE(message.received()) << "a message that was cancelled has been received";
@@ -226,7 +226,7 @@ TEST_P(Protocols, CancelReceivesInEveryOrder) {
     Message message(job, shape());
     cancelled_ = false;
     for (const char letter : order) step(job, message, letter);
-    ASSERT_TRUE(job.settle());
+    ASSERT_TRUE(job.resolve());
     ASSERT_TRUE(message.received());
     EXPECT_EQ(message.receive().cancelled, cancelled_);
     if (!cancelled_) {
@@ -235,7 +235,7 @@ TEST_P(Protocols, CancelReceivesInEveryOrder) {
       // Another receive gets it.
       Message other(job, shape());
       other.start_receive();
-      ASSERT_TRUE(job.settle());
+      ASSERT_TRUE(job.resolve());
       EXPECT_TRUE(message.sent());
       EXPECT_TRUE(other.received());
       other.check_content();
@@ -264,7 +264,7 @@ TEST_P(Protocols, AreTakenByMatchedProbes) {
     Wakeups wakeups;
     job[shape().to].start_matched_recv(message.receive(), *taken, wakeups);
   }
-  ASSERT_TRUE(job.settle());
+  ASSERT_TRUE(job.resolve());
   message.check_received();
   check_empty(job);
 }
@@ -279,7 +279,7 @@ TEST_P(Protocols, LoseNothingWithoutMemory) {
       Message message(job, shape());
       fail_allocation(n);
       for (const char letter : order) step(job, message, letter);
-      const bool ends = job.settle();
+      const bool ends = job.resolve();
       const bool failed = allocation_has_failed();
       fail_allocation(-1);
       ASSERT_TRUE(ends);
@@ -289,16 +289,17 @@ TEST_P(Protocols, LoseNothingWithoutMemory) {
       } else if (message.received() && receive_error == MPI_ERR_NO_MEM) {
         Message other(job, shape());
         if (!message.sent()) other.start_receive();
-        EXPECT_TRUE(job.settle());
+        EXPECT_TRUE(job.resolve());
         EXPECT_TRUE(message.sent()) << "the send waits for ever";
         if (Unexpected* const left = job[shape().to].probe(42, MPI_ANY_SOURCE, MPI_ANY_TAG, true)) {
           Wakeups wakeups;
           job[shape().to].start_matched_recv(other.receive(), *left, wakeups);
         }
+        ASSERT_TRUE(job.resolve());  // while the buffers of `other` are there
       } else {
         message.check_received();
       }
-      ASSERT_TRUE(job.settle());
+      ASSERT_TRUE(job.resolve());
       check_empty(job);
       if (!failed || HasFailure()) break;
     }
@@ -354,7 +355,7 @@ TEST_P(Protocols, EndWhenTheSenderFails) {
       ASSERT_TRUE(shape().any_source);
       EXPECT_EQ(message.receive().error, MPIX_ERR_PROC_FAILED_PENDING);
       Wakeups wakeups;
-      EXPECT_FALSE(job[shape().to].settle(message.receive(), true, wakeups));
+      EXPECT_FALSE(job[shape().to].resolve(message.receive(), true, wakeups));
     }
     ASSERT_TRUE(message.received());
     if (message.receive().error == MPI_SUCCESS || message.receive().error == MPI_ERR_TRUNCATE)
@@ -368,7 +369,7 @@ TEST_P(Protocols, EndWhenTheSenderFails) {
   });
 }
 
-// What no rank of the job sends ends the job, and what is for an operation that has ended does not where failures are survived.
+// A message that no rank of the job sends ends the job.
 TEST(Malformed, EndsTheJob) {
   const auto refuses = [](lln::MessageKind kind, const auto& payload, std::size_t bytes, int source = 0) {
     Job job;

@@ -1,5 +1,5 @@
-// What a message from another node may say (src/messaging/message/wire.hpp): whatever comes, by seed, only what a rank of the job would send is
-// taken, and nothing is read beyond its end.
+// Messages from other nodes (src/messaging/message/wire.hpp): of random bytes, by seed, only those that a rank of the job would send are taken, and
+// nothing is read beyond their end.
 #include "messaging/message/wire.hpp"
 
 #include <gtest/gtest.h>

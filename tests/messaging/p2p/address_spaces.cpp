@@ -1,5 +1,5 @@
-// Messages between ranks of which process ids say nothing: whoever moves data with the kernel's help must know whose memory it
-// is. All pairs exchange messages of every protocol, from and to memory that lies at the same addresses in every process.
+// Messages between ranks of which process ids say nothing: a rank that moves data with the kernel's help must know whose memory
+// it is. All pairs exchange messages of every protocol, from and to memory that lies at the same addresses in every process.
 //
 // With arguments it is a process that is none of the job's: it has that memory too, with something else in it, and runs the
 // command that they are.
@@ -28,7 +28,7 @@ unsigned char* fixed_memory(std::size_t bytes) {
   return at == wanted ? static_cast<unsigned char*>(at) : nullptr;
 }
 
-int be_a_stranger(char** command) {
+int be_a_foreign_process(char** command) {
   unsigned char* const memory = fixed_memory(4 * most);
   if (memory == nullptr) return 1;
   std::memset(memory, 0xee, 4 * most);
@@ -118,7 +118,7 @@ void windows(const Buffers& buffers) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1) return be_a_stranger(argv + 1);
+  if (argc > 1) return be_a_foreign_process(argv + 1);
   const Session session(&argc, &argv);
   unsigned char* memory = fixed_memory(4 * most);
   std::vector<unsigned char> other;

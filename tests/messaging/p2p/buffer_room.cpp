@@ -1,5 +1,5 @@
 // A buffer has room again for what it holds once its receiver has all of that and a barrier has passed, whatever the length of the
-// messages, and whoever of several threads sends: MPI_Bsend moves on what is left of them before it says that there is no room.
+// messages, and whichever of several threads sends: MPI_Bsend moves on what is left of them before it says that there is no room.
 #include <thread>
 #include <vector>
 
@@ -73,9 +73,9 @@ void several(MPI_Comm comm, int length) {
   }
 }
 
-// What has not been received keeps its place, and the call that finds none says so.
+// A message that has not been received keeps its place, and the call that finds none says so.
 void full(MPI_Comm comm) {
-  constexpr int length = 80'000;  // longer than what goes unasked anywhere
+  constexpr int length = 80'000;  // longer than what goes eagerly anywhere
   if (test::rank() == 0) {
     const Buffer buffer(comm, length + MPI_BSEND_OVERHEAD);
     const std::vector<char> out = message(length, 1, 0);

@@ -122,9 +122,9 @@ void nearest() {
   MPI_Buffer_detach(&address, &size);
 }
 
-// What MPI_BSEND_OVERHEAD is for: the messages' sizes and so much for each is enough, whatever the sizes, and no less.
+// The use of MPI_BSEND_OVERHEAD: the messages' sizes and so much for each is enough, whatever the sizes, and no less.
 void exactly_enough() {
-  constexpr int messages = 40, least = 80001;  // longer than what goes unasked anywhere
+  constexpr int messages = 40, least = 80001;  // longer than what goes eagerly anywhere
   std::size_t room = 0;
   for (int i = 0; i < messages; ++i) room += static_cast<std::size_t>(least + i + MPI_BSEND_OVERHEAD);
   std::vector<char> memory(room + 1);
@@ -134,7 +134,7 @@ void exactly_enough() {
     int fit = 0;
     while (fit < messages && MPI_Bsend(data.data(), least + fit, MPI_CHAR, right(), fit, comm) == MPI_SUCCESS) ++fit;
     check((fit == messages) == (missing == 0), "as many messages as there is room for");
-    MPI_Barrier(comm);  // nobody receives before all have tried
+    MPI_Barrier(comm);  // no rank receives before all have tried
     int theirs = 0;
     MPI_Sendrecv(&fit, 1, MPI_INT, right(), messages, &theirs, 1, MPI_INT, left(), messages, comm, MPI_STATUS_IGNORE);
     for (int i = 0; i < theirs; ++i) MPI_Recv(data.data(), least + i, MPI_CHAR, left(), i, comm, MPI_STATUS_IGNORE);
@@ -196,7 +196,7 @@ int main(int argc, char** argv) {
   nearest();
   exactly_enough();
   flush_beside_sends();
-  // Buffers that nobody detaches: freeing, ending the session and finalizing send what they hold.
+  // Buffers that are not detached: freeing, ending the session and finalizing send what they hold.
   MPI_Comm_attach_buffer(comm, MPI_BUFFER_AUTOMATIC, 0);
   MPI_Comm_attach_buffer(MPI_COMM_WORLD, MPI_BUFFER_AUTOMATIC, 0);
   MPI_Request requests[3];

@@ -79,7 +79,7 @@ void before_the_receiver_looks(Mode mode, int bytes, bool probed) {
   if (test::rank() == 0) {
     first.send(MPI_COMM_WORLD, 1, 1, &request);
     const bool cancelled = first.cancel(&request);
-    if (mode == synchronous) check(cancelled, "a synchronous send that nobody receives cannot end otherwise");
+    if (mode == synchronous) check(cancelled, "a synchronous send that is not received cannot end otherwise");
     tell(MPI_COMM_WORLD, 1, cancelled);
     second.send(MPI_COMM_WORLD, 1, 1, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -201,7 +201,7 @@ void persistent_and_freed(int bytes) {
       MPI_Cancel(&request);
       MPI_Wait(&request, &status);
       MPI_Test_cancelled(&status, &cancelled);
-      if (round == 0) check(cancelled, "nobody receives yet");
+      if (round == 0) check(cancelled, "no receive yet");
       tell(MPI_COMM_WORLD, 1, cancelled);
     }
     MPI_Request_free(&request);
@@ -213,7 +213,7 @@ void persistent_and_freed(int bytes) {
   } else if (test::rank() == 1) {
     (void)hear(MPI_COMM_WORLD, 0);
     expect_from(MPI_COMM_WORLD, 0, 7, bytes, 5, false);
-    check(hear(MPI_COMM_WORLD, 0) != 0, "nobody receives any more");
+    check(hear(MPI_COMM_WORLD, 0) != 0, "no receive any more");
     (void)hear(MPI_COMM_WORLD, 0);
     int flag;
     MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

@@ -15,7 +15,7 @@ constexpr int to = 1;
 constexpr int tag = 1;
 constexpr int outcome = 2;
 
-// What the receiver has done before it computes.
+// The receiver's actions before it computes.
 enum class Receiver { nothing, receive_posted, receive_matched };
 
 struct Case {

@@ -1,5 +1,5 @@
 // Cancelling sends to another node, where no memory is shared: the sender asks for its message back, and the receiver answers when it
-// next makes progress. What has not been received is cancelled, what has been is not, and nothing is received twice or in part.
+// next makes progress. A message that has not been received is cancelled, another is not, and none is received twice or in part.
 #include <vector>
 
 #include "mpi/check.hpp"
@@ -25,14 +25,14 @@ void send(int round) {
   const std::vector<char> wrong(static_cast<std::size_t>(bytes), 'x');
   const std::vector<char> right(static_cast<std::size_t>(bytes), static_cast<char>(round));
   MPI_Request request;
-  // Nobody receives it yet; in some rounds it has certainly left.
+  // It is not received yet; in some rounds it has certainly left.
   MPI_Issend(wrong.data(), bytes, MPI_CHAR, to, never_received, MPI_COMM_WORLD, &request);
   if (round % 3 == 0) {
     MPI_Ssend(nullptr, 0, MPI_CHAR, to, go, MPI_COMM_WORLD);
   }
   MPI_Cancel(&request);
   if (round % 5 == 0) MPI_Cancel(&request);
-  test::check(was_cancelled(request), "a send that nobody receives is cancelled");
+  test::check(was_cancelled(request), "a send that is not received is cancelled");
   MPI_Send(nullptr, 0, MPI_CHAR, to, go, MPI_COMM_WORLD);
   MPI_Ssend(right.data(), bytes, MPI_CHAR, to, never_received, MPI_COMM_WORLD);
 

@@ -1,4 +1,4 @@
-// What is complete returns without a system call and without a yield: tests of requests that are done, flushes and syncs of a
+// A call that is complete returns without a system call and without a yield: tests of requests that are done, flushes and syncs of a
 // window. Counted by the kernel, which sends a signal for each system call of a thread that has asked for it
 // (PR_SET_SYSCALL_USER_DISPATCH); with and without threads of the rank that wait in MPI meanwhile.
 #include <sys/prctl.h>
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
   MPI_Win_lock_all(0, win);
   if (test::rank() == 0) {
     all_of_it(self, win);
-    // Threads that wait, more than cores: then who tests in vain gives its core away.
+    // Threads that wait, more than cores: then a thread that tests without result yields.
     constexpr int waiting = 6;
     std::vector<std::thread> threads;
     for (int t = 0; t < waiting; ++t)

@@ -94,10 +94,10 @@ void cancel_and_null() {
   MPI_Test_cancelled(&status, &flag);
   check(flag, "cancelled");
   MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &status);
-  equal(status.MPI_SOURCE, MPI_PROC_NULL, "source of nobody");
+  equal(status.MPI_SOURCE, MPI_PROC_NULL, "source of no rank");
   int count;
   MPI_Get_count(&status, MPI_INT, &count);
-  equal(count, 0, "nothing from nobody");
+  equal(count, 0, "nothing from no rank");
   equal(in, 5, "buffer untouched");
   MPI_Send(&in, 1, MPI_INT, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
 }

@@ -21,7 +21,7 @@ constexpr int per_message = 256;
 constexpr int many = 10'000;
 constexpr int some = 1000;
 constexpr int few = 100;  // short messages, for which there is credit
-enum Tag { data = 1, nobody, special };
+enum Tag { data = 1, unused, special };
 
 // Bytes of unexpected messages that a receiver keeps.
 unsigned long long bound() {
@@ -32,12 +32,12 @@ unsigned long long bound() {
 void poll_for(int tag) {
   int there;
   MPI_Iprobe(MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE);
-  equal(there, 0, "nobody has sent that");
+  equal(there, 0, "no rank has sent that");
 }
 // With progress, but no receive.
 template <class F>
 void poll_until(F&& holds) {
-  while (!holds()) poll_for(nobody);
+  while (!holds()) poll_for(unused);
 }
 
 // Longer where the bound is small, so that few reach it.
@@ -134,7 +134,7 @@ void run_ahead(test::Board& board, MPI_T_pvar_session session) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// A receiver that has caught up has returned the credit, whichever way it received: as many messages go unasked as at first.
+// A receiver that has caught up has returned the credit, whichever way it received: as many messages go eagerly as at first.
 void credit_comes_back(MPI_T_pvar_session session) {
   const test::Counter uncredited(session, "vni_messages_uncredited");
   MPI_Barrier(MPI_COMM_WORLD);
@@ -144,7 +144,7 @@ void credit_comes_back(MPI_T_pvar_session session) {
       MPI_Send(bytes.data(), 1000, MPI_CHAR, 1, data, MPI_COMM_WORLD);
       if (i % 20 == 19) MPI_Recv(nullptr, 0, MPI_CHAR, 1, special, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
-      if (i % 20 == 10) poll_for(nobody);
+      if (i % 20 == 10) poll_for(unused);
       if (i % 3 == 0) {
         MPI_Message message;
         MPI_Mprobe(0, data, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);

@@ -1,4 +1,4 @@
-// What a test and the allocator that it preloads have in common (failing_malloc.cpp).
+// The common part of a test and the allocator that it preloads (failing_malloc.cpp).
 #pragma once
 
 namespace test {

@@ -112,7 +112,7 @@ void errors_of_free() {
   MPI_Request request = start_completed(op);
   equal(class_of(MPI_Request_free(&request)), MPI_ERR_ACCESS, "free of a complete one");
   check(request == MPI_REQUEST_NULL, "the request is gone");
-  equal(op.queried, 0, "nobody asked for a status");
+  equal(op.queried, 0, "no call has requested a status");
 
   request = start(op);
   const MPI_Request kept = request;

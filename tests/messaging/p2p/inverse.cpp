@@ -114,7 +114,7 @@ void last_one_first_of_nonblocking(test::Board& board, int messages, int doubles
   }
 }
 
-// What waits for credit leaves although its sender makes no call until all of it has been received.
+// A message that waits for credit leaves although its sender makes no call until all of it has been received.
 void sender_computes(const test::Board& board) {
   constexpr int messages = 5000;  // more than there is credit for, whatever the window is
   MPI_Barrier(MPI_COMM_WORLD);

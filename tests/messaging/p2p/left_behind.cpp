@@ -1,4 +1,4 @@
-// What a rank has left to be sent with others, to a rank on another node, leaves although the program does not come back: all of a burst
+// A message that a rank has deferred to share a packet, to a rank on another node, leaves although the program makes no call: all of a burst
 // arrives while its sender computes, and so it does after a long time in which the sender came back again and again.
 #include <sched.h>
 
@@ -63,7 +63,7 @@ void compute_between_bursts(Board::Word& received) {
     send(values, requests, burst, number);
     const auto begin = std::chrono::steady_clock::now();
     while (received.load() == before && std::chrono::steady_clock::now() - begin < limit) sched_yield();
-    check(received.load() == before + 1, "what was left behind leaves while its sender computes");
+    check(received.load() == before + 1, "a deferred message leaves while its sender computes");
     MPI_Waitall(burst, requests.data(), MPI_STATUSES_IGNORE);
   }
 }

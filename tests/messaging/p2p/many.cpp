@@ -17,7 +17,7 @@ namespace {
 constexpr int under_way = 200;  // receives, and as many sends
 constexpr std::array<std::size_t, 3> lengths{8, 3000, 40'000};
 
-// What message `number` of a rank on a communicator is: the same for who sends and who receives it.
+// The description of message `number` of a rank on a communicator: the same for who sends and who receives it.
 struct Message {
   Message(unsigned seed, int comm, long number) : number_(number) {
     std::minstd_rand random(seed + static_cast<unsigned>(number) * 2 + static_cast<unsigned>(comm));
@@ -47,14 +47,14 @@ struct Message {
   long number_;
 };
 
-// What goes one way on one communicator.
+// The messages of one direction on one communicator.
 class Stream {
  public:
   Stream(MPI_Comm comm, int which, bool receives, unsigned seed)
       : comm_(comm), which_(which), receives_(receives), seed_(seed), buffers_(under_way), requests_(under_way) {
     for (auto& buffer : buffers_) buffer.resize(lengths.back());
   }
-  // Begins as many as there is room for, and ends those that are done. Whether all are.
+  // Begins as many as there is room for, and ends those that are done. True if all are.
   bool step(long messages) {
     for (; begun_ < messages && begun_ - ended_ < under_way; ++begun_) begin();
     for (int done = 1; ended_ < begun_; ++ended_) {

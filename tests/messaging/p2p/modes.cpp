@@ -57,10 +57,10 @@ void send(Mode mode, const void* data, int count, MPI_Datatype type, int peer, i
 void exchange(Mode mode, int bytes, bool posted, bool strided) {
   const int tag = 1 + mode;
   char token = 0;
-  // Does the send return although nobody receives yet? Then the receive waits until it has, and finds the message there.
-  static const int unasked = std::getenv("HEDDLE_NODES") != nullptr ? 1000 : 4096;  // a network may take less
-  const bool is_sent_unasked =
-      mode == buffered || mode == ibsend || ((mode == standard || mode == isend) && bytes <= unasked);
+  // Does the send return although there is no receive yet? Then the receive waits until it has, and finds the message there.
+  static const int eagerly = std::getenv("HEDDLE_NODES") != nullptr ? 1000 : 4096;  // a network may take less
+  const bool is_sent_eagerly =
+      mode == buffered || mode == ibsend || ((mode == standard || mode == isend) && bytes <= eagerly);
   MPI_Datatype every_second;
   MPI_Type_vector(bytes, 1, 2, MPI_BYTE, &every_second);
   MPI_Type_commit(&every_second);
@@ -74,7 +74,7 @@ void exchange(Mode mode, int bytes, bool posted, bool strided) {
     for (std::size_t i = 0; i < expected.size(); ++i) whole[i * step] = expected[i];
     if (posted) MPI_Recv(&token, 1, MPI_BYTE, 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     send(mode, whole.data(), count, type, 1, tag);
-    if (!posted && is_sent_unasked) MPI_Send(&token, 1, MPI_BYTE, 1, 98, MPI_COMM_WORLD);
+    if (!posted && is_sent_eagerly) MPI_Send(&token, 1, MPI_BYTE, 1, 98, MPI_COMM_WORLD);
   } else if (test::rank() == 1) {
     MPI_Status status;
     MPI_Request request;
@@ -83,7 +83,7 @@ void exchange(Mode mode, int bytes, bool posted, bool strided) {
       MPI_Send(&token, 1, MPI_BYTE, 0, 99, MPI_COMM_WORLD);
       MPI_Wait(&request, &status);
     } else {
-      if (is_sent_unasked)
+      if (is_sent_eagerly)
         MPI_Recv(&token, 1, MPI_BYTE, 0, 98, MPI_COMM_WORLD, MPI_STATUS_IGNORE);  // the other one is unexpected now
       MPI_Recv(whole.data(), count, type, MPI_ANY_SOURCE, tag, MPI_COMM_WORLD, &status);
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ranks in pid namespaces of their own: process ids name others there, or nobody.
+"""Ranks in pid namespaces of their own: process ids name others there, or none.
 
 namespaces.py MPIEXEC PROGRAM CASE    PROGRAM is address_spaces.cpp's
 """
@@ -18,15 +18,15 @@ def rank_zero_only(wrapper):
     return ["sh", "-c", f'[ "$HEDDLE_RANK" = 0 ] && exec {" ".join(wrapper)} "$0"; exec "$0"']
 
 
-# What stands before mpiexec, before the program, and how many ranks.
+# The words before mpiexec, before the program, and the number of ranks.
 cases = {
     "plain": ([], [], 3),
     "each": ([], own_pids, 3),  # every rank is process 1
     "first": ([], rank_zero_only(own_pids), 3),
     "users": ([], own_everything, 2),
     "job": (own_pids, [], 3),  # all of them see each other, but not under the numbers of the machine
-    # Rank 0 says that it is process 1, and for the others that is a process of somebody else, with the same memory.
-    "stranger": (own_pids + [program], rank_zero_only(own_pids), 3),
+    # Rank 0 says that it is process 1, and for the others that is a foreign process, with the same memory.
+    "foreign": (own_pids + [program], rank_zero_only(own_pids), 3),
 }
 before, wrapper, ranks = cases[case]
 

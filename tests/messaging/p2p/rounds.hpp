@@ -25,7 +25,7 @@ struct Round {
   bool failed() const { return seen >= at; }
 };
 
-// An MPI call while memory may run out. Whether it succeeded; if not, it said why.
+// An MPI call while memory may run out. True if it succeeded; if not, it said why.
 template <class Call>
 bool tried(Round& round, Call&& call, const char* what) {
   if (!round.victim) {
@@ -51,7 +51,7 @@ void insist(Round& round, Call&& call, const char* what) {
   if (!tried(round, call, what)) check(tried(round, call, what), what);
 }
 
-// Starts an operation and waits for it. What has failed is begun again; a request that a failed wait has left is waited for again.
+// Starts an operation and waits for it. A failed operation is begun again; a request that a failed wait has left is waited for again.
 template <class Start>
 void complete(Round& round, Start&& start, MPI_Request& request, const char* what, bool persistent = false) {
   for (int attempts = 0; attempts < 3; ++attempts) {

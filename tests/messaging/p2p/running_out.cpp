@@ -2,7 +2,7 @@
 // ends with MPI_ERR_NO_MEM; made once more, it succeeds: no message is lost, none comes twice, nothing waits for ever.
 //
 // A victim plays a scenario with another rank, which has all the memory that it wants, again and again: the n-th allocation of the
-// n-th round fails, until a round has fewer. What a library has once allocated it may keep, so each round needs more than the last.
+// n-th round fails, until a round has fewer. A library may keep its allocations, so each round needs more than the last.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

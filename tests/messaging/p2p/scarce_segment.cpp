@@ -1,6 +1,7 @@
-// The job's shared segment has k free blocks of each size and no more: of what wants one, one after the other fails as k grows from
-// 0. A call succeeds, or ends with MPI_ERR_NO_MEM on every process that takes part; what can do without the segment succeeds; and once there is memory
-// again everything does.
+// The job's shared segment has k free blocks of each size and no more: of what wants one, one after the other fails as k grows
+// from
+// 0. A call succeeds, or ends with MPI_ERR_NO_MEM on every process that takes part; what can do without the segment succeeds; and
+//   once there is memory again everything does.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -47,7 +48,7 @@ class Scarcity {
     if (rank() == 0) return;
     take_all();
     for (MPI_Win& win : spare) MPI_Win_free(&win);
-    // Of the smallest there are those beside all the spare windows too.
+    // The smallest ones exist beside all the spare windows, too.
     for (int surplus = sizes * blocks; surplus >= 2; surplus -= 2) windows_.push_back(window_of(1, made));
   }
   Scarcity(const Scarcity&) = delete;
@@ -68,7 +69,7 @@ class Scarcity {
   std::vector<MPI_Win> windows_;
 };
 
-// Whether a call on a communicator of both has succeeded; on both or on none.
+// True if a call on a communicator of both has succeeded; on both or on none.
 bool agreed(int error, const char* what) {
   if (error != MPI_SUCCESS) equal(class_of(error), MPI_ERR_NO_MEM, what);
   int failed[2] = {error != MPI_SUCCESS, error == MPI_SUCCESS};

@@ -57,7 +57,7 @@ class Data {
   MPI_Datatype type_;
 };
 
-enum class Late { nobody, sender, receiver, sender_after_start, receiver_after_start };
+enum class Late { none, sender, receiver, sender_after_start, receiver_after_start };
 
 void pause() { std::this_thread::sleep_for(std::chrono::milliseconds(3)); }
 
@@ -88,7 +88,7 @@ void exchange(int bytes, bool from_strided, bool to_strided, Late late, int salt
   }
 }
 
-// What does not fit stays away, to the byte.
+// Excess bytes are not written, to the byte.
 void truncated(int bytes, int room, bool from_strided, bool to_strided) {
   if (test::rank() == 0) {
     Data data(bytes, from_strided);
@@ -103,7 +103,7 @@ void truncated(int bytes, int room, bool from_strided, bool to_strided) {
   }
 }
 
-// Several at once in both directions: each transfer is shared with whoever is there.
+// Several at once in both directions: each transfer is shared with any waiting thread.
 void crossing(int bytes) {
   constexpr int many = 6;
   if (test::rank() > 1) return;
@@ -133,7 +133,7 @@ int main(int argc, char** argv) {
     for (const bool from_strided : {false, true})
       for (const bool to_strided : {false, true})
         for (const Late late :
-             {Late::nobody, Late::sender, Late::receiver, Late::sender_after_start, Late::receiver_after_start})
+             {Late::none, Late::sender, Late::receiver, Late::sender_after_start, Late::receiver_after_start})
           exchange(bytes, from_strided, to_strided, late, ++salt);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (const bool from_strided : {false, true})

@@ -48,7 +48,7 @@ MPI_Comm make(const char* model) {
 // A word from one rank to the other that the library knows nothing of.
 class Aside {
  public:
-  // Of both ranks, the first of which makes it.
+  // The tag of both ranks, the first of which makes it.
   Aside() {
     int ends[2] = {-1, -1};
     if (test::rank() == 0) test::check(pipe2(ends, O_CLOEXEC) == 0, "pipe2");

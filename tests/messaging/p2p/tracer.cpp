@@ -1,5 +1,5 @@
 // Under Yama's ptrace_scope 1 a process may reach the memory of its children only, and ranks are siblings; unless the other has
-// said that it may. Each rank says so once, before anybody asks, whatever it is needed for.
+// said that it may. Each rank reports it once, unconditionally.
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

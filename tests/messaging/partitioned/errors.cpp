@@ -1,4 +1,4 @@
-// What partitioned communication refuses, by class; and sides that do not agree end with an error instead of a hang.
+// Refusals of partitioned communication, by class; and sides that do not agree end with an error instead of a hang.
 #include <vector>
 
 #include "mpi/check.hpp"

@@ -165,7 +165,7 @@ void freed_before_start(bool receive_first) {
   MPI_Request_free(&sends[1]);
 }
 
-void nobody() {
+void with_proc_null() {
   int in = 4;
   MPI_Request requests[2];
   MPI_Psend_init(&in, 1, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
@@ -196,5 +196,5 @@ int main(int argc, char** argv) {
   freed();
   freed_before_start(true);
   freed_before_start(false);
-  nobody();
+  with_proc_null();
 }

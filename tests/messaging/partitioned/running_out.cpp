@@ -1,6 +1,6 @@
-// Memory runs out in the middle of partitioned communication: each allocation of one side fails in turn, in its init call, in a start,
-// in marking a partition, in asking whether one has arrived, and in a wait. What fails with MPI_ERR_NO_MEM succeeds when it is called
-// again, and every round brings each partition once.
+// Memory runs out in the middle of partitioned communication: each allocation of one side fails in turn, in its init call, in a
+// start, in marking a partition, in asking whether one has arrived, and in a wait. A call that fails with MPI_ERR_NO_MEM succeeds
+// when it is repeated, and every round brings each partition once.
 //
 // With the argument for-good the receiver's memory does not come back, and the job ends; with nodes messages are shorter.
 #include <algorithm>
@@ -89,7 +89,7 @@ void exchange(Round& round, int from, const Shape& shape, bool ranges) {
   rank() == from ? send_all(round, shape, ranges) : receive_all(round, shape);
 }
 
-// Nobody sends before the receiver is without memory.
+// No rank sends before the receiver is without memory.
 void wait_for_good() {
   constexpr int n = 64;
   std::vector<int> data(n);

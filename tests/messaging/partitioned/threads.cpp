@@ -51,7 +51,7 @@ void ring(int senders, int receivers, int ints) {
   MPI_Request_free(&receive);
 }
 
-// Whoever has seen all partitions arrive finds the request complete, also while another thread makes progress.
+// A thread that has seen all partitions arrive finds the request complete, also while another thread makes progress.
 void arrival_is_completion() {
   constexpr int partitions = 4;
   const int right = (test::rank() + 1) % test::size();

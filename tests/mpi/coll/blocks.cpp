@@ -1,15 +1,14 @@
-// Gather and scatter with blocks on both sides of every border: what lies beside its label, in a slot of its own, in a deposit, or comes as
-// a message.
-// Every root, in place, layouts on both sides, and vector variants whose blocks differ so that each is on another side; in turns with
-// other operations that use the same memory, and many at once, so that ranks run ahead of the root. With the argument `full` the node has
-// no memory for deposits; nor for long messages with layouts, so that there are none.
+// Gather and scatter with blocks on both sides of every border: what lies beside its label, in a slot of its own, in a deposit,
+// or comes as a message. Every root, in place, layouts on both sides, and vector variants whose blocks differ so that each is on
+// another side; alternating with other operations that use the same memory, and many at once, so that ranks run ahead of the
+// root. With the argument `full` the node has no memory for deposits; nor for long messages with layouts, so that there are none.
 #include "harness.hpp"
 
 using namespace test;
 
 namespace {
 
-// Of blocks, in pairs of ints: around 240 bytes (beside the label), 4 KiB (a slot, between ranks of one process) and 16 KiB (between
+// The lengths of blocks, in pairs of ints: around 240 bytes (beside the label), 4 KiB (a slot, between ranks of one process) and 16 KiB (between
 // processes); then around 64 and 256 KiB (a deposit), and several MiB.
 constexpr int lengths[] = {0,    1,    29,   30,   31,   511,   512,   513,   2047,  2048,
                            2049, 5001, 8191, 8192, 8193, 32767, 32768, 32769, 300001};
@@ -23,7 +22,7 @@ struct Blocks {
   int total = 0;
 };
 
-// Of block r; long ones are together with short ones, but only where the first is long, as they take their time.
+// The length of block r; long ones are together with short ones, but only where the first is long, as they take their time.
 int pairs_of(int r, int first, int step) {
   return lengths[(first + r * step) % (first < first_long ? first_long : border_count)];
 }
@@ -126,7 +125,7 @@ void run_ahead(const Communicator& c) {
   }
 }
 
-// The same with blocks for deposits, of other lengths each time, whose first and last bytes are looked at. Who has sent is not held up, and
+// The same with blocks for deposits, of other lengths each time, whose first and last bytes are looked at. A sender is not delayed, and
 // no block is overwritten before it is read.
 void run_ahead_with_long_blocks(const Communicator& c) {
   constexpr int most = 8200, least = 4000;

@@ -10,7 +10,7 @@ namespace {
 
 int nodes, rank, size;
 
-// Of all ranks together, in one call of `operation`.
+// The messages of all ranks together, in one call of `operation`.
 int crossings(MPI_T_pvar_session session, const std::function<void()>& operation) {
   operation();  // the first one makes what later ones use
   test::Counter sent(session, "vni_messages_sent_to_other_nodes");

@@ -51,7 +51,7 @@ void late(int rank) {
 void bcast(int n, int root) {
   Vector v = operand(n, me);
   MPI_Bcast(v.data(), n, MPI_DOUBLE, root, MPI_COMM_WORLD);
-  if (me == root) v.assign(v.size(), 0);  // it has been read by everybody
+  if (me == root) v.assign(v.size(), 0);  // it has been read by all
   Strided s(n);
   Vector from = operand(n, root);
   if (me == root) {

@@ -32,7 +32,7 @@ int call(const std::string& operation, int count, MPI_Comm comm) {
   return MPI_Barrier(comm);
 }
 
-// Who compares lengths gets the error: the root of a gather, and whoever has another length than the root of a scatter.
+// The rank that compares lengths gets the error: the root of a gather, and a rank with another length than the root of a scatter.
 bool learns(const std::string& operation) {
   if (operation == "gather") return world_rank == 0;
   return operation != "scatter" || world_rank == 1;
@@ -59,8 +59,7 @@ void returned() {
   }
 }
 
-// What ranks 0 and 1 do not agree on they get an error for, the one that speaks for the node at least. Nobody waits for ever, and all
-// can go on.
+// Ranks 0 and 1 get an error for a disagreement, the leader of the node at least. No rank waits for ever, and all can go on.
 void on_a_node(const std::string& operation, int count, int odd_rank, const std::string& odd_operation, int odd_count) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

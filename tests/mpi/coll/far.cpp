@@ -93,7 +93,7 @@ void in_place(int n) {
   for (int r = 0; r < all; ++r) buffer.expect(r, r, me, "alltoall in place");
 }
 
-// Of `counts` elements for each; in place as well.
+// A vector of `counts` elements for each; in place as well.
 void reduce_scatter(const std::vector<int>& counts) {
   const test::Composing composing;
   int first = 0, total = 0;
@@ -118,7 +118,7 @@ bool has_a_core_for_each() {
   return sched_getaffinity(0, sizeof cores, &cores) == 0 && CPU_COUNT(&cores) >= all;
 }
 
-// What rank 0 has for rank 1 cannot be read: everyone learns that. (Where each rank has a core it is a message, and rank 1 alone does.)
+// The block of rank 0 for rank 1 cannot be read: everyone learns that. (Where each rank has a core it is a message, and rank 1 alone does.)
 void unreadable() {
   if (has_a_core_for_each()) return;
   constexpr std::size_t block = 256 * 1024;

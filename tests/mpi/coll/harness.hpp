@@ -1,4 +1,4 @@
-// What the tests of collectives share. They are plain MPI programs, so that any MPI can judge the tests themselves.
+// The common part of the tests of collectives. They are plain MPI programs, so that any MPI can judge the tests themselves.
 //
 // A buffer is checked int by int against what a sequential program computes, and everything that must not be written
 // (gaps of datatypes, memory before and behind) against the sentinel that stood there before.

@@ -82,8 +82,7 @@ void test_all(const Neighborhood& h, Mode mode, int n) {
       out_bytes.data(), out_types.data(), to.data(), in_counts.data(), in_bytes.data(), in_types.data(), h.comm);
 }
 
-// Labels say which way data travels: 2 d downwards, 2 d + 1 upwards along dimension d. What comes from the lower
-// neighbor travels upwards.
+// Labels say which way data travels: 2 d downwards, 2 d + 1 upwards along dimension d. A block from the lower neighbor travels upwards.
 Neighborhood make_cart(const std::vector<int>& dims, int periodic) {
   Neighborhood h;
   const std::vector<int> periods(dims.size(), periodic);

@@ -37,7 +37,7 @@ inline void apply_compose(void* in, void* inout, MPI_Count n, MPI_Datatype handl
   for (const Type& t : types) {
     if (t.handle == handle) type = &t;
   }
-  if (!type) die("a user operation was called with a datatype that nobody passed");
+  if (!type) die("a user operation was called with a datatype that was not passed");
   for (; at < n; ++at) {
     int* x = static_cast<int*>(in) + at * type->extent;
     int* y = static_cast<int*>(inout) + at * type->extent;

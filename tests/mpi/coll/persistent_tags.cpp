@@ -1,4 +1,4 @@
-// A persistent collective that is there while 2^24 others come and go: the tags of its messages are nobody else's. It may be
+// A persistent collective that is there while 2^24 others come and go: the tags of its messages are unique. It may be
 // said that there is none left; what may not be is that two operations get each other's messages.
 #include "mpi/check.hpp"
 

@@ -39,7 +39,7 @@ void expect_in_step(MPI_Comm comm, const std::string& after) {
   }
 }
 
-// What calls are given. It stays until the end, since the others' operations may never be over.
+// The arguments of calls. It stays until the end, since the others' operations may never be over.
 struct Arguments {
   std::vector<int> in, out, counts, displs, places, bad_counts;
   std::vector<MPI_Aint> wide_places;

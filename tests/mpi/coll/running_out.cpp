@@ -83,7 +83,7 @@ void outlast() {
     if (error == MPI_SUCCESS) equal(sum[0] + sum[few - 1], 14, "what was broadcast");
     begun_in_vain += error != MPI_SUCCESS && begun == MPI_SUCCESS;
     succeeded += error == MPI_SUCCESS;
-    // What has come is taken while there is memory: the next shortage would find it in the way, and end the job.
+    // Arrived messages are taken while there is memory: the next shortage would find it in the way, and end the job.
     MPI_Barrier(MPI_COMM_WORLD);
     int flag;
     MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);

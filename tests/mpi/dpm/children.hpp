@@ -1,4 +1,4 @@
-// What the tests of dynamic processes have in common: a program that spawns copies of itself, which take the part that
+// The common part of the tests of dynamic processes: a program that spawns copies of itself, which take the part that
 // their first argument names.
 #pragma once
 
@@ -44,7 +44,7 @@ inline int remote_size(MPI_Comm comm) {
   return n;
 }
 
-// Both sides of an intercommunicator: everybody sends to everybody, `ints` at a time, and merges; what all have together
+// Both sides of an intercommunicator: each sends to all, `ints` at a time, and merges; what all have together
 // arrives.
 inline void talk(MPI_Comm inter, int ints, bool high) {
   const int theirs = remote_size(inter), mine = rank_in(inter);

@@ -55,13 +55,13 @@ void join_ranks() {
   close(fd);
 }
 
-void join_nobody() {
+void join_closed_socket() {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   int ends[2];
   check(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "a pair of sockets");
   MPI_Comm inter = MPI_COMM_WORLD;
   {
-    // Somebody who speaks another language.
+    // A peer with another protocol.
     std::thread other([&] {
       char bytes[256] = "nothing that MPI_Comm_join would say";
       check(write(ends[1], bytes, sizeof bytes) == sizeof bytes, "the other end");
@@ -84,5 +84,5 @@ void join_nobody() {
 int main(int argc, char** argv) {
   const Session session(&argc, &argv);
   if (rank() < 2) join_ranks();
-  join_nobody();
+  join_closed_socket();
 }

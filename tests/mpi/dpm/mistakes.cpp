@@ -1,4 +1,4 @@
-// What can't be spawned, connected or found is an error of the right class that says what helps, on all members alike, and
+// A failed spawn, connect or look-up is an error of the right class that names the remedy, on all members alike, and
 // the communicator goes on working.
 #include <climits>
 #include <tuple>
@@ -49,7 +49,7 @@ void spawn_wrongly(const char* self) {
   fails(spawn_with(self, MPI_INFO_NULL, INT_MAX), MPI_ERR_SPAWN, "ranks cannot be added");
   fails(spawn_with(self, info_of("wdir", "/no/such/folder")), MPI_ERR_SPAWN, "enter the working directory");
   fails(spawn_with(self, info_of("host", "elsewhere.invalid")), MPI_ERR_SPAWN, "is not this machine");
-  fails(spawn_with(self, info_of("soft", "many")), MPI_ERR_INFO_VALUE, "no list of numbers");
+  fails(spawn_with(self, info_of("soft", "many")), MPI_ERR_INFO_VALUE, "not a list of numbers");
   fails(spawn_with(self, info_of("soft", "3:7")), MPI_ERR_SPAWN, "allows no number of processes");
   fails(spawn_with(self, info_of("mpi_initial_errhandler", "none")), MPI_ERR_INFO_VALUE, "is none of");
 }
@@ -57,7 +57,7 @@ void spawn_wrongly(const char* self) {
 void use_ports_wrongly() {
   MPI_Comm made = MPI_COMM_WORLD;
   const auto connect = [&](const char* port) { return MPI_Comm_connect(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made); };
-  fails(connect("nonsense"), MPI_ERR_PORT, "which MPI_Open_port of this library has not made");
+  fails(connect("nonsense"), MPI_ERR_PORT, "which is not a name of MPI_Open_port of this library");
   fails(connect("heddle:0123456789abcdef:0000000000000080"), MPI_ERR_PORT, "a port of another job");
   char port[MPI_MAX_PORT_NAME], found[MPI_MAX_PORT_NAME];
   MPI_Open_port(MPI_INFO_NULL, port);
@@ -84,7 +84,7 @@ void use_ports_wrongly() {
   fails(MPI_Comm_accept(port, MPI_INFO_NULL, 0, MPI_COMM_SELF, &made), MPI_ERR_PORT, "which is not open");
 }
 
-// A port of somebody else, and one that is closed while another waits for it.
+// A port of another process, and one that is closed while another waits for it.
 void use_ports_of_others() {
   if (size() < 2) return;
   char port[MPI_MAX_PORT_NAME] = "";
@@ -102,7 +102,7 @@ void use_ports_of_others() {
   }
 }
 
-// A connection that nobody accepts in time, and then one that is accepted although the first still stands at the port.
+// A connection that is not accepted in time, and then one that is accepted although the first still stands at the port.
 void connect_in_vain() {
   if (size() < 2) return;
   char port[MPI_MAX_PORT_NAME] = "";
@@ -111,10 +111,10 @@ void connect_in_vain() {
   MPI_Comm made = MPI_COMM_WORLD;
   if (rank() == 1) {
     for (const auto& [seconds, error_class, says] :
-         {std::tuple{"0", MPI_ERR_PORT, "nobody has accepted the connection for 0 seconds"},
-          std::tuple{"1", MPI_ERR_PORT, "nobody has accepted the connection for 1 seconds"},
-          std::tuple{"soon", MPI_ERR_INFO_VALUE, "which is no number of seconds"},
-          std::tuple{"-1", MPI_ERR_INFO_VALUE, "which is no number of seconds"}}) {
+         {std::tuple{"0", MPI_ERR_PORT, "no process has accepted the connection for 0 seconds"},
+          std::tuple{"1", MPI_ERR_PORT, "no process has accepted the connection for 1 seconds"},
+          std::tuple{"soon", MPI_ERR_INFO_VALUE, "which is not a number of seconds"},
+          std::tuple{"-1", MPI_ERR_INFO_VALUE, "which is not a number of seconds"}}) {
       MPI_Info info = info_of("timeout", seconds);
       fails(MPI_Comm_connect(port, info, 0, MPI_COMM_SELF, &made), error_class, says);
       check(made == MPI_COMM_NULL, "no communicator");

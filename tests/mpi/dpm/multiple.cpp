@@ -17,7 +17,7 @@ void be_child(int argc, char** argv) {
   MPI_Comm_disconnect(&comm);
 }
 
-// What only the root knows may be anything elsewhere.
+// Arguments of the root alone may be anything elsewhere.
 void spawn_two(char* program, int root) {
   char child[] = "child", zero[] = "0", one[] = "1", two[] = "2";
   char* first[] = {child, zero, zero, nullptr};
@@ -38,7 +38,7 @@ void spawn_two(char* program, int root) {
   MPI_Comm_disconnect(&children);
 }
 
-// One that is not there: nothing is started, and everybody learns it.
+// One that is not there: nothing is started, and all learn it.
 void spawn_missing(char* program) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   char missing[] = "/no/such/program";

@@ -39,7 +39,7 @@ void be_child(int spawned) {
   check(comm == MPI_COMM_NULL && parent() == MPI_COMM_NULL, "no parent any more");
 }
 
-void meet(MPI_Comm children, int n) {
+void check_children(MPI_Comm children, int n) {
   equal(remote_size(children), n, "children");
   talk(children, 3, false);
   talk(children, 200'000, false);
@@ -47,27 +47,27 @@ void meet(MPI_Comm children, int n) {
 }
 
 void be_first(const char* program) {
-  meet(spawn(program, {"child", "2"}, 2, MPI_COMM_WORLD, size() - 1), 2);  // the last rank is the root
-  meet(spawn(program, {"child", "1"}, 1, MPI_COMM_SELF), 1);               // all ranks at once, each for itself
+  check_children(spawn(program, {"child", "2"}, 2, MPI_COMM_WORLD, size() - 1), 2);  // the last rank is the root
+  check_children(spawn(program, {"child", "1"}, 1, MPI_COMM_SELF), 1);  // all ranks at once, each for itself
   // The own program, by the names that a program has for it when it has not kept argv[0].
   char* own = realpath("/proc/self/exe", nullptr);
-  meet(spawn(own, {"child", "1"}, 1, MPI_COMM_WORLD), 1);
+  check_children(spawn(own, {"child", "1"}, 1, MPI_COMM_WORLD), 1);
   std::free(own);
-  meet(spawn("/proc/self/exe", {"child", "1"}, 1, MPI_COMM_WORLD), 1);
+  check_children(spawn("/proc/self/exe", {"child", "1"}, 1, MPI_COMM_WORLD), 1);
   // As a system call says it, which is the host of a rank that is a thread.
   char executed[PATH_MAX] = "";
   check(syscall(SYS_readlink, "/proc/self/exe", executed, sizeof executed - 1) > 0, "the executed file");
-  meet(spawn(executed, {"child", "1"}, 1, MPI_COMM_WORLD), 1);
+  check_children(spawn(executed, {"child", "1"}, 1, MPI_COMM_WORLD), 1);
   // A child that spawns a child.
   MPI_Comm family = spawn(program, {"family"}, 1, MPI_COMM_WORLD);
   MPI_Barrier(family);
   MPI_Comm_disconnect(&family);
-  check(parent() == MPI_COMM_NULL, "nobody has spawned the first");
+  check(parent() == MPI_COMM_NULL, "the first was not spawned");
 }
 
 void be_family(const char* program) {
   MPI_Comm comm = parent();
-  meet(spawn(program, {"child", "2"}, 2, MPI_COMM_WORLD), 2);
+  check_children(spawn(program, {"child", "2"}, 2, MPI_COMM_WORLD), 2);
   MPI_Barrier(comm);
   MPI_Comm_disconnect(&comm);
 }
@@ -93,9 +93,9 @@ void use_info(const char* program) {
   const std::string whole = program;
   const std::size_t slash = whole.rfind('/');
   MPI_Info_set(info, "path", whole.substr(0, slash).c_str());
-  meet(spawn(whole.c_str() + slash + 1, {"child", "1"}, 1, MPI_COMM_WORLD, 0, info), 1);
+  check_children(spawn(whole.c_str() + slash + 1, {"child", "1"}, 1, MPI_COMM_WORLD, 0, info), 1);
 
-  // Of what `soft` allows, the most.
+  // The maximum that `soft` allows.
   MPI_Info_set(info, "soft", "1:3:2,0");
   std::vector<int> codes(4, -1);
   std::string part = "child", number = "3";
@@ -103,7 +103,7 @@ void use_info(const char* program) {
   MPI_Comm_spawn(program, argv, 4, info, 0, MPI_COMM_WORLD, &children, codes.data());
   for (int i = 0; i < 4; ++i)
     equal(class_of(codes[static_cast<std::size_t>(i)]), i < 3 ? MPI_SUCCESS : MPI_ERR_SPAWN, "code");
-  meet(children, 3);
+  check_children(children, 3);
   MPI_Info_free(&info);
 }
 

@@ -1,4 +1,4 @@
-"""How jobs end that have spawned processes: in time, with a true message, and nothing left behind."""
+"""How jobs end that have spawned processes: in time, with a true message, and without remaining processes."""
 
 import os
 import pathlib
@@ -49,14 +49,14 @@ class Ends(LauncherTest):
         self.assertEqual(result.lines, ["[1] child 0 of 2", "[2] child 1 of 2"])
 
     def test_pretended_nodes(self):
-        self.fails("says", ERR_SPAWN, "this job has no room for more ranks: it pretends to be on several nodes",
+        self.fails("says", ERR_SPAWN, "this job has no room for more ranks: it simulates several nodes",
                    env={"HEDDLE_NODES": "2"})
 
     def test_without_mpiexec(self):
         result = subprocess.run([PROGRAM, "says"], capture_output=True, text=True, timeout=60, env=self.environment())
         self.assertNotEqual(result.returncode, 0)
         self.assertIn("this program was started without mpiexec", result.stderr)
-        self.assertIn("start it with mpiexec -n 1", result.stderr)
+        self.assertIn("Start it with mpiexec -n 1", result.stderr)
         self.assert_nothing_left()
 
 

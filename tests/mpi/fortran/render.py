@@ -1,6 +1,6 @@
 """Programs that are written once for the three interfaces (programs/*.f90), as one of them has it.
 
-What differs between the interfaces is written so:
+Differences between the interfaces are written so:
 
     @use, @include        the statements that make the interface known
     @Comm, @Status ...    the type of a handle or status; of statuses also with their number: @Status :: several(4)

@@ -28,7 +28,7 @@ from generator.fortran import procedures
 OPTIONS = ("-g", "-w", "-fcheck=bounds", "-fopenmp", "-fcray-pointer", "-ffree-line-length-none")
 RANKS = (("-n", "1"), ("-n", "2"), ("--ranks", "threads", "-n", "2"))
 RANKS_ELSEWHERE = (("-n", "1"), ("-n", "2"))
-# What is not run on another MPI library, with what MPICH 5.0.2 does instead.
+# Programs that are not run on another MPI library, with the behaviour of MPICH 5.0.2.
 NOT_ELSEWHERE = {
     "aborts": "MPI_Abort returns on ranks that another one has ended",
     "infos": "MPI_Info_get fails where the value does not fit",
@@ -72,7 +72,7 @@ def build(compiler: Compiler, name: str, text: str) -> Path:
     own.work.mkdir()
     source, program = own.work / f"{name}.f90", own.work / "program"
     source.write_text(text)
-    # What mpif.h declares without arguments may be called with different ones.
+    # Procedures that mpif.h declares without arguments may be called with different ones.
     # Optimized, so that what the compiler keeps in registers shows; the longest has nothing to keep.
     optimize = "-O0" if name == "refusals" else "-O1"
     own(optimize, "-fallow-argument-mismatch", f"-I{compiler.work}", source, compiler.work / "checks.o", "-o", program)

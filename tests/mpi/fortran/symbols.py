@@ -1,4 +1,4 @@
-"""What a library for Fortran exports and programs use, by the names in their dynamic symbol tables."""
+"""The exports of a library for Fortran and their use by programs, by the names in their dynamic symbol tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def table(file: Path) -> dict[str, str]:
 
 
 def _is_of(name: str, interface: Interface) -> bool:
-    """Whether programs for the interface use the procedure `name`."""
+    """True if programs for the interface use the procedure `name`."""
     if name.startswith("mpi_f08_status"):
         return interface.is_f08
     if re.search(r"_f08(ts)?_$", name):

@@ -1,4 +1,4 @@
-// Threads that wait for a message from anybody, in each call that completes or inspects requests, while another thread acknowledges the
+// Threads that wait for a message from any source, in each call that completes or inspects requests, while another thread acknowledges the
 // failure that they are told of: each goes on, or is told so, and none ends without an answer.
 #include <array>
 #include <atomic>
@@ -150,7 +150,7 @@ void receive_freed(MPI_Comm comm) {
   MPI_Request request;
   succeeds(MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, comm, &request), "MPI_Irecv");
   ++waiting;
-  is_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING, "MPI_Wait before anybody acknowledges");
+  is_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING, "MPI_Wait before an acknowledgment");
   succeeds(MPI_Request_free(&request), "MPI_Request_free");
 }
 
@@ -187,13 +187,13 @@ void round(const std::vector<MPI_Comm>& comms, int victim, bool persistent) {
 int main(int argc, char** argv) {
   const test::Session session(&argc, &argv);
   return_errors(MPI_COMM_WORLD);
-  // Of every round its own, since what was acknowledged is so for good.
+  // One of its own for every round, since what was acknowledged is so for good.
   std::vector<std::vector<MPI_Comm>> comms(static_cast<std::size_t>(size() - 1));
   for (auto& some : comms) {
     some.resize(calls.size() + 3);
     for (MPI_Comm& comm : some) succeeds(MPI_Comm_dup(MPI_COMM_WORLD, &comm), "MPI_Comm_dup");
   }
-  // Nobody dies while another makes communicators.
+  // No rank dies while another makes communicators.
   int order = 0;
   for (int peer = 1; rank() == 0 && peer < size(); ++peer)
     succeeds(MPI_Recv(&order, 1, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Recv");

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-# What the victim runs to lose its node: all its processes end at once, or nothing goes in or out any more. A node that is pretended it loses itself.
+# The victim's command to lose its node: all its processes end at once, or nothing goes in or out any more. A node that is pretended it loses itself.
 LOSSES = {"node": "cluster node $(hostname) kill -9 -1", "cable": "cluster link $(hostname) down"}
 
 

@@ -50,9 +50,9 @@ void living() {
 void wildcards() {
   int value = -1;
   is_class(MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, world, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED,
-           "MPI_Recv from anybody");
+           "MPI_Recv from any source");
   is_class(MPI_Probe(MPI_ANY_SOURCE, 1, world, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING,
-           "MPI_Probe of anybody");
+           "MPI_Probe of any source");
   MPI_Request request;
   succeeds(MPI_Irecv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 1, world, &request), "MPI_Irecv");
   is_class(MPI_Wait(&request, MPI_STATUS_IGNORE), MPIX_ERR_PROC_FAILED_PENDING, "MPI_Wait");
@@ -101,7 +101,7 @@ void collectives() {
   is_class(MPI_Comm_dup(world, &copy), MPIX_ERR_PROC_FAILED, "MPI_Comm_dup");
 }
 
-// Before anybody revokes.
+// Before a revocation.
 void agreement(bool acknowledged) {
   int flag = rank() == 0 ? 0b1110 : 0b0111;
   is_class(MPIX_Comm_agree(world, &flag), acknowledged ? MPI_SUCCESS : MPIX_ERR_PROC_FAILED, "MPIX_Comm_agree");
@@ -148,7 +148,7 @@ void revocation(MPI_Comm left) {
   succeeds(MPIX_Comm_is_revoked(copy, &flag), "MPIX_Comm_is_revoked");
   test::equal(flag, 0, "not revoked");
   flag = 1;
-  succeeds(MPIX_Comm_agree(copy, &flag), "MPIX_Comm_agree, before anybody revokes");
+  succeeds(MPIX_Comm_agree(copy, &flag), "MPIX_Comm_agree, before a revocation");
   int value = 0;
   MPI_Request persistent;
   succeeds(MPI_Send_init(&value, 1, MPI_INT, 0, 3, copy, &persistent), "MPI_Send_init");
@@ -158,7 +158,7 @@ void revocation(MPI_Comm left) {
   MPI_Request send;
   succeeds(MPI_Isend(large.data(), 1 << 20, MPI_CHAR, (rank_in(copy) + 1) % last, 77, copy, &send), "MPI_Isend");
   if (last > 1) {
-    // A long message may meet the receive from anybody, or be revoked: either is an end.
+    // A long message may match the receive from any source, or be revoked: either is an end.
     if (rank_in(copy) == 0) succeeds(MPIX_Comm_revoke(copy), "MPIX_Comm_revoke");
   } else {
     succeeds(MPIX_Comm_revoke(copy), "MPIX_Comm_revoke");

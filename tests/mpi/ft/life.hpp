@@ -1,4 +1,4 @@
-// What tests of failures have in common: errors are returned, a process dies by SIGKILL, and what a call must answer.
+// The common part of the tests of failures: errors are returned, a process dies by SIGKILL, and what a call must answer.
 #pragma once
 
 #include <mpi-ext.h>

@@ -39,7 +39,7 @@ struct Plan {
   int tag = 0;
 };
 
-// Whether the operation has come to a good end. Another error than that of a failure is the end of the test.
+// True if the operation has succeeded. Another error than that of a failure is the end of the test.
 bool went_well(int error, const char* what) {
   if (error == MPI_SUCCESS) return true;
   if (!is_fault(error)) {
@@ -55,11 +55,11 @@ bool went_well(int error, const char* what) {
 bool exchange(MPI_Comm comm, Plan& plan) {
   const int n = size_of(comm), me = rank_in(comm);
   const int distance = plan.some(1, n - 1), length = plan.length(), tag = plan.next_tag();
-  const bool from_anybody = plan.some(0, 3) == 0;
+  const bool from_any_source = plan.some(0, 3) == 0;
   std::vector<int> out(static_cast<std::size_t>(length), me), in(out.size(), -1);
   MPI_Request requests[2];
   const int from = (me + n - distance) % n;
-  int error = MPI_Irecv(in.data(), length, MPI_INT, from_anybody ? MPI_ANY_SOURCE : from, tag, comm, &requests[0]);
+  int error = MPI_Irecv(in.data(), length, MPI_INT, from_any_source ? MPI_ANY_SOURCE : from, tag, comm, &requests[0]);
   if (!went_well(error, "MPI_Irecv")) return false;
   error = MPI_Isend(out.data(), length, MPI_INT, (me + distance) % n, tag, comm, &requests[1]);
   if (!went_well(error, "MPI_Isend")) {
@@ -70,7 +70,7 @@ bool exchange(MPI_Comm comm, Plan& plan) {
   bool well = true;
   for (MPI_Request& request : requests) {
     well &= went_well(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait");
-    if (request != MPI_REQUEST_NULL) {  // from anybody, and somebody has failed
+    if (request != MPI_REQUEST_NULL) {  // from any source, and a rank has failed
       MPI_Cancel(&request);
       (void)went_well(MPI_Wait(&request, MPI_STATUS_IGNORE), "MPI_Wait of what was cancelled");
     }
@@ -176,7 +176,7 @@ void work(MPI_Comm comm, Plan& plan) {
   }
 }
 
-// What is left of `comm`, once all that are left say that it works.
+// The survivors of `comm`, once all of them agree that it works.
 MPI_Comm survivors(MPI_Comm comm) {
   for (;;) {
     MPI_Comm left;

@@ -56,7 +56,7 @@ class Endings(LauncherTest):
         self.ends(*FT, "-n", "3", PROGRAM, "stays-out", code=0, out="2 go on\n",
                   says="rank 1 .* exited without calling MPI_Init, but rank . has called it; the job goes on with 2 ranks")
 
-    def test_nobody_survives(self):
+    def test_without_survivors(self):
         self.ends(*FT, "-n", "3", PROGRAM, "all-die", code=137)
 
     def test_abort_ends_the_job(self):
@@ -72,7 +72,7 @@ class Endings(LauncherTest):
     def test_what_is_not_supported(self):
         self.ends(*FT, "-n", "2", PROGRAM, "unsupported", code=0)
 
-    def test_nobody_has_asked(self):
+    def test_not_requested(self):
         self.ends("-n", "2", PROGRAM, "not-asked", code=0)
         self.ends("-n", "2", PROGRAM, "dies", code=137, says="ending the other rank")
 

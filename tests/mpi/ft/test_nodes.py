@@ -92,7 +92,7 @@ class Nodes(LauncherTest):
             self.ends(PROGRAM, "stays-out", hosts=hosts, code=0, out=f"{n - 1} go on\n",
                       says=f"rank 1 exited without calling MPI_Init, but rank . has called it; the job goes on with {n - 1} ranks?\n")
 
-    def test_nobody_survives(self):
+    def test_without_survivors(self):
         self.ends("-n", "4", PROGRAM, "all-die", code=137, says="was killed by signal 9")
 
     def test_abort_ends_the_job(self):
@@ -151,7 +151,7 @@ class Nodes(LauncherTest):
     def test_a_shell_that_fails(self):
         shell = self.directory / "shell"
         shell.write_text("#!/bin/sh\nexit 7\n")
-        self.ends("-n", "4", PROGRAM, "dies", code=1, says=r"no mpiexec has come from (here|there): what was to start it there has ended with exit code 7")
+        self.ends("-n", "4", PROGRAM, "dies", code=1, says=r"no mpiexec has connected from (here|there): the command that starts it there has ended with exit code 7")
 
     def test_a_node_that_is_lost_before_all_have_come(self):
         shell = self.directory / "shell"
@@ -164,17 +164,17 @@ class Nodes(LauncherTest):
         self.ends("-n", "4", PROGRAM, "dies", code=127, env={"HEDDLE_REMOTE_SHELL": "/no/such/shell"}, says="cannot find the program '/no/such/shell'")
 
     def test_what_is_refused(self):
-        self.ends("-n", "2", PROGRAM, ":", "-n", "2", PROGRAM, code=2, says="is of one program; leave out the others")
+        self.ends("-n", "2", PROGRAM, ":", "-n", "2", PROGRAM, code=2, says="has one program only. Leave out the others")
         self.ends("-n", "9", "-ppn", "2", PROGRAM, code=2, says="9 ranks do not fit on 2 hosts with 2 on each")
         self.ends("-n", "4", "-stdin", "4", PROGRAM, code=2, says="--stdin names rank 4, but there are 4")
-        self.ends("-n", "4", PROGRAM, code=2, env={"HEDDLE_NODES": "2"}, says="HEDDLE_NODES pretends nodes on one machine, and these are real")
+        self.ends("-n", "4", PROGRAM, code=2, env={"HEDDLE_NODES": "2"}, says="HEDDLE_NODES simulates nodes on one machine, and these are real")
 
     def test_a_folder_that_other_nodes_do_not_have(self):
         where = self.directory / "where"
         where.mkdir()
         shell = self.directory / "shell"
         shell.write_text(f'#!/bin/sh\nshift\nmv {where} {where}.away 2>/dev/null\ncd /\nexec sh -c "$*"\n')
-        result = self.ends("-n", "4", PROGRAM, "dies", code=1, says=f"there is no folder {where.resolve()} here, where mpiexec was called", cwd=where)
+        result = self.ends("-n", "4", PROGRAM, "dies", code=1, says=f"no folder {where.resolve()} here, where mpiexec was called", cwd=where)
         self.assertNotIn("is lost", result.err)
 
     def test_a_program_that_other_nodes_do_not_have(self):

@@ -26,7 +26,7 @@ void wait_until(F&& holds, const char* what) {
   }
 }
 
-// Whether the file's byte `at` has this value.
+// True if the file's byte `at` has this value.
 bool has(const std::string& name, long at, unsigned char expected) {
   unsigned char found = 0;
   const int descriptor = open(name.c_str(), O_RDONLY);

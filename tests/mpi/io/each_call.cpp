@@ -24,7 +24,7 @@ unsigned char value(int rank, int part, int i) {
   return static_cast<unsigned char>(1 + (rank * 53 + part * 17 + i) % 250);
 }
 
-// What a rank knows of a run: where it was told that data are written, and what went wrong.
+// A rank's data about a run: where it was told that data are written, and what went wrong.
 struct Report {
   int expected_class;
   std::vector<int> written;  // bytes of each part, from its beginning on

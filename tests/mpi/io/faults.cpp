@@ -3,8 +3,7 @@
 //
 // From the Nth read or write on: nospace, io (EIO), quota: every one of that kind; interrupted: every second one is EINTR; short: each
 // moves at most 7 bytes, or half of what it could.
-// once-space, once-io, once-interrupted: the Nth system call of any kind and no other. What the kernel does by io_uring counts where it is
-// submitted.
+// once-space, once-io, once-interrupted: the Nth system call of any kind and no other. Operations by io_uring count where they are submitted.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/io_uring.h>
@@ -144,8 +143,8 @@ int failing(int error) {
   return error == ENOSPC ? full : missing;
 }
 
-// The errno of the submission itself. Otherwise what is submitted has been changed so that it fails or is cut short. Whoever submits
-// excludes others meanwhile.
+// The errno of the submission itself. Otherwise what is submitted has been changed so that it fails or is cut short. The
+// submitting thread excludes others meanwhile.
 int submission_fails() {
   static iovec part;
   const auto cell = [](std::uint32_t offset) { return reinterpret_cast<std::uint32_t*>(ring.cells + offset); };

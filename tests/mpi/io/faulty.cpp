@@ -1,5 +1,5 @@
 // A file system that fails, by faults.cpp: nothing is reported as written that is not there, and errors have their
-// classes on every rank that may be concerned. What fails is said by HEDDLE_TEST_FAULT.
+// classes on every rank that may be concerned. HEDDLE_TEST_FAULT selects the failing call.
 #include <fcntl.h>
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What programs written for ROMIO pass: file names with the prefix of a file system, and hints that ask for more than there is.
+// Arguments of programs written for ROMIO: file names with the prefix of a file system, and hints that ask for more than there is.
 #include <unistd.h>
 
 #include <string>

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   check(access(name.c_str(), F_OK) != 0, "deleted on close");
   equal(class_of(MPI_File_delete(name.c_str(), MPI_INFO_NULL)), MPI_ERR_NO_SUCH_FILE, "delete of nothing");
 
-  // What fails while a file is closed belongs to the file's own handler, and the file is closed nevertheless.
+  // A failure while a file is closed belongs to the file's own handler, and the file is closed nevertheless.
   equal(open(MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE), MPI_SUCCESS, "open to be deleted too early");
   MPI_File_create_errhandler(note, &noting);
   MPI_File_set_errhandler(file, noting);

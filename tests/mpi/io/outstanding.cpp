@@ -1,5 +1,5 @@
 // Several collective operations on one file at the same time, each rank advancing them when it likes, and blocking ones between them.
-// What is random follows from the seed.
+// Random choices follow from the seed.
 //
 //   outstanding [SEED [PROGRAMS]]
 #include <chrono>
@@ -41,7 +41,7 @@ unsigned char value(int rank, std::size_t operation, int i) {
   return static_cast<unsigned char>(1 + (rank * 131 + static_cast<int>(operation) * 31 + i * 7 + i / 251) % 255);
 }
 
-// What this rank does between two calls: nothing, a pause, or some progress.
+// The action of this rank between two calls: nothing, a pause, or some progress.
 void dawdle(Random& of_rank, std::vector<MPI_Request>& requests) {
   const int kind = draw(of_rank, 0, 2);
   if (kind == 1) std::this_thread::sleep_for(std::chrono::microseconds(draw(of_rank, 0, 500)));

@@ -95,7 +95,7 @@ void read_twice(const std::string& name) {
   MPI_File_close(&file);
 }
 
-// Etypes that the buffer is no multiple of, views that are none. What collectives refuse, they refuse without a hang.
+// Etypes that the buffer is no multiple of, views that are none. Collectives refuse without a hang.
 void refusals(const std::string& name) {
   const test::SharedFile file(name);
   equal(class_of(MPI_File_set_view(file, -1, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL)), MPI_ERR_ARG, "disp");

@@ -1,6 +1,5 @@
 // Random programs against a model of the file that every rank computes for itself: interleaved views with holes,
-// buffers of any layout, every kind of routine, hints that make rounds many and small. What is random follows from the
-// seed.
+// buffers of any layout, every kind of routine, hints that make rounds many and small. Random choices follow from the seed.
 //
 //   programs [SEED [PROGRAMS]]
 #include <fcntl.h>
@@ -21,7 +20,7 @@ int draw(Random& random, int least, int most) { return std::uniform_int_distribu
 
 // ---- The model ----
 
-// A tile of the file has blocks, each of which belongs to a rank or to nobody (-1).
+// A tile of the file has blocks, each of which belongs to a rank or to none (-1).
 struct Tile {
   int block;  // bytes
   std::vector<int> owners;
@@ -34,7 +33,7 @@ struct Tile {
   }
 };
 
-// What a rank does in a step: from a byte of its view's stream on.
+// The action of a rank in a step: from a byte of its view's stream on.
 struct Access {
   long long position;
   long long bytes;

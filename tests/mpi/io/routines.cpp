@@ -24,7 +24,7 @@ std::vector<int> pattern(int rank, int round) {
   return data;
 }
 
-// What a routine is given: the file, a buffer of `ints` ints, and where the status goes.
+// The arguments of a routine: the file, a buffer of `ints` ints, and where the status goes.
 struct Call {
   MPI_File file;
   int* data;

@@ -1,5 +1,5 @@
-// Independent and collective writes of short runs that lie close together: every byte that is given arrives, what somebody else
-// writes into the gaps at the same time stays, and the system calls do not grow with the runs.
+// Independent and collective writes of short runs that lie close together: every byte that is given arrives, concurrent writes of
+// others into the gaps stay, and the system calls do not grow with the runs.
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
@@ -20,7 +20,7 @@ using test::equal;
 constexpr int runs = 4000;
 constexpr int rounds = 2;
 
-// Of each tile of the file, the ranks have `block` bytes each; as much at its end belongs to nobody's view.
+// The ranks have `block` bytes each of every tile of the file; as much at its end belongs to no view.
 struct Layout {
   int block;
   int tile() const { return block * (test::size() + 1); }
@@ -58,7 +58,7 @@ bool maps_files() {
   return statfs(".", &system) == 0 && (system.f_type == EXT4_SUPER_MAGIC || system.f_type == TMPFS_MAGIC);
 }
 
-// The part of each tile that is in nobody's view.
+// The part of each tile that is in no view.
 void write_gaps(const std::string& name, Layout layout, int round) {
   const int descriptor = open(name.c_str(), O_WRONLY);
   const std::vector<unsigned char> data(static_cast<std::size_t>(layout.block), value(test::size(), round, 0));

@@ -87,7 +87,7 @@ void in_turn(Flavor flavor) {
   }
 }
 
-// Nobody accesses, nobody is accessed.
+// No accesses, in either direction.
 void empty(Flavor flavor) {
   Window<int> window(flavor, 1);
   MPI_Win_post(MPI_GROUP_EMPTY, 0, window.win);
@@ -95,7 +95,7 @@ void empty(Flavor flavor) {
   MPI_Win_complete(window.win);
   int flag = 0;
   MPI_Win_test(window.win, &flag);
-  equal(flag, 1, "an exposure to nobody is over");
+  equal(flag, 1, "an exposure to no origin is over");
 }
 
 }  // namespace

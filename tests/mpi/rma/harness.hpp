@@ -14,7 +14,7 @@ namespace test {
 
 enum class Flavor { create, allocate, shared, dynamic };
 
-// Whether all ranks are on one node, which MPI_Win_allocate_shared needs.
+// True if all ranks are on one node, which MPI_Win_allocate_shared needs.
 inline bool shares_memory() {
   MPI_Comm node;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);

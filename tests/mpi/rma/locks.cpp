@@ -1,4 +1,4 @@
-// Locks with several threads a rank: exclusive ones exclude, shared ones do not, whoever waits is woken.
+// Locks with several threads a rank: exclusive ones exclude, shared ones do not, waiting ranks are woken.
 #include <atomic>
 
 #include "harness.hpp"
@@ -10,7 +10,7 @@ namespace {
 constexpr int threads = 3;
 constexpr int rounds = 40;
 
-// Everyone adds to two counters of every rank by reading and writing, which only works if nobody else is there.
+// Everyone adds to two counters of every rank by reading and writing, which only works if no other rank is there.
 void counters(Flavor flavor) {
   Window<long> window(flavor, 2);
   in_threads(threads, [&](int thread) {

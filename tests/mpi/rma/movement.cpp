@@ -121,7 +121,7 @@ void requests(Flavor flavor) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// Nothing to move, nobody to move it to.
+// Nothing to move, no target to move it to.
 void nothing(Flavor flavor) {
   Window<int> window(flavor, 1, 7);
   MPI_Win_fence(0, window.win);
@@ -130,7 +130,7 @@ void nothing(Flavor flavor) {
   MPI_Get(&in, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window.win);
   MPI_Put(&in, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window.win);
   MPI_Win_fence(0, window.win);
-  equal(in, 3, "a get from nobody");
+  equal(in, 3, "a get from no target");
   equal(window.data[0], 7, "a put of nothing");
 }
 

@@ -1,4 +1,4 @@
-// Who waits for locks sleeps, also where several wait for what the others have: an attempt that fails wakes nobody whose
+// A rank that waits for locks sleeps, also where several wait for what the others have: an attempt that fails wakes no rank whose
 // own attempt then fails and wakes the first again.
 #include <sys/resource.h>
 
@@ -44,6 +44,6 @@ int main(int argc, char** argv) {
   const long times = sleeps() - before;
   MPI_Barrier(MPI_COMM_WORLD);
   std::printf("rank %d went to sleep %ld times\n", rank(), times);
-  // What a rank has to sleep and wake for has a thread of its own where there are several nodes, and a process may have several ranks.
-  check(times < (shares_memory() ? 20 : 20 * size()), "nobody is woken in vain again and again");
+  // The events that a rank sleeps and wakes for have a thread of their own where there are several nodes, and a process may have several ranks.
+  check(times < (shares_memory() ? 20 : 20 * size()), "no rank is woken repeatedly without result");
 }

@@ -1,4 +1,4 @@
-// What a window is, beside its memory: attributes, group, name, info, error handlers; shared windows and what they can be
+// The properties of a window, beside its memory: attributes, group, name, info, error handlers; shared windows and what they can be
 // asked; dynamic windows and what is attached to them.
 #include <algorithm>
 #include <cstdint>
@@ -135,7 +135,7 @@ void shared() {
 }
 
 // Ranks of several nodes share no memory; they are told so, and who does.
-void shared_by_nobody() {
+void not_shared() {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -324,7 +324,7 @@ int main(int argc, char** argv) {
     shared();
     gaps();
   } else {
-    shared_by_nobody();
+    not_shared();
   }
   queries();
   attachments();

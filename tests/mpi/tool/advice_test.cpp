@@ -70,10 +70,10 @@ TEST(Advice, LetsThreadsSleepThatNeverDo) {
   EXPECT_EQ(advice(figures), "none: nothing stands out") << "they sleep as it is";
   figures.never_sleep = true;
   EXPECT_EQ(advice(figures),
-            "threads that wait never sleep, and polled 1500 times in vain for each message; let them sleep: "
+            "waiting threads never block, and polled 1500 times without result for each message; let them block: "
             "HEDDLE_WAIT=spin");
   figures.may_sleep = false;
-  EXPECT_TRUE(advice(figures).ends_with("let them sleep: HEDDLE_MODEL=auto")) << advice(figures);
+  EXPECT_TRUE(advice(figures).ends_with("let them block: HEDDLE_MODEL=auto")) << advice(figures);
 }
 
 TEST(Advice, LetsMessagesGoTogetherThatGoOneByOne) {
@@ -95,10 +95,10 @@ TEST(Advice, SeesLateReceives) {
   EXPECT_TRUE(advice(figures).starts_with("95% of the messages came before their receive was posted"));
 }
 
-TEST(Advice, BlamesNobodyForWaiting) {
+TEST(Advice, BlamesNoThreadForWaiting) {
   Figures figures = busy_world();
   at(figures.vnis[0].totals, Time::wait) = 5000;
-  at(figures.vnis[0].totals, Time::asleep) = 4000;
+  at(figures.vnis[0].totals, Time::blocked) = 4000;
   EXPECT_TRUE(advice(figures).starts_with("none: 90% of the time in the library is spent waiting for messages"));
 }
 
@@ -110,7 +110,7 @@ TEST(Advice, NamesThreadsThatKeepTheCores) {
   EXPECT_EQ(
       advice(figures),
       "99% of the time in the library is spent waiting for other ranks, and this process has 8 threads for 2 of the "
-      "cores; start fewer (OMP_NUM_THREADS=2), or let them sleep (OMP_WAIT_POLICY=passive)");
+      "cores; start fewer (OMP_NUM_THREADS=2), or let them block (OMP_WAIT_POLICY=passive)");
   figures.cores = 8;
   EXPECT_TRUE(advice(figures).starts_with("none: ")) << advice(figures);
 }

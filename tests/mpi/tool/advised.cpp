@@ -1,4 +1,4 @@
-// Programs with a weakness that the report gives advice about, and the same programs after somebody has followed it
+// Programs with a weakness that the report gives advice about, and the same programs with the advice applied
 // (advised.py runs and compares them).
 //
 //     advised hello                         nothing but a barrier
@@ -24,7 +24,7 @@ constexpr int pauses = 60;
 int peer() { return (test::rank() + 1) % test::size(); }
 int before() { return (test::rank() + test::size() - 1) % test::size(); }
 
-// Of messages that take a while to be copied, so that threads meet also where there are few cores.
+// The length of messages that take a while to be copied, so that threads meet also where there are few cores.
 void exchange(MPI_Comm comm, int tag, int times) {
   constexpr int length = 3000;
   std::vector<int> out(length), in(length);

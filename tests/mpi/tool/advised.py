@@ -80,14 +80,14 @@ class Advice(unittest.TestCase):
             # Milliseconds. Where others want the cores too, it takes longer to poll in vain; what is polled before a sleep does not grow.
             for pause in ("15", "60", "240"):
                 before = run(2, "pauses", pause, **variables)
-                if not before.advice.startswith("threads that wait never sleep"):
+                if not before.advice.startswith("waiting threads never block"):
                     continue
                 after = run(2, "pauses", pause, **variables | named(before.advice))
                 if after.counts["empty acquisitions"] <= before.counts["empty acquisitions"] / 2:
                     break
-            self.assertRegex(before.advice, r"^threads that wait never sleep, and polled \d+ times in vain", variables)
+            self.assertRegex(before.advice, r"^waiting threads never block, and polled \d+ times without result", variables)
             self.halved(before.counts["empty acquisitions"], after.counts["empty acquisitions"], before.advice)
-            self.assertNotIn("never sleep", after.advice)
+            self.assertNotIn("never block", after.advice)
 
     def test_receives_that_are_posted_late(self) -> None:
         before = run(2, "batches", "late-receives")
@@ -102,7 +102,7 @@ class Advice(unittest.TestCase):
         self.halved(before.counts["packets"], after.counts["packets"], before.advice)
         self.halved(before.counts["alone"], after.counts["alone"], before.advice)
 
-    def test_nobody_is_blamed_who_did_nothing(self) -> None:
+    def test_an_idle_program_gets_no_advice(self) -> None:
         """Under no model and policy, alone or with others."""
         for variables in ({}, {"HEDDLE_MODEL": "mtx"}, {"HEDDLE_MODEL": "clh-usc"}, {"HEDDLE_MODEL": "global"},
                           {"HEDDLE_WAIT": "busy"}, {"HEDDLE_WAIT": "passive"}):

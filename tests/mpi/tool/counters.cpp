@@ -17,9 +17,9 @@ using test::ok;
 
 constexpr int messages = 100;
 
-// Where the ranks meet without a message: between nodes a barrier is some. Everyone counts before anyone sends, and has read before anyone
-// sends again; so they meet on each side of both.
-class Meeting {
+// Where the ranks synchronize without a message: between nodes a barrier is some. Everyone counts before anyone sends, and has read before anyone
+// sends again; so they synchronize on each side of both.
+class Synchronization {
  public:
   void operator()() {
     board_[test::rank()].store(++round_);
@@ -52,7 +52,7 @@ unsigned long long value(MPI_T_pvar_session session, MPI_T_pvar_handle handle) {
   return v;
 }
 
-void exact_numbers(MPI_T_pvar_session session, MPI_Comm comm, Meeting& meet) {
+void exact_numbers(MPI_T_pvar_session session, MPI_Comm comm, Synchronization& synchronize) {
   MPI_Comm other;
   MPI_Comm_dup(comm, &other);
   Counter sent(session, "vni_messages_sent"), received(session, "vni_messages_received");
@@ -61,36 +61,36 @@ void exact_numbers(MPI_T_pvar_session session, MPI_Comm comm, Meeting& meet) {
   Counter sends(session, "comm_sends", comm), receives(session, "comm_receives", comm);
   Counter others(session, "comm_sends", other);
   code(static_cast<int>(sent.read() + received.read() + sends.read()), 0, "a fresh handle starts at 0");
-  meet();
+  synchronize();
   ring(comm, messages);
-  meet();
+  synchronize();
   code(static_cast<int>(sends.read()), messages, "sends on the communicator");
   code(static_cast<int>(receives.read()), messages, "receives on the communicator");
   code(static_cast<int>(others.read()), 0, "sends on another communicator");
   code(static_cast<int>(sent.read()), messages, "messages that left");
   code(static_cast<int>(received.read()), messages, "messages that arrived");
   code(static_cast<int>(vni_sent.read()), messages, "messages that left on the communicator's VNI");
-  meet();
+  synchronize();
   ring(other, 7);
-  meet();
+  synchronize();
   code(static_cast<int>(sends.read()), messages);
   code(static_cast<int>(others.read()), 7);
   code(static_cast<int>(sent.read()), messages + 7);
   int size;
   MPI_Comm_size(comm, &size);
   if (size > 1) holds(polls.read() > 0, "messages from others are found by polling");
-  meet();
+  synchronize();
   MPI_Comm_free(&other);
 }
 
-void every_way_of_sending(MPI_T_pvar_session session, MPI_Comm comm, Meeting& meet) {
+void every_way_of_sending(MPI_T_pvar_session session, MPI_Comm comm, Synchronization& synchronize) {
   int rank, size;
   MPI_Comm_rank(comm, &rank);
   MPI_Comm_size(comm, &size);
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   Counter sent(session, "vni_messages_sent"), received(session, "vni_messages_received");
   Counter sends(session, "comm_sends", comm), receives(session, "comm_receives", comm);
-  meet();
+  synchronize();
   std::vector<char> out(1 << 20, 'x'), in(1 << 20);
   int expected = 0;
   for (const int bytes : {0, 8, 1000, 16384, 16385, 1 << 20}) {  // on both sides of every protocol's border
@@ -112,12 +112,12 @@ void every_way_of_sending(MPI_T_pvar_session session, MPI_Comm comm, Meeting& me
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expected += 4;
   }
-  meet();
+  synchronize();
   code(static_cast<int>(sends.read()), expected, "sends of every kind");
   code(static_cast<int>(receives.read()), expected, "receives of every kind");
   code(static_cast<int>(sent.read()), expected, "messages that left");
   code(static_cast<int>(received.read()), expected, "messages that arrived");
-  meet();
+  synchronize();
 }
 
 void handles(MPI_T_pvar_session session, MPI_Comm comm) {
@@ -159,7 +159,7 @@ void threads_of_a_communicator(MPI_T_pvar_session session, MPI_Comm comm) {
   MPI_Comm mine;
   MPI_Comm_dup(comm, &mine);
   ok(MPI_T_pvar_handle_alloc(session, test::pvar("comm_threads", MPI_T_PVAR_CLASS_LEVEL), &mine, &handle, &count));
-  code(static_cast<int>(value(session, handle)), 0, "nobody yet");
+  code(static_cast<int>(value(session, handle)), 0, "no thread yet");
   Counter sends(session, "comm_sends", mine);
   std::vector<std::thread> team;
   for (int t = 0; t < 4; ++t) team.emplace_back([=] { ring(mine, 25, t); });
@@ -177,8 +177,8 @@ void threads_of_a_communicator(MPI_T_pvar_session session, MPI_Comm comm) {
 }
 
 void times(MPI_T_pvar_session session, MPI_Comm comm) {
-  const char* const names[] = {"vni_time_issue", "vni_time_poll",     "vni_time_empty", "vni_time_lock",
-                               "vni_time_wait",  "vni_time_combiner", "vni_time_asleep"};
+  const char* const names[] = {"vni_time_issue", "vni_time_poll",     "vni_time_empty",  "vni_time_lock",
+                               "vni_time_wait",  "vni_time_combiner", "vni_time_blocked"};
   std::vector<MPI_T_pvar_handle> all;
   for (const char* name : names) {
     int count;
@@ -203,7 +203,7 @@ void times(MPI_T_pvar_session session, MPI_Comm comm) {
     before = sum;
   }
   // Estimated from samples: of one thread that does nothing but communicate, a good part and not many times as much. A
-  // sample in which somebody else had the core counts as if all those like it had waited as long: so the middle one of five.
+  // sample in which another process had the core counts as if all those like it had waited as long: so the middle one of five.
   std::ranges::sort(shares);
   holds(shares[2] > 1.0 / 50 && shares[2] < 3, "time in the library");
 }
@@ -219,12 +219,12 @@ int main(int argc, char** argv) {
   MPI_T_pvar_session session;
   ok(MPI_T_pvar_session_create(&session));
   {
-    Meeting meet;
+    Synchronization synchronize;
     for (const auto part : {exact_numbers, every_way_of_sending}) {
-      meet();
-      part(session, comm, meet);
+      synchronize();
+      part(session, comm, synchronize);
     }
-    meet();
+    synchronize();
   }
   for (const auto part : {handles, threads_of_a_communicator, times}) {
     MPI_Barrier(comm);

@@ -86,7 +86,7 @@ int main() {
     std::getline(file, line);
     holds(line.find("model global (HEDDLE_MODEL asks for it)") != std::string::npos, line.c_str());
     std::getline(file, line);
-    holds(line.find("waiting: spin (awake for 40 us; ") != std::string::npos, line.c_str());
+    holds(line.find("waiting: spin (spins for 40 us; ") != std::string::npos, line.c_str());
     unlink(path);
   }
 

@@ -130,10 +130,10 @@ class TheReport(unittest.TestCase):
         cost = r"; a wake-up costs \d+ us here\)$"
         said = {block[1] for block in blocks(run(3, HEDDLE_WAIT="auto", HEDDLE_MODEL="auto").stderr)}
         self.assertEqual(len(said), 1)
-        self.assertRegex(said.pop(), r"^  waiting: auto \(awake for \d+ us" + cost)
-        for model, policy, words in (("auto", "busy", r"busy \(never asleep"), ("mtx", "auto", r"auto \(never asleep"),
-                                     ("mtx", "spin:5", r"spin \(awake for 5 us"),
-                                     ("offload", "passive", r"passive \(asleep after one look")):
+        self.assertRegex(said.pop(), r"^  waiting: auto \(spins for \d+ us" + cost)
+        for model, policy, words in (("auto", "busy", r"busy \(never blocks"), ("mtx", "auto", r"auto \(never blocks"),
+                                     ("mtx", "spin:5", r"spin \(spins for 5 us"),
+                                     ("offload", "passive", r"passive \(blocks after one poll")):
             for block in blocks(run(2, HEDDLE_WAIT=policy, HEDDLE_MODEL=model).stderr):
                 self.assertRegex(block[1], f"^  waiting: {words}{cost}")
 

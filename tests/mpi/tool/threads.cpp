@@ -1,5 +1,5 @@
 // Tools in many threads, while the program communicates: each with a session of its own, handles that come and go and
-// counting that goes on and off under the threads' feet. What is counted meanwhile must still be right.
+// counting that goes on and off under the threads' feet. Concurrent counts must still be right.
 #include <thread>
 #include <vector>
 

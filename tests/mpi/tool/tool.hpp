@@ -1,4 +1,4 @@
-// What the tests of the tool interface have in common.
+// The common part of the tests of the tool interface.
 #pragma once
 
 #include <mpi.h>

@@ -111,7 +111,7 @@ void smaller_than_the_communicator() {
   int place = -1;
   MPI_Cart_map(MPI_COMM_WORLD, 1, dims, periods, &place);
   check((place == MPI_UNDEFINED) == (test::rank() >= dims[0]), "processes beyond the grid have no place");
-  // Nobody belongs to a grid without places, or to one that is too large.
+  // No process belongs to a grid without places, or to one that is too large.
   const int two[] = {0, 0}, none[] = {0}, more[] = {test::size() + 1}, empty[] = {1 << 30, 0},
             huge[] = {1 << 30, 1 << 30};
   for (const int* grid : {none, more}) {

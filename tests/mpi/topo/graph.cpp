@@ -90,7 +90,7 @@ void distributed(std::mt19937& random, bool weighted) {
   check(std::all_of(in.begin(), in.end(), used_up), "sources");
   check(std::all_of(out.begin(), out.end(), used_up), "destinations");
 
-  // What I send along an edge is its number among my edges to that process; it arrives in that order.
+  // The value sent along an edge is its number among my edges to that process; it arrives in that order.
   std::vector<int> sent(to.size() + 1), got(from.size() + 1, -1);  // with a place for their addresses to point to
   std::map<int, int> number;
   for (std::size_t i = 0; i < to.size(); ++i) sent[i] = number[to[i]]++;
@@ -114,7 +114,7 @@ void ring() {
   MPI_Comm_free(&comm);
 }
 
-// Of graphs of as many nodes as there are processes, of fewer and of more, to whom nobody belongs.
+// Graphs of as many nodes as there are processes, of fewer and of more, to which no process belongs.
 void places() {
   for (int n = 0; n <= test::size() + 1; ++n) {
     const std::vector<int> index(static_cast<std::size_t>(n) + 1, 0);

@@ -1,4 +1,4 @@
-// What is allowed and what is not where it depends on the process: ranks of both groups of an intercommunicator, roots,
+// Allowed and forbidden arguments where it depends on the process: ranks of both groups of an intercommunicator, roots,
 // arguments that only some processes look at, MPI_IN_PLACE, MPI_BOTTOM, buffers that overlap. Any number of ranks.
 #include <cstdint>
 #include <vector>
@@ -11,7 +11,7 @@ using test::equal;
 using test::rank;
 using test::size;
 
-const auto nowhere = reinterpret_cast<void*>(1 << 20);                  // never touched if nobody looks at it
+const auto nowhere = reinterpret_cast<void*>(1 << 20);                  // never touched if it is not read
 const auto no_type = reinterpret_cast<MPI_Datatype>(0x7ffdeadbeef8ul);  // no datatype at all
 
 void expect(int code, int wanted, const char* what, std::source_location at = std::source_location::current()) {
@@ -29,8 +29,8 @@ void point_to_point(MPI_Comm world) {
   int out = 1, in = 0;
   expect(MPI_Send(&out, 1, MPI_INT, size(), 0, world), MPI_ERR_RANK, "one rank too far");
   expect(MPI_Send(&out, 1, MPI_INT, MPI_ANY_SOURCE, 0, world), MPI_ERR_RANK, "a wildcard to send to");
-  expect(MPI_Send(&out, 1, MPI_INT, MPI_PROC_NULL, 0, world), MPI_SUCCESS, "nobody to send to");
-  expect(MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, world, MPI_STATUS_IGNORE), MPI_SUCCESS, "nobody");
+  expect(MPI_Send(&out, 1, MPI_INT, MPI_PROC_NULL, 0, world), MPI_SUCCESS, "no destination");
+  expect(MPI_Recv(&in, 1, MPI_INT, MPI_PROC_NULL, MPI_ANY_TAG, world, MPI_STATUS_IGNORE), MPI_SUCCESS, "no source");
   expect(MPI_Send(nullptr, 0, MPI_INT, MPI_PROC_NULL, 0, world), MPI_SUCCESS, "nothing to send");
   expect(MPI_Send(nullptr, 1, MPI_INT, rank(), 0, world), MPI_ERR_BUFFER, "null");
   expect(MPI_Send(MPI_IN_PLACE, 1, MPI_INT, rank(), 0, world), MPI_ERR_BUFFER, "in place");
@@ -58,7 +58,7 @@ void point_to_point(MPI_Comm world) {
   MPI_Type_free(&absolute);
 }
 
-// Errors that all processes make alike, so that nobody waits.
+// Errors that all processes make alike, so that no process waits.
 void collectives(MPI_Comm world) {
   const int n = size();
   std::vector<int> all(static_cast<std::size_t>(n)), counts(all.size(), 1), places(all.size());
@@ -81,7 +81,7 @@ void collectives(MPI_Comm world) {
                        MPI_INT, world),
          MPI_ERR_ARG, "no displacements");
 
-  // What only the root looks at may be anything elsewhere.
+  // Arguments that only the root reads may be anything elsewhere.
   const bool root = rank() == n - 1;
   expect(
       MPI_Gather(&mine, 1, MPI_INT, root ? all.data() : nowhere, root ? 1 : -5, root ? MPI_INT : no_type, n - 1, world),

@@ -1,9 +1,9 @@
 """Calls every supported function with bad arguments of each kind: the right error class comes back, nothing crashes.
 
-    bad_arguments.py LIBRARY CHAPTER     one chapter, in this process (a world of one)
+    bad_arguments.py LIBRARY CHAPTER     one chapter, in this process (a singleton)
 
 First each argument in turn is bad and all others are good. Then many calls with several bad arguments at random: any
-error will do. What the class should be is written down here once more, not taken from the generator.
+error will do. The expected class is written down here once more, not taken from the generator.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ HANDLES = {
     "FILE": ("MPI_FILE_NULL", "MPI_ERR_FILE"),
     "WINDOW": ("MPI_WIN_NULL", "MPI_ERR_WIN"),
 }
-# Functions that have no good call in a world of one, that end the process, or that live outside of it.
+# Functions that have no good call in a singleton, that end the process, or that live outside of it.
 COUNTS = ("POLYXFER_NUM_ELEM", "POLYDTYPE_NUM_ELEM")  # kinds begin with
 INTERCOMMUNICATORS_ONLY = {"Comm_remote_size", "Comm_remote_group"}
 NOT_CALLED = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "MPI_Abort", "MPI_Pcontrol", "MPI_Intercomm_merge"}
-# (function without MPI_ and _c, parameter) whose null pointer is good or is looked at by nobody.
+# (function without MPI_ and _c, parameter) whose null pointer is good or is not read.
 MAY_BE_NULL = {
     ("Info_get_string", "value"), ("Info_get_string", "buflen"), ("Session_get_nth_pset", "pset_name"),
     ("Buffer_attach", "buffer"), ("Comm_attach_buffer", "buffer"), ("Session_attach_buffer", "buffer"),
@@ -288,7 +288,7 @@ def is_communicated(f: Function, p: Parameter) -> bool:
 
 
 def is_long_enough(f: Function, p: Parameter) -> bool:
-    """Whether the array's length is an argument, or follows from the communicator."""
+    """True if the array's length is an argument, or follows from the communicator."""
     return p.length in {q.name for q in f.parameters} or "eighbor" not in f.name
 
 

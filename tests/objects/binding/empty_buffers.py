@@ -1,6 +1,6 @@
 """Calls every function that has a buffer with empty ones at the first addresses: they are buffers like others.
 
-    empty_buffers.py LIBRARY     in this process (a world of one)
+    empty_buffers.py LIBRARY     in this process (a singleton)
 
 An empty slice of Rust begins at address 1, which is MPI_IN_PLACE, and an empty array may begin at 0, which is MPI_BOTTOM. Nothing of a buffer with
 count 0 is read or written, so every combination of addresses succeeds.

@@ -1,4 +1,4 @@
-"""What is said of calls outside MPI's time, and of handles that are none: the call, and nothing that is not so.
+"""Messages for calls outside MPI's time, and for invalid handles: the call, and nothing that is not so.
 
     messages.py LIBRARY
 """
@@ -17,7 +17,7 @@ WORLD, SELF, INT, RETURN = (CONSTANTS[name] for name in ("MPI_COMM_WORLD", "MPI_
 
 
 def said(act: Callable[[], None]) -> str:
-    """What a process says that does this and is ended for it."""
+    """The output of a process that does this and is ended for it."""
     with tempfile.TemporaryFile() as errors:
         if (child := os.fork()) == 0:
             os.dup2(errors.fileno(), 2)
@@ -74,7 +74,7 @@ class Messages:
             (freed, "argument comm is a communicator that has been freed"),
             (group, "argument comm is not a communicator but a group"),
             (CONSTANTS["MPI_COMM_NULL"], "argument comm is MPI_COMM_NULL"),
-            (0x123456789000, "argument comm = 0x123456789000 is not a communicator: was it ever set?"),
+            (0x123456789000, "argument comm = 0x123456789000 is not a communicator: the variable may be uninitialized"),
         ):
             self.equal(said(lambda: self.call("MPI_Send", self.memory, 1, INT, 0, 0, handle)),
                        f"MPI_Send failed on rank 0 of 1\n{title}  {sentence}\n", "a handle")
@@ -99,7 +99,7 @@ class Messages:
         self.equal(self.error_string(rank), plain, "no longer the last one")
         self.equal(self.error_string(CONSTANTS["MPI_ERR_TAG"]).split("; ")[1], "MPI_Send: argument tag = -5 is not a tag (0..1073741823)",
                    "a tag")
-        # What a handler hears of, and what its own calls fail with meanwhile.
+        # The errors that a handler receives, and the failures of its own calls meanwhile.
         heard = []
 
         @ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))

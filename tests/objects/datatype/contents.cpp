@@ -1,4 +1,4 @@
-// What MPI says about a datatype after it was made: envelope and contents of every constructor, small and large, names,
+// Inquiries about a datatype after it was made: envelope and contents of every constructor, small and large, names,
 // and that a datatype made again from its contents is the same.
 #include <vector>
 

@@ -1,4 +1,4 @@
-// What the standard says a datatype is (MPI 5.0, section 5.1.1): a list of basic types with displacements, written out
+// The standard's definition of a datatype (MPI 5.0, section 5.1.1): a list of basic types with displacements, written out
 // in full, with the markers of MPI_Type_create_resized as entries of their own. Slow, and independent of the library.
 #pragma once
 

@@ -150,7 +150,7 @@ void freed_keys() {
   MPI_Type_free(&type);
 }
 
-// On one process alone the copy function fails: the others get their communicator, nobody waits for ever, and what was
+// On one process alone the copy function fails: the others get their communicator, no rank waits for ever, and what was
 // copied before the failure is deleted again.
 void one_fails() {
   const auto maybe_refuse = [](MPI_Comm, int, void* refuses, void* in, void* out, int* flag) {

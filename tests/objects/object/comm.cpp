@@ -13,7 +13,7 @@ namespace {
 using test::check;
 using test::equal;
 
-// Everybody tells everybody its rank in MPI_COMM_WORLD, on this communicator.
+// Each sends all its rank in MPI_COMM_WORLD, on this communicator.
 std::vector<int> members(MPI_Comm comm) {
   int size;
   MPI_Comm_size(comm, &size);

@@ -48,7 +48,7 @@ void handlers() {
   MPI_Comm_free(&comm);
 }
 
-// What a handler leaves in its second argument is what the call returns.
+// The call returns the value that a handler leaves in its second argument.
 template <class Handle>
 void replace(Handle*, int* code, ...) {
   equal(class_of(*code), MPI_ERR_ARG, "the error's own code");

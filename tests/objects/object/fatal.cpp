@@ -1,4 +1,4 @@
-// What a program says that makes a mistake and leaves the error handler as it is. The test reads the message.
+// The output of a program that makes a mistake and leaves the error handler unchanged. The test reads the message.
 #include "mpi/check.hpp"
 
 int main(int argc, char** argv) {

@@ -1,4 +1,4 @@
-// What a request or a function of the program uses stays what it was when the program has freed its handle: datatypes that user-defined
+// The objects of a request or a function of the program stay valid when the program has freed its handle: datatypes that user-defined
 // reductions are called with, and the communicators, datatypes and operations of requests that are started later. The objects that
 // are made meanwhile take the places of those that have been freed.
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 MPI_Datatype expected_type;  // the handle's value; the program has freed it
 int reductions = 0;
 
-// Of pairs of ints: adds both.
+// For pairs of ints: adds both.
 void add_pairs(void* in, void* inout, int* count, MPI_Datatype* type) {
   ++reductions;
   check(*type == expected_type, "the handle that the operation was begun with");
@@ -39,14 +39,14 @@ MPI_Datatype make_pair() {
 }
 
 // Others of the same kind, which come to lie where freed objects did.
-struct Strangers {
+struct Foreign {
   std::array<MPI_Datatype, 4> types;
   std::array<MPI_Comm, 4> comms;
-  Strangers() {
+  Foreign() {
     for (MPI_Datatype& type : types) MPI_Type_contiguous(7, MPI_CHAR, &type);
     for (MPI_Comm& comm : comms) MPI_Comm_dup(MPI_COMM_SELF, &comm);
   }
-  ~Strangers() {
+  ~Foreign() {
     for (MPI_Datatype& type : types) MPI_Type_free(&type);
     for (MPI_Comm& comm : comms) MPI_Comm_free(&comm);
   }
@@ -105,7 +105,7 @@ void reduce(const Reduction& reduction, bool starts_later) {
   MPI_Comm_free(&comm);
   if (rank() + 1 < size()) MPI_Send(nullptr, 0, MPI_CHAR, rank() + 1, 0, MPI_COMM_WORLD);
   {
-    const Strangers strangers;
+    const Foreign foreign_handles;
     for (int round = 0; round < (starts_later ? 2 : 1); ++round) {
       if (starts_later) MPI_Start(&request);
       equal(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS, reduction.name);
@@ -138,10 +138,10 @@ void send_later(const char* name, decltype(&MPI_Send_init) init) {
   MPI_Comm_free(&comm);
   MPI_Type_free(&type);
   MPI_Barrier(MPI_COMM_WORLD);
-  MPI_Comm stranger;
-  MPI_Comm_dup(MPI_COMM_WORLD, &stranger);
+  MPI_Comm foreign;
+  MPI_Comm_dup(MPI_COMM_WORLD, &foreign);
   {
-    const Strangers strangers;
+    const Foreign foreign_handles;
     int there = 0;
     for (int round = 0; round < 2; ++round) {
       in = {-1, -1, -1};
@@ -153,25 +153,25 @@ void send_later(const char* name, decltype(&MPI_Send_init) init) {
       equal(in[1], from + 100, name);
       equal(in[2], -1, "the hole of the datatype");
     }
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, stranger, &there, MPI_STATUS_IGNORE);
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, foreign, &there, MPI_STATUS_IGNORE);
     equal(there, 0, "messages on another communicator");
   }
   for (MPI_Request& request : requests) MPI_Request_free(&request);
-  MPI_Comm_free(&stranger);
+  MPI_Comm_free(&foreign);
   void* address;
   int bytes;
   MPI_Buffer_detach(&address, &bytes);
 }
 
-int calls_of_stranger = 0;
-void note_call(MPI_Comm*, int*, ...) { ++calls_of_stranger; }
+int calls_of_foreign_handler = 0;
+void note_call(MPI_Comm*, int*, ...) { ++calls_of_foreign_handler; }
 
 // An error of an operation whose communicator has been freed is none of the communicator that is there now.
 void fail_later() {
   MPI_Errhandler handler;
   MPI_Comm_create_errhandler(note_call, &handler);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-  MPI_Comm comm, stranger;
+  MPI_Comm comm, foreign;
   MPI_Comm_dup(MPI_COMM_SELF, &comm);
   MPI_Request request;
   char in[2];
@@ -179,11 +179,11 @@ void fail_later() {
   MPI_Irecv(in, 2, MPI_CHAR, 0, 0, comm, &request);
   MPI_Send(out, 3, MPI_CHAR, 0, 0, comm);
   MPI_Comm_free(&comm);
-  MPI_Comm_dup(MPI_COMM_SELF, &stranger);
-  MPI_Comm_set_errhandler(stranger, handler);
+  MPI_Comm_dup(MPI_COMM_SELF, &foreign);
+  MPI_Comm_set_errhandler(foreign, handler);
   equal(class_of(MPI_Wait(&request, MPI_STATUS_IGNORE)), MPI_ERR_TRUNCATE, "the error of the receive");
-  equal(calls_of_stranger, 0, "calls of another communicator's error handler");
-  MPI_Comm_free(&stranger);
+  equal(calls_of_foreign_handler, 0, "calls of another communicator's error handler");
+  MPI_Comm_free(&foreign);
   MPI_Errhandler_free(&handler);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }

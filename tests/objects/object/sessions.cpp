@@ -71,7 +71,7 @@ void one_session() {
   use(comm_of_pset(first, "mpi://SELF", "self"), 1);
   MPI_Group none;
   MPI_Session_set_errhandler(first, MPI_ERRORS_RETURN);
-  check(MPI_Group_from_session_pset(first, "mpi://NOBODY", &none) != MPI_SUCCESS, "no such process set");
+  check(MPI_Group_from_session_pset(first, "mpi://NONE", &none) != MPI_SUCCESS, "no such process set");
   MPI_Session_finalize(&first);
   check(first == MPI_SESSION_NULL, "finalize sets the handle to null");
 }
@@ -80,8 +80,8 @@ int noted_comm_errors = 0, noted_session_errors = 0;
 void note_comm(MPI_Comm* comm, int*, ...) { noted_comm_errors += *comm == MPI_COMM_NULL; }
 void note_session(MPI_Session* session, int*, ...) { noted_session_errors += *session == MPI_SESSION_NULL; }
 
-// The error handler that something is to be made with is responsible if that fails (sections 7.4.2, 7.6.2 and 11.3.1). Nobody
-// else's would return here.
+// The error handler that something is to be made with is responsible if that fails (sections 7.4.2, 7.6.2 and 11.3.1). No other
+// one would return here.
 void what_is_not_made() {
   MPI_Errhandler for_comms, for_sessions;
   MPI_Comm_create_errhandler(note_comm, &for_comms);
@@ -123,7 +123,7 @@ std::string level_of(MPI_Session session) {
   return value;
 }
 
-// What the library provides does not depend on what is asked for; what is no level is an error.
+// The provided level does not depend on the requested one; what is no level is an error.
 void thread_level(const std::string& provided) {
   MPI_Info info;
   MPI_Info_create(&info);

@@ -353,7 +353,7 @@ TEST(Locations, TheLowestIndexOfTheBestValue) {
   expect_location<int, int>(MPI_2INTEGER);
 }
 
-// What the 16 bits mean, written with powers of two.
+// The value of the 16 bits, written with powers of two.
 double half_value(unsigned bits) {
   const int exponent = static_cast<int>(bits >> 10 & 0x1f);
   const double fraction = bits & 0x3ff;

@@ -1,4 +1,4 @@
-// What one_definition.py must find: each of these stands in second.hpp, too.
+// Findings of one_definition.py: each of these stands in second.hpp, too.
 #pragma once
 
 #include <cstddef>

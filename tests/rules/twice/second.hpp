@@ -1,4 +1,4 @@
-// What one_definition.py must find: each of these stands in first.hpp, too.
+// Findings of one_definition.py: each of these stands in first.hpp, too.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@ from statistics import median
 from .campaign import Campaign, Cell
 from .stats import number
 
-TIMES = ("issue", "poll", "empty", "lock", "combiner", "wait", "asleep")
+TIMES = ("issue", "poll", "empty", "lock", "combiner", "wait", "blocked")
 COUNTS = ("messages_received", "polls", "polls_empty", "lock_acquisitions", "lock_contended", "lock_wasted", "combined",
           "wakeups")
 VARIABLES = tuple(f"vni_time_{t}" for t in TIMES) + tuple(f"vni_{c}" for c in COUNTS)
@@ -37,7 +37,7 @@ def of_run(variables: dict[str, float]) -> dict[str, float]:
 
 
 def found(cell: Cell, label: str) -> dict[str, float]:
-    """The medians over the runs of one contestant; empty where it told nothing."""
+    """The medians over the runs of one candidate; empty where it reported nothing."""
     runs = [of_run(r.detail["variables"]) for r in cell.runs.get(label, []) if r.ok and r.detail.get("variables")]
     return {key: median(r[key] for r in runs) for key in runs[0]} if runs else {}
 

@@ -13,7 +13,7 @@ from ..errors import BadInput
 from .mpis import Mpi
 
 FLAGS = ["-std=gnu11", "-O2", "-pthread"]
-# What a program loads for `--thread-runtime NAME`, made of threads/NAME.cpp: the libraries that it needs.
+# The libraries that a program loads for `--thread-runtime NAME`, made of threads/NAME.cpp: the libraries that it needs.
 RUNTIMES = {"boost-fiber": ["-lboost_fiber", "-lboost_context"], "argobots": ["-labt"],
             "qthreads": ["-lqthread"]}
 
@@ -51,7 +51,7 @@ class Builder:
                                *RUNTIMES[runtime]], capture_output=True, text=True)
         if done.returncode:
             first = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr.strip()[-200:])
-            raise BadInput(f"--thread-runtime {runtime} can't be had: {first}")
+            raise BadInput(f"--thread-runtime {runtime} is not available: {first}")
         unfinished.rename(module)
 
     def _compile(self, source: str, maker: Mpi, compiler: list[str]) -> Path:

@@ -24,7 +24,7 @@ ENOUGH = 3
 
 @dataclass
 class Cell:
-    """A point with the runs of every contestant, one per repeat; and with those of ours at the point that theirs are
+    """A point with the runs of every candidate, one per repeat; and with those of ours at the point that theirs are
     compared with, each just before the run here."""
 
     point: Point
@@ -35,7 +35,7 @@ class Cell:
         return values(self.runs.get(label, []))
 
     def ratio_to_base(self, label: str) -> stats.Summary | None:
-        """This contestant over itself at the base."""
+        """This candidate over itself at the base."""
         return stats.paired_ratio(self.values(label), values(self.base_runs.get(label, [])))
 
     def summary(self, label: str) -> stats.Summary | None:
@@ -52,7 +52,7 @@ class Cell:
         return stats.paired_ratio(self.values(label), self.values(other))
 
     def ratio(self, label: str, peers: list[str]) -> stats.Summary | None:
-        """This contestant over the best peer."""
+        """This candidate over the best reference MPI."""
         other = self.best_peer(peers)
         return stats.paired_ratio(self.values(label), self.values(other)) if other else None
 
@@ -155,7 +155,7 @@ class Campaign:
                             cell.check_answer(result)
                             cell.runs.setdefault(mpi.label, []).append(result)
                             # A hang has cost its whole limit once; it is reported, not repeated.
-                            # What this machine has not it will not have next time.
+                            # A missing feature of the machine is missing next time, too.
                             if result.status in ("hung", "wrong", "absent"):
                                 hopeless.add(mpi.label)
                             self.save()
@@ -210,11 +210,11 @@ class Campaign:
         return {"schema": 1, "command": self.command, "started": self.started, "complete": not self.interrupted and
                 len(self.cells) == len(self.plan.points), "commit": self.commit, "machine": self.machine,
                 "nodes": self.nodes, "cells": cells,
-                "contestants": {m.label: {"peer": m.peer, "limit": m.limit} for m in self.plan.mpis}}
+                "candidates": {m.label: {"peer": m.peer, "limit": m.limit} for m in self.plan.mpis}}
 
 
 def twins(point: Point, mpis: list[Mpi]) -> dict[str, str]:
-    """Contestants that here are an earlier one by another name: the same library under the same settings."""
+    """Candidates that here are an earlier one by another name: the same library under the same settings."""
     first: dict[tuple, str] = {}
     found = {}
     for mpi in mpis:
@@ -230,9 +230,9 @@ def twins(point: Point, mpis: list[Mpi]) -> dict[str, str]:
 def load(file: Path) -> Campaign:
     """A campaign from its JSON, for reports."""
     data = json.loads(file.read_text())
-    mpis = [Mpi(label, Path(), peer=about["peer"]) for label, about in data["contestants"].items()]
+    mpis = [Mpi(label, Path(), peer=about["peer"]) for label, about in data["candidates"].items()]
     for mpi in mpis:
-        mpi.limit = data["contestants"][mpi.label].get("limit", False)
+        mpi.limit = data["candidates"][mpi.label].get("limit", False)
     campaign = Campaign(data["command"], Plan([], mpis), None, started=data["started"],
                         interrupted=not data["complete"], commit=data["commit"], machine=data["machine"],
                         nodes=data.get("nodes", {}))

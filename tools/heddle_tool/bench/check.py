@@ -1,6 +1,6 @@
 """`heddle bench check`: has something become slower? A few minutes, and robust to a noisy machine.
 
-What is compared is a ratio, Heddle over a reference that runs in turn with it, so that what slows the machine slows both.
+It compares a ratio, Heddle over a reference that runs in turn with it, so that what slows the machine slows both.
 The reference is an older Heddle (--baseline PREFIX, compared directly), or the peer of a stored run (--record makes
 one), whose ratio then is compared with today's. A loss counts when it exceeds the limit, and is found again by a second,
 longer measurement of that point alone.

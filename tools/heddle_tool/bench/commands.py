@@ -47,7 +47,7 @@ def words(text: str, what: str, known: tuple[str, ...] | None = None) -> list[st
 
 
 def settings(texts: list[str]) -> dict[str, dict[str, str]]:
-    """VARIABLE=a,b: a contestant for each value, called by it."""
+    """VARIABLE=a,b: a candidate for each value, named by it."""
     found = {}
     for text in texts:
         variable, _, values = text.partition("=")
@@ -71,7 +71,7 @@ def positive(text: str, what: str) -> float:
 
 
 def add_contest_options(p) -> None:
-    """What `run`, `criteria`, `paper` and `check` have in common."""
+    """The common options of `run`, `criteria`, `paper` and `check`."""
     p.add_argument("--against", metavar="MPIS", help=f"reference MPIs to measure beside Heddle, of {', '.join(mpis.PEER_NAMES)}, "
                    "or none; installed from PyPI when missing")
     p.add_argument("--heddle", metavar="PREFIX", help="the Heddle to measure (default: the one this command belongs to)")
@@ -81,7 +81,7 @@ def add_contest_options(p) -> None:
     p.add_argument("--seconds", metavar="S", help="measured part of one run (default: the benchmark's own)")
     p.add_argument("--limit", default="60", metavar="S", help="a run that takes this much longer is ended (default 60)")
     p.add_argument("--patience", default="3", metavar="N",
-                   help="tries for a run that nobody else on the machine disturbs (default 3)")
+                   help="tries for a run that no other process on the machine disturbs (default 3)")
     p.add_argument("--lock", metavar="FILE", default=os.environ.get("HEDDLE_BENCH_LOCK"),
                    help="hold this lock file while measuring, some minutes at a time, for machines that are shared "
                    "(or HEDDLE_BENCH_LOCK)")
@@ -89,7 +89,7 @@ def add_contest_options(p) -> None:
 
 
 def add_cluster_options(p) -> None:
-    """What `run` and `paper` have in common."""
+    """The common options of `run` and `paper`."""
     p.add_argument("--cluster", metavar="N", help="on N nodes of a cluster in a box (./dev cluster), its network's limit beside")
     p.add_argument("--lln", metavar="NETWORK", help=f"between nodes, of {', '.join(nodes.LLNS)} (default {nodes.LLNS[0]})")
     p.add_argument("--launcher", metavar="NAME", help=f"of {', '.join(nodes.LAUNCHERS)} (default {nodes.LAUNCHERS[0]})")
@@ -139,7 +139,7 @@ def register(sub):
     return parts
 
 
-def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processes",),
+def find_candidates(args, models: list[str] = (), rank_kinds: list[str] = ("processes",),
                 runtimes: list[str] = ("pthreads",), settings: dict[str, dict[str, str]] = {},
                 bound: bool = False) -> list[mpis.Mpi]:
     found: list[mpis.Mpi] = []
@@ -152,7 +152,7 @@ def contestants(args, models: list[str] = (), rank_kinds: list[str] = ("processe
     found += [mpis.peer(name, tell) for name in against]
     found += [mpis.other(text) for text in args.mpi]
     if not found:
-        raise BadInput("nobody to measure: --no-heddle needs --against or --mpi")
+        raise BadInput("nothing to measure: --no-heddle needs --against or --mpi")
     labels = [m.label for m in found]
     if len(set(labels)) < len(labels):
         raise BadInput("two candidates have the same name")
@@ -192,7 +192,7 @@ def perform_run(args) -> int:
         raise BadInput("--thread-runtime is for benchmarks that take --threads")
     chosen_settings = settings(args.settings)
     plan(args, wanted, [])  # bad numbers are told before anything is installed
-    found = contestants(args, models, kinds, runtimes, chosen_settings)
+    found = find_candidates(args, models, kinds, runtimes, chosen_settings)
     file = stem(args, "run").with_suffix(".json")
     if where and kinds != ["processes"]:
         raise BadInput("--cluster starts ranks as processes; leave out --rank-kind")
@@ -212,7 +212,7 @@ def placed(where: nodes.Nodes | None, found: list[mpis.Mpi], wanted: list[Point]
 
 
 def chosen_nodes(args) -> nodes.Nodes | None:
-    """What --cluster and its companions ask for."""
+    """The cluster by --cluster and its companions."""
     conditions = {name: value for name, *_ in nodes.CONDITIONS if (value := getattr(args, name)) is not None}
     others = [f"--{name}" for name in ("ranks-per-node", "lln", "launcher") if getattr(args, name.replace("-", "_"), None)]
     if not args.cluster:
@@ -239,7 +239,7 @@ def carry_out(campaign: Campaign) -> int:
 
 
 def announce(campaign: Campaign):
-    """Where nobody watches a progress bar, a line per cell."""
+    """Without a terminal for a progress bar, a line per cell."""
     if sys.stderr.isatty():
         return lambda cell: None
     return lambda cell: tell(f"{cell.point.describe()}: " + ", ".join(
@@ -270,7 +270,7 @@ def perform_criteria(args) -> int:
     else:
         wanted = criteria.needed(lines)
         plan(args, wanted, [])
-        campaign = Campaign(command_line(), replace(plan(args, wanted, contestants(args)), bases=criteria.bases(lines)),
+        campaign = Campaign(command_line(), replace(plan(args, wanted, find_candidates(args)), bases=criteria.bases(lines)),
                             stem(args, "criteria").with_suffix(".json"))
         campaign.perform(tell, announce(campaign))
     render = table.markdown if args.markdown else table.text

@@ -17,7 +17,7 @@ def at(name: str, ranks: int = 2, threads: int = 1, size: int = 0, comm: str = "
 
 @dataclass(frozen=True)
 class Criterion:
-    """`found` must be at most or at least `bound`. It is Heddle's figure over the best peer's, over its own at another
+    """`found` must be at most or at least `bound`. It is Heddle's figure over the best reference MPI's, over its own at another
     point (`base`), measured beside it, or by itself."""
 
     title: str
@@ -26,7 +26,7 @@ class Criterion:
     bound: float
     base: Point | None = None
     alone: bool = False
-    inverse: bool = False  # a time that is spoken of as a rate: the best peer's over Heddle's
+    inverse: bool = False  # a time that is spoken of as a rate: the best reference MPI's over Heddle's
 
     @property
     def wanted(self) -> str:
@@ -63,7 +63,7 @@ class Verdict:
     found: Summary | None
     against: str
     why: str = ""
-    as_installed: Summary | None = None  # over the best peer without any tuning
+    as_installed: Summary | None = None  # over the best reference MPI without any tuning
 
     @property
     def word(self) -> str:

@@ -49,7 +49,7 @@ class Curve:
 
 
 def title(label: str, labels: set[str]) -> str:
-    """What a reader calls it. An MPI that was measured twice says which one this is."""
+    """Its name for a reader. An MPI that was measured twice has a suffix."""
     name = NAMES.get(label.removesuffix(AS_INSTALLED), label)
     if label.endswith(AS_INSTALLED):
         return f"{name}, as installed"

@@ -9,7 +9,7 @@ from .campaign import Campaign, Cell
 from .stats import best
 from .suite import human_size
 
-HEADING = "What this MPI does with threads"
+HEADING = "This MPI's use of threads"
 STYLE = """
 :root { --ink: #1d2430; --soft: #5b6575; --line: #d9dee6; --paper: #ffffff; --band: #f6f8fb; }
 * { box-sizing: border-box }
@@ -117,7 +117,7 @@ def describe(cell: Cell, axis: str | None) -> str:
 
 
 def apart(campaign: Campaign, cells: list[Cell]) -> list[str]:
-    """The contestants that have runs of their own here; one that shares another's under a second name is left out."""
+    """The candidates that have runs of their own here; one that shares another's under a second name is left out."""
     seen: list[list] = []
     found = []
     for label in campaign.labels:

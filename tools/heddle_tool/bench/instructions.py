@@ -23,7 +23,7 @@ SLACK = 0.03
 MODELS = ("auto", "mtx", "fine", "lockq-mcs", "csync", "flux")
 SEVERAL = 8
 COUNTS = 3
-# Whether a thread that finds nothing yields depends on who else waits: shown, and not held against anything.
+# A thread that finds nothing yields depending on other waiting threads: the count is shown, and not compared.
 NOT_CHECKED = ("test_in_vain", "iprobe_in_vain")
 # As they are shown: the step of the program, what it is.
 STEPS = {
@@ -87,7 +87,7 @@ def steps(counts: list[dict[str, float]]) -> dict[str, float]:
 
 
 def count(prefix: Path, program: Path, model: str) -> dict[str, float]:
-    """Of the Heddle that is installed at `prefix`."""
+    """The counts of the Heddle that is installed at `prefix`."""
     if not shutil.which("valgrind"):
         raise BadInput("valgrind is not installed: on Debian, apt-get install valgrind (./dev count does that)")
     with tempfile.TemporaryDirectory() as folder:
@@ -169,7 +169,7 @@ def reference_of(file: Path) -> tuple[str, dict]:
 
 
 def grown(counted: dict, limits: dict) -> list[str]:
-    """What costs more than it did, slack included."""
+    """The calls that cost more than before, slack included."""
     return [f"{model}: {STEPS[step]}: {as_text(now)} instructions, {as_text(limits[model][step])} before"
             for model in counted for step, now in counted[model].items()
             if model in limits and step not in NOT_CHECKED and now > limits[model].get(step, now) * (1 + SLACK)]

@@ -1,4 +1,4 @@
-"""What the network itself does: the network library's own test beside the MPIs, as a contestant that is none of them."""
+"""The limits of the network: the network library's own test beside the MPIs, as a further candidate."""
 
 import re
 import shutil
@@ -36,7 +36,7 @@ class Limit(Mpi):
         return self.label
 
     def command(self, point: Point, seconds: float | None = None) -> list[str] | None:
-        """What measures this point on node 1, for about so long; None where the test has nothing like it."""
+        """The command that measures this point on node 1, for about so long; None where the test has nothing like it."""
         words = words_of(self.lln, point, rounds(point, seconds or point.bench.seconds, self.cluster.nodes.conditions))
         if words is None or point.ranks != 2:
             return None

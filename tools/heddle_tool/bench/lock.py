@@ -1,4 +1,4 @@
-"""A lock file that whoever shares the machine agrees on: held while measuring, given up now and then."""
+"""A lock file for all users of the machine: held while measuring, given up now and then."""
 
 import fcntl
 import time

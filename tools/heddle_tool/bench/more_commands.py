@@ -6,7 +6,7 @@ from .. import places
 from ..errors import BadInput
 from . import check, curve, instructions, mpis, nodes, papers, presets, sizes, table
 from .campaign import Campaign
-from .commands import (add_cluster_options, add_contest_options, announce, chosen_nodes, command_line, contestants, finish, numbers, outcome,
+from .commands import (add_cluster_options, add_contest_options, announce, chosen_nodes, command_line, find_candidates, finish, numbers, outcome,
                        placed, plan, stem, stored, tell, words)
 from .commands import sizes as read_sizes
 from .suite import benchmark
@@ -84,7 +84,7 @@ def perform_paper(args) -> int:
     plan(args, wanted, [])
     models = ["", *figure.models] if figure.models else []
     kinds = ("processes",) if where else figure.rank_kinds
-    found = contestants(args, models, kinds, figure.runtimes, figure.settings, figure.bound)
+    found = find_candidates(args, models, kinds, figure.runtimes, figure.settings, figure.bound)
     with placed(where, found, wanted) as candidates:
         campaign = Campaign(command_line(), plan(args, wanted, candidates), stem(args, f"{args.paper}-{args.figure}").with_suffix(".json"),
                             nodes=where.to_json() if where else {})
@@ -96,7 +96,7 @@ def perform_paper(args) -> int:
 
 
 def paper_nodes(args, figure: papers.Figure) -> nodes.Nodes | None:
-    """What was asked for; experiments that are about networks have nodes of their own."""
+    """The requested cluster; experiments that are about networks have nodes of their own."""
     if figure.nodes and not args.cluster:
         args.cluster = str(figure.nodes)
     for name, value in figure.conditions.items():
@@ -122,7 +122,7 @@ def perform_sizes(args) -> int:
         wanted = sizes.points(patterns, ranks, read_sizes(args.sizes))
         kinds = words(args.rank_kind, "--rank-kind", ("processes", "threads"))
         plan(args, wanted, [])
-        campaign = Campaign(command_line(), plan(args, wanted, contestants(args, rank_kinds=kinds)), stem(args, "sizes").with_suffix(".json"))
+        campaign = Campaign(command_line(), plan(args, wanted, find_candidates(args, rank_kinds=kinds)), stem(args, "sizes").with_suffix(".json"))
         campaign.perform(tell, announce(campaign))
     print(f"\n{sizes.report(campaign, table.markdown if args.markdown else table.text)}")
     drawn = sizes.maps(campaign)
@@ -157,7 +157,7 @@ def measure_presets(args) -> Campaign:
     cores = str(numbers(args.cores, "--cores", 1, 1024)[0])
     wanted = presets.points(count, numbers(args.threads, "--threads", 1, 1024))
     plan(args, wanted, [])
-    found = contestants(args, list(mpis.MODELS))
+    found = find_candidates(args, list(mpis.MODELS))
     where = nodes.Nodes(count, ",".join(llns), launcher[0], {"cores": cores})
     nodes.usable(where, found)
     with nodes.Cluster(where) as cluster:
@@ -171,7 +171,7 @@ def perform_check(args) -> int:
     file = Path(args.stored) if args.stored else (places.source_tree() or Path()) / "docs" / "results" / "check.json"
     settings = plan(args, check.points(), [])
     if args.record:
-        campaign = Campaign(command_line(), plan(args, check.points(), contestants(args)), None)
+        campaign = Campaign(command_line(), plan(args, check.points(), find_candidates(args)), None)
         campaign.perform(tell, announce(campaign))
         check.record(campaign, file)
         print(file)

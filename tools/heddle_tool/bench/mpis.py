@@ -44,7 +44,7 @@ class Mpi:
         return [str(self.prefix / "bin" / "mpicc")]
 
     def abi_compiler(self) -> list[str] | None:
-        """What builds against the standard ABI, if this library can."""
+        """The compiler for the standard ABI, if this library can."""
         return None
 
     def launch(self, ranks: int, threads: int) -> list[str]:
@@ -54,7 +54,7 @@ class Mpi:
         return {"LD_LIBRARY_PATH": str(self.prefix / "lib")} | self.extra_env
 
     def processor_seconds(self) -> float:
-        """Of what belongs to a run and is no child of this process."""
+        """Processes of a run that are no children of this one."""
         return 0.0
 
     def settings(self, ranks: int, threads: int) -> str:
@@ -74,7 +74,7 @@ class Heddle(Mpi):
         return self.compiler()
 
     def env(self, ranks: int, threads: int) -> dict[str, str]:
-        # What the user set for Heddle stays set, and is part of the record.
+        # The user's settings for Heddle stay, and is part of the record.
         theirs = {k: v for k, v in os.environ.items() if k.startswith("HEDDLE_") and k not in OWN}
         return theirs | super().env(ranks, threads)
 
@@ -92,7 +92,7 @@ class Mpich(Mpi):
         return [str(self.prefix / "bin" / "mpicc_abi")]
 
 
-def crowded(ranks: int, threads: int) -> bool:
+def oversubscribed(ranks: int, threads: int) -> bool:
     """More threads than cores: a library that only spins starves itself."""
     return ranks * threads > CORES
 
@@ -106,7 +106,7 @@ class IntelMpi(Mpi):
 
     def env(self, ranks: int, threads: int) -> dict[str, str]:
         env = super().env(ranks, threads) | {"I_MPI_ROOT": str(self.prefix)}
-        if crowded(ranks, threads) and not self.stock:
+        if oversubscribed(ranks, threads) and not self.stock:
             env |= {"I_MPI_FABRICS": "shm", "I_MPI_PIN": "0"}
             env |= {"I_MPI_WAIT_MODE": "1"} if self.setting == "wait" else {"I_MPI_THREAD_YIELD": "2"}
         return env
@@ -122,7 +122,7 @@ class OpenMpi(Mpi):
         options = ["--allow-run-as-root"] if os.geteuid() == 0 else []
         if ranks > CORES:
             options += ["--map-by", ":OVERSUBSCRIBE"]
-        if crowded(ranks, threads) and not self.stock:
+        if oversubscribed(ranks, threads) and not self.stock:
             options += ["--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"]
         return [str(self.prefix / "bin" / "mpiexec"), *options, "-n", str(ranks)]
 

@@ -48,7 +48,7 @@ class Nodes:
         return min(self.count, ranks)
 
     def hosts(self, ranks: int, slots: bool = False) -> str:
-        """Of so many ranks, with commas; each with its number of slots if wanted."""
+        """The hosts of so many ranks, with commas; each with its number of slots if wanted."""
         count = self.used(ranks)
         return ",".join(f"node{k}" + (f":{ranks // count}" if slots else "") for k in range(1, count + 1))
 
@@ -123,7 +123,7 @@ class Cluster:
             self.job = None
 
     def processor_seconds(self) -> float:
-        """Of everything in it: for the system it is no child of ours until it ends."""
+        """The usage of everything in it: for the system it is no child of ours until it ends."""
         children: dict[int, list[int]] = {}
         ticks: dict[int, int] = {}
         for entry in Path("/proc").iterdir():
@@ -145,7 +145,7 @@ class Cluster:
         return [sys.executable, "-B", self.command, "--name", self.name, "node", "1", *command]
 
 
-# What a launcher cannot start, and why.
+# The points that a launcher cannot start, with the reason.
 UNUSABLE = {("slurm", IntelMpi): "needs Slurm's own PMI-2 library, which is not looked for here",
             ("prrte", IntelMpi): "has no PMIx", ("prrte", Mpich): "has no PMIx as PyPI has it"}
 
@@ -212,7 +212,7 @@ def launch(mpi: Mpi, nodes: Nodes, ranks: int, env: dict[str, str]) -> list[str]
 
 
 def environment(mpi: Mpi, nodes: Nodes) -> dict[str, str]:
-    """What each is told of the network, besides what it has on one machine."""
+    """The variables for each about the network, besides what it has on one machine."""
     if isinstance(mpi, Heddle):
         return {"HEDDLE_LLN": nodes.lln}
     if isinstance(mpi, IntelMpi):

@@ -1,7 +1,7 @@
 """The figures and tables of the five papers: how each is shown here, or why it can't be.
 
 A figure's experiment is a list of benchmarks with what it varied; the models are Heddle's presets for what the paper
-compared. What a paper ran between two nodes runs here between two processes of one machine, or with --cluster between nodes.
+compared. Experiments between two nodes run here between two processes of one machine, or with --cluster between nodes.
 """
 
 from dataclasses import dataclass, field, replace
@@ -165,7 +165,7 @@ PAPERS = {
                        settings=PROGRESS | DEFERRED, peers=False),
         "overlap": Figure("a long receive while the program computes (section 4.1; not a figure)",
                           (Experiment("overlap-receive", sizes=(4 << 20,)),), settings=PROGRESS),
-        # Of NewMadeleine, on which the paper builds; not of the paper.
+        # From NewMadeleine, on which the paper builds; not from the paper.
         "aggregation": Figure("messages that wait go together: the rate by how many wait, and by size",
                               (Experiment("message-rate", sizes=(8, 256, 4096), args=WAITING),), settings=STRATEGIES, peers=False,
                               nodes=2, conditions={"cores": "1"}),

@@ -77,10 +77,10 @@ class Scale:
         return [i * step for i in range(math.ceil(self.low / step), math.floor(self.high / step) + 1)]
 
 
-def palette(contestants: list[tuple[str, bool]]) -> dict[str, str]:
+def palette(candidates: list[tuple[str, bool]]) -> dict[str, str]:
     """A colour for each (label, is a peer), the same in every plot of a page."""
     ours, peers = iter(OURS * 9), iter(PEERS * 9)
-    return {label: next(peers if peer else ours) for label, peer in contestants}
+    return {label: next(peers if peer else ours) for label, peer in candidates}
 
 
 def lines(series: list[Series], x_name: str, y_name: str, better: str, tint: dict[str, str],
@@ -154,7 +154,7 @@ def name_tags(names: list[list], x: float) -> list[str]:
 
 
 def bars(found: list[tuple[str, float, float, float, bool]], name: str, tint: dict[str, str]) -> str:
-    """One bar per contestant, with its value and the span of its runs."""
+    """One bar per candidate, with its value and the span of its runs."""
     height = 46 + 30 * len(found)
     if not found:
         return canvas([text(WIDTH / 2, 30, "nothing measured")], name, 60)
@@ -180,12 +180,12 @@ def bars(found: list[tuple[str, float, float, float, bool]], name: str, tint: di
     return canvas(body, name, height)
 
 
-# Of the parts of a whole, in their order.
+# The colours of the parts of a whole, in their order.
 PARTS = ("#2a6f97", "#61a5c2", "#e9c46a", "#d1495b", "#9d4edd", "#b8b8b8", "#e3e3e3")
 
 
 def shares(found: list[tuple[str, list[float]]], parts: list[str], name: str) -> str:
-    """One bar per contestant, of parts that add up to one."""
+    """One bar per candidate, of parts that add up to one."""
     left, right, top = 150, WIDTH - 20, 34
     height = top + 26 * len(found) + 26
     body = []

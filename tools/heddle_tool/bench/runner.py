@@ -1,6 +1,6 @@
-"""One run of one program: launched, watched, ended at its limit, with nothing of it left behind.
+"""One run of one program: launched, watched, ended at its limit, without remaining processes.
 
-A run also notes how much of the machine somebody else used meanwhile. On a shared machine that is the difference between a
+A run also notes how much of the machine other processes used meanwhile. On a shared machine that is the difference between a
 figure and a rumour, so a disturbed run is told from a quiet one.
 """
 
@@ -20,7 +20,7 @@ from .lock import Lock
 from .mpis import Mpi
 from .suite import Point
 
-# Of somebody else's processor time per second, in cores, above which a run counts as disturbed.
+# The processor time of other processes per second, in cores, above which a run counts as disturbed.
 QUIET = 0.10
 MARK = "HEDDLE_BENCH_RUN"
 
@@ -114,7 +114,7 @@ def reason(output: str, errors: str) -> str:
 
 
 def run_limit(point: Point, test: Mpi, limit: float, seconds: float | None) -> Run:
-    """Of a test that is no benchmark program of ours."""
+    """The result of a test that is no benchmark program of ours."""
     command = test.command(point, seconds)
     if command is None:
         return Run("absent", why=f"{test.label} has nothing like it")
@@ -183,8 +183,8 @@ def timed_launches(point: Point, mpi: Mpi, command: list[str], limit: float) -> 
     return Run("ok", statistics.median(times), times, wall, others)
 
 
-def settle(longest: float) -> None:
-    """Waits until nobody else uses the machine, at most `longest` seconds."""
+def wait_for_idle(longest: float) -> None:
+    """Waits until no other process uses the machine, at most `longest` seconds."""
     until = time.monotonic() + longest
     while time.monotonic() < until:
         busy, mine = processor_seconds()
@@ -203,7 +203,7 @@ def run(point: Point, mpi: Mpi, program: Path | None, limit: float, seconds: flo
     for number in range(1, tries + 1):
         with lock:
             if patience > 1:
-                settle(1.5)
+                wait_for_idle(1.5)
             tried = run_once(point, mpi, program, limit, seconds)
         if best is None or (tried.ok, -tried.others) > (best.ok, -best.others):
             best = tried

@@ -27,7 +27,7 @@ SHADES = ((0.8, "#15803d", "#ffffff"), (1.0, "#86efac", plot.INK), (1.1, "#fde68
           (2.5, "#f87171", plot.INK), (float("inf"), "#b91c1c", "#ffffff"))
 MISSING = ("#f1f5f9", plot.SOFT)
 
-# What is asked of the cells of each kind of rank: at most this ratio, in this share of them.
+# The criterion for the cells of each kind of rank: at most this ratio, in this share of them.
 BARS = {"processes": ((1.0, 0.95), (1.1, 1.0), (0.8, 0.5)), "threads": ((0.7, 0.75),)}
 HEAD = ["candidate", "at most", "asked in", "found in", "verdict"]
 
@@ -43,7 +43,7 @@ def points(patterns: list[str], ranks: list[int], sizes: list[int]) -> list[Poin
 
 @dataclass
 class Map:
-    """Of one candidate of ours."""
+    """The cells of one candidate of ours."""
 
     label: str
     sizes: list[int]
@@ -55,7 +55,7 @@ class Map:
         return [ratio for _, _, row in self.rows for ratio in row if ratio is not None]
 
     def share(self, most: float) -> float:
-        """Of the cells that are at most so much; rounded as they are shown."""
+        """The share of cells that are at most so much; rounded as they are shown."""
         return sum(round(r, 2) <= most for r in self.ratios) / len(self.ratios) if self.ratios else 0.0
 
     def verdicts(self) -> list[list[str]]:
@@ -122,7 +122,7 @@ NOTE_CHARACTER = 7  # its width
 
 
 def shade(ratio: float | None) -> tuple[str, str]:
-    """Of the cell, and of the number in it."""
+    """The style of the cell, and of the number in it."""
     if ratio is None:
         return MISSING
     return next((fill, ink) for most, fill, ink in SHADES if round(ratio, 2) <= most)

@@ -17,7 +17,7 @@ class Summary:
         return (self.high - self.low) / (2 * abs(self.median)) if self.median else 0.0
 
     def decides(self, bound: float = 1.0) -> bool:
-        """Whether all runs are on one side of the bound."""
+        """True if all runs are on one side of the bound."""
         return not self.low < bound < self.high
 
 

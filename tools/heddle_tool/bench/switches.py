@@ -9,7 +9,7 @@ HEAD = ["benchmark", "ranks", "candidate", "computing us", "switches", "blocked"
 
 
 def found(cell: Cell, label: str) -> list[float]:
-    """Medians over the runs of one contestant, in the order of the head's last four; empty where it told nothing."""
+    """Medians over the runs of one candidate, in the order of the head's last four; empty where it reported nothing."""
     told = [r.detail for r in cell.runs.get(label, []) if r.ok and r.detail.get("switches")]
     runs = [(d["computing"], d["switches"]["blocked"] + d["switches"]["other"], d["switches"]["blocked"], d["switches"]["other"])
             for d in told]

@@ -80,7 +80,7 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 
 def troubles(campaign: Campaign) -> list[str]:
-    """What went wrong, the same trouble of a contestant told once."""
+    """The failures, with equal ones of a candidate listed once."""
     told: dict[tuple[str, str, str], list[str]] = {}
     for cell in campaign.cells:
         for label in campaign.labels:
@@ -95,7 +95,7 @@ def most_runs(campaign: Campaign) -> int:
 
 
 def undecided(campaign: Campaign) -> bool:
-    """Whether the tables show a ratio that decides nothing."""
+    """True if the tables show a ratio without significance."""
     ratios = [cell.ratio(label, campaign.peers) for cell in campaign.cells for label in campaign.ours]
     ratios += [cell.ratio_to(label, limit) for cell in campaign.cells for label in campaign.ours for limit in campaign.limits]
     return any(ratio and not ratio.decides() for ratio in ratios)
@@ -112,7 +112,7 @@ def repeated(campaign: Campaign) -> str:
 
 
 def footnotes(campaign: Campaign, ratios: bool = True) -> list[str]:
-    """Of tables, with ratios or without."""
+    """The legend of tables, with ratios or without."""
     notes = []
     if ratios and undecided(campaign):
         notes.append("? of the paired runs some are above 1 and some below: this ratio decides nothing")

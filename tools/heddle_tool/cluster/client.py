@@ -1,4 +1,4 @@
-"""What is asked of a cluster that runs: a command on a node, a cable pulled, a node killed. And the stand-in for ssh."""
+"""Requests to a running cluster: a command on a node, a cable pulled, a node killed. And the stand-in for ssh."""
 
 import os
 import re
@@ -76,7 +76,7 @@ def told(message: dict | None, number: int) -> int:
 
 
 def in_foreground() -> bool:
-    """Whether this process's group is the one that the keys of the terminal on standard input reach."""
+    """True if this process's group is the one that the keys of the terminal on standard input reach."""
     try:
         return os.tcgetpgrp(0) == os.getpgrp()
     except OSError:

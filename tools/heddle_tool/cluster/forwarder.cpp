@@ -6,7 +6,7 @@
 //
 // It makes the devices nKrR, prints "ready", and obeys lines of its standard input, each answered by "done": "down K R" pulls a
 // cable, "up K R" plugs it in. It ends with its standard input. A frame's destination is read from its hardware address,
-// 02:77:00:RAIL:NODE:NODE, which whoever moves the devices into the nodes gives them.
+// 02:77:00:RAIL:NODE:NODE, set by the process that moves the devices into the nodes.
 #include <fcntl.h>
 #include <linux/if.h>
 #include <linux/if_tun.h>
@@ -52,7 +52,7 @@ struct Frame {
   std::vector<std::byte> bytes;
 };
 
-// The end of a cable: the TAP device that is the interface of a node, and what that node has sent and nobody has yet received.
+// The end of a cable: the TAP device that is the interface of a node, and the frames that it has sent and that are not received yet.
 struct Port {
   int device = -1;
   int node = 0, rail = 0;

@@ -19,7 +19,7 @@ CLOSING = 0.2  # seconds in which the connections of a killed node are closed, b
 
 @dataclass
 class Plan:
-    """What was asked for."""
+    """The request."""
 
     name: str
     links: Links

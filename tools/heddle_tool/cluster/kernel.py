@@ -39,7 +39,7 @@ def bind(source: str, target: str) -> None:
 
 
 def own_mounts() -> None:
-    """What is mounted from now on is seen by this process and its descendants only; what is unmounted outside goes here too. In
+    """Later mounts are visible to this process and its descendants only; unmounts outside apply here too. In
     a pid namespace of its own, /proc shows that namespace, and /sys the network namespace."""
     unshare(NEWNS)
     mount("none", "/", flags=MS_REC | MS_SLAVE)

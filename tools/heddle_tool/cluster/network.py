@@ -18,7 +18,7 @@ DOWN_AND_UP = {False: "down", True: "up"}
 
 @dataclass(frozen=True)
 class Links:
-    """What was asked for. Times in nanoseconds; loss as a fraction."""
+    """The requested network. Times in nanoseconds; loss as a fraction."""
 
     nodes: int
     rails: int = 1

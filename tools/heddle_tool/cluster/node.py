@@ -63,7 +63,7 @@ def furnish(number: int) -> None:
 
 
 class Agent:
-    """Runs commands, each for whoever holds the other end of its connection, and reaps what is left to pid 1."""
+    """Runs commands, each for the process at the other end of its connection, and reaps what is left to pid 1."""
 
     def __init__(self, requests: socket.socket, environment: dict[str, str]):
         self.requests, self.environment = requests, environment
@@ -124,7 +124,7 @@ class Agent:
             if pid == 0:
                 return
             if os.WIFSTOPPED(status):
-                # By the terminal's key: no shell watches over this group, so nobody else would continue it.
+                # By the terminal's key: no shell watches over this group, so no other process would continue it.
                 if pid in self.commands and os.WSTOPSIG(status) == signal.SIGTSTP:
                     os.killpg(pid, signal.SIGCONT)
                 continue

@@ -1,8 +1,8 @@
 // Argobots: user-level threads that execution streams (kernel threads) take from pools.
 //
-// A user-level thread is suspended by ABT_self_suspend and resumed, into the pool it came from, by ABT_thread_resume, which
-// refuses a thread that has not quite suspended itself: such a one is waited for, which takes as long as a switch. Tasklets
-// can't be suspended, and threads outside of any execution stream are kernel threads.
+// A user-level thread is suspended by ABT_self_suspend and resumed, into the pool it came from, by ABT_thread_resume,
+// which refuses a thread that has not quite suspended itself: resume waits for such a thread, which takes as long as a
+// switch. Tasklets can't be suspended, and threads outside of any execution stream are kernel threads.
 #pragma once
 
 #include <abt.h>
@@ -23,8 +23,8 @@ struct Argobots {
     return thread;
   }
 
-  // An execution stream that has nothing to run polls its pools: that is its scheduler's choice. A thread can't be put to
-  // sleep for a time, so where yielding does not help, the stream's kernel thread gives its core away.
+  // An idle execution stream polls its pools: that is its scheduler's choice. A thread can't be put to sleep for a
+  // time, so where yielding does not help, the stream's kernel thread yields its core.
   static void yield(Thread, std::uint32_t rests) noexcept {
     (void)ABT_self_yield();
     if (rests >= most_yields) sched_yield();

@@ -1,4 +1,4 @@
-// Argobots as a component that is loaded.
+// Argobots as a loadable component.
 #include "base/threads/argobots/argobots.hpp"
 
 extern "C" [[gnu::visibility("default")]] const heddle::threads::Operations* heddle_thread_runtime() {

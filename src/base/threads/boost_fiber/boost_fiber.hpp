@@ -1,14 +1,14 @@
 // Boost.Fiber: user-level threads that the kernel thread they run on schedules among themselves.
 //
-// Every kernel thread of a program that uses Boost.Fiber may carry some: its own stack is a fiber (the main context of that
-// thread), and nothing tells whether there are others that wait for something and may go on any time. So it is never put to
+// Every kernel thread of a program that uses Boost.Fiber may carry some: its own stack is a fiber (the main context of
+// that thread), and others that wait may become runnable any time, which is not visible here. So it is never put to
 // sleep in the kernel by us, unless it is a thread of another runtime; when none of its fibers can run, Boost.Fiber's
 // scheduler does that.
 //
-// Suspending and scheduling a context is what the documentation offers to those who write schedulers and connect event
-// loops (Boost.Fiber, "Integrating fibers with asynchronous callbacks", and its asio example). A context that is about
-// to suspend itself may be scheduled by another kernel thread: such contexts go through the queue of its own scheduler,
-// which is looked at after the switch.
+// The documentation offers suspending and scheduling a context for writers of schedulers and event loops (Boost.Fiber,
+// "Integrating fibers with asynchronous callbacks", and its asio example). A context that is about to suspend itself
+// may be scheduled by another kernel thread: such contexts go through the queue of its own scheduler, which is polled
+// after the switch.
 #pragma once
 
 #include <boost/fiber/context.hpp>
@@ -50,7 +50,7 @@ struct BoostFiber {
   }
 
   static void*& slot(void (*drop)(void*)) {
-    // Boost never gives back what belongs to the fiber that a kernel thread starts as: it goes with that thread.
+    // Boost never frees data of the fiber that a kernel thread starts as: they go with that thread.
     if (Context::active()->is_context(boost::fibers::type::main_context)) {
       static thread_local Slot slot;
       slot.drop = drop;

@@ -1,4 +1,4 @@
-// Boost.Fiber as a component that is loaded.
+// Boost.Fiber as a loadable component.
 #include "base/threads/boost_fiber/boost_fiber.hpp"
 
 extern "C" [[gnu::visibility("default")]] const heddle::threads::Operations* heddle_thread_runtime() {

@@ -1,7 +1,7 @@
 // Kernel threads: the component that is always there, and always bound.
 //
-// A suspended thread sleeps on a word of its own (a futex). The rest of the library lets kernel threads wait where that is
-// cheaper still (sync/, base/safety/waiter.hpp); this is for what threads of any runtime do alike.
+// A suspended thread sleeps on a word of its own (a futex). The rest of the library lets kernel threads wait where that
+// is cheaper still (sync/, base/safety/waiter.hpp); this is for operations that threads of any runtime have in common.
 #pragma once
 
 #include <sched.h>
@@ -53,7 +53,7 @@ struct Pthreads {
   };
 
   static void end(void* thread) {
-    end_of_kernel_thread();  // what is dropped may wait
+    end_of_kernel_thread();  // a destructor may wait
     Own& own = *static_cast<Own*>(thread);
     if (own.slot != nullptr) own.drop(own.slot);
     own.slot = nullptr;

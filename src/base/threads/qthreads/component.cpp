@@ -1,4 +1,4 @@
-// Qthreads as a component that is loaded.
+// Qthreads as a loadable component.
 #include "base/threads/qthreads/qthreads.hpp"
 
 extern "C" [[gnu::visibility("default")]] const heddle::threads::Operations* heddle_thread_runtime() {

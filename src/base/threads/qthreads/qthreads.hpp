@@ -1,13 +1,13 @@
 // Qthreads: user-level threads that shepherds (kernel threads) take from queues.
 //
-// Qthreads has no call that suspends one thread or resumes it, but words that are full or empty, which threads wait for. Each
-// thread has one such word here, and it is full unless there is a permission to go on: who suspends itself waits until it is
-// empty and fills it, who resumes it empties it. Only the address is used, never the memory: that of the thread's stack. So
-// nothing is set up for a thread and nothing is left of it.
+// Qthreads has no call that suspends one thread or resumes it, but words that are full or empty, which threads wait
+// for. Each thread has one such word here, and it is full unless there is a permission to go on: a thread that suspends
+// itself waits until it is empty and fills it, resume empties it. Only the address is used, never the memory: that of
+// the thread's stack. So nothing is set up for a thread and nothing is left of it.
 //
-// A kernel thread that Qthreads does not know would be put to sleep by every operation on such words, until a shepherd has
-// carried it out. It hands a task over instead, and goes on. The task belongs to the shepherd that the thread was suspended on:
-// shepherds need not help each other, and another may be busy for long.
+// A kernel thread that Qthreads does not know would be put to sleep by every operation on such words, until a shepherd
+// has carried it out. It hands a task over instead, and goes on. The task belongs to the shepherd that the thread was
+// suspended on: shepherds need not help each other, and another may be busy for long.
 //
 // Simple tasks (QTHREAD_SPAWN_SIMPLE) have no stack of their own and can't be suspended.
 #pragma once
@@ -31,15 +31,15 @@ struct Qthreads {
   static constexpr const char* name = "qthreads";
 
   static Thread self() noexcept {
-    // A shepherd is none of its threads when it ends.
+    // A shepherd that is ending runs no thread.
     if (qthread_shep() == NO_SHEPHERD || qthread_id() == QTHREAD_NON_TASK_ID) return nullptr;
     if (void* const stack = qthread_tos()) return stack;
     // The thread that initialized Qthreads, and simple tasks.
     return qthread_worker(nullptr) == 0 && is_on_stack_of_kernel_thread() ? &of_main : nullptr;
   }
 
-  // A shepherd that has nothing to run polls its queue, or sleeps, as Qthreads was built. A thread can't be put to sleep for
-  // a time, so where yielding does not help, the shepherd gives its core away.
+  // An idle shepherd polls its queue, or sleeps, as Qthreads was built. A thread can't be put to sleep for a time, so
+  // where yielding does not help, the shepherd yields its core.
   static void yield(Thread, std::uint32_t rests) noexcept {
     qthread_yield();
     if (rests >= most_yields) sched_yield();
@@ -62,8 +62,8 @@ struct Qthreads {
     }
   }
 
-  // Qthreads does not tell when a thread ends, and its task-local memory is the program's. So what a thread had is dropped when
-  // another has got its stack.
+  // Qthreads does not report the end of a thread, and its task-local memory is the program's. So the data of a thread
+  // are dropped when another has got its stack.
   static void*& slot(void (*drop)(void*)) {
     // Never destroyed: threads may outlive the destructors of static objects.
     static auto& slots = *new Slots;
@@ -95,7 +95,7 @@ struct Qthreads {
     return 0;
   }
 
-  // Where a thread was suspended, or one of the few that share its cell: any shepherd will do, that one does it soonest.
+  // Where a thread was suspended, or one of the few that share its cell: any shepherd will do, that one is the soonest.
   static std::atomic<qthread_shepherd_id_t>& home_of(Thread thread) noexcept {
     static constinit std::array<std::atomic<qthread_shepherd_id_t>, 1024> homes{};
     return homes[std::hash<Thread>()(thread) / smallest_stack % homes.size()];

@@ -19,13 +19,14 @@ namespace {
 
 // Milliseconds. A launcher that ends a job when a rank dies has done so by then.
 constexpr int patience_with_launcher = 400;
-// If a node's agent is gone, first its neighbours may say so, then the root or else the first of the other nodes.
+// If a node's agent is gone, its neighbours report it first, then the root or else the first of the other nodes.
 constexpr int patience_with_node = 800;
 constexpr int patience_of_others = 1'500;
-// A launcher that a node is cut off from ends nothing there, and elsewhere may wait for that node.
+// A launcher whose connection to a node is broken ends nothing there, and may wait for that node elsewhere.
 constexpr int time_of_launcher_cut_off = 300;
 constexpr std::int64_t time_to_tell = 300;
-// Nodes hear from each other so often. One whose agent is stopped, by a debugger say, is sent no more than it can keep.
+// Milliseconds between two beats of a node. A node whose agent is stopped, by a debugger for example, is sent no more
+// than it can store.
 constexpr std::int64_t between_beats = 500;
 constexpr int most_unheard = 100;
 constexpr std::int64_t between_reports = 1'000;
@@ -34,7 +35,7 @@ constexpr int exit_code_of_timeout = 124;  // as mpiexec's
 
 constexpr int roots_node = 0;
 
-// Whether ranks of this node have been sent what they were to be, and agents of others have read it: they close their end then.
+// True if the refusal has reached ranks of this node and agents of others: they close their end then.
 bool have_heard(const std::vector<Connection*>& locals, const std::vector<Connection*>& nodes) {
   bool all = true;
   for (Connection* link : locals) {
@@ -45,7 +46,7 @@ bool have_heard(const std::vector<Connection*>& locals, const std::vector<Connec
     link->flush();
     if (!link->waits_for_room()) link->end_sending();
     link->read();
-    while (link->next()) continue;  // it comes too late
+    while (link->next()) continue;  // the refusal comes too late
     all &= !link->is_open();
   }
   return all;
@@ -75,7 +76,7 @@ int Agent::node_of(int rank) const {
 }
 
 void Agent::run() {
-  // Who has not lived to get the segment, and what has come, and gone, together with what made this an agent.
+  // Ranks that died before they got the segment, and frames and disconnections that came during the wire-up.
   for (const LocalRank& local : at_.locals)
     if (!local.link.is_open()) local_is_gone(local);
   if (is_root_)
@@ -139,7 +140,7 @@ void Agent::read_node(int node, Connection& link) {
   take_from_node(node, link);
 }
 
-// A node that is gone may have said something before.
+// A node that is gone may have sent frames before.
 void Agent::take_from_node(int node, Connection& link) {
   while (const std::optional<Frame> frame = link.next()) {
     unheard_[static_cast<std::size_t>(node)] = 0;
@@ -148,7 +149,7 @@ void Agent::take_from_node(int node, Connection& link) {
   if (!link.is_open()) node_is_gone(node, link);
 }
 
-// ---- what ranks of this node want
+// ---- requests of this node's ranks
 
 void Agent::from_local(const LocalRank& local, const Frame& frame) {
   Fields fields(frame);
@@ -202,7 +203,7 @@ void Agent::send_card(int peer, Subscription& subscription) {
   towards(subscription.node).send(frame);
 }
 
-// ---- what comes from other nodes
+// ---- frames of other nodes
 
 void Agent::from_node(int node, const Frame& frame) {
   Fields fields(frame);
@@ -245,7 +246,7 @@ void Agent::from_node(int node, const Frame& frame) {
   }
 }
 
-// A proposal of 0 is none.
+// A proposal of 0 is no proposal.
 void Agent::answer_agree(const Frame& frame, Connection& to) {
   Fields fields(frame);
   const int word = fields.index();
@@ -268,9 +269,9 @@ void Agent::take_agreed(const Frame& frame) {
     if (local.rank == rank) local.link.send(frame);
 }
 
-// ---- where the threads are
+// ---- reports of where the threads are
 
-// Of this node's ranks; the root has every other node say it, too.
+// Reports this node's ranks; the root has every other node report, too.
 void Agent::report(const Frame& frame) {
   const std::int64_t now = milliseconds_now();
   if (now < next_report_) return;
@@ -285,7 +286,7 @@ void Agent::report(const Frame& frame) {
     const int rank = at_.locals[static_cast<std::size_t>(place)].rank;
     return header_.renumbered != 0 ? launcher_ranks(&header_)[rank] : rank;
   };
-  // By the kernel: a part of the memory that nobody has used yet may not be accessible.
+  // Through the kernel: an unused part of the memory may not be accessible.
   const Descriptor memory(open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
   view.read = [&](std::uint64_t offset, void* to, std::size_t bytes) {
     const auto at = reinterpret_cast<std::uintptr_t>(&header_) + header_.heap_offset + offset;
@@ -299,7 +300,7 @@ void Agent::report(const Frame& frame) {
 
 // ---- ends
 
-// The other nodes say where their threads are before they hear of the end, which comes behind.
+// The other nodes report where their threads are before they receive the end, which comes behind.
 void Agent::time_over() {
   time_over_at_ = never;
   if (ending_job_) return;
@@ -310,7 +311,7 @@ void Agent::time_over() {
   ending_.end(exit_code_of_timeout, Ending::time_of_launcher);
 }
 
-// To all but whoever told us.
+// To all nodes except the sender.
 void Agent::end_all(const Frame& end, bool tell_root) {
   if (ending_job_) return;
   ending_job_ = true;
@@ -324,7 +325,7 @@ void Agent::end_all(const Frame& end, bool tell_root) {
   for (const std::int64_t by = milliseconds_now() + time_to_tell;
        !have_heard(locals, nodes) && milliseconds_now() < by;)
     usleep(1000);
-  // This process last: it may end as soon as it hears, and the others would take that for the reason.
+  // This process last: it may end as soon as it is told, and the others would take that for the reason.
   for (LocalRank& local : at_.locals)
     if (local.rank == rank_) local.link.send(end);
   told_end_.store(true, std::memory_order_release);
@@ -333,7 +334,7 @@ void Agent::end_all(const Frame& end, bool tell_root) {
 void Agent::local_is_gone(const LocalRank& local) {
   if (ending_job_ || rank_records(&header_)[local.rank].state.load() == RankState::finalized) return;
   char text[200];
-  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize; the job ends",
+  std::snprintf(text, sizeof text, "rank %d (process %d) has ended without MPI_Finalize: the job ends",
                 header_.renumbered != 0 ? launcher_ranks(&header_)[local.rank] : local.rank, local.process);
   lose(text, patience_with_launcher);
 }
@@ -347,12 +348,12 @@ void Agent::node_is_gone(int node, const Connection& link) {
                 first[node + 1] - first[node], is_root_ ? "rank 0" : "this node",
                 link.timed_out() ? "is dead (a cable, or the machine)" : "has ended");
   const bool is_first = is_root_ || at_.node == 1;
-  // No neighbour knows more of a machine that is silent.
+  // No neighbour knows more of a machine that does not answer.
   if (link.timed_out()) return lose(text, is_first ? 0 : patience_with_node, time_of_launcher_cut_off);
   lose(text, is_first ? patience_with_node : patience_of_others);
 }
 
-// The others end with us, and leave it to us to say why.
+// The others end with us, and leave the report to us.
 void Agent::lose(const char* text, int patience, int time_of_launcher) {
   usleep(static_cast<unsigned>(patience) * 1000);
   ending_.say(text);
@@ -370,8 +371,8 @@ void Agent::count_others() {
   if (others_ == 0) fewer_.notify_all();
 }
 
-// Whoever has started this process outlives it, or has been killed: then nobody ends what is left of the job but its
-// processes themselves.
+// The launcher's process outlives this one, or has been killed: in the latter case the rest of the job has to end
+// itself.
 void Agent::wait_for_others() {
   const pid_t starter = getppid();
   std::unique_lock lock(mutex_);

@@ -1,9 +1,9 @@
-// One rank of each node speaks for it: the agent. It takes what the node's ranks ask of other nodes to the root, and
-// brings the answers into the node's segment; and it notices when a rank or another node is gone. A thread that sleeps
-// in poll().
+// The agent: the rank of a node that communicates for it. It passes the requests of the node's ranks on to the root,
+// and writes the answers into the node's segment; and it notices when a rank or another node is gone. A thread that
+// blocks in poll().
 //
-// Nodes are a star around the root, rank 0's. What travels is little: addresses of peers, once for each node that talks
-// to them, and the few words that all agree on. Where a job has one node, agents only watch.
+// Nodes are a star around the root, rank 0's. The traffic is small: addresses of peers, once for each node that
+// communicates with them, and the few words that all agree on. Where a job has one node, agents only watch.
 #pragma once
 
 #include <atomic>
@@ -21,15 +21,15 @@ namespace heddle::boot {
 
 class Agent {
  public:
-  // `seconds`: after which the job ends; 0: never.
+  // `seconds`: the job ends after this time; 0: never.
   Agent(Gathered gathered, JobHeader& header, int rank, Ending& ending, int seconds = 0);
   void start();
 
   // Its rank has ended, and closes its link to it next: then the others see that the agent is gone.
   void stop() { stopped_.store(true); }
-  // Of the agent's own process, which exits after a good end: returns when nobody needs it any more.
+  // For the agent's own process, which exits after a successful end: returns when no rank needs it any more.
   void wait_for_others();
-  // Whether all have been told that the job ends.
+  // True if all have been told that the job ends.
   bool has_told_end() const { return told_end_.load(std::memory_order_acquire); }
   // Or that its process may go.
   bool has_told_left() const { return told_left_.load(std::memory_order_acquire); }
@@ -39,7 +39,7 @@ class Agent {
 
   struct Subscription {
     int node;
-    std::uint32_t sent;  // bytes of the card
+    std::uint32_t sent;  // bytes of the card sent so far
   };
 
   void run();
@@ -77,12 +77,12 @@ class Agent {
   int rank_;
   bool is_root_;
   bool ending_job_ = false;
-  std::int64_t next_beat_ = 0;  // when other nodes are to hear from this one again
-  std::vector<int> unheard_;    // by node: beats sent since something has come from it
+  std::int64_t next_beat_ = 0;  // when this node next sends a beat
+  std::vector<int> unheard_;    // by node: beats sent since its last frame
   int seconds_;
   std::int64_t time_over_at_ = never;                // of the root
-  std::int64_t next_report_ = 0;                     // a signal to all ranks asks for one report
-  std::set<int> asked_;                              // peers of other nodes whose cards are on their way, or here
+  std::int64_t next_report_ = 0;                     // a signal to all ranks causes one report
+  std::set<int> asked_;                              // peers of other nodes whose cards are requested, or here
   std::map<int, std::vector<Subscription>> wanted_;  // cards of this node's ranks, by rank
   std::set<int> left_;                               // nodes whose agents may close their connections
   std::atomic<bool> stopped_{false};
@@ -90,7 +90,7 @@ class Agent {
   std::atomic<bool> told_left_{false};
   std::mutex mutex_;
   std::condition_variable fewer_;
-  int others_ = 0;  // who may still need this agent
+  int others_ = 0;  // ranks that may still need this agent
 };
 
 }  // namespace heddle::boot

@@ -79,7 +79,7 @@ void Connection::flush() {
   while (waits_for_room()) {
     const ssize_t n = ::send(fd(), out_.data(), out_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    // That the other end is gone is noticed where it is read, after what it has still said.
+    // A closed other end is noticed by the reader, after the other end's last frames.
     if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK) out_.clear();
     if (n <= 0) return;
     out_.erase(0, static_cast<std::size_t>(n));

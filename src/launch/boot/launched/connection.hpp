@@ -1,4 +1,4 @@
-// One end of a connection between two ranks, local or TCP: frames in, frames out. It never blocks but in receive_by().
+// One end of a connection between two ranks, local or TCP: frames in, frames out. It blocks only in receive_by().
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Descriptor {
   int fd_;
 };
 
-// Milliseconds of a clock that never goes back.
+// Milliseconds of a monotonic clock.
 std::int64_t milliseconds_now();
 
 class Connection {
@@ -40,17 +40,17 @@ class Connection {
   bool is_open() const { return static_cast<bool>(socket_); }
   int fd() const { return socket_.get(); }
   void close() { socket_.reset(); }
-  // Whether it is closed because the other machine did not answer any more.
+  // True if it is closed because the other machine did not answer any more.
   bool timed_out() const { return timed_out_; }
 
-  // Reads what has come; the connection is closed if the other end is, or is broken.
+  // Reads the available bytes; closes the connection if the other end is closed or broken.
   void read();
-  // A frame that has come. One that makes no sense closes the connection.
+  // A received frame. A malformed one closes the connection.
   std::optional<Frame> next(std::size_t most = Frame::longest);
-  // Waits for one until then; nothing: none came, or the connection is closed.
+  // Waits for a frame until the deadline; nothing: none came, or the connection is closed.
   std::optional<Frame> receive_by(std::int64_t deadline, std::size_t most = Frame::longest);
 
-  // What the socket does not take now goes with a later flush().
+  // Bytes that the socket does not take now go with a later flush().
   void send(const Frame& frame);
   void flush();
   bool waits_for_room() const { return is_open() && !out_.empty(); }
@@ -59,7 +59,7 @@ class Connection {
 
   // Together with a frame, over a local socket. False: the socket takes none.
   bool send_descriptor(const Frame& frame, int fd);
-  // That came with the last frame.
+  // The descriptor that came with the last frame.
   Descriptor take_descriptor() { return std::move(passed_); }
 
  private:

@@ -1,12 +1,12 @@
-// What ranks say to each other outside of messages, over local sockets inside a node and over TCP between nodes:
-// frames.
+// Frames: the data that ranks exchange outside of messages, over local sockets inside a node and over TCP between
+// nodes.
 //
-//     4 bytes   length of what follows the first five
+//     4 bytes   length of the rest after the first five
 //     1 byte    kind
 //     fields    numbers of 4 or 8 bytes, and at the end at most one text
 //
-// Numbers are little-endian on every machine, so that ranks of unlike machines can at least say that they are unlike.
-// Whatever comes is checked: a frame that is too long or whose fields are not there ends its connection.
+// Numbers are little-endian on every machine, so that ranks of unlike machines can at least report that they are
+// unlike. All input is checked: a frame that is too long or lacks fields ends its connection.
 #pragma once
 
 #include <cstddef>
@@ -18,28 +18,29 @@
 namespace heddle::boot {
 
 enum class FrameKind : std::uint8_t {
-  // Of strangers, until they have shown that they know the secret.
+  // From unverified peers, until they have proved that they know the secret.
   challenge = 1,  // nonce
   proof,          // hash, nonce; and back: hash
 
-  // While the job comes together.
-  local,    // rank, process, CPUs: a rank to the first one of its node
-  node,     // host, ranks: the first rank of a node to the first one of the job
-  nodes,    // its number, how many, their first ranks, the order of ranks: who is where; the answer to all of them
+  // During the wire-up.
+  local,  // rank, process, CPUs: a rank to the first one of its node
+  node,   // host, ranks: the first rank of a node to the first one of the job
+  // its number, number of nodes, their first ranks, the order of ranks: the placement; the answer to all of them
+  nodes,
   segment,  // bytes, rank of the agent, and the descriptor beside them: the answer to a rank of the node
-  refused,  // text: there will be no job
+  refused,  // text: the job does not start
 
   // While it runs. Through rank 0's node they reach any other.
   agree,      // word, proposal, rank
   agreed,     // word, value, rank
-  ask,        // peer, node: which wants its card
+  ask,        // peer, node: the node that requests the peer's card
   card,       // node, peer, offset, bytes
-  published,  // rank: there is more in its card
+  published,  // rank: its card has grown
   left,       // the first rank of the node has finalized, and may close its connections
   end,        // code, milliseconds until the rank ends by itself: the job ends
-  beat,       // nothing: between nodes now and then, so that the kernel notices where nothing arrives any more
+  beat,       // nothing: between nodes now and then, so that the kernel notices a broken connection
 
-  // In a job that goes on without ranks that fail (launch/boot/decisions.hpp). What a rank proposes:
+  // In a job that survives failed ranks (launch/boot/decisions.hpp). A rank's proposals:
   contribute,  // rank, context, number, operation, flag, acknowledged, context of a child, and with the first the members
   revoke,      // rank, context, members
   leave,       // rank, context: it has freed the communicator
@@ -49,14 +50,14 @@ enum class FrameKind : std::uint8_t {
   decided,    // context, number, verdict, flag, failures, context of a child
   forgotten,  // context: all members have left
 
-  // Between the mpiexec of a node and the one that has started it (mpiexec/nodes/), beside some of those above.
-  serve,     // node: which one it is
-  plan,      // text: what the job is, and that it begins
+  // Between the mpiexec of a node and the one that has started it (launch/mpiexec/nodes/), beside some of those above.
+  serve,     // node: its number
+  plan,      // text: the description of the job, which begins
   signal,    // number: the user has sent it to the job
   missing,   // rank: it has ended without MPI_Init
-  finished,  // exit code, 1 if a rank has ended well: no rank is left there
+  finished,  // exit code, 1 if a rank has ended successfully: no rank is left there
 
-  report,  // text, why: each node is to say where its threads are
+  report,  // text, reason: each node reports where its threads are
 };
 inline constexpr std::uint8_t last_frame_kind = static_cast<std::uint8_t>(FrameKind::report);
 
@@ -77,12 +78,12 @@ class Frame {
   const std::string& fields() const { return fields_; }
   std::string encode() const;
 
-  // Takes one from the beginning of `bytes`; nothing: it is not complete. `broken`: it never will be, or is longer than
-  // `most`.
+  // Takes a frame from the beginning of `bytes`; nothing: it is incomplete. `broken`: it never will be complete, or is
+  // longer than `most`.
   static std::optional<Frame> take(std::string& bytes, std::size_t most, bool& broken);
 
   static constexpr std::size_t longest = std::size_t{16} << 20;
-  static constexpr std::size_t longest_of_strangers = 64;
+  static constexpr std::size_t longest_unverified = 64;
 
  private:
   Frame& add_bytes(std::uint64_t number, int bytes) {
@@ -94,7 +95,7 @@ class Frame {
   std::string fields_;
 };
 
-// The fields of a frame, one after the other. After the first that is not there all are 0, and complete() is false.
+// The fields of a frame, one after the other. After the first missing one all are 0, and complete() is false.
 class Fields {
  public:
   explicit Fields(const Frame& frame) : rest_(frame.fields()) {}

@@ -19,14 +19,14 @@ namespace heddle::boot {
 namespace {
 
 constexpr char key[] = "heddle-job";
-constexpr std::int64_t local_limit = 10'000;  // milliseconds for what processes of one machine do
+constexpr std::int64_t local_limit = 10'000;  // milliseconds for steps of processes of one machine
 
 bool fail(Problem& problem, const std::string& text) {
   refuse(problem, "%s", text.c_str());
   return false;
 }
 
-// A frame's text, or that none came.
+// Reports a frame's text, or that none came.
 bool fail(Problem& problem, const std::optional<Frame>& frame, const char* who) {
   if (frame && frame->kind() == FrameKind::refused) {
     problem.said_elsewhere = true;
@@ -70,7 +70,7 @@ class Gathering {
     if (wireup_.rank() == 0 && !open_root()) return false;
     if (!wait_for_all() || !learn()) return false;
     const std::string unlike = how_unlike();
-    // Who is unlike comes to the fence all the same, or the others would wait for it.
+    // An unlike rank comes to the fence all the same, or the others would wait for it.
     if (unlike.empty() && !find_agent()) return false;
     if (!wireup_.fence(problem_)) return false;
     if (!unlike.empty()) return tell_unlike(unlike);
@@ -104,7 +104,7 @@ class Gathering {
     network_ = listen_on_networks(ports_);
     job_.port = network_.port;
     local_ = listen_locally(local_name(0));
-    if (!local_) return fail(problem_, "no local socket can be made for the ranks of this node to meet at");
+    if (!local_) return fail(problem_, "cannot make a local socket to connect the ranks of this node");
     result_.is_agent = true;
     return wireup_.put(key, job_.encode(), problem_);
   }
@@ -119,7 +119,8 @@ class Gathering {
     if (!wireup_.get(0, key, text, problem_)) return false;
     const std::optional<JobText> job = JobText::decode(text);
     if (!job)
-      return fail(problem_, "rank 0 of the job does not run this version of Heddle, or what it says is damaged");
+      return fail(problem_,
+                  "malformed data of rank 0 of the job: it runs another version of Heddle, or the data are damaged");
     job_ = *job;
     result_.secret = job_.secret;
     return true;
@@ -140,10 +141,10 @@ class Gathering {
       }
       usleep(1000);  // the other has the name and does not listen yet
     }
-    return fail(problem_, "the ranks of a node cannot reach each other: they must run as one user");
+    return fail(problem_, "the ranks of a node cannot connect to each other: they must run as one user");
   }
 
-  // Why this rank and rank 0 cannot be of one job; empty: they can.
+  // The reason why this rank and rank 0 cannot be in one job; empty: they can.
   std::string how_unlike() const {
     const std::string own = "rank " + std::to_string(wireup_.rank()) + " on " + own_host();
     const std::string other = "rank 0 on " + job_.host;
@@ -152,8 +153,8 @@ class Gathering {
              ": all ranks of a job need the same";
     const int pretended = std::max(nodes_, job_.nodes);
     if (pretended > 1 && job_.machine != lln::this_machine())
-      return "HEDDLE_NODES=" + std::to_string(pretended) + " pretends nodes on one machine, but " + own + " and " +
-             other + " are on different ones: unset it, for these nodes are real";
+      return "HEDDLE_NODES=" + std::to_string(pretended) + " simulates nodes on one machine, but " + own + " and " +
+             other + " are on different machines: unset it";
     return {};
   }
 
@@ -168,9 +169,9 @@ class Gathering {
     LocalRank self;
     (void)read_local(local_frame(wireup_.rank()), wireup_.size(), self);
     result_.locals.push_back(std::move(self));
-    int strangers = 0;
-    for (Connection link = accept_locally(local_, strangers); link.is_open();
-         link = accept_locally(local_, strangers)) {
+    int foreign_count = 0;
+    for (Connection link = accept_locally(local_, foreign_count); link.is_open();
+         link = accept_locally(local_, foreign_count)) {
       const std::optional<Frame> frame = link.receive_by(milliseconds_now() + local_limit);
       LocalRank local;
       if (!frame || !read_local(*frame, wireup_.size(), local)) return fail(problem_, frame, "a rank of this node");
@@ -178,8 +179,8 @@ class Gathering {
       result_.locals.push_back(std::move(local));
     }
     local_ = Descriptor();
-    if (strangers > 0)
-      std::fprintf(stderr, "heddle: %d processes of another user wanted to join this job\n", strangers);
+    if (foreign_count > 0)
+      std::fprintf(stderr, "heddle: refused %d processes of another user that tried to join this job\n", foreign_count);
     std::sort(result_.locals.begin(), result_.locals.end(),
               [](const auto& a, const auto& b) { return a.rank < b.rank; });
     return true;
@@ -202,7 +203,7 @@ class Gathering {
   bool ask_root() {
     if (job_.port == 0) {
       problem_.said_elsewhere = true;
-      return fail(problem_, "rank 0 on " + job_.host + " has no TCP port that other nodes can reach it by");
+      return fail(problem_, "rank 0 on " + job_.host + " has no TCP port for connections of other nodes");
     }
     result_.root = connect_to(job_.addresses, job_.port, job_.secret, milliseconds_now() + root_limit / 2);
     if (!result_.root.is_open()) {
@@ -226,7 +227,7 @@ class Gathering {
     while (!fields.rest().empty() && fields.complete()) result_.order.push_back(fields.index());
     if (!fields.complete() || result_.node <= 0 || result_.node >= result_.node_count() ||
         (!result_.order.empty() && result_.order.size() != static_cast<std::size_t>(wireup_.size())))
-      return fail(problem_, "what rank 0 says about the nodes of the job is damaged");
+      return fail(problem_, "malformed data of rank 0 about the nodes of the job");
     return true;
   }
 

@@ -38,7 +38,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
   return parts;
 }
 
-// Names may not hold what separates them.
+// Names may not contain their separators.
 std::string plain(std::string_view text) {
   std::string result(text.substr(0, 64));
   for (char& c : result)

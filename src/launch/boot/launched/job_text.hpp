@@ -1,4 +1,4 @@
-// What rank 0 says to all others through the launcher: what it is, and where it can be found. One short text of
+// The text that rank 0 sends to all others through the launcher: the job's kind, and rank 0's addresses. Short, of
 // printable characters.
 #pragma once
 
@@ -15,24 +15,24 @@ namespace heddle::boot {
 using lln::Secret;
 
 struct JobText {
-  std::string kind;  // version, layout of the segment, machine: what must be the same for all ranks
+  std::string kind;  // version, layout of the segment, machine: must be the same for all ranks
   std::string host;
   std::uint64_t machine = 0;  // network/machine.hpp
-  int nodes = 1;              // that its ranks pretend to be on (HEDDLE_NODES)
+  int nodes = 1;              // the number of simulated nodes (HEDDLE_NODES)
   Secret secret;
-  std::string socket;  // the name that the first rank of each node listens at
+  std::string socket;  // the socket name of each node's first rank
   int port = 0;        // of rank 0; 0: it has no network
   std::vector<std::string> addresses;
 
   std::string encode() const;
-  // Nothing: it is not such a text.
+  // Nothing: malformed text.
   static std::optional<JobText> decode(std::string_view text);
 };
 
-// Of this library.
+// The kind of this library.
 std::string own_kind();
 std::string own_host();
-// As sentences name it.
+// A kind for use in a sentence.
 std::string described(std::string_view kind);
 
 }  // namespace heddle::boot

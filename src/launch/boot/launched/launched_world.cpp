@@ -20,17 +20,18 @@
 namespace heddle::boot {
 namespace {
 
-constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not listen
-constexpr int time_to_be_first = 3000;  // milliseconds in which rank 0's node says who is the first to end the job
-constexpr int time_of_ranks = 200;      // milliseconds in which ranks end that have been told to
+constexpr int time_to_tell = 500;  // milliseconds in which the agent has told the others, unless a node does not answer
+// milliseconds in which rank 0's node decides which rank is the first to end the job
+constexpr int time_to_be_first = 3000;
+constexpr int time_of_ranks = 200;  // milliseconds in which ranks end after the order to
 
-// Leaves `number` where the variable is not set.
+// Leaves `number` unchanged where the variable is not set.
 bool read_number(const char* variable, const char* what, int& number, Problem& problem) {
   const char* const text = std::getenv(variable);
   if (text == nullptr || *text == '\0') return true;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
   if (error == std::errc() && *end == '\0' && number >= 1) return true;
-  refuse(problem, "%s=%.40s is no number of %s, from 1 on", variable, text, what);
+  refuse(problem, "invalid value %.40s for %s: must be a number of %s, at least 1", text, variable, what);
   return false;
 }
 
@@ -38,7 +39,7 @@ bool read_number(const char* variable, const char* what, int& number, Problem& p
 bool connect_itself(Gathered& gathered, int rank, Problem& problem) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    refuse(problem, "no local socket can be made: %s", std::strerror(errno));
+    refuse(problem, "cannot make a local socket: %s", std::strerror(errno));
     return false;
   }
   gathered.agent = Connection(Descriptor(ends[0]));
@@ -55,7 +56,7 @@ int number_in(void* segment, int launcher_rank) {
   return static_cast<int>(std::find(all, all + header->size, launcher_rank) - all);
 }
 
-// The last of the words that ranks agree on: 1 and the rank that says why the job ends.
+// The last of the words that ranks agree on: 1 plus the rank that reports why the job ends.
 constexpr int first_to_abort = agreed_words - 1;
 
 template <class Condition>
@@ -81,7 +82,7 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   if (wishes.nodes > wireup->size() && wireup->size() > 1)
     return refuse(
         problem,
-        "HEDDLE_NODES=%d is more than the %d ranks of this job, and a node has one at least; set it to %d or less",
+        "invalid value %d for HEDDLE_NODES: this job has %d ranks, and each node needs one. Set it to %d or less",
         wishes.nodes, wireup->size(), wireup->size());
   if (!gather(*wireup, wishes, gathered, problem)) return nullptr;
   int agent_rank = number_of(wireup->rank(), gathered.order);
@@ -97,7 +98,7 @@ std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Prob
   try {
     joined->begin(std::move(gathered), timeout);
   } catch (const std::system_error& error) {
-    return refuse(problem, "no thread can be made to watch the job (%s); raise the limit of threads (ulimit -u)",
+    return refuse(problem, "cannot start the thread that watches the job: %s. Raise the limit of threads (ulimit -u)",
                   error.what());
   }
   return joined;
@@ -121,11 +122,11 @@ void LaunchedWorld::begin(Gathered gathered, int timeout) {
     on_exit(linger, this);
   }
   member_.start();
-  // What this process starts is not a rank of the job.
+  // A child of this process is not a rank of the job.
   setenv(launcher_variable, "0", 1);
 }
 
-// On the root's node the segment has what all agree on; on another one, what its ranks have asked for.
+// On the root's node the segment has all agreed words; on another one, those that its ranks have requested.
 std::uint64_t LaunchedWorld::agreed(int word) const {
   std::uint64_t value = header().agreed[word].load(std::memory_order_relaxed);
   if (value == 0 && header().first_node != 0) (void)member_.agree(word, 0, value);
@@ -135,7 +136,7 @@ std::uint64_t LaunchedWorld::agree(int word, std::uint64_t proposal) {
   if (header().first_node == 0) return first_proposal(header().agreed[word], proposal);
   std::uint64_t value = header().agreed[word].load(std::memory_order_relaxed);
   if (value != 0 || member_.agree(word, proposal, value)) return value;
-  boot::abort(this, 1, "rank 0 of the job does not answer what all ranks have to agree on");
+  boot::abort(this, 1, "rank 0 of the job does not answer a request for a value that all ranks agree on");
 }
 
 std::span<const std::byte> LaunchedWorld::find(int peer, int vni) const {
@@ -179,14 +180,14 @@ void LaunchedWorld::end_in_process() {
   member_.shut();
 }
 
-// Others may still ask this node's agent. A child of fork is none.
+// Other ranks may still need this node's agent. A forked child is none.
 void LaunchedWorld::linger(int, void* agents_world) {
   LaunchedWorld& world = *static_cast<LaunchedWorld*>(agents_world);
   if (world.record().state.load() == RankState::finalized && world.record().pid.load() == getpid())
     world.agent_->wait_for_others();
 }
 
-// Of ranks that end the job at once, for the same reason most often, one says why.
+// Ranks that end the job at once have the same reason most often; one of them reports it.
 bool LaunchedWorld::is_first_to_abort() {
   const std::uint64_t own = static_cast<std::uint64_t>(rank()) + 1;
   if (header().first_node == 0) return first_proposal(header().agreed[first_to_abort], own) == own;
@@ -194,7 +195,7 @@ bool LaunchedWorld::is_first_to_abort() {
   return !member_.agree(first_to_abort, own, first, time_to_be_first) || first == own;
 }
 
-// Before the launcher is asked to end the job: to pass on what has been written, or to ranks to end by themselves.
+// Before the launcher is asked to end the job: time to pass the output on, or for ranks to end by themselves.
 void LaunchedWorld::leave_time() const {
   if (wireup_->keeps_abort_code())
     let_launcher_pass_on();
@@ -203,8 +204,9 @@ void LaunchedWorld::leave_time() const {
 }
 
 bool LaunchedWorld::ask_launcher(const std::string&, std::string&, Problem& problem) {
-  refuse(problem,
-         "this job was started by another launcher than Heddle's mpiexec, which alone can be asked for them so far");
+  refuse(
+      problem,
+      "this job was started by another launcher, and only Heddle's mpiexec can start processes. Start the job with it");
   return false;
 }
 
@@ -218,7 +220,7 @@ void LaunchedWorld::abort(int code, const char* text) {
   if (is_first_to_abort())
     write_line(text);
   else
-    usleep(time_of_launcher * 1000);  // the first ends us, once it has said why; we would end it before
+    usleep(time_of_launcher * 1000);  // the first one ends us after its report; we would end it before
   member_.send(Frame(FrameKind::end).add(exit_code(code)).add(time_to_be_ended()));
   if (agent_) wait_until([this] { return agent_->has_told_end(); });
   leave_time();
@@ -234,16 +236,16 @@ void LaunchedWorld::say(const char* text) {
     while (true) pause();
   }
   record().state.store(RankState::aborted);
-  std::int32_t nobody = 0;
-  if (header().teller.compare_exchange_strong(nobody, rank() + 1))
+  std::int32_t unclaimed = 0;
+  if (header().teller.compare_exchange_strong(unclaimed, rank() + 1))
     write_line((std::string("heddle: ") + text).c_str());
   else
-    usleep(time_of_launcher * 1000);  // whoever has said it ends us
+    usleep(time_of_launcher * 1000);  // the reporting rank ends us
 }
 
 void LaunchedWorld::end(int code, int milliseconds) {
   leave_time();
-  // A launcher that is cut off from us may leave whoever asks it without an answer.
+  // A launcher whose connection to us is broken may not answer.
   try {
     start_thread([milliseconds, code] { exit_after(milliseconds, code); });
   } catch (const std::system_error&) {  // then we wait for it

@@ -1,5 +1,5 @@
 // The World of a job that another launcher has started. The ranks of a node share a segment that the node's agent has
-// made; what they ask of other nodes goes through the agents (agent.hpp).
+// made; their requests to other nodes go through the agents (agent.hpp).
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class LaunchedWorld final : public World, public Ending {
   [[noreturn]] void end(int code, int milliseconds) override;
   int time_to_be_ended() const override;
 
-  // A card of another node's rank is fetched when it is first looked for: until it has come there is no entry.
+  // A card of another node's rank is fetched at its first use: until it has come there is no entry.
   std::span<const std::byte> find(int peer, int vni) const override;
   bool publish(int vni, std::span<const std::byte> address) override;
 
@@ -47,8 +47,8 @@ class LaunchedWorld final : public World, public Ending {
   std::unique_ptr<Wireup> wireup_;
   mutable Member member_;
   std::unique_ptr<Agent> agent_;                    // of the node's agent
-  std::mutex mutex_;                                // of our own card
-  platform::ZeroedArray<std::atomic<bool>> asked_;  // by rank: whether its card is on its way
+  std::mutex mutex_;                                // guards our own card
+  platform::ZeroedArray<std::atomic<bool>> asked_;  // by rank: true if its card is requested
   std::atomic<bool> left_{false};
 };
 

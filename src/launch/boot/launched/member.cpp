@@ -17,7 +17,7 @@
 namespace heddle::boot {
 namespace {
 
-// Milliseconds. Those of its own node know best what has become of an agent.
+// Milliseconds. Ranks of an agent's own node know best why it is gone.
 constexpr int patience = 300;
 constexpr std::uint32_t longest_time_to_end = 2'000;
 
@@ -51,7 +51,7 @@ bool Member::agree(int word, std::uint64_t proposal, std::uint64_t& value, int m
   const std::chrono::milliseconds limit(milliseconds);
   std::unique_lock lock(mutex_);
   if (!answered_.wait_for(lock, limit, [&] { return !asked_; })) return false;
-  // An agent that has gone may have said that the job ends, and our thread not be there yet.
+  // An agent that has gone may have sent the end of the job, and our thread may not have read it yet.
   if (!link_.is_open()) take_all();
   if (!link_.is_open()) return false;
   const std::uint64_t before = answers_;
@@ -86,12 +86,12 @@ void Member::take_all() {
 void Member::take(const Frame& frame) {
   Fields fields(frame);
   if (frame.kind() == FrameKind::agreed) {
-    if (fields.index() != asked_) return;  // it comes too late for whoever asked
+    if (fields.index() != asked_) return;  // it comes after the request has timed out
     value_ = fields.long_number();
     ++answers_;
     answered_.notify_all();
   } else if (frame.kind() == FrameKind::end) {
-    // Whoever ends the job has said why, and asked the launcher.
+    // The rank that ends the job has reported the reason, and asked the launcher.
     const int code = fields.index();
     usleep(std::min(fields.number(), longest_time_to_end) * 1000);
     _exit(exit_code(code));

@@ -22,7 +22,7 @@ namespace heddle::boot {
 namespace {
 
 constexpr std::int64_t segment_limit = 150'000;  // milliseconds: longer than an agent waits for the other nodes
-// What grows with the ranks of other nodes, for each (doorbells, lists of channels).
+// Bytes for each rank of other nodes (doorbells, lists of channels).
 constexpr std::size_t bytes_for_rank = std::size_t{64} << 10;
 
 // The file keeps its owner; the memory has a descriptor of its own.
@@ -34,7 +34,7 @@ std::shared_ptr<platform::SparseMemory> map(const Descriptor& file, std::size_t 
                 bytes >> 20, std::strerror(errno));
 }
 
-// What lies before the memory of the node.
+// The part before the memory of the node.
 bool reach_records(platform::SparseMemory& memory, std::size_t before, Problem& problem) {
   if (memory.reach(memory.start(), before)) return true;
   refuse(problem, "cannot map %zu MiB of the job's segment: %s (a limit on address space, ulimit -v?)", before >> 20,
@@ -42,7 +42,7 @@ bool reach_records(platform::SparseMemory& memory, std::size_t before, Problem& 
   return false;
 }
 
-// A file size limit (ulimit -f) counts for memfds too, and its signal would end us without a word.
+// A file size limit (ulimit -f) counts for memfds too, and its signal would kill us without a message.
 bool size_file(int fd, std::size_t bytes) {
   const auto old = signal(SIGXFSZ, SIG_IGN);
   const int sized = ftruncate(fd, static_cast<off_t>(bytes));
@@ -50,7 +50,7 @@ bool size_file(int fd, std::size_t bytes) {
   return sized == 0;
 }
 
-// Which cores the launcher lets the ranks use: each its own, or all the same.
+// The cores that the launcher gives the ranks: each its own, or all the same.
 void write_cores(JobHeader& header, RankRecord* records, const std::vector<LocalRank>& locals) {
   std::set<int> all;
   std::size_t sum = 0;
@@ -59,7 +59,7 @@ void write_cores(JobHeader& header, RankRecord* records, const std::vector<Local
     sum += local.cpus.size();
   }
   const bool bound = locals.size() > 1 && sum == all.size();
-  const int quota = usable_cores();  // of the agent: its CPUs, or what its control group allows of them
+  const int quota = usable_cores();  // of the agent: its CPUs, or the part that its control group allows
   const bool limited = quota < static_cast<int>(locals.front().cpus.size()) && !bound;
   header.usable_cores = limited ? quota : std::max(1, static_cast<int>(all.size()));
   for (const LocalRank& local : locals) {

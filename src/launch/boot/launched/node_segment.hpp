@@ -1,5 +1,5 @@
-// The segment of a node whose ranks have no common parent of ours: the node's agent makes it, with the header of the
-// whole job, and hands its descriptor to the others.
+// The segment of a node whose ranks were not started by mpiexec: the node's agent makes it, with the header of the
+// whole job, and passes its descriptor to the others.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace heddle::boot {
 
-// With what lies before the memory of the node; null with the reason.
+// With the part before the memory of the node; null with the reason.
 std::shared_ptr<platform::SparseMemory> make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended,
                                                           Problem& problem);
 // The agent's answer, with its rank; null with the reason.

@@ -13,8 +13,8 @@
 namespace heddle::boot {
 namespace {
 
-// They stay open as long as the process: the handler may run at any time. Ranks that are threads have descriptors of their own, and the
-// host has signals handled by the first thread of each, which calls MPI_Init.
+// They stay open as long as the process: the handler may run at any time. Ranks that are threads have descriptors of
+// their own, and in the host the first thread of each, which calls MPI_Init, handles signals.
 constinit int event_of_process = -1;
 [[gnu::tls_model("initial-exec")]] constinit thread_local int event_of_rank = -1;
 

@@ -30,7 +30,7 @@ std::string text_of(int process, const char* file) {
   return text;
 }
 
-// The parent of a process, as the kernel says; 0: the process is not there any more, or dead and not yet waited for.
+// The parent of a process, from the kernel; 0: the process is gone, or dead and not yet waited for.
 int parent_of(int process) {
   const std::string text = text_of(process, "stat");
   const std::size_t name_end = text.rfind(')');
@@ -41,7 +41,7 @@ int parent_of(int process) {
   return state == 'Z' || state == 'X' ? 0 : parent;
 }
 
-// The environment that a process began with.
+// The initial environment of a process.
 class Environment {
  public:
   explicit Environment(int process) : text_('\0' + text_of(process, "environ")) {}
@@ -70,7 +70,8 @@ std::vector<int> without_process(int own_rank, const std::vector<int>& ranks) {
   for (const std::string_view name : rank_variables)
     if (variable.empty() && own.value(name) == std::to_string(own_rank)) variable = name;
   if (variable.empty()) return {};
-  // The launcher's process that started the ranks is the first ancestor that is no rank. A wrapper carries the variables as the program does.
+  // The launcher's process that started the ranks is the first ancestor that is no rank. A wrapper carries the
+  // variables as the program does.
   int starter = getpid();
   while (starter > 1 && Environment(starter).value(variable) == own.value(variable)) starter = parent_of(starter);
   if (starter <= 1) return {};

@@ -11,10 +11,10 @@
 namespace heddle::boot {
 namespace {
 
-constexpr std::int64_t stranger_limit = 5'000;  // milliseconds to show that one knows the secret
-constexpr std::int64_t refusal_time = 5'000;    // milliseconds in which all others come to hear why there is no job
+constexpr std::int64_t unverified_limit = 5'000;  // milliseconds to prove knowledge of the secret
+constexpr std::int64_t refusal_time = 5'000;      // milliseconds in which all others connect to receive the refusal
 
-// Somebody who has connected.
+// A connection that is not verified yet.
 struct Guest {
   Connection link;
   std::uint64_t nonce;
@@ -22,8 +22,8 @@ struct Guest {
   bool known = false;  // the secret
 };
 
-// Each other node has a connection to this process, and there are no more nodes than ranks. Programs keep the limit that they have where
-// that is enough.
+// Each other node has a connection to this process, and there are at most as many nodes as ranks. The program's limit
+// stays where it is high enough.
 void make_room_for_connections(int ranks) {
   constexpr rlim_t others = 64;
   const rlim_t wanted = static_cast<rlim_t>(ranks) + others;
@@ -71,7 +71,7 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
   make_room_for_connections(size);
   std::vector<Guest> guests;
   std::size_t ranks = gathered.nodes.front().ranks.size();
-  int strangers = 0;
+  int foreign_count = 0;
   std::string refusal;
   std::int64_t deadline = milliseconds_now() + root_limit;
   const auto hear = [&](Guest& guest, const Frame& frame) {
@@ -80,7 +80,7 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
       guest.known = is_proof(guest.link, frame, secret, guest.nonce);
       if (!guest.known) guest.link.close();
     } else if (frame.kind() == FrameKind::refused) {
-      // Of a rank by itself. The others who are coming are to hear it, too.
+      // A refusal of one rank. The others that are still connecting must receive it, too.
       if (refusal.empty()) deadline = milliseconds_now() + refusal_time;
       refusal = frame.fields();
       ++ranks;
@@ -97,12 +97,12 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
     for (const Guest& guest : guests) readable.push_back({.fd = guest.link.fd(), .events = POLLIN, .revents = 0});
     (void)poll(readable.data(), readable.size(), 200);
     for (Guest& guest : guests) {
-      const std::size_t most = guest.known ? Frame::longest : Frame::longest_of_strangers;
+      const std::size_t most = guest.known ? Frame::longest : Frame::longest_unverified;
       guest.link.read();
-      // A frame at a time: what follows a proof may be longer.
+      // A frame at a time: the one after a proof may be longer.
       if (const std::optional<Frame> frame = guest.link.next(most)) hear(guest, *frame);
-      if (!guest.known && milliseconds_now() - guest.since > stranger_limit) guest.link.close();
-      if (!guest.link.is_open() && !guest.known) ++strangers;
+      if (!guest.known && milliseconds_now() - guest.since > unverified_limit) guest.link.close();
+      if (!guest.link.is_open() && !guest.known) ++foreign_count;
     }
     std::erase_if(guests, [](const Guest& guest) { return !guest.link.is_open(); });
     for (Connection link = accept_from_network(listener); link.is_open(); link = accept_from_network(listener)) {
@@ -110,8 +110,9 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
       guests.push_back({std::move(link), nonce, milliseconds_now()});
     }
   }
-  if (strangers > 0)
-    std::fprintf(stderr, "heddle: %d connections to rank 0 did not know the job's secret and were closed\n", strangers);
+  if (foreign_count > 0)
+    std::fprintf(stderr, "heddle: closed %d connections to rank 0 that did not prove the job's secret\n",
+                 foreign_count);
   if (!refusal.empty()) {
     why = refusal;
     for (Guest& guest : guests) guest.link.send(Frame(FrameKind::refused).add(std::string_view(refusal)));
@@ -120,7 +121,7 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
   std::sort(gathered.nodes.begin(), gathered.nodes.end(),
             [](const NodeLink& a, const NodeLink& b) { return a.ranks.front() < b.ranks.front(); });
   if (!number_ranks(size, gathered)) {
-    why = "only " + std::to_string(ranks) + " of " + std::to_string(size) + " ranks have come together in " +
+    why = "only " + std::to_string(ranks) + " of " + std::to_string(size) + " ranks have connected in " +
           std::to_string(root_limit / 1000) + " s";
     return false;
   }

@@ -21,7 +21,7 @@
 namespace heddle::boot {
 namespace {
 
-// A first byte of 0: a name that is in no file system.
+// A first byte of 0: an abstract name, outside of file systems.
 socklen_t abstract_address(const std::string& name, sockaddr_un& address) {
   address = {};
   address.sun_family = AF_UNIX;
@@ -42,9 +42,9 @@ void set(int socket, int level, int option, int value) {
   (void)setsockopt(socket, level, option, &value, sizeof value);
 }
 
-// What the other machine does not acknowledge within 1.5 s, sent four times by then, ends the connection; agents send
-// something twice a second (agent.cpp). A process that is stopped acknowledges, but sends nothing: then the kernel asks
-// by itself.
+// Data that the other machine does not acknowledge within 1.5 s, sent four times by then, end the connection; agents
+// send a beat twice a second (agent.cpp). A stopped process acknowledges, but sends nothing: then the kernel probes by
+// itself.
 void keep_alive(int socket) {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -58,7 +58,7 @@ struct Address {
   socklen_t bytes = 0;
 };
 
-// `text` without a name server: numbers only. No bytes: it is none.
+// `text` without a name server: numbers only. No bytes: it is no address.
 Address address_of(const std::string& text, int port) {
   Address address;
   auto& four = reinterpret_cast<sockaddr_in&>(address.storage);
@@ -75,7 +75,7 @@ Address address_of(const std::string& text, int port) {
   return address;
 }
 
-// Not connected by then: closed.
+// Closed: not connected by the deadline.
 Descriptor connect_by(const Address& address, std::int64_t deadline) {
   if (address.bytes == 0) return Descriptor();
   Descriptor made(socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -93,14 +93,14 @@ Descriptor connect_by(const Address& address, std::int64_t deadline) {
 
 std::string proof_text(char side, std::uint64_t nonce) { return side + std::to_string(nonce); }
 
-// The other end knows the secret, and now also that we do.
+// Verifies that the other end knows the secret, and proves that we do.
 bool prove(Connection& connection, const Secret& secret, std::int64_t deadline) {
-  const std::optional<Frame> asked = connection.receive_by(deadline, Frame::longest_of_strangers);
+  const std::optional<Frame> asked = connection.receive_by(deadline, Frame::longest_unverified);
   if (!asked || asked->kind() != FrameKind::challenge) return false;
   const std::uint64_t nonce = random_word();
   connection.send(
       Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('c', Fields(*asked).long_number()))).add(nonce));
-  const std::optional<Frame> answer = connection.receive_by(deadline, Frame::longest_of_strangers);
+  const std::optional<Frame> answer = connection.receive_by(deadline, Frame::longest_unverified);
   return answer && answer->kind() == FrameKind::proof &&
          Fields(*answer).long_number() == keyed_hash(secret, proof_text('s', nonce));
 }
@@ -127,13 +127,13 @@ Connection connect_locally(const std::string& name) {
   return Connection(std::move(made));
 }
 
-Connection accept_locally(const Descriptor& listener, int& strangers) {
+Connection accept_locally(const Descriptor& listener, int& foreign_count) {
   while (true) {
     Descriptor made(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!made && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (!made) return {};
     if (is_of_this_user(made.get())) return Connection(std::move(made));
-    ++strangers;
+    ++foreign_count;
   }
 }
 
@@ -161,7 +161,7 @@ Listener listen_on_networks(const Ports& ports) {
       Descriptor made(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
       if (!made) break;
       if (family == AF_INET6) set(made.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
-      // Connections of a job that has ended keep its port for a minute, though nothing listens there.
+      // Connections of an ended job keep its port for a minute, although nothing listens there.
       set(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
       Address any = address_of(family == AF_INET6 ? "::" : "0.0.0.0", port);
       auto* const address = reinterpret_cast<sockaddr*>(&any.storage);
@@ -173,7 +173,7 @@ Listener listen_on_networks(const Ports& ports) {
       }
       error = errno;
     }
-  if (ports.first == 0 || error == 0) return {.why = "no TCP port can be opened: there is no network"};
+  if (ports.first == 0 || error == 0) return {.why = "cannot open a TCP port: there is no network"};
   const std::string range = std::to_string(ports.first) + '-' + std::to_string(ports.last);
   return {.why = "no TCP port of HEDDLE_PORTS=" + range + " can be opened: " + std::strerror(error) +
                  ". Give a range with a free port"};
@@ -198,7 +198,7 @@ std::vector<std::string> own_addresses() {
   }
   freeifaddrs(all);
   four.insert(four.end(), six.begin(), six.end());
-  // Ranks of one machine that pretend to be on several (HEDDLE_NODES) need no network.
+  // Ranks of one machine that simulate several (HEDDLE_NODES) need no network.
   four.emplace_back("127.0.0.1");
   return four;
 }
@@ -206,7 +206,7 @@ std::vector<std::string> own_addresses() {
 Connection connect_to(const std::vector<std::string>& addresses, int port, const Secret& secret,
                       std::int64_t deadline) {
   for (const std::string& address : addresses) {
-    // An address that leads nowhere must not cost the others their time.
+    // An unreachable address must not use up the time of the others.
     const std::int64_t by = std::min(deadline, milliseconds_now() + 3000);
     Connection made(connect_by(address_of(address, port), by));
     if (!made.is_open() || !prove(made, secret, by)) continue;
@@ -222,18 +222,18 @@ Connection accept_from_network(const Descriptor& listener) {
   return Connection(std::move(made));
 }
 
-std::uint64_t challenge(Connection& stranger) {
+std::uint64_t challenge(Connection& unverified) {
   const std::uint64_t nonce = random_word();
-  stranger.send(Frame(FrameKind::challenge).add(nonce));
+  unverified.send(Frame(FrameKind::challenge).add(nonce));
   return nonce;
 }
 
-bool is_proof(Connection& stranger, const Frame& frame, const Secret& secret, std::uint64_t nonce) {
+bool is_proof(Connection& unverified, const Frame& frame, const Secret& secret, std::uint64_t nonce) {
   Fields fields(frame);
   const std::uint64_t hash = fields.long_number(), theirs = fields.long_number();
   if (frame.kind() != FrameKind::proof || !fields.complete() || hash != keyed_hash(secret, proof_text('c', nonce)))
     return false;
-  stranger.send(Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('s', theirs))));
+  unverified.send(Frame(FrameKind::proof).add(keyed_hash(secret, proof_text('s', theirs))));
   return true;
 }
 

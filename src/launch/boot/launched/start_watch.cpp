@@ -23,10 +23,10 @@
 namespace heddle::boot {
 namespace {
 
-// Milliseconds. A launcher has started all ranks of a node in much less than it takes until we say something.
-constexpr std::int64_t between_looks = 1'000;
-constexpr std::int64_t time_of_silence = 5'000;
-constexpr std::int64_t time_of_other_nodes = 10'000;  // in which another node says who is missing there
+// Milliseconds. A launcher has started all ranks of a node long before we report.
+constexpr std::int64_t between_polls = 1'000;
+constexpr std::int64_t time_before_report = 5'000;
+constexpr std::int64_t time_of_other_nodes = 10'000;  // in which another node reports its missing ranks
 constexpr std::int64_t time_of_launcher = 1'000;      // in which it ends us
 
 struct Name {
@@ -34,7 +34,7 @@ struct Name {
   socklen_t bytes = 0;
 
   Name(const std::string& job, int rank) {
-    address.sun_family = AF_UNIX;  // sun_path begins with a null: the name is in no file system
+    address.sun_family = AF_UNIX;  // sun_path begins with a null: an abstract name, outside of file systems
     const int length = std::snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "heddle-come-%u-%016zx-%d",
                                      getuid(), std::hash<std::string>()(job), rank);
     bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
@@ -62,7 +62,7 @@ StartWatch::StartWatch(Wireup& wireup, std::vector<int> local)
   try {
     const threads::SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {  // then nothing is said
+  } catch (const std::system_error&) {  // then there is no report
   }
 }
 
@@ -74,14 +74,14 @@ StartWatch::~StartWatch() {
 
 void StartWatch::run() {
   const std::int64_t begin = milliseconds_now();
-  std::int64_t next_look = begin + between_looks, next_answer = begin;
+  std::int64_t next_poll = begin + between_polls, next_answer = begin;
   std::vector<int> gone;
   bool said = false;
   while (true) {
     pollfd events[] = {{.fd = stop_.get(), .events = POLLIN, .revents = 0},
                        {.fd = name_.get(), .events = POLLIN, .revents = 0},
                        {.fd = quit_, .events = POLLIN, .revents = 0}};
-    (void)poll(events, std::size(events), static_cast<int>(std::max<std::int64_t>(0, next_look - milliseconds_now())));
+    (void)poll(events, std::size(events), static_cast<int>(std::max<std::int64_t>(0, next_poll - milliseconds_now())));
     if (events[0].revents != 0) return;
     if (took_quit_signal(quit_)) pass_on_quit();
     const std::int64_t now = milliseconds_now();
@@ -89,17 +89,17 @@ void StartWatch::run() {
     bool asked = false;
     while (recv(name_.get(), &byte, sizeof byte, 0) >= 0) asked = true;
     if (asked && now >= next_answer) {
-      next_answer = now + between_looks;
+      next_answer = now + between_polls;
       write_line(("heddle: got SIGQUIT, and goes on; " + waits(now - begin)).c_str());
     }
-    if (now < next_look) continue;
-    next_look = now + between_looks;
+    if (now < next_poll) continue;
+    next_poll = now + between_polls;
     if (is_left_to_lower_rank()) continue;
     const std::vector<int> absent = missing();
     const std::vector<int> before = std::exchange(gone, without_process(wireup_.rank(), absent));
-    if (now - begin < time_of_silence) continue;
+    if (now - begin < time_before_report) continue;
     if (!gone.empty() && gone == before) end(gone);
-    // Rank 0 also speaks for nodes where nobody has come.
+    // Rank 0 also reports for nodes without any rank present.
     const bool speaks = !absent.empty() || (wireup_.rank() == 0 && now - begin >= time_of_other_nodes);
     if (speaks && !std::exchange(said, true)) write_line(("heddle: " + waits(now - begin)).c_str());
   }
@@ -122,7 +122,7 @@ bool StartWatch::is_left_to_lower_rank() const {
   return *std::ranges::find_if(local_, [this](int rank) { return has_come(rank); }) < wireup_.rank();
 }
 
-// To the lowest that has come, perhaps this one: a signal may have been sent to all.
+// To the lowest rank that has come, perhaps this one: a signal may have been sent to all.
 void StartWatch::pass_on_quit() const {
   for (const int rank : local_) {
     const Name name(wireup_.job_name(), rank);

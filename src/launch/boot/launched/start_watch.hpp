@@ -1,8 +1,8 @@
-// While this rank waits in MPI_Init for the other ranks of its job, a thread ends the job if one of this node has ended without MPI_Init,
-// says after some seconds who is missing, and answers SIGQUIT (quit_signal.hpp).
+// While this rank waits in MPI_Init for the other ranks of its job, a thread ends the job if a rank of this node has
+// ended without MPI_Init, reports missing ranks after some seconds, and answers SIGQUIT (quit_signal.hpp).
 //
-// There is no job yet that could tell who has come, so each rank takes a local name that follows from the launcher's name of the job. Of
-// the ranks of a node that have come, the lowest says what there is to say.
+// There is no job yet that lists the ranks present, so each rank takes a local name that follows from the launcher's
+// name of the job. The lowest rank present on a node writes the reports.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace heddle::boot {
 
 class StartWatch {
  public:
-  // `local`: the ranks of this node; empty: the launcher does not say.
+  // `local`: the ranks of this node; empty: unknown to the launcher.
   StartWatch(Wireup& wireup, std::vector<int> local);
   ~StartWatch();
   StartWatch(const StartWatch&) = delete;
@@ -26,7 +26,7 @@ class StartWatch {
   void run();
   bool has_come(int rank) const;
   std::vector<int> missing() const;
-  // Whether a lower rank of this node has come, and says it.
+  // True if a lower rank of this node is present, and reports.
   bool is_left_to_lower_rank() const;
   void pass_on_quit() const;
   std::string waits(std::int64_t milliseconds) const;
@@ -34,7 +34,7 @@ class StartWatch {
 
   Wireup& wireup_;
   std::vector<int> local_;
-  Descriptor name_;  // taken by this rank; a datagram: a rank of this node has got SIGQUIT
+  Descriptor name_;  // held by this rank; a datagram: a rank of this node has got SIGQUIT
   Descriptor stop_;
   int quit_;
   std::thread thread_;

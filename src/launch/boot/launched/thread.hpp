@@ -1,4 +1,4 @@
-// A thread of the library's own, for the life of the process. No signal of the program is handled there.
+// A thread of the library, for the life of the process. It handles no signal of the program.
 #pragma once
 
 #include <thread>

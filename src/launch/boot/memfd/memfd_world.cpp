@@ -20,7 +20,7 @@ namespace heddle::boot {
 
 namespace {
 
-// The whole text as a number that is not negative; -1: it is not one.
+// The whole text as a number that is not negative; -1: malformed.
 int number_in(const char* text) {
   if (text == nullptr || *text < '0' || *text > '9') return -1;
   char* end = nullptr;
@@ -34,7 +34,7 @@ bool holds_job(int fd, int launcher) {
          header.launcher == launcher;
 }
 
-// Of mpiexec, whose process has it as long as the job runs.
+// From mpiexec, whose process has it as long as the job runs.
 struct Inherited {
   int fd;
   int launcher;
@@ -43,8 +43,8 @@ std::string path_of(const Inherited& inherited) {
   return "/proc/" + std::to_string(inherited.launcher) + "/fd/" + std::to_string(inherited.fd);
 }
 
-// A descriptor of the job's segment, close-on-exec. Usually it came by inheritance; a wrapper (Python's
-// subprocess, say) may have closed it on the way, and then it is still there among the open files of mpiexec.
+// A descriptor of the job's segment, close-on-exec. Usually it is inherited; if a wrapper (Python's subprocess, for
+// example) has closed it, it is still there among the open files of mpiexec.
 int open_segment(const Inherited& inherited) {
   if (holds_job(inherited.fd, inherited.launcher)) {
     fcntl(inherited.fd, F_SETFD, FD_CLOEXEC);
@@ -56,7 +56,8 @@ int open_segment(const Inherited& inherited) {
   return -1;
 }
 
-// The segment, once for all ranks of this process, with what lies before the memory of the nodes. Null, with errno: it cannot be mapped.
+// The segment, once for all ranks of this process, with the part before the memory of the nodes. Null, with errno: it
+// cannot be mapped.
 std::shared_ptr<platform::SparseMemory> map_segment(const Inherited& inherited, const JobHeader& header, int fd) {
   static std::mutex mutex;
   static std::shared_ptr<platform::SparseMemory> mapped;
@@ -70,7 +71,7 @@ std::shared_ptr<platform::SparseMemory> map_segment(const Inherited& inherited, 
   return mapped;
 }
 
-// Whether this process is that of the ranks that the segment says to be threads of one.
+// True if this process is the host of the ranks that the segment describes as its threads.
 bool shares_memory_with_host(const World& job) {
   std::int32_t first = 0;
   if (job.record_of(job.record().host).first_of_host.compare_exchange_strong(first, job.rank() + 1)) return true;
@@ -84,7 +85,7 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
   const int launcher = number_in(getenv(launcher_variable));
   const int rank = number_in(getenv(rank_variable));
   if (inherited < 0 || launcher <= 0 || rank < 0) {
-    return refuse(problem, "%s=%s, %s=%s, %s=%s do not name a job; they are set by mpiexec and nobody else",
+    return refuse(problem, "%s=%s, %s=%s, %s=%s do not name a job: only mpiexec sets these variables. Unset them",
                   job_fd_variable, descriptor, launcher_variable,
                   getenv(launcher_variable) != nullptr ? getenv(launcher_variable) : "(unset)", rank_variable,
                   getenv(rank_variable) != nullptr ? getenv(rank_variable) : "(unset)");
@@ -134,8 +135,8 @@ std::uint64_t MemfdWorld::agreed(int word) const { return header().agreed[word].
 std::uint64_t MemfdWorld::agree(int word, std::uint64_t proposal) {
   std::atomic<std::uint64_t>& there = header().agreed[word];
   if (nodes_here(header()) == nodes()) return first_proposal(there, proposal);
-  // Who has started the mpiexec of each node hears all proposals, and the value comes back into the segment. Should it not, the job ends,
-  // and we with it.
+  // The process that started the mpiexec of each node receives all proposals, and the value comes back into the
+  // segment. If it does not, the job ends, and we with it.
   if (agreed(word) == 0) tell_launcher(Frame(FrameKind::agree).add(word).add(proposal).add(rank()));
   while (agreed(word) == 0) usleep(50);
   return agreed(word);
@@ -150,10 +151,9 @@ void MemfdWorld::tell_launcher(const Frame& frame) {
 
 bool MemfdWorld::ask_launcher(const std::string& request, std::string& answer, Problem& problem) {
   if (capacity() == header().size && !(survives_failures() && nodes() > 1)) {
-    refuse(
-        problem,
-        "this job has no room for more ranks: it pretends to be on several nodes (HEDDLE_NODES), or survives failures "
-        "(mpiexec -with-ft), or addresses are scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
+    refuse(problem,
+           "this job has no room for more ranks: it simulates several nodes (HEDDLE_NODES), or survives failures "
+           "(mpiexec -with-ft), or addresses are scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
     return false;
   }
   return ask({header().launcher, header().key}, request, answer, problem);
@@ -167,7 +167,7 @@ void MemfdWorld::abort(int code, const char* text) {
   }
   std::snprintf(record().abort_text, sizeof record().abort_text, "%s", text);
   record().state.store(RankState::aborted);
-  // mpiexec learns it from our end, unless a wrapper script stands between us; so it is also told.
+  // mpiexec learns it from our end, unless a wrapper script is our parent; so it is also signaled.
   kill(header().launcher, abort_signal());
   _exit(exit_code(code));
 }

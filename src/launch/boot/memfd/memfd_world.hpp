@@ -1,5 +1,6 @@
-// The World of a job that mpiexec has started: everything is in the job's one segment, a memfd that every rank inherits. Of a job on several
-// nodes each has a segment and an mpiexec of its own (mpiexec/nodes/), which brings what comes from the others.
+// The World of a job that mpiexec has started: everything is in the job's one segment, a memfd that every rank
+// inherits. In a job on several nodes each has a segment and an mpiexec of its own (launch/mpiexec/nodes/), which passes on
+// the data of the others.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,8 @@ namespace heddle::boot {
 
 class MemfdWorld final : public World {
  public:
-  // The job that the environment names, `descriptor` being what it says of the segment. Null: it names none that can be joined,
-  // and `problem` says why.
+  // The job that the environment names, with `descriptor`, its value for the segment. Null: it names none that can be
+  // joined, and `problem` holds the reason.
   static std::unique_ptr<World> join(const char* descriptor, Problem& problem);
 
   std::uint64_t agreed(int word) const override;
@@ -31,7 +32,7 @@ class MemfdWorld final : public World {
   MemfdWorld(std::shared_ptr<platform::SparseMemory> segment, int rank) : World(std::move(segment), rank) {}
   void tell_launcher(const Frame& frame);
 
-  std::mutex mutex_;  // of our own card
+  std::mutex mutex_;  // guards our own card
 };
 
 }  // namespace heddle::boot

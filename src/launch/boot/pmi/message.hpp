@@ -25,17 +25,17 @@ class PmiMessage {
     words_.emplace_back(std::move(key), std::move(value));
     return *this;
   }
-  // Empty: the message does not say so.
+  // Empty: the message does not contain it.
   std::string_view at(std::string_view key) const;
   std::string_view command() const { return at("cmd"); }
   // A whole number that fits; nothing: there is none.
   std::optional<int> number(std::string_view key) const;
-  // What an answer says of success, as rc=0; without a word about it, it was one.
+  // The success of an answer, as rc=0; without that word it is one.
   bool succeeded() const { return number("rc").value_or(0) == 0; }
 
   std::string encode(PmiVersion version) const;
 
-  // Takes one message from the beginning of `bytes`; nothing: it is not complete yet. `broken`: it never will be.
+  // Takes one message from the beginning of `bytes`; nothing: it is incomplete. `broken`: it never will be complete.
   static std::optional<PmiMessage> take(std::string& bytes, PmiVersion version, bool& broken);
 
   static constexpr std::size_t longest = 64 * 1024;

@@ -20,7 +20,7 @@ namespace heddle::boot {
 namespace {
 
 bool say(Problem& problem, const char* what) {
-  refuse(problem, "the launcher speaks PMI over PMI_FD, but %s", what);
+  refuse(problem, "the launcher offers PMI (PMI_FD), but %s", what);
   return false;
 }
 
@@ -45,14 +45,15 @@ std::unique_ptr<Wireup> PmiWireup::open(const char* descriptor, Problem& problem
   const std::optional<int> fd = number_in(descriptor);
   struct stat what {};
   if (!fd || fstat(*fd, &what) != 0 || !S_ISSOCK(what.st_mode))
-    return refuse(problem,
-                  "PMI_FD=%.20s is no open socket (a wrapper between the launcher and this program has closed it?)",
-                  descriptor);
-  fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a program that we start is no rank of this job
+    return refuse(
+        problem,
+        "PMI_FD=%.20s is not an open socket: a wrapper between the launcher and this program may have closed it",
+        descriptor);
+  fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a child of ours is no rank of this job
   std::unique_ptr<PmiWireup> wireup(new PmiWireup(*fd));
   if (!wireup->begin(problem)) return nullptr;
   if (wireup->size_ < 1 || wireup->rank_ < 0 || wireup->rank_ >= wireup->size_)
-    return refuse(problem, "the launcher says over PMI that this is rank %d of %d", wireup->rank_, wireup->size_);
+    return refuse(problem, "invalid answer of the launcher over PMI: rank %d of %d", wireup->rank_, wireup->size_);
   return wireup;
 }
 
@@ -60,7 +61,7 @@ PmiWireup::~PmiWireup() {
   if (fd_ >= 0) close(fd_);
 }
 
-// PMI-1 is asked for first: all speak it.
+// PMI-1 is tried first: all support it.
 bool PmiWireup::begin(Problem& problem) {
   std::optional<int> chosen = propose(PmiVersion::one, problem);
   if (!chosen) return false;
@@ -86,7 +87,7 @@ std::optional<int> PmiWireup::propose(PmiVersion version, Problem& problem) {
 
 bool PmiWireup::begin_one(Problem& problem) {
   const std::optional<int> rank = number_in(std::getenv("PMI_RANK")), size = number_in(std::getenv("PMI_SIZE"));
-  if (!rank || !size) return say(problem, "PMI_RANK and PMI_SIZE do not say who this is");
+  if (!rank || !size) return say(problem, "PMI_RANK and PMI_SIZE do not give this process's rank");
   rank_ = *rank;
   size_ = *size;
   PmiMessage answer;
@@ -104,7 +105,7 @@ bool PmiWireup::begin_two(Problem& problem) {
   const char* const rank = std::getenv("PMI_RANK");
   space_ = job != nullptr ? job : "";
   PmiMessage request("fullinit"), answer;
-  if (!space_.empty()) request.add("pmijobid", space_);  // Hydra names none, and takes no empty one
+  if (!space_.empty()) request.add("pmijobid", space_);  // Hydra has none, and takes no empty one
   request.add("pmirank", rank != nullptr ? rank : "0").add("threaded", "FALSE");
   if (!ask(request, "fullinit-response", answer, problem)) return false;
   rank_ = answer.number("rank").value_or(-1);
@@ -130,7 +131,7 @@ bool PmiWireup::put(const std::string& key, const std::string& text, Problem& pr
   return ask(request, "kvs-put-response", answer, problem);
 }
 
-// Keys are the job's, whoever has put them.
+// Keys are the job's, whichever rank has put them.
 bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Problem& problem) {
   PmiMessage answer;
   if (version_ == PmiVersion::one) {
@@ -142,7 +143,7 @@ bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Pro
     if (!space_.empty()) request.add("jobid", space_);
     request.add("srcid", "-1").add("key", key);
     if (!ask(request, "kvs-get-response", answer, problem)) return false;
-    if (answer.at("found") == "FALSE") return say(problem, "it has lost what rank 0 has put");
+    if (answer.at("found") == "FALSE") return say(problem, "it has lost a key of rank 0");
   }
   text = answer.at("value");
   return true;
@@ -201,7 +202,7 @@ bool PmiWireup::ask(const PmiMessage& request, const char* answer, PmiMessage& r
 }
 
 bool PmiWireup::send(const PmiMessage& message, Problem& problem) {
-  // The first message is a line whatever the version.
+  // The first message is a line in every version.
   const std::string text = message.encode(message.command() == "init" ? PmiVersion::one : version_);
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t n = ::send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
@@ -217,7 +218,7 @@ bool PmiWireup::receive(PmiMessage& message, Problem& problem, int seconds) {
   while (true) {
     bool broken = false;
     std::optional<PmiMessage> taken = PmiMessage::take(bytes_, version_, broken);
-    if (broken) return say(problem, "what it says is not PMI");
+    if (broken) return say(problem, "its messages are not PMI");
     if (taken) {
       message = std::move(*taken);
       return true;

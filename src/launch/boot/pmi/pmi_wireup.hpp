@@ -14,7 +14,7 @@ namespace heddle::boot {
 
 class PmiWireup final : public Wireup {
  public:
-  // Null: nobody who speaks PMI is at the other end of this descriptor, and `problem` says so.
+  // Null: there is no PMI server at the other end of this descriptor, and `problem` holds the message.
   static std::unique_ptr<Wireup> open(const char* descriptor, Problem& problem);
   ~PmiWireup() override;
 
@@ -45,7 +45,7 @@ class PmiWireup final : public Wireup {
   int fd_;
   PmiVersion version_ = PmiVersion::one;
   std::string space_;  // PMI-1's name of the job's key-value space; of PMI-2 the job's id
-  std::string bytes_;  // that have come and are no message yet
+  std::string bytes_;  // bytes received that are no message yet
 };
 
 }  // namespace heddle::boot

@@ -1,5 +1,6 @@
-// PMI_process_mapping, by which a launcher that speaks PMI says which ranks share a node: "(vector,(0,2,4),(2,1,3))", blocks of the first
-// node, how many nodes, and how many ranks on each, which are repeated until every rank has a node.
+// PMI_process_mapping, by which a launcher that uses PMI describes which ranks share a node:
+// "(vector,(0,2,4),(2,1,3))", blocks of the first node, number of nodes, and number of ranks on each, which are
+// repeated until every rank has a node.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 
 namespace heddle::boot {
 
-// The ranks on the node of `rank`, itself too. Empty: the text is no such mapping.
+// The ranks on the node of `rank`, itself too. Empty: malformed text.
 inline std::vector<int> ranks_beside(const std::string& text, int rank, int size) {
   std::vector<std::array<int, 3>> blocks;
   const char* at = text.c_str();

@@ -58,7 +58,7 @@ void release(pmix::Value* value) {
   std::free(value);
 }
 
-// What the launcher answers to one question, while it lives. There may be several answers, or none.
+// The launcher's answers to one question, with their lifetime. There may be several, or none.
 class Answers {
  public:
   Answers(const pmix::Functions& functions, const char* key, pmix::Info* qualifier) {
@@ -75,7 +75,7 @@ class Answers {
   }
   pmix::Info* begin() { return all_; }
   pmix::Info* end() { return all_ + count_; }
-  // The one to that key, of that type.
+  // The answer to that key, of that type.
   const pmix::Value* find(const char* key, pmix::Type type) {
     for (const pmix::Info& one : *this)
       if (std::strcmp(one.key, key) == 0 && one.value.type == type) return &one.value;
@@ -107,7 +107,7 @@ bool PmixWireup::begin(Problem& problem) {
     appnum_ = static_cast<int>(value->data.unsigned32);
   release(value);
   if (size_ >= 1 && rank_ >= 0 && rank_ < size_) return true;
-  refuse(problem, "the launcher says over PMIx that this is rank %d of %d", rank_, size_);
+  refuse(problem, "invalid answer of the launcher over PMIx: rank %d of %d", rank_, size_);
   return false;
 }
 
@@ -123,7 +123,7 @@ int PmixWireup::number_of_job(const char* key) {
 
 bool PmixWireup::check(pmix::Status status, const char* what, Problem& problem) const {
   if (status == pmix::success) return true;
-  refuse(problem, "the launcher speaks PMIx, but %s failed: %.100s", what, pmix_.error_string(status));
+  refuse(problem, "the launcher offers PMIx, but %s failed: %.100s", what, pmix_.error_string(status));
   return false;
 }
 
@@ -151,8 +151,8 @@ bool PmixWireup::get(int from, const std::string& key, std::string& text, Proble
   return is_text || check(pmix::timeout, "PMIx_Get", problem);
 }
 
-// The second of a job's fences is also why nobody asks for a text of a process that has finalized, which may never be
-// answered.
+// The second of a job's fences also ensures that no rank requests a text of a process that has finalized, which the
+// launcher might never answer.
 bool PmixWireup::fence(Problem& problem) {
   pmix::Info infos[2]{};
   copy(infos[0].key, pmix::collect_data);
@@ -212,7 +212,7 @@ std::string PmixWireup::names_of_sets() {
   return names != nullptr && names->data.string != nullptr ? names->data.string : "";
 }
 
-// Those of this job.
+// The members of this job.
 std::vector<int> PmixWireup::members_of(std::string set) {
   pmix::Info which{};
   copy(which.key, pmix::set_name);

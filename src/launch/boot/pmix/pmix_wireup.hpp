@@ -14,7 +14,7 @@ namespace heddle::boot {
 
 class PmixWireup final : public Wireup {
  public:
-  // Null: there is no such library, or no launcher that it finds, and `problem` says so.
+  // Null: there is no such library, or no launcher that it finds, and `problem` holds the message.
   static std::unique_ptr<Wireup> open(Problem& problem);
 
   bool put(const std::string& key, const std::string& text, Problem& problem) override;
@@ -30,7 +30,7 @@ class PmixWireup final : public Wireup {
   explicit PmixWireup(const pmix::Functions& functions) : pmix_(functions) {}
 
   bool begin(Problem& problem);
-  // What the launcher says of the whole job; -1: nothing.
+  // The launcher's value for the whole job; -1: none.
   int number_of_job(const char* key);
   bool check(pmix::Status status, const char* what, Problem& problem) const;
   std::string names_of_sets();

@@ -46,7 +46,8 @@ std::uint64_t SingletonWorld::agree(int word, std::uint64_t proposal) {
 }
 
 bool SingletonWorld::ask_launcher(const std::string&, std::string&, Problem& problem) {
-  refuse(problem, "this program was started without mpiexec, which would start them; start it with mpiexec -n 1");
+  refuse(problem,
+         "this program was started without mpiexec, which starts spawned processes. Start it with mpiexec -n 1");
   return false;
 }
 

@@ -1,4 +1,4 @@
-// The World of a program that was started without mpiexec: it is alone.
+// The World of a program that was started without a launcher: its only rank is this one.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@ namespace heddle::boot {
 
 class SingletonWorld final : public World {
  public:
-  // With a heap of so many bytes. Null: it can't be had.
+  // With a heap of so many bytes. Null: no memory is available.
   static std::unique_ptr<World> make(std::size_t heap_bytes, Problem& problem);
 
   std::uint64_t agreed(int word) const override { return agreed_[word]; }
@@ -19,7 +19,7 @@ class SingletonWorld final : public World {
   bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) override;
   [[noreturn]] void abort(int code, const char* text) override;
 
-  // There is nobody whose address could be looked up, or who would look up ours.
+  // There are no peers.
   std::span<const std::byte> find(int, int) const override { return {}; }
   bool publish(int, std::span<const std::byte>) override { return true; }
 

@@ -18,9 +18,9 @@
 namespace heddle::boot {
 namespace {
 
-constexpr useconds_t between_looks = 20'000;  // microseconds
+constexpr useconds_t between_polls = 20'000;  // microseconds
 constexpr std::size_t most_lines = 100;
-constexpr int most_outside = 16;  // ranks outside MPI that have a line of their own each
+constexpr int most_outside = 16;  // ranks outside MPI with a line of their own each
 constexpr std::int64_t second = 1'000'000'000;
 
 std::int64_t now() {
@@ -37,7 +37,7 @@ std::string host_name() {
   return name;
 }
 
-// ", running": what the kernel says of the process.
+// ", running": the kernel's state of the process.
 std::string state_text(int process) {
   char text[512] = "";
   const int file = open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
@@ -50,7 +50,7 @@ std::string state_text(int process) {
       return ", running";
     case 'S':
     case 'D':
-      return ", asleep";
+      return ", blocked";
     case 'T':
     case 't':
       return ", stopped";
@@ -59,7 +59,7 @@ std::string state_text(int process) {
   }
 }
 
-// In this order they are shown.
+// In the order of their display.
 enum class Kind { waits, in_call, note, outside, uninitialized, finalized };
 
 struct Line {
@@ -75,7 +75,7 @@ struct Group {
   std::vector<int> ranks;
   int threads = 0;
   std::uint32_t thread = 0;  // the last one
-  std::int64_t first = 0;    // since when they wait
+  std::int64_t first = 0;    // the start of the longest wait
   std::int64_t last = 0;
 };
 
@@ -109,8 +109,8 @@ class Report {
     look_at_threads(rank, record, seen);
     look_at_suspended(rank, record, seen);
     if (const auto more = static_cast<int>(record.waits_without_slot.load()); more > 0)
-      add({Kind::note, "of its waiting threads " + std::to_string(more) + " are told without what they wait for", "",
-           false},
+      add({Kind::note, "of its waiting threads " + std::to_string(more) + " are listed without the cause of their wait",
+           "", false},
           rank);
   }
 
@@ -121,7 +121,7 @@ class Report {
       add({kind, one.what, each ? process_text(one.rank) : "", false}, one.rank, one.threads);
     }
     std::vector<std::pair<Line, Group>> sorted(groups_.begin(), groups_.end());
-    // Who waits longest comes first: the others may wait for it.
+    // The longest wait comes first: the others may depend on it.
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
       return std::pair(a.first.kind, a.second.first) < std::pair(b.first.kind, b.second.first);
     });
@@ -150,7 +150,7 @@ class Report {
            state_text(process);
   }
 
-  // What the slots say of the threads that the other records name too.
+  // Contents of the slots for threads that the other records name too.
   struct Seen {
     std::vector<std::uint32_t> threads;       // of the kernel
     std::map<std::uint16_t, int> user_level;  // by call
@@ -190,7 +190,7 @@ class Report {
     const auto unknown = static_cast<int>(record.threads_without_record.load());
     if (unknown > 0) add({Kind::note, count(unknown, "more thread") + " that used MPI", "", false}, rank);
     const bool all_are = seen.threads.empty() && seen.user_level.empty() && !in_call;
-    // A thread that has called nothing since MPI_Init has no record.
+    // A thread without a call since MPI_Init has no record.
     if (all_are && record.user_level.load() == 0)
       outside_.push_back({rank, std::max(outside, 1), "outside MPI"});
     else if (outside > 0)
@@ -241,9 +241,9 @@ class Report {
 
   const RanksView& view_;
   const std::int64_t now_ = now();
-  std::vector<Calls> calls_;  // at the first look
+  std::vector<Calls> calls_;  // in the first sample
   std::map<Line, Group> groups_;
-  std::vector<Outside> outside_;  // ranks none of whose threads is in MPI
+  std::vector<Outside> outside_;  // ranks without a thread in MPI
 };
 
 }  // namespace
@@ -255,7 +255,7 @@ std::string where_threads_are(const RanksView& view) {
       if (view.processes[static_cast<std::size_t>(rank)] != 0) look(rank);
   };
   of_living([&](int rank) { report.look_first(rank); });
-  usleep(between_looks);
+  usleep(between_polls);
   of_living([&](int rank) { report.look(rank); });
   return report.text();
 }

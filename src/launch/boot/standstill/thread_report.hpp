@@ -1,7 +1,7 @@
-// Where the threads of a job are, for the user whose job hangs: who waits for whom in which call, on which communicator and
-// since when, which ranks are outside MPI, and which have not initialized it.
+// The report of the threads of a job that hangs: the call that each waits in, the ranks that it waits for, on which
+// communicator and since when, the ranks that are outside MPI, and those that have not initialized it.
 //
-// All of it is read from the job's segment, so ranks that are stopped, spin or have died keep nobody waiting.
+// It is read from the job's segment, so ranks that are stopped, spin or have died do not block it.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace heddle::boot {
 
-// Lines that begin with two blanks; threads that wait for the same share one. Takes two looks and some milliseconds between
-// them, to tell threads that call again and again from those that stay in a call.
+// Lines that begin with two blanks; threads that wait for the same share one. Takes two samples with some milliseconds
+// between them, to distinguish threads that call repeatedly from those that stay in a call.
 std::string where_threads_are(const RanksView& view);
 
 }  // namespace heddle::boot

@@ -45,7 +45,7 @@ std::string communicator(const RanksView& view, int rank, std::uint64_t any_plan
 std::string from(int peer) { return peer == MPI_ANY_SOURCE ? "MPI_ANY_SOURCE" : std::to_string(peer); }
 std::string with(int tag) { return tag == MPI_ANY_TAG ? "MPI_ANY_TAG" : "tag " + std::to_string(tag); }
 
-// A delivery knows its destination by the rank in MPI_COMM_WORLD.
+// A delivery names its destination by the rank in MPI_COMM_WORLD.
 std::string to(int peer, const std::string& communicator) {
   return std::to_string(peer) + (communicator == "MPI_COMM_WORLD" ? "" : " of MPI_COMM_WORLD");
 }
@@ -158,7 +158,7 @@ WaitText wait_text(const RanksView& view, int rank, const Wait& wait) {
     case Awaited::root:
       return {call + " from root " + std::to_string(wait.peer) + on, ""};
     case Awaited::leader:
-      return {call + on, "; for rank " + std::to_string(wait.peer) + ", which speaks for its node"};
+      return {call + on, "; for rank " + std::to_string(wait.peer) + ", the leader of its node"};
     case Awaited::partitions:
       return {begin + (wait.requests <= 1 ? " for" : "") + " a partitioned message, peer " + from(wait.peer) + ", " +
                   with(wait.tag) + on,

@@ -1,4 +1,4 @@
-// What a blocked thread waits for, in words.
+// The text for the wait of a blocked thread.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace heddle::boot {
 
 struct WaitText {
   std::string what;    // "MPI_Recv from 5, tag 7, MPI_COMM_WORLD"
-  std::string suffix;  // behind how long: "; not come: 2,5-7"
+  std::string suffix;  // behind the duration: "; not come: 2,5-7"
 };
 
 WaitText wait_text(const RanksView& view, int rank, const Wait& wait);

@@ -62,7 +62,7 @@ Coordinator::Coordinator(const Options& options, std::vector<std::string> argume
       next_beat_(Clock::now()),
       come_by_(Clock::now() + time_to_come) {
   const std::unique_ptr<char, decltype(&free)> directory(getcwd(nullptr, 0), free);
-  if (directory == nullptr) throw UsageError("the folder where mpiexec was called is not there any more");
+  if (directory == nullptr) throw UsageError("the working directory of mpiexec does not exist any more");
   directory_ = directory.get();
   int first = 0;
   for (const Share& share : shares_of(options.apps.front())) {
@@ -90,7 +90,7 @@ Coordinator::Coordinator(const Options& options, std::vector<std::string> argume
   signals_ = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
   if (signals_ < 0) throw std::system_error(errno, std::generic_category(), "signalfd");
   for (const int signal : {SIGPIPE, SIGTTIN}) ::signal(signal, SIG_IGN);  // we notice by errors instead
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // of what an mpiexec of this machine leaves behind
+  prctl(PR_SET_CHILD_SUBREAPER, 1);                                       // children of an mpiexec of this machine
   if (options.timeout_seconds > 0)
     time_over_at_ = Clock::now() + std::chrono::milliseconds(static_cast<long>(options.timeout_seconds * 1000));
 }
@@ -111,7 +111,7 @@ int Coordinator::run() {
     wait_for_something();
     handle_deadlines();
     drain_outputs();
-    if (no_children_) close_streams_of_nobody();
+    if (no_children_) close_orphaned_streams();
   }
   out_.drain_until(Clock::now() + 1s);
   err_.drain_until(Clock::now() + 1s);
@@ -175,7 +175,7 @@ void Coordinator::hear_guests() {
 
 void Coordinator::hear_guest(Guest& guest) {
   guest.link.read();
-  const std::optional<Frame> frame = guest.link.next(guest.is_known ? Frame::longest : Frame::longest_of_strangers);
+  const std::optional<Frame> frame = guest.link.next(guest.is_known ? Frame::longest : Frame::longest_unverified);
   if (!guest.is_known && Clock::now() > guest.since + time_to_prove) guest.link.close();
   if (!frame) return;
   if (!guest.is_known) {
@@ -190,7 +190,7 @@ void Coordinator::hear_guest(Guest& guest) {
   Node& node = nodes_[number];
   node.link = std::move(guest.link);
   node.has_come = true;
-  notice_silence(node.link.fd());
+  set_connection_timeout(node.link.fd());
   if (std::ranges::all_of(nodes_, &Node::has_come) && !is_ending_) begin_job();
 }
 
@@ -236,7 +236,7 @@ void Coordinator::wait_for_something() {
     if (sink->waiting()) wanted.push_back({sink->fd(), POLLOUT, 0});
   if (poll(wanted.data(), wanted.size(), milliseconds_to_next_deadline()) <= 0) return;
 
-  // Output first: what a rank said before it died comes before the news of its death.
+  // Output first: a rank's output before its death comes before the report of its death.
   for (Node& node : nodes_) {
     for (Stream& stream : node.streams)
       if (stream.fd >= 0) (void)read_stream(stream);
@@ -272,15 +272,16 @@ void Coordinator::handle_deadlines() {
   }
   if (now >= come_by_) {
     const auto absent = std::ranges::find(nodes_, false, &Node::has_come);
-    give_up("the mpiexec on " + absent->host + " has not come within " + std::to_string(time_to_come.count()) +
-                " s; can it reach this machine over TCP?",
+    give_up("the mpiexec on " + absent->host + " has not connected within " +
+                std::to_string(std::chrono::seconds(time_to_come).count()) +
+                " s. Check that it can connect to this machine over TCP",
             1);
   }
   if (now >= time_over_at_) time_over();
   if (now >= kill_at_) kill_shells();
 }
 
-// ---- What comes from nodes
+// ---- Frames of nodes
 
 void Coordinator::serve(Node& node) {
   if (!node.link.is_open()) return;
@@ -356,10 +357,10 @@ void Coordinator::tell(const Frame& news) {
   for (Node& node : nodes_) node.link.send(news);
 }
 
-// What is left of it ends now: its mpiexec has, or loses the connection as we do.
+// The rest of it ends now: its mpiexec has, or loses the connection as we do.
 void Coordinator::node_is_gone(Node& node) {
   if (node.has_finished || is_ending_) return;
-  if (!has_begun_)  // the others have not been told yet who is in the job
+  if (!has_begun_)  // the placement has not been sent to the others yet
     return give_up("the mpiexec on " + node.host + " has ended before the job began", 1);
   node.is_lost = true;
   node.lost_at = Clock::now() + (node.link.timed_out() ? time_to_end_ranks : 0ms);
@@ -375,7 +376,7 @@ void Coordinator::tell_of_lost(Node& node) {
   const int left = living() - static_cast<int>(ranks.size());
   const bool is_last = std::ranges::none_of(nodes_, [this](const Node& other) { return owes(other); });
   say("node " + node.host + " with " + ranks_of(node.first, node.ranks) + " is lost (" +
-      (node.link.timed_out() ? "nothing of it arrives any more" : "its mpiexec has ended") + ')' +
+      (node.link.timed_out() ? "its connection is dead" : "its mpiexec has ended") + ')' +
       (is_last ? "" : "; the job goes on with " + count_text(left, "rank")));
   for (const int rank : ranks) decisions_.lose(rank);
 }

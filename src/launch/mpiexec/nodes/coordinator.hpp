@@ -1,9 +1,9 @@
-// Starts a job on several nodes that goes on without ranks, or nodes, that fail: an mpiexec on each node, which starts the ranks there and
-// watches over them. It stays outside: it hears from all of them, decides what ranks agree on (launch/boot/decisions.hpp), passes on what
-// they publish, and puts their output together.
+// Starts a job on several nodes that survives failed ranks and nodes: an mpiexec on each node, which starts the ranks
+// there and watches over them. It runs no ranks: it receives the frames of all of them, decides agreements
+// (launch/boot/decisions.hpp), passes on published data, and merges their output.
 //
-// A node is lost when the connection to its mpiexec is. That one ends its ranks when it ends (the kernel does) or when it loses the
-// connection itself, so what is told as gone is gone.
+// A node is lost when the connection to its mpiexec is. That one ends its ranks when it ends (the kernel does) or when
+// it loses the connection itself, so ranks reported as gone are gone.
 #pragma once
 
 #include <signal.h>
@@ -42,20 +42,20 @@ class Coordinator {
     std::string host;
     int first;  // of its ranks
     int ranks;
-    std::vector<std::string> words;  // that start its mpiexec
-    pid_t shell = -1;                // that was started with them; -1: it has ended
+    std::vector<std::string> words;  // the command that starts its mpiexec
+    pid_t shell = -1;                // the process that was started with it; -1: it has ended
     int input = -1;                  // of it; -1: closed
-    std::string unsent{};            // what its input has not taken
+    std::string unsent{};            // bytes that its input has not taken
     std::array<Stream, 2> streams{};
     boot::Connection link{};
     bool has_come = false;
     bool has_finished = false;
     bool is_lost = false;
-    std::optional<Clock::time_point> lost_at{};  // its ranks are told to be gone then
+    std::optional<Clock::time_point> lost_at{};  // its ranks are reported as gone then
     int exit_code = 0;                           // of its part
     bool ended_well = false;
   };
-  // Somebody who has connected, and may be a node's mpiexec.
+  // A connection that may be a node's mpiexec.
   struct Guest {
     boot::Connection link;
     std::uint64_t nonce;
@@ -69,13 +69,13 @@ class Coordinator {
   void hear_guest(Guest& guest);
   void begin_job();
 
-  // The loop's steps.
+  // A connection that may be a node's mpiexec.
   void wait_for_something();
   int milliseconds_to_next_deadline() const;
   void handle_deadlines();
   bool finished() const;
 
-  // What comes from nodes.
+  // Serves frames of nodes.
   void serve(Node& node);
   void take(Node& node, const boot::Frame& frame);
   void take_agreement(const boot::Frame& frame);
@@ -102,13 +102,13 @@ class Coordinator {
   void pass_on_input(Node& node);
   void read_input();
   void drain_outputs();
-  void close_streams_of_nobody();
+  void close_orphaned_streams();
   bool wants_input() const;
   void say(const std::string& sentence);
 
   const Options& options_;
   const std::vector<std::string> arguments_;
-  std::string directory_;  // where we were called
+  std::string directory_;  // our working directory
   lln::Secret secret_;
   std::vector<Node> nodes_;
   std::vector<Guest> guests_;
@@ -118,7 +118,7 @@ class Coordinator {
   boot::Decisions decisions_;
   std::array<std::uint64_t, boot::agreed_words> agreed_{};
   std::set<int> gone_;     // ranks
-  std::set<int> missing_;  // that have ended without MPI_Init
+  std::set<int> missing_;  // ranks that have ended without MPI_Init
   int initialized_ = -1;   // a rank that has called it
 
   Sink out_, err_own_;

@@ -1,4 +1,4 @@
-// How a job on several nodes ends, and what goes in and out of it meanwhile.
+// The end of a job on several nodes, and its input and output.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ void Coordinator::reap() {
     for (Stream& stream : node.streams)
       if (stream.fd >= 0) (void)read_stream(stream);
     if (node.has_come || is_ending_) continue;
-    give_up("no mpiexec has come from " + node.host + ": what was to start it there has ended" +
+    give_up("no mpiexec has connected from " + node.host + ": the command that starts it there has ended" +
                 (WIFEXITED(status) ? " with exit code " + std::to_string(WEXITSTATUS(status)) : " by a signal") + " (" +
                 node.words.front() + "); does `" + node.words.front() + ' ' + node.host + " true` work?",
             1);
@@ -98,7 +98,7 @@ void Coordinator::give_up(const std::string& sentence, int exit_code) {
   if (is_ending_) return;
   say(sentence);
   end_job(exit_code);
-  // Those that have not come can't be told.
+  // Nodes that have not connected can't be told.
   for (Node& node : nodes_)
     if (!node.has_come && node.shell > 0) kill(-node.shell, SIGKILL);
 }
@@ -114,7 +114,8 @@ void Coordinator::kill_shells() {
   }
 }
 
-// As of a job on one node: of ranks that ended well the first code that is none of success; a job that nobody has survived has failed.
+// As for a job on one node: among ranks that ended well the first code that is not success; a job without survivors has
+// failed.
 int Coordinator::exit_code() const {
   if (decided_) return *decided_;
   const auto failed_well =
@@ -161,20 +162,20 @@ void Coordinator::read_input() {
   pass_on_input(node);
 }
 
-// What ranks print would be lost without a word, so the job fails.
+// Output of ranks would be lost without a message, so the job fails.
 void Coordinator::drain_outputs() {
   for (Sink* sink : {&out_, &err_}) {
     sink->drain();
     if (!sink->broken() || is_ending_) continue;
     const bool unread = sink->error() == EPIPE;
     say(std::string("cannot write to ") + (sink == &out_ ? "standard output" : "standard error") + ": " +
-        (unread ? "nobody reads it any more" : strerror(sink->error())) + "; ending the job");
+        (unread ? "its reader is gone" : strerror(sink->error())) + "; ending the job");
     end_job(unread ? 128 + SIGPIPE : 1);
   }
 }
 
-// A remote shell may leave something behind that keeps its output open (a connection that it shares with later ones).
-void Coordinator::close_streams_of_nobody() {
+// A child of a remote shell may keep its output open (a connection that it shares with later ones).
+void Coordinator::close_orphaned_streams() {
   for (Node& node : nodes_)
     for (Stream& stream : node.streams) {
       if (stream.fd < 0 || !read_stream(stream) || is_full(stream)) continue;

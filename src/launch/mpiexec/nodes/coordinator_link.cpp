@@ -30,7 +30,7 @@ CoordinatorLink::CoordinatorLink() : summons_(read_summons(STDIN_FILENO)), next_
     throw std::runtime_error("cannot reach the mpiexec that starts the job, over TCP at any of its addresses (" +
                              summons_.addresses.front() + " and others, port " + std::to_string(summons_.port) +
                              "): a firewall between the nodes?");
-  notice_silence(link_.fd());
+  set_connection_timeout(link_.fd());
   link_.send(Frame(FrameKind::serve).add(summons_.node));
   std::optional<Frame> plan;
   const std::int64_t by = boot::milliseconds_now() + time_to_gather.count();
@@ -38,7 +38,7 @@ CoordinatorLink::CoordinatorLink() : summons_(read_summons(STDIN_FILENO)), next_
     plan = link_.receive_by(by);
   } while (plan && plan->kind() == FrameKind::beat);
   if (!plan || plan->kind() != FrameKind::plan)
-    throw std::runtime_error("the mpiexec that starts the job has gone before it did");
+    throw std::runtime_error("the mpiexec that starts the job has ended before the start");
   plan_ = node_plan_of(plan->fields());
 }
 
@@ -49,8 +49,8 @@ void CoordinatorLink::enter() const {
       setenv(name.c_str(), entry.c_str() + std::min(entry.size(), name.size() + 1), 1);
   }
   if (chdir(plan_.directory.c_str()) != 0)
-    throw std::runtime_error("there is no folder " + plan_.directory + " here, where mpiexec was called on " +
-                             plan_.host + "; say -wdir and call it from a folder that all nodes see");
+    throw std::runtime_error("no folder " + plan_.directory + " here, where mpiexec was called on " + plan_.host +
+                             ". Use -wdir, and call it from a folder that exists on all nodes");
 }
 
 NodeMap CoordinatorLink::nodes() const {
@@ -92,7 +92,7 @@ void CoordinatorLink::finish(int exit_code, bool ended_well) {
 
 void CoordinatorLink::add_to(std::vector<pollfd>& wanted) const {
   const short events = link_.waits_for_room() ? POLLIN | POLLOUT : POLLIN;
-  wanted.push_back({link_.fd(), events, 0});  // one that is closed is left aside
+  wanted.push_back({link_.fd(), events, 0});  // a closed one is skipped
 }
 
 std::vector<Order> CoordinatorLink::serve() {

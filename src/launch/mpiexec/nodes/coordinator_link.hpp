@@ -1,8 +1,9 @@
-// Between an mpiexec that serves one node of a job and the coordinator that has started it: what the ranks here propose and publish goes
-// there, what is decided comes from there. One TCP connection, opened with the job's secret.
+// The link between an mpiexec that serves one node of a job and the coordinator that has started it: it sends the
+// proposals and published data of the ranks here, and receives decisions. One TCP connection, opened with the job's
+// secret.
 //
-// The coordinator counts a node as lost when the connection to it is, so whoever loses the connection to the coordinator ends its ranks at
-// once: what is told as gone must be gone (launch/boot/decisions.hpp).
+// The coordinator counts a node as lost when the connection to it is, so an mpiexec that loses the connection to the
+// coordinator ends its ranks at once: ranks reported as gone must be gone (launch/boot/decisions.hpp).
 #pragma once
 
 #include <poll.h>
@@ -20,12 +21,12 @@
 
 namespace heddle::mpiexec {
 
-// What the coordinator wants of us.
+// An order of the coordinator.
 struct Order {
   enum class Kind {
-    signal,   // number: what the user has sent the job
-    end,      // number: exit code; the job ends, and why has been said
-    cut_off,  // it is not there any more
+    signal,   // number: a signal that the user has sent to the job
+    end,      // number: exit code; the job ends, and the reason has been printed
+    cut_off,  // the connection is lost
   };
   Kind kind;
   int number;
@@ -33,12 +34,12 @@ struct Order {
 
 class CoordinatorLink {
  public:
-  // Finds the coordinator, and hears from it what the job is. Throws std::runtime_error.
+  // Connects to the coordinator, and receives the description of the job. Throws std::runtime_error.
   CoordinatorLink();
   CoordinatorLink(const CoordinatorLink&) = delete;
   CoordinatorLink& operator=(const CoordinatorLink&) = delete;
 
-  // Makes the environment and the folder that mpiexec was called in ours. Throws std::runtime_error.
+  // Takes over the environment and the working directory of the user's mpiexec. Throws std::runtime_error.
   void enter() const;
   const NodePlan& plan() const { return plan_; }
   NodeMap nodes() const;
@@ -46,17 +47,17 @@ class CoordinatorLink {
   // From here on the segment and its news are ours to write.
   void use(const Segment& segment, boot::News& news);
   void send(const boot::Frame& frame) { link_.send(frame); }
-  // There is more in the card of this rank of the job.
+  // The card of this rank of the job has grown.
   void send_card(int rank);
-  // The job ends here with this exit code, and shall end everywhere. Once; what the coordinator has ordered it knows.
+  // The job ends here with this exit code, and shall end everywhere. Once; the coordinator knows its own orders.
   void say_end(int exit_code);
-  // The last word: no rank is left here. `ended_well`: one has come to a good end.
+  // The last frame: no rank is left here. `ended_well`: one has ended successfully.
   void finish(int exit_code, bool ended_well);
 
-  // Appends what is to be polled, and takes what has come.
+  // Appends the descriptors to poll, and takes arrived frames.
   void add_to(std::vector<pollfd>& wanted) const;
   std::vector<Order> serve();
-  // When the coordinator is to hear from us again, so that the kernel notices where nothing arrives any more.
+  // The time of our next beat, so that the kernel notices a broken connection.
   Clock::time_point next_beat() const { return next_beat_; }
   void beat();
 

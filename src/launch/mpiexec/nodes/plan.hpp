@@ -1,5 +1,5 @@
-// What the coordinator of a job on several nodes tells the mpiexec that it has started on one of them: where it is itself, on the standard
-// input of that mpiexec, since a command line is for everybody to see; and over their connection what the job is.
+// The coordinator's messages to the mpiexec that it has started on a node: its own address, on the standard input of
+// that mpiexec, since every user can read a command line; and over their connection the description of the job.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Summons {
   std::vector<std::string> addresses;
   int port = 0;
   lln::Secret secret;  // of the job
-  int node = 0;        // that is to be served
+  int node = 0;        // the node to serve
 };
 // One line, with its end.
 std::string line_of(const Summons& summons);
@@ -35,7 +35,7 @@ struct NodePlan {
 std::string text_of_plan(const NodePlan& plan);
 NodePlan node_plan_of(const std::string& text);  // throws std::runtime_error
 
-// A variable that tells of a machine, of a login there or of a task: a node keeps its own.
+// True for a variable that describes a machine, a login there or a task: a node keeps its own.
 bool belongs_to_machine(const std::string& variable);
 
 }  // namespace heddle::mpiexec

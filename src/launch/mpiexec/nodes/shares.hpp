@@ -1,4 +1,4 @@
-// On which hosts the ranks of a job that mpiexec itself starts on several nodes are, and how a host is reached.
+// The hosts of the ranks of a job that mpiexec itself starts on several nodes, and the commands that reach a host.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ struct Share {
 // has slots; more ranks than slots are dealt out evenly. Throws UsageError.
 std::vector<Share> shares_of(const App& app);
 
-// What starts mpiexec with this option on the host: HEDDLE_REMOTE_SHELL, in an allocation of Slurm srun, else ssh. This machine needs none.
+// The command that starts mpiexec with this option on the host: HEDDLE_REMOTE_SHELL, in an allocation of Slurm srun,
+// else ssh. This machine needs none.
 std::vector<std::string> words_to_start(const std::string& host, const std::string& option);
 
 }  // namespace heddle::mpiexec

@@ -47,7 +47,7 @@ class Strategy {
   virtual bool collects() const = 0;
   virtual bool holds(OutboxPeer&) { return collects(); }
   // How many pieces of a long message may be on their way over each rail that have not been heard to have come. 0: any number, and the
-  // message goes as a whole where the network can do that. Where they are counted they have so many bytes at most, as has what goes unasked.
+  // message goes as a whole where the network can do that. Where they are counted they have so many bytes at most, as has what goes eagerly.
   virtual int pieces_ahead() const { return 0; }
   static constexpr std::size_t counted_piece = 8192;
   // The network may take more for the peer whose messages wait here: posts from the front on, in the order of MPI, and drops what has

@@ -1,15 +1,17 @@
 // Gather and scatter through shared memory, in all variants, in one round whatever the lengths.
 //
-// With counts nobody but the root knows all lengths, so nothing that all have to do alike may depend on one. Each block decides for
-// itself: a label in its member's slot says how long it is, and whether it lies there, in the member's deposit, or comes as a message,
-// which the two that know its label then send and receive. It is a message also where a deposit would do and there is no memory for one.
+// With counts only the root knows all lengths, so no common decision may depend on one. Each block decides for itself:
+// a label in its member's slot gives its length and place: there, in the member's deposit, or in a message, which the
+// two that know the label then send and receive. It is a message also where a deposit would do and there is no memory
+// for one.
 //
-//   gather:   everyone labels its block, counts itself in and goes on; the root waits for the last one and reads. Deposits it reads as
-//             their members come.
-//   scatter:  the root labels everyone's block, opens the slot set and goes on; whoever expects something waits for that and reads.
+//   gather:   each member labels its block, counts itself in and goes on; the root waits for the last one and reads. Deposits it
+//             reads as their members come.
+//   scatter:  the root labels all blocks, opens the slot set and goes on; a member that expects a block waits for that and
+//             reads.
 //
-// A member whose call is refused says so in place of its block, so it stays in step with the others. Every call counts as one of the
-// operations by messages, whether or not it has any.
+// A member whose call is refused writes that in place of its block, so it stays in step with the others. Every call
+// counts as one of the operations by messages, whether or not it has any.
 #include <new>
 
 #include "mpi/coll/check.hpp"
@@ -24,8 +26,8 @@ namespace {
 constexpr Signature gather_signature{Signature::gather, 0};
 constexpr Signature scatter_signature{Signature::scatter, 0};
 
-// The first thing in the small slot of a block. A short block lies behind it, a longer one in the large slot or in its member's deposit;
-// `taken`: it lay there, and its reader has it.
+// The first thing in the small slot of a block. A short block lies behind it, a longer one in the large slot or in its
+// member's deposit; `taken`: its reader has taken it from there.
 struct Label {
   enum class Kind : std::uint8_t { in_slot, deposited, taken, message, refused };
   std::uint64_t bytes;
@@ -38,7 +40,7 @@ class OneRound {
   // Blocks of more than a slot lie in deposits up to so many bytes.
   OneRound(Region& region, std::size_t in_deposit)
       : region_(region),
-        in_slot_(choose::block_in_slot(region.one_process(), region.crowded())),
+        in_slot_(choose::block_in_slot(region.one_process(), region.oversubscribed())),
         in_deposit_(in_deposit),
         round_(region.enter()) {}
   ~OneRound() { finish(); }
@@ -52,7 +54,7 @@ class OneRound {
   }
   Label& label(int member) const { return *std::launder(reinterpret_cast<Label*>(slot(member, sizeof(Label)))); }
 
-  // A block for one reader: packed once, to where that one unpacks it, if there is such a place.
+  // A block for one reader: packed once, to the place from which the reader unpacks it, if there is one.
   void put(int member, const BufferView& block) const {
     const std::size_t bytes = block.bytes();
     std::byte* to = nullptr;
@@ -66,8 +68,8 @@ class OneRound {
                                                : Label::Kind::message;
     new (slot(member, sizeof(Label))) Label{bytes, kind};
   }
-  // Of a gather's root: whether a block of which so much is expected may lie in a deposit, and takes it, if it does and its member has
-  // come. False: nothing to take.
+  // For the root of a gather: true if a block of the expected length may lie in a deposit. Takes it, if it does and its
+  // member has come. False: nothing to take.
   bool may_be_deposited(std::size_t expected) const { return in_deposit_ != 0 && expected > in_slot_; }
   bool take_early(int member, const BufferView& block) const {
     if (!region_.is_filled(round_, member) || !is_deposited(member)) return false;
@@ -77,7 +79,7 @@ class OneRound {
   }
   void put_refusal(int member) const { new (slot(member, sizeof(Label))) Label{0, Label::Kind::refused}; }
 
-  // What lies here, if it does and there is room for it.
+  // Takes the block, if it lies here and there is room for it.
   void get(int member, const BufferView& block) const {
     const Label& told = label(member);
     if (told.bytes == 0 || told.bytes > block.bytes()) return;
@@ -89,12 +91,11 @@ class OneRound {
   bool is_message(int member) const { return label(member).kind == Label::Kind::message; }
   bool is_deposited(int member) const { return label(member).kind == Label::Kind::deposited; }
 
-  // Of the block that `from` has sent to `to`, which expects `expected`; regular ones have to be as long as that.
+  // For the block that `from` has sent to `to`, which expects `expected`; regular ones must have that length.
   Error error_of(int member, int from, int to, std::size_t expected, bool regular) const {
     const Label& told = label(member);
     if (told.kind == Label::Kind::refused)
-      return fail(MPI_ERR_OTHER,
-                  "rank %d of the communicator has got an error for its arguments, so it sends nothing to rank %d",
+      return fail(MPI_ERR_OTHER, "rank %d of the communicator sends nothing to rank %d: its arguments are invalid",
                   from, to);
     if (told.bytes <= expected && (told.bytes == expected || !regular)) return success;
     return fail(MPI_ERR_TRUNCATE,
@@ -118,16 +119,16 @@ class OneRound {
   bool finished_ = false;
 };
 
-constexpr int nobody = -1;  // of the members that is the root, as far as one knows whose call is refused
+constexpr int unknown_root = -1;  // the root, or none if the refused call does not know it
 
-// Counts this member in. False: it has learned that members disagree. The root alone waits, for `wait()`; who does not know it wakes
-// everybody.
+// Counts this member in. False: it has learned that members disagree. The root alone waits, by `wait()`; a member that
+// does not know the root wakes all.
 template <class Wait>
-bool meet(Region& region, Round e, int rank, int root, Wait&& wait) {
+bool synchronize(Region& region, Round e, int rank, int root, Wait&& wait) {
   if (region.arrive(e, gather_signature)) {
     const bool agreed = region.agreed();
     region.open(e, agreed ? gather_signature.kind : Signature::none,
-                [root, agreed](int m) { return m == root || root == nobody || !agreed; });
+                [root, agreed](int m) { return m == root || root == unknown_root || !agreed; });
     return agreed;
   }
   return rank != root || wait();
@@ -172,14 +173,14 @@ Error copy_own(const BufferView& from, const BufferView& to) {
 Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
-  OneRound round(*region, choose::gather_in_deposit(region->one_process(), region->crowded()));
+  OneRound round(*region, choose::gather_in_deposit(region->one_process(), region->oversubscribed()));
   const bool at_root = comm.rank == root;
   if (!at_root) round.put(comm.rank, mine);
   if (!at_root && round.is_deposited(comm.rank)) region->fill(round.number());
   // Its own block the root copies while the others come.
   Error error = at_root && given(mine) ? copy_own(mine, all[root]) : success;
   const bool is_message = !at_root && round.is_message(comm.rank);
-  if (!meet(*region, round.number(), comm.rank, root, [&] { return await_blocks(*region, round, all, root); }))
+  if (!synchronize(*region, round.number(), comm.rank, root, [&] { return await_blocks(*region, round, all, root); }))
       [[unlikely]]
     return leave(round, *region, comm, gather_signature);
   if (!at_root) {
@@ -208,7 +209,7 @@ Attempt shared_gather(Comm& comm, const BufferView& mine, const Blocks& all, int
 Attempt shared_scatter(Comm& comm, const Blocks& all, const BufferView& mine, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
-  OneRound round(*region, choose::scatter_in_deposit(region->crowded()));
+  OneRound round(*region, choose::scatter_in_deposit(region->oversubscribed()));
   if (comm.rank == root) {
     bool messages = false;
     for (int m = 0; m < comm.size; ++m) {
@@ -245,7 +246,7 @@ void refuse_gather(Comm& comm) {
   if (region) {
     const OneRound round(*region, 0);
     round.put_refusal(comm.rank);
-    agreed = meet(*region, round.number(), comm.rank, nobody, [] { return true; });
+    agreed = synchronize(*region, round.number(), comm.rank, unknown_root, [] { return true; });
   }
   if (!agreed) leave_region(comm);
   skip_operation(comm, Manner::blocking);

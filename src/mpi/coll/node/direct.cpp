@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "mpi/coll/node/meeting.hpp"
+#include "mpi/coll/node/buffer_exchange.hpp"
 
 namespace heddle::coll {
 
@@ -20,8 +20,8 @@ std::byte* element(const BufferView& piece, MPI_Count i) {
   return static_cast<std::byte*>(BufferView::at(piece.data, i * piece.type->size));
 }
 
-// Elements [first, first + n) of everyone's operand into the results, in rank order from the last to the first.
-void reduce_block(const Meeting<Operand>& members, const Comm& comm, const Op& op, const Datatype& type,
+// Elements [first, first + n) of all operands into the results, in rank order from the last to the first.
+void reduce_block(const BufferExchange<Operand>& members, const Comm& comm, const Op& op, const Datatype& type,
                   MPI_Count first, MPI_Count n, int root) {
   alignas(64) std::byte sum[block_bytes];
   const std::size_t bytes = packed_size(type, n);
@@ -43,7 +43,7 @@ bool directly_reducible(const Datatype& type) {
 bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, const BufferView& result,
                    const Signature& signature, const Op& op, int root) {
   const Operand operand{mine, result};
-  Meeting<Operand> members(region, signature);
+  BufferExchange<Operand> members(region, signature);
   if (!members.begin(operand)) return false;
   const Datatype& type = *mine.type;
   const MPI_Count block = static_cast<MPI_Count>(block_bytes) / type.size;
@@ -51,34 +51,34 @@ bool direct_reduce(Region& region, const Comm& comm, const BufferView& mine, con
   const MPI_Count end = blocks * (comm.rank + 1) / comm.size;
   for (MPI_Count b = blocks * comm.rank / comm.size; b < end; ++b)
     reduce_block(members, comm, op, type, b * block, std::min(block, mine.count - b * block), root);
-  members.meet_again();
+  members.synchronize_again();
   members.end();
   return true;
 }
 
 bool direct_allgather(Region& region, const Comm& comm, const BufferView& mine, const Blocks& all,
                       const Signature& signature) {
-  Meeting<BufferView> members(region, signature);
+  BufferExchange<BufferView> members(region, signature);
   if (!members.begin(mine)) return false;
-  // From the own block on, so that not everyone reads the same one.
+  // From the own block on, so that not all read the same one.
   for (int i = 0; i < comm.size; ++i) {
     const int m = (comm.rank + i) % comm.size;
     if (m != comm.rank || all[m].data != mine.data) copy(members.of(m), all[m]);
   }
-  members.meet_again();
+  members.synchronize_again();
   members.end();
   return true;
 }
 
 bool direct_alltoall(Region& region, const Comm& comm, const Blocks& from, const Blocks& to,
                      const Signature& signature) {
-  Meeting<Blocks> members(region, signature);
+  BufferExchange<Blocks> members(region, signature);
   if (!members.begin(from)) return false;
   for (int i = 0; i < comm.size; ++i) {
     const int m = (comm.rank + i) % comm.size;
     copy(members.of(m)[comm.rank], to[m]);
   }
-  members.meet_again();
+  members.synchronize_again();
   members.end();
   return true;
 }

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "launch/boot/peer_memory.hpp"
-#include "mpi/coll/node/meeting.hpp"
+#include "mpi/coll/node/buffer_exchange.hpp"
 #include "mpi/coll/state.hpp"
 
 namespace heddle::coll {
@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::size_t block_bytes = 32 * 1024;  // of a reduction at a time: operand and sum stay in a core's cache
 
-// What a member brings.
+// A member's data for the others.
 struct Place {
   std::uint64_t operand;  // an address in its own memory
   std::size_t stride;     // of the blocks of an all-to-all
   bool can;               // take part
-  int failed;             // the errno of a copy, written before the second meeting
+  int failed;             // the errno of a copy, written before the second synchronization
 };
 
 std::uint64_t address_of(const BufferView& run) {
@@ -30,7 +30,7 @@ std::uint64_t address_of(const BufferView& run) {
 bool is_run(const BufferView& view) { return heddle::is_run(*view.type, view.count); }
 std::byte* start_of(const BufferView& run) { return static_cast<std::byte*>(run_start(*run.type, run.data)); }
 
-// Members that reach into each other's memory, in one operation.
+// Members that access each other's memory, in one operation.
 class Reach {
  public:
   Reach(Region& region, Comm& comm, const Signature& signature)
@@ -38,22 +38,23 @@ class Reach {
         comm_(comm),
         signature_(signature),
         memory_(comm.owner->peer_memory),
-        meeting_(region, signature) {}
+        exchange_(region, signature) {}
 
-  // The first time members find out whether they reach each other, when all have come, since until then some may not have joined the job.
+  // The first time members test if they can access each other, when all have come, since until then some may not have
+  // joined the job.
   enum class Begun : std::uint8_t { yes, cannot, disagree };
   Begun begin(bool can, std::uint64_t operand, std::size_t stride) {
     if (!region_.reach()) {
-      if (!meeting_.begin({})) return Begun::disagree;
-      meeting_.part();
-      if (!meeting_.begin({0, 0, reaches_all(), 0})) return Begun::disagree;
+      if (!exchange_.begin({})) return Begun::disagree;
+      exchange_.part();
+      if (!exchange_.begin({0, 0, reaches_all(), 0})) return Begun::disagree;
       region_.set_reach(all_can());
-      meeting_.part();
+      exchange_.part();
     }
     if (!*region_.reach()) return Begun::cannot;
-    if (!meeting_.begin({operand, stride, can, 0})) return Begun::disagree;
+    if (!exchange_.begin({operand, stride, can, 0})) return Begun::disagree;
     if (all_can()) return Begun::yes;
-    meeting_.part();
+    exchange_.part();
     return Begun::cannot;
   }
   Attempt not_begun(Begun how) {
@@ -61,7 +62,7 @@ class Reach {
     return disagree(region_, comm_, region_.last_entered(), signature_);
   }
 
-  const Place& of(int m) const { return meeting_.of(m); }
+  const Place& of(int m) const { return exchange_.of(m); }
   // `n` bytes of that member's memory.
   void read(int m, std::uint64_t theirs, void* ours, std::size_t n) {
     if (failed_ != 0 || n == 0) return;
@@ -78,14 +79,14 @@ class Reach {
     }
   }
 
-  // Everyone is done; whether somebody's copy has failed.
+  // All members are done; true if a member's copy has failed.
   Attempt end() {
-    meeting_.of(comm_.rank).failed = failed_;
-    meeting_.meet_again();
+    exchange_.of(comm_.rank).failed = failed_;
+    exchange_.synchronize_again();
     int who = 0, failed = 0;
     for (int m = 0; m < comm_.size; ++m)
-      if (meeting_.of(m).failed != 0) who = m, failed = meeting_.of(m).failed;
-    meeting_.end();
+      if (exchange_.of(m).failed != 0) who = m, failed = exchange_.of(m).failed;
+    exchange_.end();
     if (failed == 0) return success;
     char text[128];
     return fail(MPI_ERR_OTHER,
@@ -96,7 +97,7 @@ class Reach {
  private:
   bool all_can() const {
     for (int m = 0; m < comm_.size; ++m)
-      if (!meeting_.of(m).can) return false;
+      if (!exchange_.of(m).can) return false;
     return true;
   }
   bool reaches_all() const {
@@ -109,11 +110,11 @@ class Reach {
   Comm& comm_;
   const Signature& signature_;
   boot::PeerMemory& memory_;
-  Meeting<Place> meeting_;
+  BufferExchange<Place> exchange_;
   int failed_ = 0;
 };
 
-// Elements of everyone's operand from `offset` bytes on, reduced in rank order from the last to the first.
+// Elements of all operands from `offset` bytes on, reduced in rank order from the last to the first.
 void reduce_block(Reach& reach, const Comm& comm, const BufferView& mine, std::size_t offset, MPI_Count n, const Op& op,
                   std::byte* sum, std::byte* room) {
   const std::size_t bytes = packed_size(*mine.type, n);
@@ -155,7 +156,7 @@ Attempt far_allgather(Region& region, Comm& comm, const BufferView& mine, const 
   const auto begun = reach.begin(can, can ? address_of(mine) : 0, 0);
   if (begun != Reach::Begun::yes) return reach.not_begun(begun);
   if (const BufferView own = all[comm.rank]; own.data != mine.data) copy(mine, own);
-  for (int i = 1; i < comm.size; ++i) {  // from the next one on, so that not everyone reads the same one
+  for (int i = 1; i < comm.size; ++i) {  // from the next one on, so that not all read the same one
     const int m = (comm.rank + i) % comm.size;
     reach.read(m, reach.of(m).operand, start_of(all[m]), signature.bytes);
   }

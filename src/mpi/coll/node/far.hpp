@@ -1,9 +1,9 @@
-// Large blocking collectives between processes with more ranks than cores: everyone reads the others' buffers through the kernel, as ranks of
-// one process do without it (direct.hpp). Each byte is copied once for each member that needs it; through slots it would be copied twice, and
-// messages would each wait for a process that is not running, whose memory is read all the same. Members wait for each other twice, however
-// long the vector (meeting.hpp).
+// Large blocking collectives between processes with more ranks than cores: each member reads the others' buffers
+// through the kernel, as ranks of one process do without it (direct.hpp). Each byte is copied once for each member that
+// needs it; through slots it would be copied twice, and messages would each wait for a process that is not running,
+// whose memory can be read all the same. Members wait for each other twice, however long the vector (buffer_exchange.hpp).
 //
-// An allreduce is none of these: sums would have to be written back, and the slots, which stay in the caches, are as fast.
+// Allreduce is left out: sums would have to be written back, and the slots, which stay in the caches, are as fast.
 #pragma once
 
 #include "mpi/coll/buffer_view.hpp"
@@ -14,9 +14,9 @@
 
 namespace heddle::coll {
 
-// Each is the operation's result, or nothing if nothing was done: a member cannot be reached through the kernel, its buffer is not one
-// run of bytes, or there is no memory. All members answer alike, since each knows it of all. Where the kernel fails in the middle all
-// members return the error.
+// Each is the operation's result, or nothing if nothing was done: a member cannot be reached through the kernel, its
+// buffer is not one run of bytes, or there is no memory. All members return the same, since each knows it of all. Where
+// the kernel fails during a copy all members return the error.
 //
 // `result` is elements [first, first + result.count) of the reduced vector. Not in place.
 Attempt far_reduce_scatter(Region& region, Comm& comm, const BufferView& mine, MPI_Count first,

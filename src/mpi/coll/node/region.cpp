@@ -14,11 +14,11 @@ bool are_of_one_process(const Comm& comm, const Members& members) {
 
 }  // namespace
 
-Region::Region(Comm& comm, const Members& members, std::byte* base, bool crowded)
+Region::Region(Comm& comm, const Members& members, std::byte* base, bool oversubscribed)
     : comm_(comm),
       base_(base),
       members_(members),
-      crowded_(crowded),
+      oversubscribed_(oversubscribed),
       one_process_(are_of_one_process(comm, members)),
       shared_{base},
       rounds_(shared_, static_cast<std::uint32_t>(members.size), static_cast<std::uint32_t>(members.rank)) {}
@@ -38,7 +38,7 @@ void Region::prepare(const Comm& comm, std::byte* base, const Members& members) 
 void Region::release(node::Heap& heap, node::Offset block, int members) {
   const Shared shared{heap.at<std::byte>(block)};
   auto& gone = reinterpret_cast<RegionHead*>(shared.base)->gone;
-  // The last to go acquires from the others what they have read in deposits, and where these are.
+  // The last to go acquires from the others their reads of deposits, and the deposits' places.
   if (gone.fetch_add(1, std::memory_order_acq_rel) + 1 == static_cast<std::uint32_t>(members)) {
     for (std::uint32_t m = 0; m < static_cast<std::uint32_t>(members); ++m)
       if (const node::Offset deposits = shared.member(m).deposits.load(std::memory_order_relaxed))
@@ -90,7 +90,7 @@ Error Region::disagreement(Round e, const Signature& mine) const {
     const std::uint64_t what = other.what.load(std::memory_order_relaxed);
     const std::uint64_t bytes = other.bytes.load(std::memory_order_relaxed);
     const auto kind = static_cast<Signature::Kind>(what & ((1 << Signature::kind_bits) - 1));
-    // One that has gone on by more than an operation has left nothing to be told.
+    // A member that is more than one operation ahead has left no signature to report.
     if (what >> Signature::kind_bits != e || !differs(kind, bytes)) continue;
     return fail(kind == mine.kind ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER,
                 "rank %d of the communicator is in %s with %llu bytes, rank %d in %s with %zu; %s", members_.in_comm(m),

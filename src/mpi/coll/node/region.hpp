@@ -23,7 +23,7 @@ namespace heddle::coll {
 using sync::Round;                    // number of an operation
 using Member = boot::MemberProgress;  // mpiexec reads it, for messages about hangs
 
-// Who shares a region, by their ranks in the communicator.
+// The members that share a region, by their ranks in the communicator.
 struct Members {
   int rank;  // of the caller, among these
   int size;
@@ -32,7 +32,7 @@ struct Members {
   int in_comm(int m) const { return ranks ? ranks[m] : m; }
 };
 
-// What a member says that an operation is: all must say the same.
+// A member's description of an operation: all must be equal.
 struct Signature {
   enum Kind : std::uint8_t {
     none,
@@ -53,7 +53,7 @@ struct Signature {
   Kind kind;
   std::size_t bytes;  // that every member has, or sends to each; 0 where members may have different lengths
 
-  // A number of 48 bits; the sum of the members' tells whether they agree.
+  // A number of 48 bits; the sum of the members' numbers shows if they agree.
   std::uint64_t number() const {
     std::uint64_t n = (std::uint64_t{bytes} << kind_bits | kind) * 0x9e3779b97f4a7c15;
     n ^= n >> 29;
@@ -61,7 +61,7 @@ struct Signature {
   }
 };
 
-// What lies in shared memory: the signatures of the members are summed up in `arrived`.
+// The data in shared memory: the signatures of the members are summed up in `arrived`.
 struct SlotSet : sync::SlotSet<platform::Native> {
   std::uint64_t bytes;   // of a broadcast message, written before `open`
   Signature::Kind kind;  // of the operation, written before `open`; none: the members disagree
@@ -80,8 +80,8 @@ class Region {
   // Slots for messages of a few lines lie together; the pages of larger ones are only there if used.
   static constexpr std::size_t small_slot = 256;
   static constexpr std::size_t large_slot = 16384;
-  // What is longer and for one other member alone may lie in a deposit, of which every member has one a slot set, made when it is first
-  // needed.
+  // A longer block for one other member may lie in a deposit, of which every member has one per slot set, made when it
+  // is first needed.
   static constexpr std::size_t deposit_bytes = 262144;
 
   static std::size_t bytes_for(int members) {
@@ -89,24 +89,24 @@ class Region {
   }
   // By one member, before the others attach.
   static void prepare(const Comm& comm, std::byte* base, const Members& members);
-  // By each of the members, whatever they have done with it: the last one releases their deposits.
+  // By each of the members, also after they have left the region: the last one releases their deposits.
   static void release(node::Heap& heap, node::Offset block, int members);
 
   // `members`' ranks stay where they are.
-  Region(Comm& comm, const Members& members, std::byte* base, bool crowded);
+  Region(Comm& comm, const Members& members, std::byte* base, bool oversubscribed);
   const Members& members() const { return members_; }
-  // More ranks than cores, in the eyes of the member that made the region: all members answer alike.
-  bool crowded() const { return crowded_; }
-  // All members are threads of one process, so that an address says the same to each.
+  // More ranks than cores, as seen by the member that made the region: the same for all members.
+  bool oversubscribed() const { return oversubscribed_; }
+  // All members are threads of one process, so that an address is valid in each.
   bool one_process() const { return one_process_; }
-  // Whether every member can move data of every other one through the kernel; nothing: they have not told each other.
+  // True if every member can move data of every other one through the kernel; nothing: unknown so far.
   std::optional<bool> reach() const { return reach_; }
   void set_reach(bool all) { reach_ = all; }
 
   // ---- The course of an operation ----
 
-  // Begins the next round: waits until its slot set is free. An operation may have several under way, at most `slot_sets`,
-  // before it finishes them.
+  // Begins the next round: waits until its slot set is free. An operation may have several in progress, at most
+  // `slot_sets`, before it finishes them.
   Round enter() {
     return rounds_.enter(
         [this](const auto& free) { await(boot::Awaited::behind, last_entered() - slot_sets, -1, free); });
@@ -125,31 +125,31 @@ class Region {
                                      : p2p::shared_memory(*comm_.owner).reached<std::byte>(deposits, deposits_bytes) +
                                            e % slot_sets * deposit_bytes;
   }
-  // For whoever fills it: makes it first, or null where there is no memory.
+  // For the member that fills it: makes it first, or null where there is no memory.
   std::byte* make_deposit(Round e, int m) {
     if (std::byte* there = deposit(e, m)) return there;
     make_deposits(m);
     return deposit(e, m);
   }
-  // For whoever finds that members disagree.
+  // For a member that finds a disagreement.
   void note(Round e, const Signature& signature) {
     Member::Note& mine = member(members_.rank).notes[e % 2];
     mine.bytes.store(signature.bytes, std::memory_order_relaxed);
     mine.what.store(std::uint64_t{e} << Signature::kind_bits | signature.kind, std::memory_order_relaxed);
   }
-  // Counts this member in, its slot being filled; true for the last one, who then knows whether all agree.
+  // Counts this member in, its slot being filled; true for the last one, which then knows if all agree.
   bool arrive(Round e, const Signature& signature) {
     if (signature.kind != Signature::barrier) note(e, signature);
     return rounds_.arrive(e, signature.number());
   }
-  // For one that reads this member's slot and deposit before all have come.
+  // For a round whose reader reads this member's slot and deposit before all have come.
   void fill(Round e) { rounds_.fill(e); }
   bool is_filled(Round e, int m) const { return rounds_.is_filled(e, static_cast<std::uint32_t>(m)); }
-  // After arrive() has told this member that it is the last.
+  // After arrive() has returned true.
   bool agreed() const { return rounds_.agreed(); }
-  // Another member's signature that differs, as "rank 1 came with ..."; what is there of it.
+  // Another member's signature that differs, as "rank 1 came with ..."; as far as it is available.
   Error disagreement(Round e, const Signature& mine) const;
-  // Lets those who wait for the slot set read it; `waits` says who does.
+  // Lets the waiting members read the slot set; `waits` selects them.
   template <class Waits>
   void open(Round e, Signature::Kind kind, Waits&& waits) {
     slot_set(e).kind = kind;
@@ -161,12 +161,13 @@ class Region {
   void open(Round e, Signature::Kind kind) {
     open(e, kind, [](int) { return true; });
   }
-  // False: what was opened is not an operation of this kind, in which all agree.
+  // False: the opened operation is not of this kind, or members disagree.
   [[nodiscard]] bool await_open(Round e, Signature::Kind kind) {
     await(boot::Awaited::members, e, -1, [this, e] { return is_open(e); });
     return slot_set(e).kind == kind;
   }
-  // The same, and does `work()` while there is some; the core is given away in between, and for good when there has been none for a while.
+  // The same, and does `work()` while there is some; yields in between, and blocks when there has been none for a
+  // while.
   template <class Work>
   [[nodiscard]] bool await_open(Round e, Signature::Kind kind, Work&& work) {
     for (int i = 0; i < turns && !is_open(e); ++i) {
@@ -175,26 +176,26 @@ class Region {
     }
     return await_open(e, kind);
   }
-  // The same, where what comes is the leader's, who speaks for the node (mpi/coll/leaders.hpp).
+  // The same for an operation that the leader opens for its node (mpi/coll/leaders.hpp).
   [[nodiscard]] bool await_leader(Round e, Signature::Kind kind, int leader) {
     await(boot::Awaited::leader, e, members_.in_comm(leader), [this, e] { return is_open(e); });
     return slot_set(e).kind == kind;
   }
-  // The same for what comes from a root, where a member that goes another way does not arrive but strays.
+  // The same for an operation that the root opens, where a member that goes another way does not arrive but strays.
   [[nodiscard]] bool await_root(Round e, Signature::Kind kind, int root) {
     await(boot::Awaited::root, e, root, [this, e] { return is_open(e) || strayed(e); });
     return is_open(e) && slot_set(e).kind == kind;
   }
-  // This member goes another way than the root of a broadcast; whether that one has opened it by now.
+  // This member goes another way than the root of a broadcast; true if the root has opened it by now.
   bool stray(Round e) { return rounds_.stray(e); }
   bool strayed(Round e) const { return rounds_.strayed(e); }
   bool is_open(Round e) const { return rounds_.is_open(e); }
-  // This member has nothing left to do in slot sets up to this one.
+  // This member has completed slot sets up to this one.
   void finish(Round e);
-  // Of the root of a broadcast that others read out of its own buffer, after it has finished: waits until everyone has. False:
-  // a member went another way.
+  // For the root of a broadcast that others read out of its own buffer, after it has finished: waits until all have.
+  // False: a member went another way.
   [[nodiscard]] bool await_readers(Round e);
-  // Everyone has been seen in an operation that began with `e`, so they have finished what was before it.
+  // All members have been seen in an operation that began with `e`, so they have finished the earlier ones.
   void all_seen_in(Round e) { rounds_.all_seen_in(e); }
 
  private:
@@ -209,7 +210,7 @@ class Region {
     return (end + 4095) / 4096 * 4096;
   }
 
-  // What the members share.
+  // The data that the members share.
   struct Shared {
     std::byte* base;
     SlotSet& set(Round e) const { return reinterpret_cast<SlotSet*>(base + sizeof(RegionHead))[e % slot_sets]; }
@@ -226,12 +227,12 @@ class Region {
   void notify(int m) const { p2p::notify(*comm_.owner, comm_.world_rank(members_.in_comm(m))); }
   static constexpr int turns = 16;
 
-  // With more ranks than cores, whoever is waited for needs this core more than we do: give it away at once, and only
-  // if that does not help wait in earnest. The passive wait so anyway.
+  // With more ranks than cores, the awaited member needs this core more than we do: yield at once, and use the normal
+  // wait only if that does not help. Under the passive policy always use the normal wait.
   template <class F>
   void await(boot::Awaited what, Round e, int peer, const F& holds) {
     Rank& rank = *comm_.owner;
-    if (crowded_ && rank.machine.awake != 0) {
+    if (oversubscribed_ && rank.machine.spinning != 0) {
       for (int i = 0; i < turns; ++i) {
         if (holds()) return;
         platform::Native::yield();
@@ -248,7 +249,7 @@ class Region {
   Comm& comm_;
   std::byte* base_;
   Members members_;
-  bool crowded_;
+  bool oversubscribed_;
   bool one_process_;
   std::optional<bool> reach_;
   bool out_of_memory_ = false;  // for deposits; this member does not ask again

@@ -13,8 +13,8 @@ namespace heddle::coll {
 
 namespace {
 
-// A message longer than a slot travels in parts, each in a slot set of its own. A batch of parts is under way before
-// anything is waited for, so a whole batch costs one wait; and half of the slot sets stay free for the next one.
+// A message longer than a slot travels in parts, each in a slot set of its own. A batch of parts is in progress before
+// any wait, so a whole batch costs one wait; and half of the slot sets stay free for the next one.
 struct Part {
   std::size_t offset;  // in the packed stream
   std::size_t bytes;
@@ -24,11 +24,11 @@ class Parts {
  public:
   static constexpr std::size_t batch = Region::slot_sets / 2;
 
-  // `unit` bytes must not be torn apart.
+  // `unit` bytes must not be split.
   Parts(std::size_t bytes, std::size_t unit, std::size_t slot = Region::large_slot)
       : bytes_(bytes), step_(unit > slot ? 0 : slot / unit * unit) {}
 
-  // False: it is too much for this way.
+  // False: the message is too long for shared memory.
   bool fit(std::size_t limit) const { return step_ != 0 && bytes_ <= limit; }
   std::size_t count() const { return (bytes_ + step_ - 1) / step_; }
   Part operator[](std::size_t i) const { return {i * step_, std::min(step_, bytes_ - i * step_)}; }
@@ -56,7 +56,7 @@ void get(const std::byte* slot, const Part& part, const BufferView& p) {
   unpack(*p.type, p.data, p.count, part.offset, slot, part.bytes);
 }
 
-// What the root of a large broadcast puts into its slot, for ranks of the same process.
+// The slot of the root of a large broadcast, for ranks of the same process.
 struct Shown {
   const BufferView* message;
 };
@@ -65,8 +65,8 @@ struct Shown {
 // the datatype's layout.
 bool reducible_packed(const Datatype& type) { return type.dense && type.true_lb == 0 && type.size > 0; }
 
-// An operation that is too much for shared memory, or nothing at all: it goes by messages, but its members count
-// themselves in like the others, for one of them may see it otherwise. Nobody waits here; the last to come knows.
+// An operation that is too long for shared memory, or empty: it goes by messages, but its members count themselves in
+// like the others, for one of them may choose otherwise. No member waits here; the last to come knows.
 Attempt by_messages(Region& region, Comm& comm, const Signature& signature) {
   const Round e = region.enter();
   region.note(e, signature);
@@ -77,8 +77,8 @@ Attempt by_messages(Region& region, Comm& comm, const Signature& signature) {
   return {};
 }
 
-// In a broadcast nobody is counted. Who goes by messages leaves a mark, and so does the root where it does not; one of
-// them sees the other's, but for the moment in which both are made at once.
+// In a broadcast no member is counted. A member that goes by messages leaves a mark, and so does the root where it does
+// not; one of them sees the other's, except when both are made at the same moment.
 Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
   const Signature signature{Signature::bcast, bytes};
   const Round e = region.enter();
@@ -89,9 +89,9 @@ Attempt broadcast_by_messages(Region& region, Comm& comm, std::size_t bytes) {
   return {};
 }
 
-// Fills a slot with everyone's operand. The last to come reduces them in rank order, so that the result does not depend on who came
-// when: the last slot gets that of all, and in a scan each slot the reduction up to its member. Then it lets those read who wait. False:
-// the members disagree.
+// Fills a slot with each operand. The last to come reduces them in rank order, so that the result does not depend on
+// the order of arrival: the last slot gets that of all, and in a scan each slot the reduction up to its member. Then it
+// lets the waiting members read. False: the members disagree.
 template <class Waits>
 bool contribute(Region& region, Comm& comm, const BufferView& mine, const Part& part, const Signature& signature,
                 const Op& op, Waits&& waits) {
@@ -112,7 +112,7 @@ bool contribute(Region& region, Comm& comm, const BufferView& mine, const Part& 
   return true;
 }
 
-// Reads what everyone together has put into the slot sets of a batch that began after round `before`, by f(round, part).
+// Reads the joint result in the slot sets of a batch that began after round `before`, by f(round, part).
 template <class F>
 Error collect(Region& region, Comm& comm, Round before, const Parts& parts, std::size_t first, std::size_t end,
               const Signature& signature, F&& f) {
@@ -127,7 +127,7 @@ Error collect(Region& region, Comm& comm, Round before, const Parts& parts, std:
   return success;
 }
 
-// The reduction of members up to `last` for those that want their result, who are at least `waits`.
+// The reduction of members up to `last` for those that want their result, which are at least `waits`.
 template <class Waits>
 Error reduce_parts(Region& region, Comm& comm, const BufferView& mine, const BufferView& result, const Parts& parts,
                    const Signature& signature, const Op& op, int last, Waits&& waits) {
@@ -143,34 +143,34 @@ Error reduce_parts(Region& region, Comm& comm, const BufferView& mine, const Buf
   });
 }
 
-// What a large operation between ranks of one process has come to.
+// The result of a large operation between ranks of one process.
 Attempt directly(bool agreed, Region& region, Comm& comm, const Signature& signature) {
   if (!agreed) [[unlikely]]
     return disagree(region, comm, region.last_entered(), signature);
   return success;
 }
 
-// Whether members that are processes reach into each other's buffers for so many bytes. Without a core for each of them.
+// True if members that are processes access each other's buffers for so many bytes. Only when oversubscribed.
 bool goes_far(const Region& region, std::size_t bytes, std::size_t from) {
-  return !region.one_process() && region.crowded() && bytes >= from;
+  return !region.one_process() && region.oversubscribed() && bytes >= from;
 }
 
-// The reduction in shared memory, if it is for that. `root`: who gets the result, or every_member.
+// The reduction in shared memory, if it is suitable. `root`: the member that gets the result, or every_member.
 Attempt reduce(Comm& comm, const BufferView& mine, const BufferView& result, const Op& op, Signature::Kind kind,
                int root) {
   Region* region = region_for(comm);
   if (!region) return {};
   const Signature signature{kind, mine.bytes()};
-  if (region->one_process() && signature.bytes >= choose::direct_reduce(region->crowded()) &&
+  if (region->one_process() && signature.bytes >= choose::direct_reduce(region->oversubscribed()) &&
       directly_reducible(*mine.type)) {
     if (Error e = check_reducible(op, *mine.type)) return e;
     return directly(direct_reduce(*region, comm, mine, result, signature, op, root), *region, comm, signature);
   }
   if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
   const Parts parts(signature.bytes, static_cast<std::size_t>(mine.type->size));
-  const bool crowded = region->crowded();
-  if (!parts.fit(root == every_member ? choose::shared_allreduce(comm.size, crowded)
-                                      : choose::shared_reduce(comm.size, crowded)))
+  const bool oversubscribed = region->oversubscribed();
+  if (!parts.fit(root == every_member ? choose::shared_allreduce(comm.size, oversubscribed)
+                                      : choose::shared_reduce(comm.size, oversubscribed)))
     return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
   return reduce_parts(*region, comm, mine, result, parts, signature, op, comm.size - 1,
@@ -204,7 +204,7 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
   Region* region = region_for(comm);
   if (!region) return {};
   const auto is_direct = [&](std::size_t n) { return region->one_process() && choose::direct_bcast(n, comm.size); };
-  if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size, region->crowded())) && !is_direct(bytes)))
+  if (bytes == 0 || (!parts.fit(choose::shared_bcast(comm.size, region->oversubscribed())) && !is_direct(bytes)))
     return broadcast_by_messages(*region, comm, bytes);
   const Signature signature{Signature::bcast, bytes};
   if (comm.rank == root && is_direct(bytes)) {
@@ -230,7 +230,7 @@ Attempt shared_bcast(Comm& comm, const BufferView& message, int root) {
     }
     return success;
   }
-  // The root decides how much there is, and so the way; what is too much is passed over. Whoever expects another length is told.
+  // The root decides the length, and so the way; excess is skipped. A member that expects another length gets an error.
   Error error;
   for (std::size_t i = 0; i < parts.count(); ++i) {
     const Round e = region->enter();
@@ -268,7 +268,7 @@ Attempt shared_reduce_scatter(Comm& comm, const BufferView& mine, MPI_Count firs
   if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
   const auto unit = static_cast<std::size_t>(mine.type->size);
   const Parts parts(signature.bytes, unit);
-  if (!parts.fit(choose::shared_reduce_scatter(comm.size, region->crowded())))
+  if (!parts.fit(choose::shared_reduce_scatter(comm.size, region->oversubscribed())))
     return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
   if (goes_far(*region, signature.bytes / static_cast<std::size_t>(comm.size), choose::far_reduce_scatter)) {
@@ -296,7 +296,8 @@ Attempt shared_scan(Comm& comm, const BufferView& mine, const BufferView& result
   const Signature signature{inclusive ? Signature::scan : Signature::exscan, mine.bytes()};
   if (mine.empty() || !reducible_packed(*mine.type)) return by_messages(*region, comm, signature);
   const Parts parts(signature.bytes, static_cast<std::size_t>(mine.type->size));
-  if (!parts.fit(choose::shared_scan(comm.size, region->crowded()))) return by_messages(*region, comm, signature);
+  if (!parts.fit(choose::shared_scan(comm.size, region->oversubscribed())))
+    return by_messages(*region, comm, signature);
   if (Error e = check_reducible(op, *mine.type)) return e;
   const auto waits = [](int m) { return m != 0; };  // the first has its result
   if (comm.rank == 0 && inclusive && mine.data != result.data) copy(mine, result);
@@ -310,8 +311,8 @@ Attempt shared_allgather(Comm& comm, const BufferView& mine, const Blocks& all) 
   const Signature signature{Signature::allgather, bytes};
   Region* region = region_for(comm);
   if (!region) return {};
-  const bool direct = region->one_process() && bytes >= choose::direct_allgather(region->crowded());
-  if (bytes == 0 || (!direct && !parts.fit(choose::shared_allgather(comm.size, region->crowded()))))
+  const bool direct = region->one_process() && bytes >= choose::direct_allgather(region->oversubscribed());
+  if (bytes == 0 || (!direct && !parts.fit(choose::shared_allgather(comm.size, region->oversubscribed()))))
     return by_messages(*region, comm, signature);
   const bool in_place = own.data == mine.data;
   if (!in_place) {
@@ -344,12 +345,12 @@ Attempt shared_alltoall(Comm& comm, const Blocks& from, const Blocks& to) {
   Region* region = region_for(comm);
   if (!region) return {};
   const bool in_place = from.base == to.base;
-  const bool direct = region->one_process() && !in_place && each >= choose::direct_alltoall(region->crowded());
+  const bool direct = region->one_process() && !in_place && each >= choose::direct_alltoall(region->oversubscribed());
   if (each != 0 && goes_far(*region, each, choose::far_alltoall)) {
     if (Error e = in_place ? success : check_copy(from[comm.rank], to[comm.rank])) return e;
     if (Attempt done = far_alltoall(*region, comm, from, to, signature)) return done;
   }
-  if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(comm.size, region->crowded()))))
+  if (each == 0 || (!direct && !parts.fit(choose::shared_alltoall(comm.size, region->oversubscribed()))))
     return by_messages(*region, comm, signature);
   if (!in_place) {
     if (Error e = check_copy(from[comm.rank], to[comm.rank])) return e;

@@ -1,14 +1,14 @@
-// What an operation over several nodes does inside each of them, through the memory of the members there: up to the member that speaks
-// for the node (its leader, mpi/coll/leaders.hpp), and down from it with what has come of it between the nodes.
+// The steps of an operation over several nodes inside each of them, through the memory of the members there: up to the
+// leader of the node (mpi/coll/leaders.hpp), and down from it with the result of the steps between the nodes.
 //
 //     Steps steps(region, signature, leader);
-//     steps.up(who waits, fill a slot, what the last to come does with all slots)
+//     steps.up(waiting members, fill a slot, work of the last to come on all slots)
 //     ... the leader: between the nodes ...
-//     steps.down(fill the leader's slot, read it)        or pass(), if nobody waits for an outcome
+//     steps.down(fill the leader's slot, read it)        or pass(), if no member waits for a result
 //
-// Every operation takes two rounds of the region, whatever it is, and everyone is counted in the first. So members that disagree stay
-// in step: who waits in the first round learns there, who waits in the second from the leader, who always says there how it went.
-// Nobody leaves the region, and none of this ends in a wait.
+// Every operation takes two rounds of the region, whatever it is, and all are counted in the first. So members that
+// disagree stay in step: a member that waits in the first round learns it there, one that waits in the second from the
+// leader, which always reports success or failure. No member leaves the region, and no wait is without end.
 #pragma once
 
 #include "mpi/coll/node/region.hpp"
@@ -17,8 +17,8 @@ namespace heddle::coll {
 
 class Steps {
  public:
-  // For the first round: nobody; the leader alone; everyone, who then know whether all agree.
-  enum class Waiting : std::uint8_t { nobody, leader, everyone };
+  // The members that wait in the first round: none; the leader alone; all, which then know if they agree.
+  enum class Waiting : std::uint8_t { none, leader, everyone };
 
   Steps(Region& region, const Signature& signature, int leader)
       : region_(region), signature_(signature), leader_(leader) {}
@@ -32,7 +32,7 @@ class Steps {
   Steps& operator=(const Steps&) = delete;
 
   bool leads() const { return region_.members().rank == leader_; }
-  // Of the leader: what came from other nodes is not what it should be, and the others learn that too.
+  // For the leader: data of other nodes are wrong, and the other members learn that too.
   void fail_here() { agreed_ = false; }
   // False: members disagree, as far as this one has learned.
   bool agreed() const { return agreed_; }
@@ -43,11 +43,11 @@ class Steps {
   void up(Waiting waiting, Fill&& fill, Work&& work) {
     first_ = region_.enter();
     fill(slot(region_.members().rank));
-    met_ = waiting != Waiting::nobody;
+    all_arrived_ = waiting != Waiting::none;
     if (region_.arrive(first_, signature_)) {
       agreed_ = region_.agreed();
       if (agreed_) work();
-      if (waiting != Waiting::nobody || !agreed_)
+      if (waiting != Waiting::none || !agreed_)
         region_.open(first_, agreed_ ? signature_.kind : Signature::none,
                      [&](int m) { return waiting == Waiting::everyone || !agreed_ || m == leader_; });
     } else if (waiting == Waiting::everyone || (waiting == Waiting::leader && leads())) {
@@ -62,8 +62,8 @@ class Steps {
   // A member's slot of the first round.
   std::byte* slot(int member) const { return region_.slot(first_, member, signature_.bytes); }
 
-  // The leader's `fill(std::byte*)` writes `bytes` of outcome; the others' `read(const std::byte*, bytes)` gets them. More than a slot
-  // are only told, and neither is called.
+  // The leader's `fill(std::byte*)` writes `bytes` of result; the others' `read(const std::byte*, bytes)` gets them.
+  // For more than a slot only success is reported, and neither is called.
   template <class Fill, class Read>
   void down(std::size_t bytes, Fill&& fill, Read&& read) {
     is_down_ = true;
@@ -79,14 +79,14 @@ class Steps {
     } else {
       read(nullptr, told);
     }
-    if (met_) region_.all_seen_in(first_);
+    if (all_arrived_) region_.all_seen_in(first_);
     region_.finish(second);
   }
   void down() {
     down(
         0, [](std::byte*) {}, [](const std::byte*, std::size_t) {});
   }
-  // Nobody in this operation waits for the leader; who takes it for another one is told.
+  // No member of this operation waits for the leader; a member that takes it for another operation gets an error.
   void pass() {
     is_down_ = true;
     const Round second = region_.enter();
@@ -100,7 +100,7 @@ class Steps {
   int leader_;
   Round first_ = 0;
   bool agreed_ = true;
-  bool met_ = false;  // the leader goes on only when all have come
+  bool all_arrived_ = false;  // the leader goes on only when all have come
   bool is_down_ = false;
 };
 

@@ -18,7 +18,7 @@ using rma::Wanted;
 Error combine(const Layout* origin, const Layout* result, const Wanted& wanted, const Op& op, Win& win,
               Request** request) {
   if (!op.predefined)
-    return fail(MPI_ERR_OP, "op is an operation of the program's, but windows know predefined ones only");
+    return fail(MPI_ERR_OP, "op is an operation of the program's, but windows support predefined ones only");
   if (wanted.rank == MPI_PROC_NULL) return success;
   TargetRegion place;
   if (Error e = rma::find_place(win, wanted, place)) return e;
@@ -32,7 +32,7 @@ Error combine(const Layout& origin, const Wanted& wanted, const Op& op, Win& win
   return combine(&origin, nullptr, wanted, op, win, request);
 }
 
-// With MPI_NO_OP the origin's arguments mean nothing.
+// With MPI_NO_OP the origin's arguments are ignored.
 Error get_combine(const void* origin_addr, MPI_Count origin_count, const Datatype* origin_datatype,
                   const Layout& result, const Wanted& wanted, const Op& op, Win& win, Request** request = nullptr) {
   if (&op == predefined_op(MPI_NO_OP)) return combine(nullptr, &result, wanted, op, win, request);
@@ -40,7 +40,7 @@ Error get_combine(const void* origin_addr, MPI_Count origin_count, const Datatyp
   return combine(&origin, &result, wanted, op, win, request);
 }
 
-// An operation that is given a request: one that is done, unless it makes another.
+// An operation with a request: a completed one, unless it makes another.
 template <class Begin>
 Error with_request(MPI_Request* handle, Begin&& begin) {
   Request* request = current_rank().sent;
@@ -55,7 +55,7 @@ Error check_buffer(const char* argument, const void* buffer) {
   return fail(MPI_ERR_BUFFER, "argument %s = %p is not the address of an element", argument, buffer);
 }
 
-// Integers, logicals and bytes can be compared for being the same.
+// True for integers, logicals and bytes, which can be compared for equality.
 bool is_comparable(const Datatype& type) {
   if (type.handle == reinterpret_cast<std::uintptr_t>(MPI_CHAR)) return true;  // as in reductions (ADR 0094)
   switch (class_of(type.element)) {

@@ -33,13 +33,13 @@ Error barrier(Comm& comm) {
   return coll::barrier(comm);
 }
 
-// Have all origins completed? Then the exposure epoch is over.
+// True if all origins have completed. Then the exposure epoch is over.
 bool is_complete(const Window& window) {
   const Gate& gate = window.gate(window.comm.rank);
   return gate.completed.load(std::memory_order_acquire) == window.epochs.origins();
 }
 void end_exposure(Window& window) {
-  window.gate(window.comm.rank).completed.store(0, std::memory_order_relaxed);  // before the next post lets anyone in
+  window.gate(window.comm.rank).completed.store(0, std::memory_order_relaxed);  // before the next post admits an origin
   window.epochs.wait();
 }
 
@@ -64,7 +64,7 @@ Error Win_fence(int assert, Win& win) {
           rma::check_assertion(assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED))
     return e;
   if (Error e = win.window->epochs.fence((assert& MPI_MODE_NOSUCCEED) == 0)) return e;
-  Error failed = success;  // of operations; the others come to the barrier all the same
+  Error failed = success;  // of operations; the others still come to the barrier
   if (win.window->messages) [[unlikely]]
     failed = win.window->messages->origin.flush_all();
   rma::order_memory();
@@ -81,7 +81,7 @@ Error Win_post(Group& group, int assert, Win& win) {
   if (Error e = window.epochs.post(origins.size())) return e;
   if (window.messages) [[unlikely]]
     return window.messages->exposure.post(origins, (assert& MPI_MODE_NOCHECK) == 0);
-  if (assert & MPI_MODE_NOCHECK) return success;  // no MPI_Win_start looks for marks
+  if (assert & MPI_MODE_NOCHECK) return success;  // no MPI_Win_start reads marks
   for (int origin : origins) {
     window.posted(origin, window.comm.rank).store(1, std::memory_order_release);
     window.notify(origin);

@@ -7,10 +7,10 @@
 
 namespace heddle::rma {
 
-// May this call be told `assert`? `known` are the assertions that it has.
+// Checks that this call allows `assert`. `known` are its assertions.
 inline Error check_assertion(int assert, int known) {
   if ((assert & ~known) == 0) return success;
-  return fail(MPI_ERR_ASSERT, "assert = %d has bits that mean nothing to this call, which knows %d", assert, known);
+  return fail(MPI_ERR_ASSERT, "assert = %d has bits that are invalid for this call, which supports %d", assert, known);
 }
 
 }  // namespace heddle::rma

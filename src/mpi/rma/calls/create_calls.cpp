@@ -1,5 +1,5 @@
-// MPI_Win_create, _allocate, _allocate_shared, _create_dynamic and _free; attaching memory; what is shared (MPI 5.0,
-// section 12.2).
+// MPI_Win_create, _allocate, _allocate_shared, _create_dynamic and _free; attaching memory; inquiries about shared
+// memory (MPI 5.0, section 12.2).
 #include <algorithm>
 
 #include "mpi/rma/attachments.hpp"

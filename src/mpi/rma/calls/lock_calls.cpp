@@ -21,13 +21,13 @@ void release(Window& window, int target, LockType type) {
 
 constexpr int every_target = -1;
 
-// Tries until it succeeds, asleep after a while; `announce` and `withdraw` say so to those who release.
+// Tries until it succeeds, blocking after a while; `announce` and `withdraw` register with the releasing threads.
 template <class Attempt, class Announce, class Withdraw>
 void acquire(Window& window, int target, Attempt&& attempt, Announce&& announce, Withdraw&& withdraw) {
   bool taken = attempt();
   if (taken) return;
   announce();
-  const auto holds = [&] { return taken || (taken = attempt()); };  // asked again when it has succeeded
+  const auto holds = [&] { return taken || (taken = attempt()); };  // called again after it has succeeded
   window.wait_until(boot::Awaited::target_lock, target, holds);
   withdraw();
 }
@@ -42,7 +42,7 @@ Error lock(Window& window, const Hold& hold) {
   return success;
 }
 
-// What was done at the target is complete, and the lock given back, if it was taken.
+// Operations at the target are complete, and the lock is released, if it was taken.
 Error unlock(Window& window, int target, const Hold& hold) {
   if (window.messages) [[unlikely]]
     return hold.checked ? window.messages->origin.unlock(target, hold.type) : window.messages->origin.flush(target);
@@ -50,9 +50,9 @@ Error unlock(Window& window, int target, const Hold& hold) {
   return success;
 }
 
-// All or none: whoever holds some and waits for others could wait for someone who waits for it. What is given back wakes
-// those who wait for it, and two that wait for a third could wake each other by that without end; so nothing is taken
-// before all look free.
+// All or none: a process that holds some locks and waits for others could deadlock with another. A release wakes the
+// waiting processes, and two that wait for a third could wake each other by that without end; so nothing is taken
+// before all seem free.
 bool try_lock_all(Window& window) {
   for (int target = 0; target < window.comm.size; ++target)
     if (!window.gate(target).lock.is_free(LockType::shared)) return false;
@@ -169,7 +169,7 @@ Error Win_flush_local(int rank, Win& win) { return rma::flush(win, rank); }
 Error Win_flush_all(Win& win) { return rma::flush_all(win); }
 Error Win_flush_local_all(Win& win) { return rma::flush_all(win); }
 
-// Programs that poll memory of a window call this between their looks, so it makes progress, too.
+// Programs that poll memory of a window call this between their polls, so it makes progress, too.
 Error Win_sync(Win& win) { return rma::flush(*win.window); }
 
 }  // namespace heddle::mpi

@@ -1,5 +1,5 @@
-// MPI_Put, MPI_Get and their request-based variants (MPI 5.0, sections 12.3.1, 12.3.2 and 12.3.5). The data are where they
-// shall be when the call returns, unless they travel by messages.
+// MPI_Put, MPI_Get and their request-based variants (MPI 5.0, sections 12.3.1, 12.3.2 and 12.3.5). The data have
+// arrived when the call returns, unless they travel by messages.
 #include "mpi/rma/access.hpp"
 #include "mpi/rma/reach/operations.hpp"
 #include "objects/binding/impl.hpp"

@@ -1,4 +1,4 @@
-// What a program asks a window: group, name, hints (MPI 5.0, sections 12.2.7 and 7.8).
+// Inquiries about a window: group, name, hints (MPI 5.0, sections 12.2.7 and 7.8).
 #include <algorithm>
 
 #include "mpi/rma/window.hpp"

@@ -99,7 +99,7 @@ Error Epochs::start(std::vector<int> targets) {
 Error Epochs::complete(std::vector<int>& targets) {
   std::lock_guard guard(mutex_);
   if (access_.load(std::memory_order_relaxed) != Access::start)
-    return fail(MPI_ERR_RMA_SYNC, "there was no MPI_Win_start that could be completed");
+    return fail(MPI_ERR_RMA_SYNC, "no MPI_Win_start to complete");
   for (int target : targets_) open_[target].store(0, std::memory_order_relaxed);
   targets = std::move(targets_);
   targets_.clear();
@@ -120,7 +120,7 @@ Error Epochs::post(std::size_t origins) {
 
 Error Epochs::must_be_exposed() const {
   if (exposed_.load(std::memory_order_acquire)) return success;
-  return fail(MPI_ERR_RMA_SYNC, "there was no MPI_Win_post that could be waited for");
+  return fail(MPI_ERR_RMA_SYNC, "no MPI_Win_post to wait for");
 }
 
 // ---- locks

@@ -1,4 +1,4 @@
-// Which epochs of a window are open in this process (MPI 5.0, section 12.5), and so which calls are in order.
+// The open epochs of a window in this process (MPI 5.0, section 12.5), which decide the calls that are allowed.
 //
 // An access epoch is one of: between fences, from MPI_Win_start to MPI_Win_complete, by locks on single targets, by
 // MPI_Win_lock_all; at most one sort at a time. An exposure epoch, from MPI_Win_post to MPI_Win_wait, stands beside it.
@@ -7,7 +7,7 @@
 // Locks belong to threads: two threads of a process that lock the same target exclude each other as two processes
 // would, and only a thread that locks a target which it has locked already is in error. Any thread may unlock.
 //
-// Operations ask may_access and change nothing but one word, so threads that communicate do not meet here.
+// Operations call may_access and change nothing but one word, so communicating threads do not contend here.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@
 
 namespace heddle::rma {
 
-// A lock on a target as it was asked for.
+// A requested lock on a target.
 struct Hold {
   int target;
   LockType type;
@@ -37,9 +37,9 @@ class Epochs {
 
   // ---- Operations
 
-  // Is there an access epoch for this target?
+  // Checks for an access epoch for this target.
   Error may_access(int target);
-  // ... by a lock, as request-based operations and flushes want it?
+  // ... by a lock, as request-based operations and flushes require.
   Error must_be_locked(int target) const;
   Error must_be_locked() const;
 
@@ -65,7 +65,7 @@ class Epochs {
   void end_lock_all(bool checked);
   Error unlock_all(bool& checked);
 
-  // Can the window be freed?
+  // Checks that the window can be freed.
   Error must_be_closed() const;
 
  private:
@@ -74,14 +74,14 @@ class Epochs {
   Error begin(Access access, const char* what);
   Error not_open(int target) const;
 
-  threads::Mutex mutex_;  // of changes
+  threads::Mutex mutex_;  // guards changes
   std::atomic<Access> access_{Access::none};
   std::unique_ptr<std::atomic<std::uint32_t>[]> open_;  // by target: started, or the number of locks held
   std::vector<int> targets_;                            // of start
   std::vector<Hold> holds_;
   bool checked_ = true;  // lock_all
   std::atomic<bool> exposed_{false};
-  std::uint32_t origins_ = 0;  // that access an exposed window
+  std::uint32_t origins_ = 0;  // origins that access an exposed window
 };
 
 }  // namespace heddle::rma

@@ -14,7 +14,7 @@ std::uint32_t number_of(const Datatype& element) {
   const std::less<const Datatype*> before;
   if (!before(&element, std::begin(all)) && before(&element, std::end(all)))
     return static_cast<std::uint32_t>(&element - all);
-  // One of those that are made on demand, for Fortran: it has an element that others have, too.
+  // A Fortran datatype that is made on demand: it has an element in common with others.
   for (const Datatype& other : all)
     if (other.element == element.element && !other.is_pair() && other.size == element.size)
       return static_cast<std::uint32_t>(&other - all);

@@ -1,4 +1,4 @@
-// What a command does to the memory of its target beyond copying.
+// The effects of a command on the memory of its target beyond copying.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace heddle::rma::reach {
 
-// Elements of a predefined datatype by number, which means the same in every process.
+// Predefined datatypes of elements by number, the same in every process.
 std::uint32_t number_of(const Datatype& element);
 const Datatype& element_of(std::uint32_t number);
 
@@ -25,7 +25,7 @@ struct Scratch {
 // target = operand op target
 void accumulate(const Command& command, std::byte* base, std::span<const Strided> regions, const std::byte* operand,
                 Scratch& scratch);
-// The target becomes the operand if `old`, which is what it is, equals what is behind the operand.
+// The target becomes the operand if `old`, its value, equals the value behind the operand.
 void compare_and_swap(const Command& command, std::byte* base, std::span<const Strided> regions,
                       const std::byte* operand, const std::byte* old);
 

@@ -1,4 +1,4 @@
-// What this member has attached to a dynamic window that is reached by messages: only its own threads look here.
+// This member's attached memory of a dynamic window that is reached by messages: only its own threads read it.
 #pragma once
 
 #include <mpi.h>

@@ -21,7 +21,7 @@ class Exposure {
   Error post(const std::vector<int>& origins, bool told);
   Error await_posts(const std::vector<int>& targets);
   Error complete(const std::vector<int>& targets);
-  // Until all origins have completed; whether they have. After either, the exposure is over.
+  // Until all origins have completed; true if they have. After either, the exposure is over.
   Error wait();
   bool test();
   Error end();

@@ -27,11 +27,11 @@ Messages::~Messages() {
 
 bool Messages::poll() {
   Rank& rank = *comm_.owner;
-  const auto tell = [&rank] { p2p::notify(rank, rank.world_rank); };  // threads that wait for what has moved
+  const auto tell = [&rank] { p2p::notify(rank, rank.world_rank); };  // threads that wait for progress
   if (ending_.load(std::memory_order_acquire)) {
     if (!service_.end()) return false;
     ended_.store(true, std::memory_order_release);
-    // From here on this may be gone.
+    // From here on this may be destroyed.
     tell();
     return true;
   }

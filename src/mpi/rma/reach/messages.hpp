@@ -1,5 +1,5 @@
-// A window that is reached by messages (ADR 0041): its two ends, and what drives them. They move whenever a thread of this rank
-// makes progress, and while none is in a call a thread of the library does.
+// A window that is reached by messages (ADR 0041): its two ends, and their progress. They advance whenever a thread of
+// this rank makes progress, and while none is in a call a thread of the library does.
 #pragma once
 
 #include <atomic>
@@ -15,10 +15,10 @@ namespace heddle::rma::reach {
 
 class Messages final : private progress::Pollable {
  public:
-  // `base` and `size`: what this member opens; of a dynamic window null and 0. From here on others are answered. Throws std::bad_alloc and
-  // std::system_error.
+  // `base` and `size`: the memory that this member opens; of a dynamic window null and 0. From here on commands are
+  // answered. Throws std::bad_alloc and std::system_error.
   Messages(Comm& comm, std::byte* base, MPI_Aint size, bool dynamic);
-  // All members have come to the end of the window: no command is under way. Blocks until no answer is, either.
+  // All members have come to the end of the window: no command is in flight. Blocks until no answer is, either.
   ~Messages();
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;

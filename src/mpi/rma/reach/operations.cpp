@@ -35,7 +35,7 @@ constexpr RequestType operation_type{.name = "one-sided",
                                      .destroy = destroy,
                                      .awaited = boot::Awaited::target_answer};
 
-// What has left is under way; without memory the rest is an error.
+// Sent commands stay in flight; without memory the rest is an error.
 Error send_all(Origin& origin, int target, const Operation& operation, Tracked* tracked) {
   try {
     origin.start(target, operation, tracked);
@@ -69,7 +69,7 @@ Error run(Window& window, int target, const Operation& operation, Request** requ
   return success;
 }
 
-// The place of the data in the target's memory, wherever that is.
+// The place of the data in the target's memory, in any address space.
 Layout within(const Window& window, int target, const TargetRegion& place) {
   Layout layout = place.layout;
   const std::uintptr_t base = window.targets[static_cast<std::size_t>(target)].base;

@@ -1,4 +1,4 @@
-// Operations on targets that only messages reach, and those that combine in every window that has such targets.
+// Operations on targets that only messages reach, and combining operations in every window that has such targets.
 #pragma once
 
 #include "mpi/rma/reach/target_region.hpp"
@@ -9,8 +9,9 @@
 
 namespace heddle::rma::reach {
 
-// Arguments are checked as far as the origin can do that. With `request` the operation gets a request of its own; what is there before is
-// one that is done. A dynamic window's target alone knows what is attached there, so an operation on one is over when it returns.
+// Arguments are checked as far as the origin can. With `request` the operation gets a request of its own; before, it
+// refers to a completed one. A dynamic window's target alone knows its attached memory, so an operation on one is over
+// when it returns.
 Error put(Window& window, int target, const Layout& from, const TargetRegion& to, Request** request);
 Error get(Window& window, int target, const TargetRegion& from, const Layout& to, Request** request);
 // Both may be null, not both at once.

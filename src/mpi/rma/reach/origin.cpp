@@ -33,7 +33,7 @@ struct Origin::Exchange {
   Request* send = nullptr;
   Request* answer = nullptr;
   Tracked* tracked = nullptr;
-  Layout result{};  // where the data of the answer go; its datatype is null if there are none
+  Layout result{};  // the destination of the answer's data; its datatype is null if there are none
   std::size_t offset = 0;
   std::size_t bytes = 0;
 
@@ -48,7 +48,7 @@ Origin::Origin(Comm& comm)
   exchanges_.reserve(max_exchanges);
   free_.reserve(max_exchanges);
   sent_.reserve(max_exchanges);
-  // One there always is, so that whoever waits for one gets it.
+  // One always exists, so that a waiting thread gets it.
   exchanges_.push_back(std::make_unique<Exchange>());
   exchanges_.back()->tag = first_answer_tag;
   free_.push_back(exchanges_.back().get());
@@ -58,7 +58,7 @@ Origin::~Origin() = default;
 
 // ---- Commands under way
 
-// Null: there are as many as there may be, or there is no memory for more now.
+// Null: the maximum is in use, or there is no memory for more now.
 Origin::Exchange* Origin::try_take(int target) {
   std::lock_guard guard(mutex_);
   if (under_way_[target].load(std::memory_order_relaxed) >= max_at_target) return nullptr;

@@ -1,11 +1,13 @@
 // An origin's end of messages: the commands that this member has under way at others (ADR 0041).
 //
-// An operation is cut into commands of a bounded size, each with its answer. So many may be under way at one target, and so many
-// altogether; whoever wants to send more waits, with progress meanwhile. Operands are copied when the command is sent; data that
-// come back go to the user's buffer when some thread of this rank, which need not be the caller, makes progress (poll).
+// An operation is cut into commands of a bounded size, each with its answer. Their number is limited, at one target and
+// altogether; a thread that wants to send more waits, with progress meanwhile. Operands are copied when the command is
+// sent; returned data go to the user's buffer when some thread of this rank, which need not be the caller, makes
+// progress (poll).
 //
-// The commands of one origin to one target arrive in the order in which they were sent, and the target carries them out in that order. So
-// accumulates to one location have their order, and an unlock comes after what was done under the lock.
+// The commands of one origin to one target arrive in the order in which they were sent, and the target carries them out
+// in that order. So accumulates to one location have their order, and an unlock comes after the operations under the
+// lock.
 #pragma once
 
 #include <atomic>
@@ -24,19 +26,19 @@
 
 namespace heddle::rma::reach {
 
-// An operation that somebody waits for, by itself or by a request of its own.
+// An operation that a thread waits for, by itself or by a request of its own.
 struct Tracked {
-  std::atomic<std::uint32_t> commands{1};  // that have no answer yet, and the call that makes them
+  std::atomic<std::uint32_t> commands{1};  // unanswered ones, and the call that makes them
   std::atomic<int> error{MPI_SUCCESS};
   Request* request = nullptr;
 };
 
-// What an operation does.
+// The description of an operation.
 struct Operation {
   Command command;         // all but the regions
   Layout target;           // displacements from the start of the target's memory
   std::size_t bytes;       // of the target
-  std::size_t unit = 1;    // bytes that stay together
+  std::size_t unit = 1;    // bytes that must not be split
   const Layout* operand;   // null: none
   const Layout* operand2;  // compare_and_swap: to compare with
   const Layout* result;    // null: none
@@ -49,7 +51,7 @@ class Origin {
   Origin(const Origin&) = delete;
   Origin& operator=(const Origin&) = delete;
 
-  // ---- Operations. `tracked` may be null: then the next flush tells whether it failed.
+  // ---- Operations. `tracked` may be null: then the next flush reports a failure.
   void start(int target, const Operation& operation, Tracked* tracked);
   // The call has sent all commands.
   void end(Tracked& tracked);
@@ -67,11 +69,11 @@ class Origin {
   Error unlock(int target, LockType type);
   Error unlock_all();
 
-  // Takes the answers that have come; whether there were any. One thread at a time.
+  // Takes the answers that have come; true if there were any. One thread at a time.
   bool poll();
 
  private:
-  // One command under way.
+  // One command in flight.
   struct Exchange;
   // A command about a lock, whose sender waits for its answer. It stays where it is meanwhile.
   struct Question {
@@ -94,9 +96,9 @@ class Origin {
 
   Comm& comm_;
   std::unique_ptr<std::atomic<std::uint32_t>[]> under_way_;  // by target
-  std::unique_ptr<std::atomic<int>[]> errors_;               // of operations that nobody waits for, by target
+  std::unique_ptr<std::atomic<int>[]> errors_;               // of operations without a waiting thread, by target
   std::atomic<std::uint32_t> questions_{0};
-  threads::Mutex mutex_;  // guards what is below
+  threads::Mutex mutex_;  // guards the members below
   std::vector<std::unique_ptr<Exchange>> exchanges_;
   std::vector<Exchange*> free_;
   std::vector<Exchange*> sent_;

@@ -1,4 +1,5 @@
-// Locks of targets by message. The target keeps the lock and queues who has to wait (service.hpp); here is who asks.
+// Locks of targets by message. The target keeps the lock and queues the waiting origins (service.hpp); here is the
+// requesting side.
 #include <new>
 
 #include "launch/rank/rank.hpp"
@@ -7,7 +8,7 @@
 
 namespace heddle::rma::reach {
 
-// With no memory for it now it is tried again, since others may wait for the lock that this gives back.
+// Without memory for it now it is tried again, since others may wait for the lock that this releases.
 void Origin::ask(Question& question, int target, Action action, LockType type) {
   constexpr int attempts = 1000;
   const Datatype& byte = *predefined_datatype(MPI_BYTE);
@@ -53,8 +54,8 @@ Error Origin::lock(int target, LockType type) {
   return await(question);
 }
 
-// All or none: whoever holds some and waits for others could wait for someone who waits for it. Nothing is asked for before all have
-// looked free, so that two who wait for a third do not disturb each other.
+// All or none: a process that holds some locks and waits for others could deadlock with another. Nothing is requested
+// before all have seemed free, so that two processes that wait for a third do not disturb each other.
 Error Origin::lock_all() {
   std::vector<Question> questions(static_cast<std::size_t>(comm_.size));
   for (;;) {
@@ -72,7 +73,7 @@ Error Origin::lock_all() {
   }
 }
 
-// The target finds the operations before this.
+// The target receives the operations before this.
 Error Origin::unlock(int target, LockType type) {
   Question question;
   ask(question, target, Action::unlock, type);

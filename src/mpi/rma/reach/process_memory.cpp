@@ -9,7 +9,7 @@ namespace heddle::rma {
 
 namespace {
 
-// How many entries of a list make up its first `bytes`; the last of them is cut to that.
+// The number of entries of a list that make up its first `bytes`; the last of them is cut to that.
 std::size_t cut(iovec* list, std::size_t bytes) {
   std::size_t n = 0;
   for (; bytes != 0; ++n) {
@@ -30,7 +30,7 @@ int move_far(boot::Direction direction, pid_t process, const Layout& ours, const
     std::size_t our_bytes, their_bytes;
     segments(*ours.type, ours.at, ours.count, done, local, batch, our_bytes);
     segments(*theirs.type, theirs.at, theirs.count, skip + done, remote, batch, their_bytes);
-    // The kernel goes through all of both lists before it moves what is in both, so neither may say more than the other.
+    // The kernel traverses both lists before it moves the common part, so neither may be longer than the other.
     const std::size_t bytes = std::min({our_bytes, their_bytes, n - done});
     const ssize_t moved = boot::move_between(direction, process, local, cut(local, bytes), remote, cut(remote, bytes));
     if (moved < 0 && errno == EINTR) continue;

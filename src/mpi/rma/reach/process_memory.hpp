@@ -1,5 +1,5 @@
-// Memory of another process of the machine, read and written by the kernel for us (process_vm_readv and _writev): how
-// windows over memory that the program has allocated itself are reached, with no help of the target.
+// Memory of another process of the machine, read and written by the kernel for us (process_vm_readv and _writev): the
+// access to windows over memory that the program has allocated itself, without help of the target.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,6 @@
-// The memory that a piece of an operation is about, as it travels: the contiguous regions of the target's datatype, those of equal
-// size and distance in one entry. So the target needs nothing that knows the datatype, and each piece says all that there is to know.
+// The memory of a piece of an operation, in the format of messages: the contiguous regions of the target's datatype,
+// those of equal size and distance in one entry. So the target needs no knowledge of the datatype, and each piece is
+// self-contained.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 
 namespace heddle::rma::reach {
 
-// Fills `out` with the regions that hold the packed stream from `offset` on; how many bytes they hold, at most `bytes`, and in `used` how
-// many entries that took. It is a multiple of `unit` bytes.
+// Fills `out` with the regions that hold the packed stream from `offset` on; returns their bytes, at most `bytes`, a
+// multiple of `unit`, and in `used` the number of entries.
 std::size_t describe(const Layout& target, std::size_t offset, std::size_t bytes, std::size_t unit,
                      std::span<Strided> out, std::uint32_t& used);
 

@@ -52,7 +52,7 @@ bool Service::poll() {
     Incoming& next = incoming_[static_cast<std::size_t>(first_)];
     Request& receive = *next.receive;
     if (receive.done.load(std::memory_order_acquire) == 0) break;
-    // Its origin waits for an answer, and nobody knows who that is.
+    // Its origin waits for an answer, but is unknown.
     if (receive.error != MPI_SUCCESS)
       boot::abort(comm_.owner->job.get(), receive.error, "a message to a window was lost: there was no memory for it");
     if (!handle(receive.source, next.bytes)) break;
@@ -154,7 +154,7 @@ bool Service::handle(int origin, const std::byte* message) {
   }
 }
 
-// A shared request is never held back for an exclusive one that waits, as in target_lock.hpp.
+// A shared request is never delayed for an exclusive one that waits, as in target_lock.hpp.
 bool Service::handle_lock(int origin, const Command& command) {
   const bool free = is_free(command.lock);
   const bool waits = command.action == Action::lock || command.action == Action::await_lock;
@@ -171,7 +171,7 @@ bool Service::handle_lock(int origin, const Command& command) {
   return true;
 }
 
-// In the order in which they came. Whether anybody has got what it waits for.
+// In the order in which they came. True if a waiting origin has got its lock.
 bool Service::grant() {
   bool any = false;
   for (auto next = waiting_.begin(); next != waiting_.end();) {
@@ -189,7 +189,7 @@ bool Service::grant() {
   return any;
 }
 
-// The origin has checked what it knows of the memory; of a dynamic window it knows nothing.
+// The origin has checked as far as it knows the memory; of a dynamic window it knows nothing.
 int Service::check(std::span<const Strided> regions) const {
   for (const Strided& some : regions) {
     const Bounds bounds = bounds_of(some);
@@ -215,7 +215,8 @@ bool Service::handle_data(int origin, const Command& command, const std::byte* m
   const std::byte* const operand = message + operand_offset(command.regions);
   answer->answer.error = check(regions);
   if (answer->answer.error != MPI_SUCCESS) return let_leave(*answer), true;
-  // A program that looks at its window sees what came before this if it sees this: two puts with a flush between, say.
+  // A program that polls its window sees all earlier effects if it sees this one: for example two puts with a flush
+  // between.
   std::atomic_thread_fence(std::memory_order_release);
   switch (command.action) {
     case Action::put:

@@ -1,10 +1,10 @@
-// A target's end of messages: carries out the commands that others send it, in the order in which they come, and answers them (ADR
-// 0041).
+// A target's end of messages: carries out the commands that others send it, in the order in which they come, and
+// answers them (ADR 0041).
 //
-// Some thread of this rank that makes progress calls poll(), one at a time; nothing here waits, and nothing calls the program. What
-// cannot be done now is left for later: a lock that is not free waits in a queue; a command whose answer has no buffer stays where it is,
-// with those behind it. So memory is bounded: a few buffers for commands, a few for answers with data, and of small answers one for
-// each command that its origin may have under way.
+// Some thread of this rank that makes progress calls poll(), one at a time; nothing here waits, and nothing calls the
+// program. Commands that cannot be executed now are deferred: a request for a lock that is not free waits in a queue; a
+// command whose answer has no buffer stays where it is, with those behind it. So memory is bounded: a few buffers for
+// commands, a few for answers with data, and of small answers one for each command that its origin may have in flight.
 //
 // There is one accumulate at a time, since one thread does them all: that is their atomicity.
 #pragma once
@@ -24,9 +24,9 @@ namespace heddle::rma::reach {
 
 struct Scratch;
 
-// What this member opens to the others.
+// The memory that this member opens to the others.
 struct OwnMemory {
-  std::byte* base = nullptr;  // dynamic windows: null, and what is attached
+  std::byte* base = nullptr;  // dynamic windows: null, and the attached memory
   MPI_Aint size = 0;
   AttachedMemory* attached = nullptr;  // dynamic windows
 };
@@ -38,9 +38,9 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
 
-  // One attempt; whether anything moved. May throw std::bad_alloc, and goes on the next time.
+  // One attempt; true if anything moved. May throw std::bad_alloc, and goes on the next time.
   bool poll();
-  // No command will come. True when nothing is under way here.
+  // No command will come. True when nothing is in flight here.
   bool end();
 
  private:
@@ -58,7 +58,7 @@ class Service {
     void operator()(Outgoing* answer) const;
   };
   using OwnedOutgoing = std::unique_ptr<Outgoing, Discard>;
-  // Who waits for the lock.
+  // An origin that waits for the lock.
   struct Waiting {
     int origin;
     Command command;
@@ -93,7 +93,7 @@ class Service {
 
   int holders_ = 0;  // of the lock: -1: exclusively
   std::vector<Waiting> waiting_;
-  bool released_ = false;  // since those who wait were looked at
+  bool released_ = false;  // since the queue was last checked
 
   std::unique_ptr<Scratch> scratch_;  // accumulates
 };

@@ -9,7 +9,7 @@ namespace {
 Error checked(int error_number, pid_t process) {
   if (error_number == 0) return success;
   char text[128];
-  return fail(MPI_ERR_RMA_RANGE, "the window's memory in process %d cannot be reached: %s", static_cast<int>(process),
+  return fail(MPI_ERR_RMA_RANGE, "cannot access the window's memory in process %d: %s", static_cast<int>(process),
               strerror_r(error_number, text, sizeof text));
 }
 

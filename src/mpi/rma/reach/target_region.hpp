@@ -1,4 +1,4 @@
-// Where an operation finds its data at a target: a layout, in memory that this process can touch or in that of another
+// The place of an operation's data at a target: a layout, in memory that this process can access or in that of another
 // process. Bounds and epochs are checked by then (access.hpp).
 #pragma once
 
@@ -9,10 +9,10 @@ namespace heddle::rma {
 
 struct TargetRegion {
   Layout layout;
-  pid_t process;  // in whose address space it is; boot::this_process: in ours
+  pid_t process;  // the process of that address space; boot::this_process: ours
 };
 
-// What the source of an operation holds must fit into its destination, or the error is MPI_ERR_TRUNCATE.
+// The source of an operation must fit into its destination, or the error is MPI_ERR_TRUNCATE.
 Error check_fits(std::size_t from, std::size_t to);
 
 // All of it between our own address space and that of another process. It fits.

@@ -1,10 +1,11 @@
-// What the members of a window say to each other where an origin cannot reach a target's memory itself: commands, which the target
-// carries out and answers (ADR 0041). They travel in a plane of the window's own communicator that no other message is in.
+// The messages between the members of a window where an origin cannot access a target's memory itself: commands, which
+// the target executes and answers (ADR 0041). They travel in a plane of the window's own communicator that has no other
+// messages.
 //
 //     Command, Strided[regions], zeros up to a multiple of 16, operand           to the target, with command_tag
 //     Answer, data                                                              back, with the tag that the command names
 //
-// All members run the same library on the same kind of machine, so numbers travel as they are.
+// All members run the same library on the same kind of machine, so numbers are sent unconverted.
 #pragma once
 
 #include <mpi.h>
@@ -27,11 +28,11 @@ inline constexpr std::uint32_t question_tags = 1u << 20;
 enum class Action : std::uint8_t {
   put,
   get,
-  accumulate,        // target = operand op target, and if it fetches, what was there before is in the answer
+  accumulate,        // target = operand op target, and if it fetches, the answer holds the former value
   compare_and_swap,  // the operand is the new value, and behind it the one to compare with; it fetches
   lock,              // answered when the lock is the origin's
-  try_lock,          // answered at once: is it?
-  await_lock,        // answered when the lock looks free
+  try_lock,          // answered at once: true if it is
+  await_lock,        // answered when the lock seems free
   unlock,
 };
 

@@ -54,7 +54,7 @@ struct Ssend final : OnComm {
 
 enum class Completion { wait, waitall, waitany, waitsome };
 
-// Of two receives the second completes first, but for a wait for all.
+// The second of two receives completes first, but for a wait for all.
 struct Complete final : OnComm {
   Complete(const char* name, Completion how) : OnComm(name), how_(how) {}
   void prepare(int rank) override {

@@ -12,11 +12,11 @@ namespace matrix {
 inline constexpr int rank_that_blocks = 0;
 inline constexpr int partner = 1;
 
-// Whether the kernel copies between processes, or long messages go through shared memory.
+// True if the kernel copies between processes, or long messages go through shared memory.
 enum class Copy { by_kernel, staged };
 
 // A call that blocks on rank 0 until rank 1 releases it. prepare() is called by both ranks, a barrier follows; then block() on
-// rank 0, and release() on rank 1 once what was left behind has had its effect. A call that waits for a message of rank 0 itself is
+// rank 0, and release() on rank 1 once the deferred work has had its effect. A call that waits for a message of rank 0 itself is
 // released by the other thread of rank 0, in release_beside(), which makes no call that waits for the blocked thread.
 struct Blocking {
   virtual ~Blocking() = default;
@@ -27,7 +27,7 @@ struct Blocking {
   virtual void release_beside() {}
 };
 
-// What a thread of rank 0 begins and leaves. announce() is called by both ranks, a barrier follows, then accept() on rank 0, which
+// The operation that a thread of rank 0 begins and leaves. announce() is called by both ranks, a barrier follows, then accept() on rank 0, which
 // may wait until what rank 1 has announced is there. leave() makes nonblocking calls only; effect() on rank 1 returns when it has
 // seen what can only be seen if rank 0 goes on moving what was left; finish() on rank 0 ends the operations after that.
 struct Work {

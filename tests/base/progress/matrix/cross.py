@@ -21,7 +21,7 @@ lock=mcs,submit=inject,wait=usc,vnis=2 lock=ticket,submit=flux,wait=adaptive,vni
 WAITS = ["auto", "busy", "passive", "spin:50"]
 KINDS = ["processes", "threads"]
 PROGRESS = ["off", "idle", "idle,defer=direct,from=0", "idle,defer=tasklet,from=0"]
-REFUSED = ("can't be had with", "needs time-stamp counters", "nothing is left to defer")
+REFUSED = ("is not supported with", "needs time-stamp counters", "nothing is left to defer")
 ROWS, COLUMNS = 17, 20
 
 

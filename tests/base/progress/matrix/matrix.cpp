@@ -1,14 +1,14 @@
-// The progress matrix: a thread of rank 0 blocks in some call, another leaves work behind and waits outside MPI for the first. The
-// call ends only when the work has been moved, so a cell hangs if nobody does that. Whoever leaves work that no spinning thread will
-// do must wake one that will.
+// The progress matrix: a thread of rank 0 blocks in some call, another leaves work behind and waits outside MPI for the first.
+// The call ends only when the work has been moved, so a cell hangs if no thread does that. A thread that leaves work which no
+// spinning thread will do must wake one that will.
 //
 //   matrix [staged] [REPEATS [BLOCKING [WORK]]]    all cells so often, or those of a row, or one; rows and columns by index
 //
-// The last rows are calls that wait for a message of the same rank, which the other thread sends or receives before it leaves. Nothing else is
-// left behind then: such a row has one cell.
+// The last rows are calls that wait for a message of the same rank, which the other thread sends or receives before it leaves.
+// Nothing else is deferred then: such a row has one cell.
 //
-// `staged`: the kernel is not allowed to copy between processes. Long messages must then have gone through shared memory, which is
-// counted, and there are no windows over memory of the program.
+// `staged`: the kernel is not allowed to copy between processes. Long messages must then have gone through shared memory, which
+// is counted, and there are no windows over memory of the program.
 //
 // While a cell takes long its name stands on stderr; mpiexec --timeout then tells who waits for whom.
 #include <unistd.h>
@@ -33,7 +33,7 @@ namespace {
 using namespace matrix;
 using namespace std::chrono_literals;
 
-constexpr auto until_asleep = 2ms;  // longer than a thread stays awake by default
+constexpr auto until_blocked = 2ms;  // longer than a thread stays spinning by default
 constexpr auto patience = 2s;
 
 // Both ranks agree without calls.
@@ -105,7 +105,7 @@ class Staged {
   unsigned long long seen_ = 0;
 };
 
-// Of a row that has one cell.
+// For a row that has one cell.
 struct Nothing final : Work {
   const char* name() const override { return "nothing but a message to itself"; }
   void leave() override {}
@@ -135,7 +135,7 @@ void block_and_leave(Blocking& blocking, Work& work, Shared& shared) {
       const std::lock_guard guard(mutex);
       begun = inside;
     }
-    test::sleep(until_asleep);
+    test::sleep(until_blocked);
     work.leave();
     shared.leave();
     blocking.release_beside();

@@ -13,7 +13,7 @@ constexpr int tag_back = 2;
 constexpr int few = 8;
 constexpr int many = 1 << 20;  // more than is copied on the way
 
-// Of rank 0, which is both ends. `bytes`: of what the blocked thread sends; what it receives is short.
+// The requests of rank 0, which is both ends. `bytes`: of what the blocked thread sends; what it receives is short.
 class ToItself : public Blocking {
  public:
   explicit ToItself(const char* name, int bytes = few) : out_(static_cast<std::size_t>(bytes), 'a'), name_(name) {
@@ -26,7 +26,7 @@ class ToItself : public Blocking {
   int size() const { return static_cast<int>(out_.size()); }
   void send() { MPI_Send(sent_.data(), few, MPI_CHAR, 0, tag, comm_); }
 
-  // What the blocked thread has sent.
+  // The blocked thread's message.
   void receive_back() {
     std::vector<char> in(out_.size());
     MPI_Recv(in.data(), size(), MPI_CHAR, 0, tag_back, comm_, MPI_STATUS_IGNORE);
@@ -41,7 +41,7 @@ class ToItself : public Blocking {
   const char* name_;
 };
 
-// What block() does is given, and the thread beside sends.
+// block() has a fixed action, and the other thread sends.
 template <class Block>
 class Receiving final : public ToItself {
  public:
@@ -73,7 +73,7 @@ std::unique_ptr<Blocking> sending(const char* name, int bytes, Block block) {
   return std::make_unique<Sending<Block>>(name, bytes, block);
 }
 
-// Of the two the one that the blocked thread waits for comes last.
+// The one of the two that the blocked thread waits for comes last.
 class Exchange final : public ToItself {
  public:
   Exchange(const char* name, int bytes, bool replaces) : ToItself(name, bytes), replaces_(replaces) {}

@@ -1,4 +1,4 @@
-// What is left behind.
+// The deferred work.
 #include <cstddef>
 
 #include "base/progress/matrix/cell.hpp"
@@ -12,7 +12,7 @@ constexpr int tag = 1;
 // More messages than any channel has room for, and than there is credit for between nodes.
 constexpr int many = 5000;
 constexpr int many_long = 24;
-constexpr std::size_t eager_bytes = 16 * 1024;  // that a message has at most which is sent unasked
+constexpr std::size_t eager_bytes = 16 * 1024;  // that a message has at most which is sent eagerly
 
 class OnComm : public Work {
  public:
@@ -80,7 +80,7 @@ class BufferedSends final : public OnComm {
   long data_ = 0;
 };
 
-// What both ranks send and receive: `count` of a type.
+// The messages of both ranks: `count` of a type.
 struct Message {
   int count;
   MPI_Datatype type;

@@ -19,7 +19,7 @@ int each() {
 // All threads of a rank, counted so that neighbours are of different runtimes.
 int team() { return each() * static_cast<int>(crews().size()); }
 
-// One token goes round all threads of all ranks; meanwhile everybody else is blocked.
+// One token goes round all threads of all ranks; meanwhile all others are blocked.
 void token(int t) {
   constexpr int laps = 10, tag = 100;
   const int n = team() * size(), me = t * size() + rank();

@@ -1,4 +1,4 @@
-// What a thread has under way, and completing it by every family of wait and test.
+// The pending operations of a thread, and their completion by every family of wait and test.
 #pragma once
 
 #include <functional>

@@ -8,9 +8,9 @@ using test::Random;
 
 namespace {
 
-// All messages on one communicator from one thread to one thread. Both do their part in the order of the steps, so
-// MPI's order between the two decides which receive gets which message, whatever the timing, if nobody else's message
-// matches. To see to that, a communicator belongs in each rank either
+// All messages on one communicator from one thread to one thread. Both do their part in the order of the steps, so MPI's order
+// between the two decides which receive gets which message, whatever the timing, if no other message matches. To see to that, a
+// communicator belongs in each rank either
 //   - to one flow alone: then its receives may be for any source and any tag, or
 //   - to all flows, each with tags of its own: then they may be for any source.
 class Flows {
@@ -21,7 +21,7 @@ class Flows {
     }
   }
   bool alone(int comm, int to) const { return owner(comm, to).alone; }
-  // Whether this flow exists.
+  // True if this flow exists.
   bool allows(int comm, const Actor& from, const Actor& to) const {
     const Owner& o = owner(comm, to.rank);
     return !o.alone || (o.from == from && o.thread == to.thread);

@@ -2,7 +2,7 @@
 //
 // A round is a list of steps in one order. Each thread carries out the steps that name it, in that order, and between
 // them completes some of what it has under way. So a round cannot deadlock: consider the first step in which a thread
-// is blocked. What a step waits for is only ever the same step of its partner (or an earlier one, where a thread
+// is blocked. A step only waits for the same step of its partner (or an earlier one, where a thread
 // completes what it has under way), and the partner is not blocked in an earlier step, so it has started its part or
 // will. The pool is the exception: which of its messages a receive gets is open. Its sends are nonblocking, and its
 // receives come after all steps, before anything else is waited for; by then all its messages have been sent.

@@ -157,7 +157,7 @@ void Player::collective(const Step& step) {
     verify({});
 }
 
-// Anybody's messages, in any order: each is one that was sent to this rank, and comes once.
+// Messages of any source, in any order: each is one that was sent to this rank, and comes once.
 void Player::take_from_pool() {
   const int mine = plan_.pool_receives[static_cast<std::size_t>(me_.rank)][static_cast<std::size_t>(me_.thread)];
   for (int i = 0; i < mine; ++i) {

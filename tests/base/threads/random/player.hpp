@@ -11,7 +11,7 @@
 
 namespace random_program {
 
-// What the threads of a rank share for all rounds.
+// The common state of a rank's threads for all rounds.
 struct World {
   struct Comm {
     MPI_Comm comm;

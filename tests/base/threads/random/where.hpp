@@ -1,4 +1,4 @@
-// What a thread is doing, for the sentence that a failure prints.
+// The action of a thread, for the sentence that a failure prints.
 #pragma once
 
 #include <string>

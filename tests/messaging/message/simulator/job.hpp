@@ -28,7 +28,7 @@ namespace heddle::message::simulator {
 inline constexpr int ranks = 3, of_nodes = 2;
 inline constexpr std::size_t heap_bytes = std::size_t{64} << 20;  // of each node
 
-// What the library would end the job with.
+// The end of the job by the library, with its sentence.
 struct JobEnds : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -68,7 +68,7 @@ class TestWorld final : public boot::World {
   bool publish(int, std::span<const std::byte>) override { return true; }
 };
 
-// A network that a test directs. What is posted lies with its receiver until that polls.
+// A network that a test directs. A packet lies with its receiver until that polls.
 class Scripted final : public lln::Network {
  public:
   struct Script {
@@ -131,7 +131,7 @@ class Scripted final : public lln::Network {
   void forget_room() override {}
   bool arm() override { return false; }
   int wake_fd() const override { return -1; }
-  std::int64_t look_again_after() const override { return 0; }
+  std::int64_t poll_again_after() const override { return 0; }
 
   // As if the peer had sent it.
   void inject(int sender, lln::MessageKind kind, const void* payload, std::size_t bytes, int source = 0) {
@@ -159,7 +159,7 @@ class Scripted final : public lln::Network {
   std::array<bool, ranks> gone_{};
 };
 
-// What a job is like.
+// The properties of a job.
 struct Setting {
   bool one_process = false;
   bool oversubscribed = false;
@@ -184,7 +184,7 @@ class Job {
   Scripted::Script& network() { return script_; }
   Scripted& end(int rank) { return *script_.ends[static_cast<std::size_t>(rank)]; }
 
-  // One visit, as a thread that waits makes it. Whether anything moved. A rank that has failed does nothing.
+  // One visit, as a thread that waits makes it. True if anything moved. A rank that has failed does nothing.
   bool poll(int rank) {
     if (dead_[static_cast<std::size_t>(rank)]) return false;
     VniState& state = (*this)[rank];
@@ -214,7 +214,7 @@ class Job {
     return moved;
   }
   // Until nothing moves. False: there is no end.
-  bool settle() {
+  bool resolve() {
     int still = 0;
     for (int round = 0; round < 100'000; ++round) {
       bool moved = false;

@@ -5,7 +5,7 @@ namespace heddle::message::simulator {
 
 // The next allocation but n fails, once; below 0: none does.
 void fail_allocation(int n);
-// Whether it has.
+// True if it has.
 bool allocation_has_failed();
 
 // While one is there none fails: of what is not the library's.

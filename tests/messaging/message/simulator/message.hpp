@@ -16,7 +16,7 @@
 
 namespace heddle::message::simulator {
 
-// Of so many bytes of data: contiguous, or every other block of eight.
+// The layout of so many bytes of data: contiguous, or every other block of eight.
 class Layout {
  public:
   explicit Layout(bool run) : run_(run), type_(run ? *predefined_datatype(MPI_BYTE) : strided()) {}
@@ -81,7 +81,7 @@ class Message {
   }
   Message(const Message&) = delete;
   Message& operator=(const Message&) = delete;
-  // What has not ended stays: the job may still have it.
+  // A request that has not ended stays: the job may still have it.
   ~Message() {
     for (Request* const request : {send_, receive_}) {
       if (request == nullptr || request->done.load() != 1) continue;

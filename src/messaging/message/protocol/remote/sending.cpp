@@ -137,7 +137,7 @@ bool RemoteProtocols::hand_over(Request& send, Request& copy) {
 bool RemoteProtocols::go_on_with_copy(Request& send, Wakeups& wakeups) try {
   auto data = std::make_unique_for_overwrite<std::byte[]>(send.capacity);
   Request& copy = take_request();
-  copy.owner = Owner::nobody;
+  copy.owner = Owner::none;
   copy.vni = send.vni;
   copy.send = {};
   if (!hand_over(send, copy)) {

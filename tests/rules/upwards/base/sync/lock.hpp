@@ -1,2 +1,2 @@
-// What rules.includes must find: a lock that knows a network.
+// A finding for rules.includes: a lock that knows a network.
 #include "network/shm/ring.hpp"

@@ -1,9 +1,9 @@
-// The test of reminders: threads leave work and go, and the last one, which sleeps until the timer goes off, does it. Who leaves may do
-// all but its last itself, as a thread that polls does, and the timer then goes off for nothing or for what was left later. Work that
-// nobody is told of is a deadlock.
+// The test of reminders: threads leave work and go, and the last one, which sleeps until the timer goes off, does it. A thread
+// that leaves work may do all but its last itself, as a thread that polls does, and the timer then goes off for nothing or for
+// what was left later. Work without a notified thread is a deadlock.
 #pragma once
 
-#include "base/sync/reminder.hpp"
+#include "base/sync/deferred_timer.hpp"
 #include "kit.hpp"
 
 namespace heddle::test {
@@ -11,19 +11,19 @@ namespace heddle::test {
 enum class Timer : bool { taken_back, looked_first };
 
 template <platform::Platform P, Timer order_of = Timer::taken_back>
-class ReminderBody {
+class DeferredTimerBody {
   using order = platform::order;
 
  public:
   // Rounds: what each leaves.
-  ReminderBody(unsigned threads, unsigned rounds) : leaving_(threads - 1), rounds_(rounds) {}
+  DeferredTimerBody(unsigned threads, unsigned rounds) : leaving_(threads - 1), rounds_(rounds) {}
 
   void thread(unsigned id) {
     if (id < leaving_) {
       // As under the lock of a list: who finds something there leaves it to who has left that.
       for (unsigned i = 0; i != rounds_; ++i) {
         const bool last = i + 1 == rounds_;
-        if (left_.fetch_add(last ? final : 1, order::relaxed) == 0 && reminder_.ask()) set_timer();
+        if (left_.fetch_add(last ? final : 1, order::relaxed) == 0 && deferred_timer_.ask()) set_timer();
         if (leaving_ == 1 && !last) take();
       }
       return;
@@ -32,11 +32,11 @@ class ReminderBody {
       while (timer_.load(order::relaxed) == 0) P::park(timer_, 0, platform::Scope::process);
       timer_.store(0, order::relaxed);
       if constexpr (order_of == Timer::taken_back) {
-        reminder_.begin();
+        deferred_timer_.begin();
         done += take() / final;
       } else {
         done += take() / final;
-        reminder_.begin();
+        deferred_timer_.begin();
       }
     }
   }
@@ -55,7 +55,7 @@ class ReminderBody {
 
   const unsigned leaving_;
   const unsigned rounds_;
-  sync::Reminder<P> reminder_;
+  sync::DeferredTimer<P> deferred_timer_;
   typename P::template atomic<unsigned> left_{0};
   typename P::template atomic<std::uint32_t> timer_{0};
 };

@@ -1,5 +1,5 @@
-// The frame of a large blocking collective in which members reach into each other's buffers: in a first meeting everyone says where its
-// buffers are, in a second that it is done with those of the others.
+// The frame of a large blocking collective in which members access each other's buffers: in a first synchronization
+// each publishes the places of its buffers, in a second that it is done with those of the others.
 #pragma once
 
 #include <new>
@@ -11,30 +11,30 @@ namespace heddle::coll {
 
 // Each member brings a T, which the others read in its slot.
 template <class T>
-class Meeting {
+class BufferExchange {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= Region::small_slot);
 
  public:
-  Meeting(Region& region, const Signature& signature) : region_(region), signature_(signature) {}
+  BufferExchange(Region& region, const Signature& signature) : region_(region), signature_(signature) {}
 
-  // Everyone comes. False: the members do not agree what they are here for.
+  // The first synchronization. False: the members disagree about the operation.
   bool begin(const T& mine) {
     round_ = region_.enter();
     new (slot(region_.members().rank)) T(mine);
     return all_come(round_);
   }
-  // What that member has brought; until end() or part().
+  // That member's T; until end() or part().
   T& of(int member) const { return *std::launder(reinterpret_cast<T*>(slot(member))); }
-  // Everyone is done with everyone's buffers.
-  void meet_again() {
+  // All members are done with all buffers.
+  void synchronize_again() {
     last_ = region_.enter();
-    (void)all_come(last_);  // who agreed at the beginning is in the same operation still
+    (void)all_come(last_);  // members that agreed at the beginning are in the same operation still
   }
   void end() {
     region_.all_seen_in(last_);
     region_.finish(last_);
   }
-  // Instead of the two: nobody has reached into anybody's buffers.
+  // Instead of the two: no member has accessed another one's buffers.
   void part() {
     region_.all_seen_in(round_);
     region_.finish(round_);

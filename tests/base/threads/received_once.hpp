@@ -8,20 +8,20 @@
 
 namespace test {
 
-// What a message of these tests begins with, if it has room for it.
+// The beginning of a message of these tests, if it has room for it.
 struct Stamp {
   int rank, thread, number;
 };
 
-// Of all messages that threads of all ranks have numbered, those that this rank has got.
-class Ledger {
+// The messages that this rank has received, among all that threads of all ranks have numbered.
+class ReceivedOnce {
  public:
-  Ledger(int threads, int numbers)
+  ReceivedOnce(int threads, int numbers)
       : threads_(threads), numbers_(numbers), got_(static_cast<std::size_t>(size() * threads * numbers)) {}
 
   void got(const Stamp& stamp) {
     const auto place = static_cast<std::size_t>((stamp.rank * threads_ + stamp.thread) * numbers_ + stamp.number);
-    check(place < got_.size(), "the stamp is one that somebody sent");
+    check(place < got_.size(), "the stamp is one that was sent");
     equal(got_[place].fetch_add(1), 0, "messages that were received before with this stamp");
     ++total_;
   }

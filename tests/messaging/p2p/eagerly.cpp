@@ -1,6 +1,7 @@
-// With more ranks than cores, long messages that leave before their receiver has asked for them. Their sender is done with one that nobody has
-// begun to receive; but only with so many. What is too long for its receive is cut, what the sender is too busy to pack is fetched,
-// what is synchronous stays so; and messages of all lengths in both directions, received in any order, are whole. Arguments: [seed].
+// With more ranks than cores, long messages that leave before their receiver has asked for them. Their sender is done with one
+// whose receive has not begun; but only with so many. A message that is too long for its receive is cut, one that the sender is
+// too busy to pack is fetched, a synchronous one stays so; and messages of all lengths in both directions, received in any order,
+// are whole. Arguments: [seed].
 #include <algorithm>
 #include <chrono>
 #include <random>
@@ -151,7 +152,7 @@ void in_any_order(unsigned seed) {
   const int ranks = test::size(), me = test::rank();
   for (int round = 0; round < 25; ++round) {
     const int each = 1 + static_cast<int>(common() % (2 * most_unread / static_cast<unsigned>(ranks)));
-    // Of message i from rank a to rank b.
+    // Element of message i from rank a to rank b.
     std::vector<int> bytes(static_cast<std::size_t>(ranks * ranks * each));
     for (int& n : bytes) n = 1 + static_cast<int>(common() % (common() % 4 == 0 ? 2u * longest : 70'000u));
     const auto at = [&](int a, int b, int i) { return static_cast<std::size_t>((a * ranks + b) * each + i); };

@@ -1,4 +1,4 @@
-// Where a rank's counters are found: those of its VNIs, and what is kept of communicators that are gone.
+// A rank's counters: those of its VNIs, and sums for freed communicators.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 
 namespace heddle::instruments {
 
-class Ledger {
+class CounterRegistry {
  public:
   void enter(int index, Counters& vni);
   void leave(const Counters& vni);
 
-  // Calls f(index, counters) for each VNI, in order; none leaves meanwhile.
+  // Calls f(index, counters) for each VNI, in order; none is removed meanwhile.
   template <class F>
   void for_each_vni(F&& f) const {
     std::lock_guard guard(mutex_);
@@ -24,13 +24,13 @@ class Ledger {
   }
   Totals all_vnis() const;
 
-  // Communicators that are gone. Those that look the same are put together, so that a program that makes and frees
-  // them all the time does not fill the memory.
-  struct Look {
+  // Freed communicators. Equal ones are summed up, so that a program that makes and frees them all the time does not
+  // fill the memory.
+  struct Kind {
     std::string name;
     int size = 0;  // 0: of any
     int vni = -1;  // that carried them; -1: several
-    friend bool operator<(const Look& a, const Look& b) {
+    friend bool operator<(const Kind& a, const Kind& b) {
       return std::tie(a.name, a.size, a.vni) < std::tie(b.name, b.size, b.vni);
     }
   };
@@ -38,15 +38,15 @@ class Ledger {
     Totals totals;
     std::uint64_t communicators = 0;
   };
-  void remember(const Look& look, const Totals& totals);
-  std::map<Look, Gone> gone() const;
+  void remember(const Kind& kind, const Totals& totals);
+  std::map<Kind, Gone> gone() const;
 
  private:
-  static constexpr std::size_t most_looks = 64;
+  static constexpr std::size_t most_kinds = 64;
 
   mutable threads::Mutex mutex_;
   std::map<int, Counters*> vnis_;  // by index
-  std::map<Look, Gone> gone_;
+  std::map<Kind, Gone> gone_;
 };
 
 }  // namespace heddle::instruments

@@ -1,4 +1,4 @@
-// What a rank has sent arrives although it frees the requests and finalizes at once: long messages of every kind of
+// A rank's messages arrive although it frees the requests and finalizes at once: long messages of every kind of
 // layout, while the receivers are still busy elsewhere.
 #include <chrono>
 #include <thread>

@@ -1,4 +1,4 @@
-// How a rank ended, in words.
+// The text that reports how a rank ended.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace heddle::mpiexec {
 
-// Whether a rank that ended with this wait status, leaving this record, ended well.
+// True if a rank that ended with this wait status, leaving this record, ended well.
 bool ended_well(int status, const boot::RankRecord& record);
 
 // The exit code that the end of a rank means for the job: never 0 for a rank that did not end well.

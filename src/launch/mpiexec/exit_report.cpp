@@ -1,4 +1,4 @@
-#include "launch/mpiexec/obituary.hpp"
+#include "launch/mpiexec/exit_report.hpp"
 
 #include <signal.h>
 #include <string.h>
@@ -47,7 +47,7 @@ std::vector<Place> places_of_threads(const boot::RankRecord& record) {
       if (const int threads = boot::suspended_now(record.suspended[call].load()))
         places.push_back({call, threads, true});
   }
-  // Threads outside MPI last: the others are what the reader looks for.
+  // Threads outside MPI last: the others are more useful to the reader.
   std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return (a.call == 0 ? 0 : a.threads) > (b.call == 0 ? 0 : b.threads);
   });
