@@ -23,20 +23,25 @@ auto by_parts(safety::Lock lock, safety::Submission submission, Make&& make) {
     case safety::Submission::csync:
       return make([](message::VniState& state) { return safety::native::CombiningAccess(state.parts().counters); });
     case safety::Submission::lockq:
-      return make(
-          [lock](message::VniState& state) { return safety::native::QueueAccess<AnyLock>(state.parts().counters, lock); });
+      return make([lock](message::VniState& state) {
+        return safety::native::QueueAccess<AnyLock>(state.parts().counters, lock);
+      });
     case safety::Submission::inject:
-      return make(
-          [lock](message::VniState& state) { return safety::native::InjectAccess<AnyLock>(state.parts().counters, lock); });
+      return make([lock](message::VniState& state) {
+        return safety::native::InjectAccess<AnyLock>(state.parts().counters, lock);
+      });
     case safety::Submission::flux:
-      return make(
-          [lock](message::VniState& state) { return safety::native::FluxAccess<AnyLock>(state.parts().counters, lock); });
+      return make([lock](message::VniState& state) {
+        return safety::native::FluxAccess<AnyLock>(state.parts().counters, lock);
+      });
     case safety::Submission::split:
-      return make(
-          [lock](message::VniState& state) { return safety::native::SplitAccess<AnyLock>(state.parts().counters, lock); });
+      return make([lock](message::VniState& state) {
+        return safety::native::SplitAccess<AnyLock>(state.parts().counters, lock);
+      });
     default:
-      return make(
-          [lock](message::VniState& state) { return safety::native::LockAccess<AnyLock>(state.parts().counters, lock); });
+      return make([lock](message::VniState& state) {
+        return safety::native::LockAccess<AnyLock>(state.parts().counters, lock);
+      });
   }
 }
 

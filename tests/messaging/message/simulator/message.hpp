@@ -58,8 +58,9 @@ struct Shape {
 
   std::string text() const {
     return std::to_string(from) + "->" + std::to_string(to) + " " + std::to_string(bytes) + " bytes, room for " +
-           std::to_string(room) + ", mode " + std::to_string(static_cast<int>(mode)) + (send_run ? "" : ", strided send") +
-           (receive_run ? "" : ", strided receive") + (any_source ? ", any source" : "") + (any_tag ? ", any tag" : "");
+           std::to_string(room) + ", mode " + std::to_string(static_cast<int>(mode)) +
+           (send_run ? "" : ", strided send") + (receive_run ? "" : ", strided receive") +
+           (any_source ? ", any source" : "") + (any_tag ? ", any tag" : "");
   }
 };
 
@@ -130,7 +131,8 @@ class Message {
       EXPECT_EQ(receive_->receive.message_bytes, shape_.bytes);
     }
     std::size_t wrong = 0;
-    for (std::size_t i = 0; i < receive_->bytes; ++i) wrong += receive_data_[receive_layout_.place(i)] != value(i, tag_);
+    for (std::size_t i = 0; i < receive_->bytes; ++i)
+      wrong += receive_data_[receive_layout_.place(i)] != value(i, tag_);
     EXPECT_EQ(wrong, 0U) << "bytes are not those that were sent";
     // Between the blocks, and behind what has come, nothing was written.
     std::size_t written = 0;

@@ -227,7 +227,8 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
 
 // The other side does nothing.
 Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
-  const bool waits = transfer.early || !oversubscribed_;  // the sender of an early message is at it just now, if it ever is
+  const bool waits =
+      transfer.early || !oversubscribed_;  // the sender of an early message is at it just now, if it ever is
   const std::int64_t now = platform::Native::now();
   if (transfer.waits_until == 0) transfer.waits_until = waits ? now + patience : now;
   if (now < transfer.waits_until) return Step::moved;  // so that nobody sleeps meanwhile
