@@ -12,7 +12,7 @@ MPIEXEC = os.environ["MPIEXEC"]
 PROGRAM = os.environ["DAMAGED_PROGRAM"]
 COMPONENT = os.environ["NONSENSE_COMPONENT"]
 JOBS = 60
-SENTENCE = r"rank ([01]) has got a malformed message from rank (?!\1)[01] on another node"
+SENTENCE = r"rank ([01]) has received a malformed message from rank (?!\1)[01] on another node"
 
 
 class Nonsense(unittest.TestCase):

@@ -181,11 +181,12 @@ void RemoteProtocols::on_retract(int sender, const Header& header, const Retract
 // What comes over the network is of ranks of the job, so one of them is damaged, or another program than it says.
 void RemoteProtocols::refuse(int sender, const Header& header, std::size_t bytes) {
   char text[200];
-  std::snprintf(text, sizeof text,
-                "rank %d has got a malformed message from rank %d on another node (kind %d, %zu bytes): that rank is "
-                "damaged, or a "
-                "message has been lost",
-                parts_.context.world_rank, sender, static_cast<int>(header.kind), bytes);
+  std::snprintf(
+      text, sizeof text,
+      "rank %d has received a malformed message from rank %d on another node (kind %d, %zu bytes): that rank is "
+      "damaged, or a "
+      "message has been lost",
+      parts_.context.world_rank, sender, static_cast<int>(header.kind), bytes);
   boot::abort(parts_.context.job, MPI_ERR_OTHER, text);
 }
 

@@ -44,7 +44,7 @@ class Streams {
   bool hand_over(const Request& from, Request& to);
   // A piece has come, and wants to be heard of or not. False: it belongs to nothing that this sender was told of.
   bool arrived(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
-  // A piece has been heard to have come. False: it makes no sense.
+  // A piece has been acknowledged. False: the acknowledgement is malformed.
   bool heard(int receiver, const More& more);
 
   // One that goes directly has left, or landed.
