@@ -74,7 +74,7 @@ class ComposedVni final : public Vni {
     // that none of them ever found it free for progress.
     try {
       access_.run([&](Wakeups& wakeups) {
-        if (state_.something_to_do()) drain(lln::poll_batch, wakeups);
+        if (state_.something_to_do()) drain_before_probe(wakeups);
         message = state_.probe(context, source, tag, take);
         if (message != nullptr) found = {message->header.source, message->header.tag, message->bytes};
       });
@@ -201,7 +201,7 @@ class ComposedVni final : public Vni {
   [[gnu::always_inline]] progress::PollResult poll_inside(const PollMode& how) {
     progress::PollResult result;
     if (!how.peek || something_to_do()) {
-      const auto drain = [&](Wakeups& wakeups) {
+      const auto drain = [&](Wakeups & wakeups) __attribute__((always_inline)) {
         result.made_progress = this->drain(how.most, wakeups);
         if (result.made_progress) return;
         count_held(counters(), Count::wasted);
@@ -246,12 +246,15 @@ class ComposedVni final : public Vni {
     }
   }
 
-  bool drain(int most, Wakeups& wakeups) {
+  [[gnu::always_inline]] bool drain(int most, Wakeups& wakeups) {
     Span span(counters(), Time::poll);
     const bool moved = state_.drain(most, wakeups);
     if (!moved) span.was(Time::empty);
     return moved;
   }
+
+  // Rare, since the caller has just polled: apart, so that a probe in vain stays short.
+  [[gnu::noinline]] void drain_before_probe(Wakeups& wakeups) { (void)drain(lln::poll_batch, wakeups); }
 
   // Sends beside everybody else, or else alone, unless others to that peer wait: nobody enters the VNI to be told so.
   template <class Inject, class Post>

@@ -53,7 +53,7 @@ class VniState {
   void match_announced(const Request& announced, Hash hash, Wakeups& wakeups);
   // The oldest unexpected message that fits, or null. With `take` (matched probe) it leaves the queue, and only
   // start_matched_recv can get it.
-  Unexpected* probe(std::uint64_t context, int source, int tag, bool take) {
+  [[gnu::always_inline]] Unexpected* probe(std::uint64_t context, int source, int tag, bool take) {
     Unexpected* const message = matcher_.find_unexpected(context, source, tag);
     return message == nullptr ? nullptr : found(message, {context, source, tag}, take);
   }
