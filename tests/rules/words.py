@@ -16,7 +16,7 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ["src", "api", "tools", "tests", "bench", "examples"]
 # Folders and files that still have findings. The list only gets shorter.
 NOT_YET: list[str] = [
-    "src/messaging/engine", "src/messaging/message",
+    "src/messaging/message",
     "tests/network/test_nonsense.py",  # quotes a message of src/messaging/message
 ]
 # The list itself, and the inputs by which it is tested.
