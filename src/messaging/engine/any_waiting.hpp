@@ -1,4 +1,4 @@
-// The way of waiting that is chosen when the program starts, for free compositions.
+// A way of waiting that the model selects when the program starts, for free compositions.
 #pragma once
 
 #include <utility>

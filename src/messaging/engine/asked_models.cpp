@@ -12,7 +12,7 @@ namespace heddle::engine {
 
 namespace {
 
-// An entry of the table, in one word, so that it is there as a whole or not at all.
+// An entry of the table, packed into one word: a rank reads a whole entry or none.
 constexpr std::uint64_t pack(const AskedModel& model) {
   const auto byte = [](auto part, int at) { return static_cast<std::uint64_t>(part) << (8 * at); };
   return byte(model.first, 0) | byte(model.vnis, 1) | byte(model.lock, 2) | byte(model.submission, 3) | byte(1, 4) |
@@ -23,7 +23,7 @@ constexpr AskedModel unpack(std::uint64_t word) {
   return {byte(0), byte(1), static_cast<safety::Lock>(byte(2)), static_cast<safety::Submission>(byte(3)), byte(5)};
 }
 
-// What only a whole rank can have.
+// False: a communicator cannot have this model, only a whole rank can; `why` is the reason.
 bool may_be_asked(const safety::Model& model, std::string& why) {
   if (model.submission == safety::Submission::offload) {
     why = " can't be asked for: submit=offload needs a communication thread, which is the rank's";

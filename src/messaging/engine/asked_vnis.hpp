@@ -1,5 +1,5 @@
-// The VNIs of a rank that belong to models which were asked for (messaging/engine/asked_models.hpp): each is made by the first message that
-// needs it, and stays.
+// The VNIs of a rank that belong to requested models (messaging/engine/asked_models.hpp). The first message that needs such a VNI creates
+// it; it lives as long as the engine.
 #pragma once
 
 #include <array>
@@ -15,13 +15,13 @@ namespace heddle::engine {
 
 class AskedVnis {
  public:
-  // Whether there is one.
+  // True if at least one VNI has been created.
   bool any() const { return size_.load(std::memory_order_relaxed) != 0; }
 
-  // Null if it was not made yet.
+  // Null: this VNI has not been created yet.
   Vni* find(int index) const { return by_index_[static_cast<std::size_t>(index)].load(std::memory_order_acquire); }
 
-  // make() is the VNI of that index, unless another thread has been faster.
+  // Returns the VNI of that index. Calls make() to create it, unless another thread has created it first.
   template <class Make>
   Vni& find_or_make(int index, Make&& make) {
     if (Vni* vni = find(index)) return *vni;
@@ -35,7 +35,7 @@ class AskedVnis {
     return *place;
   }
 
-  // Any thread, while others are made.
+  // Any thread may iterate while other threads create VNIs.
   template <class F>
   void for_each(F&& f) const {
     const int size = size_.load(std::memory_order_acquire);
@@ -52,7 +52,7 @@ class AskedVnis {
  private:
   threads::Mutex mutex_;
   std::atomic<int> size_{0};
-  std::array<std::unique_ptr<Vni>, lln::most_vnis> vnis_;  // in the order in which they were made
+  std::array<std::unique_ptr<Vni>, lln::most_vnis> vnis_;  // in order of creation
   std::array<std::atomic<Vni*>, lln::most_vnis> by_index_{};
 };
 

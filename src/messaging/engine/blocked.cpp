@@ -19,8 +19,9 @@ using boot::Awaited;
 constexpr std::uint32_t unplaced = ~std::uint32_t{0};
 constexpr std::uint32_t tries = 32;
 
-// Where this kernel thread looks for a free slot first: where it has freed one, or behind the one that it took last.
-// Every function that touches it finds it anew: a user-level thread may go on in another kernel thread.
+// The slot at which this kernel thread begins its search for a free one: the slot that it freed last, or the one after the slot that it
+// took last. Functions that use it are not inlined: a user-level thread may continue on another kernel thread, and must compute the
+// address again.
 constinit thread_local std::uint32_t next_slot = unplaced;
 
 [[gnu::noinline]] void start_next_at(std::uint32_t slot) { next_slot = slot; }

@@ -1,7 +1,7 @@
-// Says for the time of a block what the calling thread waits for, where mpiexec can read it (launch/boot/wait_record.hpp).
+// Records what a blocked thread waits for, where mpiexec can read it (launch/boot/wait_record.hpp), for the duration of the wait.
 //
-// Only for a wait that has become a long one: when the thread goes to sleep or is suspended, or has polled for longer than
-// a thread stays spinning. It costs some stores to a cache line that this thread wrote last, and a reading of the coarse clock.
+// Only long waits are recorded: when the thread blocks or is suspended, or has polled for longer than the spin time. The record costs a
+// few stores to a cache line that this thread wrote last, and one read of the coarse clock.
 #pragma once
 
 #include "launch/boot/wait_record.hpp"
@@ -16,7 +16,7 @@ namespace heddle::engine {
 
 class Blocked {
  public:
-  // Null: what the thread waits for has been said already.
+  // Null: the caller has recorded its wait already.
   Blocked(Rank& rank, const boot::Wait* wait);
   ~Blocked();
   Blocked(const Blocked&) = delete;
@@ -25,13 +25,13 @@ class Blocked {
  private:
   Rank& rank_;
   boot::WaitSlot* slot_ = nullptr;
-  bool counted_ = false;  // it has found no slot
+  bool counted_ = false;  // there was no free slot
 };
 
-// One more request that is not done and that the caller waits for. With the lock of the request's VNI held.
+// Adds a request that is not done and that the caller waits for. With the lock of the request's VNI held.
 void add_request(boot::Wait& wait, const Request& request);
 
-// Of a condition that concerns a communicator.
+// The record of a wait for a condition that concerns a communicator.
 inline boot::Wait wait_on(const Comm& comm, boot::Awaited what, int peer = -1, int tag = -1) {
   return {.context = comm.context, .peer = peer, .tag = tag, .member = comm.rank, .members = comm.size, .what = what};
 }

@@ -1,4 +1,4 @@
-// The engine that a safety model composes: so many VNIs under one kind of access, and one way of waiting.
+// The engine that a safety model composes: its VNIs, with one kind of access, and one way of waiting.
 #pragma once
 
 #include <sched.h>
@@ -28,7 +28,7 @@ namespace heddle::engine {
 template <class Access, class Waiting>
 class ComposedEngine final : public Engine, private progress::Attended {
  public:
-  // make_access(state) is the access to one VNI.
+  // make_access(state) returns the access to one VNI.
   template <class MakeAccess>
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access)
       : Engine(std::move(model)),
@@ -93,7 +93,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
       const std::uint32_t by_now = departures();
       return by_now != std::exchange(seen_departures_, by_now) ? lln::Left::gone : lln::Left::nothing;
     }
-    // Where one thread does everything it is called; what it cannot send now it has asked for room for when it sleeps again.
+    // The communication thread sends what it can. Before it blocks again it requests notice of room for the rest.
     if (is_served()) {
       wake_blocked();
       return lln::Left::called;
@@ -106,7 +106,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (in_use) return lln::Left::in_use;
     return seen_departures_ != by_now ? lln::Left::sent : lln::Left::refused;
   }
-  // While the program comes back again and again it looks itself.
+  // If the program has polled since the last call, it makes progress itself. Otherwise a progress thread polls.
   bool poll_around() override {
     const std::uint32_t by_now = taken();
     const bool used = by_now != std::exchange(seen_taken_, by_now);
@@ -128,7 +128,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   Vni& revoked_vni() override { return vnis_.revoked(); }
 
   void begin_help(const cpu_set_t& cores, const progress::Setting& setting) override {
-    if (is_served()) return;  // what submits to a communication thread has its helper already
+    if (is_served()) return;  // the communication thread makes all progress already
     help_ = std::make_unique<progress::IdleCores>(attended(), own_bell(), cores, setting.deferral);
     setting_ = setting;
     defers_.store(setting.deferral != progress::Deferral::none, std::memory_order_relaxed);
@@ -147,7 +147,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
       vnis_.for_each([&](auto& vni) { any |= vni.is_anything_unsent(awaited); });
       return any;
     };
-    constexpr int most_yields = 1000;  // then the peer computes, and the core is left to it
+    constexpr int most_yields = 1000;  // after these the peer computes: leave the core to it
     constexpr useconds_t pause = 100;
     int yields = 0;
     while (unsent()) {
@@ -203,35 +203,34 @@ class ComposedEngine final : public Engine, private progress::Attended {
   Rank& rank() const { return rank_; }
   const Machine& machine() const { return rank_.machine; }
 
-  // Whether a look for messages is a system call as a rule.
+  // True if a poll is usually a system call.
   bool polls_are_expensive() const { return rank_.networks != nullptr; }
   Lookout& lookout(int home) { return lookouts_[static_cast<std::size_t>(home)]; }
 
-  // What the set still needs, for people.
+  // Describes, for reports, the events that the set still needs.
   boot::Wait describe(WaitSet& set) {
     boot::Wait wait{.any = set.any()};
     vnis_.for_each_of(set, [&](auto& vni) { vni.expect(set, nullptr, wait); });
     return wait;
   }
 
-  // The VNI of a request that the set still needs, if it is one of the rank's model: of a wait for any one after the other. The
-  // others are looked at now and then: progress is global.
+  // The VNI of a request that the set still needs (a wait for any takes its requests in turn); VNI 0 for a requested model.
   int home(const WaitSet& set) const { return vnis() == 1 ? 0 : home_of(*set.next()); }
   int home_of(const Request& request) const {
     const int index = RankVnis<Access>::index_of(request);
     return index < vnis() ? index : 0;
   }
 
-  // One attempt to move everything: the VNI `home`, the others (without waiting for them), those that were asked for
-  // (when something is to be done there), and schedules.
+  // One attempt to progress everything: the VNI `home`; the others, which may be polled every Nth time only, without waiting for them; VNIs
+  // of requested models that have work; and schedules.
   progress::PollResult poll(int home, Urgency urgency, int most = lln::poll_batch) {
     return poll(home, {.urgency = urgency, .peek = Waiting::peeks(model()), .most = most});
   }
-  // For a condition, which whatever comes to any VNI may make true.
+  // For a condition: an arrival at any VNI may make it true.
   progress::PollResult poll_for_condition(Urgency urgency) {
     return poll(0, {.urgency = urgency, .peek = Waiting::peeks(model()), .all_alike = Waiting::peeks(model())});
   }
-  // The same as the first, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
+  // As the first overload, with `how` for the VNI `home`. `of_program`: the caller is a thread of the program.
   progress::PollResult poll(int home, const PollMode& how, bool of_program = true) {
     progress::PollResult result = vnis_[home].poll(how);
     if (vnis() > 1 &&
@@ -243,14 +242,14 @@ class ComposedEngine final : public Engine, private progress::Attended {
           [&](Vni& vni) { progress::add(result, vni.poll({.urgency = how.urgency, .most = how.most})); });
     if (rank_.pollables->any()) {
       progress::add(result, rank_.pollables->poll(of_program, Missed::reported));
-      // A schedule that another thread held may now have to be looked at again, and that thread may be leaving.
+      // The progress may concern a schedule that another thread held during this poll, and that thread may be about to leave the library.
       if (result.made_progress) wake_blocked();
       if (result.made_progress && !of_program) call_program();
     }
     return result;
   }
 
-  // Before sleeping, and instead of it: misses nothing that has arrived.
+  // Before blocking, and instead of it: misses no arrival.
   progress::PollResult poll_fully(bool of_program = true) {
     progress::PollResult result;
     vnis_.for_each([&](auto& vni) { progress::add(result, vni.poll({.urgency = Urgency::low})); });
@@ -259,15 +258,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return result;
   }
 
-  // Waits with a counter. sleep(waiter) is how one that isn't the server does that; serve(over) makes progress until
-  // over().
+  // Waits with a counter: sleep(waiter) for a thread that is not the server; serve(over), which makes progress until over(), for the
+  // server.
   template <class Sleep, class Serve>
   void wait_registered(WaitSet& set, Waiter& me, Sleep&& sleep, Serve&& serve) {
     const boot::Wait wait = register_waiter(set, me);
     const Blocked said(rank_, &wait);
     bool server = roles_.enter(me);
     if (!server) {
-      // What this thread left in a backlog is new to a server that already sleeps: only the server asks for room.
+      // A server that blocked before this thread deferred a send does not know of it, and only the server requests notice of room.
       if (something_to_do()) wake_blocked();
       const instruments::ExactSpan span(counters(), Time::blocked);
       server = !sleep(me).complete;
@@ -277,7 +276,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     withdraw(set);
   }
 
-  // The same where another thread makes all progress.
+  // The same where the communication thread makes all progress.
   void wait_served(WaitSet& set, Waiter& me) {
     const boot::Wait wait = register_waiter(set, me);
     const Blocked said(rank_, &wait);
@@ -287,7 +286,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   }
   bool is_served() const { return model().waiting == safety::Waiting::flag; }
 
-  // Sleeps on the rank's doorbell, and progresses whenever it rings, until `holds`.
+  // Blocks on the rank's doorbell, and makes progress whenever it rings, until `holds`.
   template <class F>
   void sleep_until(F&& holds, bool of_program = true) {
     auto& bell = own_bell();
@@ -314,25 +313,25 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // ---- for user-level threads (user_level_waiting.hpp)
 
-  // The server, which is one, serves no longer. False: it has to look once more.
+  // The server gives up its role. False: it has to poll once more.
   bool step_down(Waiter& me) {
     if (!start_watch() || !leaves_nothing_of_program() || !roles_.step_down(me)) return false;
-    // A watch that is still blocked from its last duty knows nothing of what has been left in a backlog since.
+    // A watch that has been blocked since it served last does not know of sends that were deferred since.
     if (something_to_do()) wake_blocked();
     return true;
   }
 
-  // Suspends the caller until the condition holds, which is looked at whenever the rank's doorbell has rung. Who has to move
-  // something first may be a sibling of the caller: it gets its turn however often the bell rings.
+  // Suspends the caller until the condition holds. The caller checks it whenever the rank's doorbell has rung, and then yields: a sibling
+  // may have to act before the condition can hold.
   template <class F>
   void listen_until(F&& holds, Waiter& me) {
     const bool watched = start_watch();
     auto& bell = own_bell();
-    // A watch that is still blocked from its last duty knows nothing of what this thread has left. It is told once: it calls us whenever the
-    // bell rings, and would for every answer of ours to that.
+    // A watch that has been blocked since it served last does not know of sends that this thread deferred. Wake it once only: each
+    // wake-up rings the bell, and after each ring the watch resumes this thread.
     bool told = false;
     while (!holds()) {
-      if (!watched) {  // nobody would wake it
+      if (!watched) {  // no thread would resume the caller
         (void)poll_fully();
         me.thread.yield();
         continue;
@@ -346,9 +345,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
               told = false;
               roles_.call_listeners();
             } else if (bell.rings.load(std::memory_order_acquire) != rings) {
-              roles_.call_listeners();  // what rang before the caller was a listener may have been heard already
+              roles_.call_listeners();  // the watch may have handled this ring before the caller was a listener
             } else if (!std::exchange(told, true) && something_to_do()) {
-              wake_blocked();  // the watch, which calls us again when it has looked
+              wake_blocked();  // the watch, which polls and then resumes the caller
             }
             const instruments::ExactSpan span(counters(), Time::blocked);
             (void)me.sleep();
@@ -357,7 +356,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     }
   }
 
-  // Of the offload model: a thread that does nothing else, for every VNI. It lives as long as the process, like the engine.
+  // Offload model: starts the communication thread, which serves every VNI. It lives as long as the process, like the engine.
   void start_communication_thread() {
     threads::start_library_thread([this] {
       for (int i = 0; i < vnis(); ++i) vnis_[i].access().serve();
@@ -369,9 +368,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
   using Time = instruments::Time;
   using Missed = progress::Pollables::Missed;
 
-  static constexpr std::uint32_t global_polls = 16;  // of a VNI to one of all (Amer 2019, Fig. 3a: `if (cond)`)
+  static constexpr std::uint32_t global_polls = 16;  // polls of one per poll of all (Amer 2019, Fig. 3a: `if (cond)`)
 
-  // ---- for the helpers (progress::Attended)
+  // ---- for the progress threads (progress::Attended)
 
   progress::Attended& attended() { return *this; }
   bool ready() const override { return something_to_do(); }
@@ -384,7 +383,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     vnis_.for_each([&](const auto& vni) { taken += vni.taken(); });
     return taken;
   }
-  // How often messages that waited have left.
+  // The number of times that messages have left an outbox.
   std::uint32_t departures() const {
     std::uint32_t departures = 0;
     vnis_.for_each([&](const auto& vni) { departures += vni.departures(); });
@@ -401,7 +400,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (result.made_progress) call_program();
     return result;
   }
-  // A thread of the program has made progress and does so no longer: what it has begun is the helpers' from here on.
+  // A thread of the program stops making progress: from here on progress threads continue its operations.
   void leave() {
     if (help_ == nullptr) return;
     if (vnis_.any_of([](const auto& vni) { return vni.something_left(); })) [[unlikely]] {
@@ -413,20 +412,20 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   lln::Route& route() { return vnis_.front().state().parts().route; }
   node::Doorbell& own_bell() { return rank_.node->own_bell(); }
-  // What concerns the rank and no one VNI is counted at its first.
+  // Events of the rank, not of one VNI, are counted at its first VNI.
   instruments::Counters& counters() { return vnis_.front().state().parts().counters; }
-  // What has moved, or come, may be what a schedule waits for that only threads of the program may look at.
+  // A message that has moved may be what a schedule waits for that only threads of the program may poll: wakes these threads.
   void call_program() {
     if (!rank_.pollables->any_of_program()) return;
     roles_.call_server();
     roles_.call_listeners();
-    wake_blocked();  // a server that is a kernel thread sleeps on the doorbell, which nobody has rung for what was sent meanwhile
+    wake_blocked();  // a server that is a kernel thread blocks on the doorbell, which a send does not ring
   }
-  // The helper that sleeps on the doorbell while no thread that waits can do so: there is one once it is needed. False: the system
-  // gives us none, and user-level threads that wait go on polling.
+  // Starts the watch, unless it runs: the thread of the library that blocks on the doorbell while no waiting thread does. False: the
+  // system has no thread left, and waiting user-level threads go on polling.
   bool start_watch() {
     std::call_once(watch_started_, [this] {
-      // As it is now: what rings before the helper runs is news to it.
+      // The count before the watch starts: it handles every later ring.
       const std::uint32_t rung = own_bell().rings.load(std::memory_order_acquire);
       watched_ = start_or_report("user-level threads that wait poll without end", [this, heard = rung]() mutable {
         for (;;) {
@@ -447,8 +446,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return watched_;
   }
 
-  // Whether a user-level thread may be suspended: of what only threads of the program may poll nothing can move now. A helper that
-  // moves something later calls them (call_program); while it is about to, the poll is not complete.
+  // True if a user-level thread may be suspended: no pollable that only threads of the program may poll can move now. A progress thread
+  // that moves something later wakes these threads (call_program); while it is about to, the poll is not complete.
   bool leaves_nothing_of_program() {
     if (!rank_.pollables->any_of_program()) return true;
     const progress::PollResult result = poll_fully();
@@ -460,20 +459,20 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return vnis_.any_of([](const auto& vni) { return vni.something_to_do(); });
   }
 
-  // Sends of this VNI may be left to the helpers, if the setting asks for it.
+  // Lets progress threads submit the sends of this VNI, if the setting requests it.
   void defer(message::VniState& state) {
     if (setting_.deferral != progress::Deferral::none) state.deferral().begin(setting_.from, *help_);
   }
 
-  // Every request of the set counts; those that are done by now, or become so meanwhile, signal too. Returns what is waited
-  // for, for people.
+  // Registers `me` with every request of the set. A request that is done, or completes meanwhile, signals it too. Returns a description
+  // of the wait for reports.
   boot::Wait register_waiter(WaitSet& set, Waiter& me) {
     boot::Wait wait{.any = set.any()};
     me.expect(set.size(), set.any());
     vnis_.for_each_of(set, [&](auto& vni) { vni.expect(set, &me, wait); });
     return wait;
   }
-  // Of a wait for any: the others must not signal any more. (Those of a wait for all have all done so.)
+  // After a wait for any the other requests must not signal any more. (After a wait for all, all have signaled.)
   void withdraw(WaitSet& set) {
     if (set.any()) vnis_.for_each_of(set, [&](auto& vni) { vni.forget(set); });
   }
@@ -484,16 +483,16 @@ class ComposedEngine final : public Engine, private progress::Attended {
   std::once_flag watch_started_;
   bool watched_ = false;
   std::once_flag server_started_;
-  platform::Native::atomic<std::uint32_t> serving_{0};  // calls of begin_serving() without their end
+  platform::Native::atomic<std::uint32_t> serving_{0};  // calls of begin_serving() without their end_serving()
   std::unique_ptr<progress::IdleCores> help_;
-  progress::Setting setting_;  // of the help
-  // Whether a look at a VNI from outside costs next to nothing: at a network it is a system call as a rule.
+  progress::Setting setting_;  // of the progress threads
+  // True if a poll of a VNI without work costs next to nothing. With a network it usually is a system call.
   const bool polls_are_cheap_;
-  const std::unique_ptr<Lookout[]> lookouts_;  // by VNI
+  const std::unique_ptr<Lookout[]> lookouts_;  // one for each VNI
   std::atomic<std::uint32_t> polls_{0};
-  std::uint32_t seen_taken_ = 0;       // at the last poll_around()
-  std::uint32_t seen_departures_ = 0;  // at the last send_left()
-  // Sends are left to idle cores: no thread of the program sets a timer for each of them.
+  std::uint32_t seen_taken_ = 0;       // at the last call of poll_around()
+  std::uint32_t seen_departures_ = 0;  // at the last call of send_left()
+  // True if sends are left to idle cores, without a timer for each of them.
   std::atomic<bool> defers_{false};
 };
 

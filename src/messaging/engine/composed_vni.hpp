@@ -1,4 +1,4 @@
-// A VNI under one kind of access (safety/*_access.hpp): everything below the virtual call is inlined.
+// A VNI with one kind of access (safety/*_access.hpp). Everything below the virtual call is inlined.
 #pragma once
 
 #include <new>
@@ -70,8 +70,8 @@ class ComposedVni final : public Vni {
 
   message::Unexpected* probe(std::uint64_t context, int source, int tag, bool take, Probed& found) override {
     message::Unexpected* message = nullptr;
-    // Drains itself while it has the VNI: threads that do nothing but probe would otherwise keep a FIFO lock so busy
-    // that none of them ever found it free for progress.
+    // A probe drains the VNI while it has access to it: threads that only probe would otherwise keep a FIFO lock so busy that no thread
+    // ever finds it free to make progress.
     try {
       access_.run([&](Wakeups& wakeups) {
         if (state_.something_to_do()) drain_before_probe(wakeups);
@@ -101,7 +101,7 @@ class ComposedVni final : public Vni {
       orphan = request.owner == Owner::none;
       if (!orphan) state_.parts().completion.finish(request, wakeups);
     });
-    return orphan ? message::give_back_done(request) : success;  // not under protection: destroying may call the user
+    return orphan ? message::give_back_done(request) : success;  // without the lock: destroying may call the user
   }
   bool disown(Request& request) override {
     bool done = false;
@@ -131,8 +131,8 @@ class ComposedVni final : public Vni {
   bool any_waiting() const override { return state_.parts().outgoing.outbox().any(); }
   std::uint32_t departures() const override { return state_.parts().outgoing.outbox().departures(); }
 
-  // What finds no memory is left for another time, and the poll is then incomplete: threads of the library come here too, and
-  // requests of others are under way in the callers.
+  // Without memory for an arrival the poll is incomplete, and a later poll takes the message. The poll must not throw: its caller may be
+  // a thread of the library, or have requests of other operations under way.
   progress::PollResult poll(const PollMode& how) override {
     try {
       return poll_inside(how);
@@ -206,15 +206,15 @@ class ComposedVni final : public Vni {
         if (result.made_progress) return;
         count_held(counters(), Count::wasted);
         if constexpr (Access::announces) {
-          // One of another VNI may be matched there meanwhile, and is not to be looked at here.
+          // A receive for another VNI must not be touched here: a message may be matching it there.
           if (how.expected != nullptr && how.expected->vni == this && how.expected->receives)
             state_.parts().matcher.expect(*how.expected);
         }
       };
       switch (how.urgency) {
         case safety::Urgency::attempt:
-          // What another thread is just doing is left to it, and the poll is then incomplete: that thread may have
-          // looked before the event that this one would have seen.
+          // The poll leaves the work to the thread that has access now, and is incomplete: that thread may have checked for arrivals
+          // before the event that this poll would have found.
           result.complete = access_.try_run(drain);
           break;
         case safety::Urgency::low:
@@ -229,12 +229,12 @@ class ComposedVni final : public Vni {
     return result;
   }
 
-  // The receive is announced, and it is the caller who looks for its message: there is no way back.
+  // The receive is announced, so it can no longer be withdrawn: the caller must search for its message.
   void match_announced(const Request& announced, message::Hash hash) {
     run_surely([&](Wakeups& wakeups) { state_.match_announced(announced, hash, wakeups); });
   }
 
-  // For what cannot be left undone. f allocates nothing; access itself may, once a thread.
+  // For operations that must not fail. f allocates nothing; the access itself may allocate, once for each thread.
   template <class F>
   void run_surely(F&& f) {
     for (;;) {
@@ -256,7 +256,8 @@ class ComposedVni final : public Vni {
   // Rare, since the caller has just polled: apart, so that a probe in vain stays short.
   [[gnu::noinline]] void drain_before_probe(Wakeups& wakeups) { (void)drain(lln::poll_batch, wakeups); }
 
-  // Sends beside everybody else, or else alone, unless others to that peer wait: nobody enters the VNI to be told so.
+  // Sends concurrently with other threads if the access allows it, else alone. If other messages to that peer wait in the outbox, it
+  // returns false at once: the caller need not enter the VNI to learn that.
   template <class Inject, class Post>
   [[gnu::always_inline]] bool try_by(const message::SendArgs& args, Inject inject, Post post) {
     const Span span(counters(), Time::issue);
@@ -269,7 +270,7 @@ class ComposedVni final : public Vni {
     bool sent = false;
     const auto send = [&](Wakeups&) { sent = post(); };
     if constexpr (Access::submits) {
-      (void)access_.try_run(send);  // if it is taken, the send is left in its queue, and that needs a request
+      (void)access_.try_run(send);  // false if another thread has access: a queued send needs a request
     } else {
       access_.run(send);
     }
@@ -291,7 +292,7 @@ class ComposedVni final : public Vni {
       begin_alone(start, request);
     }
   }
-  // The same for access itself, which may need some once a thread: nobody else knows the request yet.
+  // As start(), for an access whose first use by a thread may allocate. If that fails, no other thread knows the request yet.
   template <class Start>
   [[gnu::always_inline]] void begin_alone(Start start, Request& request) {
     try {
@@ -306,7 +307,7 @@ class ComposedVni final : public Vni {
     if (request.receives) request.receive.age = 0;
     state_.parts().completion.finish(request, wakeups);
   }
-  // An operation that finds no memory completes, with that as its error.
+  // An operation that finds no memory completes with that error.
   template <class Start>
   [[gnu::always_inline]] static void begin(Start start, message::VniState& state, Request& request, Wakeups& wakeups) {
     try {

@@ -1,5 +1,5 @@
-// Engines and VNIs for combinations that no preset names: the same parts, the lock and the way of waiting behind virtual calls and
-// a switch. What that costs is measured in docs/results.
+// Engines and VNIs for combinations that no preset names: the same parts, with the lock behind virtual calls and the way of waiting
+// behind a switch. docs/results has the measured cost.
 #include <type_traits>
 
 #include "base/safety/any_lock.hpp"
@@ -15,8 +15,8 @@ namespace {
 
 using safety::AnyLock;
 
-// Calls make(make_access) with what makes the access of these parts, a function of its state. Offload has one way of waiting, and
-// so is a preset.
+// Calls make(make_access), where make_access(state) returns the access that these parts compose. Offload is not here: it has one way of
+// waiting only, so it is always a preset.
 template <class Make>
 auto by_parts(safety::Lock lock, safety::Submission submission, Make&& make) {
   switch (submission) {

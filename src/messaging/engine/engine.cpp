@@ -13,7 +13,7 @@ bool Engine::start_or_report(const char* without, std::function<void()> body) {
   try {
     threads::start_library_thread(std::move(body));
     return true;
-  } catch (const std::exception& error) {  // of the system, or there is no memory for it
+  } catch (const std::exception& error) {  // the system has no thread left, or there is no memory for it
     const Rank& rank = current_rank();
     std::fprintf(stderr,
                  "heddle: rank %d of %d cannot start a thread (%s): %s\n"

@@ -1,5 +1,5 @@
-// The engine of a rank: its VNIs and how its threads wait, composed at start-up as the safety model says
-// (base/safety/model.hpp). Waiting belongs here and not to a VNI, since a thread may wait for requests of several.
+// The engine of a rank: its VNIs, and how its threads wait. The safety model (base/safety/model.hpp) composes it at start-up. Waiting
+// belongs to the engine and not to a VNI, since a thread may wait for requests of several VNIs.
 #pragma once
 
 #include <sched.h>
@@ -28,64 +28,64 @@ class Engine : public lln::Watch::Attendant {
   virtual ~Engine() = default;
 
   const safety::Model& model() const { return model_; }
-  // Those of models that were asked for (messaging/engine/asked_models.hpp) are behind the engine's own.
+  // VNIs of requested models (messaging/engine/asked_models.hpp) have the indices after the engine's own.
   virtual Vni& vni(int index) = 0;
   int vnis() const { return model_.vnis; }
-  // MPI_THREAD_MULTIPLE, but for the composition without any lock that the others are measured against.
+  // MPI_THREAD_MULTIPLE, except for the composition without any lock, which is the baseline of measurements.
   int thread_level() const { return safety::is_safe(model_) ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED; }
 
-  // Blocks until all of them (or one, if `any`) are done. Null entries do not count.
+  // Blocks until all of the requests (or one, if `any`) are done. Null entries do not count.
   virtual void wait(Request* const* requests, std::size_t n, bool any) = 0;
-  // Blocks until a condition over memory holds, progressing meanwhile. Whoever makes it true calls notify of this rank
-  // after its store, or does it under the protection of a VNI and rings. `wait` says what that is, for people.
+  // Blocks until a condition over memory holds, and makes progress meanwhile. A thread that makes the condition true then calls notify()
+  // with this rank; or it stores with a VNI lock held, and rings the doorbell. `wait` describes the condition in reports.
   virtual void wait_until(bool (*holds)(const void*), const void* what, const boot::Wait& wait) = 0;
   virtual void notify(int world_rank) = 0;
 
-  // Of a request that is not done: one attempt to move what can move, at its VNI first, and whether it is done then.
+  // One attempt to progress everything, the VNI of `request` first. The request is not done before. True: it is done now.
   virtual bool test(const Request& request) = 0;
-  // One attempt for what no one request stands for; whether anything moved. `needed`: a request whose VNI is polled first.
+  // The same without a request to wait for. True: something moved. `needed`: a request whose VNI is polled first, or null.
   virtual bool progress(const Request* needed) = 0;
-  // The caller's attempt has not brought what it looks for. A thread that tests again and again is a waiting thread too.
+  // The caller's attempt has not completed what it tests for. A thread that tests repeatedly is a waiting thread too.
   virtual void tested_in_vain(bool moved) = 0;
-  // For calls that need nothing and progress all the same: takes no lock if nothing is to be done, and never waits for one.
+  // For calls that wait for nothing and yet must make progress. Takes no lock if there is nothing to do, and never waits for a lock.
   virtual void poll_once() = 0;
 
-  // What is under way after a failure, or when a communicator was revoked, on every VNI (messaging/message/failures.cpp). False: to be done again.
+  // Applies `verdicts` to the operations of every VNI after a failure, or after a communicator was revoked
+  // (messaging/message/failures.cpp). False: the caller has to call it again.
   virtual bool sweep(const message::Verdicts& verdicts) = 0;
-  // For communicators that were revoked.
+  // The VNI of communicators that were revoked.
   virtual Vni& revoked_vni() = 0;
 
-  // Progress on cores that would idle (base/progress/idle_cores.hpp), on those of `cores`, and deferred submission if the setting
-  // asks for it, from here on, and no longer. Not for a model without any lock. Throws std::system_error if there can be no
-  // such threads.
+  // From this call to end_help(), progress threads work on those of `cores` that would idle (base/progress/idle_cores.hpp), with deferred
+  // submission if the setting requests it. Not for a model without any lock. Throws std::system_error if these threads cannot be started.
   virtual void begin_help(const cpu_set_t& cores, const progress::Setting& setting) = 0;
   virtual void end_help() = 0;
 
-  // Blocks until nothing that has been begun waits for room at a rank for which `concerns` holds, unless that has finished: this rank may
-  // poll no longer.
+  // Blocks until no message waits for room at a rank for which `concerns` holds, unless that rank has finished. After it this rank may
+  // stop polling.
   virtual void send_deferred(lln::FunctionRef<bool(int)> concerns) = 0;
-  // To other nodes: nobody may poll any longer when this returns. Sends what has been begun. False: for `flush_limit` seconds
-  // nothing of it has moved; `peer` is a rank that it is for, or -1.
+  // Blocks until all messages to other nodes have left; after that no thread needs to poll. False: no message has moved for `flush_limit`
+  // seconds; `peer` is the destination of one of them, or -1.
   virtual bool flush(int& peer) = 0;
   static constexpr int flush_limit = 10;
 
-  // Between the two somebody else's progress depends on this rank's, also while the program computes: a thread of the library
-  // sleeps on the rank's doorbell and makes progress whenever it rings. They nest. Not for a model without any lock, whose
-  // progress is the program's. Throws std::system_error if there can be no such thread.
+  // Between these calls other ranks depend on this rank's progress, also while the program computes. A thread of the library blocks on
+  // the rank's doorbell and makes progress whenever it rings. Calls nest. Not for a model without any lock, where only the program makes
+  // progress. Throws std::system_error if the thread cannot be started.
   virtual void begin_serving() = 0;
   virtual void end_serving() = 0;
 
  protected:
-  // A thread of the library's own that the rank can do without. False, and a line on standard error that says what happens without it:
-  // the system gives us none.
+  // Starts a thread of the library without which the rank can still run. False: the system has no thread left. Then a line on standard
+  // error says what happens `without` it.
   static bool start_or_report(const char* without, std::function<void()> body);
 
  private:
   safety::Model model_;
 };
 
-// The engine of a rank under the model that HEDDLE_MODEL names. Null, with a sentence in error_detail(), if there is no
-// such model.
+// Creates the engine of a rank with the model that HEDDLE_MODEL names. Null: there is no such model; error_detail() has a sentence about
+// it.
 std::unique_ptr<Engine> make_engine(Rank& rank);
 
 }  // namespace heddle::engine

@@ -1,6 +1,7 @@
-// One of the threads that wait spinning for what comes to a VNI looks there for all, where each look costs a system call.
+// Elects one of the threads that spin for arrivals at a VNI to poll it for all, where each poll costs a system call.
 //
-// A hint, which decides who looks and not who sleeps: one that does not look is spinning, and looks itself as soon as nobody else does.
+// The result is a hint: it decides which thread polls, not which thread blocks. A thread that does not poll spins on its requests, and
+// polls as soon as no other thread does.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,7 @@ namespace heddle::engine {
 
 class Lookout {
  public:
-  // A thread that may be the one, until it waits no more or goes to sleep.
+  // A thread that can be elected, until its wait ends or it blocks.
   class Candidate {
    public:
     Candidate() = default;
@@ -19,7 +20,7 @@ class Lookout {
     Candidate(const Candidate&) = delete;
     Candidate& operator=(const Candidate&) = delete;
 
-    // Whether the caller looks there. It no longer does where it looked before, or others would wait for that.
+    // True: the caller polls this VNI. It gives up the VNI that it polled before, so that another thread can poll that one.
     bool looks_at(Lookout& lookout) {
       if (mine_ == &lookout) return true;
       step_down();

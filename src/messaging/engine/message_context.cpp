@@ -13,7 +13,7 @@ namespace heddle::engine {
 
 namespace {
 
-// `bytes` stays as it is where nothing is asked for.
+// Leaves `bytes` as it is if the variable is not set. False: its value is invalid.
 bool read_bytes(const char* variable, std::size_t& bytes) {
   const std::string wanted = setting(variable);
   if (wanted.empty()) return true;
@@ -35,7 +35,7 @@ bool read_copy_settings(message::CopySettings& settings) {
 
 message::Context message_context(Rank& rank, int vni) {
   message::CopySettings copies;
-  (void)read_copy_settings(copies);  // make_engine has seen that they are well formed
+  (void)read_copy_settings(copies);  // make_engine has checked the values
   return {.node = *rank.node,
           .networks = rank.networks.get(),
           .peer_memory = rank.peer_memory,

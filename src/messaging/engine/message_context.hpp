@@ -1,4 +1,4 @@
-// What the state of a rank's VNI is to know of the rank.
+// The data about a rank that the state of a VNI needs.
 #pragma once
 
 #include "messaging/message/context.hpp"
@@ -9,10 +9,10 @@ struct Rank;
 
 namespace heddle::engine {
 
-// What HEDDLE_SPLIT_COPY and HEDDLE_STAGED_COPY ask for. False, and a sentence in error_detail(), if one is neither a number of bytes nor `never`.
+// Reads HEDDLE_SPLIT_COPY and HEDDLE_STAGED_COPY. False: a value is neither a number of bytes nor `never`; error_detail() has a sentence.
 bool read_copy_settings(message::CopySettings& settings);
 
-// Of a VNI that is being made.
+// For the VNI of this index, which is being created.
 message::Context message_context(Rank& rank, int vni);
 
 }  // namespace heddle::engine

@@ -1,4 +1,4 @@
-// How a thread looks at a VNI, in an attempt to move everything.
+// How a thread polls a VNI.
 #pragma once
 
 #include "base/safety/urgency.hpp"
@@ -9,12 +9,12 @@ namespace heddle::engine {
 
 struct PollMode {
   safety::Urgency urgency = safety::Urgency::attempt;
-  bool peek = true;            // it enters the VNI only if there is something to do
-  int most = lln::poll_batch;  // messages that it takes of each peer
-  // What it waits for. If it finds nothing to do, and this is a receive of that VNI, it takes in what was announced where the
-  // message will look (matching.hpp), which the message would otherwise wait for.
+  bool peek = true;            // enter the VNI only if it has work
+  int most = lln::poll_batch;  // the limit of messages taken from each peer
+  // The receive that the caller waits for, or null. If the poll finds no work and the receive is of this VNI, the poll accepts the
+  // receives announced at its gate (matching.hpp), so that the message need not wait for that when it arrives.
   const Request* expected = nullptr;
-  bool all_alike = false;  // the other VNIs are looked at each time, not now and then
+  bool all_alike = false;  // poll the other VNIs each time, not every Nth time
 };
 
 }  // namespace heddle::engine

@@ -1,7 +1,7 @@
 // The safety models by name, each compiled from its parts. A preset is one line of the table.
 //
-// Dang 2017: mtx .. p-hclhub-usc. Amer 2019: global .. lockq-mtx. Trahay 2009: coarse, fine. Díaz-Martín
-// 2014: flux. `single` is no model but the yardstick: no lock at all.
+// Dang 2017: mtx to p-hclhub-usc. Amer 2019: global to lockq-mtx. Trahay 2009: coarse, fine. Díaz-Martín 2014: flux. `single`, without
+// any lock, is the baseline of measurements.
 #include "messaging/engine/presets.hpp"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ using Ksc = Reactivation<Sleep::kernel>;
 using Made = std::unique_ptr<Engine>;
 using MadeVni = std::unique_ptr<Vni>;
 
-// An engine of compiled parts, and a VNI with the same access.
+// Functions that make an engine of compiled parts, and a VNI with the same access.
 struct Maker {
   Made (*engine)(Rank&, const Model&);
   MadeVni (*vni)(Rank&, int index);
@@ -81,7 +81,7 @@ constexpr Maker by_on{
           rank, index, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
     }};
 
-// Its VNIs can't be asked for: the communication thread is the rank's.
+// A communicator cannot request its VNIs: the communication thread belongs to the rank.
 constexpr Maker by_offload{[](Rank& rank, const Model& model) -> Made {
                              using Access = safety::native::OffloadAccess<message::Completion>;
                              auto engine = std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(
@@ -143,7 +143,7 @@ Made make_of_parts(Rank& rank, const Model& model) {
   return compose(rank, model);
 }
 
-// How threads wait: what HEDDLE_WAIT asks for, if the model can have it.
+// Sets how threads wait: as HEDDLE_WAIT says, if the model supports that.
 bool choose_waiting(Rank& rank, const Model& model) {
   const std::string wanted = setting("HEDDLE_WAIT");
   Machine& machine = rank.machine;
@@ -158,8 +158,9 @@ bool choose_waiting(Rank& rank, const Model& model) {
   return true;
 }
 
-// A message goes to the VNI of the same number, so all ranks must have as many; and by a way where its receiver looks. Where nobody has said
-// how many, a node may have more cores for each of its ranks than another, and the number is that of the rank that has come first.
+// A message goes to the VNI of the same index at its receiver, and by a way that its receiver polls. So all ranks must have the same
+// number of VNIs, and send by channel or all by flux. A node may have more cores per rank than another. So unless the user has set the
+// number of VNIs, the number of the rank that comes first counts for all.
 bool agree(const Rank& rank, Model& model, bool number_is_free) {
   constexpr std::uint32_t by_flux = 1u << 31;
   const std::uint32_t ours = static_cast<std::uint32_t>(model.vnis) | (model.submission == P::flux ? by_flux : 0);
@@ -205,7 +206,7 @@ bool parse_model(std::string_view text, Model& model, std::string& why) {
   return true;
 }
 
-// VNIs are for threads that run at once.
+// By default a rank has a VNI for each thread that can run at the same time, so for each of its cores.
 int vnis_for(const Rank& rank, const Model& model) {
   if (model.vnis != 0) return model.vnis;
   return std::clamp(static_cast<int>(rank.machine.cores) / static_cast<int>(rank.job->first_machine_ranks()), 1,
@@ -229,7 +230,7 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
       message::strategy_number(model.strategy.empty() ? message::default_strategy : model.strategy)));
   try {
     auto engine = make_of_parts(rank, model);
-    // Without any lock progress is the program's.
+    // Without any lock only the program makes progress.
     if (engine && rank.networks && safety::is_safe(model)) rank.networks->watch().attend(*engine);
     return engine;
   } catch (const std::system_error& error) {
@@ -242,7 +243,7 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
   }
 }
 
-// By the first message of a communicator, which can't begin without it.
+// Called for the first message of a communicator, which cannot start without its VNI.
 MadeVni make_asked_vni(Rank& rank, int index) try {
   const AskedModel model = asked_model_of(rank, index);
   if (model.strategy != AskedModel::of_rank)

@@ -1,5 +1,5 @@
-// How engines and VNIs are made: those of presets from compiled parts (presets.cpp), of free compositions from parts behind
-// virtual calls (compositions.cpp).
+// Creates engines and VNIs: those of presets from compiled parts (presets.cpp), those of free compositions from parts behind virtual
+// calls (compositions.cpp).
 #pragma once
 
 #include <memory>
@@ -12,17 +12,17 @@ namespace heddle::engine {
 
 struct AskedModel;
 
-// A preset's name, a composition, or a preset with some parts replaced ("lockq-mcs,vnis=8"). False if it is none; `why`
-// goes on after the text.
+// Parses a preset's name, a composition, or a preset with some parts replaced ("lockq-mcs,vnis=8"). False: the text is none of these, and
+// `why` is the rest of a sentence that begins with it.
 bool parse_model(std::string_view text, safety::Model& model, std::string& why);
-// How many VNIs a rank has for it.
+// The number of VNIs of a rank with this model.
 int vnis_for(const Rank& rank, const safety::Model& model);
 
-// An engine, or a VNI, of any sound combination of parts.
+// An engine, or a VNI, of any valid combination of parts.
 std::unique_ptr<Engine> compose(Rank& rank, const safety::Model& model);
 std::unique_ptr<Vni> compose_vni(Rank& rank, const AskedModel& model, int index);
 
-// The VNI of that index, of the model that was asked for.
+// Creates the VNI of that index, with the parts of the requested model that it belongs to.
 std::unique_ptr<Vni> make_asked_vni(Rank& rank, int index);
 
 }  // namespace heddle::engine

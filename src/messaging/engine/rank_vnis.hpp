@@ -1,4 +1,4 @@
-// The VNIs of a rank: those of its own model, those of models that were asked for, and what a revoked communicator has in place of one.
+// The VNIs of a rank: those of its own model, those of requested models, and the VNI of revoked communicators.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace heddle::engine {
 template <class Access>
 class RankVnis {
  public:
-  // So many of its own. make_access(state) is the access to one.
+  // Creates the rank's own `n` VNIs. make_access(state) returns the access to one of them.
   template <class MakeAccess>
   RankVnis(Rank& rank, int n, MakeAccess&& make_access) {
     for (int i = 0; i < n; ++i) own_.emplace_back(rank, i, make_access);
@@ -30,7 +30,7 @@ class RankVnis {
   AskedVnis& asked() { return asked_; }
   RevokedVni& revoked() { return *revoked_; }
 
-  // Over all: its own, and then those that were asked for.
+  // Calls f for every VNI: the rank's own, then those of requested models.
   template <class F>
   void for_each(F&& f) {
     for (auto& vni : own_) f(vni);
@@ -47,7 +47,7 @@ class RankVnis {
       if (f(vni)) return true;
     return asked_.any() && asked_.any_of(f);
   }
-  // Over those that the set has requests of.
+  // Calls f for each VNI that has requests of the set.
   template <class F>
   void for_each_of(WaitSet& set, F&& f) {
     std::uint64_t vnis = 0;
@@ -65,7 +65,7 @@ class RankVnis {
 
  private:
   std::deque<ComposedVni<Access>> own_;
-  std::optional<RevokedVni> revoked_;  // there from the start
+  std::optional<RevokedVni> revoked_;  // set by the constructor
   AskedVnis asked_;
 };
 

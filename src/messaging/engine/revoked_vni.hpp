@@ -1,5 +1,5 @@
-// What a revoked communicator has for a VNI: every operation that is begun there ends at once with MPIX_ERR_REVOKED. So the path of a
-// message asks nothing about it: a communicator that is revoked has another VNI from then on.
+// The VNI of a revoked communicator: every operation that starts there completes at once with MPIX_ERR_REVOKED. Revoking replaces the
+// communicator's VNI by this one, so the path of a message has no check for it.
 #pragma once
 
 #include <mpi-ext.h>
@@ -11,7 +11,7 @@ namespace heddle::engine {
 
 class RevokedVni final : public Vni {
  public:
-  // `real` has what a VNI has beyond operations.
+  // `real` is a VNI of the rank; it does everything except starting operations.
   explicit RevokedVni(Vni& real) : Vni(real.index()), real_(real) {}
 
   bool try_send(const message::SendArgs&) override { return false; }
@@ -20,13 +20,13 @@ class RevokedVni final : public Vni {
   void start_isend(Request& request) override { end(request); }
   void start_recv(Request& request) override { end(request); }
   message::Unexpected* probe(std::uint64_t, int, int, bool, Probed&) override { return nullptr; }
-  // Nothing is taken here: a message that was taken before names its VNI.
+  // A matched probe finds no message here: a message that it found before the revocation names its own VNI.
   void start_matched_recv(Request& request, message::Unexpected&) override { end(request); }
 
   void begin_probing() override { real_.begin_probing(); }
   void end_probing() override { real_.end_probing(); }
   bool cancel(Request& request) override { return real_.cancel(request); }
-  // Of a persistent one that was made when the communicator had been revoked: threads that wait for it look for it at a real VNI.
+  // A persistent request may be newer than the revocation: threads that wait for it expect it at a real VNI.
   Error complete(Request& request) override {
     request.vni = &real_;
     return real_.complete(request);

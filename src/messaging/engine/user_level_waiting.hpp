@@ -1,18 +1,18 @@
-// How a user-level thread waits, under whatever safety model: in its runtime. The fourth choice of a model says what kernel
-// threads do; this is the same for all models.
+// How a user-level thread waits: in its runtime, with every safety model. The way of waiting of a model applies to kernel threads only.
 //
-// - First it looks a few times itself, and lets its siblings run in between: an answer that is on its way costs a switch
-//   and nothing else. With siblings it lets them run before it looks: what one look finds is then several threads', and
-//   each look takes only some of it (docs/adr/0030-sibling-first-waiting.md).
-// - Then it is suspended until its requests are done. One of those that wait, the server, goes on looking for all of them,
-//   and yields between looks, so that the kernel thread polls when it has nothing else to run, and only then.
-// - When nothing has moved for as long as the policy says (base/safety/wait_policy.hpp), the server is suspended too. From
-//   then on a kernel thread serves: one that waits itself, or the watch (base/safety/roles.hpp). Now the runtime finds nothing
-//   to run and does what it does then. Boost.Fiber puts the kernel thread to sleep, and a fiber that becomes ready by
-//   other means wakes it, which would not be so if it slept on our doorbell.
+// - First the thread polls a few times, and yields to its siblings between polls: an answer that is on its way costs only a switch. With
+// siblings it yields before the first poll too. A poll then finds messages of several threads, and takes only a share of them
+// (docs/adr/0030-sibling-first-waiting.md).
+// - Then the thread is suspended until its requests are done. One of the waiting threads, the server, goes on polling for all of them. It
+// yields between polls, so that its kernel thread polls only when it has nothing else to run.
+// - When nothing has moved for the spin time of the policy (base/safety/wait_policy.hpp), the server is suspended too. From then on a
+//   kernel
+// thread serves: one that waits itself, or the watch (base/safety/roles.hpp). The runtime then finds no thread to run, and handles that
+// in its own way. Boost.Fiber blocks the kernel thread, and a fiber that becomes ready by other means wakes it; a kernel thread that
+// blocked on our doorbell would not wake for that fiber.
 //
-// Passive, a thread looks once before it is suspended, and the server steps down after one poll. Busy, nobody is
-// suspended: each looks for itself and yields.
+// With the policy `passive` a thread polls once before it is suspended, and the server steps down after one poll. With `busy` no thread
+// is suspended: each polls for itself and yields.
 #pragma once
 
 #include <sched.h>
@@ -35,7 +35,7 @@
 
 namespace heddle::engine {
 
-// How long a user-level thread goes on looking and yielding.
+// The time for which a user-level thread goes on polling and yielding.
 class UserLevelPatience {
  public:
   explicit UserLevelPatience(const Machine& machine) : machine_(machine) { machine_.begin_waiting(); }
@@ -45,8 +45,8 @@ class UserLevelPatience {
 
   void reset() { since_ = 0; }
 
-  // After a yield in the runtime; false: it was long enough. Now and then the kernel is given the core, for threads that this
-  // runtime knows nothing of.
+  // Called after a yield in the runtime. False: the time is over. Every Nth call also yields to the kernel, for threads that this runtime
+  // does not know.
   bool spend() {
     if (machine_.spinning == 0) return false;
     if (++polls_ % polls_per_check != 0) return true;
@@ -62,24 +62,24 @@ class UserLevelPatience {
 
   const Machine& machine_;
   std::uint32_t polls_ = 0;
-  std::int64_t since_ = 0;  // nothing has moved; 0: something has, since the last check
+  std::int64_t since_ = 0;  // nothing has moved since then; 0: something has, since the last check
 };
 
-// The threads beside the caller that its kernel thread carries and that wait too: those that yield while it has yielded.
-// A hint: the caller may go on in another kernel thread, where others are counted.
+// Counts the waiting threads that share the caller's kernel thread: those that yield while the caller has yielded. A hint: the caller may
+// continue on another kernel thread, which counts other threads.
 class Siblings {
  public:
-  // Yields; how many have done so when the caller's turn has come again.
+  // Yields. Returns the number of threads that have yielded before the caller runs again.
   static std::uint32_t yield(const threads::ThreadRef& thread) {
     const std::uint32_t turn = begin();
     thread.yield();
     return end(turn);
   }
-  // How many the last one that yielded has seen.
+  // The result of the last yield on this kernel thread.
   [[gnu::noinline]] static std::uint32_t last_seen() { return seen_; }
 
  private:
-  // Each finds the thread_local anew: it is another after a switch.
+  // Not inlined, so that each computes the address of the thread_local again: after a switch it is another variable.
   [[gnu::noinline]] static std::uint32_t begin() { return ++turns_; }
   [[gnu::noinline]] static std::uint32_t end(std::uint32_t turn) { return seen_ = turns_ - turn; }
 
@@ -111,7 +111,7 @@ class UserLevelWaiting {
     } else if (e_.machine().busy.load(std::memory_order_relaxed)) {
       const boot::Wait wait = e_.describe(set);
       const Blocked said(e_.rank(), &wait);
-      (void)poll_until(satisfied);  // its patience has no end
+      (void)poll_until(satisfied);  // never false: `busy` has no time limit
     } else {
       Waiter me;
       me.thread = thread_;
@@ -137,15 +137,15 @@ class UserLevelWaiting {
   using Urgency = safety::Urgency;
 
   static constexpr int turns = 4;
-  static constexpr std::uint32_t few = 2;        // siblings: fewer are not worth a switch before the first look
-  static constexpr std::uint32_t attempts = 16;  // without waiting for the VNI, to one that does
+  static constexpr std::uint32_t few = 2;        // siblings: with fewer, a switch before the first poll does not pay
+  static constexpr std::uint32_t attempts = 16;  // one poll in so many waits for the VNI
 
-  // How many messages a look takes. Half of the threads' are with the peers, and half of the others' have come.
+  // The number of messages that a poll takes. About half of the threads' messages are at the peers, and half of the others have arrived.
   static int share(std::uint32_t siblings) {
     return static_cast<int>(std::clamp<std::uint32_t>((siblings + 1) / 4, 2, lln::poll_batch));
   }
 
-  // As the server, spinning and then in turns with others, until over().
+  // Serves until over(): polls for the spin time, then steps down and sleeps until its requests are done or it is the server again.
   template <class F>
   void serve(Waiter& me, F&& over) {
     while (!poll_until(over)) {
@@ -153,7 +153,7 @@ class UserLevelWaiting {
     }
   }
 
-  // False: it takes long.
+  // False: the time is over.
   template <class F>
   bool poll_until(F&& holds) {
     UserLevelPatience patience(e_.machine());
@@ -166,7 +166,7 @@ class UserLevelWaiting {
     }
   }
 
-  // Without any lock nobody else may look for us.
+  // Without any lock no other thread may poll for the caller.
   template <class F>
   void poll(F&& holds, const boot::Wait& wait) {
     const Blocked said(e_.rank(), &wait);

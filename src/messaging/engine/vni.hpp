@@ -1,6 +1,6 @@
-// A virtual network interface: an independent communication context of a rank, with its ways to peers, matching state and
-// protection. The virtual calls here are the one indirection on the way of a message; behind each, everything is
-// composed by the compiler (composed_vni.hpp).
+// A virtual network interface: an independent communication context of a rank, with its own routes to peers, matching state and lock. The
+// virtual calls here are the only indirection on the critical path of a message. Behind each, the compiler composes everything
+// (composed_vni.hpp).
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace heddle::engine {
 
 class WaitSet;
 
-// What a probe learns of a message.
+// The envelope and size of a probed message.
 struct Probed {
   int source;
   int tag;
@@ -40,32 +40,32 @@ class Vni {
 
   int index() const { return index_; }
 
-  // Sends now if that needs no waiting and no request; false: use start_send.
+  // Sends now if that needs neither waiting nor a request. False: the caller has to use start_send.
   virtual bool try_send(const message::SendArgs& args) = 0;
   virtual void start_send(Request& request) = 0;
-  // The same for a caller that goes on to something else: the send may be deferred (base/progress/idle_cores.hpp).
+  // The same for a nonblocking send, which may be deferred (base/progress/idle_cores.hpp).
   virtual bool try_isend(const message::SendArgs& args) = 0;
   virtual void start_isend(Request& request) = 0;
   virtual void start_recv(Request& request) = 0;
 
-  // Looks for an unexpected message. With `take` the message leaves the queue and only start_matched_recv of the
-  // pointer that comes back gets it.
+  // Searches for an unexpected message. With `take` the message leaves the queue; only start_matched_recv with the returned pointer
+  // receives it.
   virtual message::Unexpected* probe(std::uint64_t context, int source, int tag, bool take, Probed& found) = 0;
   virtual void start_matched_recv(Request& request, message::Unexpected& message) = 0;
-  // From the first of these to the last, every unexpected message rings the rank's doorbell: a thread that sleeps in
-  // a probe has no request that could be completed.
+  // Between the first begin_probing() and the last end_probing() every unexpected message rings the rank's doorbell: a thread that blocks
+  // in a probe has no request that could complete.
   virtual void begin_probing() = 0;
   virtual void end_probing() = 0;
 
-  // Takes an operation back that has not been matched; whether that succeeded.
+  // Cancels an operation that has not been matched. True: it is cancelled.
   virtual bool cancel(Request& request) = 0;
-  // Marks a request of another kind done; if its owner has given it up, ends it, and the error is its kind's.
+  // Marks a request of another kind done. If its owner has disowned it, destroys it and returns the error of its kind.
   virtual Error complete(Request& request) = 0;
-  // The owner gives up an operation that may be under way; true if it was already done (then the owner gives it back).
+  // The owner gives up an operation that may be under way. True: it was done already, and the owner has to release it.
   virtual bool disown(Request& request) = 0;
 
-  // After a failure (messaging/message/failures.cpp): goes through everything; false: to be done again. And a receive of which
-  // MPIX_ERR_PROC_FAILED_PENDING was told (VniState::resolve).
+  // After a failure (messaging/message/failures.cpp): applies the verdicts to all operations. False: the caller has to call it again.
+  // @70+ For a receive that MPIX_ERR_PROC_FAILED_PENDING was reported for (VniState::resolve).
   virtual bool sweep(const message::Verdicts& verdicts) = 0;
   virtual bool resolve(Request& receive, bool at_its_end) = 0;
 
@@ -74,29 +74,29 @@ class Vni {
   // ---- for the engine
 
   virtual message::VniState& state() = 0;
-  // Any thread, unprotected: whether a look would find something; whether sends wait, and how many messages were taken.
+  // The next functions are for any thread, without the lock. True if a poll would find work.
   virtual bool something_to_do() const = 0;
-  // The same, but for what may have come by a network since it was last looked at.
+  // The same without arrivals at a network since its last poll. @81+ True if sends wait.
   virtual bool something_left() const = 0;
   virtual bool any_unsent() const = 0;
-  // The same: whether messages wait to be sent that a poll would send, for room or for company.
+  // True if messages in the outbox wait, for room or to share a packet, which a poll would send.
   virtual bool any_waiting() const = 0;
-  // The same: how often some of these have left.
+  // The number of times that messages have left the outbox. @86+ The number of messages taken.
   virtual std::uint32_t departures() const = 0;
   virtual std::uint32_t taken() const = 0;
-  // One attempt to move everything.
+  // One attempt to progress everything of this VNI.
   virtual progress::PollResult poll(const PollMode& how) = 0;
-  // Adds its requests of the set that are not done to `wait`, and registers the waiter with them; those that are done signal it
-  // at once. Null: nobody is registered. And forgets it.
+  // Adds the VNI's requests of the set that are not done to `wait`, and registers `waiter` with them. Requests that are done signal it at
+  // once. Null: registers no waiter. forget() removes the registration.
   virtual void expect(WaitSet& set, Waiter* waiter, boot::Wait& wait) = 0;
   virtual void forget(WaitSet& set) = 0;
-  // Before sleeping: those whose channels are full shall wake us.
+  // Before blocking: requests a wake-up from peers whose channels are full.
   virtual void prepare_to_sleep() = 0;
-  // Nobody may poll any longer once any_unsent() holds no more.
+  // From this call on any_unsent() is true until the networks have sent all messages. After that no thread needs to poll.
   virtual void flush() = 0;
-  // A peer that has not taken what was sent to it; -1: none is known.
+  // A peer that has not taken the messages sent to it; -1: none is known.
   virtual int slow_peer() = 0;
-  // Whether something waits to be sent to a peer that `concerns` names.
+  // True if a message waits to be sent to a peer for which `concerns` holds.
   virtual bool is_anything_unsent(lln::FunctionRef<bool(int)> concerns) = 0;
 
  private:

@@ -26,14 +26,14 @@ class WaitSet {
   }
 
   bool any() const { return any_; }
-  // The first that a wait for all still needs, or one after the other of those that a wait for any does; not satisfied.
+  // For a set that is not satisfied: the first request that a wait for all still needs, or for a wait for any each request in turn.
   const Request* next() const {
     std::size_t i = any_ ? turn_++ % n_ : first_;
     while (requests_[i] == nullptr) i = (i + 1) % n_;
     return requests_[i];
   }
 
-  // Those that a wait for all still needs, or every one of a wait for any; the same until satisfied() is asked again.
+  // The requests that a wait for all still needs, or every request of a wait for any. The next call of satisfied() may change them.
   template <class F>
   void for_each(F&& f) {
     for (std::size_t i = first_; i < n_; ++i)
@@ -51,8 +51,8 @@ class WaitSet {
   Request* const* requests_;
   std::size_t n_;
   bool any_;
-  std::size_t first_ = 0;         // all: those before are done
-  mutable std::size_t turn_ = 0;  // any
+  std::size_t first_ = 0;         // wait for all: the requests before it are done
+  mutable std::size_t turn_ = 0;  // wait for any
 };
 
 }  // namespace heddle::engine

@@ -1,16 +1,16 @@
-// What a thread does until what it waits for has happened: the fourth choice of a safety model.
+// Ways of waiting: the actions of a thread until the awaited event, which a safety model chooses as its fourth part.
 //
 // A way of waiting has, over an engine E (composed_engine.hpp):
-//   wait(e, set)           until the set of requests is satisfied
-//   wait_until(e, holds, wait)  until a condition holds that no request stands for (probes, collectives in shared memory);
-//                          `wait` describes it, or is null if the thread has already said what it waits for (blocked.hpp)
-//   progress(e, home)      one attempt, for MPI_Test and its kind, at the VNI `home` first; whether anything moved
-//   peeks                  whether a look at a VNI begins outside it: is there anything to do? The papers' ways do not
-//                          peek: how often they enter for nothing is what those papers measure
+//   wait(e, set)           waits until the set of requests is satisfied
+//   wait_until(e, holds, wait)  waits until a condition holds that no request represents (probes, collectives in shared
+//                          memory); `wait` describes it, or is null if the thread has recorded its wait (blocked.hpp)
+//   progress(e, home)      one attempt, for MPI_Test and its kind, the VNI `home` first; true: something moved
+//   peeks                  true if a poll checks for work before it takes the lock. The papers' ways do not: their papers
+//                          measure how often a thread takes the lock and finds no work
 //
-// For how long a thread looks before it sleeps, the policy says (base/safety/wait_policy.hpp). The papers' ways contend and
-// back off without end, and sleep only if HEDDLE_WAIT asks for it. None burns a core that somebody else needs: with
-// more threads waiting than cores, looks are separated by yields (base/safety/patience.hpp).
+// The policy (base/safety/wait_policy.hpp) says for how long a thread polls before it blocks. The papers' ways contend and back off
+// without end, and block only if HEDDLE_WAIT requests it. None keeps a core from other threads: with more waiting threads than cores a
+// thread yields between polls (base/safety/patience.hpp).
 #pragma once
 
 #include <algorithm>
@@ -31,8 +31,8 @@ namespace heddle::engine {
 
 using safety::Urgency;
 
-// How a test looks: without waiting for the VNI, until that has failed too often. Threads that start operations all the
-// time, and never wait, can keep a lock so busy that no attempt succeeds and that the low class never gets it.
+// The polls of a test: without waiting for the VNI, until that has failed too often. Threads that start operations all the time, and
+// never wait, can keep a lock so busy that no attempt succeeds and that the low class never gets it.
 struct Attempts {
   template <class E>
   static bool poll(E& e, int home) {
@@ -46,7 +46,7 @@ struct Attempts {
   static constexpr std::uint32_t most_failures = 16;
 };
 
-// What a thread waits for that polls for longer than others stay spinning.
+// Records the wait of a thread that polls for longer than the spin time.
 template <class E>
 Blocked blocked(E& e, WaitSet& set) {
   const boot::Wait wait = e.describe(set);
@@ -57,8 +57,8 @@ Blocked blocked(E& e, const boot::Wait* wait) {
   return Blocked(e.rank(), wait);
 }
 
-// Polls until `done`, and spends the time between two attempts that moved nothing as the machine needs it. False: the wait
-// has become a long one. What comes then is a function of its own, so that a short wait pays nothing for it.
+// Polls until `done`. Between two attempts that moved nothing it pauses or yields, as the load of the machine requires. False: the wait
+// has become a long one. A function of its own continues long waits, so that a short wait pays nothing for them.
 template <class Done, class Attempt>
 bool poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
   Patience patience(machine);
@@ -72,7 +72,7 @@ bool poll_until(const Machine& machine, Done&& done, Attempt&& attempt) {
   return true;
 }
 
-// Polls on, of those that never sleep.
+// Continues to poll, with a way of waiting that never blocks.
 template <class E, class What, class Done, class Attempt>
 void poll_on(E& e, What& what, Done&& done, Attempt&& attempt) {
   const Blocked said = blocked(e, what);
@@ -86,8 +86,8 @@ void poll_on(E& e, What& what, Done&& done, Attempt&& attempt) {
   }
 }
 
-// At the end of its spinning time: whether the thread goes on, since nobody is to sleep. Then it has looked well: what an
-// attempt leaves to another thread could otherwise be left again and again.
+// Called at the end of the spin time. True: the policy is `busy`, and the thread goes on spinning. First it polls fully: attempts leave
+// work to the thread that holds the VNI, and could do so again and again.
 template <class E>
 bool keeps_spinning(E& e, Patience& patience, bool of_program = true) {
   if (!e.machine().busy.load(std::memory_order_relaxed)) [[likely]]
@@ -97,8 +97,8 @@ bool keeps_spinning(E& e, Patience& patience, bool of_program = true) {
   return true;
 }
 
-// Looks for as long as the thread is spinning; whether poll() has seen what it waits for. Who sleeps after that is no
-// longer counted among those who are spinning: others would give their cores away for it.
+// Polls for the spin time. True: poll() has seen the awaited event. When it returns, the thread no longer counts as spinning: other
+// threads would yield for it while it is blocked.
 template <class E, class Poll>
 bool spin_until(E& e, Poll&& poll) {
   Patience patience(e.machine());
@@ -108,7 +108,7 @@ bool spin_until(E& e, Poll&& poll) {
   return false;
 }
 
-// Looks on, where nobody is to sleep. False: the thread shall sleep after all.
+// Goes on polling if the policy is `busy`. False: the thread has to block after all.
 template <class E, class What, class Poll>
 bool spin_on(E& e, What& what, Poll&& poll) {
   Patience patience(e.machine());
@@ -120,14 +120,14 @@ bool spin_on(E& e, What& what, Poll&& poll) {
   return false;
 }
 
-// On the rank's doorbell.
+// Blocks on the rank's doorbell.
 template <class E, class F>
 void sleep_until(E& e, const boot::Wait* wait, F&& holds) {
   const Blocked said(e.rank(), wait);
   e.sleep_until(holds);
 }
 
-// In the kernel: one thread as the server on the rank's doorbell, the others on their counters.
+// Blocks in the kernel: one thread as the server on the rank's doorbell, the others on their counters.
 template <class E>
 void sleep_registered(E& e, WaitSet& set) {
   e.wait_registered(
@@ -135,8 +135,8 @@ void sleep_registered(E& e, WaitSet& set) {
       [&e](auto&& over) { e.sleep_until(over); });
 }
 
-// Contend: each waiting thread enters the VNI and polls, again and again; with Urgency::low behind all active threads
-// (Dang 2017, Fig. 1: `acquire_low`).
+// Contend: each waiting thread enters the VNI and polls, again and again. With Urgency::low it enters after all active threads (Dang
+// 2017, Fig. 1: `acquire_low`).
 template <Urgency urgency>
 struct Contend {
   static constexpr bool peeks(const safety::Model&) { return false; }
@@ -170,12 +170,12 @@ struct Contend {
   }
 };
 
-// Try, and back off exponentially: a thread that finds the VNI taken lets the next 1, 2, 4, ... looks pass without an
-// attempt. What it has come to is remembered over calls of MPI_Test; after `most_failures` in a row it waits for the
-// VNI, so that repeated tests succeed (Amer 2019, sections 3.5 and 4.4, which name no figures).
+// Try, and back off exponentially: a thread that finds the VNI taken makes no attempt in its next 1, 2, 4, ... polls. It keeps this state
+// over calls of MPI_Test. After `most_failures` in a row it waits for the VNI, so that repeated tests succeed (Amer 2019, sections 3.5
+// and 4.4, which give no numbers).
 struct BackOff {
   static constexpr bool peeks(const safety::Model&) { return false; }
-  static constexpr std::uint32_t longest = 64;  // looks
+  static constexpr std::uint32_t longest = 64;  // polls
   static constexpr std::uint32_t most_failures = 16;
 
   template <class E>
@@ -212,7 +212,7 @@ struct BackOff {
     poll_on(e, wait, holds, [&] { return attempt(e, 0); });
   }
 
-  // Whether anything moved.
+  // True: something moved.
   template <class E>
   static bool attempt(E& e, int home) {
     static constinit thread_local State state;
@@ -232,12 +232,12 @@ struct BackOff {
   }
 };
 
-// How a waiter that is not the server waits for its counter.
+// How a waiter that is not the server waits for its counter: spinning in user space, or in the kernel.
 enum class Sleep : std::uint8_t { user, kernel };
 
-// Selective reactivation: of the waiting threads one polls, the server; each of the others waits for its own counter and
-// goes on when its own requests are done, or to take over as server (Dang 2017, section IV-A, Figs. 6 and 7). The server
-// polls at low priority until its own requests are done.
+// Selective reactivation: one of the waiting threads, the server, polls. Each of the others waits for its own counter, and continues when
+// its own requests are done or when it becomes the server (Dang 2017, section IV-A, Figs. 6 and 7). The server polls at low priority
+// until its own requests are done.
 template <Sleep sleep>
 struct Reactivation {
   static constexpr bool peeks(const safety::Model&) { return false; }
@@ -249,7 +249,7 @@ struct Reactivation {
         [](Waiter& me) { return sleep == Sleep::user ? me.counter.watch() : me.counter.wait(); },
         [&e](auto&& over) { Contend<Urgency::low>::wait_until(e, over, nullptr); });
   }
-  // No counter stands for such a condition: the thread polls for itself.
+  // A condition has no counter: the thread polls for itself.
   template <class E, class F>
   static void wait_until(E& e, F&& holds, const boot::Wait* wait) {
     Contend<Urgency::low>::wait_until(e, holds, wait);
@@ -260,15 +260,16 @@ struct Reactivation {
   }
 };
 
-// Ours: look for a time that what a wake-up costs suggests; then sleep. So a message that comes soon costs no system call,
-// one that comes late wakes one thread, and a rank that waits for long costs nothing.
+// Heddle's way: spin for a time that follows from the cost of a wake-up, then block. A message that comes soon costs no system call, a
+// message that comes late wakes one thread, and a long wait occupies no core.
 //
-// A thread that finds nobody else in the VNI enters it for each look: a message then finds it inside, and is not kept
-// waiting while it takes the lock. From the first time that it meets another thread, there or at what else it looks at, it looks from
-// outside whether there is anything to do: of several that wait one polls, and who has something to do there finds the way free.
+// A thread that finds no other thread in the VNI takes the lock for each poll: an arriving message need not wait until the thread has the
+// lock. Once the thread has met another one, in this VNI or in another part of the poll, it first checks for work without the lock. So
+// one of several waiting threads polls, and a thread that has work finds the lock free.
 //
-// Between nodes each look is a system call, and where many threads wait the looks of all lie before whatever one of them waits for. There one
-// looks for all, and the others watch their requests. Who receives nothing leaves it to others sooner: what it sends leaves together with theirs.
+// Between nodes each poll is a system call. If many threads wait, their polls delay the event that each of them waits for. Then one
+// thread polls for all, and the others watch their requests. A thread that receives nothing leaves the polling to others sooner: its
+// sends then share packets with theirs.
 struct Adaptive {
   static constexpr bool peeks(const safety::Model&) { return true; }
 
@@ -305,7 +306,7 @@ struct Adaptive {
     }
     wait_long(e, set);
   }
-  // Looks at the VNI `home` where looks(home) says so. False: it takes long.
+  // Polls the VNI `home` if looks(home) is true. False: the spin time is over.
   template <class E, class Looks>
   static bool look_for(E& e, WaitSet& set, Looks&& looks) {
     bool alone = true;
@@ -344,8 +345,8 @@ struct Adaptive {
   }
 };
 
-// Of the offload model: the communication thread makes the progress, and everybody else watches its own request, for a
-// while, and then sleeps until it is done. No flag stands for a condition: who waits for one looks for itself.
+// Offload model: the communication thread makes the progress. Every other thread watches its own request for the spin time, and then
+// sleeps until it is done. A condition has no flag: a thread that waits for one polls for itself.
 struct WatchOwnFlag {
   static constexpr bool peeks(const safety::Model&) { return true; }
 

@@ -14,11 +14,11 @@ void Completion::report(Request& request, std::uint32_t done, Wakeups& wakeups) 
 
 [[gnu::noinline]] void Completion::finish_without_waiter(Request& request, Wakeups& wakeups) {
   if (request.owner == Owner::library) return report(request, 1, wakeups);
-  (void)give_back_done(request);  // its operation is over, and there is no call to report an error to
+  (void)give_back_done(request);  // no call can report an error of an operation that its owner has given up
 }
 
-// The thread waits where its counter says, or on the rank's doorbell if it is the server: that one is rung whenever the last event has come
-// and no thread is blocked on the counter.
+// A thread that waits for its requests blocks on its counter. The server blocks on the rank's doorbell instead. So if the last event
+// comes and no thread is blocked on the counter, ring the doorbell.
 void Completion::signal(Waiter& waiter, Wakeups& wakeups) {
   switch (waiter.arrive()) {
     case sync::Arrival::more_to_come:

@@ -1,4 +1,4 @@
-// How a request completes, and which thread is woken for it. With the VNI's lock held, but for what says otherwise.
+// Completion of a request, and the wake-up of the thread that waits for it. With the VNI's lock held, unless a comment says otherwise.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace heddle::message {
 
 class Completion {
  public:
-  // Request::done of a receive that is still posted, and that MPIX_ERR_PROC_FAILED_PENDING was reported for.
+  // Request::done of a receive that is still posted, but for which MPIX_ERR_PROC_FAILED_PENDING has been reported.
   static constexpr std::uint32_t reported_pending = 2;
 
   Completion(node::Doorbell& bell, instruments::Counters& counters) : bell_(bell), counters_(counters) {}
@@ -29,13 +29,13 @@ class Completion {
       return finish_without_waiter(request, wakeups);
     set_done(request, 1, wakeups);
   }
-  // Sets `done` and wakes the thread that the request's owner (Owner) names, whichever thread has completed it and whatever that thread does
-  // next. finish() takes the same decision inline.
+  // Sets `done` and wakes the thread that the request's owner (Owner) names. It does so whichever thread has completed the request.
+  // finish() takes the same decision inline.
   void report(Request& request, std::uint32_t done, Wakeups& wakeups);
-  // An event of a waiting thread has come.
+  // Counts one event for a waiting thread, and wakes the thread with its last event.
   void signal(Waiter& waiter, Wakeups& wakeups);
 
-  // Completes a receive with an eager message of so many bytes.
+  // Completes a receive with an eager message of `bytes` bytes.
   [[gnu::always_inline]] void deliver(Request& receive, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
     if (bytes > receive.capacity) [[unlikely]] {
       truncate(receive, bytes);
@@ -45,31 +45,32 @@ class Completion {
     unpack(*receive.datatype, receive.buffer, receive.count, 0, payload, bytes);
     finish(receive, wakeups);
   }
-  // The message has more bytes than the receive has room for.
+  // The message is longer than the receive buffer.
   static void truncate(Request& receive, std::size_t message_bytes) {
     receive.error = MPI_ERR_TRUNCATE;
     receive.receive.message_bytes = message_bytes;
   }
-  // A receive ends without a message.
+  // Completes a receive without a message.
   void fail_receive(Request& receive, int error, Wakeups& wakeups) {
     receive.error = error;
     receive.receive.age = 0;
     finish(receive, wakeups);
   }
-  // A receive that MPIX_ERR_PROC_FAILED_PENDING was reported for goes on. `error` stays until VniState::resolve(): a call that has seen the report
-  // finds an error, and asks.
+  // A receive that MPIX_ERR_PROC_FAILED_PENDING was reported for is pending again. `error` stays until VniState::resolve(): a call that
+  // has seen the report finds an error, and calls resolve().
   static void withdraw_report(Request& receive) {
     if (receive.done.load(std::memory_order_relaxed) == reported_pending)
       receive.done.store(0, std::memory_order_relaxed);
   }
 
-  // Wakes this rank's threads that are blocked on its doorbell, or else its progress thread: the caller has left work.
+  // The caller has left work: wakes the threads of this rank that are blocked on its doorbell, or, if there are none, its progress
+  // thread.
   void wake() { bell_.wake_blocked(); }
-  // The same once the VNI's lock is released.
+  // The same after the VNI's lock has been released.
   void wake(Wakeups& wakeups) { wakeups.add(bell_); }
-  // Any thread: whether a thread of this rank is blocked on its doorbell.
+  // Any thread. True if a thread of this rank is blocked on the rank's doorbell.
   bool any_blocked() const { return bell_.any_thread_sleeps(); }
-  // Any thread: wakes the progress thread of idle cores if it listens, and no thread of the program is blocked.
+  // Any thread. Wakes the progress thread for idle cores if it listens and no thread of the program is blocked.
   void call_progress_thread() {
     platform::Native::light_fence();
     if (bell_.blocked.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
@@ -81,7 +82,7 @@ class Completion {
  private:
   [[gnu::always_inline]] void set_done(Request& request, std::uint32_t done, Wakeups& wakeups) {
     Waiter* const waiter = std::exchange(request.waiter, nullptr);
-    request.done.store(done, std::memory_order_release);  // from here on the request is its owner's
+    request.done.store(done, std::memory_order_release);  // from here on the request belongs to its owner
     if (waiter != nullptr) signal(*waiter, wakeups);
   }
   void finish_without_waiter(Request& request, Wakeups& wakeups);

@@ -1,4 +1,4 @@
-// What the state of a VNI needs to know of its rank and its job: all that it takes from outside.
+// The data of the rank and the job that the state of a VNI uses. It uses no other data from outside.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ namespace heddle::message {
 
 struct Context {
   node::Node& node;
-  lln::Networks* networks;  // to other nodes; null: the job has one node
+  lln::Networks* networks;  // networks to other nodes; null: the job has one node
   boot::PeerMemory& peer_memory;
-  boot::World* job;        // ends if the job cannot go on; null: the process ends
+  boot::World* job;        // aborted if the job cannot continue; null: the process ends
   int world_rank;          // of this rank, among all processes of the job
-  int ranks;               // of MPI_COMM_WORLD: no source is higher
-  int capacity;            // ranks that the job may come to have, which number its peers
+  int ranks;               // the size of MPI_COMM_WORLD: every source is less
+  int capacity;            // the largest number of ranks that the job can have; the number of peers
   bool oversubscribed;     // the machine has more ranks than cores
-  bool survives_failures;  // the job goes on without ranks that fail
-  int strategy;            // of the outbox (outbox/strategy.hpp), by its number
+  bool survives_failures;  // the job continues without ranks that fail
+  int strategy;            // the number of the outbox's strategy (outbox/strategy.hpp)
   CopySettings copies;
 };
 

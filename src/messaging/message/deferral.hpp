@@ -1,5 +1,5 @@
-// Sends that the program leaves to an idle core (base/progress/idle_cores.hpp), which then copies their data. Until such a send has left, later
-// messages to the same peer wait behind it in the outbox.
+// Deferred sends: an idle core (base/progress/idle_cores.hpp) copies the data of a send. Until that send has left, later messages to the
+// same peer wait behind it in the outbox.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace heddle::message {
 
 class Deferral {
  public:
-  // From here on sends of `from` bytes and more may be left to idle cores; and no longer. No thread is sending.
+  // Between begin() and end() sends of `from` bytes or more may be deferred to idle cores. No thread sends during these two calls.
   void begin(std::size_t from, progress::IdleCores& idle_cores) {
     idle_cores_ = &idle_cores;
     from_ = from;
@@ -23,15 +23,15 @@ class Deferral {
     idle_cores_ = nullptr;
   }
 
-  // Any thread: whether a send of so many bytes is long enough.
+  // Any thread. True if a send of this many bytes is long enough to be deferred.
   bool concerns(std::size_t bytes) const { return bytes >= from_; }
-  // Any thread, before it takes the VNI's lock to start such a send: fetches together the lines that an idle core has written last.
+  // Any thread, before it takes the VNI's lock to start such a send. Prefetches the cache lines that an idle core has written last.
   void fetch(const Request& send, const Outbox& outbox) const {
     if (!concerns(send.capacity)) return;
     idle_cores_->fetch_for_question();
     outbox.fetch_for_append(send.peer);
   }
-  // With the VNI's lock held. Whether an idle core would take the send now.
+  // With the VNI's lock held. True if an idle core would take the send now.
   bool available() const { return idle_cores_->available(); }
   bool blocked() const { return idle_cores_->blocked(); }
 

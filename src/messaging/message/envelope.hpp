@@ -1,5 +1,5 @@
-// The envelope, by which messages are matched (MPI 5.0, section 3.5): context, source and tag of a message or, with wildcards, of a receive or a
-// probe.
+// Envelopes, by which messages are matched (MPI 5.0, section 3.5): context, source and tag. The envelope of a receive or a probe may have
+// wildcards.
 #pragma once
 
 #include <mpi.h>
@@ -16,7 +16,7 @@ struct Envelope {
   int source;
   int tag;
 
-  // Tags differ most often.
+  // Compares tags first: they differ most often.
   friend bool operator==(const Envelope& a, const Envelope& b) {
     return a.tag == b.tag && a.source == b.source && a.context == b.context;
   }
@@ -25,19 +25,20 @@ struct Envelope {
 inline Envelope envelope_of(const lln::Header& header) { return {header.context, header.source, header.tag}; }
 inline Envelope envelope_of(const Request& request) { return {request.context, request.source, request.tag}; }
 
-// The kinds of receives and probes: a bit for each wildcard.
+// The kinds of receives and probes, with one bit for each wildcard.
 inline constexpr unsigned exact = 0, any_source = 1, any_tag = 2, kinds = 4;
 
 inline unsigned kind_of(const Envelope& e) {
   return (e.source == MPI_ANY_SOURCE ? any_source : exact) | (e.tag == MPI_ANY_TAG ? any_tag : exact);
 }
-// What those of a kind ask for that a message with this envelope fits.
+// The envelope with the wildcards of `kind` that matches a message with envelope `e`.
 inline Envelope asked_by(unsigned kind, const Envelope& e) {
   return {e.context, (kind & any_source) != 0 ? MPI_ANY_SOURCE : e.source, (kind & any_tag) != 0 ? MPI_ANY_TAG : e.tag};
 }
 
-// Its lower bits are the good ones: the upper bytes of a product, which depend on all of the factor, swapped. The factors are random odd numbers:
-// of thousands of sets the one whose buckets, for strides, grids and ranges of contexts, sources and tags, were closest to what chance gives.
+// The lower bits are the well mixed ones: the upper bytes of a product depend on all bits of the factor, and are swapped to the lower
+// end. The factors are random odd numbers. They were chosen from thousands of sets: with strides, grids and ranges of contexts, sources
+// and tags, their buckets were filled most like random ones.
 using Hash = std::uint32_t;
 [[gnu::always_inline]] inline Hash hash_of(const Envelope& e) {
   const std::uint32_t low =

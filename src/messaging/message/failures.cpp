@@ -1,9 +1,9 @@
-// What becomes of operations when they are cancelled, when processes have failed, or when a communicator was revoked: each part goes through what
-// it has.
+// The end of operations that are cancelled, whose peers have failed, or whose communicators were revoked. Each part of the VNI's state
+// handles its own operations.
 //
-// A peer that has failed is closed for good: what waits to be sent to it ends, what has come from it may still be received, what would
-// have to come does not. A long message whose receiver lives is taken back as a cancelled one is, within a node by its claim
-// (protocol/local/claims.hpp); if the receiver has taken it there, it moves on, whatever became of its communicator.
+// A failed peer is closed for good. Sends to it that wait end. Messages that have arrived from it can still be received; a message that
+// is not complete cannot. A long message to a living receiver is withdrawn like a cancelled one. Within a node its claim decides
+// (protocol/local/claims.hpp): if the receiver has taken the message, the data still move, even if the communicator was revoked.
 #include <mpi-ext.h>
 
 #include "messaging/message/verdicts.hpp"
@@ -15,7 +15,7 @@ using lln::MessageKind;
 
 namespace {
 
-// More than a channel has slots, so that one poll sees all that a peer has left there.
+// More than the slots of a channel: one poll takes all messages that a peer has left in it.
 constexpr int everything = 2048;
 
 }  // namespace
@@ -32,14 +32,14 @@ void VniState::end_with(Request& request, int error, Wakeups& wakeups) {
 bool VniState::cancel(Request& request, Wakeups& wakeups) {
   if (request.done.load(std::memory_order_relaxed) == 1) return false;
   if (request.receives ? !matcher_.withdraw(request) : !withdraw(request, wakeups)) return false;
-  if (request.receives) request.error = MPI_SUCCESS;  // of one that was reported to be pending
+  if (request.receives) request.error = MPI_SUCCESS;  // a report of MPIX_ERR_PROC_FAILED_PENDING may have set it
   request.cancelled = true;
   completion_.finish(request, wakeups);
   return true;
 }
 
-// A send that has not left, one to this rank that waits for its receive, or one that its receiver has not taken. One to another node may be
-// cancelled later.
+// Withdraws a send that has not left, a send to this rank that has no receive yet, or a send that its receiver has not taken. A send to
+// another node may complete as cancelled later.
 bool VniState::withdraw(Request& send, Wakeups& wakeups) {
   if (is_self(send)) return self_.cancel(send);
   const bool waited = outgoing_.outbox().remove(send);
@@ -66,7 +66,7 @@ bool VniState::sweep(const Verdicts& verdicts, Wakeups& wakeups) {
   return complete;
 }
 
-// First what they have sent is taken.
+// Takes the messages that these peers have sent before it closes them.
 void VniState::close_peers(const Verdicts& verdicts, Wakeups& wakeups) {
   Outbox& outbox = outgoing_.outbox();
   bool news = false;
@@ -89,7 +89,7 @@ void VniState::sweep_receives(const Verdicts& verdicts, Wakeups& wakeups) {
         if (error == MPIX_ERR_PROC_FAILED_PENDING) {
           report_pending(receive, wakeups);
         } else if (error == MPI_SUCCESS) {
-          // The failure has been acknowledged. A call that has seen the report asks resolve() what is true now.
+          // The failure has been acknowledged. A call that has seen the report calls resolve() for the present state.
           Completion::withdraw_report(receive);
         } else {
           return error;
@@ -114,7 +114,7 @@ void VniState::sweep_unexpected(const Verdicts& verdicts, Wakeups& wakeups) {
   });
 }
 
-// It stays posted, and a thread that waits for it goes on as if it were done. No thread waits for one that was freed.
+// The receive stays posted, and a thread that waits for it continues as if it were complete. No thread waits for a freed receive.
 void VniState::report_pending(Request& receive, Wakeups& wakeups) {
   if (receive.owner == Owner::none || receive.done.load(std::memory_order_relaxed) != 0) return;
   receive.error = MPIX_ERR_PROC_FAILED_PENDING;
@@ -129,11 +129,11 @@ bool VniState::disown(Request& request) {
 }
 
 bool VniState::resolve(Request& receive, bool at_its_end, Wakeups& wakeups) {
-  if (receive.done.load(std::memory_order_relaxed) == 1) {  // a message has come after all
+  if (receive.done.load(std::memory_order_relaxed) == 1) {  // a message has come after the report
     if (receive.error == MPIX_ERR_PROC_FAILED_PENDING) receive.error = MPI_SUCCESS;
     return false;
   }
-  // Else the failure has been acknowledged since, or a long message is just coming.
+  // Otherwise the failure has been acknowledged since the report, or a long message is arriving.
   const bool is_reported = receive.done.load(std::memory_order_relaxed) == Completion::reported_pending;
   Completion::withdraw_report(receive);
   if (!at_its_end || !is_reported || !matcher_.withdraw(receive)) return true;

@@ -1,16 +1,16 @@
 // Matching: the posted receives (PRQ) and the unexpected messages (UMQ) of one VNI (MPI 5.0, section 3.5).
 //
-// A posted receive is in the queue of what it asks for: (context, source or any, tag or any) (queues.hpp). A message fits at most four
-// queues, one for each kind of wildcard, and looks at those of which any receive is posted. Each receive carries its age, and of the
-// oldest of each queue the oldest is taken, which is what one list in order of posting would have given. Unexpected messages:
-// unexpected_messages.hpp. So the cost of a call does not depend on how many receives and messages with other envelopes there are.
+// A posted receive is in the queue of its envelope: (context, source or any, tag or any) (queues.hpp). A message fits at most four
+// queues: the one of its own envelope and one for each kind of wildcard. It checks the kinds of which receives are posted. Each receive
+// carries an age, and the message takes the oldest receive of these queues, as a single list in order of posting would give. So the cost
+// of a call does not depend on the number of receives and messages with other envelopes. Unexpected messages: unexpected_messages.hpp.
 //
-// All with the VNI's lock held, but for announce(): a receive without a wildcard may be left at a gate by any thread, beside the one that
-// matches, which accepts it into its queue when a message comes that fits nothing it has. Envelopes share 256 gates. While there are
-// unexpected messages at a gate it is closed, and a thread that announces there has to enter the VNI. So a message and a receive never
-// miss each other (base/sync/postings.hpp); a receive whose announcement has returned is matched with all that came before;
-// and as long as neither wildcards nor unexpected messages are about, posting takes one atomic operation and waits for
-// nobody.
+// All functions run with the VNI's lock held, except announce(). Any thread may announce a receive without wildcards at a gate, while
+// another thread matches. The matching thread accepts announced receives into their queues when a message matches none that is queued.
+// Envelopes share 256 gates. A gate is closed while it has unexpected messages; then a thread that announces a receive there has to enter
+// the VNI. So a message and a receive never miss each other (base/sync/postings.hpp). A receive whose announcement has returned is
+// matched with every message that arrived before. Without wildcards and unexpected messages, posting takes one atomic operation and never
+// waits.
 #pragma once
 
 #include <mpi.h>
@@ -31,7 +31,7 @@ namespace heddle::message {
 
 class Matcher {
  public:
-  // Appends a receive; `request` holds context, source and tag. Not one that announce() posts.
+  // Appends a receive; `request` holds context, source and tag. Receives that announce() has posted are not posted here.
   [[gnu::always_inline]] void post(Request& request) {
     const Envelope asked = envelope_of(request);
     if (is_wild(asked)) [[unlikely]]
@@ -40,13 +40,14 @@ class Matcher {
     receives_.append(receives_.find(hash_of(asked), asked), request);
   }
 
-  // What became of an announcement: the receive is posted; or start it like any other; or resolve with what is returned here.
+  // The result of an announcement. `posted`: the receive is posted. `not_at_all`: the caller starts it as any other receive.
+  // `at_closed_gate`: the caller passes the hash to match_announced().
   enum class Announced : std::uint8_t { posted, not_at_all, at_closed_gate };
   struct Announcement {
     Announced result;
     Hash hash;
   };
-  // Any thread, lock-free. Unless it was not announced, the request may be done when this returns.
+  // Any thread, lock-free. Unless the result is `not_at_all`, the request may already be complete when this returns.
   [[gnu::always_inline]] Announcement announce(Request& request) {
     const Envelope asked = envelope_of(request);
     if (is_wild(asked)) [[unlikely]]
@@ -55,8 +56,8 @@ class Matcher {
     request.receive.age = age_of_exact();
     return {gate_of(hash).receives.announce(request) ? Announced::posted : Announced::at_closed_gate, hash};
   }
-  // Accepts what was announced at the gate of `announced`, perhaps also that by now: match(receive, message) for each that has a
-  // message, which is still in its queue.
+  // Accepts the receives that were announced at the gate of `announced`; another thread may have accepted that one already. Calls
+  // match(receive, message) for each receive that has a message; the message is still in its queue.
   template <class Match>
   void match_announced(const Request& announced, Hash its_hash, Match&& match) {
     gate_of(its_hash).receives.match_posted([&](Request& request) {
@@ -68,7 +69,7 @@ class Matcher {
     });
   }
 
-  // Takes the oldest posted receive that matches. Null: the message must be added to the unexpected ones.
+  // Takes the oldest posted receive that matches. Null: the caller has to add the message to the unexpected ones.
   [[gnu::always_inline]] Request* take_receive(const lln::Header& header) {
     const Envelope envelope = envelope_of(header);
     const Hash hash = hash_of(envelope);
@@ -76,27 +77,28 @@ class Matcher {
     return *at != nullptr && wild_ == 0 ? receives_.take_oldest(at) : take_another(hash, envelope);
   }
 
-  // What take_receive has just taken is posted still, the oldest of its queue: its message has been withdrawn, or has to wait.
+  // Posts the receive that take_receive() has just taken again, as the oldest of its queue: its message was withdrawn, or cannot be taken
+  // now.
   void put_back(Request& request) {
     const Envelope asked = envelope_of(request);
     if (is_wild(asked)) note_posted(asked);
     receives_.prepend(receives_.find(asked), request);
   }
 
-  // A message that take_receive found nothing for has not been added after all.
+  // The caller has not added a message as unexpected, though take_receive() has found no receive for it.
   void forget(const lln::Header& header) {
     Gate& gate = gate_of(hash_of(envelope_of(header)));
     if (gate.unexpected == 0) gate.receives.open();
   }
 
-  // Accepts what was announced at a receive's gate, so that a message that comes later finds it in its queue.
+  // Accepts the receives announced at the gate of `request`, so that a message that comes later finds them in their queue.
   void expect(const Request& request) {
     const Envelope asked = envelope_of(request);
     if (is_wild(asked)) return;
     if (Request* const first = gate_of(hash_of(asked)).receives.gather()) accept(*first);
   }
 
-  // Takes a posted receive back; false if it is not posted (any more).
+  // Removes a posted receive. False: it is not posted (any more).
   bool withdraw(Request& request) {
     expect(request);
     Request** const at = receives_.find(request);
@@ -108,7 +110,8 @@ class Matcher {
     return true;
   }
 
-  // All posted receives: verdict(receive) is an error that one ends with, by end(receive, error), or MPI_SUCCESS.
+  // Checks all posted receives: verdict(receive) returns MPI_SUCCESS, or an error. With an error the receive is removed, and end(receive,
+  // error) is called.
   template <class Verdict, class End>
   void sift(Verdict&& verdict, End&& end) {
     for (Gate& gate : gates_)
@@ -131,11 +134,11 @@ class Matcher {
     if (--gate.unexpected == 0) gate.receives.open();
     unexpected_.remove(message);
   }
-  // The oldest unexpected message that fits, or null; it stays.
+  // The oldest unexpected message that fits, or null. The message stays in its queue.
   Unexpected* find_unexpected(std::uint64_t context, int source, int tag) {
     return unexpected_.any() ? unexpected_.find({context, source, tag}) : nullptr;
   }
-  // The oldest with this envelope of which this holds.
+  // The oldest unexpected message with this envelope for which `holds` is true.
   template <class F>
   Unexpected* find_unexpected_if(const Envelope& envelope, F&& holds) {
     return unexpected_.find_if(envelope, holds);
@@ -153,10 +156,10 @@ class Matcher {
   };
   struct alignas(platform::cache_line) Gate {
     sync::Postings<platform::Native, Request, Links> receives;
-    std::uint32_t unexpected = 0;  // messages; while there are any it is closed
+    std::uint32_t unexpected = 0;  // messages; while there are any, the gate is closed
   };
 
-  // There is no receive in the queue of exact ones, or wildcards are posted.
+  // No receive without wildcards is queued, or receives with wildcards are posted.
   [[gnu::noinline]] Request* take_another(Hash hash, Envelope envelope) {
     Gate& gate = gate_of(hash);
     if (Request* const first = gate.receives.gather()) {
@@ -174,12 +177,13 @@ class Matcher {
     return *at != nullptr ? receives_.take_oldest(at) : close(gate, hash, envelope);
   }
 
-  // Into their queues: `first` and those behind it, which have been announced.
+  // Accepts `first` and the announced receives linked behind it into their queues.
   [[gnu::noinline]] void accept(Request& first) {
     Request* next = &first;
     while (next != nullptr) next = accept_run(receives_.find(*next), *next);
   }
-  // Into the queue that is there: `first` and those behind it that ask for the same. The first that does not, or null.
+  // Appends `first` and the receives behind it with the same envelope to the queue at `at`. Returns the first receive with another
+  // envelope, or null.
   [[gnu::always_inline]] Request* accept_run(Request** at, Request& first) {
     Request* last = &first;
     Request* next = first.next;
@@ -191,7 +195,7 @@ class Matcher {
     return next;
   }
 
-  // A message is about to be unexpected, unless a receive has just been announced that fits.
+  // Closes the gate for a message that has no receive. Returns a matching receive that was announced at the last moment, or null.
   [[gnu::noinline]] Request* close(Gate& gate, Hash hash, Envelope envelope) {
     Request* const first = gate.receives.close();
     if (first == nullptr) return nullptr;
@@ -202,7 +206,8 @@ class Matcher {
     return receives_.take_oldest(at);
   }
 
-  // The queue with the oldest receive that such a message fits, of that of exact ones at `at` and of those with wildcards. It is taken next.
+  // Finds the queue with the oldest receive that matches the message: the queue at `at`, or one with wildcards. The caller takes that
+  // receive.
   [[gnu::noinline]] Request** choose(Request** at, Envelope envelope) {
     unsigned chosen = exact;
     const auto consider = [&](unsigned kind) {
@@ -241,20 +246,20 @@ class Matcher {
     --wild_of_kind_[kind_of(asked)];
   }
 
-  // Wildcard receives have even ages. Exact ones that were posted between the same two of them need no order: one is behind
-  // those wildcards that its thread, or a thread that synchronized with it, has posted.
+  // Receives with wildcards have even ages. Receives without wildcards that were posted between the same two of them have the same age
+  // and need no order: each is newer than the wildcard receives that its own thread, or a thread that synchronized with it, has posted.
   std::uint64_t age_of_exact() const { return 2 * wilds_.load(std::memory_order_relaxed) + 1; }
 
   static constexpr std::size_t gates = 256;
-  // Not by the bits that choose a bucket: then all that is accepted from one gate would be in one bucket.
+  // Chosen by other bits than the bucket: otherwise all receives accepted from one gate would be in one bucket.
   Gate& gate_of(Hash hash) { return gates_[hash / 256 % gates]; }
 
   static bool is_wild(const Envelope& asked) { return asked.source == MPI_ANY_SOURCE || asked.tag == MPI_ANY_TAG; }
 
-  // Threads that announce read the first of these, so nothing beside it changes with every message.
+  // Announcing threads read `wilds_`, so no data that change with every message are on its cache line.
   Gate gates_[gates];
-  std::atomic<std::uint64_t> wilds_{0};  // receives with a wildcard, ever; written with the lock held
-  std::size_t wild_ = 0;                 // of those, that are posted
+  std::atomic<std::uint64_t> wilds_{0};  // all receives with a wildcard so far; written with the lock held
+  std::size_t wild_ = 0;                 // posted ones
   std::size_t wild_of_kind_[kinds] = {};
   alignas(platform::cache_line) Queues<Request> receives_;
   UnexpectedMessages unexpected_;

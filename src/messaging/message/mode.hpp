@@ -5,7 +5,7 @@
 
 namespace heddle::message {
 
-// A buffered send is a standard send of a copy (messaging/p2p/buffer.hpp), for whose end nobody waits.
+// A buffered send is a standard send of a copy (messaging/p2p/buffer.hpp); no thread waits for its completion.
 enum class Mode : std::uint32_t { standard, synchronous, ready, buffered };
 
 }  // namespace heddle::message

@@ -31,7 +31,7 @@ std::size_t Outgoing::eager_limit(int peer) const {
   return context_.peer_memory.same_space(peer) ? near_eager_bytes : lln::Route::eager_bytes;
 }
 
-// Out of line, with arguments of its own: what is shorter keeps them in registers.
+// Out of line, with a copy of the arguments, so that shorter messages keep theirs in registers.
 [[gnu::noinline]] bool Outgoing::post_in_parts(SendArgs args) {
   const auto part = [&](std::byte* to, std::size_t from, std::size_t n) {
     pack(args.datatype, args.buffer, args.count, from, to, n);
@@ -41,12 +41,12 @@ std::size_t Outgoing::eager_limit(int peer) const {
   return true;
 }
 
-// The first limit is the lowest of all.
+// Checks the lowest of all limits first.
 template <class User>
 [[gnu::always_inline]] inline bool Outgoing::post(const SendArgs& args, User) {
   if (args.bytes > near_eager_bytes && args.bytes > eager_limit(args.peer)) return false;
   if (must_wait(args.peer)) [[unlikely]]
-    return false;  // others to this peer wait: stay in order
+    return false;  // earlier messages to this peer wait: keep the order
   if (args.bytes >= lln::Route::in_parts_from) [[unlikely]]
     return post_in_parts(args);
   const auto data = [&](std::byte* to) { pack(args.datatype, args.buffer, args.count, 0, to, args.bytes); };
@@ -110,7 +110,7 @@ void Outgoing::send_bytes_away(int peer, const Header& header, const void* paylo
   append(peer, make_control(header, payload, bytes), true, wakeups);
 }
 
-// ---- what waits
+// ---- messages that wait
 
 void Outgoing::append(Request& send, bool to_other_node, Wakeups& wakeups) {
   OutboxItem& item = outbox_.make();
@@ -118,7 +118,7 @@ void Outgoing::append(Request& send, bool to_other_node, Wakeups& wakeups) {
   append(send.peer, item, to_other_node, wakeups);
 }
 
-// A blocked thread asks for room. If no thread is blocked, the program may compute now, and a timer watches over what waits for another node.
+// A blocked thread requests notice of room. If no thread is blocked, the program may be computing; then a timer sends to another node.
 void Outgoing::append(int peer, OutboxItem& item, bool to_other_node, Wakeups& wakeups) {
   if (!outbox_.append(peer, item)) return;
   completion_.wake(wakeups);

@@ -1,6 +1,6 @@
-// What leaves a VNI: short messages at once, control messages, and in the outbox all that has to wait.
+// Messages that leave a VNI: short messages and control messages, which leave at once or wait in the outbox.
 //
-// With the VNI's lock held, but for what says otherwise.
+// With the VNI's lock held, unless a comment says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace heddle::message {
 
-// A send to another rank whose data can be taken at once.
+// A send to another rank whose data can be copied at once.
 struct SendArgs {
   lln::Header header;
   int peer;  // world rank
@@ -30,47 +30,49 @@ class Outgoing {
  public:
   Outgoing(const Context& context, lln::Route& route, Completion& completion, instruments::Counters& counters);
 
-  // Sends now if the message is eager and nothing is in the way.
+  // Sends now, if the message is eager and no earlier message to the peer waits.
   bool try_send(const SendArgs& args);
-  // The same for a send whose caller goes on to something else: to another node it may wait, so that it leaves with others.
+  // The same for a nonblocking send: to another node it may wait, and share a packet with other messages.
   bool try_isend(const SendArgs& args);
-  // Any thread, without the lock, where claiming is concurrent: the same as try_send for a message that fits in a slot.
+  // Any thread, without the lock, if claiming is concurrent: try_send for a message that fits in a slot.
   bool inject(const SendArgs& args);
-  // Any thread, without the lock, where claiming is by flux: for a message that fits in a fastbuffer.
+  // Any thread, without the lock, if claiming is by flux: try_send for a message that fits in a fastbuffer.
   bool send_by_flux(const SendArgs& args);
-  // Any thread: whether others wait for this peer, behind which a send must stay. Then none of these four takes it.
+  // Any thread. True if other messages wait for this peer, so that a send has to wait behind them. Then the four functions above return
+  // false.
   bool must_wait(int peer) const { return outbox_.must_wait(peer); }
 
-  // A control message, kept until there is room. A peer that has failed gets none. Throws std::bad_alloc.
+  // Sends a control message; it waits in the outbox if there is no room. Nothing is sent to a failed peer. Throws std::bad_alloc.
   void send_to_node(int peer, lln::MessageKind kind, const auto& message, Wakeups& wakeups) {
     send_here(peer, {kind, 0, 0, 0}, &message, sizeof message, wakeups);
   }
-  // The same to another node: while the network is busy it may wait for others to go with. `envelope`: of the message that it is about.
+  // The same to another node; while the network is busy, the message may wait to share a packet. `envelope`: of the message that it
+  // concerns.
   void send_away(int peer, const lln::Header& envelope, const auto& message, Wakeups& wakeups) {
     send_bytes_away(peer, envelope, &message, sizeof message, wakeups);
   }
   void send_bytes_away(int peer, const lln::Header& header, const void* payload, std::size_t bytes, Wakeups& wakeups);
-  // A send that has found no room, and waits behind what waits for the peer. Throws std::bad_alloc.
+  // Appends a send that has found no room to the messages that wait for its peer. Throws std::bad_alloc.
   void append(Request& send, bool to_other_node, Wakeups& wakeups);
 
-  // Where something may wait for others: whether a send of the program's to this peer, on another node, does.
+  // True if a nonblocking send to this peer, on another node, has to wait to share a packet.
   bool is_held(int peer) { return collects_ && route_.more_follow(peer) && outbox_.holds(peer); }
-  // Whether there are networks, and messages to other nodes may wait for others.
+  // True if there are networks, and messages to other nodes may wait to share a packet.
   bool collects() const { return collects_; }
-  // The longest eager message to another node, or of a long one at once.
+  // The longest eager message to another node, and the longest piece of a long one.
   std::size_t remote_eager_bytes() const;
-  // A send has left.
+  // Counts a send that has left.
   void note_left() { count_held(counters_, instruments::Count::sent); }
 
   Outbox& outbox() { return outbox_; }
   const Outbox& outbox() const { return outbox_; }
   lln::Route& route() { return route_; }
 
-  // The longest eager message to a peer of any kind but this rank itself.
+  // The longest eager message to a peer other than this rank itself.
   std::size_t eager_limit(int peer) const;
 
  private:
-  // A template: the two that use it, each with a type of its own, have a copy each of what they call.
+  // A template, so that each of its two callers, with a type of its own, gets its own inlined copy of the called functions.
   template <class User>
   bool post(const SendArgs& args, User);
   bool post_in_parts(SendArgs args);

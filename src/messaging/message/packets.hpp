@@ -1,5 +1,5 @@
-// What the outbox sends by (outbox/strategy.hpp): messages to a peer of this node go one by one, those to another node several in a packet, and long
-// ones in pieces.
+// The ways by which the outbox sends (outbox/strategy.hpp). Messages to a peer of this node leave one by one. Messages to another node
+// share packets, and long ones leave in pieces.
 #pragma once
 
 #include <cstddef>
@@ -53,7 +53,7 @@ class VniState::RemotePackets final : public Packets {
   std::size_t fit(const OutboxItem& first) override {
     lln::Packet& packet = state_.route_.begin_packet(peer_);
     for (const OutboxItem* item = &first; item != nullptr && add(packet, *item);) item = item->next;
-    return packet.size() == 0 ? 1 : packet.size();  // the first waits for credit: it is offered, and refused
+    return packet.size() == 0 ? 1 : packet.size();  // the first one waits for credit: post it, so that it is refused
   }
   bool post(const OutboxItem& first, std::size_t n) override { return n == 1 ? post_one(first) : post_all(first, n); }
   bool post_piece() override {
@@ -67,7 +67,7 @@ class VniState::RemotePackets final : public Packets {
     if (item.request != nullptr) return state_.remote_.add(packet, *item.request);
     return packet.add(item.header, item.bytes) == lln::Packet::Added::yes;
   }
-  // Whether it is out of the way: sent, or a send that has failed.
+  // True if the message is finished with: it was sent, or its send has failed.
   bool post_one(const OutboxItem& item) {
     const std::uint64_t since = item.since;
     lln::Posted posted;
@@ -86,7 +86,7 @@ class VniState::RemotePackets final : public Packets {
   bool post_all(const OutboxItem& first, std::size_t n) {
     const OutboxItem* item = nullptr;
     const auto write = [&](std::size_t i, std::byte* to) {
-      item = i == 0 ? &first : item->next;  // from the first on again, where one rail has refused it
+      item = i == 0 ? &first : item->next;  // starts again with the first one if a rail has refused the packet
       if (item->request == nullptr) return copy_payload(*item, to);
       state_.remote_.write(*item->request, kind_in_packet(i), to);
     };
@@ -94,7 +94,7 @@ class VniState::RemotePackets final : public Packets {
     item = &first;
     for (std::size_t i = 0; i < n; ++i) {
       note_waited(item->since);
-      // First the next: a thread that waits may give back what has left, the item is ours.
+      // Reads the next item first: a thread that waits may release a send that has left. The item belongs to the outbox.
       if (item->request != nullptr) state_.remote_.note_left(*item->request, kind_in_packet(i), wakeups_);
       item = item->next;
     }

@@ -1,12 +1,12 @@
-// Queues by envelope: a hash table of which each entry is a queue, all nodes with one context, source and tag in order.
+// Queues by envelope: a hash table whose entries are queues. A queue has all nodes with one context, source and tag, in order.
 //
-// A node carries its links (`next`, `prev`, `next_queue`), so that nothing but a larger table needs memory, and where there is none the
-// table stays as it is. Only the oldest node of a queue is in the table: unrelated queues, however long, cost a look at one node, and
-// only if they fall into the same bucket. A wildcard is a value like any other here: receives with MPI_ANY_TAG are a queue.
+// A node carries its links (`next`, `prev`, `next_queue`), so only a larger table needs memory. Without memory the table keeps its size.
+// The table points to the oldest node of each queue only: a search compares one node of each unrelated queue in its bucket, however long
+// that queue is. A wildcard is a value like any other here: receives with MPI_ANY_TAG have a queue of their own.
 //
-// Invariants: of the oldest node `prev` is the newest, of any other the one before it; the newest has no `next`; `next_queue` links the
-// oldest nodes of a bucket and means nothing in others. There are not more queues than buckets, unless memory is short.
-// With the VNI lock held.
+// Invariants: `prev` of the oldest node is the newest node, `prev` of any other node is the one before it. The newest node has no `next`.
+// `next_queue` links the oldest nodes of a bucket; it has no meaning in other nodes. There are at most as many queues as buckets, unless
+// memory is short. With the VNI lock held.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace heddle::message {
 
-// envelope_of(node) gives a node's envelope, which does not change while it is in a queue.
+// envelope_of(node) returns a node's envelope, which does not change while the node is in a queue.
 template <class Node>
 class Queues {
  public:
@@ -26,7 +26,7 @@ class Queues {
   Queues(const Queues&) = delete;
   Queues& operator=(const Queues&) = delete;
 
-  // Where the oldest node of a queue is, or where it would be (null); as long as no node is added or removed.
+  // The link to the oldest node of a queue, or the null link where it would be inserted. Valid until a node is added or removed.
   [[gnu::always_inline]] Node** find(Hash hash, const Envelope& e) {
     Node** at = &buckets_[hash & mask_];
     while (*at != nullptr && !(envelope_of(**at) == e)) at = &(*at)->next_queue;
@@ -36,7 +36,7 @@ class Queues {
   Node** find(const Node& node) { return find(envelope_of(node)); }
 
   [[gnu::always_inline]] void append(Node** at, Node& node) { append(at, node, node); }
-  // Several with one envelope, which are linked by `next`, and all but the first by `prev`.
+  // Appends several nodes with one envelope. `next` links them, and `prev` links all but the first.
   [[gnu::always_inline]] void append(Node** at, Node& first, Node& last) {
     Node* const oldest = *at;
     last.next = nullptr;
@@ -72,7 +72,7 @@ class Queues {
     }
     return oldest;
   }
-  // Where its queue is, is known, or is looked for.
+  // With the queue's link, or after a search for it.
   void remove(Node** at, Node& node) {
     if (*at == &node) {
       (void)take_oldest(at);
@@ -92,7 +92,7 @@ class Queues {
     (void)take_oldest(at);
   }
 
-  // Those of which goes(node) holds are removed, and handed to gone(node).
+  // Removes the nodes for which goes(node) is true, and then calls gone(node).
   template <class Goes, class Gone>
   void sift(Goes&& goes, Gone&& gone) {
     for (std::size_t bucket = 0; bucket != size(); ++bucket) {
@@ -120,7 +120,7 @@ class Queues {
   std::size_t size() const { return std::size_t{mask_} + 1; }
 
   [[gnu::cold, gnu::noinline]] void grow() {
-    // Where there is no memory it is tried again with so many more queues.
+    // Without memory the next attempt follows after as many more queues.
     room_ += static_cast<std::ptrdiff_t>(size());
     const Hash mask = 2 * mask_ + 1;
     std::unique_ptr<Node*[]> larger(new (std::nothrow) Node*[2 * size()]());
@@ -139,7 +139,7 @@ class Queues {
 
   Node** buckets_ = first_;
   Hash mask_ = first_size - 1;
-  std::ptrdiff_t room_ = first_size;  // for queues, until the table grows
+  std::ptrdiff_t room_ = first_size;  // number of queues that can be added before the table grows
   std::unique_ptr<Node*[]> larger_;
   Node* first_[first_size] = {};
 };

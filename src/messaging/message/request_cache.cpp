@@ -15,8 +15,8 @@ namespace {
 
 constexpr int batch = RequestCache::most / 2;
 
-// Making and releasing requests may wait, and meanwhile other user-level threads run here, or this one elsewhere. So the cache
-// is touched before or after, never around it.
+// Allocating and releasing a request may wait. Meanwhile other user-level threads may run on this kernel thread, or this one may continue
+// on another. So no function keeps a reference to the cache across such a call.
 
 Request* detach(RequestCache& cache, int keep) {
   Request* detached = nullptr;
@@ -39,7 +39,7 @@ Request* detach(RequestCache& cache, int keep) {
 }
 
 void at_thread_end(void* cache) {
-  threads::end_of_kernel_thread();  // giving back may wait
+  threads::end_of_kernel_thread();  // releasing requests may wait
   std::unique_ptr<RequestCache> owned(static_cast<RequestCache*>(cache));
   cache_of_thread = nullptr;
   release_all(detach(*owned, 0));

@@ -1,6 +1,6 @@
-// Requests come from the calling thread's own cache and go back to the cache of whoever gives them back: no lock and
-// no shared line on the way of a message. A cache trades with the arena in batches, and empties itself when its
-// thread ends.
+// Each kernel thread has a cache of free requests: a thread takes requests from its own cache, and returns them to its own cache. So the
+// critical path of a message has no lock and no shared cache line. A cache exchanges batches of requests with the arena, and returns all
+// when its thread ends.
 #pragma once
 
 #include "objects/object/request.hpp"
@@ -14,15 +14,15 @@ struct RequestCache {
   int size = 0;
 };
 
-// Of the kernel thread, made by its first request. Not an object with a destructor: that would put a guard on every
-// access.
+// The kernel thread's cache; its first request creates it. It is a pointer, since a thread_local object with a destructor would need a
+// guard on every access.
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local RequestCache* cache_of_thread;
-// The calling thread's, with a request in it.
+// The calling thread's cache, with at least one request in it.
 RequestCache& filled_cache();
-// A request back, where the thread's cache is full or not there.
+// Returns a request if the thread's cache is full or does not exist.
 void give_back_late(Request& request);
 
-// A request in its initial state with a handle that no earlier request had.
+// Returns a request in its initial state, with a handle that no earlier request had.
 [[gnu::always_inline]] inline Request& take_request() {
   RequestCache* mine = cache_of_thread;
   if (mine == nullptr || mine->free == nullptr) [[unlikely]]
@@ -35,8 +35,8 @@ void give_back_late(Request& request);
   request.next = nullptr;
   return request;
 }
-// The end of one that is done: its kind's own state, then the request. Its handle is dead from here on, whatever the
-// error, which is that of the kind's destroy.
+// Destroys the state of the request's kind, and returns the request to the cache. The handle is invalid from here on, even if the kind's
+// destroy() fails; the result is its error.
 inline Error give_back_done(Request& request) {
   Error error;
   if (request.type != nullptr && request.type->destroy != nullptr) [[unlikely]]

@@ -1,4 +1,4 @@
-// No memory for what has arrived. Any thread, without the VNI's lock.
+// Bounds the time for which a VNI has no memory for messages that have arrived. Any thread, without the VNI's lock.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@ namespace heddle::message {
 class Shortage {
  public:
   explicit Shortage(const Context& context) : context_(context) {}
-  // A message that had arrived found none, and waits; `taken`: messages that the VNI has taken by now. Ends the job when none has been taken for
-  // long.
+  // There was no memory for a message that has arrived; the message waits. `taken`: the number of messages that the VNI has taken so far.
+  // Ends the job if that number has not changed for a long time.
   void note(std::uint32_t taken);
 
  private:

@@ -1,10 +1,10 @@
-// The unexpected messages (UMQ) of one VNI: those that arrived before their receive, until one takes them.
+// The unexpected messages (UMQ) of one VNI: messages that arrived before their receive, until a receive takes them.
 //
-// A message is in the queue of its envelope, where a receive or a probe without a wildcard finds it, and in the list of all in order of
-// arrival. For each kind of wildcard there is an index: queues by the envelope that such a receive asks for, as (context, any source,
-// tag). The first search of a kind that does not end within a few messages of the list makes its index, and from then on all messages are
-// in it, until none is left. So each message enters each index at most once, a search takes one step, and a program without wildcards,
-// or whose unexpected messages are few, pays for no index.
+// A message is in the queue of its envelope, where a receive or a probe without wildcards finds it, and in a list of all messages in
+// order of arrival. Each kind of wildcard has an index: queues by the envelope that such a receive has, for instance (context, any
+// source, tag). A search with wildcards first checks a few messages of the list. If it finds none there, it creates the index of its
+// kind. From then on all messages are entered in that index, until no message is left. So each message enters each index at most once,
+// and a search takes one step. A program without wildcards, or with few unexpected messages, pays for no index.
 //
 // With the VNI lock held.
 #pragma once
@@ -36,25 +36,25 @@ inline const Envelope& envelope_of(const Place& place) { return place.asked; }
 using Places = std::array<Place, kinds - 1>;
 
 struct Unexpected {
-  // Where it comes from, and so which protocol goes on with it.
+  // The origin of the message, which determines the protocol that continues with it.
   enum class Origin : std::uint8_t { self, this_node, other_node };
 
   lln::Header header;
   Origin origin = Origin::self;
   int sender = 0;                // world rank
-  Hash hash = 0;                 // of the envelope, while it is among the unexpected ones
+  Hash hash = 0;                 // of the envelope, while the message is in the queues
   std::size_t bytes = 0;         // of the message
-  std::byte* payload = nullptr;  // the message itself, or what its kind needs (a rendezvous' RTS)
+  std::byte* payload = nullptr;  // the message itself, or the data of its kind (the RTS of a rendezvous)
   std::size_t payload_bytes = 0;
-  Request* local = nullptr;    // a message to ourselves whose data still lie in the sender's buffer
-  bool received = false;       // its sender cannot withdraw it any more (claims.hpp)
+  Request* local = nullptr;    // a message of this rank to itself whose data are still in the sender's buffer
+  bool received = false;       // its sender can no longer withdraw it (claims.hpp)
   Unexpected* next = nullptr;  // in the queue of its envelope
   Unexpected* prev = nullptr;
   Unexpected* next_queue = nullptr;
   Unexpected* later = nullptr;  // in order of arrival
   Unexpected* earlier = nullptr;
-  std::unique_ptr<Places> places;  // once there was an index; kept for the next message
-  std::byte storage[112];          // payload of the common, small ones
+  std::unique_ptr<Places> places;  // allocated for the first index; kept when the object is reused
+  std::byte storage[112];          // payload of most messages, which are small
 };
 inline Envelope envelope_of(const Unexpected& message) { return envelope_of(message.header); }
 
@@ -80,14 +80,14 @@ class UnexpectedMessages {
     remove_from_queues(message);
   }
 
-  // The oldest that a receive or a probe would get, or null.
+  // The oldest message that a receive or a probe with this envelope matches, or null.
   [[gnu::noinline]] Unexpected* find(Envelope e) {
     const unsigned kind = kind_of(e);
     if (kind == exact) return find_exact(hash_of(e), e);
     return (indexed_ >> kind & 1) != 0 ? find_in_index(kind, e) : find_in_list(kind, e);
   }
   Unexpected* find_exact(Hash hash, const Envelope& e) { return *queues_.find(hash, e); }
-  // The oldest with this envelope, which is no wildcard, of which this holds.
+  // The oldest message with this envelope, which has no wildcards, for which `holds` is true.
   template <class F>
   Unexpected* find_if(const Envelope& e, F&& holds) {
     Unexpected* message = *queues_.find(e);
@@ -106,7 +106,7 @@ class UnexpectedMessages {
   }
 
  private:
-  // As many are looked at before an index is made.
+  // The number of messages that a search checks before it creates an index.
   static constexpr int few = 8;
 
   struct Index {
@@ -139,7 +139,7 @@ class UnexpectedMessages {
       enter(*message, 1u << kind);
     return indexed_ != 0;
   }
-  // Into the indexes of these kinds. Where there is no memory, all indexes are given up.
+  // Enters the message in the indexes of these kinds. Without memory it drops all indexes.
   [[gnu::noinline]] void enter(Unexpected& message, unsigned of_kinds) {
     if (!message.places) message.places.reset(new (std::nothrow) Places);
     if (!message.places) return give_up_indexes();
@@ -170,7 +170,7 @@ class UnexpectedMessages {
   Queues<Unexpected> queues_;
   Unexpected* oldest_ = nullptr;
   Unexpected* newest_ = nullptr;
-  unsigned indexed_ = 0;  // kinds of which there is an index, a bit each
+  unsigned indexed_ = 0;  // kinds that have an index, one bit each
   std::unique_ptr<Index> index_;
 };
 

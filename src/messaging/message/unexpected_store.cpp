@@ -50,7 +50,7 @@ void UnexpectedStore::keep(Unexpected::Origin origin, int sender, const lln::Hea
   add(message);
 }
 
-// The payload is a block of its own, whatever its size: drop() tells the network of those.
+// The payload is a separate block, whatever its size: drop() reports such blocks to the network.
 void UnexpectedStore::keep_on_credit(int sender, const lln::Header& header, const std::byte* payload,
                                      std::size_t payload_bytes, std::size_t bytes) {
   Unexpected& message = make(Unexpected::Origin::other_node, sender, header, 0);

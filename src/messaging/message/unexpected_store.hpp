@@ -1,4 +1,4 @@
-// The memory of unexpected messages: how one is made, kept until its receive comes, and given back. With the VNI's lock held.
+// The memory of unexpected messages: allocated on arrival, kept until a receive takes the message. With the VNI's lock held.
 #pragma once
 
 #include <atomic>
@@ -19,25 +19,25 @@ class UnexpectedStore {
   UnexpectedStore(const UnexpectedStore&) = delete;
   UnexpectedStore& operator=(const UnexpectedStore&) = delete;
 
-  // A message that Matcher::take_receive has found no receive for, with room for so many bytes. Throws std::bad_alloc; the matcher has forgotten
-  // the message then.
+  // Allocates a message for which Matcher::take_receive has found no receive, with room for the payload. Throws std::bad_alloc; the
+  // matcher then has forgotten the message.
   Unexpected& make(Unexpected::Origin origin, int sender, const lln::Header& header, std::size_t payload_bytes);
-  // The same with the payload in it, in a message of `bytes`, and added.
+  // The same for a message of `bytes` bytes; copies the payload and adds the message.
   void keep(Unexpected::Origin origin, int sender, const lln::Header& header, const std::byte* payload,
             std::size_t payload_bytes, std::size_t bytes);
-  // The same of an eager message from another node, which is held against its sender's credit until it is dropped.
+  // The same for an eager message from another node, which uses its sender's credit until it is dropped.
   void keep_on_credit(int sender, const lln::Header& header, const std::byte* payload, std::size_t payload_bytes,
                       std::size_t bytes);
-  // Among those that a receive or a probe may find. A blocked probe is woken.
+  // Adds the message to those that a receive or a probe may find, and wakes threads that are blocked in a probe.
   void add(Unexpected& message);
-  // It is in no queue.
+  // Releases a message that is in no queue.
   void drop(Unexpected& message) {
     if (message.payload != message.storage) drop_payload(message);
     message.next = free_;
     free_ = &message;
   }
 
-  std::atomic<std::uint32_t> probers{0};  // threads that are blocked in a probe; any thread changes and reads it
+  std::atomic<std::uint32_t> probers{0};  // threads that are blocked in a probe; for any thread
 
  private:
   void drop_payload(const Unexpected& message);

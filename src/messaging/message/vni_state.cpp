@@ -49,7 +49,8 @@ void VniState::start_send(Request& request, Wakeups& wakeups) {
 void VniState::start_isend(Request& request, Wakeups& wakeups) {
   if (is_self(request)) return self_.start(request, wakeups);
   by_protocol_of(request.peer, [&](auto& protocols) {
-    // An idle core may be taken at any time, and for how long is not known. So a blocked thread of this rank does not depend on one.
+    // Other threads may take an idle core at any time, for an unknown time. So no send is deferred while a thread of this rank is
+    // blocked.
     if (may_be_deferred(request) && !completion_.any_blocked() && deferral_.available())
       return defer(protocols, request, wakeups);
     if (std::remove_reference_t<decltype(protocols)>::to_other_node && outgoing_.collects())
@@ -58,7 +59,7 @@ void VniState::start_isend(Request& request, Wakeups& wakeups) {
   });
 }
 
-// An RTS costs no more than to defer it.
+// Sending an RTS costs no more than deferring it.
 bool VniState::may_be_deferred(const Request& send) const {
   return deferral_.concerns(send.capacity) && send.capacity <= outgoing_.eager_limit(send.peer) &&
          !outgoing_.outbox().is_closed(send.peer);
@@ -68,16 +69,16 @@ template <class Protocols>
 void VniState::defer(Protocols&, Request& send, Wakeups& wakeups) {
   OutboxItem& item = outgoing_.outbox().make();
   item.request = &send;
-  // Between nodes a timer watches over it, too, should that core be taken and the program compute.
+  // The core may be taken while the program computes. Between nodes a timer then sends the message.
   if (outgoing_.outbox().append(send.peer, item) && Protocols::to_other_node) route_.schedule_sending();
   count_held(counters_, Count::deferred);
-  // A thread that blocks says so and then polls once more; here it is the other way round.
+  // A blocking thread announces itself and then polls once more. Here the order is reversed: append, then check for blocked threads.
   platform::Native::light_fence();
   if (deferral_.blocked() || completion_.any_blocked()) [[unlikely]]
     completion_.wake(wakeups);
 }
 
-// A send of the program's that goes on, to a rank on another node: it leaves with others if the network has something to do.
+// A nonblocking send to a rank on another node: it waits to share a packet if the network is busy.
 void VniState::collect(Request& send, Wakeups& wakeups) {
   const bool held = outgoing_.is_held(send.peer);
   if (!held && !outgoing_.must_wait(send.peer)) return start(remote_, send, wakeups);
@@ -89,10 +90,10 @@ void VniState::collect(Request& send, Wakeups& wakeups) {
     try {
       (void)flush_outbox(wakeups);
     } catch (const std::bad_alloc&) {
-      // The send is on the list, and so has not failed: the next poll reports what there is to report.
+      // The send is in the outbox, so it has not failed: the next poll reports the shortage.
     }
   }
-  // Also of what the network has no room for now: a blocked thread has not asked for any.
+  // Also for a send that the network has no room for: no blocked thread has requested notice of room for it.
   if (first && outgoing_.must_wait(send.peer)) route_.schedule_sending();
 }
 
@@ -132,7 +133,7 @@ void VniState::prepare_to_sleep() {
 
 // ---- receiving
 
-// In one piece with its callers: the path of a short message.
+// Inlined into its callers: this is the path of a short message.
 [[gnu::always_inline]] inline void VniState::receive_eager(Request& request, Unexpected& message, Wakeups& wakeups) {
   request.source = message.header.source;
   request.tag = message.header.tag;
@@ -174,14 +175,14 @@ void VniState::match_announced(const Request& announced, Hash hash, Wakeups& wak
   });
 }
 
-// What a match may need to be concluded. Nothing that has been taken from a queue is lost for want of memory: there is some before it is
-// taken.
+// Allocates the memory that concluding a match may need. It is called before a message or a receive leaves its queue, so that none is
+// lost when memory is short.
 void VniState::reserve() {
   local_.reserve();
   if (context_.networks != nullptr) remote_.reserve();
 }
 
-// Whether an unexpected message is the receiver's from here on. Else it is to be dropped.
+// True: the receiver owns the unexpected message from here on. False: the sender has withdrawn it, and the caller drops it.
 bool VniState::claim(Unexpected& message) {
   return message.origin != Unexpected::Origin::this_node || local_.claim(message);
 }
@@ -189,7 +190,7 @@ bool VniState::is_withdrawn(const Unexpected& message) {
   return message.origin == Unexpected::Origin::this_node && local_.is_withdrawn(message);
 }
 
-// If its sender has withdrawn it, the next one that fits is taken, or the receive is posted.
+// If the sender has withdrawn the message, takes the next one that fits, or posts the receive.
 void VniState::receive_announced(Request& request, Unexpected& first, Wakeups& wakeups) {
   Unexpected* message = &first;
   while (!claim(*message)) {
@@ -217,7 +218,7 @@ void VniState::receive_announced(Request& request, Unexpected& first, Wakeups& w
   unexpected_.drop(*message);
 }
 
-// `message` is the oldest that fits.
+// Finds a message that its sender has not withdrawn. `message` is the oldest that fits.
 Unexpected* VniState::found(Unexpected* message, const Envelope& asked, bool take) {
   for (; message != nullptr; message = matcher_.find_unexpected(asked.context, asked.source, asked.tag)) {
     const bool there = take ? claim(*message) : !is_withdrawn(*message);
@@ -251,7 +252,7 @@ bool VniState::drain(int most, Wakeups& wakeups) {
   bool moved = false;
   if (outgoing_.outbox().any()) [[unlikely]]
     moved = flush_outbox(wakeups);
-  // A thread that is about to block may have asked for room before this was left.
+  // A thread that is about to block may have requested notice of room before these messages were added.
   if (moved && context_.networks != nullptr && outgoing_.outbox().any()) [[unlikely]]
     completion_.wake(wakeups);
   int control = 0;
@@ -267,7 +268,7 @@ bool VniState::drain(int most, Wakeups& wakeups) {
     remote_.on_control(sender, header, payload, bytes, wakeups);
   };
   const int messages = route_.poll(most, sink, remote_sink, moved);
-  // Answers to what has come go together.
+  // Sends the answers to these messages together.
   if (outgoing_.collects() && messages != 0 && outgoing_.outbox().any()) [[unlikely]]
     moved |= flush_outbox(wakeups);
   count_held(counters_, Count::received, static_cast<std::uint64_t>(messages - control));

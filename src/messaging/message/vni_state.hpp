@@ -1,8 +1,8 @@
-// What a VNI holds: it owns the parts, and hands each operation and each message to the protocol of its peer. Everything here runs with the VNI's
-// lock held (engine/composed_vni.hpp), one thread at a time, except what says otherwise.
+// The state of a VNI: it owns the parts, and passes each operation and each message to the protocol of its peer. All functions run with
+// the VNI's lock held (engine/composed_vni.hpp), by one thread at a time, unless a comment says otherwise.
 //
-// The life of a short message: Outgoing::try_send → Route::post → (other side) Route::poll → arrive → Matcher → Completion. A long one is
-// announced (RTS), and once that has matched its data move without the lock (protocol/local/) or in pieces (protocol/remote/).
+// The path of a short message: Outgoing::try_send → Route::post → (receiver) Route::poll → arrive → Matcher → Completion. A long message
+// is announced (RTS). After the match its data move without the lock (protocol/local/) or in pieces (protocol/remote/).
 #pragma once
 
 #include <atomic>
@@ -35,12 +35,11 @@ class VniState {
   VniState(const VniState&) = delete;
   VniState& operator=(const VniState&) = delete;
 
-  // ---- operations. They throw std::bad_alloc, and then fail() is their end.
+  // ---- operations. When one throws std::bad_alloc, the caller ends it by fail().
 
   // Starts the send that the request describes; it completes when the buffer may be used again.
   void start_send(Request& request, Wakeups& wakeups);
-  // The same for a send whose caller goes on to something else: an idle core may copy its data (deferral.hpp), and to another node it may leave
-  // with others.
+  // The same for a nonblocking send: an idle core may copy its data (deferral.hpp), and to another node it may share a packet.
   void start_isend(Request& request, Wakeups& wakeups);
   // Matches an unexpected message, or posts the receive.
   [[gnu::always_inline]] void start_recv(Request& request, Wakeups& wakeups) {
@@ -49,7 +48,7 @@ class VniState {
       return matcher_.post(request);
     start_unexpected_recv(request, *message, wakeups);
   }
-  // What is left to do with the lock held after Matcher::announce has found messages: or start_recv.
+  // Concludes an announcement after Matcher::announce has found the gate closed: matches receives with messages, or posts them.
   void match_announced(const Request& announced, Hash hash, Wakeups& wakeups);
   // The oldest unexpected message that fits, or null. With `take` (matched probe) it leaves the queue, and only
   // start_matched_recv can get it.
@@ -58,38 +57,37 @@ class VniState {
     return message == nullptr ? nullptr : found(message, {context, source, tag}, take);
   }
   void start_matched_recv(Request& request, Unexpected& message, Wakeups& wakeups);
-  // Takes an operation back that has not been matched; whether that succeeded: it is then done and `cancelled`.
+  // Cancels an operation that has not been matched. True: it is complete and `cancelled`.
   bool cancel(Request& request, Wakeups& wakeups);
-  // An operation that was begun last found no memory: that is its error. In a handler of std::bad_alloc.
+  // Ends an operation whose start has thrown std::bad_alloc, with that error. Called by the handler of the exception.
   void fail(Request& request, Wakeups& wakeups) { end_with(request, MPI_ERR_NO_MEM, wakeups); }
 
   // ---- progress
 
-  // Takes messages that have arrived, at most `most` of each peer, and sends what had to wait for room. Whether anything
-  // moved. Throws std::bad_alloc where there is no memory for a message, which then stays where it is, for the next time.
+  // Takes messages that have arrived, at most `most` from each peer, and sends messages that wait in the outbox. True: something moved.
+  // Throws std::bad_alloc if there is no memory for a message; the message stays in its channel for the next call.
   bool drain(int most, Wakeups& wakeups);
-  // The last step of a transfer.
+  // Completes the request of a transfer that has moved all its data.
   void end_transfer(Transfer& transfer, Wakeups& wakeups) { local_.end(transfer, wakeups); }
-  // Any thread, without the lock: whether drain or the transfers would find something; the same, but for what may have come by a network; and
-  // whether sends wait, deferred or for room, or in a network for a poll.
+  // Any thread, without the lock. something_to_do: drain() or the transfers have work. something_left: the same without arrivals at a
+  // network. any_unsent: sends wait in the outbox, or a network has messages that only a poll sends.
   bool something_to_do() const { return route_.arrived() || local_.transfers().any() || any_unsent(); }
   bool something_left() const { return route_.arrived_here() || local_.transfers().any() || any_unsent(); }
   bool any_unsent() const { return outgoing_.outbox().any() || route_.any_under_way(); }
-  // A peer that has not taken what waits for it; -1: none is known.
+  // A peer that has not taken the messages that wait for it; -1: none is known.
   int slow_peer() const;
-  // A thread is about to block: peers that something waits for room for wake it, and what arrives by a network that rings no bell.
+  // A thread is about to block. Requests a wake-up from peers whose channels are full, and from networks that ring no doorbell.
   void prepare_to_sleep();
 
   // ---- failures
 
-  // Goes through all that is under way after a failure, or when a communicator was revoked. False: a thread is at work on a transfer, and
-  // it has to be done again. Throws std::bad_alloc where there is no memory for a message that has come.
+  // Applies the verdicts to all incomplete operations. False: a thread is working on a transfer, and the caller has to call it again.
+  // Throws std::bad_alloc if there is no memory for a message that has arrived.
   bool sweep(const Verdicts& verdicts, Wakeups& wakeups);
-  // A receive that MPIX_ERR_PROC_FAILED_PENDING was reported for: true if no message has come meanwhile; it is not done then and goes on.
-  // With `at_its_end` it ends with MPIX_ERR_PROC_FAILED instead, unless its message is just coming, or the failure has been acknowledged
-  // since (true).
+  // Decides about a receive that MPIX_ERR_PROC_FAILED_PENDING was reported for. True: the receive is not complete, and stays posted. With
+  // `at_its_end` it ends with MPIX_ERR_PROC_FAILED instead, unless its message is arriving or the failure has been acknowledged since.
   bool resolve(Request& receive, bool at_its_end, Wakeups& wakeups);
-  // True if the request is done; else it ends by itself when it is.
+  // The request's owner gives it up. True: it is complete. False: it is released when it completes.
   static bool disown(Request& request);
 
   // ---- parts
@@ -109,7 +107,7 @@ class VniState {
   bool claim(Unexpected& message);
   bool is_withdrawn(const Unexpected& message);
 
-  // f(protocols) for a peer on this node or on another one: here it is decided, and they do not ask again.
+  // Calls f(protocols) with the protocols for a peer on this node, or on another one. The protocols do not check the peer again.
   template <class F>
   auto by_protocol_of(int peer, F&& f) {
     return route_.is_remote(peer) ? f(remote_) : f(local_);

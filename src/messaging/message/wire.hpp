@@ -1,7 +1,8 @@
-// What the messages of the protocols say: a type for each kind and, where they differ, for a peer of this node and for one of another node.
+// The contents of the protocols' messages: one type for each kind, and separate types for a peer of this node and a peer of another node.
 //
-// A peer of this node shares memory with this rank and is trusted: its messages carry addresses, which it alone, or this process, follows.
-// A message from another node carries names, which are looked up. What is too short, or names nothing, is refused before anything is done.
+// A peer of this node shares memory with this rank and is trusted: its messages carry addresses. Only the peer or this process
+// dereferences them. A message from another node carries names, which are looked up. A message that is too short, or has an unknown name,
+// is refused before it has any effect.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 
 namespace heddle::message {
 
-// Which way of copying the lower of two ranks asks the other one for (protocol/local/copy_tuner.hpp).
+// The copy that the lower of two ranks requests from the other one (protocol/local/copy_tuner.hpp).
 enum class Wish : std::uint32_t { none, staged, by_kernel };
 
 // ---- within a node. A request is named by its address in its own process.
@@ -24,10 +25,10 @@ enum class Wish : std::uint32_t { none, staged, by_kernel };
 struct LocalRts {
   std::uint64_t bytes;         // of the message
   std::uint64_t send;          // the sender's request
-  std::uint64_t run;           // where the data are, if they are one run; else 0
-  node::Offset claim;          // what both ends claim the message by (protocol/local/claims.hpp); or nowhere
+  std::uint64_t run;           // address of the data if they are contiguous; else 0
+  node::Offset claim;          // the claim word of both ends (protocol/local/claims.hpp), or nowhere
   std::array<Wish, 2> wishes;  // while the receiver has no long messages of its own under way, and while it has
-  node::Offset stage;          // of a message that the sender stages at once; else nowhere
+  node::Offset stage;          // the Stage of a message that the sender stages early; else nowhere
 };
 
 // Before the data of an acknowledged message.
@@ -39,8 +40,8 @@ struct LocalAck {
 struct LocalCts {
   std::uint64_t send;
   std::uint64_t receive;  // the receiver's request
-  std::uint64_t run;      // of the receiver's buffer, if it is one; else 0
-  std::uint64_t bytes;    // to move: the receiver may have less room than was offered
+  std::uint64_t run;      // address of the receive buffer if it is contiguous; else 0
+  std::uint64_t bytes;    // to move: the receive buffer may be shorter than the message
   node::Offset shared;    // the Split or the Stage
   LocalCopy copy;
 };
@@ -49,7 +50,7 @@ struct LocalFin {
   std::uint64_t send;
 };
 
-// ---- between nodes. A name is a number of lln::Names, never 0.
+// ---- between nodes. A name is a number in lln::Names, never 0.
 
 struct RemoteRts {
   std::uint64_t bytes;
@@ -63,7 +64,7 @@ struct RemoteAck {
 
 struct RemoteCts {
   std::uint64_t send;
-  std::uint64_t stream;  // the receiver's name for the data
+  std::uint64_t stream;  // the receiver's name for the transfer
   std::uint64_t bytes;   // to move
   Moving moving;         // pieces or direct
 };
@@ -72,32 +73,31 @@ struct RemoteFin {
   std::uint64_t send;
 };
 
-// The sender cancels a message; its envelope is in the header.
+// The sender requests that a message be cancelled; its envelope is in the header.
 struct Retract {
   std::uint64_t send;
 };
 struct Retracted {
   std::uint64_t send;
-  std::uint64_t withdrawn;  // 1: it had not been received, and is not; 0: it has been, or will be
+  std::uint64_t withdrawn;  // 1: cancelled, no receive had matched it; 0: a receive has matched it, or will
 };
 
 // Before the data of a piece.
 struct Piece {
   std::uint64_t stream;
   std::uint64_t position;  // of these data in the message
-  std::int32_t rail;       // that it goes over
-  std::uint32_t
-      asks;  // so many pieces have gone over that rail, and the receiver shall say when this one has come; 0: it need not
+  std::int32_t rail;       // the rail that carries it
+  std::uint32_t asks;      // pieces sent over that rail so far, if the receiver has to acknowledge this one; else 0
 };
 struct More {
   std::uint64_t stream;
   std::int32_t rail;
-  std::uint32_t come;  // `asks` of the piece
+  std::uint32_t come;  // `asks` of that piece
 };
 
 // ---- reading
 
-// The start of a payload that is known to be long enough.
+// Reads the start of a payload that is known to be long enough.
 template <class T>
 T first_of(const std::byte* payload) {
   T message;
@@ -105,14 +105,14 @@ T first_of(const std::byte* payload) {
   return message;
 }
 
-// A whole payload; nothing: it is of another length.
+// Reads a whole payload. Empty: the payload has another length.
 template <class T>
 std::optional<T> all_of(const std::byte* payload, std::size_t bytes) {
   if (bytes != sizeof(T)) return std::nullopt;
   return first_of<T>(payload);
 }
 
-// Whether a message from another node that is to be matched is well formed, in a job of so many ranks.
+// Checks a message from another node that is to be matched. True: it is well formed, in a job of `ranks` ranks.
 inline bool is_well_formed(const lln::Header& header, int ranks, const std::byte* payload, std::size_t bytes) {
   if (header.source < 0 || header.source >= ranks) return false;
   switch (header.kind) {
@@ -126,7 +126,7 @@ inline bool is_well_formed(const lln::Header& header, int ranks, const std::byte
       return header.kind == lln::MessageKind::eager;
   }
 }
-// Of a CTS from another node.
+// Reads a CTS from another node. Empty: it is malformed.
 inline std::optional<RemoteCts> cts_of(const std::byte* payload, std::size_t bytes) {
   const auto cts = all_of<RemoteCts>(payload, bytes);
   if (!cts || cts->send == 0 || cts->bytes == 0) return std::nullopt;

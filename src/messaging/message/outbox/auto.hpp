@@ -1,7 +1,8 @@
-// Strategy "auto": as "aggregate" while the network does not keep up, as "direct" while it does.
+// Strategy "auto": "aggregate" while the network is slower than the program's sends, "direct" while it keeps up.
 //
-// Whether it keeps up shows in what waiting has brought: who waited while the network was busy and left alone has waited in vain. A few such
-// in a row, and messages go at once; now and then one waits on trial, and if it leaves in company, others wait again.
+// The strategy learns from messages that waited while the network was busy. A packet that then leaves with one message only has waited in
+// vain. After a few such packets in a row, messages leave at once. Now and then a message waits on trial; if it shares its packet,
+// messages wait again.
 //
 // Source: ours; the outbox between the two is NewMadeleine's (Aumage, Brunet, Furmento, Namyst 2007).
 #pragma once
@@ -28,7 +29,7 @@ class AutoStrategy final : public Strategy {
 
  private:
   static constexpr std::uint8_t in_vain = 4;               // packets of one message each, in a row
-  static constexpr std::uint8_t passed_before_trial = 32;  // messages that went at once though the network was busy
+  static constexpr std::uint8_t passed_before_trial = 32;  // messages that left at once although the network was busy
 
   static std::uint8_t& alone(OutboxPeer& peer) { return peer.memory[0]; }
   static std::uint8_t& passed(OutboxPeer& peer) { return peer.memory[1]; }

@@ -1,4 +1,4 @@
-// Strategy "direct": a message is a packet.
+// Strategy "direct": each message is a packet of its own.
 #pragma once
 
 #include "messaging/message/outbox/strategy.hpp"

@@ -1,5 +1,5 @@
-// What waits to be sent to one peer: sends that have been deferred or found no room and control messages with their payload, and long
-// messages that their receiver has asked for.
+// Entries of the outbox, by peer: sends that were deferred or found no room, control messages with their payload, and long messages that
+// their receivers have requested (CTS).
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@
 
 namespace heddle::message {
 
-// Of cache lines of its own: one core leaves it, and another takes it.
+// On cache lines of its own: one core writes it, another one reads and sends it.
 struct alignas(platform::cache_line) OutboxItem {
   OutboxItem* next = nullptr;
   Request* request = nullptr;  // null: a control message
   lln::Header header;
   std::size_t bytes = 0;
-  std::uint64_t since = 0;     // it waits, in ticks; 0: nobody counts
-  std::uint8_t overtaken = 0;  // by so many (priority.hpp)
+  std::uint64_t since = 0;     // start of its wait in ticks; 0: the wait is not counted
+  std::uint8_t overtaken = 0;  // the number of messages that have passed it (priority.hpp)
   std::byte payload[lln::Route::inject_bytes];
 };
 
@@ -29,15 +29,15 @@ struct OutboxLinks {
   static OutboxItem* next(const OutboxItem& item) { return item.next; }
   static void set_next(OutboxItem& item, OutboxItem* other) { item.next = other; }
 };
-// All for one peer, in the order of MPI.
+// All items for one peer, in MPI's order.
 using OutboxQueue = sync::Backlog<platform::Native, OutboxItem, OutboxLinks>;
 
-// A long message that goes in pieces, or as a whole (messaging/message/protocol/remote/streams.hpp).
+// A long message that leaves in pieces or as a whole (messaging/message/protocol/remote/streams.hpp).
 struct OutboxLong {
   OutboxLong* behind = nullptr;  // the next one to the same peer
 };
 
-// Those to one peer, the oldest first.
+// The long messages to one peer, the oldest first.
 class OutboxLongs {
  public:
   bool empty() const { return first_ == nullptr; }
@@ -51,18 +51,18 @@ class OutboxLongs {
 
  private:
   OutboxLong* first_ = nullptr;
-  OutboxLong* last_ = nullptr;  // of some
+  OutboxLong* last_ = nullptr;  // not valid if there is none
 };
 
-// Valid when all its bytes are zero. Its size is a power of two: a short message on its way looks at one of an array of them.
+// Valid when all bytes are zero. The size is a power of two: every short message reads one element of an array of these.
 struct alignas(64) OutboxPeer {
   OutboxQueue items;
   OutboxLongs longs;
-  std::array<std::uint8_t, 2> memory{};  // what the strategy remembers of this peer
+  std::array<std::uint8_t, 2> memory{};  // the strategy's data about this peer
   bool listed = false;
-  bool closed = false;  // nothing goes there any more
+  bool closed = false;  // no message is sent to this peer any more
   int peer = 0;
-  OutboxPeer* next = nullptr;  // of those that something waits for
+  OutboxPeer* next = nullptr;  // in the list of peers that have entries
 };
 static_assert(sizeof(OutboxPeer) == 64);
 

@@ -1,6 +1,6 @@
-// The outbox of a VNI: what can't be sent now, or shall be arranged, waits here by peer until the network takes it.
+// The outbox of a VNI: messages that cannot be sent now, or that a strategy arranges, wait here by peer until the network takes them.
 //
-// Under the VNI's protection, but for what says otherwise. Only peers that something waits for cost anything.
+// With the VNI's lock held, unless a comment says otherwise. Only peers that have entries cost time.
 #pragma once
 
 #include <atomic>
@@ -23,32 +23,32 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  // Any thread: whether later messages to this peer have to wait behind others; whether anything waits.
+  // Any thread. must_wait: later messages to this peer have to wait behind entries. any: there are entries.
   bool must_wait(int peer) const { return !of(peer).items.empty(); }
   bool any() const { return size_.load(std::memory_order_relaxed) != 0; }
 
-  // Any thread, about to append: fetches what that writes, as far as it is known before the lock is held.
+  // Any thread that is about to append. Prefetches the lines that append() writes, as far as they are known without the lock.
   void fetch_for_append(int peer) const {
     platform::Native::prefetch_for_write(&waiting_);
     platform::Native::prefetch_for_write(&of(peer));
   }
 
-  // The next make() needs no memory. Throws std::bad_alloc.
+  // Allocates memory, so that the next make() needs none. Throws std::bad_alloc.
   void reserve();
   // Throws std::bad_alloc.
   OutboxItem& make();
-  // Whether it is the first for this peer: a thread that sleeps has not asked for room.
+  // True if the item is the first entry of this peer: blocked threads have not requested notice of room for it.
   bool append(int peer, OutboxItem& item);
-  // Whether this send waited here.
+  // True if this send was an entry.
   bool remove(const Request& send);
 
-  // A long message goes to this peer from now on, behind those that do already; the first of them has left.
+  // Appends a long message behind the other long messages to this peer; removes the first one, which has left.
   void append_long(int peer, OutboxLong& one);
   void end_first_long(int peer);
   OutboxLong* first_long(int peer) const { return of(peer).longs.first(); }
 
-  // A peer that has failed: drop(item) of all that waits for it, and nothing ever goes to it again, since everybody has to wait. Throws
-  // std::bad_alloc, and then nothing has happened.
+  // Closes a peer that has failed: calls drop_item(item) for all its entries. Nothing is sent to it from then on, since must_wait() stays
+  // true. Throws std::bad_alloc before it has any effect.
   template <class F>
   void close(int peer, F&& drop_item) {
     OutboxItem& last = make();
@@ -69,7 +69,7 @@ class Outbox {
     queue.closed = true;
   }
   bool is_closed(int peer) const { return of(peer).closed; }
-  // Drops what keep(item) says no of.
+  // Removes the entries for which keep(item) is false.
   template <class F>
   void sift(F&& keep) {
     for (OutboxPeer* queue = waiting_; queue != nullptr; queue = queue->next) {
@@ -84,8 +84,8 @@ class Outbox {
   bool holds(int peer) { return strategy_->holds(of(peer)); }
   int pieces_ahead() const { return strategy_->pieces_ahead(); }
 
-  // Offers what waits to the network: offer(OutboxPeer&, send_by) calls send_by(packets) with the Packets of that peer, whose any_pieces() says
-  // whether a part of a long message has gone. Whether anything has left.
+  // Offers the entries to the network. offer(OutboxPeer&, send_by) calls send_by(packets) with the Packets of that peer; their
+  // any_pieces() is true if a piece of a long message has left. True: something has left.
   template <class Offer>
   bool flush(Offer&& offer) {
     bool left = false;
@@ -108,7 +108,7 @@ class Outbox {
     if (left) departures_.store(departures() + 1, std::memory_order_relaxed);
     return left;
   }
-  // Any thread: how often something has left.
+  // Any thread. The number of flushes in which something has left.
   std::uint32_t departures() const { return departures_.load(std::memory_order_relaxed); }
   template <class F>
   void for_each_peer(F&& f) const {
@@ -120,12 +120,12 @@ class Outbox {
   OutboxPeer& of(int peer) const { return peers_[static_cast<std::size_t>(peer)]; }
   void list(OutboxPeer& queue, int peer);
   void drop(OutboxItem& item);
-  // Others only look at it: no operation that waits for what this thread has written before.
+  // No atomic increment: only the lock holder writes it, and other threads only read it.
   void change_size(int by) {
     size_.store(size_.load(std::memory_order_relaxed) + static_cast<std::uint32_t>(by), std::memory_order_relaxed);
   }
 
-  // What does not change: a short message on its way reads it.
+  // Members that do not change: every short message reads them.
   platform::ZeroedArray<OutboxPeer> peers_;  // by world rank
   std::unique_ptr<Strategy> strategy_;
 
@@ -133,7 +133,7 @@ class Outbox {
   std::atomic<std::uint32_t> size_{0};
   std::atomic<std::uint32_t> departures_{0};
   OutboxItem* spare_ =
-      nullptr;  // the next to be used: to know it costs no look at its lines, which another core has written
+      nullptr;  // the next item to use; its address is known without reading the item, which another core has written
   OutboxItem* free_ = nullptr;
 };
 

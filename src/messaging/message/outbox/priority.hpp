@@ -1,10 +1,10 @@
-// Strategy "priority": short messages and answers go before long ones, as far as the order of MPI lets them.
+// Strategy "priority": short messages and control messages leave before long ones, as far as MPI's order allows.
 //
-// What waits is arranged: a short one passes those that bring 2 KiB and more, but none that a receive could take in its stead. Long messages
-// that were announced go in pieces, behind all that is short; and few pieces are on their way at a time, so that little lies before a
-// short message in the network's own queues. Otherwise it is "aggregate". What is passed, is so a bounded number of times.
+// The strategy reorders the entries of a peer. A short message passes messages of 2 KiB and more, unless one receive could match both.
+// Announced long messages leave in pieces, after all short messages. Few pieces are in flight at a time, so that a short message finds
+// little ahead of it in the network's queues. A message is passed a bounded number of times. In all else the strategy is "aggregate".
 //
-// Source: NewMadeleine reorders packets by priority (Aumage, Brunet, Furmento, Namyst 2007); how it is done here is ours.
+// Source: NewMadeleine reorders packets by priority (Aumage, Brunet, Furmento, Namyst 2007); this algorithm is ours.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +19,12 @@ namespace heddle::message {
 class PriorityStrategy final : public Strategy {
  public:
   static constexpr std::size_t long_from = 2048;    // bytes
-  static constexpr int most_pieces = 8;             // on their way
-  static constexpr std::uint8_t most_passing = 64;  // messages that pass one that is long
-  static constexpr std::uint8_t most_before = 32;   // packets that go before a piece that could go
+  static constexpr int most_pieces = 8;             // in flight
+  static constexpr std::uint8_t most_passing = 64;  // messages that pass one long message
+  static constexpr std::uint8_t most_before = 32;   // packets that leave before a piece that could leave
 
   bool collects() const override { return true; }
-  // It is pieces that keep the network busy: nothing short waits for that.
+  // If pieces keep the network busy, short messages do not wait for it.
   bool holds(OutboxPeer& peer) override { return peer.longs.empty(); }
   int pieces_ahead() const override { return most_pieces; }
 
@@ -37,12 +37,12 @@ class PriorityStrategy final : public Strategy {
       });
     };
     const std::uint32_t sent = together();
-    if (!peer.items.empty()) return sent;  // the network takes no more
+    if (!peer.items.empty()) return sent;  // the network takes no more now
     return send_longs(peer, packets, most_pieces / 2) ? sent + together() : sent;
   }
 
  private:
-  static constexpr std::size_t looked_at = 64;   // messages, of what waits
+  static constexpr std::size_t looked_at = 64;   // entries that are considered
   static constexpr std::size_t most_longs = 16;  // among them
 
   static std::uint8_t& before(OutboxPeer& peer) { return peer.memory[0]; }
@@ -54,7 +54,7 @@ class PriorityStrategy final : public Strategy {
   }
 
   static bool is_long(const OutboxItem& item, const Packets& packets) { return packets.bytes(item) >= long_from; }
-  // Whether one receive could take either: then the older one goes first.
+  // True if one receive could match either message: then the older one leaves first.
   static bool are_ordered(const OutboxItem& a, const OutboxItem& b) {
     if (a.request == nullptr || b.request == nullptr || a.request->context != b.request->context) return false;
     return a.request->tag == b.request->tag || (a.request->context & promise_no_any_tag) == 0;

@@ -1,10 +1,11 @@
-// Strategy "split": "aggregate", and each long message goes over all rails at once.
+// Strategy "split": "aggregate", but each long message uses all rails at once.
 //
-// Of its pieces so many are on their way over each rail, and the receiver says how many have come: a rail that takes them there three times
-// as fast is heard of three times as often, and gets three times as many. So the ratio is that of the bandwidths there are at that moment.
+// The number of pieces in flight on each rail is bounded, and the receiver acknowledges pieces by rail. A rail that delivers three times
+// as fast is acknowledged three times as often, and carries three times as many pieces. So the pieces are divided by the present
+// bandwidths.
 //
-// Source: NewMadeleine's strategy of that name splits by bandwidths that were sampled (Aumage, Brunet, Furmento, Namyst 2007); to count what
-// has come is ours.
+// Source: NewMadeleine's strategy of that name divides by sampled bandwidths (Aumage, Brunet, Furmento, Namyst 2007); counting
+// acknowledged pieces is ours.
 #pragma once
 
 #include "messaging/message/outbox/aggregate.hpp"

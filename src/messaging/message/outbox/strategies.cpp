@@ -1,4 +1,4 @@
-// Every strategy, by the name that HEDDLE_MODEL=...,strategy=NAME has for it. Who adds one adds its line.
+// All strategies, by the name that HEDDLE_MODEL=...,strategy=NAME uses. Add a line for a new one.
 #include <algorithm>
 #include <iterator>
 
@@ -38,7 +38,7 @@ bool is_strategy(std::string_view name) { return find(name) != std::end(strategi
 std::string no_strategy(std::string_view name) {
   std::string text = "strategy=" + std::string(name) + " is none of";
   std::string_view nearest;
-  std::size_t least = name.size() / 2 + 1;  // more than half must be right
+  std::size_t least = name.size() / 2 + 1;  // more than half of the letters must be right
   for (const Entry& entry : strategies) {
     text += (&entry == &strategies[0] ? " " : ", ") + std::string(entry.name);
     const std::size_t edits = boot::edit_distance(name, entry.name);

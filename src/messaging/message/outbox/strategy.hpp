@@ -1,10 +1,10 @@
-// What decides which packet goes next: the optimizing layer between messages that wait and the network that moves them.
+// Strategies choose the next packet: the optimizing layer between waiting messages and the network that sends them.
 //
-// Source: NewMadeleine (Aumage, Brunet, Furmento, Namyst 2007): messages are collected by peer, and it is the network that asks for
-// the next packet, when it can take one. What can be sent at once never waits, and meets no strategy.
+// Source: NewMadeleine (Aumage, Brunet, Furmento, Namyst 2007): messages are collected by peer, and the network requests the next packet
+// when it can take one. A message that can be sent at once does not wait, and no strategy sees it.
 //
-// A strategy is a class in a file of its own. It has no state but the two bytes for each peer (OutboxPeer::memory), and knows neither
-// networks nor protocols: it chooses among what waits, and Packets says what becomes of it.
+// A strategy is a class in a file of its own. Its only state is two bytes for each peer (OutboxPeer::memory), and it knows neither
+// networks nor protocols. It chooses among the entries; Packets sends them and reports the result.
 #pragma once
 
 #include <cstddef>
@@ -18,17 +18,18 @@
 
 namespace heddle::message {
 
-// What takes packets to one peer. Messages are told by the first and how many they are, in the order of the list.
+// Sends packets to one peer. A function gets several messages as the first one and their number, in the order of the queue.
 class Packets {
  public:
-  // How many bytes of payload this one brings.
+  // The payload of this message in bytes.
   virtual std::size_t bytes(const OutboxItem& item) const = 0;
-  // How many the next packet has room for, from this one on: at least one.
+  // The number of messages, from this one on, that the next packet has room for: at least one.
   virtual std::size_t fit(const OutboxItem& first) = 0;
-  // Sends so many in one packet, and says whether they are off the list: sent, or failed for good. False: the network takes no more now.
+  // Sends `n` messages in one packet. True: they leave the queue, since they were sent or have failed. False: the network takes no more
+  // now.
   virtual bool post(const OutboxItem& first, std::size_t n) = 0;
-  // Sends the next part of the oldest long message. False: there is none, the network takes no more now, or as much is on its way as may be
-  // (Strategy::pieces_ahead).
+  // Sends the next piece of the oldest long message. False: there is none, the network takes no more now, or the limit of pieces in
+  // flight is reached (Strategy::pieces_ahead).
   virtual bool post_piece() = 0;
 
  protected:
@@ -37,36 +38,36 @@ class Packets {
 
 class Strategy {
  public:
-  // A message has gone: gives its place back.
+  // Releases the entry of a message that has left.
   using Drop = lln::FunctionRef<void(OutboxItem&)>;
 
   virtual ~Strategy() = default;
 
-  // Whether sends whose callers go on to something else may wait for others while the network is busy with what was sent before; and
-  // whether one to this peer does now that it is.
+  // collects: nonblocking sends may wait to share a packet while the network is busy with earlier messages. holds: while it is busy, a
+  // send to this peer does wait.
   virtual bool collects() const = 0;
   virtual bool holds(OutboxPeer&) { return collects(); }
-  // How many pieces of a long message may be on their way over each rail that have not been heard to have come. 0: any number, and the
-  // message goes as a whole where the network can do that. Where they are counted they have so many bytes at most, as has what goes eagerly.
+  // The limit of unacknowledged pieces of a long message in flight on each rail. 0: there is no limit, and the message leaves as a whole
+  // if the network supports that. With a limit, a piece and an eager message have at most `counted_piece` bytes.
   virtual int pieces_ahead() const { return 0; }
   static constexpr std::size_t counted_piece = 8192;
-  // The network may take more for the peer whose messages wait here: posts from the front on, in the order of MPI, and drops what has
-  // left; how many. Long messages get their turn too. Under the VNI's protection.
+  // Called when the network may take more for this peer. Posts entries in MPI's order and drops those that have left. Returns their
+  // number. Long messages get their share too. With the VNI's lock held.
   virtual std::uint32_t send(OutboxPeer& peer, Packets& packets, Drop drop) = 0;
 
  protected:
-  // Of one peer, so that none starves the others.
+  // For one peer at a time, so that no peer starves the others.
   static constexpr int pieces_at_a_time = 16;
-  // Whether any went.
+  // True: at least one piece was sent.
   static bool send_pieces(Packets& packets, int most) {
     int sent = 0;
     while (sent < most && packets.post_piece()) ++sent;
     return sent != 0;
   }
-  // Messages go together, as many as a packet has room for; sent(n) after each packet of n. How many went.
+  // Sends the entries, as many in a packet as fit. Calls sent(n) after each packet of n messages. Returns the number sent.
   template <class Sent>
   static std::uint32_t send_together(OutboxQueue& queue, Packets& packets, Drop drop, Sent&& sent) {
-    std::size_t left = 0;  // of the packet that has gone
+    std::size_t left = 0;  // messages of the packet that was sent last
     const auto goes = [&](const OutboxItem& item) {
       if (left == 0) {
         const std::size_t n = packets.fit(item);
@@ -81,14 +82,14 @@ class Strategy {
   }
 };
 
-// Those that there are: strategies.cpp.
+// The names of all strategies are in strategies.cpp.
 inline constexpr std::string_view default_strategy = "aggregate";
 bool is_strategy(std::string_view name);
-// Why this is none: those that there are, and the one that may have been meant.
+// The text of an error about an unknown name: the names that exist, and the one that the user may have meant.
 std::string no_strategy(std::string_view name);
-// One of them.
+// Creates the strategy of this name.
 std::unique_ptr<Strategy> make_strategy(std::string_view name);
-// They have numbers from 0 on, the same in all ranks of a job.
+// Strategies have numbers from 0 on, the same ones in all ranks of a job.
 int strategy_number(std::string_view name);
 std::string_view strategy_name(int number);
 

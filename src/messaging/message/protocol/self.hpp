@@ -1,4 +1,4 @@
-// Messages of a rank to itself: no network, one copy from buffer to buffer, or two if the send may complete before it is received.
+// Messages of a rank to itself, without a network: one copy from buffer to buffer, or two if the send may complete before it is received.
 #pragma once
 
 #include "messaging/message/protocol/parts.hpp"
@@ -11,9 +11,9 @@ class SelfProtocol {
 
   // Throws std::bad_alloc.
   void start(Request& send, Wakeups& wakeups);
-  // A receive has matched a message whose data are in the send's buffer.
+  // A receive has matched a message whose data are in the sender's buffer.
   void accept(Request& receive, Request& send, Wakeups& wakeups);
-  // Whether no receive had matched the send, and it is taken back.
+  // True: no receive has matched the send, and it is withdrawn.
   bool cancel(const Request& send);
 
  private:

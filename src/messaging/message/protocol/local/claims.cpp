@@ -7,7 +7,7 @@ namespace heddle::message {
 
 using node::nowhere;
 
-// Takes back those that receivers are through with.
+// Moves claims back to the free list whose messages are finished at the receiver.
 void Claims::collect(std::vector<Offset>& from, State over) {
   const auto through = std::partition(from.begin(), from.end(), [&](Offset claim) {
     return heap_.at<Word>(claim)->state.load(std::memory_order_acquire) != over;

@@ -1,15 +1,16 @@
-// Who gets a message that is not at its receiver yet, or must be acknowledged: the receiver whose receive matches it, or the
-// sender who cancels it. MPI_Wait of a cancelled send must return whatever the receiver does (MPI 5.0, section 3.8.4), so the
-// sender cannot ask: each such message has a word in the job's shared memory, which one of the two takes first.
+// Claims decide who owns a message that has not reached its receiver, or that must be acknowledged: the receiver, when a receive matches
+// it, or the sender, when it cancels the message. MPI_Wait of a cancelled send must return whatever the receiver does (MPI 5.0, section
+// 3.8.4), so the sender cannot ask the receiver. Each such message has a word in the job's shared memory, and the first of the two to
+// change it wins.
 //
-// The receiver, when it has found the receive that matches, takes the message with one exchange; from then on it is bound to
-// finish it. A sender that takes it first is done at once, the message has not been received in any part, and its buffer is
-// its own again; the announcement still lies in the channel or among the receiver's unexpected messages, and whoever comes
-// across it there drops it. Nothing of it is a pointer that the receiver would follow before it has taken the message.
+// The receiver claims the message with one exchange when it has found the matching receive; from then on it has to finish the message. If
+// the sender wins, its send completes at once: no part of the message has been received, and the buffer is the program's again. The
+// announcement is still in the channel or among the receiver's unexpected messages, and the receiver drops it when it finds it. The
+// announcement has no pointer that the receiver follows before it has claimed the message.
 //
-// The words are the sender's, who uses them again: of a message that was received, when it is finished; of one that was
-// withdrawn, when the receiver has dropped it; of one that was staged early, when it is seen to have been received. Short messages,
-// which are with their receiver when the send returns, have none.
+// The words belong to the sender, which reuses them. It reuses the word of a received message when that message is finished, the word of
+// a withdrawn message when the receiver has dropped it, and the word of an early staged message when it sees that the message was
+// received. Short messages have no word: they are at the receiver when the send returns.
 #pragma once
 
 #include <atomic>
@@ -28,24 +29,24 @@ class Claims {
 
   explicit Claims(node::Heap& heap) : heap_(heap) {}
 
-  // ---- The sender's, with the VNI's lock held
+  // ---- For the sender, with the VNI's lock held
 
-  // A new one, open; `nowhere` if there is no memory, and then the message cannot be withdrawn.
+  // Creates an open claim. `nowhere`: there is no memory, and the message cannot be withdrawn.
   Offset make();
-  // Messages of which that is not known yet.
+  // The number of claims whose messages are neither finished, withdrawn nor left.
   std::size_t in_use() const { return made_ - free_.size() - withdrawn_.size() - left_.size(); }
-  // Its message is finished. There is room for it: make() has seen to that.
+  // The claim's message is finished. This needs no memory: make() has reserved it.
   void recycle(Offset claim) { free_.push_back(claim); }
-  // Its message is finished for the sender, and cannot be withdrawn any more, but may not have been received.
+  // The send is complete and can no longer be withdrawn, but the message may not have been received.
   void leave(Offset claim) { left_.push_back(claim); }
-  // How many of those have not been received.
+  // The number of messages after leave() that have not been received.
   std::size_t unread();
-  // Whether the message is the sender's again.
+  // True: the sender owns the message again.
   bool withdraw(Offset claim);
 
-  // ---- The receiver's
+  // ---- For the receiver
 
-  // Whether the message is the receiver's. Else it is to be dropped.
+  // True: the receiver owns the message. False: the receiver has to drop it.
   static bool receive(node::Heap& heap, Offset claim);
   static bool is_withdrawn(node::Heap& heap, Offset claim);
   static void drop(node::Heap& heap, Offset claim);
@@ -54,7 +55,7 @@ class Claims {
   struct alignas(64) Word {
     std::atomic<State> state;
   };
-  static constexpr std::size_t words = 64;  // that are allocated together
+  static constexpr std::size_t words = 64;  // allocated together
 
   void collect(std::vector<Offset>& from, State over);
 

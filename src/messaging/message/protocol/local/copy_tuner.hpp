@@ -1,23 +1,23 @@
-// Which way a long message from another process is copied: through shared memory (staged) or by the kernel, whichever has been faster for
-// messages of its length so far.
+// Chooses how a long message from another process is copied: through shared memory (staged), or by the kernel. It chooses the way that
+// has been faster for messages of that length so far.
 //
-// The two differ by factors, and neither is best everywhere: it depends on how far the cores are from each other, on what a system call and
-// the pinning of pages cost, on whether both sides have time or have messages of their own to see to. So each is tried on the first messages
-// of a kind, and then the faster one is taken; now and then the other is tried again, since cores move, and partners change what they do.
-// STAR-MPI (Faraj, Yuan, Lowenthal 2006) chooses the algorithms of collectives so.
+// The two ways differ by factors, and neither is best everywhere. The result depends on the distance of the cores, on the cost of a
+// system call and of pinning pages, and on whether both sides have time or messages of their own to handle. So the tuner tries each way
+// on the first messages of a kind and then takes the faster one. Now and then it tries the other way again, since threads move to other
+// cores, and partners change what they do. STAR-MPI (Faraj, Yuan, Lowenthal 2006) chooses the algorithms of collectives like this.
 //
-// With more ranks than cores nothing is chosen (docs/adr/0081).
+// With more ranks than cores the tuner is not used (docs/adr/0081).
 //
-// A way is tried with some messages in a row, the first of which do not count: they find in the caches what the other way has left there,
-// and pages that nobody has touched. Others may have the core in a try, so the loser of the first one is tried again soon.
+// A try is several messages in a row. The first ones do not count: they find data of the other way in the caches, and pages that no
+// thread has touched. Other threads may have the core during a try, so the loser of the first try is tried again soon.
 //
-// Two ranks that answer each other have to take the same way: a stage in which each writes what it has read before is several times as
-// fast as one that is used in one direction while the kernel copies in the other, so each would find staging slow for as long as the other
-// does. Therefore the one of lower rank tells the other with its own messages which way it takes (Wish), and that one follows, with all
-// of them: of several that are under way none may go another way.
+// Two ranks that answer each other have to use the same way. A stage that each rank writes after it has read it is several times as fast
+// as a stage that is used in one direction while the kernel copies in the other. So each rank would find staging slow for as long as the
+// other one does not stage. Therefore the rank of lower number tells the other one with its messages which way it uses (Wish). The other
+// rank follows for all its messages, so that all messages under way use the same way.
 //
-// A kind: messages of at least a power of two of bytes and less than twice that, received while this rank has long messages of its own under
-// way, or not (Transfers::course_of).
+// A kind of messages: a length from a power of two to less than twice that, and whether this rank has long messages of its own under way
+// when it receives one (Transfers::course_of).
 #pragma once
 
 #include <algorithm>
@@ -38,22 +38,22 @@ class CopyTuner {
  public:
   struct Kind {
     std::size_t bytes;
-    bool busy;  // with long messages of its own
+    bool busy;  // this rank has long messages of its own under way
   };
 
-  // Messages of a try: those that do not count, and those whose mean does. A long one is many chunks, so fewer tell as much.
+  // The messages of a try: uncounted ones, and ones that enter the mean. A long message is many chunks, so fewer messages suffice.
   struct Try {
     std::uint32_t uncounted, counted;
     constexpr std::uint32_t all() const { return uncounted + counted; }
   };
   static constexpr Try try_of(std::size_t bytes) { return bytes < 512 * 1024 ? Try{3, 4} : Try{1, 2}; }
-  // Messages after which the other way is tried again: soon, since the first try may have been at a bad moment, and ever later; later still if
-  // it took twice as long.
+  // The number of messages after which the other way is tried again. The first retry comes soon, since the first try may have been at a
+  // bad moment. Each later one comes after more messages; the limit is higher if the other way took twice as long.
   static constexpr std::uint32_t first_again = 16, last_again = 512, last_again_if_far_behind = 4096;
-  // Messages that tell of a choice.
+  // The number of messages that carry a wish after a choice.
   static constexpr std::uint32_t wishes = 8;
 
-  // The way for the next message, where the other end has no wish.
+  // The way for the next message, if the other end has no wish.
   Copying choose(const Kind& kind) {
     History& past = of(kind);
     const Copying way = choose(past, try_of(kind.bytes));
@@ -61,7 +61,7 @@ class CopyTuner {
     past.wishes_left = wishes;
     return way;
   }
-  // What has been chosen last for messages of the kind, if that is not long ago: who sends much more than it receives knows too little.
+  // The last choice for messages of this kind, if it is recent: a rank that sends much more than it receives knows too little.
   Wish wish(const Kind& kind) {
     History& past = of(kind);
     if (past.wishes_left == 0) return Wish::none;
@@ -69,13 +69,13 @@ class CopyTuner {
     return past.wish;
   }
 
-  // So long has one taken, in whatever unit.
+  // Records the time that one message has taken, in any unit.
   void note(const Kind& kind, Copying way, std::uint64_t time) {
     History& past = of(kind);
     Record& record = past[way];
     past.run = way == past.noted ? past.run + 1 : 1;
     past.noted = way;
-    // Where messages of both ways are under way none may ever come in a row.
+    // If messages of both ways are under way, their completions alternate, and no run becomes long enough: then accept short runs.
     const Try attempt = try_of(kind.bytes);
     if (past.run <= attempt.uncounted && (record.cost() != 0 || ++record.passed_over < 2 * attempt.all())) return;
     record.add(static_cast<float>(std::max<std::uint64_t>(time, 1)) / static_cast<float>(kind.bytes), attempt.counted);
@@ -84,8 +84,9 @@ class CopyTuner {
  private:
   static constexpr std::size_t lengths = 10;  // from less than 16 KiB to 4 MiB and more
 
-  // What a byte has taken: the least of the last blocks, each the mean of some messages in a row. Of several messages that are under way the
-  // first takes long and the others follow at once; and who else has had the core only ever makes it longer.
+  // The cost of a byte: the least of the last blocks, where a block is the mean of several messages in a row. A mean, since of several
+  // messages under way the first takes long and the others follow at once. The least, since other threads on the core can only increase
+  // the time.
   class Record {
    public:
     void add(float cost, std::uint32_t block) {
@@ -96,7 +97,7 @@ class CopyTuner {
       in_block_ = 0;
       cost_ = *std::ranges::min_element(means_);
     }
-    float cost() const { return cost_ < unknown ? cost_ : 0; }  // 0: it is not known
+    float cost() const { return cost_ < unknown ? cost_ : 0; }  // 0: unknown
 
     std::uint32_t passed_over = 0;
 
@@ -112,8 +113,8 @@ class CopyTuner {
     std::array<Record, 2> records;
     std::uint32_t messages = 0;  // since the last try
     std::uint32_t again = first_again;
-    std::uint32_t left = 0;  // messages of the try
-    std::uint32_t run = 0;   // of the way that has been noted last
+    std::uint32_t left = 0;  // messages of the present try
+    std::uint32_t run = 0;   // messages in a row of the way that was recorded last
     Copying tried = Copying::staged;
     Copying noted = Copying::staged;
     Wish wish = Wish::none;

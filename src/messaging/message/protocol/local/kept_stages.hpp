@@ -1,5 +1,5 @@
-// The stages by which a rank has sent, kept for what it receives from the same peers next: the peer, who writes to such a stage then, has
-// just read it, so its lines are in the cache of the peer's core and each crosses once (docs/adr/0079).
+// Stages by which a rank has sent, kept for its next receives from the same peers. The peer writes to such a stage, which it has just
+// read, so the stage's lines are in the cache of the peer's core and each line moves between the cores once (docs/adr/0079).
 //
 // Memory orders: the caller's lock.
 #pragma once
@@ -19,10 +19,10 @@ class KeptStages {
   struct Kept {
     int peer = 0;
     node::Offset stage = node::nowhere;
-    std::size_t bytes = 0;  // of its block
+    std::size_t bytes = 0;  // of the block
   };
 
-  // What is to be released for it; a stage nowhere: nothing.
+  // Keeps a stage. The caller has to release the stage that is returned, unless that is nowhere.
   Kept keep(const Kept& stage) {
     std::size_t of_peer = 0, oldest_of_peer = count_;
     for (std::size_t i = count_; i-- != 0;) {
@@ -38,13 +38,13 @@ class KeptStages {
     kept_[count_++] = stage;
     return released;
   }
-  // The newest of that peer's of so many bytes, or nowhere.
+  // Takes the newest stage of that peer with this size, or nowhere.
   Kept take(int peer, std::size_t bytes) {
     for (std::size_t i = count_; i-- != 0;)
       if (kept_[i].peer == peer && kept_[i].bytes == bytes) return remove(i);
     return {};
   }
-  // Any, or nowhere.
+  // Takes any stage, or nowhere.
   Kept take() { return count_ != 0 ? remove(0) : Kept{}; }
 
  private:

@@ -17,7 +17,7 @@ using lln::Posted;
 
 namespace {
 
-// Whether the sender may be done with the message before it is received, and gains by that.
+// True if the send may complete before the message is received, and gains by that.
 bool may_complete_early(const Request& send) {
   const auto mode = static_cast<Mode>(send.mode);
   return mode != Mode::synchronous && mode != Mode::buffered;
@@ -82,14 +82,16 @@ Posted LocalProtocols::start(Request& send, Wakeups& wakeups) {
   return posted;
 }
 
-// It gets what both ends claim it by, and is kept in mind where its receiver may fail. Both stay if there is no room now, for the next attempt.
+// Gives the send its claim word, and records the send if its receiver may fail. If there is no room now, both are kept for the next
+// attempt.
 void LocalProtocols::enter(Request& send) {
   if (send.send.claim != node::nowhere) return;
   if (parts_.context.survives_failures) announced_.insert(&send);
   send.send.claim = claims_.make();
 }
 
-// With how the data could come and, if the sender stages them at once, where. What has not left keeps no stage.
+// The RTS says how the data can be transferred and, if the sender stages them early, names the stage. If the RTS has not left, the stage
+// is taken back.
 Posted LocalProtocols::announce(Request& send, const Header& header, Wakeups& wakeups) {
   LocalRts rts{send.capacity,
                reinterpret_cast<std::uint64_t>(&send),
@@ -117,7 +119,7 @@ bool LocalProtocols::cancel(Request& send, Wakeups&) {
   if (staged != nullptr && claims_.withdraw(staged->claim)) {
     transfers_.drop(*staged);
   } else {
-    if (staged != nullptr) transfers_.put_back(*staged);  // or it is of an earlier send, which its receiver has fetched
+    if (staged != nullptr) transfers_.put_back(*staged);  // or it is of an earlier send, which its receiver has claimed
     if (send.send.claim == node::nowhere || !claims_.withdraw(send.send.claim)) return false;
   }
   announced_.erase(&send);
@@ -204,8 +206,7 @@ void LocalProtocols::accept(Request& receive, int sender, const Header& header, 
       transfers_.decline(rts);
       return parts_.completion.fail_receive(receive, MPIX_ERR_PROC_FAILED, wakeups);
     }
-    Completion::withdraw_report(
-        receive);  // while its data come it is not done, and no sweep sees it among the posted ones
+    Completion::withdraw_report(receive);  // it is not complete while its data arrive, and is not among the posted ones
     if (rts.bytes > receive.capacity) Completion::truncate(receive, rts.bytes);
     receive.bytes = std::min<std::size_t>(rts.bytes, receive.capacity);
     return transfers_.accept(receive, sender, rts, wakeups);
@@ -227,7 +228,7 @@ void LocalProtocols::decline(const Header& header, const std::byte* payload) {
 // ---- both
 
 void LocalProtocols::on_control(int sender, const Header& header, const std::byte* payload, Wakeups& wakeups) {
-  if (parts_.outgoing.outbox().is_closed(sender)) return;  // what it is about has ended
+  if (parts_.outgoing.outbox().is_closed(sender)) return;  // the operation that it concerns has ended
   if (header.kind == MessageKind::cts) return transfers_.cleared(sender, first_of<LocalCts>(payload), wakeups);
   transfers_.join_chunks();
   Request& send = *reinterpret_cast<Request*>(first_of<LocalFin>(payload).send);
@@ -245,7 +246,7 @@ void LocalProtocols::end(Transfer& transfer, Wakeups& wakeups) {
     parts_.completion.finish(*transfer.request, wakeups);
   } else if (transfer.early) {
     claims_.leave(transfer.claim);
-    // What the receiver has taken by itself it confirms (FIN), and so it does all that it has asked for.
+    // The receiver sends a FIN for a message of which it has copied a part itself, as for every message that it has sent a CTS for.
     if (transfer.position == transfer.bytes) {
       forget(*transfer.request);
       parts_.completion.finish(*transfer.request, wakeups);
@@ -258,14 +259,14 @@ bool LocalProtocols::fail(const Verdicts& verdicts, Wakeups& wakeups) {
   const bool complete = transfers_.abandon(verdicts, [&](Transfer& transfer) {
     using Role = Transfer::Role;
     if (transfer.early && transfer.role == Role::packer) claims_.recycle(transfer.claim);
-    if (transfer.role == Role::packer || transfer.role == Role::split_writer) return;  // its send has been announced
+    if (transfer.role == Role::packer || transfer.role == Role::split_writer) return;  // the send is in announced_
     end_with(*transfer.request, MPIX_ERR_PROC_FAILED, wakeups);
   });
   fail_sends(verdicts, complete, wakeups);
   return complete;
 }
 
-// Sends that their receivers have not confirmed. `all`: no thread is at work on one of them.
+// Ends sends that their receivers have not confirmed. `all`: no thread is working on one of them.
 void LocalProtocols::fail_sends(const Verdicts& verdicts, bool all, Wakeups& wakeups) {
   for (auto next = announced_.begin(); next != announced_.end();) {
     Request& send = **next;
@@ -277,7 +278,7 @@ void LocalProtocols::fail_sends(const Verdicts& verdicts, bool all, Wakeups& wak
       continue;
     }
     if (send.send.claim == node::nowhere || !claims_.withdraw(send.send.claim))
-      continue;  // its receiver has it, and lives
+      continue;  // its receiver owns the message, and lives
     send.send.claim = node::nowhere;
     end_with(send, error, wakeups);
   }

@@ -1,7 +1,7 @@
-// Messages between ranks of one node: which of them are eager, how the others are announced, taken back and given up. How the data of an
-// announced message move: transfers.hpp.
+// Messages between ranks of one node: which of them are eager, and how the others are announced, cancelled and failed. transfers.hpp
+// moves the data of announced messages.
 //
-// With the VNI's lock held, but for what says otherwise.
+// With the VNI's lock held, unless a comment says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -24,44 +24,44 @@ class LocalProtocols {
 
   // ---- the sender
 
-  // Posts the message, or its announcement, and says what became of that. Throws std::bad_alloc.
+  // Posts the message, or its announcement, and returns the result. Throws std::bad_alloc.
   lln::Posted start(Request& send, Wakeups& wakeups);
-  // What it brings then.
+  // The payload of that post in bytes.
   std::size_t packet_bytes(const Request& send) const;
-  // There is none within a node.
+  // There is no credit within a node.
   static bool waits_for_credit(const Request&) { return false; }
-  // Whether the send, which is not in the outbox, is taken back: its receiver has not claimed it.
+  // Cancels a send that is not in the outbox. True: its receiver had not claimed it.
   bool cancel(Request& send, Wakeups& wakeups);
-  // The send is about to complete: its message has been received, or has never left.
+  // The send is about to complete: its message was received, or has never left.
   void forget(Request& send);
 
   // ---- the receiver
 
-  // The next message that matches needs no memory of the process. Throws std::bad_alloc.
+  // Allocates memory, so that the next message that matches needs none of the process. Throws std::bad_alloc.
   void reserve();
-  // A message that has found no receive. Throws std::bad_alloc.
+  // Stores a message for which no receive is posted. Throws std::bad_alloc.
   void keep(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes);
-  // One that is not eager has found its receive, which is posted again if the sender has withdrawn the message. Throws std::bad_alloc, and then
-  // the receive is posted, and the message has to come again.
+  // A message that is not eager has matched a receive. If the sender has withdrawn the message, the receive is posted again. Throws
+  // std::bad_alloc; then the receive is posted again, and the message has to arrive again.
   void on_message(Request& receive, int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes,
                   Wakeups& wakeups);
   void on_control(int sender, const lln::Header& header, const std::byte* payload, Wakeups& wakeups);
-  // Of an unexpected message that is not eager: whether it is the receiver's from here on; whether the sender has withdrawn it. If it
-  // is not the receiver's, the caller drops it.
+  // For an unexpected message that is not eager. claim: true if the receiver owns the message from here on. is_withdrawn: true if the
+  // sender has withdrawn it. If the receiver does not own the message, the caller drops it.
   bool claim(Unexpected& message);
   bool is_withdrawn(const Unexpected& message);
-  // A receive has met such a message, which it has claimed.
+  // A receive has matched such a message, which has been claimed.
   void accept(Request& receive, const Unexpected& message, Wakeups& wakeups);
-  // Such a message is dropped unread.
+  // Such a message is dropped without being received.
   void decline(const Unexpected& message);
 
   // ---- both
 
   Transfers& transfers() { return transfers_; }
   const Transfers& transfers() const { return transfers_; }
-  // The last step of a transfer: tells the peer, and completes the request. Throws std::bad_alloc.
+  // Completes a transfer that has moved all its data: tells the peer, and completes the request. Throws std::bad_alloc.
   void end(Transfer& transfer, Wakeups& wakeups);
-  // Ends all that peers that have failed would have to go on with. False: threads are at work on some of it.
+  // Ends all operations that a failed peer would have to continue. False: threads are working on some of them.
   bool fail(const Verdicts& verdicts, Wakeups& wakeups);
 
  private:
@@ -77,7 +77,7 @@ class LocalProtocols {
   const Parts& parts_;
   Claims claims_;
   Transfers transfers_;
-  // In a job that survives failures: sends that their receivers have to confirm.
+  // Sends that their receivers have to confirm, if the job survives failures.
   std::unordered_set<Request*> announced_;
 };
 

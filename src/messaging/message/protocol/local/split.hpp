@@ -1,11 +1,11 @@
-// A split copy: two ranks share the copying of one message (transfer.hpp).
+// Split copy: two ranks share the copying of one message (transfers.hpp).
 //
-// Source: Díaz-Martín 2014, section III, where each copies a half. Here they come from the two ends until they meet, so that who
-// is late, or computes, holds nobody up. The rank of lower number comes from the front, the other from the back, whoever sends:
-// so of a buffer that is used again, or sent back, each core has the part in its cache that it copied before.
+// Source: Díaz-Martín 2014, section III, where each rank copies a half. Here the ranks start from the two ends of the message and stop
+// where they meet, so a rank that is late, or computes, does not delay the other. The rank of lower number starts from the front and the
+// other from the back, whichever sends. So if a buffer is reused or sent back, each core has the part in its cache that it copied before.
 //
-// Memory orders: claims, relaxed, since chunks are disjoint and what is copied was published by the messages that began the
-// transfer. A report of what was moved releases the bytes, and whoever sees the sum complete acquires them.
+// Memory orders: claims are relaxed, since chunks are disjoint, and the messages that began the transfer have published the data. A
+// report of copied bytes releases the bytes; the rank that reads the complete sum acquires them.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 
 namespace heddle::message {
 
-// In memory that both ranks see.
+// In memory that both ranks map.
 struct Split {
-  static constexpr std::size_t unit = 4096;  // bytes; chunks are whole units, but for the end of the message
+  static constexpr std::size_t unit = 4096;  // bytes; chunks are whole units, except at the end of the message
 
   struct Chunk {
     std::size_t at;
-    std::size_t bytes;  // 0: everything is claimed
+    std::size_t bytes;  // 0: all chunks are claimed
   };
-  // The next chunk, of at most so many bytes, of a message of `bytes`.
+  // Claims the next chunk, of at most `most` bytes, of a message of `bytes` bytes.
   Chunk claim(std::size_t bytes, std::size_t most, bool from_front) {
     const std::uint64_t units = (bytes + unit - 1) / unit;
     std::uint64_t seen = claimed.load(std::memory_order_relaxed);
@@ -38,10 +38,10 @@ struct Split {
     return {at, std::min(n * unit, bytes - at)};
   }
 
-  // Units that are claimed: from the front in the low half, from the back in the high one.
+  // Claimed units: from the front in the low half, from the back in the high half.
   alignas(64) std::atomic<std::uint64_t> claimed;
   alignas(64) std::atomic<std::uint64_t> moved;  // bytes
-  std::atomic<std::uint32_t> failed;             // errno of a copy that did not work
+  std::atomic<std::uint32_t> failed;             // errno of a copy that failed
 };
 
 }  // namespace heddle::message

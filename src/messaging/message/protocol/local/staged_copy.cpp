@@ -1,11 +1,11 @@
-// Staged copies: how a stage is found, filled and emptied, and what becomes of it (stage.hpp).
+// Staged copies: how a stage is allocated, filled, emptied and released (stage.hpp).
 //
-// With more ranks than cores, to wait for the receiver's answer is to wait for a core. So a message of at most Stage::longest_early bytes to
-// another process is staged early: its sender makes the stage, names it in the RTS, and packs. The send is complete when everything is packed,
-// whether the receive has been posted or not. A receiver that finds nothing packed for a while reads from the back, as it does of any staged
-// message; then the sender has to wait for it, and is told (FIN).
+// With more ranks than cores, a sender that waits for the receiver's CTS waits for a core. So a message of at most Stage::longest_early
+// bytes to another process is staged early: the sender creates the stage, names it in the RTS, and packs. The send completes when all is
+// packed, whether the receive has been posted or not. A receiver that finds no packed chunk for a while reads from the back, as with any
+// staged message. Then the send has to wait for the receiver's FIN.
 //
-// At most `most_unread` messages of a VNI are early whose receivers have not taken them (choose.hpp). Others are announced only.
+// A VNI has at most `most_unread` early messages that their receivers have not taken (choose.hpp). It only announces further ones.
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -24,14 +24,14 @@ using node::nowhere;
 
 namespace {
 
-// Nanoseconds for which one side waits for the other, if that may be there: several times what a chunk takes.
+// Nanoseconds for which one side waits for the other, if the other may be working: several times the duration of a chunk.
 constexpr std::int64_t patience = 4'000;
 
 }  // namespace
 
-// ---- beginnings, with the VNI's lock held
+// ---- starting a transfer, with the VNI's lock held
 
-// What the peer sees where it is, it copies itself.
+// False for data that the peer maps: the peer copies them itself.
 bool Transfers::may_be_staged_early(const Request& send) {
   if (!oversubscribed_ || send.capacity > Stage::longest_early) return false;
   const boot::PeerMemory& memory = parts_.context.peer_memory;
@@ -59,7 +59,7 @@ void Transfers::begin(Request& send, node::Offset stage, Wakeups& wakeups) {
 
 void Transfers::take_back(int peer, node::Offset stage) {
   const std::size_t block = parts_.context.node.heap().at<Stage>(stage)->block();
-  parts_.context.node.heap().release(stage, block);  // the receiver's share
+  parts_.context.node.heap().release(stage, block);  // the receiver's reference
   keep({peer, stage, block});
 }
 
@@ -86,7 +86,7 @@ void Transfers::drop(Transfer& transfer) {
   retire(transfer);
 }
 
-// The sender is packing, or will. What the receiver has no room for it leaves there.
+// The sender is packing, or will be. If the receive buffer is too short, the rest of the message stays in the stage.
 void Transfers::accept_early(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups) {
   parts_.context.node.heap().join(rts.stage);
   Transfer& transfer = make(Transfer::Role::unpacker, receive, peer, receive.bytes);
@@ -127,7 +127,7 @@ bool Transfers::accept_staged(Request& receive, int peer, const LocalRts& rts, c
   return true;
 }
 
-// Its share of the memory that was for both.
+// Releases this rank's reference to the memory that both ends share.
 void Transfers::leave(const Transfer& transfer) {
   using Role = Transfer::Role;
   if (transfer.shared == nowhere) return;
@@ -135,8 +135,8 @@ void Transfers::leave(const Transfer& transfer) {
     return parts_.context.node.heap().release(transfer.shared, sizeof(Split));
   const KeptStages::Kept stage{transfer.peer, transfer.shared,
                                parts_.context.node.heap().at<Stage>(transfer.shared)->block()};
-  // Kept by whoever makes the stage of the next message in the other direction, which is written by the one who has just read this one: a
-  // receiver makes it, or, of an early message, the sender.
+  // Keep the stage if this rank creates the stage of the next message in the other direction: then the rank that has just read this stage
+  // writes to it. A receiver creates the stage; for an early message the sender does.
   if ((transfer.role == Role::packer) != transfer.early) return keep(stage);
   release(stage);
 }
@@ -154,8 +154,8 @@ void Transfers::release(const KeptStages::Kept& stage) {
   if (stage.stage != nowhere) parts_.context.node.heap().release(stage.stage, stage.bytes);
 }
 
-// A block for both ends of a message from or to that peer: the one that its sender has read last, if the other is done with it. What is kept
-// goes where there is no more memory.
+// A block for both ends of a message from or to that peer: the one whose sender has read it last, if the other end has released it. If
+// there is no memory left, kept stages are released.
 node::Offset Transfers::stage_for(int peer, std::size_t bytes) {
   const auto kept = [&](auto... which) {
     const std::lock_guard guard(mutex_);
@@ -175,12 +175,13 @@ node::Offset Transfers::stage_for(int peer, std::size_t bytes) {
 
 // ---- moving data, without the lock
 
-// The sender's part. It touches its request only while it has a chunk: the receiver may have got everything, and FIN be here.
+// The sender's part. It reads its request only while it has a chunk: otherwise the receiver may have everything, and the FIN may have
+// arrived.
 Transfers::Step Transfers::fill(Transfer& transfer) {
   auto& stage = *parts_.context.node.heap().at<Stage>(transfer.shared);
   std::uint32_t filled = stage.filled.load(std::memory_order_relaxed);
   bool moved = false;
-  // At most what the ring holds at a time: there may be others.
+  // At most as many chunks as the ring holds: other transfers may be waiting.
   for (std::size_t left = stage.slots; left != 0; --left) {
     if (!transfer.early && filled - stage.emptied.load(std::memory_order_acquire) == stage.slots) break;
     const Split::Chunk chunk = stage.split.claim(transfer.bytes, stage.chunk, true);
@@ -199,7 +200,7 @@ Transfers::Step Transfers::fill(Transfer& transfer) {
   return moved ? Step::moved : Step::waits;
 }
 
-// The receiver's.
+// The receiver's part.
 Transfers::Step Transfers::empty(Transfer& transfer) {
   auto& stage = *parts_.context.node.heap().at<Stage>(transfer.shared);
   const Request& receive = *transfer.request;
@@ -207,7 +208,7 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
   bool moved = false;
   for (std::size_t left = stage.slots; left != 0 && stage.filled.load(std::memory_order_acquire) != emptied; --left) {
     const std::size_t at = emptied * stage.chunk;
-    if (at >= transfer.bytes) break;  // there is no room for the rest
+    if (at >= transfer.bytes) break;  // the receive buffer has no room for the rest
     const std::size_t n = std::min<std::size_t>(stage.bytes[stage.slot(emptied)], transfer.bytes - at);
     unpack(*receive.datatype, receive.buffer, receive.count, at, stage.place(emptied), n);
     transfer.position += n;
@@ -225,15 +226,14 @@ Transfers::Step Transfers::empty(Transfer& transfer) {
   return moved ? Step::moved : Step::waits;
 }
 
-// The other side does nothing.
+// The other side makes no progress.
 Transfers::Step Transfers::take_from_back(Transfer& transfer, Stage& stage) {
-  const bool waits =
-      transfer.early || !oversubscribed_;  // the sender of an early message is at it just now, if it ever is
+  const bool waits = transfer.early || !oversubscribed_;  // the sender of an early message packs now, if it ever does
   const std::int64_t now = platform::Native::now();
   if (transfer.waits_until == 0) transfer.waits_until = waits ? now + patience : now;
-  if (now < transfer.waits_until) return Step::moved;  // so that nobody sleeps meanwhile
+  if (now < transfer.waits_until) return Step::moved;  // no thread blocks meanwhile
   const Split::Chunk chunk = stage.split.claim(transfer.bytes, split_chunk, false);
-  if (chunk.bytes == 0) return Step::waits;  // it has the rest in hand
+  if (chunk.bytes == 0) return Step::waits;  // the other side has claimed the rest
   const bool reads = transfer.role == Transfer::Role::unpacker;
   const int error = move_bytes(reads ? Direction::read : Direction::write, transfer.process, transfer.run + chunk.at,
                                transfer.peer_run + chunk.at, chunk.bytes);

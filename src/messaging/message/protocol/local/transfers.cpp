@@ -46,7 +46,7 @@ Transfers::~Transfers() {
   }
 }
 
-// ---- beginnings, with the VNI's lock held
+// ---- starting a transfer, with the VNI's lock held
 
 void Transfers::accept(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups) {
   if (rts.stage != nowhere) return accept_early(receive, peer, rts, wakeups);
@@ -61,7 +61,7 @@ void Transfers::accept(Request& receive, int peer, const LocalRts& rts, Wakeups&
   LocalCopy copy = plan_copy(message, course.way, settings_);
   if (copy == LocalCopy::staged) {
     if (accept_staged(receive, peer, rts, course, wakeups)) return;
-    course.way = Copying::by_kernel;  // there is no memory that both see
+    course.way = Copying::by_kernel;  // there is no shared memory
     copy = plan_copy(message, course.way, settings_);
   }
   if (copy == LocalCopy::split && accept_split(receive, peer, rts, seen, course, wakeups)) return;
@@ -72,19 +72,19 @@ void Transfers::accept(Request& receive, int peer, const LocalRts& rts, Wakeups&
     transfer.process = parts_.context.peer_memory.process_of(peer);
     transfer.seen = seen;
   } else {
-    // Without shared memory there is no other way; the sender must not wait for ever.
+    // Without shared memory the data cannot be transferred; the sender still gets its FIN, so that it does not wait for ever.
     receive.error = MPI_ERR_NO_MEM;
     receive.bytes = transfer.bytes = 0;
   }
   start(transfer, wakeups);
 }
 
-// Between processes. By the kernel means that both sides share the copying, or, while this rank has messages of its own under way, that it
-// reads alone. If it has none and they cannot share, the message is staged: to read alone would leave the sender with nothing to do.
-// Who exchanges messages may receive one before it has sent its own, so it is busy, too, if the one before overlapped with what it sends: else
-// some messages would go this way and some that way, which is slower than either (docs/adr/0084).
-// With more ranks than cores nothing is learnt, and a rank that sends long messages between those that it receives is busy, whether or not one
-// is under way just now (docs/adr/0081).
+// Between processes. "By the kernel" means a split copy, or a single copy by this rank while it has messages of its own under way. If it
+// has none and the copy cannot be split, the message is staged: in a single copy the sender would have nothing to do. A rank that
+// exchanges messages may receive one before it has sent its own. So it is also busy if the previous message overlapped with its sends:
+// otherwise some messages would be copied in one way and some in the other, which is slower than either (docs/adr/0084). With more ranks
+// than cores nothing is learnt; a rank that sends long messages between its receives is then busy, whether or not one is under way now
+// (docs/adr/0081).
 Course Transfers::course_of(int peer, const LocalRts& rts, const CopyCase& message) {
   if (!message.readable) return {Copying::staged};
   if (!tunes()) return {message.bytes >= settings_.staged_from ? Copying::staged : Copying::by_kernel};
@@ -104,7 +104,7 @@ std::array<Wish, 2> Transfers::wishes(int peer, std::size_t bytes) {
   return {tuner_.wish({bytes, false}), tuner_.wish({bytes, true})};
 }
 
-// Of several that are under way each is charged with what it took since the one before had come.
+// If several messages are under way, each is charged with the time since the previous one was complete.
 void Transfers::learn(const Transfer& transfer) {
   const Course& course = transfer.course;
   if (course.began == 0 || transfer.request->error != MPI_SUCCESS) return;
@@ -135,12 +135,12 @@ bool Transfers::accept_split(Request& receive, int peer, const LocalRts& rts, st
 }
 
 void Transfers::cleared(int peer, const LocalCts& cts, Wakeups& wakeups) {
-  reserve();  // or the answer stays where it is
+  reserve();  // or the CTS stays in its channel
   auto& request = *reinterpret_cast<Request*>(cts.send);
   const bool split = cts.copy == LocalCopy::split;
   boot::PeerMemory& memory = parts_.context.peer_memory;
   parts_.context.node.heap().join(cts.shared);
-  if (split && !memory.within_reach(peer)) {  // it does without us
+  if (split && !memory.within_reach(peer)) {  // the receiver copies alone
     parts_.context.node.heap().release(cts.shared, sizeof(Split));
     return;
   }
@@ -158,7 +158,7 @@ void Transfers::cleared(int peer, const LocalCts& cts, Wakeups& wakeups) {
   start(transfer, wakeups);
 }
 
-// Asks the sender to take part, with what the transfer has by now.
+// Sends a CTS with the present state of the transfer: asks the sender to take part.
 void Transfers::ask(int peer, const Transfer& transfer, LocalCopy copy, Wakeups& wakeups) {
   const LocalCts cts{transfer.send,
                      reinterpret_cast<std::uint64_t>(transfer.request),
@@ -169,7 +169,7 @@ void Transfers::ask(int peer, const Transfer& transfer, LocalCopy copy, Wakeups&
   parts_.outgoing.send_to_node(peer, MessageKind::cts, cts, wakeups);
 }
 
-// Within a process, whatever its layout.
+// Within a process any layout can be read.
 bool Transfers::can_read(int peer, const LocalRts& rts) const {
   boot::PeerMemory& memory = parts_.context.peer_memory;
   return memory.same_space(peer) || (rts.run != 0 && memory.within_reach(peer));
@@ -202,10 +202,10 @@ Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::
 void Transfers::start(Transfer& transfer, Wakeups& wakeups) {
   active_.fetch_add(1, std::memory_order_relaxed);
   put_back(transfer);
-  parts_.completion.wake(wakeups);  // the caller may go on to something else
+  parts_.completion.wake(wakeups);  // the caller may not wait for it
 }
 
-// Those that nobody is at work on, as a list.
+// Takes the transfers that no thread works on, as a list.
 Transfer* Transfers::take_abandoned(const Verdicts& verdicts, bool& complete) {
   std::lock_guard guard(mutex_);
   std::uint32_t seen = 0;
@@ -216,7 +216,7 @@ Transfer* Transfers::take_abandoned(const Verdicts& verdicts, bool& complete) {
   for (Transfer* t = first; t != nullptr; t = next) {
     next = t->next;
     ++seen;
-    const bool over = t->over || (t->role == Transfer::Role::read && t->bytes == 0);  // but for telling the peer
+    const bool over = t->over || (t->role == Transfer::Role::read && t->bytes == 0);  // only the peer has to be told
     if (verdicts.is_gone(t->peer) && !over) {
       t->next = std::exchange(abandoned, t);
       continue;
@@ -229,7 +229,7 @@ Transfer* Transfers::take_abandoned(const Verdicts& verdicts, bool& complete) {
   return abandoned;
 }
 
-// Of a copy that the kernel has refused: the process may have died just now, before anybody has told us.
+// The error of a copy that the kernel has refused. The process may have died just now, and this rank may not know it yet.
 int Transfers::error_of(const Transfer& transfer, int system_error) const {
   const bool died = system_error == ESRCH && parts_.context.survives_failures && transfer.process != this_process;
   return died ? MPIX_ERR_PROC_FAILED : MPI_ERR_OTHER;
@@ -301,8 +301,8 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   if (is_run(*request.datatype, request.count)) {
     error = move_bytes(Direction::read, transfer.process, run_of(request), transfer.peer_run, transfer.bytes);
   } else {
-    // Into a piece that stays in the cache, and from there to where the layout wants it.
-    alignas(64) std::byte piece[8 * 1024];  // of a stack that may be small: user-level threads come here too
+    // Reads into a small piece that stays in the cache, and unpacks from there.
+    alignas(64) std::byte piece[8 * 1024];  // on a stack that may be small: user-level threads run this too
     for (std::size_t at = 0; at < transfer.bytes && error == 0; at += sizeof piece) {
       const std::size_t n = std::min(sizeof piece, transfer.bytes - at);
       error = move_bytes(Direction::read, transfer.process, piece, transfer.peer_run + at, n);
@@ -313,16 +313,16 @@ Transfers::Step Transfers::read_alone(Transfer& transfer) {
   return Step::over;
 }
 
-// As much as one claims at a time. A message by itself is shared finely, so that its last chunk is not waited for long, and so that
-// each side has its part; between processes a chunk is a system call that pins pages, and it is shared in halves. Of several that
-// are under way each side does well to take other ones, whole, since what two cores write to comes dearer to both.
+// The largest chunk of one claim. A single message is divided finely: its last chunk then delays the end only a little, and each side
+// gets its part. Between processes a chunk is a system call that pins pages, so the message is divided in halves. If several messages are
+// under way, it is better for each side to copy different ones as a whole: memory that two cores write to is slower for both.
 std::size_t Transfers::chunk_of(const Transfer& transfer) const {
   if (count() > 1) return split_chunk;
   const std::size_t parts = transfer.process == this_process || transfer.seen != nullptr ? 4 : 2;
   return std::clamp(transfer.bytes / parts / Split::unit * Split::unit, least_split_chunk, split_chunk);
 }
 
-// Bytes [at, at + n) of the message, from whichever end; 0 or an errno.
+// Copies the bytes [at, at + n) of the message, for either end. Returns 0 or an errno.
 int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t n) {
   const bool reader = transfer.role == Transfer::Role::split_reader;
   if (transfer.seen != nullptr) {
@@ -344,12 +344,12 @@ int Transfers::move_chunk(const Transfer& transfer, std::size_t at, std::size_t 
   return 0;
 }
 
-// Both ends run this; the reader stays until the writer's last chunk is there too.
+// Both ends run this. The reader stays until the writer's last chunk is copied too.
 Transfers::Step Transfers::share(Transfer& transfer) {
   auto& split = *parts_.context.node.heap().at<Split>(transfer.shared);
   const bool reader = transfer.role == Transfer::Role::split_reader;
-  // The writer touches requests within a process only, while it has a chunk: the reader may have finished everything, and FIN
-  // be here.
+  // The writer reads requests, within a process, only while it has a chunk: otherwise the reader may have finished everything, and the
+  // FIN may have arrived.
   const Split::Chunk chunk = split.claim(transfer.bytes, chunk_of(transfer), world_rank_ < transfer.peer);
   if (chunk.bytes == 0) {
     if (!reader) return leave_over(transfer);

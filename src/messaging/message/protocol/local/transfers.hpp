@@ -1,24 +1,25 @@
 // Long messages: rendezvous, and how the data move.
 //
-// The sender announces it (RTS: size, and the address if its data are one run). When the RTS has matched, the receiver
-// decides how the data travel and, unless it can do it alone, tells the sender (CTS):
+// The sender announces a message (RTS: its size, and the address of contiguous data). When the RTS has matched, the receiver decides how
+// the data are transferred. Unless it can transfer them alone, it tells the sender (CTS):
 //
 //   staged copy   through a ring of chunks in shared memory, one side packing while the other unpacks: between processes, of any
-//                 layout (stage.hpp). With more ranks than cores one that is not too long is staged early (staged_copy.cpp)
-//   split copy    from so many bytes on, if one of the buffers is a run (between processes, both), the two sides share the work: one
-//                 claims chunks from the front, the other from the back, the receiver reads, the sender writes; an end that is not there
-//                 claims none (Díaz-Martín 2014, section III)
-//   single copy   the receiver reads the sender's memory: from layout to layout, if the sender is a rank of the same process, else with
-//                 process_vm_readv
+//                 layout (stage.hpp). With more ranks than cores a message that is not too long is staged early (staged_copy.cpp)
+//   split copy    from a certain length on, if one of the buffers is contiguous (between processes, both), the two sides share the
+//                 work: one claims chunks from the front, the other from the back; the receiver reads, the sender writes. A side
+//                 whose threads do not poll claims no chunks (Díaz-Martín 2014, section III)
+//   single copy   the receiver reads the sender's memory: from layout to layout, if the sender is a rank of the same process, else
+//                 with process_vm_readv
 //
-// Between processes a message is staged, or copied by the kernel, whichever has been faster (copy_tuner.hpp): split, or singly while the
-// receiver has long messages of its own under way. With more ranks than cores the kernel copies what is not staged early (docs/adr/0081).
+// Between processes a message is either staged or copied by the kernel, whichever has been faster (copy_tuner.hpp). The kernel's copy is
+// split, or single while the receiver has long messages of its own under way. With more ranks than cores the kernel copies all messages
+// that are not staged early (docs/adr/0081).
 //
-// The memory of another process that is mapped here, too (mpiexec -shared-heap), is read and written like one's own: such messages are copied
-// once, as those of ranks of one process are.
+// Memory of another process that is also mapped here (mpiexec -shared-heap) is read and written like this process' own: such messages are
+// copied once, like messages between ranks of one process.
 //
-// Data move outside the VNI's lock. Any thread that makes progress may advance any transfer, one thread each at a
-// time, a bounded piece at a time.
+// Data move outside the VNI's lock. Any thread that makes progress may advance any transfer. One thread at a time advances a transfer, by
+// a bounded piece.
 #pragma once
 
 #include <sys/types.h>
@@ -49,86 +50,88 @@ namespace heddle::message {
 
 class Verdicts;
 
-// What is to be learnt of a message that is received (copy_tuner.hpp).
+// The data that the tuner learns from a received message (copy_tuner.hpp).
 struct Course {
   Copying way = Copying::by_kernel;
   bool busy = false;
-  std::uint64_t began = 0;  // instruments::ticks(); 0: nothing is
-  bool overlaps = false;    // messages of this rank were under way when it began
-  std::uint32_t sent = 0;   // long ones that it had announced by then
+  std::uint64_t began = 0;  // instruments::ticks(); 0: nothing is learnt
+  bool overlaps = false;    // messages of this rank were under way at the beginning
+  std::uint32_t sent = 0;   // long messages that this rank had announced by then
 };
 
-// One long message of this rank that is on its way, at either end.
+// One long message of this rank that is under way, at either end.
 struct Transfer {
   enum class Role : std::uint8_t { read, split_reader, split_writer, unpacker, packer };
   Role role;
   Request* request = nullptr;
   int peer = 0;                  // world rank
   std::size_t bytes = 0;         // to move
-  std::size_t position = 0;      // unpacker: moved so far, by itself
-  std::int64_t waits_until = 0;  // staged: for the other, before it copies alone; 0: it does not wait
-  bool can_copy_alone = false;   // staged: from or to the other end's buffer, by the kernel
+  std::size_t position = 0;      // unpacker: bytes moved so far by this side
+  std::int64_t waits_until = 0;  // staged: time until which it waits for the other side before it copies alone; 0: none
+  bool can_copy_alone = false;   // staged: the kernel can copy from or to the other end's buffer
   bool early =
-      false;  // staged by the sender before the receive was posted: the send completes once all is packed, unless the receiver has taken some itself
-  bool taken = false;                  // early: it has
-  node::Offset claim = node::nowhere;  // packer of an early message: its send's
-  bool over = false;                   // and only to be concluded: there was no memory for that
-  std::byte* run = nullptr;            // split and staged copy between processes: the data at our end
-  std::byte* seen = nullptr;           // the peer's run, if we see it where it is
-  std::uint64_t send = 0;              // the sender's request, by its address there
-  std::uint64_t peer_request = 0;      // split, within a process: the other end's request, by its address
-  std::uint64_t peer_run = 0;          // the other end's data, if they are one run, by their address there
-  pid_t process = 0;                   // the peer's; boot::this_process: it is a rank of ours
+      false;  // staged by the sender before the match; its send waits for a FIN only if the receiver copies a part
+  bool taken = false;                  // early: the receiver has copied a part itself
+  node::Offset claim = node::nowhere;  // packer of an early message: the claim of its send
+  bool over = false;                   // all is moved; there was no memory to complete it
+  std::byte* run = nullptr;            // split and staged copy between processes: the data at this end
+  std::byte* seen = nullptr;           // the peer's data, if they are contiguous and mapped here
+  std::uint64_t send = 0;              // the sender's request, by its address in the sender
+  std::uint64_t peer_request = 0;      // split, within a process: the address of the other end's request
+  std::uint64_t peer_run = 0;          // address of the other end's data in its process, if contiguous
+  pid_t process = 0;                   // of the peer; boot::this_process: a rank of this process
   node::Offset shared = node::nowhere;
   Course course{};
   Transfer* next = nullptr;
 };
 
-// Where the data lie of a message that is one run.
+// The start of the data of a message that is contiguous.
 std::byte* run_of(const Request& request);
 
 class Transfers {
  public:
   enum class Step : std::uint8_t { moved, waits, over };
 
-  // `claims`: of this rank's own messages.
+  // `claims`: the claims of this rank's own messages.
   Transfers(const Parts& parts, const Claims& claims);
   ~Transfers();
 
   // Any thread; a hint.
   bool any() const { return active_.load(std::memory_order_relaxed) != 0; }
 
-  // Under the VNI's lock. The next accept or cleared will need no memory of the process; throws std::bad_alloc.
+  // With the VNI's lock held. Allocates memory, so that the next accept or cleared needs none of the process. Throws std::bad_alloc.
   void reserve();
-  // An RTS has matched this receive; its CTS has come.
+  // accept: an RTS has matched this receive. cleared: a CTS has arrived.
   void accept(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups);
   void cleared(int peer, const LocalCts& cts, Wakeups& wakeups);
-  // What an RTS of so many bytes to the peer shall tell.
+  // The wishes for an RTS to this peer, about a message of `bytes` bytes.
   std::array<Wish, 2> wishes(int peer, std::size_t bytes);
-  // A stage for an early message, for its RTS; nowhere: it is not early. With the RTS on its way it begins; or it is taken back.
+  // offer() returns a stage for the RTS of an early message; nowhere: the message is not early. When the RTS has left, begin() starts the
+  // transfer; otherwise take_back() releases the stage.
   node::Offset offer(const Request& send);
   void begin(Request& send, node::Offset stage, Wakeups& wakeups);
   void take_back(int peer, node::Offset stage);
-  // A long message has been announced that is not early.
+  // A long message that is not early has been announced.
   void note_sent() { ++sent_; }
-  // How many early sends are being packed.
+  // The number of early sends that are being packed.
   std::size_t staged_early() const { return staged_early_; }
-  // What an RTS brings is not wanted.
+  // The message of an RTS is dropped.
   void decline(const LocalRts& rts);
-  // The transfer of an early send of which no thread has packed anything, as claim() gives it; null: there is none. To be put back, or
-  // dropped.
+  // Takes the transfer of an early send of which no thread has packed anything, like claim(). Null: there is none. The caller puts it
+  // back or drops it.
   Transfer* claim_untouched(const Request& send);
   void drop(Transfer& transfer);
 
-  // Without the lock. Takes a transfer that no thread works on, moves a piece of it, and puts it back, unless the step
-  // was the last: then VniState::end_transfer, with the lock held, concludes it.
+  // Without the lock. Takes a transfer that no thread works on, moves a piece of it, and puts it back. After the last step,
+  // VniState::end_transfer completes it, with the lock held.
   Transfer* claim();
   Step move(Transfer& transfer);
   void put_back(Transfer& transfer);
-  // How many there are to go round.
+  // The number of transfers.
   std::uint32_t count() const { return active_.load(std::memory_order_relaxed); }
 
-  // With the lock: forgets those with peers that have failed, by end(transfer). False: threads are at work on some.
+  // With the lock held. Calls end(transfer) for transfers with peers that have failed, and forgets them. False: threads are working on
+  // some.
   template <class End>
   bool abandon(const Verdicts& verdicts, End&& end) {
     bool complete = false;
@@ -142,17 +145,18 @@ class Transfers {
     return complete;
   }
 
-  // What its last step has said could not be concluded for want of memory: the next step says so again.
+  // There was no memory to complete the transfer after its last step: the next step will report its end again.
   void end_later(Transfer& transfer);
 
-  // With the lock: a message has been received.
+  // With the lock held: a message has been received.
   void learn(const Transfer& transfer);
 
-  // With the lock: the transfer is over and forgotten.
+  // With the lock held: the transfer is complete and is released.
   void retire(Transfer& transfer);
 
-  // Behind every chunk of a split or staged copy that threads of this rank have moved. The peer, who ends the copy, knows of them; but the
-  // order went through its process, which the thread sanitizer does not see; here it does.
+  // Orders the caller after every chunk of a split or staged copy that threads of this rank have moved. The peer, which ends the copy,
+  // has seen these chunks. But that order goes through the peer's process, which the thread sanitizer does not see; this load makes it
+  // visible.
   void join_chunks() const { (void)chunks_.load(std::memory_order_acquire); }
 
  private:
@@ -171,7 +175,7 @@ class Transfers {
   int error_of(const Transfer& transfer, int system_error) const;
   Course course_of(int peer, const LocalRts& rts, const CopyCase& message);
   void ask(int peer, const Transfer& transfer, LocalCopy copy, Wakeups& wakeups);
-  // Nobody has said which messages are staged.
+  // True: the user has not set which messages are staged.
   bool tunes() const { return settings_.staged_from == CopySettings::measured; }
   void accept_early(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups);
   bool can_read(int peer, const LocalRts& rts) const;
@@ -187,21 +191,21 @@ class Transfers {
   const Parts& parts_;
   const Claims& claims_;
   const int world_rank_;
-  const bool oversubscribed_;  // the other end of a transfer is hardly ever at work at the same time
+  const bool oversubscribed_;  // the other end of a transfer rarely runs at the same time
   const CopySettings settings_;
-  CopyTuner tuner_;                // under the VNI's lock, as is
-  std::uint64_t last_learnt_ = 0;  // when it has learnt something
-  std::uint32_t sent_ = 0;         // long messages, all in all
-  std::uint32_t seen_sent_ = 0;    // oversubscribed: when it received the last one
-  bool overlapped_ = false;        // the last one that was received, with what this rank sends
-  std::size_t ring_position_ = 0;  // where the next staged message begins in its ring (stage.hpp)
-  threads::Mutex mutex_;           // of the queue and the stages; held for a few instructions
+  CopyTuner tuner_;                // with the VNI's lock held, as the next five members
+  std::uint64_t last_learnt_ = 0;  // time of the last message that it has learnt from
+  std::uint32_t sent_ = 0;         // long messages sent so far
+  std::uint32_t seen_sent_ = 0;    // oversubscribed: `sent_` when the last one was received
+  bool overlapped_ = false;        // the last received message overlapped with sends of this rank
+  std::size_t ring_position_ = 0;  // start of the next staged message in its ring (stage.hpp)
+  threads::Mutex mutex_;           // guards the queue and the stages; held for a few instructions
   Transfer* head_ = nullptr;
   Transfer* tail_ = nullptr;
   KeptStages kept_;
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> chunks_{0};
-  Transfer* free_ = nullptr;  // under the VNI's lock, as is
+  Transfer* free_ = nullptr;  // with the VNI's lock held, as the next member
   std::size_t staged_early_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Messages between nodes whose peers have failed, or whose communicators were revoked.
+// Operations between nodes whose peers have failed, or whose communicators were revoked.
 #include <mpi-ext.h>
 
 #include "messaging/message/protocol/remote/remote.hpp"
@@ -18,8 +18,8 @@ void RemoteProtocols::fail(const Verdicts& verdicts, Wakeups& wakeups) {
   fail_sends(verdicts, wakeups);
 }
 
-// Messages whose data are on their way. One that comes ends as a receive that has not met its message, since the sender may have taken it
-// back; what still comes of it is dropped. One that goes to a living receiver goes on: it waits for nothing but the network.
+// Ends messages whose data are in flight. An incoming message ends like a receive without a match, since the sender may have withdrawn
+// it; data that still arrive are dropped. An outgoing message to a living receiver continues: it waits only for the network.
 void RemoteProtocols::fail_streams(const Verdicts& verdicts, Wakeups& wakeups) {
   int error = MPI_SUCCESS;
   streams_.abandon(
@@ -32,7 +32,7 @@ void RemoteProtocols::fail_streams(const Verdicts& verdicts, Wakeups& wakeups) {
       [&](Request& request) { end_with(request, error, wakeups); });
 }
 
-// Sends that were announced and not answered. A receiver that lives is told, and not waited for: its answer finds no send any more.
+// Ends sends that were announced and not answered. It tells a living receiver, but does not wait for it: a later answer finds no send.
 void RemoteProtocols::fail_sends(const Verdicts& verdicts, Wakeups& wakeups) {
   for (auto next = announced_.begin(); next != announced_.end();) {
     Request& send = **next;

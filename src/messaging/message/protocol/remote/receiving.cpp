@@ -1,4 +1,4 @@
-// The receiver's end of a message between nodes, and the answers that come back to its sender.
+// The receiver's part of a message between nodes, and the receiver's answers at the sender.
 #include <mpi-ext.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using lln::MessageKind;
 
 namespace {
 
-// The name of the send of an unexpected message that is not eager; 0: it is.
+// The name of the send of an unexpected message that is not eager; 0: the message is eager.
 std::uint64_t name_of_send(const Unexpected& message) {
   if (message.header.kind == MessageKind::rts) return first_of<RemoteRts>(message.payload).send;
   if (message.header.kind == MessageKind::eager_ack) return first_of<RemoteAck>(message.payload).send;
@@ -49,7 +49,7 @@ void RemoteProtocols::arrive(int sender, const Header& header, const std::byte* 
   receive->source = header.source;
   receive->tag = header.tag;
   if (header.kind == MessageKind::rts) {
-    // Of one that was announced only for want of credit, since it is short enough to be eager, there had better be more.
+    // This message is short enough to be eager: its sender had no credit for it. Give the sender more.
     const std::uint64_t of_message = first_of<RemoteRts>(payload).bytes;
     if (of_message <= parts_.outgoing.remote_eager_bytes()) parts_.route.widen_credit(sender, of_message);
   }
@@ -75,8 +75,7 @@ void RemoteProtocols::accept(Request& receive, int sender, const Header& header,
     const auto rts = first_of<RemoteRts>(payload);
     if (parts_.outgoing.outbox().is_closed(sender))
       return parts_.completion.fail_receive(receive, MPIX_ERR_PROC_FAILED, wakeups);
-    Completion::withdraw_report(
-        receive);  // while its data come it is not done, and no sweep sees it among the posted ones
+    Completion::withdraw_report(receive);  // it is not complete while its data arrive, and is not among the posted ones
     if (rts.bytes > receive.capacity) Completion::truncate(receive, rts.bytes);
     receive.bytes = std::min<std::size_t>(rts.bytes, receive.capacity);
     return streams_.accept(receive, sender, rts, wakeups);
@@ -93,7 +92,7 @@ void RemoteProtocols::accept(Request& receive, int sender, const Header& header,
 
 void RemoteProtocols::on_control(int sender, const Header& header, const std::byte* payload, std::size_t bytes,
                                  Wakeups& wakeups) {
-  if (parts_.outgoing.outbox().is_closed(sender)) return;  // it has failed, and what the message is about has ended
+  if (parts_.outgoing.outbox().is_closed(sender)) return;  // the sender has failed; its operations have ended
   if (!obey(sender, header, payload, bytes, wakeups)) refuse(sender, header, bytes);
 }
 
@@ -102,12 +101,12 @@ bool RemoteProtocols::obey(int sender, const Header& header, const std::byte* pa
                            Wakeups& wakeups) {
   switch (header.kind) {
     case MessageKind::left:
-    case MessageKind::landed: {  // of the network itself
+    case MessageKind::landed: {  // from the network itself
       const auto name = all_of<std::uint64_t>(payload, bytes);
       if (name) streams_.end(*name, wakeups);
       return true;
     }
-    case MessageKind::credit:  // for what waits in the outbox, which is flushed by the thread that polls
+    case MessageKind::credit:  // for messages in the outbox, which the polling thread flushes
       return true;
     case MessageKind::data:
       return streams_.arrived(sender, payload, bytes, wakeups) || may_be_late();
@@ -126,7 +125,7 @@ bool RemoteProtocols::obey(int sender, const Header& header, const std::byte* pa
     case MessageKind::retracted: {
       const auto answer = all_of<Retracted>(payload, bytes);
       if (!answer || answer->send == 0) return false;
-      // Else it has been received, or soon is: the request may be gone.
+      // Otherwise a receive has matched the message, or will soon: the request may be complete.
       return answer->withdrawn == 0 || on_end(sender, answer->send, true, wakeups);
     }
     case MessageKind::cts: {
@@ -142,12 +141,12 @@ bool RemoteProtocols::obey(int sender, const Header& header, const std::byte* pa
   }
 }
 
-// Each send is answered once.
+// A send gets one answer.
 bool RemoteProtocols::on_cts(int sender, const RemoteCts& cts, Wakeups& wakeups) {
   Request* const send = sent_.find(cts.send);
   if (send == nullptr) return may_be_late();
   if (send->peer != sender || cts.bytes > send->capacity) return false;
-  streams_.reserve();  // or the answer stays where it is
+  streams_.reserve();  // or the CTS stays in the network
   forget(*send);
   streams_.cleared(*send, cts);
   parts_.completion.wake(wakeups);
@@ -164,7 +163,7 @@ bool RemoteProtocols::on_end(int sender, std::uint64_t name, bool cancelled, Wak
   return true;
 }
 
-// The sender of a message cancels it. What names it comes behind it, so it is here, or has been received.
+// The sender cancels a message. The request to cancel arrives after the message, so the message is here, or a receive has matched it.
 void RemoteProtocols::on_retract(int sender, const Header& header, const Retract& retract, Wakeups& wakeups) {
   Unexpected* const message = parts_.matcher.find_unexpected_if(envelope_of(header), [&](const Unexpected& unexpected) {
     return unexpected.origin == Unexpected::Origin::other_node && unexpected.sender == sender &&
@@ -178,7 +177,7 @@ void RemoteProtocols::on_retract(int sender, const Header& header, const Retract
                             wakeups);
 }
 
-// What comes over the network is of ranks of the job, so one of them is damaged, or another program than it says.
+// All messages of the network come from ranks of the job. So the sender is damaged, or is not the program that it claims to be.
 void RemoteProtocols::refuse(int sender, const Header& header, std::size_t bytes) {
   char text[200];
   std::snprintf(

@@ -1,6 +1,6 @@
-// Messages between nodes: their form, the answers of their receivers, and the credit of eager ones (network/credits.hpp), which is returned when a
-// message has met its receive or has been stored within the bound. Of what arrives nothing is believed but what can be checked. How the data of
-// an announced message move: streams.hpp.
+// Messages between nodes: their form, the answers of their receivers, and the credit of eager messages (network/credits.hpp). The
+// receiver returns credit when a message has matched a receive, or has been stored within the bound. It checks all contents of arriving
+// messages. streams.hpp transfers the data of announced messages.
 //
 // With the VNI's lock held.
 #pragma once
@@ -27,40 +27,42 @@ class RemoteProtocols {
 
   // ---- the sender
 
-  // Posts the message, or its announcement, and says what became of that. Throws std::bad_alloc.
+  // Posts the message, or its announcement, and returns the result. Throws std::bad_alloc.
   lln::Posted start(Request& send, Wakeups& wakeups);
-  // The same as one of several messages of a packet: whether the packet has room for it; what it writes; and that the packet has left.
+  // The same for one of several messages in a packet. add: true if the packet has room for it. write: writes it. note_left: the packet
+  // has left.
   bool add(lln::Packet& packet, Request& send);
   std::size_t packet_bytes(const Request& send) const { return form_of(send, leaving_of(send)).bytes; }
   void write(Request& send, lln::MessageKind kind, std::byte* to);
   void note_left(Request& send, lln::MessageKind kind, Wakeups& wakeups);
-  // Whether the send, which is in the outbox, waits for credit, and so needs no room.
+  // True if the send, which is in the outbox, waits for credit, and not for room.
   bool waits_for_credit(const Request& send) const;
-  // A send of which its receiver has been told cannot be taken back by the sender alone. The receiver decides about a synchronous one, which may
-  // be cancelled later; any other completes now, and the library goes on with a copy of its data (docs/adr/0088). So: false.
+  // Cancels a send whose announcement has left. The receiver decides about a synchronous send, which may complete as cancelled later. Any
+  // other send completes now, and the library continues with a copy of its data (docs/adr/0088). So the result is always false: the send
+  // is not cancelled now.
   bool cancel(Request& send, Wakeups& wakeups);
   // The send is about to complete: its receiver has answered, or it has never left.
   void forget(Request& send);
 
   // ---- the receiver
 
-  // The next message that matches needs no memory of the process. Throws std::bad_alloc.
+  // Allocates memory, so that the next message that matches needs none of the process. Throws std::bad_alloc.
   void reserve();
-  // A message that is matched. Throws std::bad_alloc, and then it has to come again.
+  // Handles a message that is to be matched. Throws std::bad_alloc; then the message has to arrive again.
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
-  // Every other one. Throws std::bad_alloc likewise.
+  // Handles any other message. Throws std::bad_alloc, with the same effect.
   void on_control(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
-  // A receive has met an unexpected message that is not eager.
+  // A receive has matched an unexpected message that is not eager.
   void accept(Request& receive, const Unexpected& message, Wakeups& wakeups);
 
   // ---- both
 
   Streams& streams() { return streams_; }
-  // Ends all that peers that have failed would have to go on with, and sends to living ones of revoked communicators.
+  // Ends all operations that a failed peer would have to continue, and sends to living peers on revoked communicators.
   void fail(const Verdicts& verdicts, Wakeups& wakeups);
 
  private:
-  // What a send looks like on its way.
+  // The form of a send in the network.
   struct Form {
     lln::Header header;
     std::size_t bytes;
@@ -81,7 +83,8 @@ class RemoteProtocols {
   bool on_cts(int sender, const RemoteCts& cts, Wakeups& wakeups);
   bool on_end(int sender, std::uint64_t name, bool cancelled, Wakeups& wakeups);
   void on_retract(int sender, const lln::Header& header, const Retract& retract, Wakeups& wakeups);
-  // Where failures are survived, both ends give a message up, and neither waits until the other knows (VniState::sweep).
+  // True in a job that survives failures: both ends may end a message without waiting for the other one (VniState::sweep), so answers may
+  // be late.
   bool may_be_late() const { return parts_.context.survives_failures; }
   [[noreturn]] void refuse(int sender, const lln::Header& header, std::size_t bytes);
   void end_with(Request& request, int error, Wakeups& wakeups);
@@ -96,7 +99,7 @@ class RemoteProtocols {
   const Parts& parts_;
   Streams streams_;
   lln::Names<Request, Links> sent_;  // sends that their receivers have to answer
-  // In a job that survives failures: the same.
+  // The same sends, in a job that survives failures.
   std::unordered_set<Request*> announced_;
 };
 

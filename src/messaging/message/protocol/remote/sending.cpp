@@ -1,4 +1,4 @@
-// The sender's end of a message between nodes.
+// The sender's part of a message between nodes.
 #include <cstring>
 #include <memory>
 #include <new>
@@ -43,7 +43,7 @@ RemoteProtocols::Form RemoteProtocols::form_of(const Request& send, Leaving leav
   return form;
 }
 
-// What its receiver gives back with the answer.
+// The send's name, which its receiver returns with the answer.
 std::uint64_t RemoteProtocols::name_of(Request& send) {
   if (send.send.name == 0) sent_.announce(send);
   return send.send.name;
@@ -63,7 +63,7 @@ void RemoteProtocols::write(Request& send, MessageKind kind, std::byte* to) {
   pack(*send.datatype, send.buffer, send.count, 0, to, send.capacity);
 }
 
-// It is kept in mind before it leaves, where there may be no memory for that.
+// Records the send before it leaves, since this may need memory.
 void RemoteProtocols::note_announced(Request& send, MessageKind kind) {
   if (parts_.context.survives_failures && kind != MessageKind::eager) [[unlikely]]
     announced_.insert(&send);
@@ -98,13 +98,13 @@ bool RemoteProtocols::add(lln::Packet& packet, Request& send) {
   return added == Added::yes;
 }
 
-// Last: the thread that waits for the request may take it for another message once it is finished.
+// The completion is the last step: after it the thread that waits for the request may reuse it for another message.
 void RemoteProtocols::note_left(Request& send, MessageKind kind, Wakeups& wakeups) {
   if (kind == MessageKind::rts && leaving_of(send) != Leaving::announced)
     count_held(parts_.counters, Count::uncredited);
   parts_.outgoing.note_left();
   if (kind != MessageKind::eager) return;
-  forget(send);  // an attempt to announce it, for want of credit, may have given it a name
+  forget(send);  // an earlier attempt to announce it, without credit, may have given it a name
   parts_.completion.finish(send, wakeups);
 }
 
@@ -118,22 +118,22 @@ void RemoteProtocols::forget(Request& send) {
   if (send.send.name != 0) sent_.withdraw(send);
 }
 
-// ---- taking back
+// ---- cancelling
 
 bool RemoteProtocols::cancel(Request& send, Wakeups& wakeups) {
   if (!is_synchronous(send) && go_on_with_copy(send, wakeups)) return false;
-  if (send.send.name != 0) send_retract(send, wakeups);  // else its receiver has answered
+  if (send.send.name != 0) send_retract(send, wakeups);  // without a name its receiver has answered
   return false;
 }
 
-// False: the network has the program's buffer.
+// False: the network uses the program's buffer.
 bool RemoteProtocols::hand_over(Request& send, Request& copy) {
   if (send.send.name == 0) return streams_.hand_over(send, copy);
   sent_.hand_over(send, copy);
   return true;
 }
 
-// False: there is no memory for the copy, or the network has the program's buffer.
+// False: there is no memory for the copy, or the network uses the program's buffer.
 bool RemoteProtocols::go_on_with_copy(Request& send, Wakeups& wakeups) try {
   auto data = std::make_unique_for_overwrite<std::byte[]>(send.capacity);
   Request& copy = take_request();
@@ -166,7 +166,7 @@ bool RemoteProtocols::go_on_with_copy(Request& send, Wakeups& wakeups) try {
   return false;
 }
 
-// With the envelope of the message, by which the receiver finds it.
+// The header has the envelope of the message, by which the receiver finds it.
 void RemoteProtocols::send_retract(const Request& send, Wakeups& wakeups) {
   parts_.outgoing.send_away(send.peer, {MessageKind::retract, send.source, send.tag, send.context},
                             Retract{send.send.name}, wakeups);

@@ -65,7 +65,7 @@ void Streams::accept(Request& receive, int peer, const RemoteRts& rts, Wakeups& 
 void Streams::cleared(Request& send, const RemoteCts& cts) {
   Stream& stream = make(send, send.peer, cts.bytes);
   stream.receiver = cts.stream;
-  // The sender may find that its own buffer, or its strategy, does not let it: pieces are taken in any case.
+  // If the sender's buffer or strategy does not permit a direct transfer, it sends pieces: the receiver accepts them in any case.
   stream.direct = cts.moving == Moving::direct && is_run(*send.datatype, send.count) &&
                   parts_.outgoing.outbox().pieces_ahead() == 0;
   parts_.outgoing.outbox().append_long(send.peer, stream);
@@ -80,10 +80,10 @@ bool Streams::arrived(int sender, const std::byte* payload, std::size_t bytes, W
   Request& receive = *stream.request;
   const std::size_t n = bytes - sizeof piece;
   if (n > stream.bytes - stream.moved || piece.position > stream.bytes - n) return false;
-  if (piece.asks != 0)  // first: what finds no memory for its answer comes again
+  if (piece.asks != 0)  // first: without memory for the answer, the piece arrives again
     parts_.outgoing.send_away(sender, {MessageKind::more, 0, 0, 0}, More{piece.stream, piece.rail, piece.asks},
                               wakeups);
-  stream.memory = nullptr;  // what comes in pieces does not come as a whole
+  stream.memory = nullptr;  // data that come in pieces do not come directly
   unpack(*receive.datatype, receive.buffer, receive.count, piece.position, payload + sizeof piece, n);
   stream.moved += n;
   if (stream.moved < stream.bytes) return true;
@@ -119,7 +119,7 @@ Request* Streams::abandon_one(lln::FunctionRef<bool(const Request&, int)> is_los
   return request;
 }
 
-// The message may be over: what is not needed may come late.
+// The message may be complete: an acknowledgement that is not needed may arrive late.
 bool Streams::heard(int receiver, const More& more) {
   if (more.stream == 0) return false;
   auto* const first = static_cast<Stream*>(parts_.outgoing.outbox().first_long(receiver));
@@ -135,7 +135,7 @@ bool Streams::heard(int receiver, const More& more) {
 
 std::size_t Streams::piece_bytes() const { return parts_.outgoing.remote_eager_bytes() - sizeof(Piece); }
 
-// The rail that has least of it on its way.
+// The rail with the fewest pieces of this message in flight.
 int Streams::emptiest(const Stream& stream) const {
   const auto end = stream.lanes.begin() + parts_.route.rails();
   return static_cast<int>(
@@ -144,7 +144,7 @@ int Streams::emptiest(const Stream& stream) const {
       stream.lanes.begin());
 }
 
-// A rail that only refuses is none that others wait for: room is wanted at all.
+// True if the rail with the fewest pieces in flight may carry more. A rail that refuses pieces does not keep the others from being used.
 bool Streams::wants_room(const OutboxLong& first, int ahead) const {
   const auto& stream = static_cast<const Stream&>(first);
   if (stream.direct || ahead == 0) return true;
@@ -157,8 +157,7 @@ void Streams::write(const Stream& stream, const Piece& piece, std::size_t n, std
   pack(*send.datatype, send.buffer, send.count, piece.position, to + sizeof piece, n);
 }
 
-// The next n bytes. Where pieces are counted, each rail has as many on their way as may be: so it gets more of them the faster it takes them
-// there.
+// Posts the next n bytes. With a limit of pieces, each rail has up to that number in flight: so a faster rail carries more of them.
 lln::Posted Streams::post_data(Stream& stream, int ahead, std::size_t n) {
   const std::size_t bytes = sizeof(Piece) + n;
   const auto post_over = [&](int rail, const Piece& piece) {
@@ -173,7 +172,7 @@ lln::Posted Streams::post_data(Stream& stream, int ahead, std::size_t n) {
     const int rail = (first + i) % rails;
     Lane& lane = stream.lanes[static_cast<std::size_t>(rail)];
     if (lane.on_their_way() == most) continue;
-    const bool asks = lane.sent + 1 - lane.asked >= most / 2;  // twice in what may be on its way
+    const bool asks = lane.sent + 1 - lane.asked >= most / 2;  // two acknowledgements per full set of pieces
     if (post_over(rail, {stream.receiver, stream.moved, rail, asks ? lane.sent + 1 : 0}) != lln::Posted::done) continue;
     ++lane.sent;
     if (asks) lane.asked = lane.sent;
@@ -194,10 +193,10 @@ bool Streams::post_piece(Stream& stream, int ahead, Wakeups& wakeups) {
     std::byte piece[sizeof OutboxItem::payload];
     write(stream, {stream.receiver, stream.moved, 0, 0}, n, piece);
     try {
-      parts_.outgoing.send_bytes_away(stream.peer, of_piece, piece, sizeof(Piece) + n, wakeups);  // it may have company
+      parts_.outgoing.send_bytes_away(stream.peer, of_piece, piece, sizeof(Piece) + n, wakeups);  // may share a packet
       stream.moved += n;
       return true;
-    } catch (const std::bad_alloc&) {  // there is none for a place on the list: alone it needs none
+    } catch (const std::bad_alloc&) {  // no memory for an entry in the outbox: posting the piece alone needs none
     }
   }
   if (post_data(stream, ahead, n) != lln::Posted::done) return false;
@@ -212,7 +211,7 @@ bool Streams::post_next(int peer, int ahead, Wakeups& wakeups) {
   if (!(stream.direct ? post_whole(stream) : post_piece(stream, ahead, wakeups))) return false;
   if (!stream.direct && stream.moved < stream.bytes) return true;
   parts_.outgoing.outbox().end_first_long(peer);
-  if (stream.direct) return true;  // what is left is the network's
+  if (stream.direct) return true;  // the network does the rest
   Request& send = *stream.request;
   retire(stream);
   parts_.completion.finish(send, wakeups);

@@ -1,13 +1,15 @@
-// Long messages between nodes, where neither side can reach the other's memory: the sender offers (RTS), the receiver asks for
-// the data when the RTS has matched (CTS), and the sender posts them in pieces that the network takes, each with its place in the
-// message. The pieces may arrive in any order. The sender is done when all have left, the receiver when all have come.
+// Long messages between nodes, where neither side can access the other's memory. The sender announces a message (RTS), and the receiver
+// requests the data when the RTS has matched (CTS). Then the sender posts the data in pieces that the network takes, each with its
+// position in the message. The pieces may arrive in any order. The send completes when all pieces have left, the receive when all have
+// arrived.
 //
-// Where both buffers are contiguous, and the message is long enough for the network to say so, it goes directly from the one to the other
-// (Network::post_long).
+// If both buffers are contiguous, and the message is at least as long as the network requires, the network moves the data directly from
+// buffer to buffer (Network::post_long).
 //
-// A strategy may bound what is on its way: some pieces then say that they want to be heard of, and the receiver answers how far they go.
+// A strategy may limit the pieces in flight: some pieces then request an acknowledgement, and the receiver answers with the number of
+// pieces so far.
 //
-// Everything happens under the VNI's lock. What goes outwards waits for its turn in the outbox.
+// With the VNI's lock held. Outgoing messages wait in the outbox.
 #pragma once
 
 #include <array>
@@ -34,54 +36,54 @@ class Streams {
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
-  // The next accept() or cleared() will need no memory of the process. Throws std::bad_alloc.
+  // Allocates memory, so that the next accept() or cleared() needs none of the process. Throws std::bad_alloc.
   void reserve();
-  // An RTS has matched this receive, which knows how much it will take.
+  // An RTS has matched this receive; its `bytes` say how much it will take.
   void accept(Request& receive, int peer, const RemoteRts& rts, Wakeups& wakeups);
-  // The receiver of this send wants so much of its data.
+  // The receiver of this send has requested data (CTS).
   void cleared(Request& send, const RemoteCts& cts);
-  // The data of the first send come from the second one from here on. False: it is not among those whose data go in pieces.
+  // From here on the data of `from` come from `to`. False: `from` is not a send whose data leave in pieces.
   bool hand_over(const Request& from, Request& to);
-  // A piece has come, and wants to be heard of or not. False: it belongs to nothing that this sender was told of.
+  // A piece has arrived. False: it does not belong to a message that this sender was told to send.
   bool arrived(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   // A piece has been acknowledged. False: the acknowledgement is malformed.
   bool heard(int receiver, const More& more);
 
-  // One that goes directly has left, or landed.
+  // A direct transfer has left, or has landed.
   void end(std::uint64_t name, Wakeups& wakeups);
 
-  // Forgets those that is_lost(request, peer) says of, and that are in no outbox, by end(request).
+  // Forgets the messages that are not in an outbox and for which is_lost(request, peer) is true, and calls end(request) for each.
   template <class IsLost, class End>
   void abandon(IsLost&& is_lost, End&& end) {
     while (Request* const request = abandon_one(is_lost)) end(*request);
   }
 
-  // Posts the next part of the first long message to a peer, of which at most `ahead` pieces may be on their way (0: any number). False:
-  // none, now.
+  // Posts the next part of the first long message to a peer; at most `ahead` of its pieces may be in flight (0: any number). False:
+  // nothing was posted.
   bool post_next(int peer, int ahead, Wakeups& wakeups);
-  // Whether that one waits for room: and not for word of what is on its way.
+  // True if that message waits for room, and not for an acknowledgement.
   bool wants_room(const OutboxLong& first, int ahead) const;
 
  private:
-  // What has gone over one rail.
+  // The pieces that were sent over one rail.
   struct Lane {
     std::uint32_t sent = 0;   // pieces
-    std::uint32_t asked = 0;  // so many had been when one last wanted to be heard of
-    std::uint32_t heard = 0;  // and when one last was
+    std::uint32_t asked = 0;  // `sent` at the last piece that requested an acknowledgement
+    std::uint32_t heard = 0;  // `sent` at the last piece that was acknowledged
 
     std::uint32_t on_their_way() const { return sent - heard; }
   };
-  // Inwards the landing says where the data go, if they may go there directly.
+  // For an incoming message the landing has the buffer for a direct transfer, if that is possible.
   struct Stream : lln::Landing, OutboxLong {
     Request* request = nullptr;
     std::size_t moved = 0;
     bool inwards = false;
-    // Outwards:
+    // For an outgoing message:
     std::uint64_t receiver = 0;  // the peer's name for it
     bool direct = false;
-    std::array<Lane, lln::most_rails> lanes;  // by rail
+    std::array<Lane, lln::most_rails> lanes;  // one for each rail
   };
-  // What the other side, or the network, calls it is the name of its landing. Null: nothing has this name.
+  // The stream with this landing name, which the peer or the network uses. Null: there is none.
   Stream* find(std::uint64_t name);
 
   Stream& make(Request& request, int peer, std::size_t bytes);
