@@ -1,5 +1,5 @@
-# Manual pages and completion, generated from the tables that the programs read; and docs/reference.md, which is part of the tree
-# and up to date by a test (tests/manual).
+# Manual pages and completion, generated from the tables that the programs read; and docs/reference.md and the
+# tables of docs/design, which are part of the tree and up to date by a test (tests/manual).
 set(HEDDLE_SHARE ${PROJECT_BINARY_DIR}/share)
 file(GLOB_RECURSE manual_inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/manual/*.py ${PROJECT_SOURCE_DIR}/tools/heddle_tool/*.py)
 set(HEDDLE_MANUAL ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/manual/generate.py $<TARGET_FILE:heddle_describe>
@@ -24,5 +24,6 @@ endforeach()
 
 add_custom_target(reference_page
   COMMAND ${HEDDLE_MANUAL} --reference ${PROJECT_SOURCE_DIR}/docs/reference.md
-  DEPENDS ${manual_inputs} heddle_describe
+  COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/tools/manual/design_tables.py $<TARGET_FILE:heddle_describe_messages>
+  DEPENDS ${manual_inputs} heddle_describe heddle_describe_messages
   VERBATIM)

@@ -131,7 +131,6 @@ class Route {
   bool is_busy(int peer) const { return remote_->is_busy(peer); }
   bool more_follow(int peer) const { return remote_->more_follow(peer); }
   // After a message was left to share a packet: the library's thread sends it soon, whatever the calling thread does.
-  void schedule_sending() { watch_->schedule_sending(); }
   // To a peer on another node, at most remote_eager_bytes(): as post(), over one of so many rails.
   int rails() const { return remote_->network().rails(); }
   template <class Fill>

@@ -20,6 +20,7 @@ LAYERS = [
     ["launch/rank", "launch/host", "launch/mpiexec"],
     ["objects/object", "objects/datatype", "objects/op"],
     ["objects/binding"],
+    ["messaging/wake"],
     ["messaging/message"],
     ["messaging/engine"],
     ["messaging/p2p"],

@@ -22,6 +22,7 @@
 #include "messaging/engine/rank_vnis.hpp"
 #include "messaging/engine/user_level_waiting.hpp"
 #include "messaging/engine/waiting.hpp"
+#include "messaging/wake/wake.hpp"
 
 namespace heddle::engine {
 
@@ -33,7 +34,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   ComposedEngine(Rank& rank, safety::Model model, MakeAccess&& make_access)
       : Engine(std::move(model)),
         rank_(rank),
-        vnis_(rank, vnis(), make_access),
+        wake_(rank.node->own_bell(), rank.networks ? &rank.networks->watch() : nullptr),
+        vnis_(rank, wake_, vnis(), make_access),
         polls_are_cheap_(Waiting::peeks(this->model()) && !rank.networks),
         lookouts_(new Lookout[static_cast<std::size_t>(vnis())]) {
     rank.machine.waiting = &rank.node->waiting();
@@ -43,7 +45,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   Vni& vni(int index) override {
     if (index < vnis()) return vnis_[index];
     return vnis_.asked().find_or_make(index, [&] {
-      auto vni = make_asked_vni(rank_, index);
+      auto vni = make_asked_vni(rank_, wake_, index);
       if (help_ != nullptr) defer(vni->state());
       return vni;
     });
@@ -95,7 +97,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     }
     // The communication thread sends what it can. Before it blocks again it requests notice of room for the rest.
     if (is_served()) {
-      wake_blocked();
+      wake_.on(wake::Event::work_for_communication_thread);
       return lln::Left::called;
     }
     const std::uint32_t by_now = departures();
@@ -110,7 +112,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   bool poll_around() override {
     const std::uint32_t by_now = taken();
     const bool used = by_now != std::exchange(seen_taken_, by_now);
-    if (!used) vnis_.front().state().parts().completion.call_progress_thread();
+    if (!used) wake_.on(wake::Event::program_left);
     return used;
   }
   void poll_once() override {
@@ -195,7 +197,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   }
   void end_serving() override {
     if (is_served() || thread_level() != MPI_THREAD_MULTIPLE) return;
-    if (serving_.fetch_sub(1, std::memory_order_acq_rel) == 1) wake_blocked();
+    if (serving_.fetch_sub(1, std::memory_order_acq_rel) == 1) wake_.on(wake::Event::service_ended);
   }
 
   // ---- for the ways of waiting
@@ -243,7 +245,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
     if (rank_.pollables->any()) {
       progress::add(result, rank_.pollables->poll(of_program, Missed::reported));
       // The progress may concern a schedule that another thread held during this poll, and that thread may be about to leave the library.
-      if (result.made_progress) wake_blocked();
+      if (result.made_progress) wake_.on(wake::Event::schedule_moved);
       if (result.made_progress && !of_program) call_program();
     }
     return result;
@@ -264,15 +266,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void wait_registered(WaitSet& set, Waiter& me, Sleep&& sleep, Serve&& serve) {
     const boot::Wait wait = register_waiter(set, me);
     const Blocked said(rank_, &wait);
-    bool server = roles_.enter(me);
+    bool server = roles().enter(me);
     if (!server) {
       // A server that blocked before this thread deferred a send does not know of it, and only the server requests notice of room.
-      if (something_to_do()) wake_blocked();
+      if (something_to_do()) wake_.on(wake::Event::backlog_left);
       const instruments::ExactSpan span(counters(), Time::blocked);
       server = !sleep(me).complete;
     }
     if (server) serve([&] { return me.counter.complete(); });
-    roles_.leave(me);
+    roles().leave(me);
     withdraw(set);
   }
 
@@ -280,7 +282,7 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void wait_served(WaitSet& set, Waiter& me) {
     const boot::Wait wait = register_waiter(set, me);
     const Blocked said(rank_, &wait);
-    wake_blocked();
+    wake_.on(wake::Event::work_for_communication_thread);
     (void)me.sleep();
     withdraw(set);
   }
@@ -315,9 +317,9 @@ class ComposedEngine final : public Engine, private progress::Attended {
 
   // The server gives up its role. False: it has to poll once more.
   bool step_down(Waiter& me) {
-    if (!start_watch() || !leaves_nothing_of_program() || !roles_.step_down(me)) return false;
+    if (!start_watch() || !leaves_nothing_of_program() || !roles().step_down(me)) return false;
     // A watch that has been blocked since it served last does not know of sends that were deferred since.
-    if (something_to_do()) wake_blocked();
+    if (something_to_do()) wake_.on(wake::Event::backlog_left);
     return true;
   }
 
@@ -340,14 +342,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
       (void)bell.wait_once(
           [] {}, holds,
           [&](std::uint32_t rings) {
-            roles_.listen(me);
+            roles().listen(me);
             if (!leaves_nothing_of_program()) {
               told = false;
-              roles_.call_listeners();
+              wake_.on(wake::Event::doorbell_rang);
             } else if (bell.rings.load(std::memory_order_acquire) != rings) {
-              roles_.call_listeners();  // the watch may have handled this ring before the caller was a listener
+              wake_.on(
+                  wake::Event::doorbell_rang);  // the watch may have handled this ring before the caller was a listener
             } else if (!std::exchange(told, true) && something_to_do()) {
-              wake_blocked();  // the watch, which polls and then resumes the caller
+              wake_.on(wake::Event::backlog_left);  // the watch, which polls and then resumes the caller
             }
             const instruments::ExactSpan span(counters(), Time::blocked);
             (void)me.sleep();
@@ -404,22 +407,20 @@ class ComposedEngine final : public Engine, private progress::Attended {
   void leave() {
     if (help_ == nullptr) return;
     if (vnis_.any_of([](const auto& vni) { return vni.something_left(); })) [[unlikely]] {
-      vnis_.front().state().parts().completion.call_progress_thread();
+      wake_.on(wake::Event::program_left);
     } else if (rank_.networks) [[unlikely]] {
-      rank_.networks->watch().schedule_polling();
+      wake_.on(wake::Event::program_left_network);
     }
   }
 
   lln::Route& route() { return vnis_.front().state().parts().route; }
+  Roles& roles() { return wake_.roles(); }
   node::Doorbell& own_bell() { return rank_.node->own_bell(); }
   // Events of the rank, not of one VNI, are counted at its first VNI.
   instruments::Counters& counters() { return vnis_.front().state().parts().counters; }
   // A message that has moved may be what a schedule waits for that only threads of the program may poll: wakes these threads.
   void call_program() {
-    if (!rank_.pollables->any_of_program()) return;
-    roles_.call_server();
-    roles_.call_listeners();
-    wake_blocked();  // a server that is a kernel thread blocks on the doorbell, which a send does not ring
+    if (rank_.pollables->any_of_program()) wake_.on(wake::Event::program_work);
   }
   // Starts the watch, unless it runs: the thread of the library that blocks on the doorbell while no waiting thread does. False: the
   // system has no thread left, and waiting user-level threads go on polling.
@@ -429,15 +430,15 @@ class ComposedEngine final : public Engine, private progress::Attended {
       const std::uint32_t rung = own_bell().rings.load(std::memory_order_acquire);
       watched_ = start_or_report("user-level threads that wait poll without end", [this, heard = rung]() mutable {
         for (;;) {
-          roles_.await_active();
+          roles().await_active();
           const auto relieved = [&] {
             const std::uint32_t rings = own_bell().rings.load(std::memory_order_acquire);
             if (rings != heard) {
-              roles_.call_listeners();
+              wake_.on(wake::Event::doorbell_rang);
               call_program();
             }
             heard = rings;
-            return !roles_.is_watch_active();
+            return !roles().is_watch_active();
           };
           sleep_until(relieved, false);
         }
@@ -454,7 +455,6 @@ class ComposedEngine final : public Engine, private progress::Attended {
     return !result.made_progress && result.complete;
   }
 
-  void wake_blocked() { vnis_.front().state().parts().completion.wake(); }
   bool something_to_do() const {
     return vnis_.any_of([](const auto& vni) { return vni.something_to_do(); });
   }
@@ -478,8 +478,8 @@ class ComposedEngine final : public Engine, private progress::Attended {
   }
 
   Rank& rank_;
+  wake::Wake wake_;
   RankVnis<Access> vnis_;
-  Roles roles_;
   std::once_flag watch_started_;
   bool watched_ = false;
   std::once_flag server_started_;

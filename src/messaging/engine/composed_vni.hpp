@@ -24,8 +24,8 @@ template <class Access>
 class ComposedVni final : public Vni {
  public:
   template <class MakeAccess>
-  ComposedVni(Rank& rank, int index, MakeAccess&& make)
-      : Vni(index), rank_(rank), state_(message_context(rank, index), index, claiming), access_(make(state_)) {
+  ComposedVni(Rank& rank, wake::Wake& wake, int index, MakeAccess&& make)
+      : Vni(index), rank_(rank), state_(message_context(rank, wake, index), index, claiming), access_(make(state_)) {
     rank.counter_registry.enter(index, state_.parts().counters);
     if (rank.networks) state_.parts().route.open(rank.networks->open(index));
   }

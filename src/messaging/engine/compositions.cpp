@@ -56,9 +56,9 @@ std::unique_ptr<Engine> compose(Rank& rank, const safety::Model& model) {
   });
 }
 
-std::unique_ptr<Vni> compose_vni(Rank& rank, const AskedModel& model, int index) {
+std::unique_ptr<Vni> compose_vni(Rank& rank, wake::Wake& wake, const AskedModel& model, int index) {
   return by_parts(model.lock, model.submission, [&](auto make_access) -> std::unique_ptr<Vni> {
-    return std::make_unique<ComposedVni<AccessOf<decltype(make_access)>>>(rank, index, make_access);
+    return std::make_unique<ComposedVni<AccessOf<decltype(make_access)>>>(rank, wake, index, make_access);
   });
 }
 

@@ -33,10 +33,11 @@ bool read_copy_settings(message::CopySettings& settings) {
   return read_bytes("HEDDLE_SPLIT_COPY", settings.split_from) && read_bytes("HEDDLE_STAGED_COPY", settings.staged_from);
 }
 
-message::Context message_context(Rank& rank, int vni) {
+message::Context message_context(Rank& rank, wake::Wake& wake, int vni) {
   message::CopySettings copies;
   (void)read_copy_settings(copies);  // make_engine has checked the values
   return {.node = *rank.node,
+          .wake = wake,
           .networks = rank.networks.get(),
           .peer_memory = rank.peer_memory,
           .job = rank.job.get(),

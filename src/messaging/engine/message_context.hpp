@@ -13,6 +13,6 @@ namespace heddle::engine {
 bool read_copy_settings(message::CopySettings& settings);
 
 // For the VNI of this index, which is being created.
-message::Context message_context(Rank& rank, int vni);
+message::Context message_context(Rank& rank, wake::Wake& wake, int vni);
 
 }  // namespace heddle::engine

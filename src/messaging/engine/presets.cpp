@@ -57,7 +57,7 @@ using MadeVni = std::unique_ptr<Vni>;
 // Functions that make an engine of compiled parts, and a VNI with the same access.
 struct Maker {
   Made (*engine)(Rank&, const Model&);
-  MadeVni (*vni)(Rank&, int index);
+  MadeVni (*vni)(Rank&, wake::Wake&, int index);
 };
 
 template <class Access, class Waiting>
@@ -65,9 +65,9 @@ constexpr Maker by{[](Rank& rank, const Model& model) -> Made {
                      return std::make_unique<ComposedEngine<Access, Waiting>>(
                          rank, model, [](message::VniState& state) { return Access(state.parts().counters); });
                    },
-                   [](Rank& rank, int index) -> MadeVni {
+                   [](Rank& rank, wake::Wake& wake, int index) -> MadeVni {
                      return std::make_unique<ComposedVni<Access>>(
-                         rank, index, [](message::VniState& state) { return Access(state.parts().counters); });
+                         rank, wake, index, [](message::VniState& state) { return Access(state.parts().counters); });
                    }};
 
 template <class Access, class Waiting, platform::Topology (*topology)()>
@@ -76,17 +76,17 @@ constexpr Maker by_on{
       return std::make_unique<ComposedEngine<Access, Waiting>>(
           rank, model, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
     },
-    [](Rank& rank, int index) -> MadeVni {
+    [](Rank& rank, wake::Wake& wake, int index) -> MadeVni {
       return std::make_unique<ComposedVni<Access>>(
-          rank, index, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
+          rank, wake, index, [](message::VniState& state) { return Access(state.parts().counters, topology()); });
     }};
 
 // A communicator cannot request its VNIs: the communication thread belongs to the rank.
 constexpr Maker by_offload{[](Rank& rank, const Model& model) -> Made {
-                             using Access = safety::native::OffloadAccess<message::Completion>;
+                             using Access = safety::native::OffloadAccess<wake::Wake>;
                              auto engine = std::make_unique<ComposedEngine<Access, WatchOwnFlag>>(
                                  rank, model,
-                                 [](message::VniState& state) { return Access(state.parts().completion); });
+                                 [](message::VniState& state) { return Access(state.parts().context.wake); });
                              engine->start_communication_thread();
                              return engine;
                            },
@@ -244,14 +244,14 @@ std::unique_ptr<Engine> make_engine(Rank& rank) {
 }
 
 // Called for the first message of a communicator, which cannot start without its VNI.
-MadeVni make_asked_vni(Rank& rank, int index) try {
+MadeVni make_asked_vni(Rank& rank, wake::Wake& wake, int index) try {
   const AskedModel model = asked_model_of(rank, index);
   if (model.strategy != AskedModel::of_rank)
     rank.strategies[static_cast<std::size_t>(index)] = static_cast<std::uint8_t>(model.strategy);
   for (const Preset& preset : presets)
     if (preset.model.lock == model.lock && preset.model.submission == model.submission)
-      return preset.make.vni(rank, index);
-  return compose_vni(rank, model, index);
+      return preset.make.vni(rank, wake, index);
+  return compose_vni(rank, wake, model, index);
 } catch (const std::runtime_error& error) {
   throw Unavailable("the communicator's VNI cannot be opened", error.what(),
                     "Raise the limits of open files and threads (ulimit -n, -u), or ask for fewer VNIs (heddle_model)");

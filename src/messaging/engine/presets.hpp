@@ -8,6 +8,10 @@
 
 #include "messaging/engine/engine.hpp"
 
+namespace heddle::wake {
+class Wake;
+}
+
 namespace heddle::engine {
 
 struct AskedModel;
@@ -20,9 +24,9 @@ int vnis_for(const Rank& rank, const safety::Model& model);
 
 // An engine, or a VNI, of any valid combination of parts.
 std::unique_ptr<Engine> compose(Rank& rank, const safety::Model& model);
-std::unique_ptr<Vni> compose_vni(Rank& rank, const AskedModel& model, int index);
+std::unique_ptr<Vni> compose_vni(Rank& rank, wake::Wake& wake, const AskedModel& model, int index);
 
 // Creates the VNI of that index, with the parts of the requested model that it belongs to.
-std::unique_ptr<Vni> make_asked_vni(Rank& rank, int index);
+std::unique_ptr<Vni> make_asked_vni(Rank& rank, wake::Wake& wake, int index);
 
 }  // namespace heddle::engine

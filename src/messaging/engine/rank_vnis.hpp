@@ -19,8 +19,8 @@ class RankVnis {
  public:
   // Creates the rank's own `n` VNIs. make_access(state) returns the access to one of them.
   template <class MakeAccess>
-  RankVnis(Rank& rank, int n, MakeAccess&& make_access) {
-    for (int i = 0; i < n; ++i) own_.emplace_back(rank, i, make_access);
+  RankVnis(Rank& rank, wake::Wake& wake, int n, MakeAccess&& make_access) {
+    for (int i = 0; i < n; ++i) own_.emplace_back(rank, wake, i, make_access);
     revoked_.emplace(front());
   }
 

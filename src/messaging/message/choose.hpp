@@ -20,14 +20,22 @@ enum class PeerKind : std::uint8_t {
 // ---- thresholds, in bytes
 
 // The longest eager message to a rank of the same process. There the rendezvous saves one of two copies, and from 4 KiB on that copy
-// costs more than the CTS and the FIN (docs/results/sizes.md). The limit for other ranks of the node is the length of a cell
-// (lln::Route::eager_bytes, 16 KiB). The limit for other nodes is the network's (lln::Traits::eager; docs/adr/0074, 0085).
+// costs more than the CTS and the FIN (docs/results/sizes.md). The limit for other nodes is the network's (lln::Traits::eager; docs/adr/0074,
+// 0085).
 inline constexpr std::size_t near_eager_bytes = 4 * 1024;
+// The same to other ranks of the node: the length of a cell of the channel (lln::Route::eager_bytes; docs/adr/0079). A message to the rank
+// itself is buffered up to this length.
+inline constexpr std::size_t node_eager_bytes = 16 * 1024;
 // From this length on both ends share the copying of a message, unless HEDDLE_SPLIT_COPY says otherwise (docs/adr/0022).
 inline constexpr std::size_t split_bytes = 32 * 1024;
+// A rank with sends of its own under way copies shorter messages that it can read directly alone: its peer copies, too, and cache lines would
+// move between both for each chunk (docs/adr/0099).
+inline constexpr std::size_t busy_split_bytes = 1024 * 1024;
 // The largest and the smallest chunk that one end of a split copy claims at a time (docs/adr/0022).
 inline constexpr std::size_t split_chunk = 128 * 1024;
 inline constexpr std::size_t least_split_chunk = 16 * 1024;
+// With more ranks than cores, the longest message that its sender stages before the CTS (docs/adr/0080).
+inline constexpr std::size_t early_stage_bytes = 256 * 1024;
 // A VNI may stage this many messages to other processes before their receives are posted. It only announces further ones, so that they do
 // not fill the node's memory (docs/adr/0080).
 inline constexpr std::size_t most_unread = 16;
@@ -49,10 +57,30 @@ enum class Leaving : std::uint8_t {
   announced,     // an RTS is sent; the data follow after the match
 };
 
+// The longest eager message to a peer; `network`: the limit of the network, for other nodes.
+constexpr std::size_t longest_eager(PeerKind peer, std::size_t network) {
+  switch (peer) {
+    case PeerKind::self:
+    case PeerKind::same_node:
+      return node_eager_bytes;
+    case PeerKind::same_process:
+      return near_eager_bytes;
+    case PeerKind::other_node:
+      return network;
+  }
+  return 0;
+}
+
 // `limit`: the longest eager message to the peer; `head`: the bytes that an acknowledged message carries before its data.
 constexpr Leaving plan_send(std::size_t bytes, bool synchronous, std::size_t limit, std::size_t head) {
   if (!synchronous) return bytes <= limit ? Leaving::eager : Leaving::announced;
   return bytes + head <= limit ? Leaving::acknowledged : Leaving::announced;
+}
+
+// True if the sender of an announced message stages its data at once, unless the receiver reads them where they are.
+constexpr bool plan_early(std::size_t bytes, bool oversubscribed, const CopySettings& settings) {
+  if (!oversubscribed || bytes > early_stage_bytes) return false;
+  return settings.staged_from == CopySettings::measured || bytes >= settings.staged_from;
 }
 
 // ---- the receiver, for a message of this node
@@ -81,7 +109,8 @@ constexpr bool can_split(const CopyCase& message, const CopySettings& settings) 
 // `way` is the way between two processes (copy_tuner.hpp). Messages that are mapped, or within one process, are never staged.
 constexpr LocalCopy plan_copy(const CopyCase& message, Copying way, const CopySettings& settings) {
   if (way == Copying::staged && !message.mapped && message.bytes != 0) return LocalCopy::staged;
-  return can_split(message, settings) && !message.busy ? LocalCopy::split : LocalCopy::single;
+  const bool alone = message.busy && !(message.mapped && message.bytes >= busy_split_bytes);
+  return can_split(message, settings) && !alone ? LocalCopy::split : LocalCopy::single;
 }
 
 // ---- the receiver, for a message from another node

@@ -8,7 +8,7 @@ using instruments::Count;
 using instruments::count_held;
 
 void Completion::report(Request& request, std::uint32_t done, Wakeups& wakeups) {
-  if (request.owner == Owner::library) wake(wakeups);
+  if (request.owner == Owner::library) wake_.on(wake::Event::library_operation_done, wakeups);
   set_done(request, done, wakeups);
 }
 
@@ -28,7 +28,7 @@ void Completion::signal(Waiter& waiter, Wakeups& wakeups) {
       count_held(counters_, Count::wakeups);
       break;
     case sync::Arrival::last_spinning:
-      wake();
+      wake_.on(wake::Event::server_request_done);
       break;
   }
 }

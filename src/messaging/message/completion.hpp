@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "base/instruments/cells.hpp"
-#include "base/node/node.hpp"
-#include "base/platform/native.hpp"
 #include "base/safety/waiter.hpp"
+#include "messaging/wake/wake.hpp"
 #include "objects/datatype/datatype.hpp"
 #include "objects/object/request.hpp"
 
@@ -20,7 +19,7 @@ class Completion {
   // Request::done of a receive that is still posted, but for which MPIX_ERR_PROC_FAILED_PENDING has been reported.
   static constexpr std::uint32_t reported_pending = 2;
 
-  Completion(node::Doorbell& bell, instruments::Counters& counters) : bell_(bell), counters_(counters) {}
+  Completion(wake::Wake& wake, instruments::Counters& counters) : wake_(wake), counters_(counters) {}
 
   // Marks a request complete and wakes the thread that waits for it.
   [[gnu::always_inline]] void finish(Request& request, Wakeups& wakeups) {
@@ -63,22 +62,6 @@ class Completion {
       receive.done.store(0, std::memory_order_relaxed);
   }
 
-  // The caller has left work: wakes the threads of this rank that are blocked on its doorbell, or, if there are none, its progress
-  // thread.
-  void wake() { bell_.wake_blocked(); }
-  // The same after the VNI's lock has been released.
-  void wake(Wakeups& wakeups) { wakeups.add(bell_); }
-  // Any thread. True if a thread of this rank is blocked on the rank's doorbell.
-  bool any_blocked() const { return bell_.any_thread_sleeps(); }
-  // Any thread. Wakes the progress thread for idle cores if it listens and no thread of the program is blocked.
-  void call_progress_thread() {
-    platform::Native::light_fence();
-    if (bell_.blocked.load(std::memory_order_relaxed) == node::Doorbell::progress_thread_listens) [[unlikely]]
-      bell_.ring();
-  }
-  // Wakes threads that are blocked in a probe.
-  void ring() { bell_.ring(); }
-
  private:
   [[gnu::always_inline]] void set_done(Request& request, std::uint32_t done, Wakeups& wakeups) {
     Waiter* const waiter = std::exchange(request.waiter, nullptr);
@@ -87,7 +70,7 @@ class Completion {
   }
   void finish_without_waiter(Request& request, Wakeups& wakeups);
 
-  node::Doorbell& bell_;
+  wake::Wake& wake_;
   instruments::Counters& counters_;
 };
 

@@ -16,11 +16,15 @@ class Networks;
 namespace heddle::node {
 class Node;
 }
+namespace heddle::wake {
+class Wake;
+}
 
 namespace heddle::message {
 
 struct Context {
   node::Node& node;
+  wake::Wake& wake;         // of the rank
   lln::Networks* networks;  // networks to other nodes; null: the job has one node
   boot::PeerMemory& peer_memory;
   boot::World* job;        // aborted if the job cannot continue; null: the process ends

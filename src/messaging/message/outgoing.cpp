@@ -5,18 +5,20 @@
 
 #include "launch/boot/peer_memory.hpp"
 #include "messaging/message/outbox/strategy.hpp"
+#include "messaging/wake/wake.hpp"
 
 namespace heddle::message {
+
+static_assert(node_eager_bytes == lln::Route::eager_bytes);
 
 using instruments::count;
 using instruments::Count;
 using lln::Header;
 using lln::Posted;
 
-Outgoing::Outgoing(const Context& context, lln::Route& route, Completion& completion, instruments::Counters& counters)
+Outgoing::Outgoing(const Context& context, lln::Route& route, instruments::Counters& counters)
     : context_(context),
       route_(route),
-      completion_(completion),
       counters_(counters),
       outbox_(context.capacity, make_strategy(strategy_name(context.strategy))),
       collects_(context.networks != nullptr && outbox_.collects()) {}
@@ -26,9 +28,11 @@ std::size_t Outgoing::remote_eager_bytes() const {
   return outbox_.pieces_ahead() == 0 ? longest : std::min(longest, Strategy::counted_piece);
 }
 
+std::size_t Outgoing::local_eager_limit(int peer) const {
+  return longest_eager(context_.peer_memory.same_space(peer) ? PeerKind::same_process : PeerKind::same_node, 0);
+}
 std::size_t Outgoing::eager_limit(int peer) const {
-  if (route_.is_remote(peer)) return remote_eager_bytes();
-  return context_.peer_memory.same_space(peer) ? near_eager_bytes : lln::Route::eager_bytes;
+  return route_.is_remote(peer) ? longest_eager(PeerKind::other_node, remote_eager_bytes()) : local_eager_limit(peer);
 }
 
 // Out of line, with a copy of the arguments, so that shorter messages keep theirs in registers.
@@ -102,7 +106,7 @@ void Outgoing::send_bytes_away(int peer, const Header& header, const void* paylo
                                Wakeups& wakeups) {
   if (outbox_.is_closed(peer)) return;
   if (collects_ && route_.is_busy(peer) && outbox_.holds(peer)) {
-    if (outbox_.append(peer, make_control(header, payload, bytes))) route_.schedule_sending();
+    if (outbox_.append(peer, make_control(header, payload, bytes))) context_.wake.on(wake::Event::packet_held);
     return;
   }
   const auto fill = [&](std::byte* to) { std::memcpy(to, payload, bytes); };
@@ -121,8 +125,11 @@ void Outgoing::append(Request& send, bool to_other_node, Wakeups& wakeups) {
 // A blocked thread requests notice of room. If no thread is blocked, the program may be computing; then a timer sends to another node.
 void Outgoing::append(int peer, OutboxItem& item, bool to_other_node, Wakeups& wakeups) {
   if (!outbox_.append(peer, item)) return;
-  completion_.wake(wakeups);
-  if (to_other_node) route_.schedule_sending();
+  if (to_other_node) {
+    context_.wake.on(wake::Event::send_without_room_away, wakeups);
+  } else {
+    context_.wake.on(wake::Event::send_without_room, wakeups);
+  }
 }
 
 }  // namespace heddle::message

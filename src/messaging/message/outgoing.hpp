@@ -28,7 +28,7 @@ struct SendArgs {
 
 class Outgoing {
  public:
-  Outgoing(const Context& context, lln::Route& route, Completion& completion, instruments::Counters& counters);
+  Outgoing(const Context& context, lln::Route& route, instruments::Counters& counters);
 
   // Sends now, if the message is eager and no earlier message to the peer waits.
   bool try_send(const SendArgs& args);
@@ -64,6 +64,9 @@ class Outgoing {
   // Counts a send that has left.
   void note_left() { count_held(counters_, instruments::Count::sent); }
 
+  // The longest eager message to a peer on this node.
+  std::size_t local_eager_limit(int peer) const;
+
   Outbox& outbox() { return outbox_; }
   const Outbox& outbox() const { return outbox_; }
   lln::Route& route() { return route_; }
@@ -82,7 +85,6 @@ class Outgoing {
 
   const Context& context_;
   lln::Route& route_;
-  Completion& completion_;
   instruments::Counters& counters_;
   Outbox outbox_;
   const bool collects_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "messaging/wake/wake.hpp"
 #include "network/credits.hpp"
 
 namespace heddle::message {
@@ -73,7 +74,7 @@ void UnexpectedStore::add(Unexpected& message) {
   count_held(counters_, Count::unexpected);
   matcher_.add_unexpected(message);
   if (probers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-    completion_.ring();
+    wake_.on(wake::Event::probed_message);
 }
 
 void UnexpectedStore::drop_payload(const Unexpected& message) {

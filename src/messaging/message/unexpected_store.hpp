@@ -13,8 +13,8 @@ namespace heddle::message {
 
 class UnexpectedStore {
  public:
-  UnexpectedStore(lln::Route& route, Matcher& matcher, Completion& completion, instruments::Counters& counters)
-      : route_(route), matcher_(matcher), completion_(completion), counters_(counters) {}
+  UnexpectedStore(lln::Route& route, Matcher& matcher, wake::Wake& wake, instruments::Counters& counters)
+      : route_(route), matcher_(matcher), wake_(wake), counters_(counters) {}
   ~UnexpectedStore();
   UnexpectedStore(const UnexpectedStore&) = delete;
   UnexpectedStore& operator=(const UnexpectedStore&) = delete;
@@ -44,7 +44,7 @@ class UnexpectedStore {
 
   lln::Route& route_;
   Matcher& matcher_;
-  Completion& completion_;
+  wake::Wake& wake_;
   instruments::Counters& counters_;
   Unexpected* free_ = nullptr;
 };

@@ -9,6 +9,7 @@
 #include "base/threads/thread_ref.hpp"
 #include "launch/boot/peer_memory.hpp"
 #include "messaging/message/packets.hpp"
+#include "messaging/wake/wake.hpp"
 
 namespace heddle::message {
 
@@ -21,9 +22,9 @@ using lln::Posted;
 VniState::VniState(const Context& context, int vni, lln::Claiming claiming)
     : context_(context),
       route_(context.node, context.networks, vni, claiming, threads::user_level_possible(), counters_),
-      completion_(context.node.own_bell(), counters_),
-      unexpected_(route_, matcher_, completion_, counters_),
-      outgoing_(context_, route_, completion_, counters_),
+      completion_(context.wake, counters_),
+      unexpected_(route_, matcher_, context.wake, counters_),
+      outgoing_(context_, route_, counters_),
       parts_{context_, route_, completion_, matcher_, unexpected_, outgoing_, counters_},
       self_(parts_),
       local_(parts_),
@@ -51,7 +52,7 @@ void VniState::start_isend(Request& request, Wakeups& wakeups) {
   by_protocol_of(request.peer, [&](auto& protocols) {
     // Other threads may take an idle core at any time, for an unknown time. So no send is deferred while a thread of this rank is
     // blocked.
-    if (may_be_deferred(request) && !completion_.any_blocked() && deferral_.available())
+    if (may_be_deferred(request) && !context_.wake.any_blocked() && deferral_.available())
       return defer(protocols, request, wakeups);
     if (std::remove_reference_t<decltype(protocols)>::to_other_node && outgoing_.collects())
       return collect(request, wakeups);
@@ -70,12 +71,13 @@ void VniState::defer(Protocols&, Request& send, Wakeups& wakeups) {
   OutboxItem& item = outgoing_.outbox().make();
   item.request = &send;
   // The core may be taken while the program computes. Between nodes a timer then sends the message.
-  if (outgoing_.outbox().append(send.peer, item) && Protocols::to_other_node) route_.schedule_sending();
+  if (outgoing_.outbox().append(send.peer, item) && Protocols::to_other_node)
+    context_.wake.on(wake::Event::packet_held);
   count_held(counters_, Count::deferred);
   // A blocking thread announces itself and then polls once more. Here the order is reversed: append, then check for blocked threads.
   platform::Native::light_fence();
-  if (deferral_.blocked() || completion_.any_blocked()) [[unlikely]]
-    completion_.wake(wakeups);
+  if (deferral_.blocked() || context_.wake.any_blocked()) [[unlikely]]
+    context_.wake.on(wake::Event::send_deferred, wakeups);
 }
 
 // A nonblocking send to a rank on another node: it waits to share a packet if the network is busy.
@@ -94,7 +96,7 @@ void VniState::collect(Request& send, Wakeups& wakeups) {
     }
   }
   // Also for a send that the network has no room for: no blocked thread has requested notice of room for it.
-  if (first && outgoing_.must_wait(send.peer)) route_.schedule_sending();
+  if (first && outgoing_.must_wait(send.peer)) context_.wake.on(wake::Event::packet_held);
 }
 
 VniState::LocalPackets VniState::packets_of(LocalProtocols&, int peer, Wakeups& wakeups) {
@@ -254,7 +256,7 @@ bool VniState::drain(int most, Wakeups& wakeups) {
     moved = flush_outbox(wakeups);
   // A thread that is about to block may have requested notice of room before these messages were added.
   if (moved && context_.networks != nullptr && outgoing_.outbox().any()) [[unlikely]]
-    completion_.wake(wakeups);
+    context_.wake.on(wake::Event::rest_without_room, wakeups);
   int control = 0;
   const auto sink = [&](int sender, const Header& header, const std::byte* payload, std::size_t bytes) {
     if (header.kind <= MessageKind::rts) [[likely]]

@@ -18,7 +18,7 @@ TEST(Stage, HasRoomForAMessageThatFitsIntoItsBlock) {
     if (message > ring) continue;
     EXPECT_GE(Stage::slots_of(message) * Stage::chunk_of(message), message) << message;
   }
-  for (std::size_t message = 1; message <= Stage::longest_early; message += 997)
+  for (std::size_t message = 1; message <= early_stage_bytes; message += 997)
     EXPECT_GE(Stage::slots_of(message) * Stage::chunk_of(message), message) << message;
 }
 

@@ -14,7 +14,7 @@ void SelfProtocol::start(Request& send, Wakeups& wakeups) {
     receive->tag = header.tag;
     return accept(*receive, send, wakeups);
   }
-  const bool copies = !is_synchronous(send) && send.capacity <= lln::Route::eager_bytes;
+  const bool copies = !is_synchronous(send) && send.capacity <= longest_eager(PeerKind::self, 0);
   Unexpected& message =
       parts_.unexpected.make(Unexpected::Origin::self, parts_.context.world_rank, header, copies ? send.capacity : 0);
   message.bytes = send.capacity;

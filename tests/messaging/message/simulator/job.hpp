@@ -21,6 +21,7 @@
 #include "messaging/message/simulator/memory.hpp"
 #include "messaging/message/verdicts.hpp"
 #include "messaging/message/vni_state.hpp"
+#include "messaging/wake/wake.hpp"
 #include "network/networks.hpp"
 
 namespace heddle::message::simulator {
@@ -235,12 +236,14 @@ class Job {
           node(world.heap().data(), world.heap().size(),
                node::Place{rank, ranks, world.first_local(), world.local_ranks(), world.first_local_ranks()},
                lln::bytes_for_networks(ranks), node::bytes_for_channels(2), &world.memory()),
+          wake(node.own_bell(), &networks(rank).watch()),
           state(context(setting, rank), 0, lln::Claiming::exclusive) {
       memory.begin(world);
       state.parts().route.open(lln::Networks::End(new Scripted(job.script_, rank)));
     }
     Context context(const Setting& setting, int rank) {
       return {.node = node,
+              .wake = wake,
               .networks = &networks(rank),
               .peer_memory = memory,
               .job = &world,
@@ -272,6 +275,7 @@ class Job {
 
     TestWorld world;
     node::Node node;
+    wake::Wake wake;
     boot::PeerMemory memory;
     VniState state;
   };

@@ -37,9 +37,7 @@ LocalProtocols::LocalProtocols(const Parts& parts)
 // ---- the sender
 
 Leaving LocalProtocols::leaving_of(const Request& send) const {
-  const bool near = parts_.context.peer_memory.same_space(send.peer);
-  return plan_send(send.capacity, is_synchronous(send), near ? near_eager_bytes : lln::Route::eager_bytes,
-                   sizeof(LocalAck));
+  return plan_send(send.capacity, is_synchronous(send), parts_.outgoing.local_eager_limit(send.peer), sizeof(LocalAck));
 }
 
 std::size_t LocalProtocols::packet_bytes(const Request& send) const {

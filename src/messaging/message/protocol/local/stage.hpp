@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "messaging/message/choose.hpp"
 #include "messaging/message/protocol/local/split.hpp"
 
 namespace heddle::message {
@@ -31,7 +32,6 @@ struct alignas(64) Stage {
   static constexpr std::size_t least_block = 64 * 1024, longest_block = 2048 * 1024;
   static constexpr std::size_t head = 4096;  // bytes of a block before its ring; so chunks begin at a page
   static constexpr std::size_t longest_ring = longest_block - head;
-  static constexpr std::size_t longest_early = 256 * 1024;  // the longest message that is staged before its CTS
   static constexpr std::size_t least_chunk = 4 * 1024, longest_chunk = 32 * 1024;
   static constexpr std::size_t most_slots = (longest_ring + longest_chunk - 1) / longest_chunk;
 
@@ -68,7 +68,7 @@ struct alignas(64) Stage {
   std::uint32_t bytes[most_slots];                    // in each slot
 };
 static_assert(sizeof(Stage) <= Stage::head);
-static_assert(Stage::longest_early <= Stage::longest_ring);
+static_assert(early_stage_bytes <= Stage::longest_ring);
 static_assert(Stage::slots_of(Stage::longest_ring) <= Stage::most_slots);
 
 }  // namespace heddle::message

@@ -1,6 +1,6 @@
 // Staged copies: how a stage is allocated, filled, emptied and released (stage.hpp).
 //
-// With more ranks than cores, a sender that waits for the receiver's CTS waits for a core. So a message of at most Stage::longest_early
+// With more ranks than cores, a sender that waits for the receiver's CTS waits for a core. So a message of at most early_stage_bytes
 // bytes to another process is staged early: the sender creates the stage, names it in the RTS, and packs. The send completes when all is
 // packed, whether the receive has been posted or not. A receiver that finds no packed chunk for a while reads from the back, as with any
 // staged message. Then the send has to wait for the receiver's FIN.
@@ -33,9 +33,9 @@ constexpr std::int64_t patience = 4'000;
 
 // False for data that the peer maps: the peer copies them itself.
 bool Transfers::may_be_staged_early(const Request& send) {
-  if (!oversubscribed_ || send.capacity > Stage::longest_early) return false;
+  if (!plan_early(send.capacity, oversubscribed_, settings_)) return false;
   const boot::PeerMemory& memory = parts_.context.peer_memory;
-  if (memory.same_space(send.peer) || (!tunes() && send.capacity < settings_.staged_from)) return false;
+  if (memory.same_space(send.peer)) return false;
   return !is_run(*send.datatype, send.count) || !memory.shows(run_of(send));
 }
 

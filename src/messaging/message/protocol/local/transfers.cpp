@@ -11,6 +11,7 @@
 #include "base/platform/native.hpp"
 #include "launch/boot/peer_memory.hpp"
 #include "messaging/message/verdicts.hpp"
+#include "messaging/wake/wake.hpp"
 #include "objects/datatype/datatype.hpp"
 
 namespace heddle::message {
@@ -55,7 +56,7 @@ void Transfers::accept(Request& receive, int peer, const LocalRts& rts, Wakeups&
   std::byte* const seen = far && bytes != 0 ? parts_.context.peer_memory.see(peer, rts.run, bytes) : nullptr;
   CopyCase message{bytes, bytes == 0 || can_read(peer, rts), !far || seen != nullptr,
                    runs_allow_split(receive, peer, rts), false};
-  Course course;
+  Course course{.busy = has_sends()};
   if (!message.mapped && bytes != 0) course = course_of(peer, rts, message);
   message.busy = course.busy;
   LocalCopy copy = plan_copy(message, course.way, settings_);
@@ -88,7 +89,7 @@ void Transfers::accept(Request& receive, int peer, const LocalRts& rts, Wakeups&
 Course Transfers::course_of(int peer, const LocalRts& rts, const CopyCase& message) {
   if (!message.readable) return {Copying::staged};
   if (!tunes()) return {message.bytes >= settings_.staged_from ? Copying::staged : Copying::by_kernel};
-  const bool overlaps = claims_.in_use() != 0;
+  const bool overlaps = has_sends();
   if (oversubscribed_) return {Copying::by_kernel, overlaps || sent_ != std::exchange(seen_sent_, sent_)};
   const bool busy = overlaps || overlapped_;
   if (!busy && !can_split(message, settings_)) return {Copying::staged};
@@ -202,7 +203,7 @@ Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::
 void Transfers::start(Transfer& transfer, Wakeups& wakeups) {
   active_.fetch_add(1, std::memory_order_relaxed);
   put_back(transfer);
-  parts_.completion.wake(wakeups);  // the caller may not wait for it
+  parts_.context.wake.on(wake::Event::transfer_started, wakeups);  // the caller may not wait for it
 }
 
 // Takes the transfers that no thread works on, as a list.

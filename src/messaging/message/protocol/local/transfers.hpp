@@ -177,6 +177,8 @@ class Transfers {
   void ask(int peer, const Transfer& transfer, LocalCopy copy, Wakeups& wakeups);
   // True: the user has not set which messages are staged.
   bool tunes() const { return settings_.staged_from == CopySettings::measured; }
+  // True: sends of this rank within the node are under way that their receivers have not taken.
+  bool has_sends() const { return claims_.in_use() != 0; }
   void accept_early(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups);
   bool can_read(int peer, const LocalRts& rts) const;
   bool runs_allow_split(const Request& receive, int peer, const LocalRts& rts) const;

@@ -8,6 +8,7 @@
 
 #include "launch/boot/join.hpp"
 #include "messaging/message/protocol/remote/remote.hpp"
+#include "messaging/wake/wake.hpp"
 
 namespace heddle::message {
 
@@ -113,7 +114,7 @@ bool RemoteProtocols::obey(int sender, const Header& header, const std::byte* pa
     case MessageKind::more: {
       const auto more = all_of<More>(payload, bytes);
       if (!more || !streams_.heard(sender, *more)) return false;
-      parts_.completion.wake(wakeups);
+      parts_.context.wake.on(wake::Event::pieces_cleared, wakeups);
       return true;
     }
     case MessageKind::retract: {
@@ -149,7 +150,7 @@ bool RemoteProtocols::on_cts(int sender, const RemoteCts& cts, Wakeups& wakeups)
   streams_.reserve();  // or the CTS stays in the network
   forget(*send);
   streams_.cleared(*send, cts);
-  parts_.completion.wake(wakeups);
+  parts_.context.wake.on(wake::Event::pieces_cleared, wakeups);
   return true;
 }
 
