@@ -201,28 +201,16 @@ class ComposedVni final : public Vni {
   [[gnu::always_inline]] progress::PollResult poll_inside(const PollMode& how) {
     progress::PollResult result;
     if (!how.peek || something_to_do()) {
-      const auto drain = [&](Wakeups & wakeups) __attribute__((always_inline)) {
-        result.made_progress = this->drain(how.most, wakeups);
-        if (result.made_progress) return;
-        count_held(counters(), Count::wasted);
-        if constexpr (Access::announces) {
-          // A receive for another VNI must not be touched here: a message may be matching it there.
-          if (how.expected != nullptr && how.expected->vni == this && how.expected->receives)
-            state_.parts().matcher.expect(*how.expected);
-        }
-      };
-      switch (how.urgency) {
-        case safety::Urgency::attempt:
-          // The poll leaves the work to the thread that has access now, and is incomplete: that thread may have checked for arrivals
-          // before the event that this poll would have found.
-          result.complete = access_.try_run(drain);
-          break;
-        case safety::Urgency::low:
-          access_.run_low(drain);
-          break;
-        case safety::Urgency::high:
-          access_.run(drain);
-          break;
+      // The polls of auto drain the VNI out of line. Inlined they have fewer instructions, and that does not pay where several threads wait: empty
+      // polls follow each other faster and take the cache lines of the channel from the sender (0.75 of the message rate with 8 threads; 2-core
+      // Intel Xeon VM).
+      if constexpr (Access::announces && !Access::by_flux) {
+        enter(how.urgency, result, [&](Wakeups& wakeups) { drain_apart(how, result, wakeups); });
+      } else {
+        const auto drain = [&](Wakeups & wakeups) __attribute__((always_inline)) {
+          drain_for_poll(how, result, wakeups);
+        };
+        enter(how.urgency, result, drain);
       }
     }
     if (state_.transfers().any()) add(result, advance_transfers());
@@ -246,6 +234,35 @@ class ComposedVni final : public Vni {
     }
   }
 
+  [[gnu::always_inline]] void drain_for_poll(const PollMode& how, progress::PollResult& result, Wakeups& wakeups) {
+    result.made_progress = drain(how.most, wakeups);
+    if (result.made_progress) return;
+    count_held(counters(), Count::wasted);
+    if constexpr (Access::announces) {
+      // A receive for another VNI must not be touched here: a message may be matching it there.
+      if (how.expected != nullptr && how.expected->vni == this && how.expected->receives)
+        state_.parts().matcher.expect(*how.expected);
+    }
+  }
+  [[gnu::noinline]] void drain_apart(const PollMode& how, progress::PollResult& result, Wakeups& wakeups) {
+    drain_for_poll(how, result, wakeups);
+  }
+  template <class Drain>
+  [[gnu::always_inline]] void enter(safety::Urgency urgency, progress::PollResult& result, Drain&& drain) {
+    switch (urgency) {
+      case safety::Urgency::attempt:
+        // The poll leaves the work to the thread that has access now, and is incomplete: that thread may have checked for arrivals
+        // before the event that this poll would have found.
+        result.complete = access_.try_run(drain);
+        break;
+      case safety::Urgency::low:
+        access_.run_low(drain);
+        break;
+      case safety::Urgency::high:
+        access_.run(drain);
+        break;
+    }
+  }
   [[gnu::always_inline]] bool drain(int most, Wakeups& wakeups) {
     Span span(counters(), Time::poll);
     const bool moved = state_.drain(most, wakeups);
