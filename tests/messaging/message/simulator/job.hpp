@@ -170,16 +170,22 @@ struct Setting {
   std::size_t eager = 2048;
   std::size_t longs = 0;
   bool reorders = false;
+  lln::Claiming claiming = lln::Claiming::exclusive;
+  std::uint64_t context = 42;
 };
 
 class Job {
  public:
   explicit Job(const Setting& setting = {})
-      : script_{.eager = setting.eager, .longs = setting.longs, .reorders = setting.reorders},
+      : claiming_(setting.claiming),
+        context_(setting.context),
+        script_{.eager = setting.eager, .longs = setting.longs, .reorders = setting.reorders},
         segment_(TestWorld::make_segment(setting.one_process)) {
     for (int rank = 0; rank < ranks; ++rank) ranks_.emplace_back(std::make_unique<Member>(*this, setting, rank));
   }
 
+  lln::Claiming claiming() const { return claiming_; }
+  std::uint64_t context() const { return context_; }  // of all messages
   VniState& operator[](int rank) { return ranks_[static_cast<std::size_t>(rank)]->state; }
   node::Heap& heap(int rank) { return ranks_[static_cast<std::size_t>(rank)]->node.heap(); }
   Scripted::Script& network() { return script_; }
@@ -237,7 +243,7 @@ class Job {
                node::Place{rank, ranks, world.first_local(), world.local_ranks(), world.first_local_ranks()},
                lln::bytes_for_networks(ranks), node::bytes_for_channels(2), &world.memory()),
           wake(node.own_bell(), &networks(rank).watch()),
-          state(context(setting, rank), 0, lln::Claiming::exclusive) {
+          state(context(setting, rank), 0, setting.claiming) {
       memory.begin(world);
       state.parts().route.open(lln::Networks::End(new Scripted(job.script_, rank)));
     }
@@ -280,6 +286,8 @@ class Job {
     VniState state;
   };
 
+  const lln::Claiming claiming_;
+  const std::uint64_t context_;
   Scripted::Script script_;
   std::shared_ptr<platform::SparseMemory> segment_;
   std::vector<std::unique_ptr<Member>> ranks_;

@@ -1,12 +1,12 @@
-// One message of a simulated job: its two requests, their buffers, and what must be true of them in the end.
+// Messages of a simulated job: their requests, their buffers, and what must be true of them in the end.
 #pragma once
 
 #include <gtest/gtest.h>
 #include <mpi-ext.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,6 +47,17 @@ class Layout {
   const Datatype& type_;
 };
 
+// How an operation is called.
+enum class Sending : std::uint8_t {
+  start,  // with a request from the start, as MPI_Ssend and MPI_Start do
+  wait,   // at once if it can leave, as MPI_Send does
+  go_on,  // the same, and the caller goes on to something else: MPI_Isend
+};
+enum class Receiving : std::uint8_t {
+  start,
+  announce,  // lock-free, if that is possible
+};
+
 struct Shape {
   int from = 0, to = 1;
   std::size_t bytes = 8;
@@ -55,154 +66,225 @@ struct Shape {
   bool send_run = true, receive_run = true;
   bool any_source = false, any_tag = false;
   bool in_node_memory = false;  // the buffers lie where every rank of the node sees them
+  Sending sending = Sending::start;
+  Receiving receiving = Receiving::start;
 
   std::string text() const {
     return std::to_string(from) + "->" + std::to_string(to) + " " + std::to_string(bytes) + " bytes, room for " +
            std::to_string(room) + ", mode " + std::to_string(static_cast<int>(mode)) +
            (send_run ? "" : ", strided send") + (receive_run ? "" : ", strided receive") +
-           (any_source ? ", any source" : "") + (any_tag ? ", any tag" : "");
+           (any_source ? ", any source" : "") + (any_tag ? ", any tag" : "") + ", sending " +
+           std::to_string(static_cast<int>(sending)) + (receiving == Receiving::start ? "" : ", announced");
   }
 };
 
+// A request and its buffer, at either end.
+class End {
+ public:
+  End(const End&) = delete;
+  End& operator=(const End&) = delete;
+  // A request that has not ended stays: the job may still have it.
+  ~End() {
+    if (request_->done.load() == 1) (void)give_back_done(*request_);
+    if (in_heap_ != node::nowhere) job_.heap(rank_).release(in_heap_, room_);
+  }
+
+  Request& request() const { return *request_; }
+  bool began() const { return began_; }
+  bool is_done() const { return request_->done.load() == 1; }
+  bool cancel() {
+    Wakeups wakeups;
+    return job_[rank_].cancel(*request_, wakeups);
+  }
+
+ protected:
+  End(Job& job, int rank, bool run, std::size_t bytes, bool in_node_memory, int source, int tag)
+      : job_(job), rank_(rank), layout_(run), room_(layout_.room_for(bytes) + 16) {
+    if (in_node_memory) {
+      in_heap_ = job.heap(rank).allocate(room_);
+      if (in_heap_ == node::nowhere) throw std::bad_alloc();
+      data_ = job.heap(rank).at<std::byte>(in_heap_);
+      std::memset(data_, 0, room_);
+    } else {
+      own_.resize(room_);
+      data_ = own_.data();
+    }
+    request_ = &take_request();
+    request_->context = job.context();
+    request_->buffer = data_;
+    request_->count = layout_.count_of(bytes);
+    request_->datatype = &layout_.type();
+    request_->capacity = bytes;
+    request_->source = source;
+    request_->tag = tag;
+    retain(layout_.type());
+  }
+  template <class Start>
+  void begin(Start start) {
+    began_ = true;
+    Wakeups wakeups;
+    try {
+      start(job_[rank_], *request_, wakeups);
+    } catch (const std::bad_alloc&) {
+      job_[rank_].fail(*request_, wakeups);
+    }
+  }
+  // The bytes of a message by its number: those of two neighbours differ.
+  static const std::byte* content(int number, std::size_t bytes) {
+    static std::vector<std::byte> of_number[255];
+    const auto first = static_cast<std::size_t>(number) % 255;
+    std::vector<std::byte>& made = of_number[first];
+    for (std::size_t i = made.size(); i < bytes; ++i)
+      made.push_back(static_cast<std::byte>(1 + (i * 7 + i / 251 + first) % 255));
+    return made.data();
+  }
+
+  Job& job_;
+  const int rank_;
+  const Layout layout_;
+  std::byte* data_;
+
+ private:
+  const std::size_t room_;
+  std::vector<std::byte> own_;
+  node::Offset in_heap_ = node::nowhere;
+  Request* request_;
+  bool began_ = false;
+};
+
+class Sent : public End {
+ public:
+  Sent(Job& job, const Shape& shape, int tag, int number)
+      : End(job, shape.from, shape.send_run, shape.bytes, shape.in_node_memory, shape.from, tag),
+        sending_(shape.sending),
+        tag_(tag),
+        number_(number) {
+    const std::byte* const from = content(number, shape.bytes);
+    const std::size_t step = layout_.run() ? shape.bytes : 8;
+    for (std::size_t i = 0; i < shape.bytes; i += step) std::memcpy(data_ + layout_.place(i), from + i, step);
+    request().peer = shape.to;
+    request().mode = static_cast<std::uint32_t>(shape.mode);
+    request().send = {};
+  }
+  void start() {
+    const bool goes_on = sending_ == Sending::go_on;
+    begin([&](VniState& state, Request& send, Wakeups& wakeups) {
+      if (leaves_at_once(state.parts().outgoing)) return state.parts().completion.finish(send, wakeups);
+      goes_on ? state.start_isend(send, wakeups) : state.start_send(send, wakeups);
+    });
+  }
+  int source() const { return rank_; }
+  int tag() const { return tag_; }
+  int number() const { return number_; }
+
+ private:
+  bool leaves_at_once(Outgoing& outgoing) {
+    const Request& send = request();
+    if (sending_ == Sending::start || is_synchronous(send) || send.peer == rank_) return false;
+    const SendArgs args{{lln::MessageKind::eager, rank_, tag_, send.context},
+                        send.peer,
+                        send.buffer,
+                        send.count,
+                        *send.datatype,
+                        send.capacity};
+    if (job_.claiming() == lln::Claiming::concurrent && outgoing.inject(args)) return true;
+    if (job_.claiming() == lln::Claiming::by_flux && outgoing.send_by_flux(args)) return true;
+    return sending_ == Sending::go_on ? outgoing.try_isend(args) : outgoing.try_send(args);
+  }
+
+  const Sending sending_;
+  const int tag_;
+  const int number_;
+};
+
+class Received : public End {
+ public:
+  Received(Job& job, const Shape& shape, int source, int tag)
+      : End(job, shape.to, shape.receive_run, shape.room, shape.in_node_memory, source, tag),
+        receiving_(shape.receiving),
+        room_(shape.room) {
+    request().receives = true;
+  }
+  void start() {
+    begin([this](VniState& state, Request& receive, Wakeups& wakeups) {
+      Matcher::Announcement said{Matcher::Announced::not_at_all, 0};
+      if (receiving_ == Receiving::announce) said = state.parts().matcher.announce(receive);
+      if (said.result == Matcher::Announced::at_closed_gate) state.match_announced(receive, said.hash, wakeups);
+      if (said.result == Matcher::Announced::not_at_all) state.start_recv(receive, wakeups);
+    });
+  }
+  // With a message that a matched probe has taken.
+  void start(Unexpected& taken) {
+    begin([&](VniState& state, Request& receive, Wakeups& wakeups) {
+      state.start_matched_recv(receive, taken, wakeups);
+    });
+  }
+  void check(const Sent& sent) const {
+    const Request& receive = request();
+    const std::size_t bytes = sent.request().capacity, there = std::min(bytes, room_);
+    EXPECT_EQ(receive.error, bytes > room_ ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    EXPECT_EQ(receive.source, sent.source());
+    EXPECT_EQ(receive.tag, sent.tag());
+    EXPECT_EQ(receive.bytes, there);
+    if (bytes > room_) {
+      EXPECT_EQ(receive.receive.message_bytes, bytes);
+    }
+    // Between the blocks, and behind what has come, nothing was written.
+    const std::byte* const expected = content(sent.number(), there);
+    const std::size_t end = layout_.room_for(room_) + 16, step = layout_.run() ? std::max<std::size_t>(there, 1) : 8;
+    bool right = true, beside = false;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < there; i += step) {
+      right &= std::memcmp(data_ + at, expected + i, step) == 0;
+      at += step;
+      if (!layout_.run()) beside |= is_written(at, at + 8);
+      if (!layout_.run()) at += 8;
+    }
+    EXPECT_TRUE(right) << "bytes are not those that were sent";
+    EXPECT_FALSE(beside || is_written(at, end)) << "bytes were written beside the message";
+  }
+
+ private:
+  bool is_written(std::size_t from, std::size_t to) const {
+    return std::any_of(data_ + from, data_ + to, [](std::byte one) { return one != std::byte{0}; });
+  }
+
+  const Receiving receiving_;
+  const std::size_t room_;
+};
+
+// Its two ends, which no other message or receive comes between.
 class Message {
  public:
   Message(Job& job, const Shape& shape, int tag = 5)
-      : job_(job), shape_(shape), send_layout_(shape.send_run), receive_layout_(shape.receive_run) {
-    send_data_ = memory(shape.from, send_layout_.room_for(shape.bytes), own_send_);
-    receive_data_ = memory(shape.to, receive_layout_.room_for(shape.room), own_receive_);
-    for (std::size_t i = 0; i < shape.bytes; ++i) send_data_[send_layout_.place(i)] = value(i, tag);
-    send_ = &describe(send_layout_, send_data_, shape.bytes, shape.from, tag);
-    send_->peer = shape.to;
-    send_->mode = static_cast<std::uint32_t>(shape.mode);
-    send_->send = {};
-    receive_ = &describe(receive_layout_, receive_data_, shape.room, shape.any_source ? MPI_ANY_SOURCE : shape.from,
-                         shape.any_tag ? MPI_ANY_TAG : tag);
-    receive_->receives = true;
-    tag_ = tag;
-  }
-  Message(const Message&) = delete;
-  Message& operator=(const Message&) = delete;
-  // A request that has not ended stays: the job may still have it.
-  ~Message() {
-    for (Request* const request : {send_, receive_}) {
-      if (request == nullptr || request->done.load() != 1) continue;
-      (void)give_back_done(*request);
-    }
-    for (const auto& [rank, at, bytes] : in_heap_) job_.heap(rank).release(at, bytes);
-  }
+      : sent_(job, shape, tag, tag),
+        received_(job, shape, shape.any_source ? MPI_ANY_SOURCE : shape.from, shape.any_tag ? MPI_ANY_TAG : tag) {}
 
-  Request& send() { return *send_; }
-  Request& receive() { return *receive_; }
-  bool sent() const { return send_->done.load() == 1; }
-  bool received() const { return receive_->done.load() == 1; }
-  bool send_began() const { return send_began_; }
-  bool receive_began() const { return receive_began_; }
+  Request& send() { return sent_.request(); }
+  Request& receive() { return received_.request(); }
+  bool sent() const { return sent_.is_done(); }
+  bool received() const { return received_.is_done(); }
+  bool send_began() const { return sent_.began(); }
+  bool receive_began() const { return received_.began(); }
 
-  void start_send() {
-    send_began_ = true;
-    begin(shape_.from, *send_, [](VniState& state, Request& r, Wakeups& w) { state.start_send(r, w); });
-  }
-  void start_isend() {
-    send_began_ = true;
-    begin(shape_.from, *send_, [](VniState& state, Request& r, Wakeups& w) { state.start_isend(r, w); });
-  }
-  void start_receive() {
-    receive_began_ = true;
-    begin(shape_.to, *receive_, [](VniState& state, Request& r, Wakeups& w) { state.start_recv(r, w); });
-  }
-  bool cancel_send() { return cancel(shape_.from, *send_); }
-  bool cancel_receive() { return cancel(shape_.to, *receive_); }
+  void start_send() { sent_.start(); }
+  void start_receive() { received_.start(); }
+  bool cancel_send() { return sent_.cancel(); }
+  bool cancel_receive() { return received_.cancel(); }
 
   // Both have begun and nothing has failed: the message has come as the standard has it.
   void check_received() const {
     ASSERT_TRUE(sent()) << "the send has not ended";
     ASSERT_TRUE(received()) << "the receive has not ended";
-    EXPECT_EQ(send_->error, MPI_SUCCESS);
-    EXPECT_FALSE(send_->cancelled);
+    EXPECT_EQ(sent_.request().error, MPI_SUCCESS);
+    EXPECT_FALSE(sent_.request().cancelled);
     check_content();
   }
-  void check_content() const {
-    const bool truncated = shape_.bytes > shape_.room;
-    EXPECT_EQ(receive_->error, truncated ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
-    EXPECT_EQ(receive_->source, shape_.from);
-    EXPECT_EQ(receive_->tag, tag_);
-    EXPECT_EQ(receive_->bytes, std::min(shape_.bytes, shape_.room));
-    if (truncated) {
-      EXPECT_EQ(receive_->receive.message_bytes, shape_.bytes);
-    }
-    std::size_t wrong = 0;
-    for (std::size_t i = 0; i < receive_->bytes; ++i)
-      wrong += receive_data_[receive_layout_.place(i)] != value(i, tag_);
-    EXPECT_EQ(wrong, 0U) << "bytes are not those that were sent";
-    // Between the blocks, and behind what has come, nothing was written.
-    std::size_t written = 0;
-    for (std::size_t i = receive_->bytes; i < shape_.room; ++i)
-      written += receive_data_[receive_layout_.place(i)] != std::byte{0};
-    if (!receive_layout_.run())
-      for (std::size_t i = 8; i + 8 <= receive_layout_.room_for(shape_.room); i += 16)
-        written += receive_data_[i] != std::byte{0};
-    EXPECT_EQ(written, 0U) << "bytes were written beside the message";
-  }
+  void check_content() const { received_.check(sent_); }
 
  private:
-  static std::byte value(std::size_t i, int tag) {
-    return static_cast<std::byte>(1 + (i * 7 + i / 251 + static_cast<std::size_t>(tag)) % 255);
-  }
-  std::byte* memory(int rank, std::size_t bytes, std::vector<std::byte>& own) {
-    if (!shape_.in_node_memory) {
-      own.resize(bytes + 16);
-      return own.data();
-    }
-    const node::Offset at = job_.heap(rank).allocate(bytes + 16);
-    if (at == node::nowhere) throw std::bad_alloc();
-    in_heap_.push_back({rank, at, bytes + 16});
-    auto* const start = job_.heap(rank).at<std::byte>(at);
-    std::memset(start, 0, bytes + 16);
-    return start;
-  }
-  Request& describe(const Layout& layout, std::byte* data, std::size_t bytes, int source, int tag) {
-    Request& request = take_request();
-    request.context = 42;
-    request.buffer = data;
-    request.count = layout.count_of(bytes);
-    request.datatype = &layout.type();
-    request.capacity = bytes;
-    request.source = source;
-    request.tag = tag;
-    request.error = MPI_SUCCESS;
-    retain(layout.type());
-    return request;
-  }
-  template <class Start>
-  void begin(int rank, Request& request, Start start) {
-    Wakeups wakeups;
-    try {
-      start(job_[rank], request, wakeups);
-    } catch (const std::bad_alloc&) {
-      job_[rank].fail(request, wakeups);
-    }
-  }
-  bool cancel(int rank, Request& request) {
-    Wakeups wakeups;
-    return job_[rank].cancel(request, wakeups);
-  }
-
-  struct InHeap {
-    int rank;
-    node::Offset at;
-    std::size_t bytes;
-  };
-  Job& job_;
-  const Shape shape_;
-  const Layout send_layout_, receive_layout_;
-  std::vector<std::byte> own_send_, own_receive_;
-  std::vector<InHeap> in_heap_;
-  std::byte* send_data_;
-  std::byte* receive_data_;
-  Request* send_;
-  Request* receive_;
-  int tag_;
-  bool send_began_ = false, receive_began_ = false;
+  Sent sent_;
+  Received received_;
 };
 
 }  // namespace heddle::message::simulator
