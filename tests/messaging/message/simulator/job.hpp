@@ -2,6 +2,7 @@
 // there.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -128,12 +129,14 @@ class Scripted final : public lln::Network {
   bool arrived() const override { return !arrived_.empty(); }
   bool any_under_way() const override { return false; }
   int slow_peer() const override { return -1; }
-  void want_room(int) override {}
-  void forget_room() override {}
+  void want_room(int peer) override { wanted_.push_back(peer); }
+  void forget_room() override { wanted_.clear(); }
   bool arm() override { return false; }
   int wake_fd() const override { return -1; }
   std::int64_t poll_again_after() const override { return 0; }
 
+  // The peers that it was asked to tell of room for.
+  const std::vector<int>& wanted() const { return wanted_; }
   // As if the peer had sent it.
   void inject(int sender, lln::MessageKind kind, const void* payload, std::size_t bytes, int source = 0) {
     const auto* const at = static_cast<const std::byte*>(payload);
@@ -157,6 +160,7 @@ class Scripted final : public lln::Network {
   const int rank_;
   const lln::Traits traits_;
   std::deque<Packet> arrived_;
+  std::vector<int> wanted_;
   std::array<bool, ranks> gone_{};
 };
 
@@ -195,6 +199,7 @@ class Job {
   bool poll(int rank) {
     if (dead_[static_cast<std::size_t>(rank)]) return false;
     VniState& state = (*this)[rank];
+    const bool something_to_do = state.something_to_do();
     bool moved = false;
     try {
       Wakeups wakeups;
@@ -218,6 +223,7 @@ class Job {
         state.transfers().end_later(*transfer);
       }
     }
+    EXPECT_TRUE(something_to_do || !moved) << "a blocked thread of rank " << rank << " would not have been told";
     return moved;
   }
   // Until nothing moves. False: there is no end.
@@ -230,6 +236,17 @@ class Job {
       if (still == 3) return true;
     }
     return false;
+  }
+  // Nothing of a message is left with any rank.
+  void check_empty() {
+    for (int rank = 0; rank < ranks; ++rank) {
+      if (is_dead(rank)) continue;
+      VniState& state = (*this)[rank];
+      EXPECT_FALSE(state.parts().outgoing.outbox().any()) << "something waits to be sent by rank " << rank;
+      EXPECT_FALSE(state.transfers().any()) << "a transfer of rank " << rank << " is left";
+      EXPECT_EQ(state.probe(context_, MPI_ANY_SOURCE, MPI_ANY_TAG, false), nullptr)
+          << "a message is left at rank " << rank;
+    }
   }
   // The rank does nothing more.
   void kill(int rank) { dead_[static_cast<std::size_t>(rank)] = true; }
