@@ -139,17 +139,6 @@ class Protocols : public testing::TestWithParam<Case> {
     });
   }
 
-  // A rank learns who has failed, and does what it can.
-  static void sweep(Job& job, int rank, std::vector<int> gone) {
-    const Failed failed(std::move(gone));
-    for (int i = 0; i < 1000; ++i) {
-      (void)job.poll(rank);
-      Wakeups wakeups;
-      if (job[rank].sweep(failed, wakeups)) break;
-    }
-    ASSERT_TRUE(job.resolve());
-  }
-
   bool cancelled_ = false;
 };
 
@@ -295,7 +284,7 @@ TEST_P(Protocols, EndWhenTheReceiverFails) {
         step(job, message, letter);
       }
     }
-    sweep(job, shape().from, {shape().to});
+    job.sweep(shape().from, Failed({shape().to}));
     ASSERT_TRUE(message.sent()) << "the send waits for a rank that has failed";
     EXPECT_TRUE(message.send().error == MPI_SUCCESS || message.send().error == MPIX_ERR_PROC_FAILED);
     EXPECT_FALSE(job[shape().from].transfers().any());
@@ -322,7 +311,7 @@ TEST_P(Protocols, EndWhenTheSenderFails) {
         step(job, message, letter);
       }
     }
-    sweep(job, shape().to, {shape().from});
+    job.sweep(shape().to, Failed({shape().from}));
     if (!message.received()) {
       // Posted with any source, it stays, and is reported as pending; at its end it fails.
       ASSERT_TRUE(shape().any_source);

@@ -164,6 +164,18 @@ class Scripted final : public lln::Network {
   std::array<bool, ranks> gone_{};
 };
 
+// The ranks of a job that have failed, for all operations alike.
+class Failed final : public Verdicts {
+ public:
+  explicit Failed(std::vector<int> gone) : gone_(std::move(gone)) {}
+  std::span<const int> gone() const override { return gone_; }
+  int of_receive(std::uint64_t, int source) const override;
+  int of_send(std::uint64_t, int peer) const override;
+
+ private:
+  std::vector<int> gone_;
+};
+
 // The properties of a job.
 struct Setting {
   bool one_process = false;
@@ -237,6 +249,15 @@ class Job {
     }
     return false;
   }
+  // A rank learns what has become of others, and ends what it must.
+  void sweep(int rank, const Verdicts& verdicts) {
+    for (int i = 0; i < 1000; ++i) {
+      (void)poll(rank);
+      Wakeups wakeups;
+      if ((*this)[rank].sweep(verdicts, wakeups)) break;
+    }
+    ASSERT_TRUE(resolve());
+  }
   // Nothing of a message is left with any rank.
   void check_empty() {
     for (int rank = 0; rank < ranks; ++rank) {
@@ -309,18 +330,6 @@ class Job {
   std::shared_ptr<platform::SparseMemory> segment_;
   std::vector<std::unique_ptr<Member>> ranks_;
   std::array<bool, ranks> dead_{};
-};
-
-// The ranks of a job that have failed, for all operations alike.
-class Failed final : public Verdicts {
- public:
-  explicit Failed(std::vector<int> gone) : gone_(std::move(gone)) {}
-  std::span<const int> gone() const override { return gone_; }
-  int of_receive(std::uint64_t, int source) const override;
-  int of_send(std::uint64_t, int peer) const override;
-
- private:
-  std::vector<int> gone_;
 };
 
 }  // namespace heddle::message::simulator

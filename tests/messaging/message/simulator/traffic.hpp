@@ -61,14 +61,10 @@ class Traffic {
     EXPECT_TRUE(one->received.is_done());
     posted_.erase(one);
   }
-  void cancel_send() {
-    const auto one = std::ranges::find(flying_, nullptr, &Flying::to);
-    if (one == flying_.end() || one->sent.is_done()) return;
-    const bool taken_back = one->sent.cancel();
-    EXPECT_EQ(taken_back, one->sent.request().cancelled);
-    ASSERT_TRUE(job_.resolve());  // a receiver on another node may have been asked
-    EXPECT_TRUE(one->sent.is_done()) << "a send that was cancelled waits";
-    if (one->sent.request().cancelled) flying_.erase(one);
+  void cancel_send() { cancel_send(std::ranges::find(flying_, nullptr, &Flying::to)); }
+  // The newest of all sends, which may wait to leave.
+  void cancel_newest_send() {
+    if (!flying_.empty() && flying_.back().to == nullptr) cancel_send(std::prev(flying_.end()));
   }
 
   // Until nothing moves. What is paired has arrived, and goes.
@@ -90,6 +86,10 @@ class Traffic {
       posted_.erase(posted);
     }
   }
+  std::size_t completed_sends() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(flying_, [](const Flying& one) { return one.sent.is_done(); }));
+  }
   std::size_t unreceived() const { return flying_.size(); }
   std::size_t waiting() const { return posted_.size(); }
   // Takes what has come, withdraws what is posted, and finds nothing left.
@@ -106,6 +106,18 @@ class Traffic {
 
  private:
   struct Posted;
+  struct Flying;
+  void cancel_send(std::list<Flying>::iterator one) {
+    if (one == flying_.end() || one->sent.is_done()) return;
+    const bool taken_back = one->sent.cancel();
+    EXPECT_EQ(taken_back, one->sent.request().cancelled);
+    if (!taken_back) {  // a receiver on another node may have been asked
+      ASSERT_TRUE(job_.resolve());
+      EXPECT_TRUE(one->sent.is_done()) << "a send that was cancelled waits";
+    }
+    if (one->sent.request().cancelled) flying_.erase(one);
+  }
+
   struct Flying {
     Flying(Job& job, const Shape& shape, int tag, int number) : sent(job, shape, tag, number) {}
     Sent sent;

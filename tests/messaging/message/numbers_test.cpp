@@ -1,0 +1,327 @@
+// Many messages that wait: for a channel or a network that is full, for credit, for the faster way of copying; and what their senders, receivers
+// and counters are told.
+#include <gtest/gtest.h>
+#include <mpi-ext.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/instruments/counters.hpp"
+#include "base/safety/waiter.hpp"
+#include "messaging/message/simulator/job.hpp"
+#include "messaging/message/simulator/message.hpp"
+#include "messaging/message/simulator/traffic.hpp"
+
+namespace heddle::message::simulator {
+namespace {
+
+using instruments::Count;
+
+constexpr std::size_t KiB = 1024;
+constexpr Sending every_sending[] = {Sending::start, Sending::wait, Sending::go_on};
+
+// More than a channel has slots, of one length after the other.
+void send_many(Traffic& traffic, int to, Sending sending, std::initializer_list<std::size_t> lengths, int n) {
+  for (int i = 0; i < n; ++i)
+    traffic.send({.from = 0,
+                  .to = to,
+                  .bytes = lengths.begin()[static_cast<std::size_t>(i) % lengths.size()],
+                  .mode = i % 16 == 5 ? Mode::synchronous : Mode::standard,
+                  .sending = sending},
+                 i % 3);
+}
+void receive_many(Traffic& traffic, int to, int n) {
+  for (int i = 0; i < n; ++i)
+    traffic.post({.to = to, .room = 64 * KiB}, i % 2 == 0 ? 0 : MPI_ANY_SOURCE, i % 4 == 0 ? MPI_ANY_TAG : i % 3);
+}
+
+TEST(Numbers, WaitForAChannelThatIsFull) {
+  for (const lln::Claiming claiming : {lln::Claiming::exclusive, lln::Claiming::concurrent, lln::Claiming::by_flux}) {
+    for (const Sending sending : every_sending) {
+      SCOPED_TRACE(static_cast<int>(sending));
+      Traffic traffic({.claiming = claiming}, 1);
+      VniState& sender = traffic.job()[0];
+      EXPECT_EQ(sender.slow_peer(), -1);
+      send_many(traffic, 1, sending, {8, 64, 3000, 24 * KiB}, 400);
+      EXPECT_TRUE(sender.any_unsent());
+      EXPECT_TRUE(sender.something_left());
+      EXPECT_EQ(sender.slow_peer(), 1);
+      for (int i = 0; i < 20; ++i) traffic.cancel_newest_send();
+      receive_many(traffic, 1, 200);
+      traffic.settle();
+      EXPECT_FALSE(sender.any_unsent());
+      traffic.finish();
+    }
+  }
+}
+
+TEST(Numbers, WaitForANetworkThatTakesNothing) {
+  for (const char* strategy : {"direct", "aggregate", "auto", "priority", "split"}) {
+    for (const Sending sending : every_sending) {
+      SCOPED_TRACE(std::string(strategy) + ", sending " + std::to_string(static_cast<int>(sending)));
+      Traffic traffic({.strategy = strategy}, 2);
+      VniState& sender = traffic.job()[0];
+      traffic.job().network().refuses = 1'000'000;
+      send_many(traffic, 2, sending, {8, 64, 0, 2032, 8 * KiB}, 60);
+      EXPECT_TRUE(sender.any_unsent());
+      EXPECT_EQ(sender.slow_peer(), 2);
+      sender.prepare_to_sleep();
+      EXPECT_EQ(traffic.job().end(0).wanted(), std::vector{2});
+      for (int i = 0; i < 5; ++i) traffic.cancel_newest_send();
+      traffic.job().network().refuses = 0;
+      receive_many(traffic, 2, 30);
+      traffic.settle();
+      EXPECT_EQ(sender.slow_peer(), -1);
+      sender.prepare_to_sleep();
+      EXPECT_TRUE(traffic.job().end(0).wanted().empty());
+      traffic.finish();
+    }
+  }
+}
+
+// More than the receiver stores: the rest waits for credit, and then is announced.
+TEST(Numbers, WaitForCredit) {
+  for (const char* strategy : {"direct", "aggregate"}) {
+    for (const Sending sending : every_sending) {
+      SCOPED_TRACE(std::string(strategy) + ", sending " + std::to_string(static_cast<int>(sending)));
+      instruments::switch_on();
+      Traffic traffic({.strategy = strategy}, 2);
+      VniState& sender = traffic.job()[0];
+      for (int i = 0; i < 60; ++i) traffic.send({.to = 2, .bytes = 2000, .sending = sending}, 1);
+      EXPECT_TRUE(sender.any_unsent());
+      sender.prepare_to_sleep();
+      EXPECT_TRUE(traffic.job().end(0).wanted().empty()) << "the message with the credit wakes it";
+      traffic.settle();
+      for (int i = 0; i < 40; ++i) traffic.send({.to = 2, .bytes = 1000, .sending = sending}, 2);
+      traffic.settle();
+      const instruments::Totals totals = sender.parts().counters.totals();
+      EXPECT_GT(totals[Count::uncredited], 0U);
+      EXPECT_EQ(totals[Count::sent], 100U);
+      EXPECT_EQ(totals[Count::sent_away], 100U);
+      EXPECT_EQ(traffic.job()[2].parts().counters.totals()[Count::received], 100U);
+      EXPECT_EQ(traffic.job()[2].parts().counters.totals()[Count::unexpected], 100U);
+      receive_many(traffic, 2, 100);
+      traffic.finish();
+      instruments::switch_off();
+    }
+  }
+}
+
+// What was announced only for want of credit widens it.
+TEST(Numbers, WidenTheCreditOfLongEagerMessages) {
+  instruments::switch_on();
+  Traffic traffic({.eager = 64 * KiB}, 2);
+  for (int i = 0; i < 20; ++i) {
+    traffic.post({.to = 2, .room = 64 * KiB}, 0, 1);
+    traffic.send({.to = 2, .bytes = 60 * KiB}, 1);
+    traffic.settle();
+  }
+  const std::uint64_t uncredited = traffic.job()[0].parts().counters.totals()[Count::uncredited];
+  EXPECT_GT(uncredited, 0U);
+  EXPECT_LT(uncredited, 20U);
+  traffic.finish();
+  instruments::switch_off();
+}
+
+// Two ranks exchange long messages until both ways have been tried, and one was chosen.
+TEST(Numbers, TryBothWaysOfCopying) {
+  for (const bool at_once : {false, true}) {
+    instruments::switch_on();
+    Job job;
+    const auto bytes = static_cast<std::size_t>(at_once ? 64 : 48) * KiB;
+    for (int i = 0; i < 60; ++i) {
+      Message there(job, {.from = 0, .to = 1, .bytes = bytes, .room = bytes}, i);
+      Message back(job, {.from = 1, .to = 0, .bytes = bytes, .room = bytes}, 100 + i);
+      there.start_receive();
+      there.start_send();
+      if (!at_once) {
+        ASSERT_TRUE(job.resolve());
+      }
+      back.start_send();
+      back.start_receive();
+      ASSERT_TRUE(job.resolve());
+      there.check_received();
+      back.check_received();
+    }
+    for (const int rank : {0, 1}) {
+      const std::uint64_t staged = job[rank].parts().counters.totals()[Count::staged];
+      EXPECT_GT(staged, 0U) << "rank " << rank;
+      EXPECT_LT(staged, 60U) << "rank " << rank;
+    }
+    job.check_empty();
+    instruments::switch_off();
+  }
+}
+
+// Of several long messages from a peer that is ahead.
+TEST(Numbers, StageManyMessagesEarly) {
+  Traffic traffic({.oversubscribed = true}, 1);
+  for (int i = 0; i < 40; ++i)
+    traffic.send({.bytes = i % 2 == 0 ? 24 * KiB : 200 * KiB, .send_run = i % 3 != 0, .sending = Sending::wait}, i % 2);
+  EXPECT_EQ(traffic.job()[0].transfers().staged_early(), most_unread);
+  traffic.settle();
+  EXPECT_EQ(traffic.completed_sends(), most_unread) << "others wait for their receives";
+  for (int i = 0; i < 40; ++i) traffic.post({.room = 200 * KiB, .receive_run = i % 5 != 0}, 0, i % 2);
+  traffic.finish();
+}
+
+// ---- ends
+
+// A thread waits for both requests: it is told once, by the last.
+TEST(Ends, WakeTheirWaiters) {
+  for (const int to : {0, 1, 2}) {
+    for (const bool blocks : {false, true}) {
+      Job job;
+      Message message(job, {.to = to, .bytes = 8 * KiB, .room = 8 * KiB, .mode = Mode::synchronous});
+      Waiter waiter;
+      waiter.expect(2, false);
+      message.send().waiter = message.receive().waiter = &waiter;
+      message.start_send();
+      message.start_receive();
+      int waits = 0;
+      if (!blocks) {
+        ASSERT_TRUE(job.resolve());
+      }
+      waiter.counter.wait_by([&](std::uint32_t) {
+        if (++waits > 1 || !job.resolve()) throw std::runtime_error("the waiter is not told");
+      });
+      EXPECT_EQ(waits, blocks && to != 0 ? 1 : 0);
+      message.check_received();
+      EXPECT_EQ(message.send().waiter, nullptr);
+    }
+  }
+}
+
+// Requests of a part of the library, and some that the program has freed.
+TEST(Ends, HaveOtherOwners) {
+  for (const int to : {0, 1, 2}) {
+    for (const std::size_t bytes : {std::size_t{8}, 64 * KiB}) {
+      for (const bool freed : {false, true}) {
+        Job job;
+        Message message(job, {.to = to, .bytes = bytes, .room = bytes, .mode = Mode::synchronous});
+        for (Request* const request : {&message.send(), &message.receive()}) {
+          if (freed) {
+            EXPECT_FALSE(VniState::disown(*request));
+          } else {
+            request->owner = Owner::library;
+          }
+        }
+        message.start_receive();
+        message.start_send();
+        ASSERT_TRUE(job.resolve());
+        if (!freed) message.check_received();
+        EXPECT_EQ(message.send().handle != 0, !freed) << "it is given back when it is done";
+        EXPECT_EQ(message.receive().handle != 0, !freed);
+        if (!freed) {
+          EXPECT_TRUE(VniState::disown(message.send()));
+        }
+        job.check_empty();
+      }
+    }
+  }
+}
+
+// ---- failures of a peer that much waits for
+
+TEST(Failures, EndAllThatWaits) {
+  for (const int to : {1, 2}) {
+    for (const std::size_t bytes : {std::size_t{8}, 64 * KiB}) {
+      Job job({.survives_failures = true});
+      job.network().refuses = 1'000'000;
+      std::vector<std::unique_ptr<Message>> messages;
+      for (int i = 0; i < 200; ++i) {
+        messages.push_back(std::make_unique<Message>(job, Shape{.to = to, .bytes = bytes, .room = bytes}, i));
+        messages.back()->start_send();
+      }
+      job.kill(to);
+      job.sweep(0, Failed({to}));
+      for (const auto& message : messages) {
+        ASSERT_TRUE(message->sent());
+        EXPECT_TRUE(message->send().error == MPIX_ERR_PROC_FAILED || (to == 1 && bytes == 8)) << message->send().error;
+      }
+      EXPECT_FALSE(job[0].transfers().any());
+    }
+  }
+}
+
+// The receiver has asked for the data, and the network takes none.
+TEST(Failures, EndMessagesWhoseDataWait) {
+  for (const char* strategy : {"aggregate", "priority"}) {
+    Job job({.survives_failures = true, .strategy = strategy});
+    Message message(job, {.to = 2, .bytes = 64 * KiB, .room = 64 * KiB});
+    message.start_receive();
+    message.start_send();
+    (void)job.poll(2);
+    job.network().refuses = 1'000'000;
+    (void)job.poll(0);
+    ASSERT_FALSE(message.sent());
+    job[0].prepare_to_sleep();
+    EXPECT_EQ(job.end(0).wanted(), std::vector{2}) << "pieces wait for room";
+    job.kill(2);
+    job.sweep(0, Failed({2}));
+    ASSERT_TRUE(message.sent());
+    EXPECT_EQ(message.send().error, MPIX_ERR_PROC_FAILED);
+    EXPECT_FALSE(job[0].parts().outgoing.outbox().any());
+  }
+}
+
+// A receive with any source is reported while a process has failed, and goes on.
+class Pending : public testing::Test {
+ protected:
+  Pending() : message_(job_, {.from = 0, .to = 1, .any_source = true}) {
+    message_.start_receive();
+    job_.sweep(1, Failed({2}));
+    EXPECT_EQ(receive().done.load(), Completion::reported_pending);
+    EXPECT_EQ(receive().error, MPIX_ERR_PROC_FAILED_PENDING);
+  }
+  Request& receive() { return message_.receive(); }
+  bool resolve(bool at_its_end) {
+    Wakeups wakeups;
+    return job_[1].resolve(receive(), at_its_end, wakeups);
+  }
+  void deliver() {
+    message_.start_send();
+    ASSERT_TRUE(job_.resolve());
+    EXPECT_FALSE(resolve(false));
+    message_.check_received();
+  }
+
+  Job job_{{.survives_failures = true}};
+  Message message_;
+};
+
+TEST_F(Pending, GetItsMessage) { deliver(); }
+TEST_F(Pending, GoOnAfterTheReport) {
+  EXPECT_TRUE(resolve(false));
+  EXPECT_FALSE(message_.received());
+  deliver();
+}
+TEST_F(Pending, GoOnAfterTheAcknowledgement) {
+  job_.sweep(1, Failed({}));
+  EXPECT_EQ(receive().done.load(), 0U);
+  EXPECT_TRUE(resolve(true));
+  deliver();
+}
+TEST_F(Pending, FailAtTheirEnd) {
+  EXPECT_FALSE(resolve(true));
+  EXPECT_TRUE(message_.received());
+  EXPECT_EQ(receive().error, MPIX_ERR_PROC_FAILED);
+  EXPECT_EQ(receive().receive.age, 0U);
+}
+TEST_F(Pending, AreCancelled) {
+  EXPECT_TRUE(message_.cancel_receive());
+  EXPECT_TRUE(receive().cancelled);
+  EXPECT_EQ(receive().error, MPI_SUCCESS);
+}
+TEST_F(Pending, AreNotReportedTwiceNorWithoutAnOwner) {
+  EXPECT_FALSE(VniState::disown(receive()));
+  EXPECT_EQ(receive().done.load(), 0U);
+  job_.sweep(1, Failed({2}));
+  EXPECT_EQ(receive().done.load(), 0U) << "no thread waits for one that was freed";
+}
+
+}  // namespace
+}  // namespace heddle::message::simulator
