@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Adds a network, a strategy, a lock and an info key to a copy of the tree by just the steps that CONTRIBUTING.md names, and uses them.
+"""Adds a network, a strategy, a lock, an info key and a protocol to a copy of the tree by just the steps that CONTRIBUTING.md names, and uses them.
 
-Each is a copy of one that is there, under another name. Usage: adding.py COMPILER INCLUDES WHAT [LIBRARY...]; INCLUDES are
-folders of generated headers, with semicolons between them. For an info key, the folder of the compiler wrappers takes the place
-of the libraries.
+All but the protocol are copies of one that is there, under another name. Usage: adding.py COMPILER INCLUDES WHAT [LIBRARY...]; INCLUDES are
+folders of generated headers, with semicolons between them. In place of the libraries an info key takes the folder of the compiler wrappers,
+and a protocol the folder of a build in which message_protocols_test has been built.
 """
+import json
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -167,11 +169,106 @@ std::vector<heddle::mpiexec::OptionHelp> heddle::mpiexec::described_options() { 
     assert "| `mirror_nodes` | file | `NUMBER` | none | The same as cb_nodes |" in page.read_text(), "the reference lacks the key"
 
 
+def protocol(copy: Copy, given: list[str]) -> None:
+    """Messages of 40 KiB between processes are written by the sender into the receiver's buffer."""
+    folder = "src/messaging/message"
+    # 1. Its threshold and its choice.
+    copy.edit(f"{folder}/choose.hpp", "  staged,  // through", "  put,     // the sender writes\n  staged,  // through")
+    copy.edit(f"{folder}/choose.hpp", "// ---- thresholds, in bytes\n", "// ---- thresholds, in bytes\n\ninline constexpr std::size_t put_bytes = 40 * 1024;\n")
+    copy.edit(f"{folder}/choose.hpp", "  if (way == Copying::staged && !message.mapped",
+              "  if (message.bytes == put_bytes && message.readable && message.runs && !message.mapped) return LocalCopy::put;\n  if (way == Copying::staged && !message.mapped")
+    # 2. The CTS has all that the sender must know. 3. The two ends, and their steps.
+    copy.edit(f"{folder}/protocol/local/transfers.hpp", "unpacker, packer };", "unpacker, packer, awaiter, putter };")
+    copy.edit(f"{folder}/protocol/local/transfers.hpp", "  Step share(Transfer& transfer);",
+              "  Step share(Transfer& transfer);\n  Step put(Transfer& transfer);\n  Step await_put(Transfer& transfer);\n"
+              "  bool accept_put(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups);")
+    transfers = f"{folder}/protocol/local/transfers.cpp"
+    copy.edit(transfers, "  if (copy == LocalCopy::split && accept_split", "  if (copy == LocalCopy::put && accept_put(receive, peer, rts, wakeups)) return;\n  if (copy == LocalCopy::split && accept_split")
+    copy.edit(transfers, "  parts_.context.node.heap().join(cts.shared);\n", """  parts_.context.node.heap().join(cts.shared);
+  if (cts.copy == LocalCopy::put) {
+    Transfer& putter = make(Transfer::Role::putter, request, peer, cts.bytes);
+    putter.process = memory.process_of(peer);
+    putter.run = run_of(request);
+    putter.peer_run = cts.run;
+    putter.shared = cts.shared;
+    return start(putter, wakeups);
+  }
+""")
+    copy.edit(transfers, "    case Transfer::Role::unpacker:\n", "    case Transfer::Role::awaiter:\n      return await_put(transfer);\n"
+              "    case Transfer::Role::putter:\n      return put(transfer);\n    case Transfer::Role::unpacker:\n")
+    copy.edit(transfers, "Transfers::Step Transfers::read_alone", """bool Transfers::accept_put(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups) {
+  const node::Offset shared = parts_.context.node.heap().allocate(sizeof(Split), 2);
+  if (shared == nowhere) return false;
+  new (parts_.context.node.heap().at<Split>(shared)) Split{};
+  Transfer& transfer = make(Transfer::Role::awaiter, receive, peer, receive.bytes);
+  transfer.run = run_of(receive);
+  transfer.send = rts.send;
+  transfer.shared = shared;
+  ask(peer, transfer, LocalCopy::put, wakeups);
+  start(transfer, wakeups);
+  return true;
+}
+
+Transfers::Step Transfers::put(Transfer& transfer) {
+  static const int said = std::fputs("a message is put\\n", stderr);
+  auto& split = *parts_.context.node.heap().at<Split>(transfer.shared);
+  const int error = move_bytes(Direction::write, transfer.process, transfer.run, transfer.peer_run, transfer.bytes);
+  if (error != 0) split.failed.store(static_cast<std::uint32_t>(error), std::memory_order_relaxed);
+  chunks_.fetch_add(1, std::memory_order_release);
+  split.moved.fetch_add(transfer.bytes, std::memory_order_acq_rel);
+  parts_.route.wake(transfer.peer);
+  return said < 0 ? Step::waits : leave_over(transfer);
+}
+
+Transfers::Step Transfers::await_put(Transfer& transfer) {
+  auto& split = *parts_.context.node.heap().at<Split>(transfer.shared);
+  if (split.moved.load(std::memory_order_acquire) != transfer.bytes) return Step::waits;
+  if (const auto failed = split.failed.load(std::memory_order_relaxed); failed != 0)
+    transfer.request->error = error_of(transfer, static_cast<int>(failed));
+  return leave_over(transfer);
+}
+
+Transfers::Step Transfers::read_alone""")
+    copy.edit(transfers, "#include <cstring>", "#include <cstdio>\n#include <cstring>")
+    # 4. Its end, also if the peer fails, and what both ends hold.
+    copy.edit(f"{folder}/protocol/local/local.cpp", "transfer.role != Role::packer;", "transfer.role != Role::packer && transfer.role != Role::putter;")
+    copy.edit(f"{folder}/protocol/local/local.cpp", "if (transfer.role == Role::packer ||", "if (transfer.role == Role::putter || transfer.role == Role::packer ||")
+    copy.edit(f"{folder}/protocol/local/staged_copy.cpp", "if (transfer.role == Role::split_reader ||",
+              "if (transfer.role == Role::awaiter || transfer.role == Role::putter || transfer.role == Role::split_reader ||")
+    # 6. Its tests.
+    test = "tests/messaging/message/protocols_test.cpp"
+    copy.edit(test, '  add("staged",', '  add_modes("put", {}, {}, {40 * KiB});\n  add("staged",')
+
+    # The sources that the steps have changed, beside the objects of the build.
+    build = pathlib.Path(given[0])
+    program = "tests/messaging/message/message_protocols_test"
+    commands = subprocess.run(["ninja", "-t", "commands", program], cwd=build, check=True, text=True, capture_output=True).stdout
+    link = shlex.split(commands.splitlines()[-1].split("&&")[1])
+    link[link.index("-o") + 1] = str(copy.root / "program")
+    changed = [f"{folder}/protocol/local/{name}.cpp" for name in ("transfers", "local", "staged_copy")] + [test]
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = pathlib.Path(entry["directory"], entry["file"]).resolve()
+        command = shlex.split(entry["command"])
+        at = command.index("-o") + 1
+        if source not in [TREE / name for name in changed] or command[at] not in link:
+            continue
+        ours = copy.root / f"{source.stem}.o"
+        link[link.index(command[at])] = str(ours)
+        command = [word for word in command if not word.endswith("ccache") and not word.startswith(("-I", "-O", "-g"))]
+        command[command.index("-o") + 1] = str(ours)
+        command[command.index("-c") + 1] = str(copy.root / source.relative_to(TREE))
+        subprocess.run([*command, *copy.compiler[2:]], cwd=entry["directory"], check=True)
+    subprocess.run(link, cwd=build, check=True)
+    ran = subprocess.run([copy.root / "program", "--gtest_brief=1", "--gtest_filter=*/put_*"], text=True, capture_output=True, timeout=100)
+    assert ran.returncode == 0, ran.stdout
+    assert ran.stderr.count("a message is put") == 1, "no message went by the protocol"
+
+
 def main() -> int:
     compiler, generated, what, *libraries = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         copy = Copy(pathlib.Path(folder), compiler, generated.split(";"))
-        {"network": network, "strategy": strategy, "lock": lock, "info_key": info_key}[what](copy, libraries)
+        {"network": network, "strategy": strategy, "lock": lock, "info_key": info_key, "protocol": protocol}[what](copy, libraries)
     return 0
 
 
