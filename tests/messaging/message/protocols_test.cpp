@@ -72,6 +72,18 @@ std::vector<Case> cases() {
       all.push_back({name, setting, more});
     }
   };
+  // By the calls of MPI_Isend and MPI_Irecv.
+  const auto add_calls = [&](const char* name, const Setting& setting, Shape shape,
+                             std::initializer_list<std::size_t> lengths) {
+    shape.receiving = Receiving::announce;
+    for (const Sending sending : {Sending::wait, Sending::go_on}) {
+      shape.sending = sending;
+      for (const std::size_t bytes : lengths) {
+        shape.bytes = shape.room = bytes;
+        all.push_back({name, setting, shape});
+      }
+    }
+  };
   const auto add_modes = [&](const char* name, const Setting& setting, Shape shape,
                              std::initializer_list<std::size_t> lengths) {
     for (const Mode mode : {Mode::standard, Mode::synchronous}) {
@@ -92,6 +104,10 @@ std::vector<Case> cases() {
   add_modes("reordered", {.reorders = true}, {.to = 2}, {0, 64, 8 * KiB});
   add_modes("direct", {.longs = 4 * KiB}, {.to = 2}, {3 * KiB, 8 * KiB});
   add("counted_pieces", {.strategy = "priority", .eager = 16 * KiB}, {.to = 2}, {64, 200 * KiB});
+  add_calls("calls_same_node", {}, {}, {64, 8 * KiB, 24 * KiB});
+  add_calls("calls_concurrent", {.claiming = lln::Claiming::concurrent}, {}, {0, 64});
+  add_calls("calls_by_flux", {.claiming = lln::Claiming::by_flux}, {}, {0, 64});
+  add_calls("calls_other_node", {}, {.to = 2}, {64, 2032, 8 * KiB});
   return all;
 }
 
@@ -331,6 +347,36 @@ TEST_P(Protocols, EndWhenTheSenderFails) {
   });
 }
 
+// The communicator is revoked; each end learns it at any time. No end waits for the other, and what has been received is whole.
+TEST_P(Protocols, EndWhenRevokedInEveryOrder) {
+  Setting surviving = setting();
+  surviving.survives_failures = true;
+  surviving.longs = 0;
+  for_each_order(shape().from == shape().to ? "srv" : "srvwR", [&](const Order& order) {
+    Job job(surviving);
+    Message message(job, shape());
+    for (const char letter : order) {
+      if (letter == 'v' || letter == 'w') {
+        Wakeups wakeups;
+        (void)job[letter == 'v' ? shape().from : shape().to].sweep(Revoked(), wakeups);
+      } else {
+        step(job, message, letter);
+      }
+    }
+    // What has begun since, or was in progress.
+    ASSERT_TRUE(job.resolve());
+    for (const int rank : {shape().from, shape().to, shape().from}) job.sweep(rank, Revoked());
+    ASSERT_TRUE(message.sent()) << "the send waits";
+    ASSERT_TRUE(message.received()) << "the receive waits";
+    EXPECT_TRUE(message.send().error == MPI_SUCCESS || message.send().error == MPIX_ERR_REVOKED);
+    if (message.receive().error != MPIX_ERR_REVOKED) message.check_content();
+    for (const int rank : {shape().from, shape().to}) {
+      EXPECT_FALSE(job[rank].parts().outgoing.outbox().any());
+      EXPECT_FALSE(job[rank].transfers().any());
+    }
+  });
+}
+
 // A message that no rank of the job sends ends the job.
 TEST(Malformed, EndsTheJob) {
   const auto refuses = [](lln::MessageKind kind, const auto& payload, std::size_t bytes, int source = 0) {
@@ -385,7 +431,7 @@ INSTANTIATE_TEST_SUITE_P(Every, Protocols, testing::ValuesIn(cases()), [](const 
   return std::string(info.param.name) + "_" + std::to_string(shape.bytes) + "_in_" + std::to_string(shape.room) +
          (shape.mode == Mode::synchronous ? "_synchronous" : "") + (shape.send_run ? "" : "_strided_send") +
          (shape.receive_run ? "" : "_strided_receive") + (shape.any_source ? "_any_source" : "") +
-         (shape.any_tag ? "_any_tag" : "");
+         (shape.any_tag ? "_any_tag" : "") + (shape.sending == Sending::go_on ? "_isend" : "");
 });
 
 }  // namespace

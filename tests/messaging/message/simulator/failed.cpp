@@ -12,4 +12,7 @@ int Failed::of_receive(std::uint64_t, int source) const {
 }
 int Failed::of_send(std::uint64_t, int peer) const { return is_gone(peer) ? MPIX_ERR_PROC_FAILED : MPI_SUCCESS; }
 
+int Revoked::of_receive(std::uint64_t, int) const { return MPIX_ERR_REVOKED; }
+int Revoked::of_send(std::uint64_t, int) const { return MPIX_ERR_REVOKED; }
+
 }  // namespace heddle::message::simulator

@@ -176,6 +176,14 @@ class Failed final : public Verdicts {
   std::vector<int> gone_;
 };
 
+// Every communicator has been revoked; no rank has failed.
+class Revoked final : public Verdicts {
+ public:
+  std::span<const int> gone() const override { return {}; }
+  int of_receive(std::uint64_t, int) const override;
+  int of_send(std::uint64_t, int) const override;
+};
+
 // The properties of a job.
 struct Setting {
   bool one_process = false;

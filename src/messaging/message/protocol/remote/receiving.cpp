@@ -110,7 +110,9 @@ bool RemoteProtocols::obey(int sender, const Header& header, const std::byte* pa
     case MessageKind::credit:  // for messages in the outbox, which the polling thread flushes
       return true;
     case MessageKind::data:
-      return streams_.arrived(sender, payload, bytes, wakeups) || may_be_late();
+      if (streams_.arrived(sender, payload, bytes, wakeups)) return true;
+      if (may_be_late()) streams_.dismiss(sender, payload, bytes, wakeups);
+      return may_be_late();
     case MessageKind::more: {
       const auto more = all_of<More>(payload, bytes);
       if (!more || !streams_.heard(sender, *more)) return false;

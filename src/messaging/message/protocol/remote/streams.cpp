@@ -80,16 +80,23 @@ bool Streams::arrived(int sender, const std::byte* payload, std::size_t bytes, W
   Request& receive = *stream.request;
   const std::size_t n = bytes - sizeof piece;
   if (n > stream.bytes - stream.moved || piece.position > stream.bytes - n) return false;
-  if (piece.asks != 0)  // first: without memory for the answer, the piece arrives again
-    parts_.outgoing.send_away(sender, {MessageKind::more, 0, 0, 0}, More{piece.stream, piece.rail, piece.asks},
-                              wakeups);
-  stream.memory = nullptr;  // data that come in pieces do not come directly
+  acknowledge(sender, piece, wakeups);  // first: without memory for the answer, the piece arrives again
+  stream.memory = nullptr;              // data that come in pieces do not come directly
   unpack(*receive.datatype, receive.buffer, receive.count, piece.position, payload + sizeof piece, n);
   stream.moved += n;
   if (stream.moved < stream.bytes) return true;
   retire(stream);
   parts_.completion.finish(receive, wakeups);
   return true;
+}
+
+void Streams::dismiss(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups) {
+  if (bytes >= sizeof(Piece)) acknowledge(sender, first_of<Piece>(payload), wakeups);
+}
+
+void Streams::acknowledge(int sender, const Piece& piece, Wakeups& wakeups) {
+  if (piece.asks == 0) return;
+  parts_.outgoing.send_away(sender, {MessageKind::more, 0, 0, 0}, More{piece.stream, piece.rail, piece.asks}, wakeups);
 }
 
 bool Streams::hand_over(const Request& from, Request& to) {

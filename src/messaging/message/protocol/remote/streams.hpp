@@ -46,6 +46,8 @@ class Streams {
   bool hand_over(const Request& from, Request& to);
   // A piece has arrived. False: it does not belong to a message that this sender was told to send.
   bool arrived(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
+  // A piece has come of a message that its receiver has given up: its sender may wait for an acknowledgement before it posts more.
+  void dismiss(int sender, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);
   // A piece has been acknowledged. False: the acknowledgement is malformed.
   bool heard(int receiver, const More& more);
 
@@ -88,6 +90,7 @@ class Streams {
 
   Stream& make(Request& request, int peer, std::size_t bytes);
   void retire(Stream& stream);
+  void acknowledge(int sender, const Piece& piece, Wakeups& wakeups);
   Request* abandon_one(lln::FunctionRef<bool(const Request&, int)> is_lost);
   std::size_t piece_bytes() const;
   int emptiest(const Stream& stream) const;
