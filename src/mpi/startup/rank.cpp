@@ -216,11 +216,11 @@ static Error open_networks(Rank& rank) {
 // State brought up by the first user of the library stays until the process ends: peers may still have messages in
 // flight to us, and a session may be opened after the last one was closed.
 static Error bring_up(Rank& rank) {
-  boot::Problem problem;
   const bool alone = std::getenv(boot::job_fd_variable) == nullptr;
   const std::size_t heap = alone ? node::heap_bytes(1) + node::window_room() : 0;
-  rank.job = boot::join(heap, problem);
-  if (!rank.job) return fail(MPI_ERR_OTHER, "%s", problem.text);
+  Result<std::unique_ptr<boot::World>> joined = boot::join(heap);
+  if (!joined) return fail(MPI_ERR_OTHER, "%s", joined.failure().text.c_str());
+  rank.job = *std::move(joined);
   if (alone && rank.job->rank() == 0) name_unknown_variables();
   const boot::World& job = *rank.job;
   if (alone && job.size() > 1 && boot::asks_to_survive(setting(boot::fault_tolerance_variable)))
