@@ -1,8 +1,8 @@
-// What a function that can fail returns: Result, a value or the Failure that says why there is none.
+// Result: a value, or the Failure that says why there is none. Functions that can fail return it.
 //
 // Calls of MPI return an Error (objects/object/error.hpp), an error class in a register. Every other function that starts or
-// configures something (a job, a rank, a network, a setting) returns a Result. Neither throws. std::bad_alloc and
-// std::system_error cross these functions from where the standard library throws them.
+// configures something (a job, a rank, a network, a setting) returns a Result. A failed constructor of a network's end, and code
+// that only mpiexec runs, throw. std::bad_alloc and std::system_error cross from where the standard library throws them.
 //
 //   Result<int> number_in(const char* text) {
 //     if (!is_number(text)) return refuse("'%.40s' is not a number", text);
@@ -56,14 +56,14 @@ class [[nodiscard]] Result {
 
   explicit operator bool() const { return state_.index() == 0; }
 
-  // Of a Result that is true.
+  // Only if the Result is true.
   T& operator*() & { return *std::get_if<0>(&state_); }
   const T& operator*() const& { return *std::get_if<0>(&state_); }
   T&& operator*() && { return std::move(*std::get_if<0>(&state_)); }
   T* operator->() { return std::get_if<0>(&state_); }
   const T* operator->() const { return std::get_if<0>(&state_); }
 
-  // Of a Result that is false.
+  // Only if the Result is false.
   const Failure& failure() const { return *std::get_if<1>(&state_); }
 
  private:

@@ -101,10 +101,11 @@ static Error begin_help(Rank& rank) {
   using progress::Deferral;
   using progress::Help;
   const std::string text = setting("HEDDLE_PROGRESS");
-  progress::Setting wanted;
-  std::string why;
-  if (!progress::parse_setting(text, wanted, why))
-    return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_PROGRESS: %.200s", text.c_str(), why.c_str());
+  const Result<progress::Setting> parsed = progress::parse_setting(text);
+  if (!parsed)
+    return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_PROGRESS: %.200s", text.c_str(),
+                parsed.failure().text.c_str());
+  const progress::Setting& wanted = *parsed;
   const bool asked = wanted.help == Help::idle;
   const bool expected = rank.world_size > 1 && rank.job->usable_cores() >= 2 * rank.job->machine_ranks();
   if (wanted.help == Help::off || (!asked && !expected)) return success;
