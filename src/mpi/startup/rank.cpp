@@ -146,10 +146,10 @@ static_assert(network_of_ranks < boot::agreed_words - 1);
 // the first caller.
 static threads::Opener opener(const Rank& rank) {
   if (rank.host_open == nullptr) return threads::open_for_process;
-  return [open = rank.host_open](const std::string& path, std::string& why) {
+  return [open = rank.host_open](const std::string& path) -> Result<void*> {
     char text[512] = "";
     void* const opened = open(path.c_str(), text, sizeof text);
-    if (opened == nullptr) why = text;
+    if (opened == nullptr) return Failure{.text = text};
     return opened;
   };
 }
@@ -260,12 +260,14 @@ static Error bring_up(Rank& rank) {
   rank.machine.oversubscribed = job.machine_ranks() > job.usable_cores();
   if (Error e = check_initial_errhandler()) return e;
   if (Error e = tool::prepare_report(rank)) return e;
-  std::string why;
-  if (!report_crashes(why)) return fail(MPI_ERR_ARG, "HEDDLE_BACKTRACE%.200s", why.c_str());
+  if (const Result<void> reported = report_crashes(); !reported)
+    return fail(MPI_ERR_ARG, "HEDDLE_BACKTRACE%.200s", reported.failure().text.c_str());
   const std::string runtimes = setting("HEDDLE_THREADS");
-  if (!threads::select_runtimes(runtimes, why))
-    return fail(MPI_ERR_ARG, "invalid value %s for HEDDLE_THREADS: %s", runtimes.c_str(), why.c_str());
-  if (!why.empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", why.c_str());
+  const Result<std::string> selected = threads::select_runtimes(runtimes);
+  if (!selected)
+    return fail(MPI_ERR_ARG, "invalid value %s for HEDDLE_THREADS: %s", runtimes.c_str(),
+                selected.failure().text.c_str());
+  if (!selected->empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", selected->c_str());
   try {
     if (Error e = open_networks(rank)) return e;
     rank.engine = engine::make_engine(rank);
