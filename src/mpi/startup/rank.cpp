@@ -173,8 +173,8 @@ static Error read_unexpected_bound(const boot::World& job, std::uint64_t& bound)
 
 static Error open_networks(Rank& rank) {
   const std::string network = setting("HEDDLE_LLN"), rails = setting("HEDDLE_RAILS");
-  if (const std::string why = missing_network(network, rails); !why.empty())
-    return fail(MPI_ERR_OTHER, "%.400s", why.c_str());
+  if (const Result<void> found = check_network(network, rails); !found)
+    return fail(MPI_ERR_OTHER, "%.400s", found.failure().text.c_str());
   if (rank.job->nodes() == 1) return success;
   std::uint64_t bound = 0;
   if (Error e = read_unexpected_bound(*rank.job, bound)) return e;
@@ -210,8 +210,8 @@ static Error open_networks(Rank& rank) {
                                                               .note = note,
                                                               .secret = rank.job->secret(),
                                                               .bound = bound});
-  const std::string why = missing_device(rank.networks->name());
-  return why.empty() ? success : fail(MPI_ERR_OTHER, "%.400s", why.c_str());
+  const Result<void> found = check_devices(rank.networks->name());
+  return found ? success : fail(MPI_ERR_OTHER, "%.400s", found.failure().text.c_str());
 }
 
 // State brought up by the first user of the library stays until the process ends: peers may still have messages in
