@@ -117,10 +117,8 @@ def lock(copy: Copy, libraries: list[str]) -> None:
 #include "base/safety/model.hpp"
 using namespace heddle;
 int main() {
-  safety::Model model;
-  std::string why;
-  return safety::parse_composition("lock=turn,submit=wait", model, why) && model.lock == safety::Lock::turn &&
-                 safety::name_of(model.lock) == "turn" ? 0 : 1;
+  const Result<safety::Model> model = safety::parse_composition("lock=turn,submit=wait", {});
+  return model && model->lock == safety::Lock::turn && safety::name_of(model->lock) == "turn" ? 0 : 1;
 }
 """)
     copy.build_and_run(["tests/main.cpp", "src/base/safety/model.cpp"], [])
