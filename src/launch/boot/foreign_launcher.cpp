@@ -56,7 +56,7 @@ const Sign* find_sign() {
   return nullptr;
 }
 
-Failure refuse_to_be_alone(const Sign& sign, const std::string& why) {
+Failure refuse_to_be_alone(const Sign& sign, const std::string& reason) {
   const char* const size = value_of(sign.size);
   char how[64] = "may have started this as one of several";
   if (size != nullptr) std::snprintf(how, sizeof how, "started this as one of %d", std::atoi(size));
@@ -64,7 +64,7 @@ Failure refuse_to_be_alone(const Sign& sign, const std::string& why) {
       "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would run alone, as a singleton: %.200s. "
       "%s, or Heddle's own mpiexec -n N, or set %s=1 to start alone",
       size != nullptr ? sign.size : sign.rank, size != nullptr ? size : value_of(sign.rank), sign.launcher, how,
-      why.c_str(), sign.cure, singleton_variable);
+      reason.c_str(), sign.cure, singleton_variable);
 }
 
 }  // namespace
