@@ -70,15 +70,14 @@ std::string text_of(std::uint64_t word) {
   return text;
 }
 
-const Component* load(const std::string& path, std::string& why, const threads::Opener& open) {
+Result<const Component*> load(const std::string& path, const threads::Opener& open) {
   const WhileLoading defaults;
-  threads::Module module(path, component_entry, why, open);
-  if (module.entry() == nullptr) return nullptr;
-  const Component* const component = reinterpret_cast<ComponentEntry>(module.entry())();
+  const Result<threads::Module> module = threads::open_module(path, component_entry, open);
+  if (!module) return module.failure();
+  const Component* const component = reinterpret_cast<ComponentEntry>(module->entry)();
   if (component == nullptr || component->layout != component_layout) {
-    module.close();
-    why = path + " is not a component of this version of Heddle";
-    return nullptr;
+    module->close();
+    return refuse("%s is not a component of this version of Heddle", path.c_str());
   }
   return component;
 }
@@ -91,21 +90,17 @@ std::vector<std::string> network_names() {
   return names;
 }
 
-const Component* load_network(const std::string& name, std::string& why, const threads::Opener& open) {
-  if (name.find('/') != std::string::npos) return load(name, why, open);
+Result<const Component*> load_network(const std::string& name, const threads::Opener& open) {
+  if (name.find('/') != std::string::npos) return load(name, open);
   const auto* const one = std::find_if(known.begin(), known.end(), [&](const Known& k) { return k.name == name; });
-  if (one == known.end()) {
-    why = "unknown network. Known are " + std::string(for_pretended_nodes) + ", " + known_names();
-    return nullptr;
-  }
+  if (one == known.end())
+    return Failure{.text = "unknown network. Known are " + std::string(for_pretended_nodes) + ", " + known_names()};
   const std::string path = threads::component_folder() + "lln-" + name + ".so";
-  if (access(path.c_str(), F_OK) != 0) {
-    why = path + " is not available: install " + one->package + " and build Heddle again";
-    return nullptr;
-  }
-  const Component* const component = load(path, why, open);
-  if (component == nullptr) why += "; install what it needs, or choose another network";
-  return component;
+  if (access(path.c_str(), F_OK) != 0)
+    return refuse("%s is not available: install %s and build Heddle again", path.c_str(), one->package);
+  Result<const Component*> component = load(path, open);
+  if (component) return component;
+  return refuse("%s; install what it needs, or choose another network", component.failure().text.c_str());
 }
 
 void Networks::Close::operator()(Network* network) const {
@@ -142,9 +137,9 @@ void Networks::choose() {
     load_first();
   } else {
     title_ = "HEDDLE_LLN=" + settings_.network;
-    std::string why;
-    component_ = load_network(settings_.network, why, settings_.open);
-    if (component_ == nullptr) throw std::runtime_error(title_ + ": " + why);
+    const Result<const Component*> loaded = load_network(settings_.network, settings_.open);
+    if (!loaded) throw std::runtime_error(title_ + ": " + loaded.failure().text);
+    component_ = *loaded;
   }
   choose_rails();
   if (!settings_.pretended) agree();
@@ -175,15 +170,17 @@ void Networks::choose_rails() {
 }
 
 void Networks::load_first() {
-  std::string whys;
+  std::string reasons;
   for (const Known& one : known) {
     title_ = one.name;
-    std::string why;
-    component_ = load_network(title_, why, settings_.open);
-    if (component_ != nullptr) return;
-    whys += "; " + title_ + ": " + why;
+    const Result<const Component*> loaded = load_network(title_, settings_.open);
+    if (loaded) {
+      component_ = *loaded;
+      return;
+    }
+    reasons += "; " + title_ + ": " + loaded.failure().text;
   }
-  throw std::runtime_error("cannot load a network" + whys);
+  throw std::runtime_error("cannot load a network" + reasons);
 }
 
 // Both ends of a message must use one network.

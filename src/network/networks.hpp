@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/node/node.hpp"
+#include "base/result.hpp"
 #include "base/threads/component.hpp"
 #include "network/component.hpp"
 #include "network/directory.hpp"
@@ -19,9 +20,8 @@
 
 namespace heddle::lln {
 
-// The component of this name or path, which stays loaded until the process ends. Null, and the reason.
-const Component* load_network(const std::string& name, std::string& why,
-                              const threads::Opener& open = threads::open_for_process);
+// The component of this name or path, which stays loaded until the process ends.
+Result<const Component*> load_network(const std::string& name, const threads::Opener& open = threads::open_for_process);
 
 class Networks {
  public:

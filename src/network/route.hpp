@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/node/node.hpp"
+#include "base/result.hpp"
 #include "network/header.hpp"
 #include "network/network.hpp"
 #include "network/remote.hpp"
@@ -25,8 +26,8 @@ namespace heddle::lln {
 // Bytes at Node::for_networks.
 constexpr std::size_t bytes_for_networks(int ranks) { return shm::box_bytes(ranks); }
 
-// True if fluxes can carry short messages on this machine. False, and the reason.
-inline bool fluxes_are_possible(std::string& why) { return shm::stamps_are_ordered(why); }
+// A failure: fluxes cannot carry short messages on this machine.
+inline Result<void> fluxes_are_possible() { return shm::stamps_are_ordered(); }
 
 class Route {
  public:

@@ -54,10 +54,7 @@ std::string refusal(const std::string& name, bool pretended, std::function<std::
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-void* cannot(const std::string&, std::string& why) {
-  why = "not for you";
-  return nullptr;
-}
+Result<void*> cannot(const std::string&) { return refuse("not for you"); }
 
 std::uint64_t same(std::uint64_t word) { return word; }
 std::uint64_t other(std::uint64_t) { return 'o' | 'f' << 8 | 'i' << 16; }
@@ -87,8 +84,8 @@ TEST(Choice, RailsAreANumberOrDevices) {
   EXPECT_EQ(refusal("loopback", true, same, "3"), "");
   for (const char* const text : {"0", "5", "33", "eth0", "1,2"})
     EXPECT_TRUE(holds(refusal("loopback", true, same, text), "is not a number of rails from 1 to 4")) << text;
-  std::string why;
-  if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
+  if (const Result<const Component*> loaded = load_network(HEDDLE_TEST_UCX); !loaded)
+    GTEST_SKIP() << loaded.failure().text;
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same, "eth0,eth1"), "");
   for (const char* const text : {",", "eth0,", "a,b,c,d,e"})
     EXPECT_TRUE(holds(refusal(HEDDLE_TEST_UCX, false, same, text), "is not a list of 1 to 4 devices of ucx")) << text;
@@ -98,8 +95,8 @@ TEST(Choice, RailsAreANumberOrDevices) {
 }
 
 TEST(Choice, AllRanksTakeTheSame) {
-  std::string why;
-  if (load_network(HEDDLE_TEST_UCX, why) == nullptr) GTEST_SKIP() << why;
+  if (const Result<const Component*> loaded = load_network(HEDDLE_TEST_UCX); !loaded)
+    GTEST_SKIP() << loaded.failure().text;
   EXPECT_EQ(refusal(HEDDLE_TEST_UCX, false, same), "");
   const std::string said = refusal(HEDDLE_TEST_UCX, false, other);
   EXPECT_TRUE(holds(said, "this node uses ucx, and another one ofi; ")) << said;

@@ -68,12 +68,15 @@ struct OverRails {
 template <const char* path>
 struct OverComponent {
   static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
-    static const Component* const component = load_network(path, why);
-    if (component == nullptr) return nullptr;
+    static const Result<const Component*> component = load_network(path);
+    if (!component) {
+      why = component.failure().text;
+      return nullptr;
+    }
     Why said{};
-    Network* const end = component->open(at, said);
+    Network* const end = (*component)->open(at, said);
     why = said.text;
-    return Networks::End(end, {component});
+    return Networks::End(end, {*component});
   }
 };
 

@@ -62,11 +62,11 @@ def network(copy: Copy, libraries: list[str]) -> None:
     for name in ("UCX", "OFI"):
         copy.edit("tests/network/every_network.hpp", f"HEDDLE_TEST_{name}", '"/nowhere"')
     copy.edit("tests/network/every_network.hpp", "using AllNetworks = testing::Types<OverLoopback, OverRails, OverComponent<ucx>, OverComponent<ofi>>;", """struct OverMirror {
-  static Networks::End open(const Surroundings& at, std::uint64_t, std::string& why) {
-    static const Component* const component = load_network("%s", why);
-    EXPECT_NE(component, nullptr) << why;
+  static Networks::End open(const Surroundings& at, std::uint64_t, std::string&) {
+    static const Result<const Component*> component = load_network("%s");
+    EXPECT_TRUE(component);
     Why said{};
-    return component == nullptr ? nullptr : Networks::End(component->open(at, said), {component});
+    return component ? Networks::End((*component)->open(at, said), {*component}) : nullptr;
   }
 };
 using AllNetworks = testing::Types<OverMirror>;""" % component)
@@ -119,10 +119,8 @@ def lock(copy: Copy, libraries: list[str]) -> None:
 #include "base/safety/model.hpp"
 using namespace heddle;
 int main() {
-  safety::Model model;
-  std::string why;
-  return safety::parse_composition("lock=turn,submit=wait", model, why) && model.lock == safety::Lock::turn &&
-                 safety::name_of(model.lock) == "turn" ? 0 : 1;
+  const Result<safety::Model> model = safety::parse_composition("lock=turn,submit=wait", {});
+  return model && model->lock == safety::Lock::turn && safety::name_of(model->lock) == "turn" ? 0 : 1;
 }
 """)
     copy.build_and_run(["tests/main.cpp", "src/base/safety/model.cpp"], [])

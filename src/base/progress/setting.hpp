@@ -4,8 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
+
+#include "base/result.hpp"
 
 namespace heddle::progress {
 
@@ -23,7 +24,7 @@ struct Setting {
   std::size_t from = deferred_bytes;  // bytes of the shortest message that is deferred
 };
 
-// Empty: the default. False, and the reason in `why`, if a word is unknown or the words can't stand together.
-bool parse_setting(std::string_view text, Setting& setting, std::string& why);
+// Empty: the default. A failure: a word is unknown, or the words can't stand together.
+Result<Setting> parse_setting(std::string_view text);
 
 }  // namespace heddle::progress

@@ -34,45 +34,58 @@ std::string_view name_in(const Table& table, Part part) {
 }
 
 template <class Table, class Part>
-bool find(const Table& table, std::string_view key, std::string_view word, Part& part, std::string& why) {
+Result<void> find(const Table& table, std::string_view key, std::string_view word, Part& part) {
   for (const auto& [name, value] : table) {
     if (name != word) continue;
     part = value;
-    return true;
+    return {};
   }
-  why = std::string(key) + "=" + std::string(word) + " is none of";
-  for (const auto& entry : table) why += (&entry == &table[0] ? " " : ", ") + std::string(entry.first);
-  return false;
+  std::string text = std::string(key) + "=" + std::string(word) + " is none of";
+  for (const auto& entry : table) text += (&entry == &table[0] ? " " : ", ") + std::string(entry.first);
+  return Failure{.text = text};
 }
 
-bool parse_vnis(std::string_view word, int& vnis, std::string& why) {
+Result<void> parse_vnis(std::string_view word, int& vnis) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), vnis);
-  if (error == std::errc() && end == word.data() + word.size() && vnis >= 1 && vnis <= most_vnis) return true;
-  why = "vnis=" + std::string(word) + " is not a number from 1 to " + std::to_string(most_vnis);
-  return false;
+  if (error == std::errc() && end == word.data() + word.size() && vnis >= 1 && vnis <= most_vnis) return {};
+  return refuse("vnis=%s is not a number from 1 to %d", std::string(word).c_str(), most_vnis);
 }
 
-bool parse_part(std::string_view part, Model& model, std::string& why) {
+Result<void> parse_part(std::string_view part, Model& model) {
   const std::size_t equals = part.find('=');
-  if (equals == std::string_view::npos) {
-    why = "'" + std::string(part) + "' is not of the form part=choice";
-    return false;
-  }
+  if (equals == std::string_view::npos) return refuse("'%s' is not of the form part=choice", std::string(part).c_str());
   const std::string_view key = part.substr(0, equals);
   const std::string_view word = part.substr(equals + 1);
-  if (key == "vnis") return parse_vnis(word, model.vnis, why);
-  if (key == "lock") return find(lock_names, key, word, model.lock, why);
-  if (key == "submit") return find(submission_names, key, word, model.submission, why);
-  if (key == "wait") return find(waiting_names, key, word, model.waiting, why);
+  if (key == "vnis") return parse_vnis(word, model.vnis);
+  if (key == "lock") return find(lock_names, key, word, model.lock);
+  if (key == "submit") return find(submission_names, key, word, model.submission);
+  if (key == "wait") return find(waiting_names, key, word, model.waiting);
   if (key == "strategy") {
     model.strategy = word;
-    return true;
+    return {};
   }
-  why = "'" + std::string(key) + "' is none of vnis, lock, submit, wait, strategy";
-  return false;
+  return refuse("'%s' is none of vnis, lock, submit, wait, strategy", std::string(key).c_str());
 }
 
 bool has_two_classes(Lock lock) { return lock == Lock::p_clh || lock == Lock::clhub || lock == Lock::hclhub; }
+
+// A failure: the parts can't work together.
+Result<void> check_parts(const Model& model) {
+  if (model.submission == Submission::offload && model.waiting != Waiting::flag)
+    return refuse("with submit=offload a thread can only watch its own request: wait=flag");
+  if (model.submission != Submission::offload && model.waiting == Waiting::flag)
+    return refuse("wait=flag needs a communication thread that makes the progress: submit=offload");
+  if (model.waiting == Waiting::contend_low && !has_two_classes(model.lock))
+    return refuse("wait=contend-low needs a lock with two classes: p-clh, clhub or hclhub");
+  if (model.lock != Lock::none) return {};
+  if (model.submission == Submission::lockq) return refuse("submit=lockq needs a lock beside its queue");
+  if (model.submission == Submission::inject)
+    return refuse("submit=inject needs a lock for operations that can't be injected");
+  if (model.submission == Submission::flux)
+    return refuse("submit=flux needs a lock for draining and for operations without flux");
+  if (model.submission == Submission::split) return refuse("submit=split needs two locks");
+  return {};
+}
 
 }  // namespace
 
@@ -82,47 +95,25 @@ std::string_view name_of(Lock lock) { return name_in(lock_names, lock); }
 std::string_view name_of(Submission submission) { return name_in(submission_names, submission); }
 std::string_view name_of(Waiting waiting) { return name_in(waiting_names, waiting); }
 
-bool parse_composition(std::string_view text, Model& model, std::string& why) {
+Result<Model> parse_composition(std::string_view text, Model model) {
   bool lock_named = false;
   bool waiting_named = false;
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t comma = rest.find(',');
     const std::string_view part = rest.substr(0, comma);
-    if (!parse_part(part, model, why)) return false;
+    if (const Result<void> parsed = parse_part(part, model); !parsed) return parsed.failure();
     lock_named |= part.starts_with("lock=");
     waiting_named |= part.starts_with("wait=");
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
   }
   const bool lockless = model.submission == Submission::csync || model.submission == Submission::offload;
-  if (lockless && lock_named && model.lock != Lock::none) {
-    why = "submit=" + std::string(name_of(model.submission)) +
-          " has no lock to choose by lock=" + std::string(name_of(model.lock));
-    return false;
-  }
+  if (lockless && lock_named && model.lock != Lock::none)
+    return Failure{.text = "submit=" + std::string(name_of(model.submission)) +
+                           " has no lock to choose by lock=" + std::string(name_of(model.lock))};
   if (lockless) model.lock = Lock::none;
   if (model.submission == Submission::offload && !waiting_named) model.waiting = Waiting::flag;
-  return is_sound(model, why);
-}
-
-bool is_sound(const Model& model, std::string& why) {
-  if (model.submission == Submission::offload && model.waiting != Waiting::flag) {
-    why = "with submit=offload a thread can only watch its own request: wait=flag";
-  } else if (model.submission != Submission::offload && model.waiting == Waiting::flag) {
-    why = "wait=flag needs a communication thread that makes the progress: submit=offload";
-  } else if (model.waiting == Waiting::contend_low && !has_two_classes(model.lock)) {
-    why = "wait=contend-low needs a lock with two classes: p-clh, clhub or hclhub";
-  } else if (model.submission == Submission::lockq && model.lock == Lock::none) {
-    why = "submit=lockq needs a lock beside its queue";
-  } else if (model.submission == Submission::inject && model.lock == Lock::none) {
-    why = "submit=inject needs a lock for operations that can't be injected";
-  } else if (model.submission == Submission::flux && model.lock == Lock::none) {
-    why = "submit=flux needs a lock for draining and for operations without flux";
-  } else if (model.submission == Submission::split && model.lock == Lock::none) {
-    why = "submit=split needs two locks";
-  } else {
-    return true;
-  }
-  return false;
+  if (const Result<void> checked = check_parts(model); !checked) return checked.failure();
+  return model;
 }
 
 }  // namespace heddle::safety

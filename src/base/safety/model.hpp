@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace heddle::safety {
 
 enum class Lock : std::uint8_t {
@@ -53,10 +55,7 @@ std::string_view name_of(Submission submission);
 std::string_view name_of(Waiting waiting);
 
 // Applies a composition on top of `model`: "vnis=4,lock=hmcs3,submit=lockq,wait=usc,strategy=direct", any part of it,
-// in any order. The reason in `why` and false if a word is unknown, or if the parts can't work together.
-bool parse_composition(std::string_view text, Model& model, std::string& why);
-
-// True if the parts can work together; if not, `why` holds the reason.
-bool is_sound(const Model& model, std::string& why);
+// in any order. A failure: a word is unknown, or the parts can't work together.
+Result<Model> parse_composition(std::string_view text, Model model);
 
 }  // namespace heddle::safety

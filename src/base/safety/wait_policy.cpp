@@ -42,33 +42,26 @@ std::string_view name_of(Kind kind) {
 
 }  // namespace
 
-bool parse_wait_policy(std::string_view text, WaitPolicy& policy, std::string& why) {
-  policy = {};
-  if (text.empty()) return true;
+Result<WaitPolicy> parse_wait_policy(std::string_view text) {
+  WaitPolicy policy;
+  if (text.empty()) return policy;
   for (const Kind kind : {Kind::model, Kind::busy, Kind::passive, Kind::spin}) {
     if (text != name_of(kind)) continue;
     policy.kind = kind;
-    return true;
+    return policy;
   }
-  if (!text.starts_with(spin_for)) {
-    why = "is none of auto, busy, passive, spin and spin:MICROSECONDS";
-    return false;
-  }
+  if (!text.starts_with(spin_for)) return refuse("is none of auto, busy, passive, spin and spin:MICROSECONDS");
   policy.kind = Kind::spin;
-  if (parse_time(text.substr(spin_for.size()), policy.spin)) return true;
-  why = "has no whole number of microseconds from 1 to " + std::to_string(longest_spin);
-  return false;
+  if (parse_time(text.substr(spin_for.size()), policy.spin)) return policy;
+  return refuse("has no whole number of microseconds from 1 to %d", longest_spin);
 }
 
-bool suits(const WaitPolicy& policy, const Model& model, std::string& why) {
-  if (model.waiting == Waiting::usc && policy.may_sleep()) {
-    why = "is not supported with wait=usc, whose waiters spin on their counters; those of wait=ksc sleep";
-  } else if (model.waiting == Waiting::ksc && policy.kind == Kind::busy) {
-    why = "is not supported with wait=ksc, whose waiters sleep on their counters; those of wait=usc spin";
-  } else {
-    return true;
-  }
-  return false;
+Result<void> suits(const WaitPolicy& policy, const Model& model) {
+  if (model.waiting == Waiting::usc && policy.may_sleep())
+    return refuse("is not supported with wait=usc, whose waiters spin on their counters; those of wait=ksc sleep");
+  if (model.waiting == Waiting::ksc && policy.kind == Kind::busy)
+    return refuse("is not supported with wait=ksc, whose waiters sleep on their counters; those of wait=usc spin");
+  return {};
 }
 
 std::int64_t spin_time(const WaitPolicy& policy, std::int64_t wake_up, Reach reach) {

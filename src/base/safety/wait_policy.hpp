@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
 #include "base/safety/model.hpp"
 
 namespace heddle::safety {
@@ -36,11 +37,11 @@ struct WaitPolicy {
 
 inline constexpr int longest_spin = 1'000'000;  // microseconds that can be asked for
 
-// False: it is no policy, and `why` is the rest of a sentence that begins with HEDDLE_WAIT=text. Empty: `auto`.
-bool parse_wait_policy(std::string_view text, WaitPolicy& policy, std::string& why);
+// Empty: `auto`. A failure's text is the rest of a sentence that begins with HEDDLE_WAIT=text.
+Result<WaitPolicy> parse_wait_policy(std::string_view text);
 
-// False: this model can't wait so, and `why` is the reason, in the same form.
-bool suits(const WaitPolicy& policy, const Model& model, std::string& why);
+// A failure, in the same form: this model can't wait so.
+Result<void> suits(const WaitPolicy& policy, const Model& model);
 
 // The placement of the job's ranks.
 enum class Reach : bool { one_node, several_nodes };

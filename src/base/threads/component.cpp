@@ -11,26 +11,21 @@ std::string component_folder() {
   return path.substr(0, path.rfind('/') + 1) + "heddle/";
 }
 
-void* open_for_process(const std::string& path, std::string& why) {
+Result<void*> open_for_process(const std::string& path) {
   void* const opened = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (opened == nullptr) why = dlerror();
+  if (opened == nullptr) return Failure{.text = dlerror()};
   return opened;
 }
 
-Module::Module(const std::string& path, const char* entry, std::string& why, const Opener& open)
-    : module_(open(path, why)) {
-  if (module_ == nullptr) return;
-  entry_ = dlsym(module_, entry);
-  if (entry_ == nullptr) {
-    why = path + " is not a component of this version of Heddle";
-    close();
-  }
+Result<Module> open_module(const std::string& path, const char* entry, const Opener& open) {
+  const Result<void*> library = open(path);
+  if (!library) return library.failure();
+  const Module module{*library, dlsym(*library, entry)};
+  if (module.entry != nullptr) return module;
+  module.close();
+  return refuse("%s is not a component of this version of Heddle", path.c_str());
 }
 
-void Module::close() {
-  dlclose(module_);
-  module_ = nullptr;
-  entry_ = nullptr;
-}
+void Module::close() const { dlclose(library); }
 
 }  // namespace heddle::threads

@@ -5,27 +5,25 @@
 #include <functional>
 #include <string>
 
+#include "base/result.hpp"
+
 namespace heddle::threads {
 
 // lib/heddle beside the library that this code is in, with a slash behind it.
 std::string component_folder();
 
-// Opens the library in this file, as dlopen does. Null, and the reason.
-using Opener = std::function<void*(const std::string& path, std::string& why)>;
-void* open_for_process(const std::string& path, std::string& why);
+// Opens the library in this file, as dlopen does.
+using Opener = std::function<Result<void*>(const std::string& path)>;
+Result<void*> open_for_process(const std::string& path);
 
-// The function `entry` of the component in this file, which stays until the process ends unless close() gives it back.
-// Null, and the reason.
-class Module {
- public:
-  Module(const std::string& path, const char* entry, std::string& why, const Opener& open = open_for_process);
+// A component that is open, and the function in it that was asked for.
+struct Module {
+  void* library;
+  void* entry;
 
-  void* entry() const { return entry_; }
-  void close();
-
- private:
-  void* module_ = nullptr;
-  void* entry_ = nullptr;
+  // It stays open until the process ends unless this is called.
+  void close() const;
 };
+Result<Module> open_module(const std::string& path, const char* entry, const Opener& open = open_for_process);
 
 }  // namespace heddle::threads

@@ -72,36 +72,31 @@ std::set<std::string> loaded_files(std::string_view begin) {
 
 // ---- taking one
 
-bool add(const Operations* runtime, std::string& why) {
-  if (selected_count == most_runtimes) {
-    why = "there are more than " + std::to_string(most_runtimes) + " of them";
-    return false;
-  }
+Result<void> add(const Operations* runtime) {
+  if (selected_count == most_runtimes) return refuse("there are more than %zu of them", most_runtimes);
   selected[selected_count++] = runtime;
-  return true;
+  return {};
 }
 
-bool load(const std::string& path, std::string& why) {
-  Module module(path, component_entry, why);
-  if (module.entry() == nullptr) return false;
-  const Operations* const runtime = reinterpret_cast<ComponentEntry>(module.entry())();
+Result<void> load(const std::string& path) {
+  const Result<Module> module = open_module(path, component_entry);
+  if (!module) return module;
+  const Operations* const runtime = reinterpret_cast<ComponentEntry>(module->entry)();
   if (runtime == nullptr || runtime->layout != operations_layout) {
-    module.close();
-    why = path + " is not a component of this version of Heddle";
-    return false;
+    module->close();
+    return refuse("%s is not a component of this version of Heddle", path.c_str());
   }
-  return add(runtime, why);
+  return add(runtime);
 }
 
-bool load_known(const Known& runtime, std::string& why) {
+Result<void> load_known(const Known& runtime) {
   const std::set<std::string> before = loaded_files(runtime.library);
-  if (!load(component_folder() + "threads-" + runtime.name + ".so", why)) return false;
+  if (Result<void> loaded = load(component_folder() + "threads-" + runtime.name + ".so"); !loaded) return loaded;
   if (const std::set<std::string> after = loaded_files(runtime.library); !before.empty() && after != before) {
-    why = "the program has " + *before.begin() + ", and the component was built for another version of it";
     --selected_count;
-    return false;
+    return refuse("the program has %s, and the component was built for another version of it", before.begin()->c_str());
   }
-  return true;
+  return {};
 }
 
 bool is_selected(std::string_view name) {
@@ -109,52 +104,55 @@ bool is_selected(std::string_view name) {
                      [&](const Operations* runtime) { return runtime->name == name; });
 }
 
-bool take(const std::string& name, std::string& why) {
-  if (is_selected(name) || name == Pthreads::name) return true;
-  if (is_bound && name == Bound::name) return add(&operations_of<Bound>, why);
-  if (name.find('/') != std::string::npos) return load(name, why);
+Result<void> take(const std::string& name) {
+  if (is_selected(name) || name == Pthreads::name) return {};
+  if (is_bound && name == Bound::name) return add(&operations_of<Bound>);
+  if (name.find('/') != std::string::npos) return load(name);
   for (const Known& runtime : known)
-    if (runtime.name == name) return load_known(runtime, why);
-  why = "'" + name + "' is not a thread runtime of Heddle: must be none, or a list of pthreads";
-  for (const Known& runtime : known) why += std::string(", ") + runtime.name;
-  why += " and paths of components";
-  return false;
+    if (runtime.name == name) return load_known(runtime);
+  std::string text = "'" + name + "' is not a thread runtime of Heddle: must be none, or a list of pthreads";
+  for (const Known& runtime : known) text += std::string(", ") + runtime.name;
+  return Failure{.text = text + " and paths of components"};
 }
 
-void take_what_is_there(std::string& complaint) {
-  if (is_bound) (void)add(&operations_of<Bound>, complaint);
+// A sentence about each runtime that can't be used.
+std::string take_what_is_there() {
+  std::string complaint;
+  if (is_bound) (void)add(&operations_of<Bound>);
   for (const Known& runtime : known) {
     if (is_selected(runtime.name) || loaded_files(runtime.library).empty()) continue;
-    std::string why;
-    if (!load_known(runtime, why))
-      complaint += std::string("threads of ") + runtime.name + " will block their kernel threads: " + why + ". ";
+    if (const Result<void> loaded = load_known(runtime); !loaded)
+      complaint += std::string("threads of ") + runtime.name +
+                   " will block their kernel threads: " + loaded.failure().text + ". ";
   }
+  return complaint;
 }
 
-bool take_list(std::string_view wanted, std::string& why) {
+Result<void> take_list(std::string_view wanted) {
   while (!wanted.empty()) {
     const std::string_view name = wanted.substr(0, wanted.find(','));
-    if (!take(std::string(name), why)) return false;
+    if (Result<void> taken = take(std::string(name)); !taken) return taken;
     wanted.remove_prefix(std::min(name.size() + 1, wanted.size()));
   }
-  return true;
+  return {};
 }
 
 }  // namespace
 
-bool select_runtimes(const std::string& wanted, std::string& why) {
+Result<std::string> select_runtimes(const std::string& wanted) {
   static Mutex mutex;
   static bool selected_once = false;
   const std::lock_guard guard(mutex);
-  if (selected_once) return true;
+  std::string complaint;
+  if (selected_once) return complaint;
   if (wanted.empty()) {
-    take_what_is_there(why);
-  } else if (wanted != "none" && !take_list(wanted, why)) {
-    return false;
+    complaint = take_what_is_there();
+  } else if (wanted != "none") {
+    if (const Result<void> taken = take_list(wanted); !taken) return taken.failure();
   }
   selected_once = true;
   if (selected_count != 0) platform::user_level.store(&waits_in_runtimes, std::memory_order_release);
-  return true;
+  return complaint;
 }
 
 std::string selected_runtimes() {

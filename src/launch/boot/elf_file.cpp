@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace heddle::boot {
 namespace {
@@ -40,22 +41,22 @@ std::size_t count_hashed_symbols(std::span<const std::uint32_t> table) {
 
 }  // namespace
 
-ElfFile::ElfFile(const std::string& path, std::string& problem) : path_(path) {
+Result<ElfFile> ElfFile::read(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct stat status;
   if (fd < 0 || fstat(fd, &status) != 0) {
-    problem = std::strerror(errno);
+    const Failure failure{.text = std::strerror(errno)};
     if (fd >= 0) close(fd);
-    return;
+    return failure;
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   void* content = size != 0 ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) : nullptr;
   close(fd);
-  if (content == MAP_FAILED) {
-    problem = std::strerror(errno);
-    return;
-  }
-  bytes_ = {static_cast<const std::byte*>(content), size};
+  if (content == MAP_FAILED) return Failure{.text = std::strerror(errno)};
+  return ElfFile(path, {static_cast<const std::byte*>(content), size});
+}
+
+ElfFile::ElfFile(const std::string& path, std::span<const std::byte> bytes) : path_(path), bytes_(bytes) {
   kind_ = find_kind();
   if (!is_program_of_this_machine()) return;
   if (const Elf64_Phdr* found = segment(PT_DYNAMIC))
@@ -64,6 +65,13 @@ ElfFile::ElfFile(const std::string& path, std::string& problem) : path_(path) {
   symbol_count_ = count_symbols();
   kind_ = find_kind();
 }
+
+ElfFile::ElfFile(ElfFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      bytes_(std::exchange(other.bytes_, {})),
+      dynamic_(std::exchange(other.dynamic_, {})),
+      symbol_count_(other.symbol_count_),
+      kind_(other.kind_) {}
 
 ElfFile::~ElfFile() {
   if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());

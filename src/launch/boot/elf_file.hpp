@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace heddle::boot {
 
 class ElfFile {
@@ -28,8 +30,9 @@ class ElfFile {
     not_elf
   };
 
-  // Empty problem: kind() describes the file. Else it is unreadable, and the object is unusable.
-  ElfFile(const std::string& path, std::string& problem);
+  // kind() describes the file. A failure, the system's reason: it is unreadable.
+  static Result<ElfFile> read(const std::string& path);
+  ElfFile(ElfFile&& other) noexcept;
   ~ElfFile();
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
@@ -69,6 +72,7 @@ class ElfFile {
   std::size_t offset_of(std::uint64_t address) const;
 
  private:
+  ElfFile(const std::string& path, std::span<const std::byte> bytes);
   const Elf64_Ehdr& header() const { return *reinterpret_cast<const Elf64_Ehdr*>(bytes_.data()); }
   Kind find_kind() const;
   bool headers_fit() const;

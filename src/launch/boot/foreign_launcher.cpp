@@ -56,38 +56,36 @@ const Sign* find_sign() {
   return nullptr;
 }
 
-void refuse_to_be_alone(const Sign& sign, Problem& problem, const std::string& why) {
+Failure refuse_to_be_alone(const Sign& sign, const std::string& reason) {
   const char* const size = value_of(sign.size);
   char how[64] = "may have started this as one of several";
   if (size != nullptr) std::snprintf(how, sizeof how, "started this as one of %d", std::atoi(size));
-  refuse(problem,
-         "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would run alone, as a singleton: %.200s. "
-         "%s, or "
-         "Heddle's own "
-         "mpiexec -n N, or set %s=1 to start alone",
-         size != nullptr ? sign.size : sign.rank, size != nullptr ? size : value_of(sign.rank), sign.launcher, how,
-         why.c_str(), sign.cure, singleton_variable);
+  return refuse(
+      "%s=%.20s: %s %s processes, and Heddle can't join its job, so each would run alone, as a singleton: %.200s. "
+      "%s, or Heddle's own mpiexec -n N, or set %s=1 to start alone",
+      size != nullptr ? sign.size : sign.rank, size != nullptr ? size : value_of(sign.rank), sign.launcher, how,
+      reason.c_str(), sign.cure, singleton_variable);
 }
 
 }  // namespace
 
-std::unique_ptr<Wireup> find_launcher(bool& alone, Problem& problem) {
+Result<std::unique_ptr<Wireup>> find_launcher() {
   // One of our own ranks has started this program: an outer launcher's variables are not about it.
   const Sign* const sign = value_of(launcher_variable) != nullptr || allowed_by_user() ? nullptr : find_sign();
-  alone = sign == nullptr;
-  if (alone) return nullptr;
+  if (sign == nullptr) return nullptr;
   std::string why;
   if (const char* const descriptor = value_of("PMI_FD")) {
-    if (std::unique_ptr<Wireup> wireup = PmiWireup::open(descriptor, problem)) return wireup;
-    why = problem.text;
+    Result<std::unique_ptr<Wireup>> wireup = PmiWireup::open(descriptor);
+    if (wireup) return wireup;
+    why = wireup.failure().text;
   }
   if (value_of("PMIX_RANK") != nullptr && value_of("PMIX_NAMESPACE") != nullptr) {
-    if (std::unique_ptr<Wireup> wireup = PmixWireup::open(problem)) return wireup;
-    why += (why.empty() ? "" : "; ") + std::string(problem.text);
+    Result<std::unique_ptr<Wireup>> wireup = PmixWireup::open();
+    if (wireup) return wireup;
+    why += (why.empty() ? "" : "; ") + wireup.failure().text;
   }
   if (why.empty()) why = "it offers neither PMI (PMI_FD) nor PMIx (PMIX_RANK)";
-  refuse_to_be_alone(*sign, problem, why);
-  return nullptr;
+  return refuse_to_be_alone(*sign, why);
 }
 
 }  // namespace heddle::boot

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "launch/boot/problem.hpp"
+#include "base/result.hpp"
 #include "launch/boot/wireup.hpp"
 
 namespace heddle::boot {
@@ -16,8 +16,8 @@ inline constexpr char singleton_variable[] = "HEDDLE_SINGLETON";
 // of its -timeout.
 inline constexpr char timeout_variable[] = "HEDDLE_TIMEOUT";
 
-// The wire-up of the launcher that has started this process. Null: `alone`, there is none, it has started one process,
-// or the user wants this one to be alone; else the job cannot be joined, and `problem` holds the reason and the remedy.
-std::unique_ptr<Wireup> find_launcher(bool& alone, Problem& problem);
+// The wire-up of the launcher that has started this process. Null: there is none, it has started one process, or the user
+// wants this one to be alone. A failure: the job cannot be joined.
+Result<std::unique_ptr<Wireup>> find_launcher();
 
 }  // namespace heddle::boot

@@ -84,25 +84,23 @@ bool is_first_to_say(std::string reason, Descriptor& name_taken) {
 
 }  // namespace
 
-std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem) {
+Result<std::unique_ptr<World>> join(std::size_t singleton_heap_bytes) {
   if (const char* const descriptor = getenv(job_fd_variable)) {
-    std::unique_ptr<World> joined = MemfdWorld::join(descriptor, problem);
-    one_of_several = joined == nullptr;
+    Result<std::unique_ptr<World>> joined = MemfdWorld::join(descriptor);
+    one_of_several = !joined;
     return joined;
   }
-  bool alone = false;
-  std::unique_ptr<Wireup> wireup = find_launcher(alone, problem);
-  if (wireup != nullptr) {
-    std::unique_ptr<World> joined = LaunchedWorld::join(wireup, problem);
-    if (joined != nullptr) return joined;
-    const std::lock_guard guard(unjoined().mutex);
-    if (wireup != nullptr) unjoined().wireups.push_back(std::move(wireup));
-    said_elsewhere = problem.said_elsewhere;
-    one_of_several = true;
-    return nullptr;
-  }
-  one_of_several = !alone;
-  return alone ? SingletonWorld::make(singleton_heap_bytes, problem) : nullptr;
+  Result<std::unique_ptr<Wireup>> wireup = find_launcher();
+  one_of_several = !wireup;
+  if (!wireup) return wireup.failure();
+  if (*wireup == nullptr) return SingletonWorld::make(singleton_heap_bytes);
+  Result<std::unique_ptr<World>> joined = LaunchedWorld::join(*wireup);
+  if (joined) return joined;
+  const std::lock_guard guard(unjoined().mutex);
+  if (*wireup != nullptr) unjoined().wireups.push_back(*std::move(wireup));
+  said_elsewhere = joined.failure().said_elsewhere;
+  one_of_several = true;
+  return joined;
 }
 
 void abort(World* world, int code, const char* text) {

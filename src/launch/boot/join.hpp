@@ -7,15 +7,14 @@
 #include <cstddef>
 #include <memory>
 
-#include "launch/boot/problem.hpp"
+#include "base/result.hpp"
 #include "launch/boot/world.hpp"
 
 namespace heddle::boot {
 
 // Joins the job that the environment names, or makes a singleton if it names none; the rank then counts as initialized.
-// Null: the environment names a job that cannot be joined, and `problem` holds the reason. In a job the heap's size
-// comes with it.
-std::unique_ptr<World> join(std::size_t singleton_heap_bytes, Problem& problem);
+// A failure: the environment names a job that cannot be joined. In a job the heap's size comes with it.
+Result<std::unique_ptr<World>> join(std::size_t singleton_heap_bytes);
 
 // Ends the whole job with `code` as its exit code, and writes `text` to standard error. Null: MPI is not initialized,
 // and this ends only the process.

@@ -39,22 +39,19 @@ bool connect_to(int fd, const LauncherAddress& launcher) {
 
 }  // namespace
 
-bool ask(const LauncherAddress& launcher, const std::string& request, std::string& answer, Problem& problem) {
-  const auto failed = [&](const char* what, const char* cure = "") {
-    refuse(problem, "cannot send a request to mpiexec (%s: %s)%s", what, std::strerror(errno), cure);
-    return false;
+Result<std::string> ask(const LauncherAddress& launcher, const std::string& request) {
+  const auto failed = [](const char* what, const char* cure = "") {
+    return refuse("cannot send a request to mpiexec (%s: %s)%s", what, std::strerror(errno), cure);
   };
   const lln::Descriptor fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (fd.number() < 0) return failed("socket");
   if (!connect_to(fd.number(), launcher))
     return failed("connect", "; a rank in a container or network namespace of its own cannot reach it");
   if (!write_all(fd.number(), request)) return failed("send");
+  std::string answer;
   if (!read_all(fd.number(), answer)) return failed("recv");
-  if (answer.empty()) {
-    refuse(problem, "no answer of mpiexec: the job is ending");
-    return false;
-  }
-  return true;
+  if (answer.empty()) return refuse("no answer of mpiexec: the job is ending");
+  return answer;
 }
 
 }  // namespace heddle::boot

@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <string>
 
-#include "launch/boot/problem.hpp"
+#include "base/result.hpp"
 
 namespace heddle::boot {
 
@@ -29,7 +29,7 @@ struct LauncherAddress {
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
 };
 
-// In a rank: one request and its answer. False: there is no answer, and `problem` holds the reason.
-bool ask(const LauncherAddress& launcher, const std::string& request, std::string& answer, Problem& problem);
+// In a rank: one request and its answer.
+Result<std::string> ask(const LauncherAddress& launcher, const std::string& request);
 
 }  // namespace heddle::boot

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launch/boot/problem.hpp"
+#include "base/result.hpp"
 #include "launch/boot/process_set.hpp"
 
 namespace heddle::boot {
@@ -26,12 +26,12 @@ class Wireup {
   int appnum() const { return appnum_; }
   int universe_size() const { return universe_size_; }  // 0: the launcher sets none
 
-  // The text has printable characters without blanks and semicolons, at most `text_bytes`. False: `problem` holds the reason.
-  virtual bool put(const std::string& key, const std::string& text, Problem& problem) = 0;
+  // The text has printable characters without blanks and semicolons, at most `text_bytes`.
+  virtual Result<void> put(const std::string& key, const std::string& text) = 0;
   // The text that `from` has put before a fence that both have gone through.
-  virtual bool get(int from, const std::string& key, std::string& text, Problem& problem) = 0;
+  virtual Result<std::string> get(int from, const std::string& key) = 0;
   // Returns when all processes of the job have called it. Waits at most `fence_limit`.
-  virtual bool fence(Problem& problem) = 0;
+  virtual Result<void> fence() = 0;
 
   // This process sends nothing more and may end. Once.
   virtual void finalize() = 0;

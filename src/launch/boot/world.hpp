@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "base/platform/sparse_memory.hpp"
+#include "base/result.hpp"
 #include "launch/boot/job.hpp"
-#include "launch/boot/problem.hpp"
 #include "launch/boot/process_set.hpp"
 #include "network/directory.hpp"
 
@@ -92,9 +92,8 @@ class World : public lln::Directory {
   // In the order in which they failed: the rank, and from 1 on the position of a rank; 0: it has not.
   int failed(std::uint32_t i) const { return failure_entries(header_)[i].rank.load(std::memory_order_relaxed); }
   SharedComms& shared_comms() const { return shared_comms_of(header_); }
-  // Sends the launcher a request, of the kinds that launcher_socket.hpp lists, and waits for the answer. False: it
-  // cannot be asked, and `problem` holds the reason.
-  virtual bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) = 0;
+  // Sends the launcher a request, of the kinds that launcher_socket.hpp lists, and waits for the answer.
+  virtual Result<std::string> ask_launcher(const std::string& request) = 0;
 
   // The launcher's sets that this rank is a member of.
   virtual std::vector<ProcessSet> process_sets() { return {}; }

@@ -175,7 +175,7 @@ void call_destructors(const Image& image) {
 
 }  // namespace
 
-bool Images::load(const Program& program, Variables& variables, CopyNames& known, std::string& problem) {
+Result<void> Images::load(const Program& program, Variables& variables, CopyNames& known) {
   program_ = &program;
   CopyNames names = known;
   std::vector<Copy> copies(program.parts().size());
@@ -184,9 +184,8 @@ bool Images::load(const Program& program, Variables& variables, CopyNames& known
       if (copy.fd >= 0) close(copy.fd);
   };
   const auto fail = [&](const std::string& what) {
-    problem = what;
     close_all();
-    return false;
+    return Failure{.text = what};
   };
   for (std::size_t i = 0; i < copies.size(); ++i) {
     Copy& copy = copies[i];
@@ -219,7 +218,7 @@ bool Images::load(const Program& program, Variables& variables, CopyNames& known
   for (const Image& image : images_) share_pages(image);
   close_all();
   known = std::move(names);
-  return true;
+  return {};
 }
 
 void Images::place_variables(Variables& variables) const {

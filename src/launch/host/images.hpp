@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "launch/host/program.hpp"
 #include "launch/host/variables.hpp"
 
@@ -23,8 +24,7 @@ using CopyNames = std::map<std::string, std::string, std::less<>>;
 class Images {
  public:
   // Puts the copies into memory, beside those that the calling thread's rank has, and gives the rank its variables. Adds their names.
-  // False: `problem` says why not.
-  bool load(const Program& program, Variables& variables, CopyNames& names, std::string& problem);
+  Result<void> load(const Program& program, Variables& variables, CopyNames& names);
 
   // Thread-local variables of the program for a thread that begins.
   void prepare_thread() const;

@@ -112,9 +112,9 @@ void separate(Seat& seat, const boot::HostPlan& plan) {
   auto& arguments = *new std::vector<char*>;
   for (const std::string& argument : plan.arguments) arguments.push_back(strdup(argument.c_str()));
   arguments.push_back(nullptr);
-  std::string problem;
   CopyNames names;
-  if (!seat.images.load(program, seat.variables, names, problem)) refuse(seat, problem);
+  if (const Result<void> loaded = seat.images.load(program, seat.variables, names); !loaded)
+    refuse(seat, loaded.failure().text);
   seat.environment.publish();
   seat.streams.publish();
   char* const name = arguments[0];

@@ -20,11 +20,10 @@ constinit Next<int(const void*, Dl_info*)> next_dladdr("dladdr");
 
 void* open_beside(const char* path, int flags) {
   Seat* const seat = this_thread.seat;
-  std::string problem;
   if (seat == nullptr || path == nullptr || !seat->opened.is_needed_by(path)) return next_dlopen(path, flags);
-  void* const handle = seat->opened.open(path, Own::none, *seat, problem);
+  const Result<void*> handle = seat->opened.open(path, Own::none, *seat);
   // A caller that wants the reason asks libc, which reports its own last refusal.
-  return handle != nullptr ? handle : next_dlopen(problem.c_str(), flags);
+  return handle ? *handle : next_dlopen(handle.failure().text.c_str(), flags);
 }
 
 // A copy is known to the loader by a number.
@@ -74,22 +73,21 @@ const char* Opened::file_with(const void* address) {
 }
 
 bool Opened::is_needed_by(const std::string& path) {
-  std::string problem;
-  const boot::ElfFile file(path, problem);
-  if (!problem.empty() || file.kind() != boot::ElfFile::Kind::library) return false;
+  const Result<boot::ElfFile> file = boot::ElfFile::read(path);
+  if (!file || file->kind() != boot::ElfFile::Kind::library) return false;
   const std::lock_guard guard(mutex_);
-  for (std::string_view needed : file.needed())
+  for (std::string_view needed : file->needed())
     if (names_.contains(needed)) return true;
   return false;
 }
 
-void* Opened::open(const std::string& path, Own own, Seat& seat, std::string& problem) try {
+Result<void*> Opened::open(const std::string& path, Own own, Seat& seat) try {
   const std::lock_guard opening(opening_);
   if (const auto known = handles_.find(path); known != handles_.end()) return known->second;
   const Program& library = analysis_of(path, own, libraries());
   CopyNames names = names_;
   Images loaded;
-  if (!loaded.load(library, seat.variables, names, problem)) return nullptr;
+  if (const Result<void> done = loaded.load(library, seat.variables, names); !done) return done.failure();
   const Images& images = keep(std::move(loaded), std::move(names));
   handles_[path] = images.handle();
   char* arguments[] = {seat.variables.get<char*>(Variable::program_name), nullptr};
@@ -97,16 +95,15 @@ void* Opened::open(const std::string& path, Own own, Seat& seat, std::string& pr
   images.construct_program(1, arguments, seat.environment.list());
   return images.handle();
 } catch (const std::exception& error) {
-  problem = error.what();
-  return nullptr;
+  return Failure{.text = error.what()};
 }
 
 void* open_own(const char* path, char* why, std::size_t why_bytes) {
   Seat& seat = *this_thread.seat;
-  std::string problem;
-  void* const handle = seat.opened.open(path, Own::needed, seat, problem);
-  if (handle == nullptr) snprintf(why, why_bytes, "%s", problem.c_str());
-  return handle;
+  const Result<void*> handle = seat.opened.open(path, Own::needed, seat);
+  if (handle) return *handle;
+  snprintf(why, why_bytes, "%s", handle.failure().text.c_str());
+  return nullptr;
 }
 
 }  // namespace heddle::host

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "launch/host/images.hpp"
 #include "launch/host/program.hpp"
 
@@ -22,8 +23,8 @@ struct Seat;
 
 class Opened {
  public:
-  // To be called by a thread of the rank. It stays open. Null: `problem` holds the reason.
-  void* open(const std::string& path, Own own, Seat& seat, std::string& problem);
+  // To be called by a thread of the rank. It stays open.
+  Result<void*> open(const std::string& path, Own own, Seat& seat);
   // True if a file needs a library that has been copied.
   bool is_needed_by(const std::string& path);
   bool contain(const void* address) { return file_with(address) != nullptr; }

@@ -85,12 +85,16 @@ bool is_loaded(const std::string& name) {
 
 [[noreturn]] void refuse(const std::string& what) { throw std::runtime_error(what); }
 
+std::unique_ptr<boot::ElfFile> read_file(const std::string& path) {
+  Result<boot::ElfFile> file = boot::ElfFile::read(path);
+  if (!file) refuse("cannot read " + path + ": " + file.failure().text);
+  return std::make_unique<boot::ElfFile>(*std::move(file));
+}
+
 }  // namespace
 
 std::unique_ptr<boot::ElfFile> Program::read() {
-  std::string problem;
-  auto program = std::make_unique<boot::ElfFile>(path_, problem);
-  if (!problem.empty()) refuse("cannot read " + path_ + ": " + problem);
+  std::unique_ptr<boot::ElfFile> program = read_file(path_);
   program_ = program.get();
   return program;
 }
@@ -163,12 +167,11 @@ std::size_t Program::library(const std::string& name, const boot::ElfFile& neede
     }
     for (const auto& [path, relative] : candidates) {
       if (access(path.c_str(), R_OK) != 0) continue;
-      std::string problem;
-      auto file = std::make_unique<boot::ElfFile>(path, problem);
-      if (!problem.empty() || file->kind() == boot::ElfFile::Kind::not_elf) continue;
+      Result<boot::ElfFile> file = boot::ElfFile::read(path);
+      if (!file || file->kind() == boot::ElfFile::Kind::not_elf) continue;
       found.path = path;
       found.relative = relative;
-      found.file = std::move(file);
+      found.file = std::make_unique<boot::ElfFile>(*std::move(file));
       break;
     }
   }
@@ -274,9 +277,7 @@ void Program::describe(Part& part) {
     if (std::ranges::find(part.references, offset, &Part::Reference::offset) == part.references.end())
       part.references.push_back({offset, name});
   };
-  std::string problem;
-  part.pattern = std::make_unique<boot::ElfFile>(file.path(), problem);
-  if (!problem.empty()) refuse("cannot read " + file.path() + ": " + problem);
+  part.pattern = read_file(file.path());
   for (Elf64_Dyn& entry : part.pattern->writable(part.pattern->dynamic())) {
     switch (entry.d_tag) {
       case DT_NEEDED:

@@ -58,12 +58,11 @@ ForeignMpi foreign_mpi_of_one(pid_t process) {
   ForeignMpi foreign;
   const lln::Descriptor pagemap(open(of_process(process, "pagemap").c_str(), O_RDONLY | O_CLOEXEC));
   for (const auto& [path, base] : libraries_of_mpi(process)) {
-    std::string problem;
-    const boot::ElfFile library(path, problem);
-    if (!problem.empty() || library.kind() != boot::ElfFile::Kind::library) continue;
-    if (is_ours(library)) {
+    const Result<boot::ElfFile> library = boot::ElfFile::read(path);
+    if (!library || library->kind() != boot::ElfFile::Kind::library) continue;
+    if (is_ours(*library)) {
       foreign.has_ours = true;
-    } else if (written_pages(library, base, pagemap) >= pages_of_initialized) {
+    } else if (written_pages(*library, base, pagemap) >= pages_of_initialized) {
       foreign.path = path;
       foreign.family = mpi_family(path.substr(path.rfind('/') + 1));
     }

@@ -55,9 +55,9 @@ HostFile host_for(const boot::ElfFile& program) {
   const std::uint64_t bytes = (wanted->p_memsz + alignment - 1) / alignment * alignment;
   if (bytes <= boot::host_tls_bytes && alignment <= boot::host_tls_alignment) return host;
 
-  std::string problem;
-  const boot::ElfFile original(host.path, problem);
-  if (!problem.empty()) throw std::runtime_error("cannot read " + host.path + ": " + problem);
+  const Result<boot::ElfFile> read = boot::ElfFile::read(host.path);
+  if (!read) throw std::runtime_error("cannot read " + host.path + ": " + read.failure().text);
+  const boot::ElfFile& original = *read;
   std::string content(reinterpret_cast<const char*>(original.bytes().data()), original.bytes().size());
   const auto offset =
       static_cast<std::size_t>(reinterpret_cast<const std::byte*>(original.segment(PT_TLS)) - original.bytes().data());
@@ -102,13 +102,12 @@ std::vector<std::string> host_environment(const HostedApp& hosted, int plan, int
 }  // namespace
 
 void require_hostable(const std::string& path) {
-  std::string problem;
-  const boot::ElfFile file(path, problem);
+  const Result<boot::ElfFile> file = boot::ElfFile::read(path);
   const auto refuse = [&](const char* why) {
     throw UsageError("--ranks threads can't run " + path + ": it is " + why + "; use --ranks processes");
   };
-  if (!problem.empty()) throw UsageError("cannot read " + path + ": " + problem);
-  switch (file.kind()) {
+  if (!file) throw UsageError("cannot read " + path + ": " + file.failure().text);
+  switch (file->kind()) {
     case boot::ElfFile::Kind::position_independent_program:
       break;
     case boot::ElfFile::Kind::fixed_program:
@@ -136,9 +135,9 @@ void require_hostable(const std::string& path) {
 
 bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Segment& segment, const rlimit& open_files,
                   Supervisor& supervisor) {
-  std::string problem;
-  const boot::ElfFile program(hosted.path, problem);
-  const HostFile host = host_for(program);
+  const Result<boot::ElfFile> program = boot::ElfFile::read(hosted.path);
+  if (!program) throw UsageError("cannot read " + hosted.path + ": " + program.failure().text);
+  const HostFile host = host_for(*program);
   std::vector<std::string> words = hosted.app.command;
   const std::vector<char*> arguments = pointers_to(words);
   const int end = hosted.first_rank + hosted.app.ranks;

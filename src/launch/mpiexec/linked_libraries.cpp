@@ -104,9 +104,8 @@ std::vector<std::string> own_paths(std::string_view name, const boot::ElfFile& b
 
 bool is_library(const std::string& path) {
   if (access(path.c_str(), R_OK) != 0) return false;
-  std::string problem;
-  const boot::ElfFile file(path, problem);
-  return problem.empty() && file.is_program_of_this_machine();
+  const Result<boot::ElfFile> file = boot::ElfFile::read(path);
+  return file && file->is_program_of_this_machine();
 }
 
 // The file that the loader would take; empty: none found.
@@ -135,11 +134,10 @@ bool contains(const boot::ElfFile& file, std::string_view text) {
 
 LinkedMpi with_library(std::string_view name, const boot::ElfFile& by, const std::vector<std::string>& environment) {
   const std::string path = find_library(name, by, environment);
-  std::string problem;
   if (path.empty() || value_in(environment, "LD_PRELOAD").find(standard_abi) != std::string::npos)
     return {LinkedMpi::Kind::ours, "", ""};
-  const boot::ElfFile file(path, problem);
-  if (problem.empty() && !is_ours(file)) return {LinkedMpi::Kind::other_abi_library, path, ""};
+  const Result<boot::ElfFile> file = boot::ElfFile::read(path);
+  if (file && !is_ours(*file)) return {LinkedMpi::Kind::other_abi_library, path, ""};
   return {LinkedMpi::Kind::ours, "", ""};
 }
 
@@ -180,16 +178,13 @@ LinkedMpi linked_mpi(const boot::ElfFile& program, const std::vector<std::string
   take(program, "");
   for (; !queue.empty(); queue.pop_front()) {
     const auto& [name, by] = queue.front();
-    std::string problem;
-    const std::string asker = by.empty() ? program.path() : by;
-    const boot::ElfFile file(asker, problem);
-    if (!problem.empty()) continue;
-    if (name.starts_with(standard_abi)) return with_library(name, file, environment);
+    const Result<boot::ElfFile> file = boot::ElfFile::read(by.empty() ? program.path() : by);
+    if (!file) continue;
+    if (name.starts_with(standard_abi)) return with_library(name, *file, environment);
     if (const std::string family = mpi_family(name); !family.empty()) return {LinkedMpi::Kind::other_abi, name, family};
-    const std::string path = find_library(name, file, environment);
+    const std::string path = find_library(name, *file, environment);
     if (path.empty()) continue;
-    const boot::ElfFile library(path, problem);
-    if (problem.empty()) take(library, path);
+    if (const Result<boot::ElfFile> library = boot::ElfFile::read(path)) take(*library, path);
   }
   // Linked in as an archive; a program without a loader may also be stripped, and then the text of its messages is left.
   const bool inside = program.has_function("MPI_Init") ||

@@ -96,11 +96,12 @@ Placement find_placement(Options& options, int usable) {
   const std::vector<int> allowed = allowed_cpus(request, usable);
   std::vector<HardwareThread> machine;
   if (needs_topology(request, total_ranks(options), usable, static_cast<int>(allowed.size()))) {
-    std::string problem;
-    machine = hardware_threads(allowed, problem);
+    Result<std::vector<HardwareThread>> found = hardware_threads(allowed);
+    const std::string reason = found ? "" : found.failure().text;
+    if (found) machine = *std::move(found);
     if (machine.empty() && (request.explicit_binding() || request.per_part != 0))
       throw UsageError("cannot place ranks on " +
-                       std::string(request.per_part != 0 ? "parts of the machine" : "cores") + ": " + problem);
+                       std::string(request.per_part != 0 ? "parts of the machine" : "cores") + ": " + reason);
   }
   for (App& app : options.apps) {
     if (app.ranks == 0) app.ranks = ranks_of_parts(request, machine);

@@ -11,12 +11,13 @@
 
 namespace heddle::mpiexec {
 
-// A wrong command line; the text gives the error and the remedy.
+// A wrong command line; the text gives the error and the remedy. An exception, since it ends mpiexec from any depth of the options:
+// only main catches it.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A program that cannot be started, with the exit code that shells have for it.
+// A program that cannot be started, with the exit code that shells have for it. An exception for the same reason.
 struct ProgramError : std::runtime_error {
   static constexpr int not_found = 127;
   static constexpr int not_executable = 126;

@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t script_head_bytes = 256;  // of which the kernel reads the first line
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why, int code = ProgramError::not_executable) {
-  throw ProgramError("cannot run " + path + ": " + why, code);
+[[noreturn]] void refuse(const std::string& path, const std::string& reason, int code = ProgramError::not_executable) {
+  throw ProgramError("cannot run " + path + ": " + reason, code);
 }
 
 bool is_executable(const std::string& path) {
@@ -60,9 +60,8 @@ std::vector<std::string> places_of(const App& app) {
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
     refuse(path, "it is a directory. Name a program in it");
   if (!S_ISREG(status.st_mode)) refuse(path, "it is not a regular file");
-  std::string problem;
-  const boot::ElfFile file(path, problem);
-  if (problem.empty() && file.kind() == boot::ElfFile::Kind::object)
+  const Result<boot::ElfFile> file = boot::ElfFile::read(path);
+  if (file && file->kind() == boot::ElfFile::Kind::object)
     refuse(path, "it is an object file; link it into a program (compile without -c)");
   refuse(path, "it is not executable; compile it if it is a source file, else chmod +x " + path +
                    " (or its file system is mounted noexec)");
@@ -134,9 +133,9 @@ void require_libraries(const std::string& path, const boot::ElfFile& file, const
 
 void require_runnable(const std::string& path, const std::vector<std::string>& environment, int ranks,
                       bool ranks_are_threads) {
-  std::string problem;
-  const boot::ElfFile file(path, problem);
-  if (!problem.empty()) return;  // it may be executable and not readable
+  const Result<boot::ElfFile> read = boot::ElfFile::read(path);
+  if (!read) return;  // it may be executable and not readable
+  const boot::ElfFile& file = *read;
   switch (file.kind()) {
     case boot::ElfFile::Kind::damaged:
       refuse(path, "the file is damaged or not complete; compile or copy it again");
@@ -167,10 +166,9 @@ void require_runnable(const std::string& path, const std::vector<std::string>& e
 }  // namespace
 
 void add_our_library(std::vector<std::string>& environment, const std::string& path) {
-  std::string problem;
-  const boot::ElfFile file(path, problem);
-  if (!problem.empty() || !file.is_program_of_this_machine()) return;
-  if (std::ranges::none_of(missing_libraries(file, environment), is_our_library)) return;
+  const Result<boot::ElfFile> file = boot::ElfFile::read(path);
+  if (!file || !file->is_program_of_this_machine()) return;
+  if (std::ranges::none_of(missing_libraries(*file, environment), is_our_library)) return;
   const std::string folder = library_folder(), others = value_in(environment, "LD_LIBRARY_PATH");
   if (!folder.empty()) set_variable(environment, "LD_LIBRARY_PATH", (others.empty() ? "" : others + ':') + folder);
 }
@@ -225,10 +223,9 @@ bool is_plain_script(const std::string& path) {
 }
 
 std::string why_not_executed(const std::string& path, int error) {
-  std::string problem;
-  const boot::ElfFile file(path, problem);
-  if (error == ENOEXEC && problem.empty() && file.kind() == boot::ElfFile::Kind::other_machine)
-    return "it is a program for " + std::string(file.machine()) + ", not for this machine; compile it here";
+  const Result<boot::ElfFile> file = boot::ElfFile::read(path);
+  if (error == ENOEXEC && file && file->kind() == boot::ElfFile::Kind::other_machine)
+    return "it is a program for " + std::string(file->machine()) + ", not for this machine; compile it here";
   if (error == ENOEXEC) return "it is neither a program of this machine nor a script; compile or copy it again";
   if (error == ETXTBSY) return "it is being written; wait until it is complete";
   if (error == E2BIG) return "its arguments and environment are too long; pass them in a file, or raise ulimit -s";

@@ -21,13 +21,12 @@ namespace heddle::mpiexec {
 using boot::PmiMessage;
 
 Relay::Relay(int ranks, int each) : all_(ranks) {
-  boot::Problem problem;
-  bool alone = false;
   {
     const threads::SignalsBlocked blocked;  // PMIx has threads of its own
-    launcher_ = boot::find_launcher(alone, problem);
+    Result<std::unique_ptr<boot::Wireup>> found = boot::find_launcher();
+    if (!found) throw UsageError(found.failure().text);
+    launcher_ = *std::move(found);
   }
-  if (launcher_ == nullptr && !alone) throw UsageError(problem.text);
   const int parts = launcher_ == nullptr ? 1 : launcher_->size(), part = launcher_ == nullptr ? 0 : launcher_->rank();
   const int needed = (ranks + each - 1) / each;
   if (parts != needed)
@@ -86,13 +85,12 @@ void Relay::read(Peer& peer) {
 }
 
 void Relay::answer(Peer& peer, const PmiMessage& request) {
-  boot::Problem problem;
-  const auto say = [&](PmiMessage& message, bool good = true) {
-    message.add("rc", good ? "0" : "-1");
-    if (!good) {
-      std::string why = problem.text;
-      std::ranges::replace(why, ' ', '_');  // a value is one word
-      message.add("msg", why);
+  const auto say = [&](PmiMessage& message, const Result<void>& result = {}) {
+    message.add("rc", result ? "0" : "-1");
+    if (!result) {
+      std::string text = result.failure().text;
+      std::ranges::replace(text, ' ', '_');  // a value is one word
+      message.add("msg", text);
     }
     const std::string text = message.encode(boot::PmiVersion::one);
     (void)!send(peer.ours.get(), text.data(), text.size(), MSG_NOSIGNAL);
@@ -107,15 +105,13 @@ void Relay::answer(Peer& peer, const PmiMessage& request) {
   } else if (what == "get_universe_size") {
     say(PmiMessage("universe_size").add("size", std::to_string(launcher_->universe_size())));
   } else if (what == "put") {
-    const bool kept = launcher_->put(std::string(request.at("key")), std::string(request.at("value")), problem);
     PmiMessage put("put_result");
-    say(put, kept);
+    say(put, launcher_->put(std::string(request.at("key")), std::string(request.at("value"))));
   } else if (what == "get" && request.at("key") == "PMI_process_mapping") {
-    say(PmiMessage("get_result").add("value", ""), false);  // the launcher's is of mpiexecs
+    say(PmiMessage("get_result").add("value", ""), Failure{});  // the launcher's is of mpiexecs
   } else if (what == "get") {
-    std::string text;
-    const bool found = launcher_->get(0, std::string(request.at("key")), text, problem);  // only rank 0 puts something
-    say(PmiMessage("get_result").add("value", text), found);
+    const Result<std::string> text = launcher_->get(0, std::string(request.at("key")));  // only rank 0 puts something
+    say(PmiMessage("get_result").add("value", text ? *text : ""), text);
   } else if (what == "barrier_in") {
     peer.waits = true;
     if (std::ranges::all_of(peers_, &Peer::waits)) fence();
@@ -129,10 +125,9 @@ void Relay::answer(Peer& peer, const PmiMessage& request) {
 
 // Meanwhile there are no requests: all wait.
 void Relay::fence() {
-  boot::Problem problem;
-  const bool done = launcher_->fence(problem);
-  all_initialized_.store(done);
-  if (!done) fprintf(stderr, "mpiexec: %s\n", problem.text);
+  const Result<void> done = launcher_->fence();
+  all_initialized_.store(static_cast<bool>(done));
+  if (!done) fprintf(stderr, "mpiexec: %s\n", done.failure().text.c_str());
   const std::string text = PmiMessage("barrier_out").encode(boot::PmiVersion::one);
   for (Peer& peer : peers_) {
     peer.waits = false;

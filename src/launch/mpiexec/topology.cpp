@@ -25,13 +25,12 @@ void* open_module() {
 
 }  // namespace
 
-std::vector<HardwareThread> hardware_threads(const std::vector<int>& allowed, std::string& problem) {
+Result<std::vector<HardwareThread>> hardware_threads(const std::vector<int>& allowed) {
   void* module = open_module();
   void* function = module != nullptr ? dlsym(module, topology_function) : nullptr;
   if (function == nullptr) {
     const char* error = dlerror();
-    problem = error != nullptr ? error : std::string(topology_module) + " is not installed";
-    return {};
+    return Failure{.text = error != nullptr ? error : std::string(topology_module) + " is not installed"};
   }
   const auto read = reinterpret_cast<TopologyFunction>(function);
   std::vector<HardwareThread> threads(256);
@@ -40,10 +39,7 @@ std::vector<HardwareThread> hardware_threads(const std::vector<int>& allowed, st
     threads.resize(static_cast<std::size_t>(count));
     count = read(threads.data(), count);
   }
-  if (count <= 0) {
-    problem = "hwloc cannot read the machine's topology";
-    return {};
-  }
+  if (count <= 0) return refuse("hwloc cannot read the machine's topology");
   threads.resize(static_cast<std::size_t>(count));
   std::erase_if(threads, [&](const HardwareThread& thread) {
     return std::find(allowed.begin(), allowed.end(), thread.cpu) == allowed.end();

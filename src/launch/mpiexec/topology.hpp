@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
+
 namespace heddle::mpiexec {
 
 // Numbers of hwloc: parts that are neighbours have neighbouring numbers. -1: the machine has no such part.
@@ -24,8 +26,7 @@ inline constexpr char topology_module[] = "heddle-topology.so";
 inline constexpr char topology_function[] = "heddle_hardware_threads";
 using TopologyFunction = int (*)(HardwareThread* threads, int capacity);
 
-// The hardware threads among `allowed`, in the order of neighbourhood. Empty: the module can't be opened, `problem`
-// holds the reason.
-std::vector<HardwareThread> hardware_threads(const std::vector<int>& allowed, std::string& problem);
+// The hardware threads among `allowed`, in the order of neighbourhood. A failure: the module can't be opened or read.
+Result<std::vector<HardwareThread>> hardware_threads(const std::vector<int>& allowed);
 
 }  // namespace heddle::mpiexec

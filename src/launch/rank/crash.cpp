@@ -243,13 +243,10 @@ void on_crash(int signal, siginfo_t* info, void* context) {
 
 }  // namespace
 
-bool report_crashes(std::string& why) {
+Result<void> report_crashes() {
   const std::string wanted = setting("HEDDLE_BACKTRACE");
-  if (wanted == "0") return true;
-  if (!wanted.empty() && wanted != "1") {
-    why = "=" + wanted + " is neither 0 nor 1";
-    return false;
-  }
+  if (wanted == "0") return {};
+  if (!wanted.empty() && wanted != "1") return refuse("=%s is neither 0 nor 1", wanted.c_str());
   for (const int signal : signals) {
     struct sigaction action {};
     if (sigaction(signal, nullptr, &action) != 0 || (action.sa_flags & SA_SIGINFO) != 0 || action.sa_handler != SIG_DFL)
@@ -260,7 +257,7 @@ bool report_crashes(std::string& why) {
   }
   reporting.store(syscall(SYS_getpid));
   take_crash_stack();
-  return true;
+  return {};
 }
 
 void take_crash_stack() {

@@ -4,14 +4,14 @@
 // The signal then ends the process as it would have anyway, with the same exit code and core.
 #pragma once
 
-#include <string>
+#include "base/result.hpp"
 
 namespace heddle {
 
 // Handlers for the signals of a crash, unless HEDDLE_BACKTRACE is 0. For the whole process; a rank that is a thread has
-// actions of its own (launch/host/signals.hpp). False: invalid value, and `why` is the rest of a sentence that begins with
-// HEDDLE_BACKTRACE.
-bool report_crashes(std::string& why);
+// actions of its own (launch/host/signals.hpp). A failure: invalid value; its text is the rest of a sentence that begins
+// with HEDDLE_BACKTRACE.
+Result<void> report_crashes();
 
 // A stack for the calling thread's handlers, if its own is full; it is freed with the thread. None if reports are off,
 // or if the thread has one already.

@@ -23,22 +23,19 @@ constexpr AskedModel unpack(std::uint64_t word) {
   return {byte(0), byte(1), static_cast<safety::Lock>(byte(2)), static_cast<safety::Submission>(byte(3)), byte(5)};
 }
 
-// False: a communicator cannot have this model, only a whole rank can; `why` is the reason.
-bool may_be_asked(const safety::Model& model, std::string& why) {
-  if (model.submission == safety::Submission::offload) {
-    why = " can't be asked for: submit=offload needs a communication thread, which is the rank's";
-  } else if (!safety::is_safe(model)) {
-    why = " can't be asked for: without any lock only one thread at a time may be in the library";
-  } else {
-    return true;
-  }
-  return false;
+// A failure: a communicator cannot have this model, only a whole rank can.
+Result<void> may_be_asked(const safety::Model& model) {
+  if (model.submission == safety::Submission::offload)
+    return heddle::refuse(" can't be asked for: submit=offload needs a communication thread, which is the rank's");
+  if (!safety::is_safe(model))
+    return heddle::refuse(" can't be asked for: without any lock only one thread at a time may be in the library");
+  return {};
 }
 
 AskedModel entry(const Rank& rank, int number) { return unpack(rank.job->agreed(number)); }
 
-Error refuse(std::string_view value, const std::string& why) {
-  return fail(MPI_ERR_INFO_VALUE, "heddle_model=%.*s%s", static_cast<int>(value.size()), value.data(), why.c_str());
+Error refuse(std::string_view value, const std::string& reason) {
+  return fail(MPI_ERR_INFO_VALUE, "heddle_model=%.*s%s", static_cast<int>(value.size()), value.data(), reason.c_str());
 }
 
 }  // namespace
@@ -52,9 +49,10 @@ std::string AskedModel::text() const {
 
 Error ask_for_model(Rank& rank, std::string_view text, int& number) {
   const std::string value = boot::spelled(text);
-  safety::Model model;
-  std::string why;
-  if (!parse_model(value, model, why) || !may_be_asked(model, why)) return refuse(value, why);
+  const Result<safety::Model> parsed = parse_model(value);
+  if (!parsed) return refuse(value, parsed.failure().text);
+  const safety::Model& model = *parsed;
+  if (const Result<void> allowed = may_be_asked(model); !allowed) return refuse(value, allowed.failure().text);
   if (value.find("wait=") != std::string_view::npos)
     return refuse(value, " can't be asked for: wait= is the rank's (HEDDLE_MODEL)");
 

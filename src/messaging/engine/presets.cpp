@@ -147,11 +147,13 @@ Made make_of_parts(Rank& rank, const Model& model) {
 bool choose_waiting(Rank& rank, const Model& model) {
   const std::string wanted = setting("HEDDLE_WAIT");
   Machine& machine = rank.machine;
-  std::string why;
-  if (!safety::parse_wait_policy(wanted, machine.policy, why) || !safety::suits(machine.policy, model, why)) {
-    (void)fail(MPI_ERR_ARG, "HEDDLE_WAIT=%.200s %s", wanted.c_str(), why.c_str());
+  const Result<safety::WaitPolicy> policy = safety::parse_wait_policy(wanted);
+  const Result<void> suited = policy ? safety::suits(*policy, model) : policy;
+  if (!suited) {
+    (void)fail(MPI_ERR_ARG, "HEDDLE_WAIT=%.200s %s", wanted.c_str(), suited.failure().text.c_str());
     return false;
   }
+  machine.policy = *policy;
   machine.wake_up = rank.job->wake_up();
   const safety::Reach reach = rank.job->nodes() > 1 ? safety::Reach::several_nodes : safety::Reach::one_node;
   machine.spinning = safety::spin_time(machine.policy, machine.wake_up, reach);
@@ -177,33 +179,27 @@ bool agree(const Rank& rank, Model& model, bool number_is_free) {
 
 }  // namespace
 
-bool parse_model(std::string_view text, Model& model, std::string& why) {
-  model = presets.front().model;
+Result<Model> parse_model(std::string_view text) {
+  Model base = presets.front().model;
   std::string_view composition = text;
   const std::string_view first = text.substr(0, text.find(','));
   if (first.find('=') == std::string_view::npos) {
     const Preset* preset = find_preset(first);
-    if (preset == nullptr) {
-      why = ": '" + std::string(first) + "' is not a safety model of this library; it has " + preset_names();
-      return false;
-    }
-    model = preset->model;
+    if (preset == nullptr)
+      return refuse(": '%s' is not a safety model of this library; it has %s", std::string(first).c_str(),
+                    preset_names().c_str());
+    base = preset->model;
     composition.remove_prefix(std::min(first.size() + 1, composition.size()));
   }
-  if (!safety::parse_composition(composition, model, why)) {
-    why.insert(0, " can't be composed: ");
-    return false;
-  }
-  if (!model.strategy.empty() && !message::is_strategy(model.strategy)) {
-    why = " can't be composed: " + message::no_strategy(model.strategy);
-    return false;
-  }
-  if (model.submission == P::flux && !lln::fluxes_are_possible(why)) {
-    why.insert(0, ": submit=flux ");
-    return false;
-  }
-  model.name = text;
-  return true;
+  Result<Model> model = safety::parse_composition(composition, base);
+  if (!model) return refuse(" can't be composed: %s", model.failure().text.c_str());
+  if (!model->strategy.empty() && !message::is_strategy(model->strategy))
+    return refuse(" can't be composed: %s", message::no_strategy(model->strategy).c_str());
+  if (model->submission == P::flux)
+    if (const Result<void> possible = lln::fluxes_are_possible(); !possible)
+      return refuse(": submit=flux %s", possible.failure().text.c_str());
+  model->name = text;
+  return model;
 }
 
 // By default a rank has a VNI for each thread that can run at the same time, so for each of its cores.
@@ -216,11 +212,12 @@ int vnis_for(const Rank& rank, const Model& model) {
 std::unique_ptr<Engine> make_engine(Rank& rank) {
   std::string wanted = setting("HEDDLE_MODEL");
   if (wanted.empty()) wanted = "auto";
-  Model model;
-  if (std::string why; !parse_model(wanted, model, why)) {
-    (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s%s", wanted.c_str(), why.c_str());
+  Result<Model> parsed = parse_model(wanted);
+  if (!parsed) {
+    (void)fail(MPI_ERR_ARG, "HEDDLE_MODEL=%s%s", wanted.c_str(), parsed.failure().text.c_str());
     return nullptr;
   }
+  Model& model = *parsed;
   if (message::CopySettings copies; !read_copy_settings(copies)) return nullptr;
   const bool number_is_free = model.vnis == 0;
   model.vnis = vnis_for(rank, model);

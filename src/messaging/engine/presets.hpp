@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
 #include "messaging/engine/engine.hpp"
 
 namespace heddle::wake {
@@ -16,9 +17,9 @@ namespace heddle::engine {
 
 struct AskedModel;
 
-// Parses a preset's name, a composition, or a preset with some parts replaced ("lockq-mcs,vnis=8"). False: the text is none of these, and
-// `why` is the rest of a sentence that begins with it.
-bool parse_model(std::string_view text, safety::Model& model, std::string& why);
+// Parses a preset's name, a composition, or a preset with some parts replaced ("lockq-mcs,vnis=8"). A failure's text is the rest of a
+// sentence that begins with `text`.
+Result<safety::Model> parse_model(std::string_view text);
 // The number of VNIs of a rank with this model.
 int vnis_for(const Rank& rank, const safety::Model& model);
 

@@ -43,12 +43,10 @@ Error ask(Rank& rank, const std::vector<boot::SpawnProgram>& programs, Context g
       std::accumulate(programs.begin(), programs.end(), 0, [](int sum, const auto& one) { return sum | one.ranks; });
   if (wanted == 0) return fail(MPI_ERR_SPAWN, "no processes are requested (maxprocs is 0)");
   const boot::SpawnRequest request{rank.job->key(), rank.world_rank, greeting, programs};
-  std::string text;
-  boot::Problem problem;
-  if (!rank.job->ask_launcher(boot::to_text(request), text, problem))
-    return fail(MPI_ERR_SPAWN, "cannot start processes: %.400s", problem.text);
+  const Result<std::string> text = rank.job->ask_launcher(boot::to_text(request));
+  if (!text) return fail(MPI_ERR_SPAWN, "cannot start processes: %.400s", text.failure().text.c_str());
   try {
-    answer = boot::from_text<boot::SpawnAnswer>(text, "mpiexec's answer");
+    answer = boot::from_text<boot::SpawnAnswer>(*text, "mpiexec's answer");
   } catch (const std::exception& error) {
     return fail(MPI_ERR_SPAWN, "%s", error.what());
   }

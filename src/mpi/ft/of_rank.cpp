@@ -201,11 +201,10 @@ Error OfRank::revoke(Comm& comm) {
 }
 
 void OfRank::propose(const boot::Frame& proposal) {
-  boot::Problem problem;
-  std::string answer;
-  if (rank_.job->ask_launcher(proposal.encode(), answer, problem)) return;
+  const Result<std::string> answer = rank_.job->ask_launcher(proposal.encode());
+  if (answer) return;
   char text[600];
-  std::snprintf(text, sizeof text, "heddle: members on several nodes cannot agree: %s", problem.text);
+  std::snprintf(text, sizeof text, "heddle: members on several nodes cannot agree: %s", answer.failure().text.c_str());
   boot::abort(rank_.job.get(), MPI_ERR_OTHER, text);
 }
 

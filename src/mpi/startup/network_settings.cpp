@@ -74,44 +74,44 @@ bool names_device(std::string_view text, std::string_view device) {
          (text.size() == device.size() || std::isalnum(static_cast<unsigned char>(text[device.size()])) == 0);
 }
 
-std::string missing_device(const char* variable, const std::string& value, const Names& wanted) {
+Result<void> check_devices(const char* variable, const std::string& value, const Names& wanted) {
   const Names there = devices_of_machine();
-  if (there.empty()) return "";
+  if (there.empty()) return {};
   for (const std::string& name : wanted)
     if (std::ranges::none_of(there, [&](const std::string& device) { return names_device(name, device); }))
-      return std::string(variable).append("=").append(value).append(": this machine has no network device ") + name +
-             ", but " + instead_of(name, there);
-  return "";
+      return refuse("%s=%s: this machine has no network device %s, but %s", variable, value.c_str(), name.c_str(),
+                    instead_of(name, there).c_str());
+  return {};
 }
 
 }  // namespace
 
-std::string missing_network(const std::string& network, const std::string& rails) {
+Result<void> check_network(const std::string& network, const std::string& rails) {
   const Names there = lln::network_names();
   const bool is_path = network.find('/') != std::string::npos;
-  if (is_path && access(network.c_str(), F_OK) != 0) return "HEDDLE_LLN=" + network + ": no such file";
+  if (is_path && access(network.c_str(), F_OK) != 0) return refuse("HEDDLE_LLN=%s: no such file", network.c_str());
   if (!network.empty() && !is_path && std::ranges::find(there, network) == there.end())
-    return "HEDDLE_LLN=" + network + ": unknown network. Known are " + instead_of(network, there);
-  if (rails.empty()) return "";
+    return refuse("HEDDLE_LLN=%s: unknown network. Known are %s", network.c_str(), instead_of(network, there).c_str());
+  if (rails.empty()) return {};
   const Names names = split(rails);
   const bool is_number = rails.find_first_not_of("0123456789") == std::string::npos;
   if (is_number ? rails.size() != 1 || rails[0] < '1' || rails[0] > '0' + lln::most_rails
                 : names.size() > static_cast<std::size_t>(lln::most_rails) || std::ranges::count(names, "") != 0)
-    return "HEDDLE_RAILS=" + rails + " is neither a number of rails from 1 to " + std::to_string(lln::most_rails) +
-           " nor a list of as many devices";
-  return is_number ? "" : missing_device("HEDDLE_RAILS", rails, names);
+    return refuse("HEDDLE_RAILS=%s is neither a number of rails from 1 to %d nor a list of as many devices",
+                  rails.c_str(), lln::most_rails);
+  return is_number ? Result<void>() : check_devices("HEDDLE_RAILS", rails, names);
 }
 
-std::string missing_device(std::string_view network) {
+Result<void> check_devices(std::string_view network) {
   for (const DeviceVariable& one : device_variables) {
     const char* const value = std::getenv(one.name);
     if (one.network != network || value == nullptr || *value == '\0') continue;
     const std::string text = value;
     // All except some of them, or patterns: UCX accepts these.
     if (text == "all" || text[0] == '^' || text.find_first_of("*?[") != std::string::npos) continue;
-    if (std::string sentence = missing_device(one.name, text, split(text)); !sentence.empty()) return sentence;
+    if (Result<void> checked = check_devices(one.name, text, split(text)); !checked) return checked;
   }
-  return "";
+  return {};
 }
 
 }  // namespace heddle

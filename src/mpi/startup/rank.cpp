@@ -101,10 +101,11 @@ static Error begin_help(Rank& rank) {
   using progress::Deferral;
   using progress::Help;
   const std::string text = setting("HEDDLE_PROGRESS");
-  progress::Setting wanted;
-  std::string why;
-  if (!progress::parse_setting(text, wanted, why))
-    return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_PROGRESS: %.200s", text.c_str(), why.c_str());
+  const Result<progress::Setting> parsed = progress::parse_setting(text);
+  if (!parsed)
+    return fail(MPI_ERR_ARG, "invalid value %.200s for HEDDLE_PROGRESS: %.200s", text.c_str(),
+                parsed.failure().text.c_str());
+  const progress::Setting& wanted = *parsed;
   const bool asked = wanted.help == Help::idle;
   const bool expected = rank.world_size > 1 && rank.job->usable_cores() >= 2 * rank.job->machine_ranks();
   if (wanted.help == Help::off || (!asked && !expected)) return success;
@@ -145,10 +146,10 @@ static_assert(network_of_ranks < boot::agreed_words - 1);
 // the first caller.
 static threads::Opener opener(const Rank& rank) {
   if (rank.host_open == nullptr) return threads::open_for_process;
-  return [open = rank.host_open](const std::string& path, std::string& why) {
+  return [open = rank.host_open](const std::string& path) -> Result<void*> {
     char text[512] = "";
     void* const opened = open(path.c_str(), text, sizeof text);
-    if (opened == nullptr) why = text;
+    if (opened == nullptr) return Failure{.text = text};
     return opened;
   };
 }
@@ -172,8 +173,8 @@ static Error read_unexpected_bound(const boot::World& job, std::uint64_t& bound)
 
 static Error open_networks(Rank& rank) {
   const std::string network = setting("HEDDLE_LLN"), rails = setting("HEDDLE_RAILS");
-  if (const std::string why = missing_network(network, rails); !why.empty())
-    return fail(MPI_ERR_OTHER, "%.400s", why.c_str());
+  if (const Result<void> found = check_network(network, rails); !found)
+    return fail(MPI_ERR_OTHER, "%.400s", found.failure().text.c_str());
   if (rank.job->nodes() == 1) return success;
   std::uint64_t bound = 0;
   if (Error e = read_unexpected_bound(*rank.job, bound)) return e;
@@ -209,18 +210,18 @@ static Error open_networks(Rank& rank) {
                                                               .note = note,
                                                               .secret = rank.job->secret(),
                                                               .bound = bound});
-  const std::string why = missing_device(rank.networks->name());
-  return why.empty() ? success : fail(MPI_ERR_OTHER, "%.400s", why.c_str());
+  const Result<void> found = check_devices(rank.networks->name());
+  return found ? success : fail(MPI_ERR_OTHER, "%.400s", found.failure().text.c_str());
 }
 
 // State brought up by the first user of the library stays until the process ends: peers may still have messages in
 // flight to us, and a session may be opened after the last one was closed.
 static Error bring_up(Rank& rank) {
-  boot::Problem problem;
   const bool alone = std::getenv(boot::job_fd_variable) == nullptr;
   const std::size_t heap = alone ? node::heap_bytes(1) + node::window_room() : 0;
-  rank.job = boot::join(heap, problem);
-  if (!rank.job) return fail(MPI_ERR_OTHER, "%s", problem.text);
+  Result<std::unique_ptr<boot::World>> joined = boot::join(heap);
+  if (!joined) return fail(MPI_ERR_OTHER, "%s", joined.failure().text.c_str());
+  rank.job = *std::move(joined);
   if (alone && rank.job->rank() == 0) name_unknown_variables();
   const boot::World& job = *rank.job;
   if (alone && job.size() > 1 && boot::asks_to_survive(setting(boot::fault_tolerance_variable)))
@@ -259,12 +260,14 @@ static Error bring_up(Rank& rank) {
   rank.machine.oversubscribed = job.machine_ranks() > job.usable_cores();
   if (Error e = check_initial_errhandler()) return e;
   if (Error e = tool::prepare_report(rank)) return e;
-  std::string why;
-  if (!report_crashes(why)) return fail(MPI_ERR_ARG, "HEDDLE_BACKTRACE%.200s", why.c_str());
+  if (const Result<void> reported = report_crashes(); !reported)
+    return fail(MPI_ERR_ARG, "HEDDLE_BACKTRACE%.200s", reported.failure().text.c_str());
   const std::string runtimes = setting("HEDDLE_THREADS");
-  if (!threads::select_runtimes(runtimes, why))
-    return fail(MPI_ERR_ARG, "invalid value %s for HEDDLE_THREADS: %s", runtimes.c_str(), why.c_str());
-  if (!why.empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", why.c_str());
+  const Result<std::string> selected = threads::select_runtimes(runtimes);
+  if (!selected)
+    return fail(MPI_ERR_ARG, "invalid value %s for HEDDLE_THREADS: %s", runtimes.c_str(),
+                selected.failure().text.c_str());
+  if (!selected->empty() && rank.world_rank == 0) std::fprintf(stderr, "heddle: %s\n", selected->c_str());
   try {
     if (Error e = open_networks(rank)) return e;
     rank.engine = engine::make_engine(rank);

@@ -39,8 +39,7 @@ void add_living(Rank& rank, std::vector<CommFigures>& figures) {
 }
 
 bool may_sleep(const safety::Model& model) {
-  std::string why;
-  return safety::suits({.kind = safety::WaitPolicy::Kind::spin}, model, why);
+  return static_cast<bool>(safety::suits({.kind = safety::WaitPolicy::Kind::spin}, model));
 }
 
 int threads_of_process() {

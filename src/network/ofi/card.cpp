@@ -32,24 +32,19 @@ std::vector<std::byte> make_card(const fi_info* info, fid_ep* endpoint) {
   return card;
 }
 
-const void* read_card(const fi_info* info, std::span<const std::byte> card, std::string& why) {
+Result<const void*> read_card(const fi_info* info, std::span<const std::byte> card) {
   Card head;
-  if (card.size() <= sizeof head || card.size() - sizeof head < info->src_addrlen) {
-    why = "its address is malformed";
-    return nullptr;
-  }
+  if (card.size() <= sizeof head || card.size() - sizeof head < info->src_addrlen)
+    return refuse("its address is malformed");
   std::memcpy(&head, card.data(), sizeof head);
   head.provider[sizeof head.provider - 1] = '\0';
-  if (std::string(info->fabric_attr->prov_name) != head.provider) {
-    why = std::string("it uses the provider ") + head.provider + ". Set FI_PROVIDER to the same on all nodes";
-    return nullptr;
-  }
-  if (reach_of(info) == Reach::machine && head.machine != this_machine()) {
-    why = std::string("only the interface ") + info->domain_attr->name +
-          " is usable here, and it does not lead to other machines. Check FI_PROVIDER and the addresses of the "
-          "interfaces";
-    return nullptr;
-  }
+  if (std::strcmp(info->fabric_attr->prov_name, head.provider) != 0)
+    return refuse("it uses the provider %s. Set FI_PROVIDER to the same on all nodes", head.provider);
+  if (reach_of(info) == Reach::machine && head.machine != this_machine())
+    return refuse(
+        "only the interface %s is usable here, and it does not lead to other machines. Check FI_PROVIDER and the "
+        "addresses of the interfaces",
+        info->domain_attr->name);
   return card.data() + sizeof head;
 }
 

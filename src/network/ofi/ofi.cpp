@@ -97,11 +97,10 @@ Ofi::Peer* Ofi::connect(int rank) try {
   if (entry->address != FI_ADDR_NOTAVAIL || entry->lost) return entry;
   const std::span<const std::byte> card = directory_.find(rank, vni_);
   if (card.empty()) return nullptr;
-  std::string why = "fi_av_insert does not take its address";
-  const void* const address = ofi::read_card(info_.get(), membership_.unseal(rank, card), why);
-  if (address == nullptr || fi_av_insert(addresses_.get(), address, 1, &entry->address, 0, nullptr) != 1) {
+  const Result<const void*> address = ofi::read_card(info_.get(), membership_.unseal(rank, card));
+  if (!address || fi_av_insert(addresses_.get(), *address, 1, &entry->address, 0, nullptr) != 1) {
     entry->address = FI_ADDR_NOTAVAIL;
-    lose(*entry, why.c_str(), true);
+    lose(*entry, address ? "fi_av_insert does not take its address" : address.failure().text.c_str(), true);
   }
   return entry;
 } catch (const std::bad_alloc&) {

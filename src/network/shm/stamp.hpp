@@ -6,7 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "base/result.hpp"
 
 namespace heddle::lln::shm {
 
@@ -15,7 +16,7 @@ inline std::uint64_t stamp() {
   return __builtin_ia32_rdtscp(&cpu);
 }
 
-// True if the counters of all cores agree; if not, the reason for the doubt.
-bool stamps_are_ordered(std::string& why);
+// A failure: the counters of all cores may not agree.
+Result<void> stamps_are_ordered();
 
 }  // namespace heddle::lln::shm

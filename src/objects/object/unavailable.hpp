@@ -1,7 +1,7 @@
 // A resource that the system refuses to an operation in progress: descriptors, threads, a network's resources.
 //
 // It is caught wherever a lack of memory is: the operation is undone, is tried again for a while, or ends with an
-// error. At the end of an MPI call its sentence becomes that error's.
+// error. At the end of an MPI call its sentence becomes that error's. An exception, since a lack of memory is one.
 #pragma once
 
 #include <cstdio>

@@ -9,16 +9,13 @@ namespace heddle::progress {
 namespace {
 
 std::string refusal(std::string_view text) {
-  Setting setting;
-  std::string why;
-  return parse_setting(text, setting, why) ? "" : why;
+  const Result<Setting> setting = parse_setting(text);
+  return setting ? "" : setting.failure().text;
 }
 
 Setting parsed(std::string_view text) {
-  Setting setting;
-  std::string why;
-  EXPECT_TRUE(parse_setting(text, setting, why)) << why;
-  return setting;
+  EXPECT_EQ(refusal(text), "");
+  return *parse_setting(text);
 }
 
 TEST(Setting, NothingIsTheDefault) {

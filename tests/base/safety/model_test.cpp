@@ -9,14 +9,17 @@ namespace heddle::safety {
 namespace {
 
 std::string refusal(std::string_view text, Model model = {}) {
-  std::string why;
-  return parse_composition(text, model, why) ? "" : why;
+  const Result<Model> parsed = parse_composition(text, model);
+  return parsed ? "" : parsed.failure().text;
+}
+
+Model parsed(std::string_view text, const Model& model = {}) {
+  EXPECT_EQ(refusal(text, model), "");
+  return *parse_composition(text, model);
 }
 
 TEST(Model, EveryPartCanBeNamed) {
-  Model model;
-  std::string why;
-  ASSERT_TRUE(parse_composition("wait=usc,vnis=4,submit=lockq,lock=hmcs3", model, why)) << why;
+  const Model model = parsed("wait=usc,vnis=4,submit=lockq,lock=hmcs3");
   EXPECT_EQ(model.vnis, 4);
   EXPECT_EQ(model.lock, Lock::hmcs3);
   EXPECT_EQ(model.submission, Submission::lockq);
@@ -29,29 +32,22 @@ TEST(Model, SplitNeedsItsLocks) {
 }
 
 TEST(Model, WhatIsNotNamedStays) {
-  Model model;
-  model.vnis = 7;
-  model.lock = Lock::clh;
-  std::string why;
-  ASSERT_TRUE(parse_composition("wait=contend", model, why)) << why;
+  Model before;
+  before.vnis = 7;
+  before.lock = Lock::clh;
+  const Model model = parsed("wait=contend", before);
   EXPECT_EQ(model.vnis, 7);
   EXPECT_EQ(model.lock, Lock::clh);
 }
 
 TEST(Model, NamesAreThoseThatAreParsed) {
   for (const std::string word : {"none", "reserved", "mutex", "futex", "tas", "ttas", "ticket", "clh", "mcs", "hmcs2",
-                                 "hmcs3", "cohort", "p-clh", "clhub", "hclhub"}) {
-    Model model;
-    std::string why;
-    ASSERT_TRUE(parse_composition("lock=" + word, model, why)) << why;
-    EXPECT_EQ(name_of(model.lock), word);
-  }
+                                 "hmcs3", "cohort", "p-clh", "clhub", "hclhub"})
+    EXPECT_EQ(name_of(parsed("lock=" + word).lock), word);
 }
 
 TEST(Model, ModelsWithoutALockBringTheirOwnWay) {
-  Model model;
-  std::string why;
-  ASSERT_TRUE(parse_composition("submit=offload", model, why)) << why;
+  const Model model = parsed("submit=offload");
   EXPECT_EQ(model.lock, Lock::none);
   EXPECT_EQ(model.waiting, Waiting::flag);
   EXPECT_TRUE(is_safe(model));

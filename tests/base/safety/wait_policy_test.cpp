@@ -12,24 +12,21 @@ using Kind = WaitPolicy::Kind;
 
 constexpr std::int64_t us = 1000;
 
-WaitPolicy parsed(std::string_view text) {
-  WaitPolicy policy{Kind::passive, 77};
-  std::string why;
-  EXPECT_TRUE(parse_wait_policy(text, policy, why)) << text << ' ' << why;
-  return policy;
+std::string refusal(std::string_view text) {
+  const Result<WaitPolicy> policy = parse_wait_policy(text);
+  return policy ? "" : policy.failure().text;
 }
 
-std::string refusal(std::string_view text) {
-  WaitPolicy policy;
-  std::string why;
-  return parse_wait_policy(text, policy, why) ? "" : why;
+WaitPolicy parsed(std::string_view text) {
+  EXPECT_EQ(refusal(text), "") << text;
+  return *parse_wait_policy(text);
 }
 
 std::string refusal(Kind kind, Waiting waiting) {
   Model model;
   model.waiting = waiting;
-  std::string why;
-  return suits({kind, 0}, model, why) ? "" : why;
+  const Result<void> suited = suits({kind, 0}, model);
+  return suited ? "" : suited.failure().text;
 }
 
 TEST(WaitPolicy, EveryPolicyHasAName) {

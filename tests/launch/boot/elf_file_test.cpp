@@ -27,9 +27,14 @@ const Elf64_Shdr* section(const ElfFile& file, std::uint32_t type) {
 }
 
 void compare(const char* path) {
-  std::string problem;
-  const ElfFile file(path, problem);
-  expect(problem.empty() && file.is_program_of_this_machine(), file, "cannot be read: " + problem);
+  const heddle::Result<ElfFile> read = ElfFile::read(path);
+  if (!read) {
+    std::fprintf(stderr, "%s: cannot be read: %s\n", path, read.failure().text.c_str());
+    ++differences;
+    return;
+  }
+  const ElfFile& file = *read;
+  expect(file.is_program_of_this_machine(), file, "is no program of this machine");
   const Elf64_Shdr* symbols = section(file, SHT_DYNSYM);
   expect(symbols != nullptr, file, "has no dynamic symbols");
   if (symbols == nullptr) return;

@@ -59,7 +59,7 @@ class RootTest : public testing::Test {
   void SetUp() override {
     ASSERT_NE(listener_.port, 0);
     gathered_ = nodes_of({{0}});
-    root_ = std::thread([this] { done_ = gather_agents(listener_.socket, secret_, 2, gathered_, why_); });
+    root_ = std::thread([this] { done_ = gather_agents(listener_.socket, secret_, 2, gathered_); });
   }
   void join_node() {
     Connection link = connect_to({"127.0.0.1"}, listener_.port, secret_, milliseconds_now() + 10'000);
@@ -71,15 +71,14 @@ class RootTest : public testing::Test {
   }
   void finish() {
     root_.join();
-    EXPECT_TRUE(done_) << why_;
+    EXPECT_TRUE(done_) << done_.failure().text;
     EXPECT_EQ(gathered_.nodes.back().host, "other");
   }
 
-  Listener listener_ = listen_on_networks(Ports());
+  Listener listener_ = *listen_on_networks(Ports());
   Secret secret_{random_word(), random_word()};
   Gathered gathered_;
-  std::string why_;
-  bool done_ = false;
+  Result<void> done_ = Failure{};
   std::thread root_;
 };
 
@@ -156,7 +155,7 @@ TEST(Root, HasRoomForThousandsOfNodes) {
   if (limit.rlim_max < 2 * nodes) GTEST_SKIP() << "the limit of descriptors (ulimit -Hn) is " << limit.rlim_max;
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, 1024);
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
-  const Listener listener = listen_on_networks(Ports());
+  const Listener listener = *listen_on_networks(Ports());
   ASSERT_NE(listener.port, 0);
   const Secret secret{random_word(), random_word()};
   const pid_t others = fork();
@@ -190,9 +189,9 @@ TEST(Root, HasRoomForThousandsOfNodes) {
   std::vector<int> own(of_each);
   std::iota(own.begin(), own.end(), 0);
   Gathered gathered = nodes_of({own});
-  std::string why;
   const std::int64_t since = milliseconds_now();
-  EXPECT_TRUE(gather_agents(listener.socket, secret, size, gathered, why)) << why;
+  const Result<void> done = gather_agents(listener.socket, secret, size, gathered);
+  EXPECT_TRUE(done) << done.failure().text;
   std::printf("rank 0 has gathered them in %lld ms\n", static_cast<long long>(milliseconds_now() - since));
   int status = 0;
   ASSERT_EQ(waitpid(others, &status, 0), others);
@@ -202,42 +201,41 @@ TEST(Root, HasRoomForThousandsOfNodes) {
 }
 
 TEST(Ports, AreARange) {
-  Ports ports;
-  Problem problem;
-  EXPECT_TRUE(read_ports("5000-5003", ports, problem));
-  EXPECT_EQ(ports.first, 5000);
-  EXPECT_EQ(ports.last, 5003);
-  EXPECT_TRUE(read_ports("5000", ports, problem));
-  EXPECT_EQ(ports.last, 5000);
+  const Result<Ports> range = read_ports("5000-5003"), one = read_ports("5000");
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->first, 5000);
+  EXPECT_EQ(range->last, 5003);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->last, 5000);
   for (const char* const text : {"", "-", "5000-", "-5000", "5003-5000", "0", "0-10", "5000-65536", "5000:5003",
                                  "5000-5003,", "5000 - 5003", "ssh", "99999999999"}) {
-    EXPECT_FALSE(read_ports(text, ports, problem)) << text;
-    EXPECT_NE(std::string(problem.text).find(std::string("'") + text + "' for HEDDLE_PORTS"), std::string::npos);
+    const Result<Ports> ports = read_ports(text);
+    ASSERT_FALSE(ports) << text;
+    EXPECT_NE(ports.failure().text.find(std::string("'") + text + "' for HEDDLE_PORTS"), std::string::npos);
   }
 }
 
 TEST(NetworkSockets, ListenAtTheFirstPortThatIsFree) {
   // Two neighbouring ports that are free just now; another process may take one before we do.
   for (int round = 0; round < 100; ++round) {
-    Listener taken = listen_on_networks(Ports());
+    const Listener taken = *listen_on_networks(Ports());
     ASSERT_NE(taken.port, 0);
     if (taken.port == 65535) continue;
     const Ports pair{taken.port, taken.port + 1};
-    const Listener next = listen_on_networks(pair);
-    if (next.port == 0) continue;
-    EXPECT_EQ(next.port, pair.last);
-    const Listener none = listen_on_networks(pair);
-    EXPECT_EQ(none.port, 0);
-    EXPECT_FALSE(none.socket);
+    const Result<Listener> next = listen_on_networks(pair);
+    if (!next) continue;
+    EXPECT_EQ(next->port, pair.last);
+    const Result<Listener> none = listen_on_networks(pair);
+    ASSERT_FALSE(none);
     const std::string range = std::to_string(pair.first) + '-' + std::to_string(pair.last);
-    EXPECT_NE(none.why.find("HEDDLE_PORTS=" + range), std::string::npos) << none.why;
+    EXPECT_NE(none.failure().text.find("HEDDLE_PORTS=" + range), std::string::npos) << none.failure().text;
     return;
   }
   FAIL() << "no two neighbouring ports are free";
 }
 
 TEST(NetworkSockets, ListenAgainWhereAJobHasEnded) {
-  Listener first = listen_on_networks(Ports());
+  Listener first = *listen_on_networks(Ports());
   ASSERT_NE(first.port, 0);
   const Secret secret{random_word(), random_word()};
   Connection accepted;
@@ -246,13 +244,13 @@ TEST(NetworkSockets, ListenAgainWhereAJobHasEnded) {
   accepted.close();  // before the other end: the port stays with this side for a while
   client.join();
   first.socket.reset();
-  EXPECT_EQ(listen_on_networks({first.port, first.port}).port, first.port);
+  EXPECT_EQ(listen_on_networks({first.port, first.port})->port, first.port);
 }
 
 // An agent that ends has beats in its socket that it has not read, so the kernel resets the connection. Its earlier frames come
 // all the same, and only then that it is gone.
 TEST(NetworkSockets, TheLastWordComesThoughTheOtherHasNotReadAll) {
-  const Listener listener = listen_on_networks(Ports());
+  const Listener listener = *listen_on_networks(Ports());
   ASSERT_NE(listener.port, 0);
   for (int round = 0; round < 200; ++round) {
     Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

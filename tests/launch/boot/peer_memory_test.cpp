@@ -23,7 +23,7 @@ class Pair final : public World {
   explicit Pair(std::shared_ptr<platform::SparseMemory> segment) : World(std::move(segment), 0) {}
   std::uint64_t agreed(int) const override { return 0; }
   std::uint64_t agree(int, std::uint64_t proposal) override { return proposal; }
-  bool ask_launcher(const std::string&, std::string&, Problem&) override { return false; }
+  Result<std::string> ask_launcher(const std::string&) override { return Failure{}; }
   [[noreturn]] void abort(int, const char*) override { std::abort(); }
   std::span<const std::byte> find(int, int) const override { return {}; }
   bool publish(int, std::span<const std::byte>) override { return true; }

@@ -36,12 +36,12 @@ void be_in_call(std::uint16_t call) { boot::take_thread_record(job->record())->c
 void sleep_for(const std::string& seconds) { usleep(static_cast<unsigned>(std::stod(seconds) * 1e6)); }
 
 void join_job() {
-  boot::Problem problem;
-  job = boot::join(1 << 20, problem);
-  if (!job) {
-    fprintf(stderr, "%s\n", problem.text);
+  Result<std::unique_ptr<boot::World>> joined = boot::join(1 << 20);
+  if (!joined) {
+    fprintf(stderr, "%s\n", joined.failure().text.c_str());
     exit(3);
   }
+  job = *std::move(joined);
 }
 
 int current_rank() { return job ? job->rank() : atoi(getenv(boot::rank_variable)); }

@@ -21,18 +21,10 @@ namespace {
 constexpr char key[] = "heddle-job";
 constexpr std::int64_t local_limit = 10'000;  // milliseconds for steps of processes of one machine
 
-bool fail(Problem& problem, const std::string& text) {
-  refuse(problem, "%s", text.c_str());
-  return false;
-}
-
-// Reports a frame's text, or that none came.
-bool fail(Problem& problem, const std::optional<Frame>& frame, const char* who) {
-  if (frame && frame->kind() == FrameKind::refused) {
-    problem.said_elsewhere = true;
-    return fail(problem, frame->fields());
-  }
-  return fail(problem, std::string(who) + " does not answer while the job starts (has it ended?)");
+// A refusal's text, or that no other frame came.
+Failure no_answer(const std::optional<Frame>& frame, const char* peer) {
+  if (frame && frame->kind() == FrameKind::refused) return {.text = frame->fields(), .said_elsewhere = true};
+  return refuse("%s does not answer while the job starts (has it ended?)", peer);
 }
 
 std::string hexadecimal_name(std::uint64_t word) {
@@ -59,29 +51,28 @@ bool read_local(const Frame& frame, int size, LocalRank& local) {
 
 class Gathering {
  public:
-  Gathering(Wireup& wireup, const Wishes& wishes, Gathered& gathered, Problem& problem)
-      : wireup_(wireup),
-        nodes_(std::min(wishes.nodes, wireup.size())),
-        ports_(wishes.ports),
-        result_(gathered),
-        problem_(problem) {}
+  Gathering(Wireup& wireup, const Wishes& wishes, Gathered& gathered)
+      : wireup_(wireup), nodes_(std::min(wishes.nodes, wireup.size())), ports_(wishes.ports), result_(gathered) {}
 
-  bool run() {
-    if (wireup_.rank() == 0 && !open_root()) return false;
-    if (!wait_for_all() || !learn()) return false;
-    const std::string unlike = how_unlike();
+  Result<void> run() {
+    if (wireup_.rank() == 0)
+      if (Result<void> opened = open_root(); !opened) return opened;
+    if (Result<void> waited = wait_for_all(); !waited) return waited;
+    if (Result<void> learned = learn(); !learned) return learned;
+    const Result<void> alike = check_alike();
     // An unlike rank comes to the fence all the same, or the others would wait for it.
-    if (unlike.empty() && !find_agent()) return false;
-    if (!wireup_.fence(problem_)) return false;
-    if (!unlike.empty()) return tell_unlike(unlike);
-    if (!result_.is_agent) return true;
-    if (!take_locals()) return false;
+    if (alike)
+      if (Result<void> found = find_agent(); !found) return found;
+    if (Result<void> fenced = wireup_.fence(); !fenced) return fenced;
+    if (!alike) return tell_unlike(alike.failure().text);
+    if (!result_.is_agent) return {};
+    if (Result<void> taken = take_locals(); !taken) return taken;
     if (static_cast<int>(result_.locals.size()) == wireup_.size()) {
       result_.first_ranks = {0, wireup_.size()};
-      return true;
+      return {};
     }
-    const bool done = wireup_.rank() == 0 ? gather_nodes() : ask_root();
-    if (!done) refuse_all(result_, problem_.text);
+    Result<void> done = wireup_.rank() == 0 ? gather_nodes() : ask_root();
+    if (!done) refuse_all(result_, done.failure().text);
     for (LocalRank& local : result_.locals) local.rank = number_of(local.rank, result_.order);
     return done;
   }
@@ -93,7 +84,7 @@ class Gathering {
     return job_.socket + '-' + std::to_string(node);
   }
 
-  bool open_root() {
+  Result<void> open_root() {
     job_ = {.kind = own_kind(),
             .host = own_host(),
             .machine = lln::this_machine(),
@@ -102,70 +93,68 @@ class Gathering {
             .socket = hexadecimal_name(random_word()),
             .addresses = own_addresses()};
     network_ = listen_on_networks(ports_);
-    job_.port = network_.port;
+    job_.port = network_ ? network_->port : 0;
     local_ = listen_locally(local_name(0));
-    if (!local_) return fail(problem_, "cannot make a local socket to connect the ranks of this node");
+    if (!local_) return refuse("cannot make a local socket to connect the ranks of this node");
     result_.is_agent = true;
-    return wireup_.put(key, job_.encode(), problem_);
+    return wireup_.put(key, job_.encode());
   }
 
-  bool wait_for_all() {
+  Result<void> wait_for_all() {
     const StartWatch watch(wireup_, wireup_.local_ranks());
-    return wireup_.fence(problem_);
+    return wireup_.fence();
   }
 
-  bool learn() {
-    std::string text;
-    if (!wireup_.get(0, key, text, problem_)) return false;
-    const std::optional<JobText> job = JobText::decode(text);
+  Result<void> learn() {
+    const Result<std::string> text = wireup_.get(0, key);
+    if (!text) return text.failure();
+    const std::optional<JobText> job = JobText::decode(*text);
     if (!job)
-      return fail(problem_,
-                  "malformed data of rank 0 of the job: it runs another version of Heddle, or the data are damaged");
+      return refuse("malformed data of rank 0 of the job: it runs another version of Heddle, or the data are damaged");
     job_ = *job;
     result_.secret = job_.secret;
-    return true;
+    return {};
   }
 
-  bool find_agent() {
-    if (result_.is_agent) return true;
+  Result<void> find_agent() {
+    if (result_.is_agent) return {};
     const std::string name = local_name(wireup_.rank());
     const std::int64_t deadline = milliseconds_now() + local_limit;
     while (milliseconds_now() < deadline) {
       local_ = listen_locally(name);
       result_.is_agent = static_cast<bool>(local_);
-      if (result_.is_agent) return true;
+      if (result_.is_agent) return {};
       result_.agent = connect_locally(name);
       if (result_.agent.is_open()) {
         result_.agent.send(local_frame(wireup_.rank()));
-        return true;
+        return {};
       }
       usleep(1000);  // the other has the name and does not listen yet
     }
-    return fail(problem_, "the ranks of a node cannot connect to each other: they must run as one user");
+    return refuse("the ranks of a node cannot connect to each other: they must run as one user");
   }
 
-  // The reason why this rank and rank 0 cannot be in one job; empty: they can.
-  std::string how_unlike() const {
+  // A failure: this rank and rank 0 cannot be in one job.
+  Result<void> check_alike() const {
     const std::string own = "rank " + std::to_string(wireup_.rank()) + " on " + own_host();
     const std::string other = "rank 0 on " + job_.host;
     if (job_.kind != own_kind())
-      return own + " is " + described(own_kind()) + ", and " + other + " is " + described(job_.kind) +
-             ": all ranks of a job need the same";
+      return Failure{.text = own + " is " + described(own_kind()) + ", and " + other + " is " + described(job_.kind) +
+                             ": all ranks of a job need the same"};
     const int pretended = std::max(nodes_, job_.nodes);
     if (pretended > 1 && job_.machine != lln::this_machine())
-      return "HEDDLE_NODES=" + std::to_string(pretended) + " simulates nodes on one machine, but " + own + " and " +
-             other + " are on different machines: unset it";
+      return refuse("HEDDLE_NODES=%d simulates nodes on one machine, but %s and %s are on different machines: unset it",
+                    pretended, own.c_str(), other.c_str());
     return {};
   }
 
-  bool tell_unlike(const std::string& text) {
+  Failure tell_unlike(const std::string& text) {
     Connection root = connect_to(job_.addresses, job_.port, job_.secret, milliseconds_now() + local_limit);
     root.send(Frame(FrameKind::refused).add(text));
-    problem_.said_elsewhere = root.receive_by(milliseconds_now() + local_limit).has_value();
-    return fail(problem_, text);
+    return {.text = text, .said_elsewhere = root.receive_by(milliseconds_now() + local_limit).has_value()};
   }
 
-  bool take_locals() {
+  Result<void> take_locals() {
     LocalRank self;
     (void)read_local(local_frame(wireup_.rank()), wireup_.size(), self);
     result_.locals.push_back(std::move(self));
@@ -174,7 +163,7 @@ class Gathering {
          link = accept_locally(local_, foreign_count)) {
       const std::optional<Frame> frame = link.receive_by(milliseconds_now() + local_limit);
       LocalRank local;
-      if (!frame || !read_local(*frame, wireup_.size(), local)) return fail(problem_, frame, "a rank of this node");
+      if (!frame || !read_local(*frame, wireup_.size(), local)) return no_answer(frame, "a rank of this node");
       local.link = std::move(link);
       result_.locals.push_back(std::move(local));
     }
@@ -183,7 +172,7 @@ class Gathering {
       std::fprintf(stderr, "heddle: refused %d processes of another user that tried to join this job\n", foreign_count);
     std::sort(result_.locals.begin(), result_.locals.end(),
               [](const auto& a, const auto& b) { return a.rank < b.rank; });
-    return true;
+    return {};
   }
 
   std::vector<int> own_ranks() const {
@@ -192,34 +181,32 @@ class Gathering {
     return ranks;
   }
 
-  bool gather_nodes() {
-    if (network_.port == 0) return fail(problem_, network_.why);
+  Result<void> gather_nodes() {
+    if (!network_) return network_;
     result_.nodes.push_back({.host = own_host(), .agent = 0, .ranks = own_ranks(), .link = {}});
-    std::string why;
-    if (gather_agents(network_.socket, job_.secret, wireup_.size(), result_, why)) return true;
-    return fail(problem_, why);
+    return gather_agents(network_->socket, job_.secret, wireup_.size(), result_);
   }
 
-  bool ask_root() {
-    if (job_.port == 0) {
-      problem_.said_elsewhere = true;
-      return fail(problem_, "rank 0 on " + job_.host + " has no TCP port for connections of other nodes");
-    }
+  Result<void> ask_root() {
+    if (job_.port == 0)
+      return Failure{.text = "rank 0 on " + job_.host + " has no TCP port for connections of other nodes",
+                     .said_elsewhere = true};
     result_.root = connect_to(job_.addresses, job_.port, job_.secret, milliseconds_now() + root_limit / 2);
     if (!result_.root.is_open()) {
-      return fail(problem_,
-                  "node " + own_host() + " cannot reach rank 0 on " + job_.host +
-                      " over TCP at any of its addresses (" +
-                      std::accumulate(std::next(job_.addresses.begin()), job_.addresses.end(), job_.addresses[0],
-                                      [](const auto& a, const auto& b) { return a + ", " + b; }) +
-                      "), port " + std::to_string(job_.port) + ": a firewall between the nodes?");
+      const std::string addresses =
+          std::accumulate(std::next(job_.addresses.begin()), job_.addresses.end(), job_.addresses[0],
+                          [](const auto& a, const auto& b) { return a + ", " + b; });
+      return refuse(
+          "node %s cannot reach rank 0 on %s over TCP at any of its addresses (%s), port %d: a firewall between "
+          "the nodes?",
+          own_host().c_str(), job_.host.c_str(), addresses.c_str(), job_.port);
     }
     Frame mine(FrameKind::node);
     mine.add(wireup_.rank()).add(static_cast<std::uint32_t>(result_.locals.size()));
     for (const int rank : own_ranks()) mine.add(rank);
     result_.root.send(mine.add(own_host()));
     const std::optional<Frame> answer = result_.root.receive_by(milliseconds_now() + 2 * root_limit);
-    if (!answer || answer->kind() != FrameKind::nodes) return fail(problem_, answer, "rank 0 of the job");
+    if (!answer || answer->kind() != FrameKind::nodes) return no_answer(answer, "rank 0 of the job");
     Fields fields(*answer);
     result_.node = fields.index();
     for (int count = fields.index() + 1; count > 0 && fields.complete(); --count)
@@ -227,18 +214,17 @@ class Gathering {
     while (!fields.rest().empty() && fields.complete()) result_.order.push_back(fields.index());
     if (!fields.complete() || result_.node <= 0 || result_.node >= result_.node_count() ||
         (!result_.order.empty() && result_.order.size() != static_cast<std::size_t>(wireup_.size())))
-      return fail(problem_, "malformed data of rank 0 about the nodes of the job");
-    return true;
+      return refuse("malformed data of rank 0 about the nodes of the job");
+    return {};
   }
 
   Wireup& wireup_;
   int nodes_;
   Ports ports_;
   Gathered& result_;
-  Problem& problem_;
   JobText job_;
   Descriptor local_;
-  Listener network_;
+  Result<Listener> network_ = Listener();
 };
 
 }  // namespace
@@ -248,12 +234,15 @@ int number_of(int launcher_rank, const std::vector<int>& order) {
   return found != order.end() ? static_cast<int>(found - order.begin()) : launcher_rank;
 }
 
-bool gather(Wireup& wireup, const Wishes& wishes, Gathered& gathered, Problem& problem) {
-  return Gathering(wireup, wishes, gathered, problem).run();
+Result<Gathered> gather(Wireup& wireup, const Wishes& wishes) {
+  Gathered gathered;
+  const Result<void> done = Gathering(wireup, wishes, gathered).run();
+  if (!done) return done.failure();
+  return gathered;
 }
 
-void refuse_all(Gathered& gathered, const char* text) {
-  const Frame frame = Frame(FrameKind::refused).add(std::string_view(text));
+void refuse_all(Gathered& gathered, std::string_view text) {
+  const Frame frame = Frame(FrameKind::refused).add(text);
   for (LocalRank& local : gathered.locals) local.link.send(frame);
   for (NodeLink& node : gathered.nodes) node.link.send(frame);
 }

@@ -11,11 +11,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.hpp"
 #include "launch/boot/launched/connection.hpp"
 #include "launch/boot/launched/sockets.hpp"
-#include "launch/boot/problem.hpp"
 #include "launch/boot/wireup.hpp"
 #include "network/keyed_hash.hpp"
 
@@ -60,14 +61,14 @@ struct Wishes {
   Ports ports;    // the ports for rank 0's listener
 };
 
-// Collective. False: there is no job, and `problem` holds the reason, the same for all ranks where possible. A rank
-// that is not an agent knows only its link to the agent, over which the segment comes.
-bool gather(Wireup& wireup, const Wishes& wishes, Gathered& gathered, Problem& problem);
+// Collective. The reason of a failure is the same for all ranks where possible. A rank that is not an agent knows only its
+// link to the agent, over which the segment comes.
+Result<Gathered> gather(Wireup& wireup, const Wishes& wishes);
 
 // The job's number for a rank of the launcher.
 int number_of(int launcher_rank, const std::vector<int>& order);
 
 // An agent that cannot go on tells all its peers.
-void refuse_all(Gathered& gathered, const char* text);
+void refuse_all(Gathered& gathered, std::string_view text);
 
 }  // namespace heddle::boot

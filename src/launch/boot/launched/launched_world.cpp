@@ -25,27 +25,25 @@ constexpr int time_to_tell = 500;  // milliseconds in which the agent has told t
 constexpr int time_to_be_first = 3000;
 constexpr int time_of_ranks = 200;  // milliseconds in which ranks end after the order to
 
-// Leaves `number` unchanged where the variable is not set.
-bool read_number(const char* variable, const char* what, int& number, Problem& problem) {
+// `otherwise` where the variable is not set.
+Result<int> read_number(const char* variable, const char* what, int otherwise) {
   const char* const text = std::getenv(variable);
-  if (text == nullptr || *text == '\0') return true;
+  if (text == nullptr || *text == '\0') return otherwise;
+  int number = 0;
   const auto [end, error] = std::from_chars(text, text + std::strlen(text), number);
-  if (error == std::errc() && *end == '\0' && number >= 1) return true;
-  refuse(problem, "invalid value %.40s for %s: must be a number of %s, at least 1", text, variable, what);
-  return false;
+  if (error == std::errc() && *end == '\0' && number >= 1) return number;
+  return refuse("invalid value %.40s for %s: must be a number of %s, at least 1", text, variable, what);
 }
 
 // The agent's own link to itself.
-bool connect_itself(Gathered& gathered, int rank, Problem& problem) {
+Result<void> connect_itself(Gathered& gathered, int rank) {
   int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    refuse(problem, "cannot make a local socket: %s", std::strerror(errno));
-    return false;
-  }
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return refuse("cannot make a local socket: %s", std::strerror(errno));
   gathered.agent = Connection(Descriptor(ends[0]));
   for (LocalRank& local : gathered.locals)
     if (local.rank == rank) local.link = Connection(Descriptor(ends[1]));
-  return true;
+  return {};
 }
 
 // The job's number for a rank of the launcher.
@@ -72,33 +70,35 @@ void wait_until(Condition&& holds) {
 
 }  // namespace
 
-std::unique_ptr<World> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup, Problem& problem) {
-  Wishes wishes;
-  Gathered gathered;
-  int timeout = 0;
-  if (!read_number("HEDDLE_NODES", "nodes", wishes.nodes, problem) ||
-      !read_number(timeout_variable, "seconds", timeout, problem) || !read_ports(wishes.ports, problem))
-    return nullptr;
-  if (wishes.nodes > wireup->size() && wireup->size() > 1)
+Result<std::unique_ptr<World>> LaunchedWorld::join(std::unique_ptr<Wireup>& wireup) {
+  const Result<int> nodes = read_number("HEDDLE_NODES", "nodes", 1);
+  if (!nodes) return nodes.failure();
+  const Result<int> timeout = read_number(timeout_variable, "seconds", 0);
+  if (!timeout) return timeout.failure();
+  const Result<Ports> ports = read_ports();
+  if (!ports) return ports.failure();
+  if (*nodes > wireup->size() && wireup->size() > 1)
     return refuse(
-        problem,
         "invalid value %d for HEDDLE_NODES: this job has %d ranks, and each node needs one. Set it to %d or less",
-        wishes.nodes, wireup->size(), wireup->size());
-  if (!gather(*wireup, wishes, gathered, problem)) return nullptr;
+        *nodes, wireup->size(), wireup->size());
+  Result<Gathered> all = gather(*wireup, {.nodes = *nodes, .ports = *ports});
+  if (!all) return all.failure();
+  Gathered& gathered = *all;
   int agent_rank = number_of(wireup->rank(), gathered.order);
-  const auto segment = gathered.is_agent ? make_node_segment(gathered, *wireup, wishes.nodes > 1, problem)
-                                         : receive_node_segment(gathered.agent, agent_rank, problem);
-  if (segment == nullptr) {
-    refuse_all(gathered, problem.text);
-    return nullptr;
+  const Result<Segment> segment = gathered.is_agent ? make_node_segment(gathered, *wireup, *nodes > 1)
+                                                    : receive_node_segment(gathered.agent, agent_rank);
+  if (!segment) {
+    refuse_all(gathered, segment.failure().text);
+    return segment.failure();
   }
-  if (gathered.is_agent && !connect_itself(gathered, agent_rank, problem)) return nullptr;
+  if (gathered.is_agent)
+    if (const Result<void> connected = connect_itself(gathered, agent_rank); !connected) return connected.failure();
   std::unique_ptr<LaunchedWorld> joined(
-      new LaunchedWorld(segment, std::move(wireup), std::move(gathered.agent), agent_rank));
+      new LaunchedWorld(*segment, std::move(wireup), std::move(gathered.agent), agent_rank));
   try {
-    joined->begin(std::move(gathered), timeout);
+    joined->begin(std::move(gathered), *timeout);
   } catch (const std::system_error& error) {
-    return refuse(problem, "cannot start the thread that watches the job: %s. Raise the limit of threads (ulimit -u)",
+    return refuse("cannot start the thread that watches the job: %s. Raise the limit of threads (ulimit -u)",
                   error.what());
   }
   return joined;
@@ -203,11 +203,9 @@ void LaunchedWorld::leave_time() const {
     usleep(time_of_ranks * 1000);
 }
 
-bool LaunchedWorld::ask_launcher(const std::string&, std::string&, Problem& problem) {
-  refuse(
-      problem,
+Result<std::string> LaunchedWorld::ask_launcher(const std::string&) {
+  return refuse(
       "this job was started by another launcher, and only Heddle's mpiexec can start processes. Start the job with it");
-  return false;
 }
 
 void LaunchedWorld::abort(int code, const char* text) {

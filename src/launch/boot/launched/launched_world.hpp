@@ -7,9 +7,9 @@
 #include <mutex>
 
 #include "base/platform/zeroed_array.hpp"
+#include "base/result.hpp"
 #include "launch/boot/launched/agent.hpp"
 #include "launch/boot/launched/member.hpp"
-#include "launch/boot/problem.hpp"
 #include "launch/boot/wireup.hpp"
 #include "launch/boot/world.hpp"
 
@@ -17,12 +17,12 @@ namespace heddle::boot {
 
 class LaunchedWorld final : public World, public Ending {
  public:
-  // Collective over the job. Takes the wire-up; null with the reason, and the caller still has it.
-  static std::unique_ptr<World> join(std::unique_ptr<Wireup>& wireup, Problem& problem);
+  // Collective over the job. Takes the wire-up, which after most failures the caller still has.
+  static Result<std::unique_ptr<World>> join(std::unique_ptr<Wireup>& wireup);
 
   std::uint64_t agreed(int word) const override;
   std::uint64_t agree(int word, std::uint64_t proposal) override;
-  bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) override;
+  Result<std::string> ask_launcher(const std::string& request) override;
   std::vector<ProcessSet> process_sets() override;
   [[noreturn]] void abort(int code, const char* text) override;
   void leave() override;

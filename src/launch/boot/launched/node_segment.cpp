@@ -26,20 +26,19 @@ constexpr std::int64_t segment_limit = 150'000;  // milliseconds: longer than an
 constexpr std::size_t bytes_for_rank = std::size_t{64} << 10;
 
 // The file keeps its owner; the memory has a descriptor of its own.
-std::shared_ptr<platform::SparseMemory> map(const Descriptor& file, std::size_t bytes, Problem& problem) {
+Result<Segment> map(const Descriptor& file, std::size_t bytes) {
   const int own = fcntl(file.get(), F_DUPFD_CLOEXEC, 0);
   if (own >= 0)
     if (auto memory = platform::SparseMemory::make(bytes, own, {})) return memory;
-  return refuse(problem, "cannot map the job's segment of %zu MiB: %s (a limit on address space, ulimit -v?)",
-                bytes >> 20, std::strerror(errno));
+  return refuse("cannot map the job's segment of %zu MiB: %s (a limit on address space, ulimit -v?)", bytes >> 20,
+                std::strerror(errno));
 }
 
 // The part before the memory of the node.
-bool reach_records(platform::SparseMemory& memory, std::size_t before, Problem& problem) {
-  if (memory.reach(memory.start(), before)) return true;
-  refuse(problem, "cannot map %zu MiB of the job's segment: %s (a limit on address space, ulimit -v?)", before >> 20,
-         std::strerror(errno));
-  return false;
+Result<void> reach_records(platform::SparseMemory& memory, std::size_t before) {
+  if (memory.reach(memory.start(), before)) return {};
+  return refuse("cannot map %zu MiB of the job's segment: %s (a limit on address space, ulimit -v?)", before >> 20,
+                std::strerror(errno));
 }
 
 // A file size limit (ulimit -f) counts for memfds too, and its signal would kill us without a message.
@@ -71,8 +70,7 @@ void write_cores(JobHeader& header, RankRecord* records, const std::vector<Local
 
 }  // namespace
 
-std::shared_ptr<platform::SparseMemory> make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended,
-                                                          Problem& problem) {
+Result<Segment> make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended) {
   const int size = wireup.size(), nodes = gathered.node_count();
   const auto local = static_cast<int>(gathered.locals.size());
   const std::size_t heap =
@@ -80,34 +78,35 @@ std::shared_ptr<platform::SparseMemory> make_node_segment(Gathered& gathered, co
   const bool renumbered = !gathered.order.empty();
   const std::size_t before = heap_offset(size, nodes, renumbered), bytes = before + heap;
   const Descriptor file(memfd_create("heddle-job", MFD_CLOEXEC));
-  if (!file) return refuse(problem, "cannot make the job's shared segment (memfd_create): %s", std::strerror(errno));
+  if (!file) return refuse("cannot make the job's shared segment (memfd_create): %s", std::strerror(errno));
   if (!size_file(file.get(), bytes))
-    return refuse(problem, "cannot size the job's shared segment (a limit on file size, ulimit -f?): %s",
-                  std::strerror(errno));
-  auto memory = map(file, bytes, problem);
-  if (!memory || !reach_records(*memory, before, problem)) return nullptr;
+    return refuse("cannot size the job's shared segment (a limit on file size, ulimit -f?): %s", std::strerror(errno));
+  Result<Segment> mapped = map(file, bytes);
+  if (!mapped) return mapped;
+  platform::SparseMemory& memory = **mapped;
+  if (const Result<void> reached = reach_records(memory, before); !reached) return reached.failure();
 
-  auto* const header = new (memory->start()) JobHeader{.magic = job_magic,
-                                                       .layout = job_layout,
-                                                       .size = size,
-                                                       .launcher = 0,
-                                                       .local_ranks = pretended ? size : local,
-                                                       .usable_cores = 1,
-                                                       .universe_size = wireup.universe_size(),
-                                                       .heap_offset = before,
-                                                       .heap_bytes = heap,
-                                                       .segment_bytes = bytes,
-                                                       .wake_up = measure_wake_up(),
-                                                       .nodes = nodes,
-                                                       .first_node = gathered.node,
-                                                       .renumbered = renumbered ? 1 : 0,
-                                                       .teller = {},
-                                                       .secret = gathered.secret,
-                                                       .capacity = size,
-                                                       .spare_ranks = 0,
-                                                       .spawned = {},
-                                                       .key = random_number(),
-                                                       .agreed = {}};
+  auto* const header = new (memory.start()) JobHeader{.magic = job_magic,
+                                                      .layout = job_layout,
+                                                      .size = size,
+                                                      .launcher = 0,
+                                                      .local_ranks = pretended ? size : local,
+                                                      .usable_cores = 1,
+                                                      .universe_size = wireup.universe_size(),
+                                                      .heap_offset = before,
+                                                      .heap_bytes = heap,
+                                                      .segment_bytes = bytes,
+                                                      .wake_up = measure_wake_up(),
+                                                      .nodes = nodes,
+                                                      .first_node = gathered.node,
+                                                      .renumbered = renumbered ? 1 : 0,
+                                                      .teller = {},
+                                                      .secret = gathered.secret,
+                                                      .capacity = size,
+                                                      .spare_ranks = 0,
+                                                      .spawned = {},
+                                                      .key = random_number(),
+                                                      .agreed = {}};
   std::copy(gathered.first_ranks.begin(), gathered.first_ranks.end(), first_ranks(header));
   std::copy(gathered.order.begin(), gathered.order.end(), launcher_ranks(header));
   RankRecord* const records = rank_records(header);
@@ -124,25 +123,25 @@ std::shared_ptr<platform::SparseMemory> make_node_segment(Gathered& gathered, co
       Frame(FrameKind::segment).add(static_cast<std::uint64_t>(bytes)).add(number_of(wireup.rank(), gathered.order));
   for (LocalRank& one : gathered.locals)
     if (one.link.is_open() && !one.link.send_descriptor(frame, file.get())) one.link.close();
-  return memory;
+  return mapped;
 }
 
-std::shared_ptr<platform::SparseMemory> receive_node_segment(Connection& agent, int& agent_rank, Problem& problem) {
+Result<Segment> receive_node_segment(Connection& agent, int& agent_rank) {
   const std::optional<Frame> answer = agent.receive_by(milliseconds_now() + segment_limit);
   const Descriptor file = agent.take_descriptor();
-  if (answer && answer->kind() == FrameKind::refused) {
-    problem.said_elsewhere = true;
-    return refuse(problem, "%s", answer->fields().c_str());
-  }
+  if (answer && answer->kind() == FrameKind::refused) return Failure{.text = answer->fields(), .said_elsewhere = true};
   if (!answer || answer->kind() != FrameKind::segment || !file)
-    return refuse(problem, "the first rank of this node does not answer while the job starts (has it ended?)");
+    return refuse("the first rank of this node does not answer while the job starts (has it ended?)");
   Fields fields(*answer);
   const std::uint64_t bytes = fields.long_number();
   agent_rank = fields.index();
-  auto memory = map(file, bytes, problem);
-  if (!memory || !reach_records(*memory, sizeof(JobHeader), problem)) return nullptr;
-  const std::uint64_t before = reinterpret_cast<const JobHeader*>(memory->start())->heap_offset;
-  return reach_records(*memory, before, problem) ? std::move(memory) : nullptr;
+  Result<Segment> mapped = map(file, bytes);
+  if (!mapped) return mapped;
+  platform::SparseMemory& memory = **mapped;
+  if (const Result<void> reached = reach_records(memory, sizeof(JobHeader)); !reached) return reached.failure();
+  const std::uint64_t before = reinterpret_cast<const JobHeader*>(memory.start())->heap_offset;
+  if (const Result<void> reached = reach_records(memory, before); !reached) return reached.failure();
+  return mapped;
 }
 
 }  // namespace heddle::boot

@@ -5,16 +5,17 @@
 #include <memory>
 
 #include "base/platform/sparse_memory.hpp"
+#include "base/result.hpp"
 #include "launch/boot/launched/gather.hpp"
-#include "launch/boot/problem.hpp"
 #include "launch/boot/wireup.hpp"
 
 namespace heddle::boot {
 
-// With the part before the memory of the node; null with the reason.
-std::shared_ptr<platform::SparseMemory> make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended,
-                                                          Problem& problem);
-// The agent's answer, with its rank; null with the reason.
-std::shared_ptr<platform::SparseMemory> receive_node_segment(Connection& agent, int& agent_rank, Problem& problem);
+using Segment = std::shared_ptr<platform::SparseMemory>;
+
+// With the part before the memory of the node.
+Result<Segment> make_node_segment(Gathered& gathered, const Wireup& wireup, bool pretended);
+// The agent's answer, with its rank.
+Result<Segment> receive_node_segment(Connection& agent, int& agent_rank);
 
 }  // namespace heddle::boot

@@ -67,7 +67,7 @@ bool number_ranks(int size, Gathered& gathered) {
   return true;
 }
 
-bool gather_agents(const Descriptor& listener, const Secret& secret, int size, Gathered& gathered, std::string& why) {
+Result<void> gather_agents(const Descriptor& listener, const Secret& secret, int size, Gathered& gathered) {
   make_room_for_connections(size);
   std::vector<Guest> guests;
   std::size_t ranks = gathered.nodes.front().ranks.size();
@@ -114,17 +114,13 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
     std::fprintf(stderr, "heddle: closed %d connections to rank 0 that did not prove the job's secret\n",
                  foreign_count);
   if (!refusal.empty()) {
-    why = refusal;
     for (Guest& guest : guests) guest.link.send(Frame(FrameKind::refused).add(std::string_view(refusal)));
-    return false;
+    return Failure{.text = refusal};
   }
   std::sort(gathered.nodes.begin(), gathered.nodes.end(),
             [](const NodeLink& a, const NodeLink& b) { return a.ranks.front() < b.ranks.front(); });
-  if (!number_ranks(size, gathered)) {
-    why = "only " + std::to_string(ranks) + " of " + std::to_string(size) + " ranks have connected in " +
-          std::to_string(root_limit / 1000) + " s";
-    return false;
-  }
+  if (!number_ranks(size, gathered))
+    return refuse("only %zu of %d ranks have connected in %d s", ranks, size, static_cast<int>(root_limit / 1000));
   for (std::size_t node = 1; node < gathered.nodes.size(); ++node) {
     Frame frame(FrameKind::nodes);
     frame.add(static_cast<std::uint32_t>(node)).add(gathered.node_count());
@@ -132,7 +128,7 @@ bool gather_agents(const Descriptor& listener, const Secret& secret, int size, G
     for (const int rank : gathered.order) frame.add(rank);
     gathered.nodes[node].link.send(frame);
   }
-  return true;
+  return {};
 }
 
 }  // namespace heddle::boot

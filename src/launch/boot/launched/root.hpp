@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
+#include "base/result.hpp"
 #include "launch/boot/launched/connection.hpp"
 #include "launch/boot/launched/gather.hpp"
 #include "network/keyed_hash.hpp"
@@ -14,9 +14,9 @@ using lln::Secret;
 
 inline constexpr std::int64_t root_limit = 60'000;  // milliseconds until the agents of all nodes have connected
 
-// Fills the list of nodes, which has rank 0's own already, and the placement of ranks, and sends it to all. False, with
-// the reason: some did not connect, or their ranks cannot be a job; the caller tells them that.
-bool gather_agents(const Descriptor& listener, const Secret& secret, int size, Gathered& gathered, std::string& why);
+// Fills the list of nodes, which has rank 0's own already, and the placement of ranks, and sends it to all. A
+// failure: some did not connect, or their ranks cannot be a job; the caller tells them that.
+Result<void> gather_agents(const Descriptor& listener, const Secret& secret, int size, Gathered& gathered);
 
 // Numbers the ranks node by node, of nodes in the order of their first ranks: fills `first_ranks` and `order`. False:
 // some are missing, or on two nodes.

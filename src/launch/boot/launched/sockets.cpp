@@ -137,24 +137,24 @@ Connection accept_locally(const Descriptor& listener, int& foreign_count) {
   }
 }
 
-bool read_ports(const char* text, Ports& ports, Problem& problem) {
+Result<Ports> read_ports(const char* text) {
+  Ports ports;
   const char* const end = text + std::strlen(text);
   std::from_chars_result read = std::from_chars(text, end, ports.first);
   ports.last = ports.first;
   if (read.ec == std::errc() && *read.ptr == '-') read = std::from_chars(read.ptr + 1, end, ports.last);
   if (read.ec == std::errc() && read.ptr == end && ports.first >= 1 && ports.last >= ports.first && ports.last <= 65535)
-    return true;
-  refuse(problem, "invalid value '%.40s' for %s: must be FIRST-LAST, two TCP ports from 1 to 65535", text,
-         ports_variable);
-  return false;
+    return ports;
+  return refuse("invalid value '%.40s' for %s: must be FIRST-LAST, two TCP ports from 1 to 65535", text,
+                ports_variable);
 }
 
-bool read_ports(Ports& ports, Problem& problem) {
+Result<Ports> read_ports() {
   const char* const text = std::getenv(ports_variable);
-  return text == nullptr || *text == '\0' || read_ports(text, ports, problem);
+  return text == nullptr || *text == '\0' ? Ports() : read_ports(text);
 }
 
-Listener listen_on_networks(const Ports& ports) {
+Result<Listener> listen_on_networks(const Ports& ports) {
   int error = 0;
   for (const int family : {AF_INET6, AF_INET})
     for (int port = ports.first; port <= ports.last; ++port) {
@@ -169,14 +169,13 @@ Listener listen_on_networks(const Ports& ports) {
           getsockname(made.get(), address, &any.bytes) == 0) {
         const in_port_t chosen = family == AF_INET6 ? reinterpret_cast<const sockaddr_in6*>(address)->sin6_port
                                                     : reinterpret_cast<const sockaddr_in*>(address)->sin_port;
-        return {std::move(made), ntohs(chosen)};
+        return Listener{std::move(made), ntohs(chosen)};
       }
       error = errno;
     }
-  if (ports.first == 0 || error == 0) return {.why = "cannot open a TCP port: there is no network"};
-  const std::string range = std::to_string(ports.first) + '-' + std::to_string(ports.last);
-  return {.why = "no TCP port of HEDDLE_PORTS=" + range + " can be opened: " + std::strerror(error) +
-                 ". Give a range with a free port"};
+  if (ports.first == 0 || error == 0) return refuse("cannot open a TCP port: there is no network");
+  return refuse("no TCP port of HEDDLE_PORTS=%d-%d can be opened: %s. Give a range with a free port", ports.first,
+                ports.last, std::strerror(error));
 }
 
 std::vector<std::string> own_addresses() {

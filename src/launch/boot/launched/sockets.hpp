@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "launch/boot/launched/connection.hpp"
-#include "launch/boot/problem.hpp"
 #include "network/keyed_hash.hpp"
 
 namespace heddle::boot {
@@ -27,18 +27,17 @@ struct Ports {
   int first = 0;
   int last = 0;
 };
-// From "FIRST-LAST", or one number. False: it is neither, and `problem` holds the message.
-bool read_ports(const char* text, Ports& ports, Problem& problem);
+// From "FIRST-LAST", or one number.
+Result<Ports> read_ports(const char* text);
 // From the environment.
-bool read_ports(Ports& ports, Problem& problem);
+Result<Ports> read_ports();
 
-// On all networks, at the first of the ports that is free; port 0: there is none, and `why` holds the reason.
+// On all networks, at the first of the ports that is free.
 struct Listener {
   Descriptor socket{};
   int port = 0;
-  std::string why{};
 };
-Listener listen_on_networks(const Ports& ports);
+Result<Listener> listen_on_networks(const Ports& ports);
 // The addresses by which other machines may reach this one, the most likely first.
 std::vector<std::string> own_addresses();
 // Closed: no peer that knows the secret was reached in time.

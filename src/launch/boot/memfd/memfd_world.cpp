@@ -80,34 +80,34 @@ bool shares_memory_with_host(const World& job) {
 
 }  // namespace
 
-std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem) {
+Result<std::unique_ptr<World>> MemfdWorld::join(const char* descriptor) {
   const int inherited = number_in(descriptor);
   const int launcher = number_in(getenv(launcher_variable));
   const int rank = number_in(getenv(rank_variable));
   if (inherited < 0 || launcher <= 0 || rank < 0) {
-    return refuse(problem, "%s=%s, %s=%s, %s=%s do not name a job: only mpiexec sets these variables. Unset them",
+    return refuse("%s=%s, %s=%s, %s=%s do not name a job: only mpiexec sets these variables. Unset them",
                   job_fd_variable, descriptor, launcher_variable,
                   getenv(launcher_variable) != nullptr ? getenv(launcher_variable) : "(unset)", rank_variable,
                   getenv(rank_variable) != nullptr ? getenv(rank_variable) : "(unset)");
   }
   const int fd = open_segment({inherited, launcher});
   if (fd < 0) {
-    return refuse(problem,
-                  "the environment says rank %d of a job started by mpiexec (pid %d), but descriptor %d does not hold "
-                  "that job and mpiexec's own cannot be opened: %s",
-                  rank, launcher, inherited, std::strerror(errno));
+    return refuse(
+        "the environment says rank %d of a job started by mpiexec (pid %d), but descriptor %d does not hold "
+        "that job and mpiexec's own cannot be opened: %s",
+        rank, launcher, inherited, std::strerror(errno));
   }
   JobHeader header;
   if (pread(fd, &header, sizeof header, 0) != sizeof header || header.layout != job_layout) {
-    return refuse(problem, "mpiexec is of another version of Heddle than this library (segment layout %u, not %u)",
+    return refuse("mpiexec is of another version of Heddle than this library (segment layout %u, not %u)",
                   header.layout, job_layout);
   }
   if (rank >= ranks_so_far(header)) {
-    return refuse(problem, "%s=%d, but the job has %d ranks", rank_variable, rank, ranks_so_far(header));
+    return refuse("%s=%d, but the job has %d ranks", rank_variable, rank, ranks_so_far(header));
   }
   std::shared_ptr<platform::SparseMemory> segment = map_segment({inherited, launcher}, header, fd);
   if (!segment) {
-    return refuse(problem, "cannot map the job's segment of %llu MiB: %s (a limit on address space, ulimit -v?)",
+    return refuse("cannot map the job's segment of %llu MiB: %s (a limit on address space, ulimit -v?)",
                   static_cast<unsigned long long>(header.segment_bytes >> 20), std::strerror(errno));
   }
   std::unique_ptr<MemfdWorld> joined(new MemfdWorld(std::move(segment), rank));
@@ -115,14 +115,12 @@ std::unique_ptr<World> MemfdWorld::join(const char* descriptor, Problem& problem
   RankState expected = RankState::running;
   if (!job.record().state.compare_exchange_strong(expected, RankState::inited)) {
     const int owner = job.record().pid.load();
-    return refuse(problem, "rank %d of the job was already taken by process %d; a rank is one MPI program", rank,
-                  owner);
+    return refuse("rank %d of the job was already taken by process %d; a rank is one MPI program", rank, owner);
   }
   job.record().pid.store(getpid());
   if (job.capacity() > 1) publish_key(job.record());
   if (job.capacity() > 1 && !shares_memory_with_host(job)) {
     return refuse(
-        problem,
         "rank %d is a thread of the process of rank %d, but this is another process (a child of fork?), which "
         "cannot take its place; start the job with --ranks processes",
         rank, job.record().host);
@@ -144,19 +142,16 @@ std::uint64_t MemfdWorld::agree(int word, std::uint64_t proposal) {
 
 // In a job on several nodes, each of which has an mpiexec of its own.
 void MemfdWorld::tell_launcher(const Frame& frame) {
-  Problem problem;
-  std::string answer;
-  if (!ask_launcher(frame.encode(), answer, problem)) boot::abort(this, 1, problem.text);
+  const Result<std::string> answer = ask_launcher(frame.encode());
+  if (!answer) boot::abort(this, 1, answer.failure().text.c_str());
 }
 
-bool MemfdWorld::ask_launcher(const std::string& request, std::string& answer, Problem& problem) {
-  if (capacity() == header().size && !(survives_failures() && nodes() > 1)) {
-    refuse(problem,
-           "this job has no room for more ranks: it simulates several nodes (HEDDLE_NODES), or survives failures "
-           "(mpiexec -with-ft), or addresses are scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
-    return false;
-  }
-  return ask({header().launcher, header().key}, request, answer, problem);
+Result<std::string> MemfdWorld::ask_launcher(const std::string& request) {
+  if (capacity() == header().size && !(survives_failures() && nodes() > 1))
+    return refuse(
+        "this job has no room for more ranks: it simulates several nodes (HEDDLE_NODES), or survives failures "
+        "(mpiexec -with-ft), or addresses are scarce here (ulimit -v, ulimit -f, vm.overcommit_memory=2)");
+  return ask({header().launcher, header().key}, request);
 }
 
 // mpiexec writes the text.

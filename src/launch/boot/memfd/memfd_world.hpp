@@ -7,21 +7,20 @@
 #include <mutex>
 #include <utility>
 
+#include "base/result.hpp"
 #include "launch/boot/launched/frame.hpp"
-#include "launch/boot/problem.hpp"
 #include "launch/boot/world.hpp"
 
 namespace heddle::boot {
 
 class MemfdWorld final : public World {
  public:
-  // The job that the environment names, with `descriptor`, its value for the segment. Null: it names none that can be
-  // joined, and `problem` holds the reason.
-  static std::unique_ptr<World> join(const char* descriptor, Problem& problem);
+  // The job that the environment names, with `descriptor`, its value for the segment.
+  static Result<std::unique_ptr<World>> join(const char* descriptor);
 
   std::uint64_t agreed(int word) const override;
   std::uint64_t agree(int word, std::uint64_t proposal) override;
-  bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) override;
+  Result<std::string> ask_launcher(const std::string& request) override;
   [[noreturn]] void abort(int code, const char* text) override;
 
   // Each rank has a card in the segment.

@@ -19,10 +19,7 @@
 namespace heddle::boot {
 namespace {
 
-bool say(Problem& problem, const char* what) {
-  refuse(problem, "the launcher offers PMI (PMI_FD), but %s", what);
-  return false;
-}
+Failure bad_server(const char* what) { return refuse("the launcher offers PMI (PMI_FD), but %s", what); }
 
 std::optional<int> number_in(const char* text) {
   if (text == nullptr) return std::nullopt;
@@ -41,19 +38,18 @@ std::string text_of(PmiVersion version) { return std::to_string(static_cast<int>
 
 }  // namespace
 
-std::unique_ptr<Wireup> PmiWireup::open(const char* descriptor, Problem& problem) {
+Result<std::unique_ptr<Wireup>> PmiWireup::open(const char* descriptor) {
   const std::optional<int> fd = number_in(descriptor);
   struct stat what {};
   if (!fd || fstat(*fd, &what) != 0 || !S_ISSOCK(what.st_mode))
     return refuse(
-        problem,
         "PMI_FD=%.20s is not an open socket: a wrapper between the launcher and this program may have closed it",
         descriptor);
   fcntl(*fd, F_SETFD, FD_CLOEXEC);  // a child of ours is no rank of this job
   std::unique_ptr<PmiWireup> wireup(new PmiWireup(*fd));
-  if (!wireup->begin(problem)) return nullptr;
+  if (const Result<void> begun = wireup->begin(); !begun) return begun.failure();
   if (wireup->size_ < 1 || wireup->rank_ < 0 || wireup->rank_ >= wireup->size_)
-    return refuse(problem, "invalid answer of the launcher over PMI: rank %d of %d", wireup->rank_, wireup->size_);
+    return refuse("invalid answer of the launcher over PMI: rank %d of %d", wireup->rank_, wireup->size_);
   return wireup;
 }
 
@@ -62,128 +58,118 @@ PmiWireup::~PmiWireup() {
 }
 
 // PMI-1 is tried first: all support it.
-bool PmiWireup::begin(Problem& problem) {
-  std::optional<int> chosen = propose(PmiVersion::one, problem);
-  if (!chosen) return false;
-  if (*chosen == 1) return begin_one(problem);
-  chosen = propose(PmiVersion::two, problem);
-  if (!chosen) return false;
-  if (*chosen != 2) return say(problem, "neither version 1 nor 2");
+Result<void> PmiWireup::begin() {
+  Result<int> chosen = propose(PmiVersion::one);
+  if (!chosen) return chosen;
+  if (*chosen == 1) return begin_one();
+  chosen = propose(PmiVersion::two);
+  if (!chosen) return chosen;
+  if (*chosen != 2) return bad_server("neither version 1 nor 2");
   version_ = PmiVersion::two;
-  return begin_two(problem);
+  return begin_two();
 }
 
-std::optional<int> PmiWireup::propose(PmiVersion version, Problem& problem) {
-  PmiMessage answer;
+Result<int> PmiWireup::propose(PmiVersion version) {
   PmiMessage request("init");
   request.add("pmi_version", text_of(version)).add("pmi_subversion", version == PmiVersion::one ? "1" : "0");
-  if (!send(request, problem) || !receive(answer, problem, answer_limit)) return std::nullopt;
-  if (answer.command() != "response_to_init") {
-    say(problem, "it does not answer as a PMI server does");
-    return std::nullopt;
-  }
-  return answer.succeeded() ? answer.number("pmi_version").value_or(0) : 0;
+  if (const Result<void> sent = send(request); !sent) return sent.failure();
+  const Result<PmiMessage> answer = receive(answer_limit);
+  if (!answer) return answer.failure();
+  if (answer->command() != "response_to_init") return bad_server("it does not answer as a PMI server does");
+  return answer->succeeded() ? answer->number("pmi_version").value_or(0) : 0;
 }
 
-bool PmiWireup::begin_one(Problem& problem) {
+Result<void> PmiWireup::begin_one() {
   const std::optional<int> rank = number_in(std::getenv("PMI_RANK")), size = number_in(std::getenv("PMI_SIZE"));
-  if (!rank || !size) return say(problem, "PMI_RANK and PMI_SIZE do not give this process's rank");
+  if (!rank || !size) return bad_server("PMI_RANK and PMI_SIZE do not give this process's rank");
   rank_ = *rank;
   size_ = *size;
-  PmiMessage answer;
-  if (!ask(PmiMessage("get_my_kvsname"), "my_kvsname", answer, problem)) return false;
-  space_ = answer.at("kvsname");
-  if (!ask(PmiMessage("get_appnum"), "appnum", answer, problem)) return false;
-  appnum_ = std::max(0, answer.number("appnum").value_or(0));
-  if (!ask(PmiMessage("get_universe_size"), "universe_size", answer, problem)) return false;
-  universe_size_ = std::max(0, answer.number("size").value_or(0));
-  return true;
+  Result<PmiMessage> answer = ask(PmiMessage("get_my_kvsname"), "my_kvsname");
+  if (!answer) return answer;
+  space_ = answer->at("kvsname");
+  answer = ask(PmiMessage("get_appnum"), "appnum");
+  if (!answer) return answer;
+  appnum_ = std::max(0, answer->number("appnum").value_or(0));
+  answer = ask(PmiMessage("get_universe_size"), "universe_size");
+  if (!answer) return answer;
+  universe_size_ = std::max(0, answer->number("size").value_or(0));
+  return {};
 }
 
-bool PmiWireup::begin_two(Problem& problem) {
+Result<void> PmiWireup::begin_two() {
   const char* const job = std::getenv("PMI_JOBID");
   const char* const rank = std::getenv("PMI_RANK");
   space_ = job != nullptr ? job : "";
-  PmiMessage request("fullinit"), answer;
+  PmiMessage request("fullinit");
   if (!space_.empty()) request.add("pmijobid", space_);  // Hydra has none, and takes no empty one
   request.add("pmirank", rank != nullptr ? rank : "0").add("threaded", "FALSE");
-  if (!ask(request, "fullinit-response", answer, problem)) return false;
-  rank_ = answer.number("rank").value_or(-1);
-  size_ = answer.number("size").value_or(0);
-  appnum_ = std::max(0, answer.number("appnum").value_or(0));
-  if (!answer.at("pmijobid").empty()) space_ = answer.at("pmijobid");
+  Result<PmiMessage> answer = ask(request, "fullinit-response");
+  if (!answer) return answer;
+  rank_ = answer->number("rank").value_or(-1);
+  size_ = answer->number("size").value_or(0);
+  appnum_ = std::max(0, answer->number("appnum").value_or(0));
+  if (!answer->at("pmijobid").empty()) space_ = answer->at("pmijobid");
   PmiMessage universe("info-getjobattr");
   universe.add("key", "universeSize");
-  if (!ask(universe, "info-getjobattr-response", answer, problem)) return false;
-  if (answer.at("found") == "TRUE") universe_size_ = std::max(0, answer.number("value").value_or(0));
-  return true;
+  answer = ask(universe, "info-getjobattr-response");
+  if (!answer) return answer;
+  if (answer->at("found") == "TRUE") universe_size_ = std::max(0, answer->number("value").value_or(0));
+  return {};
 }
 
-bool PmiWireup::put(const std::string& key, const std::string& text, Problem& problem) {
-  PmiMessage answer;
+Result<void> PmiWireup::put(const std::string& key, const std::string& text) {
   if (version_ == PmiVersion::one) {
     PmiMessage request("put");
     request.add("kvsname", space_).add("key", key).add("value", text);
-    return ask(request, "put_result", answer, problem);
+    return ask(request, "put_result");
   }
   PmiMessage request("kvs-put");
   request.add("key", key).add("value", text);
-  return ask(request, "kvs-put-response", answer, problem);
+  return ask(request, "kvs-put-response");
 }
 
 // Keys are the job's, whichever rank has put them.
-bool PmiWireup::get(int /*from*/, const std::string& key, std::string& text, Problem& problem) {
-  PmiMessage answer;
-  if (version_ == PmiVersion::one) {
-    PmiMessage request("get");
-    request.add("kvsname", space_).add("key", key);
-    if (!ask(request, "get_result", answer, problem)) return false;
-  } else {
-    PmiMessage request("kvs-get");
-    if (!space_.empty()) request.add("jobid", space_);
-    request.add("srcid", "-1").add("key", key);
-    if (!ask(request, "kvs-get-response", answer, problem)) return false;
-    if (answer.at("found") == "FALSE") return say(problem, "it has lost a key of rank 0");
-  }
-  text = answer.at("value");
-  return true;
+Result<std::string> PmiWireup::get(int /*from*/, const std::string& key) {
+  const bool is_one = version_ == PmiVersion::one;
+  PmiMessage request(is_one ? "get" : "kvs-get");
+  if (is_one) request.add("kvsname", space_);
+  if (!is_one && !space_.empty()) request.add("jobid", space_);
+  if (!is_one) request.add("srcid", "-1");
+  const Result<PmiMessage> answer = ask(request.add("key", key), is_one ? "get_result" : "kvs-get-response");
+  if (!answer) return answer.failure();
+  if (!is_one && answer->at("found") == "FALSE") return bad_server("it has lost a key of rank 0");
+  return std::string(answer->at("value"));
 }
 
 std::vector<int> PmiWireup::local_ranks() {
-  Problem problem;
-  PmiMessage answer;
   constexpr char key[] = "PMI_process_mapping";
   PmiMessage request(version_ == PmiVersion::one ? "get" : "info-getjobattr");
   if (version_ == PmiVersion::one) request.add("kvsname", space_);
   request.add("key", key);
-  if (!ask(request, version_ == PmiVersion::one ? "get_result" : "info-getjobattr-response", answer, problem))
-    return {};
-  return ranks_beside(std::string(answer.at("value")), rank_, size_);
+  const Result<PmiMessage> answer =
+      ask(request, version_ == PmiVersion::one ? "get_result" : "info-getjobattr-response");
+  if (!answer) return {};
+  return ranks_beside(std::string(answer->at("value")), rank_, size_);
 }
 
-bool PmiWireup::fence(Problem& problem) {
-  PmiMessage answer;
-  return version_ == PmiVersion::one ? ask(PmiMessage("barrier_in"), "barrier_out", answer, problem, fence_limit)
-                                     : ask(PmiMessage("kvs-fence"), "kvs-fence-response", answer, problem, fence_limit);
+Result<void> PmiWireup::fence() {
+  return version_ == PmiVersion::one ? ask(PmiMessage("barrier_in"), "barrier_out", fence_limit)
+                                     : ask(PmiMessage("kvs-fence"), "kvs-fence-response", fence_limit);
 }
 
 void PmiWireup::finalize() {
   const std::lock_guard guard(mutex_);
   if (fd_ < 0) return;
-  Problem problem;
-  PmiMessage answer;
-  (void)ask(PmiMessage("finalize"), version_ == PmiVersion::one ? "finalize_ack" : "finalize-response", answer,
-            problem);
+  (void)ask(PmiMessage("finalize"), version_ == PmiVersion::one ? "finalize_ack" : "finalize-response");
   close(std::exchange(fd_, -1));
 }
 
 void PmiWireup::abort(int code, const char* /*text: the rank has printed it*/) {
   const std::lock_guard guard(mutex_);
   if (fd_ < 0) return;
-  Problem problem;
   PmiMessage message("abort");
   if (version_ == PmiVersion::two) message.add("isworld", "TRUE").add("msg", "exit code " + std::to_string(code));
-  (void)send(message.add("exitcode", std::to_string(code)), problem);
+  (void)send(message.add("exitcode", std::to_string(code)));
 }
 
 // Slurm only kills the step.
@@ -191,50 +177,45 @@ bool PmiWireup::keeps_abort_code() const { return std::getenv("SLURM_STEP_ID") =
 
 // ---- messages
 
-bool PmiWireup::ask(const PmiMessage& request, const char* answer, PmiMessage& reply, Problem& problem, int seconds) {
-  if (!send(request, problem) || !receive(reply, problem, seconds)) return false;
-  if (reply.command() == answer && reply.succeeded()) return true;
-  refuse(problem, "the launcher's answer to PMI's %.40s was cmd=%.40s rc=%.20s %.100s",
-         std::string(request.command()).c_str(), std::string(reply.command()).c_str(),
-         std::string(reply.at("rc")).c_str(),
-         std::string(reply.at(version_ == PmiVersion::one ? "msg" : "errmsg")).c_str());
-  return false;
+Result<PmiMessage> PmiWireup::ask(const PmiMessage& request, const char* name, int seconds) {
+  if (const Result<void> sent = send(request); !sent) return sent.failure();
+  Result<PmiMessage> answer = receive(seconds);
+  if (!answer || (answer->command() == name && answer->succeeded())) return answer;
+  return refuse("the launcher's answer to PMI's %.40s was cmd=%.40s rc=%.20s %.100s",
+                std::string(request.command()).c_str(), std::string(answer->command()).c_str(),
+                std::string(answer->at("rc")).c_str(),
+                std::string(answer->at(version_ == PmiVersion::one ? "msg" : "errmsg")).c_str());
 }
 
-bool PmiWireup::send(const PmiMessage& message, Problem& problem) {
+Result<void> PmiWireup::send(const PmiMessage& message) {
   // The first message is a line in every version.
   const std::string text = message.encode(message.command() == "init" ? PmiVersion::one : version_);
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t n = ::send(fd_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return say(problem, "it has closed the connection (has it ended?)");
+    if (n <= 0) return bad_server("it has closed the connection (has it ended?)");
     sent += static_cast<std::size_t>(n);
   }
-  return true;
+  return {};
 }
 
-bool PmiWireup::receive(PmiMessage& message, Problem& problem, int seconds) {
+Result<PmiMessage> PmiWireup::receive(int seconds) {
   const std::int64_t begin = seconds_now();
   while (true) {
     bool broken = false;
     std::optional<PmiMessage> taken = PmiMessage::take(bytes_, version_, broken);
-    if (broken) return say(problem, "its messages are not PMI");
-    if (taken) {
-      message = std::move(*taken);
-      return true;
-    }
+    if (broken) return bad_server("its messages are not PMI");
+    if (taken) return *std::move(taken);
     const std::int64_t waited = seconds_now() - begin;
-    if (waited >= seconds) {
-      refuse(problem, "the launcher has not answered over PMI for %d seconds%s", seconds,
-             seconds == fence_limit ? ": not every process of the job has initialized MPI" : "");
-      return false;
-    }
+    if (waited >= seconds)
+      return refuse("the launcher has not answered over PMI for %d seconds%s", seconds,
+                    seconds == fence_limit ? ": not every process of the job has initialized MPI" : "");
     pollfd readable{.fd = fd_, .events = POLLIN, .revents = 0};
     if (::poll(&readable, 1, 1000) <= 0) continue;
     char buffer[4096];
     const ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
     if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (n <= 0) return say(problem, "it has closed the connection (has it ended?)");
+    if (n <= 0) return bad_server("it has closed the connection (has it ended?)");
     bytes_.append(buffer, static_cast<std::size_t>(n));
   }
 }

@@ -4,9 +4,9 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 
+#include "base/result.hpp"
 #include "launch/boot/pmi/message.hpp"
 #include "launch/boot/wireup.hpp"
 
@@ -14,13 +14,13 @@ namespace heddle::boot {
 
 class PmiWireup final : public Wireup {
  public:
-  // Null: there is no PMI server at the other end of this descriptor, and `problem` holds the message.
-  static std::unique_ptr<Wireup> open(const char* descriptor, Problem& problem);
+  // A failure: there is no PMI server at the other end of this descriptor.
+  static Result<std::unique_ptr<Wireup>> open(const char* descriptor);
   ~PmiWireup() override;
 
-  bool put(const std::string& key, const std::string& text, Problem& problem) override;
-  bool get(int from, const std::string& key, std::string& text, Problem& problem) override;
-  bool fence(Problem& problem) override;
+  Result<void> put(const std::string& key, const std::string& text) override;
+  Result<std::string> get(int from, const std::string& key) override;
+  Result<void> fence() override;
   void finalize() override;
   void abort(int code, const char* text) override;
   bool keeps_abort_code() const override;
@@ -30,16 +30,15 @@ class PmiWireup final : public Wireup {
  private:
   explicit PmiWireup(int fd) : fd_(fd) {}
 
-  bool begin(Problem& problem);
-  bool begin_one(Problem& problem);
-  bool begin_two(Problem& problem);
-  // The server's choice among the versions; nothing: it does not answer as a server would.
-  std::optional<int> propose(PmiVersion version, Problem& problem);
+  Result<void> begin();
+  Result<void> begin_one();
+  Result<void> begin_two();
+  // The server's choice among the versions; 0: neither.
+  Result<int> propose(PmiVersion version);
   // Sends a request and waits for the answer of that name.
-  bool ask(const PmiMessage& request, const char* answer, PmiMessage& reply, Problem& problem,
-           int seconds = answer_limit);
-  bool send(const PmiMessage& message, Problem& problem);
-  bool receive(PmiMessage& message, Problem& problem, int seconds);
+  Result<PmiMessage> ask(const PmiMessage& request, const char* name, int seconds = answer_limit);
+  Result<void> send(const PmiMessage& message);
+  Result<PmiMessage> receive(int seconds);
 
   std::mutex mutex_;  // a thread may abort while another finalizes
   int fd_;

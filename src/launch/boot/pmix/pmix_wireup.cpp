@@ -19,24 +19,23 @@ bool find(void* library, const char* name, Function*& function) {
 }
 
 // It stays open: its threads run in it.
-bool load(pmix::Functions& functions, Problem& problem) {
+Result<pmix::Functions> load() {
   void* const library = dlopen(pmix::library, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = dlerror();
-    refuse(problem,
-           "its PMIx needs %s, which is not found (%.120s); LD_LIBRARY_PATH must name its folder, or on Debian: apt "
-           "install libpmix2",
-           pmix::library, why != nullptr ? why : "?");
-    return false;
+    return refuse(
+        "its PMIx needs %s, which is not found (%.120s); LD_LIBRARY_PATH must name its folder, or on Debian: apt "
+        "install libpmix2",
+        pmix::library, why != nullptr ? why : "?");
   }
+  pmix::Functions functions{};
   if (find(library, "PMIx_Init", functions.init) && find(library, "PMIx_Finalize", functions.finalize) &&
       find(library, "PMIx_Abort", functions.abort) && find(library, "PMIx_Put", functions.put) &&
       find(library, "PMIx_Commit", functions.commit) && find(library, "PMIx_Fence", functions.fence) &&
       find(library, "PMIx_Get", functions.get) && find(library, "PMIx_Query_info", functions.query) &&
       find(library, "PMIx_Error_string", functions.error_string))
-    return true;
-  refuse(problem, "%s lacks functions of PMIx 4.2", pmix::library);
-  return false;
+    return functions;
+  return refuse("%s lacks functions of PMIx 4.2", pmix::library);
 }
 
 template <std::size_t n>
@@ -89,15 +88,16 @@ class Answers {
 
 }  // namespace
 
-std::unique_ptr<Wireup> PmixWireup::open(Problem& problem) {
-  pmix::Functions functions;
-  if (!load(functions, problem)) return nullptr;
-  std::unique_ptr<PmixWireup> wireup(new PmixWireup(functions));
-  return wireup->begin(problem) ? std::move(wireup) : nullptr;
+Result<std::unique_ptr<Wireup>> PmixWireup::open() {
+  const Result<pmix::Functions> functions = load();
+  if (!functions) return functions.failure();
+  std::unique_ptr<PmixWireup> wireup(new PmixWireup(*functions));
+  if (const Result<void> begun = wireup->begin(); !begun) return begun.failure();
+  return wireup;
 }
 
-bool PmixWireup::begin(Problem& problem) {
-  if (!check(pmix_.init(&self_, nullptr, 0), "PMIx_Init", problem)) return false;
+Result<void> PmixWireup::begin() {
+  if (Result<void> made = check(pmix_.init(&self_, nullptr, 0), "PMIx_Init"); !made) return made;
   open_ = true;
   rank_ = static_cast<int>(self_.rank);
   size_ = number_of_job(pmix::job_size);
@@ -106,9 +106,8 @@ bool PmixWireup::begin(Problem& problem) {
   if (pmix_.get(&self_, pmix::appnum, nullptr, 0, &value) == pmix::success && value->type == pmix::Type::unsigned32)
     appnum_ = static_cast<int>(value->data.unsigned32);
   release(value);
-  if (size_ >= 1 && rank_ >= 0 && rank_ < size_) return true;
-  refuse(problem, "invalid answer of the launcher over PMIx: rank %d of %d", rank_, size_);
-  return false;
+  if (size_ >= 1 && rank_ >= 0 && rank_ < size_) return {};
+  return refuse("invalid answer of the launcher over PMIx: rank %d of %d", rank_, size_);
 }
 
 int PmixWireup::number_of_job(const char* key) {
@@ -121,22 +120,21 @@ int PmixWireup::number_of_job(const char* key) {
   return number;
 }
 
-bool PmixWireup::check(pmix::Status status, const char* what, Problem& problem) const {
-  if (status == pmix::success) return true;
-  refuse(problem, "the launcher offers PMIx, but %s failed: %.100s", what, pmix_.error_string(status));
-  return false;
+Result<void> PmixWireup::check(pmix::Status status, const char* what) const {
+  if (status == pmix::success) return {};
+  return refuse("the launcher offers PMIx, but %s failed: %.100s", what, pmix_.error_string(status));
 }
 
-bool PmixWireup::put(const std::string& key, const std::string& text, Problem& problem) {
+Result<void> PmixWireup::put(const std::string& key, const std::string& text) {
   std::string copied = text;
   pmix::Value value{};
   value.type = pmix::Type::string;
   value.data.string = copied.data();
-  return check(pmix_.put(pmix::global_scope, key.c_str(), &value), "PMIx_Put", problem) &&
-         check(pmix_.commit(), "PMIx_Commit", problem);
+  if (Result<void> done = check(pmix_.put(pmix::global_scope, key.c_str(), &value), "PMIx_Put"); !done) return done;
+  return check(pmix_.commit(), "PMIx_Commit");
 }
 
-bool PmixWireup::get(int from, const std::string& key, std::string& text, Problem& problem) {
+Result<std::string> PmixWireup::get(int from, const std::string& key) {
   pmix::Process process = self_;
   process.rank = static_cast<std::uint32_t>(from);
   pmix::Info limit{};
@@ -144,16 +142,18 @@ bool PmixWireup::get(int from, const std::string& key, std::string& text, Proble
   limit.value.type = pmix::Type::integer;
   limit.value.data.integer = answer_limit;
   pmix::Value* value = nullptr;
-  if (!check(pmix_.get(&process, key.c_str(), &limit, 1, &value), "PMIx_Get", problem)) return false;
+  const Result<void> got = check(pmix_.get(&process, key.c_str(), &limit, 1, &value), "PMIx_Get");
+  if (!got) return got.failure();
   const bool is_text = value->type == pmix::Type::string;
-  if (is_text) text = value->data.string;
+  const std::string text = is_text ? value->data.string : "";
   release(value);
-  return is_text || check(pmix::timeout, "PMIx_Get", problem);
+  if (!is_text) return check(pmix::timeout, "PMIx_Get").failure();
+  return text;
 }
 
 // The second of a job's fences also ensures that no rank requests a text of a process that has finalized, which the
 // launcher might never answer.
-bool PmixWireup::fence(Problem& problem) {
+Result<void> PmixWireup::fence() {
   pmix::Info infos[2]{};
   copy(infos[0].key, pmix::collect_data);
   infos[0].value.type = pmix::Type::boolean;
@@ -161,7 +161,7 @@ bool PmixWireup::fence(Problem& problem) {
   copy(infos[1].key, pmix::time_limit);
   infos[1].value.type = pmix::Type::integer;
   infos[1].value.data.integer = fence_limit;
-  return check(pmix_.fence(nullptr, 0, infos, 2), "PMIx_Fence", problem);
+  return check(pmix_.fence(nullptr, 0, infos, 2), "PMIx_Fence");
 }
 
 void PmixWireup::finalize() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "launch/boot/pmix/api.hpp"
 #include "launch/boot/wireup.hpp"
 
@@ -14,12 +15,12 @@ namespace heddle::boot {
 
 class PmixWireup final : public Wireup {
  public:
-  // Null: there is no such library, or no launcher that it finds, and `problem` holds the message.
-  static std::unique_ptr<Wireup> open(Problem& problem);
+  // A failure: there is no such library, or no launcher that it finds.
+  static Result<std::unique_ptr<Wireup>> open();
 
-  bool put(const std::string& key, const std::string& text, Problem& problem) override;
-  bool get(int from, const std::string& key, std::string& text, Problem& problem) override;
-  bool fence(Problem& problem) override;
+  Result<void> put(const std::string& key, const std::string& text) override;
+  Result<std::string> get(int from, const std::string& key) override;
+  Result<void> fence() override;
   void finalize() override;
   void abort(int code, const char* text) override;
   std::vector<ProcessSet> process_sets() override;
@@ -29,10 +30,10 @@ class PmixWireup final : public Wireup {
  private:
   explicit PmixWireup(const pmix::Functions& functions) : pmix_(functions) {}
 
-  bool begin(Problem& problem);
+  Result<void> begin();
   // The launcher's value for the whole job; -1: none.
   int number_of_job(const char* key);
-  bool check(pmix::Status status, const char* what, Problem& problem) const;
+  Result<void> check(pmix::Status status, const char* what) const;
   std::string names_of_sets();
   std::vector<int> members_of(std::string set);
 

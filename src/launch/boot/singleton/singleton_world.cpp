@@ -13,12 +13,11 @@
 
 namespace heddle::boot {
 
-std::unique_ptr<World> SingletonWorld::make(std::size_t heap_bytes, Problem& problem) {
+Result<std::unique_ptr<World>> SingletonWorld::make(std::size_t heap_bytes) {
   const std::size_t bytes = heap_offset(1, 1) + heap_bytes;
   const std::shared_ptr<platform::SparseMemory> segment = platform::SparseMemory::make(bytes);
   if (!segment || !segment->reach(segment->start(), heap_offset(1, 1)))
-    return refuse(problem, "cannot map %zu MiB: %s (a limit on address space, ulimit -v?)", bytes >> 20,
-                  std::strerror(errno));
+    return refuse("cannot map %zu MiB: %s (a limit on address space, ulimit -v?)", bytes >> 20, std::strerror(errno));
   auto* header = reinterpret_cast<JobHeader*>(segment->start());
   header->magic = job_magic;
   header->layout = job_layout;
@@ -45,10 +44,8 @@ std::uint64_t SingletonWorld::agree(int word, std::uint64_t proposal) {
   return first_proposal(agreed_[word], proposal);
 }
 
-bool SingletonWorld::ask_launcher(const std::string&, std::string&, Problem& problem) {
-  refuse(problem,
-         "this program was started without mpiexec, which starts spawned processes. Start it with mpiexec -n 1");
-  return false;
+Result<std::string> SingletonWorld::ask_launcher(const std::string&) {
+  return refuse("this program was started without mpiexec, which starts spawned processes. Start it with mpiexec -n 1");
 }
 
 void SingletonWorld::abort(int code, const char* text) { end_process(code, text); }

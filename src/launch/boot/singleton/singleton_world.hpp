@@ -4,19 +4,19 @@
 #include <memory>
 #include <utility>
 
-#include "launch/boot/problem.hpp"
+#include "base/result.hpp"
 #include "launch/boot/world.hpp"
 
 namespace heddle::boot {
 
 class SingletonWorld final : public World {
  public:
-  // With a heap of so many bytes. Null: no memory is available.
-  static std::unique_ptr<World> make(std::size_t heap_bytes, Problem& problem);
+  // With a heap of so many bytes.
+  static Result<std::unique_ptr<World>> make(std::size_t heap_bytes);
 
   std::uint64_t agreed(int word) const override { return agreed_[word]; }
   std::uint64_t agree(int word, std::uint64_t proposal) override;
-  bool ask_launcher(const std::string& request, std::string& answer, Problem& problem) override;
+  Result<std::string> ask_launcher(const std::string& request) override;
   [[noreturn]] void abort(int code, const char* text) override;
 
   // There are no peers.

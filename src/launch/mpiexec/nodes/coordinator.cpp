@@ -71,13 +71,12 @@ Coordinator::Coordinator(const Options& options, std::vector<std::string> argume
   }
   for (Node& node : nodes_)
     if (options.stdin_rank >= node.first && options.stdin_rank < node.first + node.ranks) reader_ = &node;
-  boot::Ports ports;
-  boot::Problem problem;
-  if (!boot::read_ports(ports, problem)) throw UsageError(problem.text);
-  boot::Listener listener = boot::listen_on_networks(ports);
-  if (listener.port == 0) throw std::runtime_error(listener.why);
-  listener_ = std::move(listener.socket);
-  port_ = listener.port;
+  const Result<boot::Ports> ports = boot::read_ports();
+  if (!ports) throw UsageError(ports.failure().text);
+  Result<boot::Listener> listener = boot::listen_on_networks(*ports);
+  if (!listener) throw std::runtime_error(listener.failure().text);
+  listener_ = std::move(listener->socket);
+  port_ = listener->port;
 
   sigset_t watched;
   sigemptyset(&watched);

@@ -64,7 +64,7 @@ class TestWorld final : public boot::World {
 
   std::uint64_t agreed(int) const override { return 0; }
   std::uint64_t agree(int, std::uint64_t proposal) override { return proposal; }
-  bool ask_launcher(const std::string&, std::string&, boot::Problem&) override { return false; }
+  Result<std::string> ask_launcher(const std::string&) override { return Failure{}; }
   void abort(int, const char* text) override { throw JobEnds(text); }
   std::span<const std::byte> find(int, int) const override { return {}; }
   bool publish(int, std::span<const std::byte>) override { return true; }
