@@ -363,7 +363,7 @@ TEST_P(Protocols, EndWhenRevokedInEveryOrder) {
         step(job, message, letter);
       }
     }
-    // What has begun since, or was in progress.
+    // Operations that began since the revocation, or were in progress.
     ASSERT_TRUE(job.resolve());
     for (const int rank : {shape().from, shape().to, shape().from}) job.sweep(rank, Revoked());
     ASSERT_TRUE(message.sent()) << "the send waits";

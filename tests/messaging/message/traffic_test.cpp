@@ -165,7 +165,7 @@ class Walk {
       } else {
         traffic_.cancel_send();
       }
-      traffic_.settle();
+      traffic_.let_arrive();
     }
     traffic_.finish();
   }

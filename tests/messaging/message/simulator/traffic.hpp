@@ -1,7 +1,7 @@
 // Messages to one rank of a simulated job, beside a model of two lists that says which receive gets which message (MPI 5.0, section 3.5): a
 // message goes to the oldest receive that it fits, a receive takes the oldest message.
 //
-// If all messages come from one rank, that does not depend on when they arrive. If they come from several, settle() after each makes the
+// If all messages come from one rank, that does not depend on when they arrive. If they come from several, let_arrive() after each makes the
 // order of sending that of arrival.
 #pragma once
 
@@ -24,14 +24,14 @@ class Traffic {
 
   void send(const Shape& shape, int tag) {
     Flying& one = flying_.emplace_back(job_, shape, tag, ++numbers_);
-    settled_ = false;
+    all_arrived_ = false;
     one.sent.start();
     const auto fits = [&](const Posted& posted) { return posted.gets == nullptr && posted.accepts(one.sent); };
     if (const auto to = std::ranges::find_if(posted_, fits); to != posted_.end()) pair(one, *to);
   }
   void post(const Shape& shape, int source, int tag) {
     Posted& one = posted_.emplace_back(job_, shape, source, tag);
-    settled_ = false;
+    all_arrived_ = false;
     if (Flying* const message = oldest(source, tag)) pair(*message, one);
     one.received.start();
   }
@@ -39,7 +39,7 @@ class Traffic {
   void probe(const Shape& shape, int source, int tag, bool take) {
     Flying* const expected = oldest(source, tag);
     Unexpected* const found = job_[receiver_].probe(job_.context(), source, tag, take);
-    if (settled_) {
+    if (all_arrived_) {
       EXPECT_EQ(found != nullptr, expected != nullptr);
     }
     if (found == nullptr) return;
@@ -50,7 +50,7 @@ class Traffic {
     if (!take) return;
     Posted& one = posted_.emplace_back(job_, shape, source, tag);
     pair(*expected, one);
-    settled_ = false;
+    all_arrived_ = false;
     one.received.start(*found);
   }
   // Takes back the oldest receive that has no message, or the oldest send that has no receive.
@@ -67,10 +67,10 @@ class Traffic {
     if (!flying_.empty() && flying_.back().to == nullptr) cancel_send(std::prev(flying_.end()));
   }
 
-  // Until nothing moves. What is paired has arrived, and goes.
-  void settle() {
+  // Polls until nothing moves. Removes the messages that have arrived with their receives.
+  void let_arrive() {
     ASSERT_TRUE(job_.resolve());
-    settled_ = true;
+    all_arrived_ = true;
     for (auto one = posted_.begin(); one != posted_.end();) {
       const auto posted = one++;
       if (posted->gets == nullptr) {
@@ -94,12 +94,12 @@ class Traffic {
   std::size_t waiting() const { return posted_.size(); }
   // Takes what has come, withdraws what is posted, and finds nothing left.
   void finish() {
-    settle();
+    let_arrive();
     while (waiting() != 0 && !testing::Test::HasFailure()) cancel_receive();
     while (unreceived() != 0 && !testing::Test::HasFailure()) {
       const auto bytes = flying_.front().sent.request().capacity;
       post({.to = receiver_, .bytes = bytes, .room = bytes}, MPI_ANY_SOURCE, MPI_ANY_TAG);
-      settle();
+      let_arrive();
     }
     job_.check_empty();
   }
@@ -150,7 +150,7 @@ class Traffic {
   std::list<Flying> flying_;  // in the order of sending
   std::list<Posted> posted_;  // in the order of posting
   int numbers_ = 0;
-  bool settled_ = true;
+  bool all_arrived_ = true;
 };
 
 }  // namespace heddle::message::simulator
