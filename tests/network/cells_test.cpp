@@ -102,7 +102,9 @@ TEST(Cells, RanksThatSendAtATimeExchangeThem) {
     const std::byte* const a = pair.send(0, text(1000, i));
     const std::byte* const b = pair.send(1, text(3000, i));
     EXPECT_FALSE(pair.is_in_ring(0, a) || pair.is_in_ring(1, b));
-    if (i != 0) EXPECT_EQ(a, theirs);
+    if (i != 0) {
+      EXPECT_EQ(a, theirs);
+    }
     theirs = b;
     EXPECT_EQ(pair.receive(0), text(3000, i));
     EXPECT_EQ(pair.receive(1), text(1000, i));

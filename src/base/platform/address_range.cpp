@@ -19,19 +19,24 @@ constexpr std::size_t page = 4096;
 // with it statically.
 std::atomic<std::uintptr_t> next_place{first_place};
 
-// Takes the page before the place for good, which another copy then cannot: false, that has the place.
-bool claim(std::byte* place) {
-  void* const taken = mmap(place - page, page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  return taken != MAP_FAILED || errno != EEXIST;
+// Reserves exactly this place without access. False, with errno, EEXIST if it is not free. The place is a hint, which needs no
+// MAP_FIXED_NOREPLACE: where a place is not for programs, ThreadSanitizer asks the kernel for address 0 instead, and root would get that.
+bool reserve(std::byte* place, std::size_t bytes) {
+  void* const mapped = mmap(place, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED || mapped == place) return mapped == place;
+  munmap(mapped, bytes);
+  errno = EEXIST;
+  return false;
 }
 
+// Takes the page before the place for good, which another copy then cannot: false, that has the place.
+bool claim(std::byte* place) { return reserve(place - page, page) || errno != EEXIST; }
+
 // True if the kernel maps exactly there.
-bool is_free(void* place, std::size_t bytes) {
-  void* const probe =
-      mmap(place, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (probe == MAP_FAILED) return false;
-  munmap(probe, bytes);
-  return probe == place;
+bool is_free(std::byte* place, std::size_t bytes) {
+  if (!reserve(place, bytes)) return false;
+  munmap(place, bytes);
+  return true;
 }
 
 }  // namespace
