@@ -51,7 +51,7 @@ TEST(Numbers, WaitForAChannelThatIsFull) {
       EXPECT_EQ(sender.slow_peer(), 1);
       for (int i = 0; i < 20; ++i) traffic.cancel_newest_send();
       receive_many(traffic, 1, 200);
-      traffic.settle();
+      traffic.let_arrive();
       EXPECT_FALSE(sender.any_unsent());
       traffic.finish();
     }
@@ -73,7 +73,7 @@ TEST(Numbers, WaitForANetworkThatTakesNothing) {
       for (int i = 0; i < 5; ++i) traffic.cancel_newest_send();
       traffic.job().network().refuses = 0;
       receive_many(traffic, 2, 30);
-      traffic.settle();
+      traffic.let_arrive();
       EXPECT_EQ(sender.slow_peer(), -1);
       sender.prepare_to_sleep();
       EXPECT_TRUE(traffic.job().end(0).wanted().empty());
@@ -94,9 +94,9 @@ TEST(Numbers, WaitForCredit) {
       EXPECT_TRUE(sender.any_unsent());
       sender.prepare_to_sleep();
       EXPECT_TRUE(traffic.job().end(0).wanted().empty()) << "the message with the credit wakes it";
-      traffic.settle();
+      traffic.let_arrive();
       for (int i = 0; i < 40; ++i) traffic.send({.to = 2, .bytes = 1000, .sending = sending}, 2);
-      traffic.settle();
+      traffic.let_arrive();
       const instruments::Totals totals = sender.parts().counters.totals();
       EXPECT_GT(totals[Count::uncredited], 0U);
       EXPECT_EQ(totals[Count::sent], 100U);
@@ -117,7 +117,7 @@ TEST(Numbers, WidenTheCreditOfLongEagerMessages) {
   for (int i = 0; i < 20; ++i) {
     traffic.post({.to = 2, .room = 64 * KiB}, 0, 1);
     traffic.send({.to = 2, .bytes = 60 * KiB}, 1);
-    traffic.settle();
+    traffic.let_arrive();
   }
   const std::uint64_t uncredited = traffic.job()[0].parts().counters.totals()[Count::uncredited];
   EXPECT_GT(uncredited, 0U);
@@ -162,7 +162,7 @@ TEST(Numbers, StageManyMessagesEarly) {
   for (int i = 0; i < 40; ++i)
     traffic.send({.bytes = i % 2 == 0 ? 24 * KiB : 200 * KiB, .send_run = i % 3 != 0, .sending = Sending::wait}, i % 2);
   EXPECT_EQ(traffic.job()[0].transfers().staged_early(), most_unread);
-  traffic.settle();
+  traffic.let_arrive();
   EXPECT_EQ(traffic.completed_sends(), most_unread) << "others wait for their receives";
   for (int i = 0; i < 40; ++i) traffic.post({.room = 200 * KiB, .receive_run = i % 5 != 0}, 0, i % 2);
   traffic.finish();
