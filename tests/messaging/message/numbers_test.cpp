@@ -110,7 +110,7 @@ TEST(Numbers, WaitForCredit) {
   }
 }
 
-// What was announced only for want of credit widens it.
+// A message that was announced only for want of credit widens the credit.
 TEST(Numbers, WidenTheCreditOfLongEagerMessages) {
   instruments::switch_on();
   Traffic traffic({.eager = 64 * KiB}, 2);
@@ -156,7 +156,7 @@ TEST(Numbers, TryBothWaysOfCopying) {
   }
 }
 
-// Of several long messages from a peer that is ahead.
+// A peer that is ahead sends many long messages.
 TEST(Numbers, StageManyMessagesEarly) {
   Traffic traffic({.oversubscribed = true}, 1);
   for (int i = 0; i < 40; ++i)
