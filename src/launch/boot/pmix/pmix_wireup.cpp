@@ -145,7 +145,7 @@ Result<std::string> PmixWireup::get(int from, const std::string& key) {
   const Result<void> got = check(pmix_.get(&process, key.c_str(), &limit, 1, &value), "PMIx_Get");
   if (!got) return got.failure();
   const bool is_text = value->type == pmix::Type::string;
-  const std::string text = is_text ? value->data.string : "";
+  std::string text = is_text ? value->data.string : "";
   release(value);
   if (!is_text) return check(pmix::timeout, "PMIx_Get").failure();
   return text;
