@@ -168,6 +168,20 @@ TEST(Numbers, StageManyMessagesEarly) {
   traffic.finish();
 }
 
+// The receive buffer ends inside a chunk of the stage.
+TEST(Numbers, CutMessagesThatWereStagedEarly) {
+  for (const std::size_t room : {std::size_t{1000}, 100 * KiB + 1000}) {
+    Job job({.oversubscribed = true});
+    Message message(job, {.bytes = 200 * KiB, .room = room, .send_run = false, .receive_run = false});
+    message.start_send();
+    EXPECT_EQ(job[0].transfers().staged_early(), 1U);
+    message.start_receive();
+    ASSERT_TRUE(job.resolve());
+    message.check_received();
+    job.check_empty();
+  }
+}
+
 // ---- ends
 
 // A thread waits for both requests: it is told once, by the last.
@@ -265,6 +279,27 @@ TEST(Failures, EndMessagesWhoseDataWait) {
     ASSERT_TRUE(message.sent());
     EXPECT_EQ(message.send().error, MPIX_ERR_PROC_FAILED);
     EXPECT_FALSE(job[0].parts().outgoing.outbox().any());
+  }
+}
+
+// Several transfers wait for a peer that has failed, and one sweep ends them all.
+TEST(Failures, EndAllTransfersOfAPeer) {
+  Job job({.survives_failures = true});
+  std::vector<std::unique_ptr<Message>> messages;
+  for (int i = 0; i < 5; ++i) {
+    messages.push_back(std::make_unique<Message>(
+        job, Shape{.bytes = 256 * KiB, .room = 256 * KiB, .send_run = false, .receive_run = false}, i));
+    messages.back()->start_receive();
+    messages.back()->start_send();
+  }
+  (void)job.poll(1);
+  EXPECT_EQ(job[1].transfers().count(), 5U);
+  job.kill(0);
+  job.sweep(1, Failed({0}));
+  EXPECT_EQ(job[1].transfers().count(), 0U);
+  for (const auto& message : messages) {
+    ASSERT_TRUE(message->received());
+    EXPECT_EQ(message->receive().error, MPIX_ERR_PROC_FAILED);
   }
 }
 
