@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace heddle::message {
@@ -60,6 +62,21 @@ TEST_F(ClaimsTest, OneThatIsUnreadIsNotUsedAgain) {
   }
   EXPECT_TRUE(again);
   EXPECT_TRUE(Claims::receive(heap_, unread));
+}
+
+TEST_F(ClaimsTest, AreInMemoryOfTheirOwn) {
+  constexpr std::size_t length = 64 * 1024;
+  const node::Offset before = heap_.allocate(length);
+  ASSERT_NE(before, node::nowhere);
+  std::fill_n(heap_.at<unsigned char>(before), length, 0xff);
+  std::set<Claims::Offset> made;
+  for (int i = 0; i < 300; ++i) {
+    const Claims::Offset claim = claims_.make();
+    ASSERT_NE(claim, node::nowhere);
+    EXPECT_TRUE(made.insert(claim).second) << "made twice";
+  }
+  const unsigned char* const bytes = heap_.at<unsigned char>(before);
+  EXPECT_TRUE(std::all_of(bytes, bytes + length, [](unsigned char byte) { return byte == 0xff; }));
 }
 
 }  // namespace
