@@ -201,9 +201,9 @@ class ComposedVni final : public Vni {
   [[gnu::always_inline]] progress::PollResult poll_inside(const PollMode& how) {
     progress::PollResult result;
     if (!how.peek || something_to_do()) {
-      // The polls of auto drain the VNI out of line. Inlined they have fewer instructions, and that does not pay where several threads wait: empty
-      // polls follow each other faster and take the cache lines of the channel from the sender (0.75 of the message rate with 8 threads; 2-core
-      // Intel Xeon VM).
+      // The polls of auto drain the VNI out of line. Inlined they have fewer instructions, and the message rate with 8 threads is 0.70 to 0.81
+      // (2-core Intel Xeon VM). The cause is not proven; a shorter poll also shortens the time before the first yield, which is counted in polls
+      // (base/safety/patience.hpp).
       if constexpr (Access::announces && !Access::by_flux) {
         enter(how.urgency, result, [&](Wakeups& wakeups) { drain_apart(how, result, wakeups); });
       } else {

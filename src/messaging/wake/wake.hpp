@@ -1,7 +1,7 @@
-// Which threads of a rank are woken, and by which event: the one place that decides it.
+// The only place that decides which threads of a rank an event wakes.
 //
-// A thread that polls finds work by itself, and costs no wake-up. A thread that leaves work, or that causes an event which another thread may
-// be blocked for, calls on(). The table says what on() does; what that does depends on where the threads of the rank are:
+// A thread that polls finds work by itself, and needs no wake-up. A thread that leaves work, or causes an event for which another thread may
+// be blocked, calls on(). The table names the action for each event. The effect of a ring depends on the threads of the rank:
 //
 //   where the threads of the rank are                                     a ring of the doorbell
 //   a thread polls                                                        does nothing: the count of blocked threads is 0

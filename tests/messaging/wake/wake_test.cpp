@@ -153,7 +153,7 @@ TEST(Wake, SetsTheTimerOfTheWatch) {
     const bool sends = action.timer == Timer::sending, polls = action.timer == Timer::polling;
     if (sends) EXPECT_TRUE(happens_soon([&] { return attendant.sent.load() == sent + 1; }));
     if (polls) EXPECT_TRUE(happens_soon([&] { return attendant.polled.load() == polled + 1; }));
-    // A timer that was set by mistake expires before one of the same kind that is set now.
+    // A timer that was set by mistake shows here or at the next event.
     wake.on(Event::packet_held);
     EXPECT_TRUE(happens_soon([&] { return attendant.sent.load() == sent + (sends ? 2 : 1); }));
     EXPECT_EQ(attendant.polled.load(), polled + (polls ? 1 : 0));
@@ -188,10 +188,11 @@ TEST(Wake, LetsAThreadOfTheProgramServe) {
 }
 
 // No thread of the program polls, and what an event leaves reaches a thread all the same: one that is blocked, the detector, or the watch.
-// An event of the node that leaves MPI for good reaches no thread if none listens: MPI makes progress in the next call then.
+// If the program is outside MPI and no thread of the library listens, the next call of the program makes progress.
 TEST(Wake, LeavesNoWorkToAThreadThatDoesNotKnowOfIt) {
   for_each_event([](const Action& action) {
-    const bool of_program_leaving = action.event == Event::program_left;  // what is blocked was told when the work came
+    const bool of_program_leaving =
+        action.event == Event::program_left;  // blocked threads were woken when the work came
     if (!of_program_leaving)
       EXPECT_TRUE(action.ring == Ring::blocked || action.ring == Ring::always || action.timer != Timer::none ||
                   action.listeners)

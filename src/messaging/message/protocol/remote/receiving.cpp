@@ -111,8 +111,9 @@ bool RemoteProtocols::obey(int sender, const Header& header, const std::byte* pa
       return true;
     case MessageKind::data:
       if (streams_.arrived(sender, payload, bytes, wakeups)) return true;
-      if (may_be_late()) streams_.dismiss(sender, payload, bytes, wakeups);
-      return may_be_late();
+      if (!may_be_late()) return false;
+      streams_.dismiss(sender, payload, bytes, wakeups);
+      return true;
     case MessageKind::more: {
       const auto more = all_of<More>(payload, bytes);
       if (!more || !streams_.heard(sender, *more)) return false;
