@@ -9,6 +9,7 @@ import sys
 
 # From the bottom up. A folder may include from its own layer and from lower ones.
 LAYERS = [
+    ["simulator"],
     ["base"],
     ["base/platform", "base/shared_heap"],
     ["base/sync"],
@@ -40,7 +41,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 def folder_of(path: str) -> str:
     """The place of a file below src/: its group and its folder in it; the group alone where its files are one layer, or are in no folder of it."""
     parts = path.split("/")[:-1]
-    return "/".join(parts[:1] if parts[:1] == ["network"] else parts[:2])
+    return "/".join(parts[:1] if parts[:1] in (["network"], ["simulator"]) else parts[:2])
 
 
 def scattered_groups():

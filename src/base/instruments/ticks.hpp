@@ -3,9 +3,11 @@
 
 #include <cstdint>
 
+#include "base/platform/instructions.hpp"
+
 namespace heddle::instruments {
 
-inline std::uint64_t ticks() { return __builtin_ia32_rdtsc(); }
+inline std::uint64_t ticks() { return platform::read_ticks(); }
 
 // Begins to measure the counter's rate, which takes a while; done once.
 void start_ticks();

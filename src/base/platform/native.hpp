@@ -22,6 +22,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/platform/instructions.hpp"
 #include "base/platform/platform.hpp"
 
 namespace heddle::platform {
@@ -56,8 +57,6 @@ inline const bool knows_membarrier = [] {
   symmetric_fences.store(!known, std::memory_order_relaxed);
   return known;
 }();
-
-inline void cpu_relax() noexcept { __builtin_ia32_pause(); }
 
 inline bool rested_in_runtime(std::uint32_t& rests) {
   const UserLevel* const runtimes = user_level.load(std::memory_order_acquire);
@@ -170,14 +169,14 @@ struct Native {
   static T poll(const atomic<T>& cell, order o, Predicate satisfied, std::uint32_t rounds) {
     T value = cell.load(o);
     while (!satisfied(value) && rounds-- != 0) {
-      detail::cpu_relax();
+      pause_core();
       value = cell.load(o);
     }
     return value;
   }
 
   static void pause(std::uint32_t n) noexcept {
-    while (n-- != 0) detail::cpu_relax();
+    while (n-- != 0) pause_core();
   }
 
   static void yield() {
@@ -200,16 +199,12 @@ struct Native {
     futex(word, scope == Scope::process ? FUTEX_WAKE_PRIVATE : FUTEX_WAKE, n > INT_MAX ? INT_MAX : n);
   }
 
-  // Asks for a cache line that will be stored to. By name: the compiler's builtin asks for a line to read unless it may count
-  // on more than the oldest x86-64; where the processor does not know this one it does nothing.
-  static void prefetch(const void* line) noexcept { __builtin_prefetch(line); }
-  static void prefetch_for_write(const void* line) noexcept {
-    asm volatile("prefetchw %0" ::"m"(*static_cast<const char*>(line)));
-  }
+  static void prefetch(const void* line) noexcept { ask_for_line(line); }
+  static void prefetch_for_write(const void* line) noexcept { ask_for_line_to_write(line); }
 
-  // Lets no later load begin before the earlier ones have completed. A loop that polls would otherwise have many loads
-  // in flight when its line is taken away, and would have to repeat them all.
-  static void await_loads() noexcept { asm volatile("lfence" ::: "memory"); }
+  // A loop that polls would otherwise have many loads in flight when its line is taken away, and would have to repeat
+  // them all.
+  static void await_loads() noexcept { complete_loads(); }
 
   [[gnu::always_inline]] static void light_fence() noexcept {
     if (detail::symmetric_fences.load(order::relaxed)) [[unlikely]] {

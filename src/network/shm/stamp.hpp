@@ -7,14 +7,12 @@
 
 #include <cstdint>
 
+#include "base/platform/instructions.hpp"
 #include "base/result.hpp"
 
 namespace heddle::lln::shm {
 
-inline std::uint64_t stamp() {
-  unsigned cpu;
-  return __builtin_ia32_rdtscp(&cpu);
-}
+inline std::uint64_t stamp() { return platform::read_ticks_after_loads(); }
 
 // A failure: the counters of all cores may not agree.
 Result<void> stamps_are_ordered();

@@ -1,0 +1,58 @@
+// What the simulator asks of the real system, past the functions that it defines itself.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+
+namespace heddle::simulator {
+
+// The function that the process would have called without the simulator: libc's, usually.
+template <class F>
+class Real {
+ public:
+  constexpr explicit Real(const char* name) : name_(name) {}
+  template <class... Args>
+  auto operator()(Args... args) {
+    return get()(args...);
+  }
+  F* get() {
+    F* found = function_.load(std::memory_order_relaxed);
+    if (found == nullptr) {
+      found = reinterpret_cast<F*>(dlsym(RTLD_NEXT, name_));
+      function_.store(found, std::memory_order_relaxed);
+    }
+    return found;
+  }
+
+ private:
+  const char* name_;
+  std::atomic<F*> function_{nullptr};
+};
+
+// A system call of six words; returns what the kernel does, a negative number for an error.
+inline long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "0"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+
+// As a function of libc returns it.
+inline long with_errno(long result) {
+  if (result >= 0) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+// Ends the process at once with "simulator: WHY" and exit code 70.
+[[noreturn]] void stop(const std::string& why);
+
+}  // namespace heddle::simulator

@@ -1,0 +1,159 @@
+// The simulated memory: which core has which cache line, and what an access costs.
+//
+// A line has one owner, which may write it, or any number of cores with a copy. A core's copy is valid while its version
+// is the line's: a write makes a new version, which takes all copies away at once. A line that is on its way to a core is
+// busy, and the next core waits for it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "simulator/machine.hpp"
+
+namespace heddle::simulator {
+
+inline constexpr std::uintptr_t line_bytes = 64;
+
+enum class Access : std::uint8_t { read, write, update };  // update: a locked instruction
+inline constexpr std::size_t accesses = 3;
+
+struct Line {
+  std::uint32_t version = 0;  // 0: no core has touched it
+  std::uint16_t owner = 0;    // that may write it, if `owned`
+  std::uint16_t last = 0;     // the core that got the newest copy
+  bool owned = false;
+  bool wide = false;  // cores of several sockets may have copies
+  Time busy = 0;      // until then it is on its way
+  Time arrives = 0;   // at a core that has prefetched it
+};
+
+// A miss of one place of the program on one line, for the report.
+struct Site {
+  std::uint64_t line;  // Memory::identity / line_bytes
+  std::uintptr_t pc;
+  std::uint8_t offset;
+  Access access;
+  bool operator==(const Site&) const = default;
+};
+struct SiteHash {
+  std::size_t operator()(const Site& s) const {
+    std::size_t h = s.line * 0x9e3779b97f4a7c15 ^ s.pc;
+    h = (h ^ h >> 29) * 0xbf58476d1ce4e5b9;
+    return (h ^ h >> 32) + s.offset * 4U + static_cast<std::size_t>(s.access);
+  }
+};
+
+// The lines that one core keeps: sets of eight, the one that was used last in front.
+class Cache {
+ public:
+  explicit Cache(unsigned lines) : mask_(sets(lines) - 1), entries_(std::size_t{mask_ + 1} * ways) {}
+
+  bool has(std::uint64_t line, std::uint32_t version) {
+    Entry* const set = &entries_[(line & mask_) * ways];
+    for (unsigned way = 0; way != ways; ++way) {
+      if (set[way].line != line) continue;
+      if (set[way].version != version) return false;
+      if (way != 0) std::swap(set[way], set[way / 2]);
+      return true;
+    }
+    return false;
+  }
+  void put(std::uint64_t line, std::uint32_t version) {
+    Entry* const set = &entries_[(line & mask_) * ways];
+    unsigned way = 0;
+    while (way != ways - 1 && set[way].line != line) ++way;
+    for (; way != 0; --way) set[way] = set[way - 1];
+    set[0] = {line, version};
+  }
+
+ private:
+  static constexpr unsigned ways = 8;
+  struct Entry {
+    std::uint64_t line = ~std::uint64_t{0};
+    std::uint32_t version = 0;
+  };
+  static std::uint64_t sets(unsigned lines) {
+    std::uint64_t n = 1;
+    while (n * ways < lines) n *= 2;
+    return n;
+  }
+  std::uint64_t mask_;
+  std::vector<Entry> entries_;
+};
+
+class Memory {
+ public:
+  explicit Memory(const Machine& machine) : machine_(machine), caches_(machine.cpus, Cache(machine.cache_lines)) {}
+
+  // True if the core's own copy serves the access; `clock` is then at its end.
+  bool hits(unsigned cpu, std::uintptr_t address, Access access, Time& clock) {
+    Page& page = page_of(address);
+    Line& line = page.line_of(address);
+    if (!caches_[cpu].has(page.number_of(address), line.version)) return false;
+    if (access != Access::read && !(line.owned && line.owner == cpu)) return false;
+    if (line.arrives > clock) clock = line.arrives;
+    return true;
+  }
+
+  // The same number for every address at which the process sees a byte of a shared mapping.
+  std::uint64_t identity(std::uintptr_t address) { return page_of(address).number * page_bytes + address % page_bytes; }
+  // The process maps part of a file that several mappings share; `file` identifies the file.
+  void map(std::uintptr_t address, std::size_t bytes, std::uint64_t file, std::uint64_t offset);
+  void unmap(std::uintptr_t address, std::size_t bytes);
+
+  struct Fetched {
+    Time end;
+    Distance from;
+  };
+  // Gets the line at `clock`, after hits() was false.
+  Fetched fetch(unsigned cpu, std::uintptr_t address, Access access, Time clock, std::uintptr_t pc);
+  // As fetch, but the core does not wait for it before its next access.
+  void prefetch(unsigned cpu, std::uintptr_t address, Access access, Time clock);
+
+  const std::unordered_map<Site, std::uint64_t, SiteHash>& sites() const { return sites_; }
+
+ private:
+  static constexpr std::uintptr_t page_lines = 64;
+  static constexpr std::uintptr_t page_bytes = page_lines * line_bytes;
+  struct Page {
+    std::uint64_t number;  // in the order of first touches, so that it does not depend on addresses
+    Line lines[page_lines];
+    Line& line_of(std::uintptr_t address) { return lines[address / line_bytes % page_lines]; }
+    std::uint64_t number_of(std::uintptr_t address) const {
+      return number * page_lines + address / line_bytes % page_lines;
+    }
+  };
+
+  Page& page_of(std::uintptr_t address) {
+    const std::uintptr_t page = address / page_bytes;
+    Recent& recent = recent_[page % recents];
+    if (recent.page != page) recent = {page, &find_page(page)};
+    return *recent.found;
+  }
+  Page& find_page(std::uintptr_t page);
+
+  static constexpr std::size_t recents = 4096;
+  struct Recent {
+    std::uintptr_t page = ~std::uintptr_t{0};
+    Page* found = nullptr;
+  };
+
+  const Machine& machine_;
+  std::vector<Cache> caches_;
+  std::vector<Recent> recent_ = std::vector<Recent>(recents);
+  std::unordered_map<std::uintptr_t, Page*> pages_;  // by address
+  struct Mapping {
+    std::size_t pages;
+    std::uint64_t file;
+    std::uint64_t first;  // page of the file
+  };
+  std::map<std::uintptr_t, Mapping> mappings_;                               // by their first page's address
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Page*> pages_of_files_;  // by file and page of it
+  std::uint64_t next_page_ = 0;
+  std::unordered_map<Site, std::uint64_t, SiteHash> sites_;  // misses on lines that another core had
+};
+
+}  // namespace heddle::simulator

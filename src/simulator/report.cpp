@@ -1,0 +1,94 @@
+#include "simulator/report.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "simulator/simulation.hpp"
+
+namespace heddle::simulator {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+constexpr const char* distance_names[distances] = {"core", "cluster", "socket", "machine", "memory"};
+constexpr const char* access_names[accesses] = {"reads", "writes", "updates"};
+
+void write_counts(std::FILE* to, const Counts& c) {
+  std::fprintf(to, "{");
+  for (std::size_t a = 0; a != accesses; ++a) {
+    std::fprintf(to, "\"%s\": %lu, \"missed_%s\": {", access_names[a], c.performed[a], access_names[a]);
+    for (std::size_t d = 0; d != distances; ++d)
+      std::fprintf(to, "%s\"%s\": %lu", d == 0 ? "" : ", ", distance_names[d], c.misses[a][d]);
+    std::fprintf(to, "}, ");
+  }
+  std::fprintf(to,
+               "\"failed_exchanges\": %lu, \"fences\": %lu, \"pauses\": %lu, \"calls\": %lu, \"system_calls\": %lu, "
+               "\"sleeps\": %lu, \"wakes\": %lu, \"yields\": %lu, \"switches\": %lu}",
+               c.failed_exchanges, c.fences, c.pauses, c.calls, c.system_calls, c.sleeps, c.wakes, c.yields,
+               c.switches);
+}
+
+// The file and the offset in it, which debug information turns into a line of source.
+void write_place(std::FILE* to, std::uintptr_t pc) {
+  Dl_info info{};
+  if (pc != 0 && dladdr(reinterpret_cast<void*>(pc), &info) != 0)
+    std::fprintf(to, "\"file\": \"%s\", \"at\": %lu", info.dli_fname,
+                 pc - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
+  else
+    std::fprintf(to, "\"file\": \"\", \"at\": 0");
+}
+
+// The misses on lines that other cores had, by line, the lines with most of them first.
+void write_lines(std::FILE* to, const Memory& memory) {
+  std::map<std::uint64_t, std::uint64_t> totals;
+  for (const auto& [site, count] : memory.sites()) totals[site.line] += count;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> order(totals.begin(), totals.end());
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.second > b.second; });
+  constexpr std::size_t most = 400;
+  if (order.size() > most) order.resize(most);
+  const char* between_lines = "";
+  for (const auto& [line, total] : order) {
+    std::fprintf(to, "%s\n    {\"line\": %lu, \"misses\": %lu, \"sites\": [", between_lines, line, total);
+    between_lines = ",";
+    std::vector<std::pair<Site, std::uint64_t>> sites;
+    for (const auto& entry : memory.sites())
+      if (entry.first.line == line) sites.push_back(entry);
+    std::ranges::sort(sites, [](const auto& a, const auto& b) {
+      return std::tie(b.second, a.first.pc, a.first.offset) < std::tie(a.second, b.first.pc, b.first.offset);
+    });
+    const char* between_sites = "";
+    for (const auto& [site, count] : sites) {
+      std::fprintf(to, "%s{\"offset\": %u, \"kind\": \"%s\", \"misses\": %lu, ", between_sites, site.offset,
+                   access_names[static_cast<std::size_t>(site.access)], count);
+      write_place(to, site.pc);
+      std::fprintf(to, "}");
+      between_sites = ", ";
+    }
+    std::fprintf(to, "]}");
+  }
+}
+
+}  // namespace
+
+void write_report(const Simulation& simulation) {
+  const Scheduler& scheduler = simulation.scheduler;
+  const File to(std::fopen(scheduler.settings().report.c_str(), "we"), std::fclose);
+  if (!to) return;
+  std::fprintf(to.get(), "{\"virtual_ns\": %.3f, \"threads\": [", static_cast<double>(scheduler.clock) / nanosecond);
+  const char* between = "";
+  for (const auto& thread : scheduler.threads()) {
+    std::fprintf(to.get(), "%s\n  ", between);
+    write_counts(to.get(), thread->counts);
+    between = ",";
+  }
+  std::fprintf(to.get(), "],\n  \"lines\": [");
+  write_lines(to.get(), simulation.memory);
+  std::fprintf(to.get(), "]}\n");
+}
+
+}  // namespace heddle::simulator

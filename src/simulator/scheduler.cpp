@@ -1,0 +1,296 @@
+#include "simulator/scheduler.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include <algorithm>
+#include <climits>
+
+#include "simulator/kernel/real.hpp"
+
+namespace heddle::simulator {
+
+constinit thread_local Thread* self = nullptr;
+
+namespace {
+
+// How far a core may be ahead of the others while it uses what it has in its cache.
+constexpr Time quantum = 100 * nanosecond;
+// Looks outside, a millisecond apart, before a standstill is called a deadlock.
+constexpr unsigned looks_outside = 5000;
+
+}  // namespace
+
+void Baton::give() {
+  here_.store(1);
+  system_call(SYS_futex, reinterpret_cast<long>(&here_), FUTEX_WAKE_PRIVATE, 1);
+}
+
+void Baton::take() {
+  while (here_.exchange(0) == 0) system_call(SYS_futex, reinterpret_cast<long>(&here_), FUTEX_WAIT_PRIVATE, 0);
+}
+
+Scheduler::Scheduler(const Settings& settings) : settings_(settings), cpus_(settings.machine.cpus) {}
+
+Thread& Scheduler::add() {
+  threads_.push_back(std::make_unique<Thread>(static_cast<int>(threads_.size()), settings_.machine.cpus));
+  Thread& thread = *threads_.back();
+  if (self != nullptr) {  // inherits, as from a thread that creates one
+    thread.allowed = self->allowed;
+    thread.background = self->background;
+    thread.cpu = self->cpu;
+  }
+  return thread;
+}
+
+void Scheduler::start_first(Thread& thread) {
+  cpus_[0].running = &thread;
+  set_limit();
+}
+
+void Scheduler::start(Thread& thread) { make_ready(thread, clock + machine().thread_start); }
+
+void Scheduler::set_limit() {
+  const Cpu& mine = cpus_[self != nullptr ? self->cpu : 0];
+  limit = std::min(turns_.empty() ? never : turns_.top().at + quantum, timers_.empty() ? never : timers_.top().at);
+  limit = std::min(limit, rotation_of(mine));
+}
+
+Time Scheduler::rotation_of(const Cpu& cpu) const {
+  if (cpu.queue.empty()) return never;
+  const bool foreground = std::ranges::any_of(cpu.queue, [](const Thread* t) { return !t->background; });
+  if (foreground && (cpu.preempt || cpu.running->background)) return cpu.slice_began;
+  return foreground || cpu.running->background ? cpu.slice_began + machine().slice : never;
+}
+
+void Scheduler::catch_up() {
+  if (self->frozen != 0) {
+    limit = never;
+    return;
+  }
+  if (clock > settings_.limit) stop("the virtual time has passed its limit. Raise --limit, or look for a hang.");
+  fire_timers(clock);
+  Cpu& mine = cpus_[self->cpu];
+  if (rotation_of(mine) <= clock) {
+    rotate();
+  } else if (!turns_.empty() && turns_.top().at < clock) {
+    mine.clock = clock;
+    turns_.push({clock, self->cpu});
+    run_next();
+  }
+  set_limit();
+}
+
+void Scheduler::run_next() {
+  for (;;) {
+    const Time soonest = turns_.empty() ? never : turns_.top().at;
+    if (!timers_.empty() && timers_.top().at <= soonest) {
+      if (soonest == never && timers_.top().external) outside();
+      fire_timers(timers_.top().at);
+      continue;
+    }
+    if (soonest != never) break;
+    deadlock();
+  }
+  const unsigned cpu = turns_.top().cpu;
+  turns_.pop();
+  Thread& next = *cpus_[cpu].running;
+  clock = cpus_[cpu].clock;
+  if (&next == self) return;
+  Thread* const me = self;
+  next.baton.give();
+  if (me->over) return;
+  me->baton.take();
+}
+
+void Scheduler::outside() {
+  if (++in_vain_ > looks_outside) deadlock();
+  const timespec pause{0, 1'000'000};
+  system_call(SYS_nanosleep, reinterpret_cast<long>(&pause));
+}
+
+void Scheduler::fire_timers(Time until) {
+  while (!timers_.empty() && timers_.top().at <= until) {
+    const Timer timer = timers_.top();
+    timers_.pop();
+    Thread& thread = *timer.thread;
+    if (!thread.blocked || thread.sleep != timer.sleep) continue;
+    thread.timed_out = true;
+    std::erase(sleepers_, &thread);
+    make_ready(thread, timer.at);
+  }
+}
+
+unsigned Scheduler::choose(const Thread& thread) const {
+  const unsigned cpus = machine().cpus;
+  // The nearest idle core, its own first; cores are numbered along the hierarchy.
+  const auto idle = [&](unsigned cpu) { return thread.allowed[cpu] && cpus_[cpu].running == nullptr; };
+  if (idle(thread.cpu)) return thread.cpu;
+  unsigned best = cpus;
+  Distance nearest = Distance::memory;
+  for (unsigned i = 1; i < cpus; ++i) {
+    const unsigned cpu = (thread.cpu + i) % cpus;
+    if (!idle(cpu)) continue;
+    if (const Distance away = machine().between(thread.cpu, cpu); away < nearest) {
+      // A core of its own before half a core.
+      if (away == Distance::core && machine().cpus_per_core > 1 && cpus_[thread.cpu].running != nullptr && best != cpus)
+        continue;
+      nearest = away;
+      best = cpu;
+    }
+  }
+  if (best != cpus) return best;
+  best = thread.cpu;
+  for (unsigned i = 0; i < cpus; ++i) {
+    const unsigned cpu = (thread.cpu + i) % cpus;
+    if (!thread.allowed[cpu]) continue;
+    if (!thread.allowed[best] || cpus_[cpu].queue.size() < cpus_[best].queue.size()) best = cpu;
+  }
+  return best;
+}
+
+void Scheduler::make_ready(Thread& thread, Time at) {
+  thread.blocked = false;
+  thread.waits_for = nullptr;
+  thread.ready = at;
+  in_vain_ = 0;
+  const unsigned chosen = choose(thread);
+  Cpu& cpu = cpus_[chosen];
+  if (cpu.running == nullptr) {
+    place(thread, chosen, at + machine().wake_latency);
+    return;
+  }
+  thread.cpu = chosen;
+  cpu.queue.push_back(&thread);
+  if (!thread.background && (cpu.running->background || at - std::min(at, cpu.slice_began) > machine().granularity)) {
+    cpu.preempt = true;
+    if (self != nullptr && cpu.running == self) limit = 0;
+  }
+}
+
+void Scheduler::place(Thread& thread, unsigned number, Time at) {
+  Cpu& cpu = cpus_[number];
+  cpu.running = &thread;
+  cpu.clock = std::max(cpu.clock, at);
+  cpu.slice_began = cpu.clock;
+  cpu.preempt = false;
+  thread.cpu = number;
+  ++thread.counts.switches;
+  turns_.push({cpu.clock, number});
+  limit = std::min(limit, cpu.clock + quantum);
+}
+
+Thread* Scheduler::take_from(Cpu& cpu, unsigned for_cpu) {
+  for (const bool background : {false, true})
+    for (auto it = cpu.queue.begin(); it != cpu.queue.end(); ++it)
+      if ((*it)->background == background && (*it)->allowed[for_cpu]) {
+        Thread* const found = *it;
+        cpu.queue.erase(it);
+        return found;
+      }
+  return nullptr;
+}
+
+void Scheduler::vacate(Cpu& cpu) {
+  const auto number = static_cast<unsigned>(&cpu - cpus_.data());
+  cpu.running = nullptr;
+  cpu.clock = clock;
+  cpu.preempt = false;
+  Thread* next = take_from(cpu, number);
+  for (unsigned i = 1; next == nullptr && i < machine().cpus; ++i)
+    next = take_from(cpus_[(number + i) % machine().cpus], number);
+  if (next != nullptr) place(*next, number, std::max(clock, next->ready) + machine().switch_context);
+}
+
+void Scheduler::rotate() {
+  Cpu& mine = cpus_[self->cpu];
+  const unsigned number = self->cpu;
+  Thread* const next = take_from(mine, number);
+  if (next == nullptr) return;
+  self->ready = clock;
+  mine.queue.push_back(self);
+  mine.clock = clock;
+  place(*next, number, std::max(clock, next->ready) + machine().switch_context);
+  run_next();
+}
+
+void Scheduler::yield() {
+  ++self->counts.yields;
+  clock += machine().system_call;
+  catch_up();
+  if (self->frozen == 0 && !cpus_[self->cpu].queue.empty()) rotate();
+  set_limit();
+}
+
+bool Scheduler::sleep(const void* what, Time until, const char* in, bool external) {
+  Thread& me = *self;
+  if (me.frozen != 0) stop(std::string(in) + " blocks inside of the loader");
+  if (until <= clock) return false;
+  ++me.counts.sleeps;
+  ++me.sleep;
+  me.blocked = true;
+  me.timed_out = false;
+  me.waits_for = what;
+  me.waits_in = in;
+  sleepers_.push_back(&me);
+  if (until != never) timers_.push({until, &me, me.sleep, external});
+  vacate(cpus_[me.cpu]);
+  run_next();
+  set_limit();
+  return !me.timed_out;
+}
+
+unsigned Scheduler::wake(const void* what, unsigned n) { return wake_and_move(what, n, nullptr, 0); }
+
+unsigned Scheduler::wake_and_move(const void* what, unsigned n, const void* instead, unsigned more) {
+  unsigned woken = 0;
+  for (std::size_t i = 0; i < sleepers_.size();) {
+    Thread& thread = *sleepers_[i];
+    if (thread.waits_for != what || (woken == n && more == 0)) {
+      ++i;
+    } else if (woken != n) {
+      sleepers_.erase(sleepers_.begin() + static_cast<std::ptrdiff_t>(i));
+      make_ready(thread, clock);
+      ++woken;
+    } else {
+      thread.waits_for = instead;
+      --more;
+      ++i;
+    }
+  }
+  if (self != nullptr) self->counts.wakes += woken;
+  return woken;
+}
+
+void Scheduler::end() {
+  Thread& me = *self;
+  me.over = true;
+  wake(&me, UINT_MAX);
+  vacate(cpus_[me.cpu]);
+  run_next();
+}
+
+void Scheduler::moved(Thread& thread) {
+  if (thread.allowed[thread.cpu]) return;
+  if (&thread != self) {  // elsewhere when it is woken; a running one goes on until then
+    for (Cpu& cpu : cpus_)
+      if (std::erase(cpu.queue, &thread) != 0) make_ready(thread, clock);
+    return;
+  }
+  Cpu& old = cpus_[thread.cpu];
+  make_ready(thread, clock);  // its own core is not idle, and not allowed
+  vacate(old);
+  run_next();
+  set_limit();
+}
+
+void Scheduler::deadlock() {
+  std::string who =
+      "deadlock at " + std::to_string(clock / nanosecond) + " ns: no thread is left that could wake those that are blocked.";
+  for (const Thread* thread : sleepers_)
+    who += "\n  thread " + std::to_string(thread->number) + " in " + thread->waits_in;
+  stop(who);
+}
+
+}  // namespace heddle::simulator

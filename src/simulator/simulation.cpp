@@ -1,0 +1,110 @@
+#include "simulator/simulation.hpp"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "simulator/kernel/real.hpp"
+#include "simulator/report.hpp"
+
+namespace heddle::simulator {
+
+Simulation* simulation = nullptr;
+
+void miss(std::uintptr_t address, Access access, std::uintptr_t pc) {
+  Thread& me = *self;
+  Scheduler& scheduler = simulation->scheduler;
+  scheduler.catch_up();
+  const Machine& machine = scheduler.machine();
+  if (access == Access::write) {
+    // A full store buffer: the oldest of its stores has to be done.
+    const Time most = machine.stores * machine.latency[static_cast<std::size_t>(Distance::cluster)];
+    if (me.drained > scheduler.clock + most) scheduler.clock = me.drained - most;
+  }
+  const Memory::Fetched got = simulation->memory.fetch(me.cpu, address, access, scheduler.clock, pc);
+  ++me.counts.misses[static_cast<std::size_t>(access)][static_cast<std::size_t>(got.from)];
+  if (access == Access::write)
+    me.drained = std::max(me.drained, got.end);
+  else
+    scheduler.clock = got.end;
+}
+
+void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_t pc) {
+  if (self == nullptr || bytes == 0) return;
+  Scheduler& scheduler = simulation->scheduler;
+  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+  touch(at, access, pc);
+  for (std::uintptr_t line = begin / line_bytes + 1; line * line_bytes < begin + bytes; ++line) {
+    const Time before = scheduler.clock;
+    touch(reinterpret_cast<const void*>(line * line_bytes), access, pc);
+    const Time took = scheduler.clock - before;
+    scheduler.clock = before + std::min(took, scheduler.machine().copied_line);
+  }
+}
+
+void drain() {
+  if (self != nullptr && self->drained > simulation->scheduler.clock) simulation->scheduler.clock = self->drained;
+}
+
+void enter_kernel(Time cost) {
+  ++self->counts.system_calls;
+  drain();
+  spend(cost);
+  simulation->scheduler.catch_up();
+}
+
+void stop(const std::string& why) {
+  const std::string text = "simulator: " + why + "\n";
+  system_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>(text.data()), static_cast<long>(text.size()));
+  finish();
+  system_call(SYS_exit_group, 70);
+  __builtin_unreachable();
+}
+
+void finish() {
+  if (simulation == nullptr) return;
+  static bool done = false;
+  if (done) return;
+  done = true;
+  if (!simulation->scheduler.settings().report.empty()) write_report(*simulation);
+}
+
+namespace {
+
+void in_child() {
+  simulation = nullptr;
+  self = nullptr;
+}
+
+struct Beginning {
+  Beginning() {
+    const char* const settings = getenv("HEDDLE_SIMULATION");
+    if (settings == nullptr) return;
+    // One core, or the kernel would move threads about when they hand the baton on.
+    const int here = sched_getcpu();
+    unsigned long mask[16] = {};
+    if (here >= 0 && here < 1024) {
+      mask[here / 64] = 1UL << (here % 64);
+      system_call(SYS_sched_setaffinity, 0, sizeof mask, reinterpret_cast<long>(mask));
+    }
+    // mpiexec ends a host whose ranks are over. It has a report to write first.
+    std::signal(SIGTERM, SIG_IGN);
+    auto* const made = new Simulation(read_settings(settings));
+    Thread& first = made->scheduler.add();
+    simulation = made;
+    self = &first;
+    made->scheduler.start_first(first);
+    pthread_atfork(nullptr, nullptr, in_child);
+  }
+  ~Beginning() { finish(); }
+};
+const Beginning beginning;
+
+}  // namespace
+
+}  // namespace heddle::simulator
