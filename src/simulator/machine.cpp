@@ -24,6 +24,7 @@ Settings read_settings(const char* path) {
       {"latency_machine", at(Distance::machine)},
       {"latency_memory", at(Distance::memory)},
       {"cache_lines", &m.cache_lines},
+      {"prefetched", &m.prefetched},
       {"access", &m.access},
       {"call", &m.call},
       {"atomic", &m.atomic},

@@ -28,6 +28,7 @@ struct Machine {
 
   std::array<Time, distances> latency{};  // of a line from there
   unsigned cache_lines = 16384;           // that a core keeps
+  unsigned prefetched = 2;                // steps that an instruction's prefetcher is ahead
   Time access = 0;                        // a load or store that hits, with the instructions around it
   Time call = 0;                          // entering and leaving a function
   Time atomic = 0;                        // a locked instruction that hits

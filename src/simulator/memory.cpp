@@ -89,9 +89,20 @@ Memory::Fetched Memory::fetch(unsigned cpu, std::uintptr_t address, Access acces
 }
 
 void Memory::prefetch(unsigned cpu, std::uintptr_t address, Access access, Time clock) {
-  if (Time now = clock; hits(cpu, address, access, now)) return;
+  if (held(cpu, address, access) != nullptr) return;
   const Time end = fetch(cpu, address, access, clock, 0).end;
   page_of(address).line_of(address).arrives = end;
+}
+
+void Memory::train(unsigned cpu, std::uintptr_t address, Access access, Time clock, std::uintptr_t pc) {
+  constexpr std::intptr_t longest = 2048;
+  Stride& known = prefetchers_[cpu][pc % strides];
+  const auto step = static_cast<std::intptr_t>(address - known.last);
+  const bool same = known.pc == pc && step == known.step;
+  known = {pc, address, step, same};
+  if (!same || step == 0 || step > longest || step < -longest) return;
+  for (unsigned i = 1; i <= machine_.prefetched; ++i)
+    prefetch(cpu, address + static_cast<std::uintptr_t>(step) * i, access, clock);
 }
 
 }  // namespace heddle::simulator

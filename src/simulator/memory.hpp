@@ -5,6 +5,8 @@
 // busy, and the next core waits for it.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -89,12 +91,15 @@ class Memory {
   explicit Memory(const Machine& machine) : machine_(machine), caches_(machine.cpus, Cache(machine.cache_lines)) {}
 
   // True if the core's own copy serves the access; `clock` is then at its end.
-  bool hits(unsigned cpu, std::uintptr_t address, Access access, Time& clock) {
-    Page& page = page_of(address);
-    Line& line = page.line_of(address);
-    if (!caches_[cpu].has(page.number_of(address), line.version)) return false;
-    if (access != Access::read && !(line.owned && line.owner == cpu)) return false;
-    if (line.arrives > clock) clock = line.arrives;
+  bool hits(unsigned cpu, std::uintptr_t address, Access access, Time& clock, std::uintptr_t pc) {
+    Line* const found = held(cpu, address, access);
+    if (found == nullptr) return false;
+    Line& line = *found;
+    if (line.arrives != 0) [[unlikely]] {
+      clock = std::max(clock, line.arrives);
+      line.arrives = 0;
+      train(cpu, address, access, clock, pc);
+    }
     return true;
   }
 
@@ -112,6 +117,9 @@ class Memory {
   Fetched fetch(unsigned cpu, std::uintptr_t address, Access access, Time clock, std::uintptr_t pc);
   // As fetch, but the core does not wait for it before its next access.
   void prefetch(unsigned cpu, std::uintptr_t address, Access access, Time clock);
+  // The core's prefetcher learns from an access that did not find its line in the cache, or found it because of a prefetch:
+  // an instruction that goes through memory in equal steps gets the lines of its next steps.
+  void train(unsigned cpu, std::uintptr_t address, Access access, Time clock, std::uintptr_t pc);
 
   const std::unordered_map<Site, std::uint64_t, SiteHash>& sites() const { return sites_; }
 
@@ -134,6 +142,13 @@ class Memory {
     return *recent.found;
   }
   Page& find_page(std::uintptr_t page);
+  // The line, if the core has it and may do that to it.
+  Line* held(unsigned cpu, std::uintptr_t address, Access access) {
+    Page& page = page_of(address);
+    Line& line = page.line_of(address);
+    const bool may = access == Access::read || (line.owned && line.owner == cpu);
+    return may && caches_[cpu].has(page.number_of(address), line.version) ? &line : nullptr;
+  }
 
   static constexpr std::size_t recents = 4096;
   struct Recent {
@@ -141,8 +156,17 @@ class Memory {
     Page* found = nullptr;
   };
 
+  struct Stride {
+    std::uintptr_t pc = 0;
+    std::uintptr_t last = 0;
+    std::intptr_t step = 0;
+    bool steady = false;
+  };
+  static constexpr std::size_t strides = 64;  // instructions that a core's prefetcher knows
+
   const Machine& machine_;
   std::vector<Cache> caches_;
+  std::vector<std::array<Stride, strides>> prefetchers_{machine_.cpus};
   std::vector<Recent> recent_ = std::vector<Recent>(recents);
   std::unordered_map<std::uintptr_t, Page*> pages_;  // by address
   struct Mapping {

@@ -286,8 +286,8 @@ void Scheduler::moved(Thread& thread) {
 }
 
 void Scheduler::deadlock() {
-  std::string who =
-      "deadlock at " + std::to_string(clock / nanosecond) + " ns: no thread is left that could wake those that are blocked.";
+  std::string who = "deadlock at " + std::to_string(clock / nanosecond) +
+                    " ns: no thread is left that could wake those that are blocked.";
   for (const Thread* thread : sleepers_)
     who += "\n  thread " + std::to_string(thread->number) + " in " + thread->waits_in;
   stop(who);

@@ -32,6 +32,7 @@ void miss(std::uintptr_t address, Access access, std::uintptr_t pc) {
     me.drained = std::max(me.drained, got.end);
   else
     scheduler.clock = got.end;
+  simulation->memory.train(me.cpu, address, access, scheduler.clock, pc);
 }
 
 void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_t pc) {

@@ -50,7 +50,7 @@ inline void touch(const volatile void* at, Access access, std::uintptr_t pc) {
   if (scheduler.clock > scheduler.limit) [[unlikely]]
     scheduler.catch_up();
   if (access == Access::update && me->drained > scheduler.clock) scheduler.clock = me->drained;
-  if (!simulation->memory.hits(me->cpu, address, access, scheduler.clock)) [[unlikely]]
+  if (!simulation->memory.hits(me->cpu, address, access, scheduler.clock, pc)) [[unlikely]]
     miss(address, access, pc);
 }
 
