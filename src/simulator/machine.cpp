@@ -13,7 +13,7 @@ Settings read_settings(const char* path) {
   Settings settings;
   Machine& m = settings.machine;
   const auto at = [&](Distance distance) { return &m.latency[static_cast<std::size_t>(distance)]; };
-  const std::map<std::string, std::variant<Time*, unsigned*, std::string*>> names = {
+  const std::map<std::string, std::variant<Time*, unsigned*, bool*, std::string*>> names = {
       {"cpus", &m.cpus},
       {"cpus_per_core", &m.cpus_per_core},
       {"cpus_per_cluster", &m.cpus_per_cluster},
@@ -43,6 +43,9 @@ Settings read_settings(const char* path) {
       {"granularity", &m.granularity},
       {"thread_start", &m.thread_start},
       {"seed", &settings.seed},
+      {"fuzz", &settings.fuzz},
+      {"fuzz_changes", &settings.fuzz_changes},
+      {"weak", &settings.weak},
       {"report", &settings.report},
       {"limit", &settings.limit},
   };
@@ -53,6 +56,8 @@ Settings read_settings(const char* path) {
     if (found == names.end()) stop("the settings in " + std::string(path) + " have an unknown name: " + name + ".");
     if (const auto* text = std::get_if<std::string*>(&found->second))
       **text = value;
+    else if (const auto* choice = std::get_if<bool*>(&found->second))
+      **choice = value != "0";
     else if (const auto* number = std::get_if<unsigned*>(&found->second))
       **number = static_cast<unsigned>(std::stoul(value));
     else

@@ -58,8 +58,11 @@ struct Machine {
 struct Settings {
   Machine machine;
   std::uint64_t seed = 1;
-  std::string report;  // the file to write; empty: none
-  Time limit = never;  // of virtual time; a run that passes it ends with an error
+  std::string report;                              // the file to write; empty: none
+  bool fuzz = false;                               // random schedules in place of virtual time's (fuzz.hpp)
+  std::uint64_t fuzz_changes = ~std::uint64_t{0};  // change points at most
+  bool weak = false;                               // stores leave a core in any order, as on Arm
+  Time limit = never;                              // of virtual time; a run that passes it ends with an error
 };
 
 // Ends the process with a message if the file is missing or has a name that is unknown.

@@ -1,11 +1,13 @@
 #include "simulator/scheduler.hpp"
 
+#include <dlfcn.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
 
 #include <algorithm>
 #include <climits>
+#include <cstdio>
 
 #include "simulator/kernel/real.hpp"
 
@@ -20,6 +22,25 @@ constexpr Time quantum = 100 * nanosecond;
 // Looks outside, a millisecond apart, before a standstill is called a deadlock.
 constexpr unsigned looks_outside = 5000;
 
+// The functions in which a thread sleeps, as far as they are known by name. Programs keep frame pointers.
+std::string callers(const Thread& thread) {
+  std::string text;
+  void* const* frame = thread.frame;
+  for (int depth = 0; frame != nullptr && depth < 24; ++depth) {
+    Dl_info info{};
+    if (dladdr(frame[1], &info) == 0 || info.dli_fname == nullptr) break;
+    char place[512];
+    std::snprintf(place, sizeof place, "\n      %s+0x%lx %s", info.dli_fname,
+                  reinterpret_cast<std::uintptr_t>(frame[1]) - reinterpret_cast<std::uintptr_t>(info.dli_fbase),
+                  info.dli_sname != nullptr ? info.dli_sname : "");
+    text += place;
+    auto* const next = static_cast<void* const*>(frame[0]);
+    if (next <= frame) break;
+    frame = next;
+  }
+  return text;
+}
+
 }  // namespace
 
 void Baton::give() {
@@ -31,11 +52,20 @@ void Baton::take() {
   while (here_.exchange(0) == 0) system_call(SYS_futex, reinterpret_cast<long>(&here_), FUTEX_WAIT_PRIVATE, 0);
 }
 
-Scheduler::Scheduler(const Settings& settings) : settings_(settings), cpus_(settings.machine.cpus) {}
+// After so long a thread of a random schedule is taken for one that polls.
+constexpr Time longest_turn = 30'000 * nanosecond;
+// It always finds a core.
+constexpr unsigned cores_of_random_schedules = 4096;
+
+Scheduler::Scheduler(const Settings& settings)
+    : settings_(settings), cpus_(settings.fuzz ? cores_of_random_schedules : settings.machine.cpus) {
+  change_at_ = fuzz_.on() ? fuzz_.next_change(0) : never;
+}
 
 Thread& Scheduler::add() {
   threads_.push_back(std::make_unique<Thread>(static_cast<int>(threads_.size()), settings_.machine.cpus));
   Thread& thread = *threads_.back();
+  if (fuzz_.on()) thread.priority = fuzz_.first_priority();
   if (self != nullptr) {  // inherits, as from a thread that creates one
     thread.allowed = self->allowed;
     thread.background = self->background;
@@ -52,8 +82,13 @@ void Scheduler::start_first(Thread& thread) {
 void Scheduler::start(Thread& thread) { make_ready(thread, clock + machine().thread_start); }
 
 void Scheduler::set_limit() {
+  if (fuzz_.on()) {
+    limit = std::min({change_at_, resumed_at_ + longest_turn, timers_.empty() ? never : timers_.top().at});
+    if (!turns_.empty() && self != nullptr && turns_.top().order < self->priority) limit = 0;
+    return;
+  }
   const Cpu& mine = cpus_[self != nullptr ? self->cpu : 0];
-  limit = std::min(turns_.empty() ? never : turns_.top().at + quantum, timers_.empty() ? never : timers_.top().at);
+  limit = std::min(turns_.empty() ? never : turns_.top().order + quantum, timers_.empty() ? never : timers_.top().at);
   limit = std::min(limit, rotation_of(mine));
 }
 
@@ -72,19 +107,44 @@ void Scheduler::catch_up() {
   if (clock > settings_.limit) stop("the virtual time has passed its limit. Raise --limit, or look for a hang.");
   fire_timers(clock);
   Cpu& mine = cpus_[self->cpu];
-  if (rotation_of(mine) <= clock) {
+  if (fuzz_.on()) {
+    if (clock > change_at_ || clock > resumed_at_ + longest_turn) {
+      if (clock > change_at_) change_at_ = fuzz_.next_change(clock);
+      change();
+    } else if (!turns_.empty() && turns_.top().order < self->priority) {
+      add_turn(self->cpu);
+      run_next();
+    }
+  } else if (rotation_of(mine) <= clock) {
     rotate();
-  } else if (!turns_.empty() && turns_.top().at < clock) {
+  } else if (!turns_.empty() && turns_.top().order < clock) {
     mine.clock = clock;
-    turns_.push({clock, self->cpu});
+    add_turn(self->cpu);
     run_next();
   }
   set_limit();
 }
 
+void Scheduler::add_turn(unsigned cpu) {
+  turns_.push({fuzz_.on() ? cpus_[cpu].running->priority : cpus_[cpu].clock, cpu});
+}
+
+void Scheduler::change() {
+  self->priority = fuzz_.lowest_priority();
+  add_turn(self->cpu);
+  run_next();
+}
+
+void Scheduler::polls() {
+  if (!fuzz_.on() || self->frozen != 0 || turns_.empty()) return;
+  change();
+  set_limit();
+}
+
 void Scheduler::run_next() {
   for (;;) {
-    const Time soonest = turns_.empty() ? never : turns_.top().at;
+    Time soonest = never;
+    if (!turns_.empty()) soonest = fuzz_.on() ? clock : turns_.top().order;
     if (!timers_.empty() && timers_.top().at <= soonest) {
       if (soonest == never && timers_.top().external) outside();
       fire_timers(timers_.top().at);
@@ -96,7 +156,10 @@ void Scheduler::run_next() {
   const unsigned cpu = turns_.top().cpu;
   turns_.pop();
   Thread& next = *cpus_[cpu].running;
-  clock = cpus_[cpu].clock;
+  if (fuzz_.on())
+    resumed_at_ = clock;
+  else
+    clock = cpus_[cpu].clock;
   if (&next == self) return;
   Thread* const me = self;
   next.baton.give();
@@ -123,6 +186,7 @@ void Scheduler::fire_timers(Time until) {
 }
 
 unsigned Scheduler::choose(const Thread& thread) const {
+  if (fuzz_.on()) return static_cast<unsigned>(thread.number);
   const unsigned cpus = machine().cpus;
   // The nearest idle core, its own first; cores are numbered along the hierarchy.
   const auto idle = [&](unsigned cpu) { return thread.allowed[cpu] && cpus_[cpu].running == nullptr; };
@@ -177,7 +241,7 @@ void Scheduler::place(Thread& thread, unsigned number, Time at) {
   cpu.preempt = false;
   thread.cpu = number;
   ++thread.counts.switches;
-  turns_.push({cpu.clock, number});
+  add_turn(number);
   limit = std::min(limit, cpu.clock + quantum);
 }
 
@@ -219,6 +283,7 @@ void Scheduler::yield() {
   ++self->counts.yields;
   clock += machine().system_call;
   catch_up();
+  polls();
   if (self->frozen == 0 && !cpus_[self->cpu].queue.empty()) rotate();
   set_limit();
 }
@@ -227,6 +292,7 @@ bool Scheduler::sleep(const void* what, Time until, const char* in, bool externa
   Thread& me = *self;
   if (me.frozen != 0) stop(std::string(in) + " blocks inside of the loader");
   if (until <= clock) return false;
+  me.frame = static_cast<void* const*>(__builtin_frame_address(0));
   ++me.counts.sleeps;
   ++me.sleep;
   me.blocked = true;
@@ -265,14 +331,19 @@ unsigned Scheduler::wake_and_move(const void* what, unsigned n, const void* inst
 
 void Scheduler::end() {
   Thread& me = *self;
+  me.stores.leave_all();
   me.over = true;
   wake(&me, UINT_MAX);
   vacate(cpus_[me.cpu]);
   run_next();
 }
 
+void Scheduler::settle_all() {
+  for (const auto& thread : threads_) thread->stores.leave_all();
+}
+
 void Scheduler::moved(Thread& thread) {
-  if (thread.allowed[thread.cpu]) return;
+  if (fuzz_.on() || thread.allowed[thread.cpu]) return;
   if (&thread != self) {  // elsewhere when it is woken; a running one goes on until then
     for (Cpu& cpu : cpus_)
       if (std::erase(cpu.queue, &thread) != 0) make_ready(thread, clock);
@@ -289,7 +360,7 @@ void Scheduler::deadlock() {
   std::string who = "deadlock at " + std::to_string(clock / nanosecond) +
                     " ns: no thread is left that could wake those that are blocked.";
   for (const Thread* thread : sleepers_)
-    who += "\n  thread " + std::to_string(thread->number) + " in " + thread->waits_in;
+    who += "\n  thread " + std::to_string(thread->number) + ": " + thread->waits_in + callers(*thread);
   stop(who);
 }
 

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include "simulator/counts.hpp"
+#include "simulator/fuzz.hpp"
 #include "simulator/machine.hpp"
 #include "simulator/memory.hpp"
+#include "simulator/stores.hpp"
 
 namespace heddle::simulator {
 
@@ -34,12 +36,15 @@ struct Thread {
 
   int number;
   Baton baton;
-  unsigned cpu = 0;           // where it runs, or ran last
-  std::vector<bool> allowed;  // the cores where it may run
-  bool background = false;    // runs only where no other thread wants to
-  Time ready = 0;             // since then it waits for a core
-  Time drained = 0;           // its store buffer is empty then
-  unsigned frozen = 0;        // it holds locks of the real system: no other thread may run
+  std::uint64_t priority = 0;    // among random schedules
+  Stores stores;                 // that are delayed in these
+  void* const* frame = nullptr;  // of the function in which it sleeps
+  unsigned cpu = 0;              // where it runs, or ran last
+  std::vector<bool> allowed;     // the cores where it may run
+  bool background = false;       // runs only where no other thread wants to
+  Time ready = 0;                // since then it waits for a core
+  Time drained = 0;              // its store buffer is empty then
+  unsigned frozen = 0;           // it holds locks of the real system: no other thread may run
   const void* waits_for = nullptr;
   const char* waits_in = nullptr;  // the function that blocks, for the report
   std::uint64_t sleep = 0;         // numbers its sleeps, so that old timers do not end new ones
@@ -78,6 +83,13 @@ class Scheduler {
   unsigned wake(const void* what, unsigned n);
   // Wakes up to n threads, and lets up to `more` others sleep on `instead`.
   unsigned wake_and_move(const void* what, unsigned n, const void* instead, unsigned more);
+  // The running thread polls: another one may have to run before it finds anything.
+  void polls();
+  Fuzz& fuzz() { return fuzz_; }
+  // All stores that threads have delayed leave their cores.
+  void settle_all();
+  // The core that a thread takes its own for.
+  unsigned core_of(const Thread& thread) const { return thread.cpu % machine().cpus; }
   // Lets the next thread of this core run, if there is one.
   void yield();
   // The running thread ends; it returns without the baton.
@@ -96,9 +108,9 @@ class Scheduler {
     bool preempt = false;
   };
   struct Turn {
-    Time at;
+    std::uint64_t order;  // the core's time, or the priority of its thread
     unsigned cpu;
-    bool operator>(const Turn& o) const { return at != o.at ? at > o.at : cpu > o.cpu; }
+    bool operator>(const Turn& o) const { return order != o.order ? order > o.order : cpu > o.cpu; }
   };
   struct Timer {
     Time at;
@@ -122,7 +134,13 @@ class Scheduler {
   void set_limit();
   void outside();  // nothing can run: looks at what happens outside
 
+  void add_turn(unsigned cpu);
+  void change();  // the running thread gets the lowest priority
+
   Settings settings_;
+  Fuzz fuzz_{settings_};
+  Time change_at_ = 0;
+  Time resumed_at_ = 0;  // the running thread of a random schedule
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Cpu> cpus_;
   Earliest<Turn> turns_;  // cores with a thread, but for the one that runs now

@@ -37,6 +37,7 @@ void miss(std::uintptr_t address, Access access, std::uintptr_t pc) {
 
 void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_t pc) {
   if (self == nullptr || bytes == 0) return;
+  self->stores.leave_all();  // that the range may overlap
   Scheduler& scheduler = simulation->scheduler;
   const auto begin = reinterpret_cast<std::uintptr_t>(at);
   touch(at, access, pc);
@@ -48,7 +49,18 @@ void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_
   }
 }
 
+void settle_stores(std::uintptr_t address) {
+  Stores& stores = self->stores;
+  Fuzz& fuzz = simulation->scheduler.fuzz();
+  constexpr std::size_t longest_access = 16;
+  if (stores.touches(address, longest_access))
+    stores.leave_all();
+  else if (fuzz.leaves())
+    simulation->scheduler.settings().weak ? stores.leave_any(fuzz.below(64)) : stores.leave_first();
+}
+
 void drain() {
+  if (self != nullptr) self->stores.leave_all();
   if (self != nullptr && self->drained > simulation->scheduler.clock) simulation->scheduler.clock = self->drained;
 }
 

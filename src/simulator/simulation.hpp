@@ -38,6 +38,8 @@ inline const void* name_of(const volatile void* word) {
 // Writes the report, once. Called where the process may end.
 void finish();
 
+// While schedules are random: some of the caller's delayed stores leave, all if it accesses what they have stored.
+void settle_stores(std::uintptr_t address);
 void miss(std::uintptr_t address, Access access, std::uintptr_t pc);
 
 inline void touch(const volatile void* at, Access access, std::uintptr_t pc) {
@@ -50,6 +52,10 @@ inline void touch(const volatile void* at, Access access, std::uintptr_t pc) {
   if (scheduler.clock > scheduler.limit) [[unlikely]]
     scheduler.catch_up();
   if (access == Access::update && me->drained > scheduler.clock) scheduler.clock = me->drained;
+  if (scheduler.fuzz().on()) [[unlikely]] {
+    if (!me->stores.empty()) settle_stores(address);
+    return;
+  }
   if (!simulation->memory.hits(me->cpu, address, access, scheduler.clock, pc)) [[unlikely]]
     miss(address, access, pc);
 }

@@ -13,6 +13,9 @@ std::uintptr_t place(const void* caller) { return reinterpret_cast<std::uintptr_
 
 template <class T>
 T load(const volatile T* at, const void* caller) {
+  if (self != nullptr && !self->stores.empty()) {
+    if (T value; self->stores.newest(at, value)) return value;
+  }
   touch(at, Access::read, place(caller));
   return __atomic_load_n(at, strongest);
 }
@@ -20,11 +23,18 @@ T load(const volatile T* at, const void* caller) {
 template <class T>
 void store(volatile T* at, T value, int order, const void* caller) {
   touch(at, order == strongest ? Access::update : Access::write, place(caller));
+  if (self != nullptr && order != strongest && simulation->scheduler.fuzz().on() &&
+      (!self->stores.empty() || simulation->scheduler.fuzz().delays())) {
+    self->stores.add(at, value, order != __ATOMIC_RELAXED);
+    return;
+  }
+  if (order == strongest) drain();
   __atomic_store_n(at, value, strongest);
 }
 
 template <class T>
 int compare_exchange(volatile T* at, T* expected, T desired, const void* caller) {
+  drain();
   touch(at, Access::update, place(caller));
   const bool done = __atomic_compare_exchange_n(at, expected, desired, false, strongest, strongest);
   if (!done && self != nullptr) ++self->counts.failed_exchanges;
@@ -51,6 +61,7 @@ extern "C" {
 
 #define HEDDLE_UPDATE(BITS, TYPE, NAME, OPERATION)                        \
   TYPE __tsan_atomic##BITS##_##NAME(volatile TYPE* at, TYPE value, int) { \
+    heddle::simulator::drain();                                           \
     touch(at, Access::update, place(__builtin_return_address(0)));        \
     return OPERATION(at, value, strongest);                               \
   }

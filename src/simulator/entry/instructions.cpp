@@ -7,7 +7,7 @@ namespace heddle::simulator {
 namespace {
 
 void ask_for(const void* line, Access access) {
-  if (self != nullptr)
+  if (self != nullptr && !simulation->scheduler.fuzz().on())
     simulation->memory.prefetch(self->cpu, reinterpret_cast<std::uintptr_t>(line), access, simulation->scheduler.clock);
 }
 
@@ -24,6 +24,7 @@ void heddle_simulated_pause() {
   if (self == nullptr) return;
   ++self->counts.pauses;
   heddle::simulator::spend(simulation->scheduler.machine().pause);
+  simulation->scheduler.polls();
 }
 
 unsigned long heddle_simulated_ticks() {

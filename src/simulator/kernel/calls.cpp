@@ -66,11 +66,12 @@ long call(long number, const Words& w) {
       return futex(w);
     case SYS_membarrier:
       enter_kernel(machine.broadcast);
+      simulation->scheduler.settle_all();
       return 0;
     case SYS_getcpu:
       enter_kernel(machine.clock_read);
-      if (w.a != 0) *reinterpret_cast<unsigned*>(w.a) = self->cpu;
-      if (w.b != 0) *reinterpret_cast<unsigned*>(w.b) = self->cpu / machine.cpus_per_socket;
+      if (w.a != 0) *reinterpret_cast<unsigned*>(w.a) = simulation->scheduler.core_of(*self);
+      if (w.b != 0) *reinterpret_cast<unsigned*>(w.b) = simulation->scheduler.core_of(*self) / machine.cpus_per_socket;
       return 0;
     case SYS_mbind:
       return 0;

@@ -58,7 +58,7 @@ using namespace heddle::simulator;
 extern "C" {
 
 int sched_getcpu() {
-  if (self != nullptr) return static_cast<int>(self->cpu);
+  if (self != nullptr) return static_cast<int>(simulation->scheduler.core_of(*self));
   unsigned cpu = 0;
   return system_call(SYS_getcpu, reinterpret_cast<long>(&cpu)) == 0 ? static_cast<int>(cpu) : -1;
 }
@@ -66,8 +66,8 @@ int getcpu(unsigned* cpu, unsigned* node) {
   if (self == nullptr)
     return static_cast<int>(
         with_errno(system_call(SYS_getcpu, reinterpret_cast<long>(cpu), reinterpret_cast<long>(node))));
-  if (cpu != nullptr) *cpu = self->cpu;
-  if (node != nullptr) *node = self->cpu / simulation->scheduler.machine().cpus_per_socket;
+  if (cpu != nullptr) *cpu = simulation->scheduler.core_of(*self);
+  if (node != nullptr) *node = simulation->scheduler.core_of(*self) / simulation->scheduler.machine().cpus_per_socket;
   return 0;
 }
 int sched_getaffinity(pid_t thread, std::size_t bytes, cpu_set_t* set) {
