@@ -1,4 +1,4 @@
-// What is counted while a program runs.
+// The counts of a thread.
 #pragma once
 
 #include <array>

@@ -31,7 +31,7 @@ class Fuzz {
     return now + static_cast<Time>(random_.exponential(mean_)) + 1;
   }
   std::uint64_t changes() const { return changes_; }
-  // Of a store that is still in its core's buffer, at an access of its thread: it leaves now.
+  // True if a store that is still in its core's buffer leaves it now.
   bool leaves() { return random_.below(8) == 0; }
   std::uint64_t below(std::uint64_t n) { return random_.below(n); }
   bool delays() { return random_.below(2) == 0; }

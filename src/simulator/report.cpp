@@ -59,7 +59,8 @@ void write_lines(std::FILE* to, const Memory& memory) {
     for (const auto& entry : memory.sites())
       if (entry.first.line == line) sites.push_back(entry);
     std::ranges::sort(sites, [](const auto& a, const auto& b) {
-      return std::tie(b.second, a.first.pc, a.first.offset) < std::tie(a.second, b.first.pc, b.first.offset);
+      return std::tie(b.second, a.first.offset, a.first.access, a.first.pc) <
+             std::tie(a.second, b.first.offset, b.first.access, b.first.pc);
     });
     const char* between_sites = "";
     for (const auto& [site, count] : sites) {

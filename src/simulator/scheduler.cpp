@@ -130,6 +130,8 @@ void Scheduler::add_turn(unsigned cpu) {
 }
 
 void Scheduler::change() {
+  for (const auto& thread : threads_)
+    if (!thread->stores.empty() && fuzz_.leaves()) thread->stores.leave_one(settings_.weak ? fuzz_.below(64) : 0);
   self->priority = fuzz_.lowest_priority();
   add_turn(self->cpu);
   run_next();
@@ -338,7 +340,7 @@ void Scheduler::end() {
   run_next();
 }
 
-void Scheduler::settle_all() {
+void Scheduler::publish_stores() {
   for (const auto& thread : threads_) thread->stores.leave_all();
 }
 

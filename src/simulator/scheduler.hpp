@@ -87,7 +87,7 @@ class Scheduler {
   void polls();
   Fuzz& fuzz() { return fuzz_; }
   // All stores that threads have delayed leave their cores.
-  void settle_all();
+  void publish_stores();
   // The core that a thread takes its own for.
   unsigned core_of(const Thread& thread) const { return thread.cpu % machine().cpus; }
   // Lets the next thread of this core run, if there is one.

@@ -40,23 +40,22 @@ void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_
   self->stores.leave_all();  // that the range may overlap
   Scheduler& scheduler = simulation->scheduler;
   const auto begin = reinterpret_cast<std::uintptr_t>(at);
-  touch(at, access, pc);
+  touch(at, 1, access, pc);
   for (std::uintptr_t line = begin / line_bytes + 1; line * line_bytes < begin + bytes; ++line) {
     const Time before = scheduler.clock;
-    touch(reinterpret_cast<const void*>(line * line_bytes), access, pc);
+    touch(reinterpret_cast<const void*>(line * line_bytes), 1, access, pc);
     const Time took = scheduler.clock - before;
     scheduler.clock = before + std::min(took, scheduler.machine().copied_line);
   }
 }
 
-void settle_stores(std::uintptr_t address) {
+void publish_some_stores(std::uintptr_t address, std::size_t bytes) {
   Stores& stores = self->stores;
   Fuzz& fuzz = simulation->scheduler.fuzz();
-  constexpr std::size_t longest_access = 16;
-  if (stores.touches(address, longest_access))
+  if (stores.touches(address, bytes))
     stores.leave_all();
   else if (fuzz.leaves())
-    simulation->scheduler.settings().weak ? stores.leave_any(fuzz.below(64)) : stores.leave_first();
+    stores.leave_one(simulation->scheduler.settings().weak ? fuzz.below(64) : 0);
 }
 
 void drain() {

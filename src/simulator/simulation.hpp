@@ -19,8 +19,8 @@ struct Simulation {
 
 extern Simulation* simulation;  // null: this process is not simulated
 
-// Accesses the byte at the address in virtual time, and returns when it is the caller's turn to do it in fact.
-inline void touch(const volatile void* at, Access access, std::uintptr_t pc);
+// Accesses bytes of one cache line in virtual time, and returns when it is the caller's turn to do it in fact.
+inline void touch(const volatile void* at, std::size_t bytes, Access access, std::uintptr_t pc);
 // As many bytes in a row, faster than one by one: the next lines are on their way already.
 void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_t pc);
 // After all stores so far.
@@ -39,10 +39,10 @@ inline const void* name_of(const volatile void* word) {
 void finish();
 
 // While schedules are random: some of the caller's delayed stores leave, all if it accesses what they have stored.
-void settle_stores(std::uintptr_t address);
+void publish_some_stores(std::uintptr_t address, std::size_t bytes);
 void miss(std::uintptr_t address, Access access, std::uintptr_t pc);
 
-inline void touch(const volatile void* at, Access access, std::uintptr_t pc) {
+inline void touch(const volatile void* at, std::size_t bytes, Access access, std::uintptr_t pc) {
   Thread* const me = self;
   if (me == nullptr) return;
   Scheduler& scheduler = simulation->scheduler;
@@ -53,7 +53,7 @@ inline void touch(const volatile void* at, Access access, std::uintptr_t pc) {
     scheduler.catch_up();
   if (access == Access::update && me->drained > scheduler.clock) scheduler.clock = me->drained;
   if (scheduler.fuzz().on()) [[unlikely]] {
-    if (!me->stores.empty()) settle_stores(address);
+    if (!me->stores.empty()) publish_some_stores(address, bytes);
     return;
   }
   if (!simulation->memory.hits(me->cpu, address, access, scheduler.clock, pc)) [[unlikely]]

@@ -24,7 +24,7 @@ class Stores {
     if (delayed_.size() > most) leave(0);
   }
 
-  // What the thread itself has stored there last. False: nothing is delayed that touches these bytes.
+  // The value that the thread itself has stored there last. False: no delayed store touches these bytes.
   template <class T>
   bool newest(const volatile T* at, T& value) {
     const Delayed* const found = covering(reinterpret_cast<std::uintptr_t>(at), sizeof(T));
@@ -38,9 +38,8 @@ class Stores {
   }
   bool touches(std::uintptr_t at, std::size_t bytes) const { return covering(at, bytes) != nullptr; }
 
-  void leave_first() { leave(0); }
-  // One that may leave before older ones: the memory model is weak.
-  void leave_any(std::size_t chosen) {
+  // One store leaves; another one than the oldest only if nothing forbids it to pass the older ones.
+  void leave_one(std::size_t chosen) {
     const std::size_t i = chosen % delayed_.size();
     bool alone = !delayed_[i].releases;
     for (std::size_t older = 0; older != i; ++older) alone = alone && delayed_[older].at != delayed_[i].at;

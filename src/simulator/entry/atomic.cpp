@@ -1,4 +1,4 @@
-// What a compiler calls in place of each atomic operation of a program that is compiled with -fsanitize=thread.
+// Entry points: a compiler calls them in place of each atomic operation of a program that it compiles with -fsanitize=thread.
 //
 // The operation is done here, when it is the caller's turn in virtual time. Orders matter for time alone: a sequentially
 // consistent store waits until the store buffer is empty, and one thread runs at a time, so memory is never seen out of order.
@@ -16,13 +16,13 @@ T load(const volatile T* at, const void* caller) {
   if (self != nullptr && !self->stores.empty()) {
     if (T value; self->stores.newest(at, value)) return value;
   }
-  touch(at, Access::read, place(caller));
+  touch(at, sizeof *at, Access::read, place(caller));
   return __atomic_load_n(at, strongest);
 }
 
 template <class T>
 void store(volatile T* at, T value, int order, const void* caller) {
-  touch(at, order == strongest ? Access::update : Access::write, place(caller));
+  touch(at, sizeof *at, order == strongest ? Access::update : Access::write, place(caller));
   if (self != nullptr && order != strongest && simulation->scheduler.fuzz().on() &&
       (!self->stores.empty() || simulation->scheduler.fuzz().delays())) {
     self->stores.add(at, value, order != __ATOMIC_RELAXED);
@@ -35,7 +35,7 @@ void store(volatile T* at, T value, int order, const void* caller) {
 template <class T>
 int compare_exchange(volatile T* at, T* expected, T desired, const void* caller) {
   drain();
-  touch(at, Access::update, place(caller));
+  touch(at, sizeof *at, Access::update, place(caller));
   const bool done = __atomic_compare_exchange_n(at, expected, desired, false, strongest, strongest);
   if (!done && self != nullptr) ++self->counts.failed_exchanges;
   return done ? 1 : 0;
@@ -59,11 +59,11 @@ using heddle::simulator::touch;
 // NOLINTBEGIN(bugprone-reserved-identifier): the compiler's names
 extern "C" {
 
-#define HEDDLE_UPDATE(BITS, TYPE, NAME, OPERATION)                        \
-  TYPE __tsan_atomic##BITS##_##NAME(volatile TYPE* at, TYPE value, int) { \
-    heddle::simulator::drain();                                           \
-    touch(at, Access::update, place(__builtin_return_address(0)));        \
-    return OPERATION(at, value, strongest);                               \
+#define HEDDLE_UPDATE(BITS, TYPE, NAME, OPERATION)                             \
+  TYPE __tsan_atomic##BITS##_##NAME(volatile TYPE* at, TYPE value, int) {      \
+    heddle::simulator::drain();                                                \
+    touch(at, sizeof *at, Access::update, place(__builtin_return_address(0))); \
+    return OPERATION(at, value, strongest);                                    \
   }
 #define HEDDLE_ATOMICS(BITS, TYPE)                                                                               \
   TYPE __tsan_atomic##BITS##_load(const volatile TYPE* at, int) {                                                \

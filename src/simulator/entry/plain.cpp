@@ -1,4 +1,4 @@
-// What a compiler calls before each load and store of a program that is compiled with -fsanitize=thread.
+// Entry points: a compiler calls them before each load and store of a program that it compiles with -fsanitize=thread.
 //
 // The names and arguments are those of the thread sanitizer's runtime, which this library takes the place of.
 #include "simulator/simulation.hpp"
@@ -9,10 +9,10 @@ namespace {
 std::uintptr_t place(const void* caller) { return reinterpret_cast<std::uintptr_t>(caller); }
 
 void access(const void* at, std::size_t bytes, Access kind, const void* caller) {
-  touch(at, kind, place(caller));
+  touch(at, bytes, kind, place(caller));
   const auto first = reinterpret_cast<std::uintptr_t>(at);
   if (first / line_bytes != (first + bytes - 1) / line_bytes)
-    touch(static_cast<const char*>(at) + bytes - 1, kind, place(caller));
+    touch(static_cast<const char*>(at) + bytes - 1, 1, kind, place(caller));
 }
 
 }  // namespace

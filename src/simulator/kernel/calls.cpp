@@ -66,7 +66,7 @@ long call(long number, const Words& w) {
       return futex(w);
     case SYS_membarrier:
       enter_kernel(machine.broadcast);
-      simulation->scheduler.settle_all();
+      simulation->scheduler.publish_stores();
       return 0;
     case SYS_getcpu:
       enter_kernel(machine.clock_read);

@@ -12,7 +12,7 @@ namespace heddle::simulator {
 namespace {
 
 constexpr Time second = 1'000'000'000 * nanosecond;
-// What the clocks show when a process begins: the same for every run.
+// The clocks show this when a process begins, in every run.
 constexpr std::int64_t monotonic_start = 1000;
 constexpr std::int64_t real_time_start = 1'700'000'000;
 

@@ -21,10 +21,10 @@ constexpr int kind_mask = 3;  // of __kind: normal, recursive, with errors, adap
 
 std::uint32_t* word_of(void* object) { return static_cast<std::uint32_t*>(object); }
 
-// The word of a mutex: 0 free, 1 taken, 2 taken and somebody may sleep on it. Takes it as `taken` if it is free.
+// The word of a mutex: 0 free, 1 taken, 2 taken and a thread may sleep on it. Takes it as `taken` if it is free.
 bool take(pthread_mutex_t& mutex, std::uint32_t taken, const void* caller) {
   std::uint32_t& word = *word_of(&mutex);
-  touch(&word, Access::update, reinterpret_cast<std::uintptr_t>(caller));
+  touch(&word, sizeof(std::uint32_t), Access::update, reinterpret_cast<std::uintptr_t>(caller));
   if (word != 0) return false;
   word = taken;
   mutex.__data.__owner = self->number + 1;
@@ -63,7 +63,7 @@ int unlock(pthread_mutex_t& mutex, const void* caller) {
     return 0;
   }
   std::uint32_t& word = *word_of(&mutex);
-  touch(&word, Access::update, reinterpret_cast<std::uintptr_t>(caller));
+  touch(&word, sizeof(std::uint32_t), Access::update, reinterpret_cast<std::uintptr_t>(caller));
   const bool wanted = word == 2;
   mutex.__data.__owner = 0;
   word = 0;
@@ -73,7 +73,7 @@ int unlock(pthread_mutex_t& mutex, const void* caller) {
 
 int wait(pthread_cond_t& condition, pthread_mutex_t& mutex, Time until, const void* caller) {
   std::uint32_t& word = *word_of(&condition);  // counts signals
-  touch(&word, Access::read, reinterpret_cast<std::uintptr_t>(caller));
+  touch(&word, sizeof(std::uint32_t), Access::read, reinterpret_cast<std::uintptr_t>(caller));
   const std::uint32_t seen = word;
   unlock(mutex, caller);
   const long result = futex_wait(&word, seen, until, "pthread_cond_wait");
@@ -83,7 +83,7 @@ int wait(pthread_cond_t& condition, pthread_mutex_t& mutex, Time until, const vo
 
 int signal(pthread_cond_t& condition, unsigned n, const void* caller) {
   std::uint32_t& word = *word_of(&condition);
-  touch(&word, Access::update, reinterpret_cast<std::uintptr_t>(caller));
+  touch(&word, sizeof(std::uint32_t), Access::update, reinterpret_cast<std::uintptr_t>(caller));
   ++word;
   futex_wake(&word, n);
   return 0;
@@ -93,7 +93,7 @@ int signal(pthread_cond_t& condition, unsigned n, const void* caller) {
 int take(sem_t& semaphore, Time until, bool waits, const void* caller) {
   std::uint32_t& word = *word_of(&semaphore);
   for (;;) {
-    touch(&word, Access::update, reinterpret_cast<std::uintptr_t>(caller));
+    touch(&word, sizeof(std::uint32_t), Access::update, reinterpret_cast<std::uintptr_t>(caller));
     if (word != 0) {
       --word;
       return 0;
@@ -197,7 +197,7 @@ int sem_timedwait(sem_t* semaphore, const timespec* until) {
 int sem_post(sem_t* semaphore) {
   if (self == nullptr) return real_sem_post(semaphore);
   std::uint32_t& word = *word_of(semaphore);
-  touch(&word, Access::update, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+  touch(&word, sizeof(std::uint32_t), Access::update, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   ++word;
   futex_wake(&word, 1);
   return 0;
@@ -212,7 +212,8 @@ int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t
 int pthread_barrier_wait(pthread_barrier_t* barrier) {
   if (self == nullptr) return real_pthread_barrier_wait(barrier);
   auto& mine = *reinterpret_cast<Barrier*>(barrier);
-  touch(&mine.come, Access::update, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+  touch(&mine.come, sizeof(std::uint32_t), Access::update,
+        reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   if (++mine.come == mine.count) {
     mine.come = 0;
     ++mine.round;
@@ -231,7 +232,7 @@ int pthread_barrier_destroy(pthread_barrier_t* barrier) {
 int pthread_once(pthread_once_t* control, void (*routine)()) {
   if (self == nullptr) return real_pthread_once(control, routine);
   std::uint32_t& word = *word_of(control);
-  touch(&word, Access::read, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+  touch(&word, sizeof(std::uint32_t), Access::read, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   while (word == 1) futex_wait(&word, 1, never, "pthread_once");
   if (word == 2) return 0;
   word = 1;

@@ -54,7 +54,7 @@ int fail(int error) {
 using namespace heddle::simulator;
 // NOLINTEND(google-build-using-namespace)
 
-// Of other threads than the caller only the caller's own is known: handles of threads are not looked up.
+// Sets of cores are those of the calling thread: handles and numbers of others go to the real system.
 extern "C" {
 
 int sched_getcpu() {

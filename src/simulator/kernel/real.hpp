@@ -1,4 +1,4 @@
-// What the simulator asks of the real system, past the functions that it defines itself.
+// The way to the real system, past the functions that the simulator defines itself.
 #pragma once
 
 #include <dlfcn.h>
