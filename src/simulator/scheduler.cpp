@@ -20,7 +20,7 @@ namespace {
 // How far a core may be ahead of the others while it uses what it has in its cache.
 constexpr Time quantum = 100 * nanosecond;
 // Looks outside, a millisecond apart, before a standstill is called a deadlock.
-constexpr unsigned looks_outside = 5000;
+constexpr unsigned looks_outside = 3000;
 
 // The functions in which a thread sleeps, as far as they are known by name. Programs keep frame pointers.
 std::string callers(const Thread& thread) {
@@ -104,7 +104,6 @@ void Scheduler::catch_up() {
     limit = never;
     return;
   }
-  if (clock > settings_.limit) stop("the virtual time has passed its limit. Raise --limit, or look for a hang.");
   fire_timers(clock);
   Cpu& mine = cpus_[self->cpu];
   if (fuzz_.on()) {
@@ -144,11 +143,13 @@ void Scheduler::polls() {
 }
 
 void Scheduler::run_next() {
+  if (clock > settings_.limit)
+    stop("the virtual time has passed its limit. Raise --limit, or look for a hang." + sleeping());
   for (;;) {
     Time soonest = never;
     if (!turns_.empty()) soonest = fuzz_.on() ? clock : turns_.top().order;
     if (!timers_.empty() && timers_.top().at <= soonest) {
-      if (soonest == never && timers_.top().external) outside();
+      if (soonest == never && only_external()) outside();
       fire_timers(timers_.top().at);
       continue;
     }
@@ -169,6 +170,10 @@ void Scheduler::run_next() {
   me->baton.take();
 }
 
+bool Scheduler::only_external() const {
+  return std::ranges::all_of(sleepers_, [](const Thread* thread) { return thread->external || !thread->timed; });
+}
+
 void Scheduler::outside() {
   if (++in_vain_ > looks_outside) deadlock();
   const timespec pause{0, 1'000'000};
@@ -181,6 +186,8 @@ void Scheduler::fire_timers(Time until) {
     timers_.pop();
     Thread& thread = *timer.thread;
     if (!thread.blocked || thread.sleep != timer.sleep) continue;
+    if (fuzz_.on()) clock = std::max(clock, timer.at);
+    if (!timer.external) in_vain_ = 0;
     thread.timed_out = true;
     std::erase(sleepers_, &thread);
     make_ready(thread, timer.at);
@@ -220,7 +227,6 @@ void Scheduler::make_ready(Thread& thread, Time at) {
   thread.blocked = false;
   thread.waits_for = nullptr;
   thread.ready = at;
-  in_vain_ = 0;
   const unsigned chosen = choose(thread);
   Cpu& cpu = cpus_[chosen];
   if (cpu.running == nullptr) {
@@ -302,6 +308,8 @@ bool Scheduler::sleep(const void* what, Time until, const char* in, bool externa
   me.waits_for = what;
   me.waits_in = in;
   sleepers_.push_back(&me);
+  me.external = external;
+  me.timed = until != never;
   if (until != never) timers_.push({until, &me, me.sleep, external});
   vacate(cpus_[me.cpu]);
   run_next();
@@ -327,6 +335,7 @@ unsigned Scheduler::wake_and_move(const void* what, unsigned n, const void* inst
       ++i;
     }
   }
+  if (woken != 0) in_vain_ = 0;
   if (self != nullptr) self->counts.wakes += woken;
   return woken;
 }
@@ -358,12 +367,16 @@ void Scheduler::moved(Thread& thread) {
   set_limit();
 }
 
-void Scheduler::deadlock() {
-  std::string who = "deadlock at " + std::to_string(clock / nanosecond) +
-                    " ns: no thread is left that could wake those that are blocked.";
+std::string Scheduler::sleeping() const {
+  std::string who;
   for (const Thread* thread : sleepers_)
     who += "\n  thread " + std::to_string(thread->number) + ": " + thread->waits_in + callers(*thread);
-  stop(who);
+  return who;
+}
+
+void Scheduler::deadlock() {
+  stop("deadlock at " + std::to_string(clock / nanosecond) +
+       " ns: no thread is left that could wake those that are blocked." + sleeping());
 }
 
 }  // namespace heddle::simulator

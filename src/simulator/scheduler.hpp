@@ -50,6 +50,8 @@ struct Thread {
   std::uint64_t sleep = 0;         // numbers its sleeps, so that old timers do not end new ones
   bool blocked = false;
   bool timed_out = false;
+  bool timed = false;     // its sleep ends at some time
+  bool external = false;  // or because of something outside
   bool over = false;
   Counts counts;
 };
@@ -97,8 +99,6 @@ class Scheduler {
   // The cores of a thread have changed.
   void moved(Thread& thread);
 
-  [[noreturn]] void deadlock();
-
  private:
   struct Cpu {
     Time clock = 0;
@@ -132,6 +132,9 @@ class Scheduler {
   Time rotation_of(const Cpu& cpu) const;  // when its thread has to leave it to another
   void fire_timers(Time until);
   void set_limit();
+  [[noreturn]] void deadlock();
+  std::string sleeping() const;  // the threads, and where
+  bool only_external() const;
   void outside();  // nothing can run: looks at what happens outside
 
   void add_turn(unsigned cpu);

@@ -9,7 +9,7 @@ namespace heddle::simulator {
 namespace {
 
 // How often a thread looks whether a process outside has changed its word.
-constexpr Time look = 1'000'000 * nanosecond;
+constexpr Time look = 10'000'000 * nanosecond;
 
 }  // namespace
 
