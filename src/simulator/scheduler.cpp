@@ -168,6 +168,21 @@ void Scheduler::run_next() {
   next.baton.give();
   if (me->over) return;
   me->baton.take();
+  await_leaving();
+}
+
+// What libc does at the end of a thread, to its heap for example, must not happen beside what the next thread does: it would
+// differ from run to run.
+void Scheduler::await_leaving() {
+  const int gone = leaving_.exchange(0);
+  if (gone == 0) return;
+  const long process = system_call(SYS_getpid);
+  while (system_call(SYS_tgkill, process, gone, 0) == 0) system_call(SYS_sched_yield);
+}
+
+void Scheduler::begin(Thread& thread) {
+  thread.baton.take();
+  await_leaving();
 }
 
 bool Scheduler::only_external() const {
@@ -345,6 +360,7 @@ void Scheduler::end() {
   me.stores.leave_all();
   me.over = true;
   wake(&me, UINT_MAX);
+  leaving_.store(static_cast<int>(system_call(SYS_gettid)));
   vacate(cpus_[me.cpu]);
   run_next();
 }

@@ -96,6 +96,8 @@ class Scheduler {
   void yield();
   // The running thread ends; it returns without the baton.
   void end();
+  // The calling thread waits for its first turn.
+  void begin(Thread& thread);
   // The cores of a thread have changed.
   void moved(Thread& thread);
 
@@ -138,12 +140,14 @@ class Scheduler {
   void outside();  // nothing can run: looks at what happens outside
 
   void add_turn(unsigned cpu);
+  void await_leaving();
   void change();  // the running thread gets the lowest priority
 
   Settings settings_;
   Fuzz fuzz_{settings_};
   Time change_at_ = 0;
-  Time resumed_at_ = 0;  // the running thread of a random schedule
+  std::atomic<int> leaving_{0};  // the kernel's number of a thread that has ended here and may not yet have ended there
+  Time resumed_at_ = 0;          // the running thread of a random schedule
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Cpu> cpus_;
   Earliest<Turn> turns_;  // cores with a thread, but for the one that runs now

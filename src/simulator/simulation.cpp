@@ -83,6 +83,7 @@ void finish() {
   static bool done = false;
   if (done) return;
   done = true;
+  self = nullptr;  // what writes the report may be the program's own
   if (!simulation->scheduler.settings().report.empty()) write_report(*simulation);
 }
 

@@ -140,6 +140,8 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
   const HostFile host = host_for(*program);
   std::vector<std::string> words = hosted.app.command;
   const std::vector<char*> arguments = pointers_to(words);
+  // In the simulator ranks that stand for processes are threads of one.
+  const bool apart = value_in(hosted.environment, "HEDDLE_SIMULATED_PROCESSES") == "1";
   const int end = hosted.first_rank + hosted.app.ranks;
   for (int first = hosted.first_rank; first < end;) {
     const int count = std::min(hosted.options.threads, end - first);
@@ -158,7 +160,7 @@ bool launch_hosts(const HostedApp& hosted, const Placement& placement, const Seg
                             own.err, placement.cpus[static_cast<std::size_t>(rank)]});
       inherited.insert(inherited.end(), {own.in, own.out, own.err});
       if (launcher >= 0) inherited.push_back(launcher);
-      segment.records[rank].host = segment.first_here + first;
+      segment.records[rank].host = segment.first_here + (apart ? rank : first);
       segment.records[rank].state.store(boot::RankState::running);
     }
     // Our own input has the number 0 on both sides, so it must stay there if one of these ranks gets it.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "simulator/kernel/handles.hpp"
 #include "simulator/kernel/real.hpp"
 #include "simulator/simulation.hpp"
 
@@ -36,9 +37,9 @@ int set(Thread& thread, std::size_t bytes, const cpu_set_t* set) {
   return 0;
 }
 
-void set_class(int policy) {
+void set_class(Thread& thread, int policy) {
   enter_kernel(simulation->scheduler.machine().system_call);
-  self->background = policy == SCHED_IDLE;
+  thread.background = policy == SCHED_IDLE;
 }
 
 int fail(int error) {
@@ -54,7 +55,7 @@ int fail(int error) {
 using namespace heddle::simulator;
 // NOLINTEND(google-build-using-namespace)
 
-// Sets of cores are those of the calling thread: handles and numbers of others go to the real system.
+// A number of a thread, unlike a handle, is taken for the calling thread's.
 extern "C" {
 
 int sched_getcpu() {
@@ -84,25 +85,27 @@ int sched_setaffinity(pid_t thread, std::size_t bytes, const cpu_set_t* cpus) {
         with_errno(system_call(SYS_sched_setaffinity, thread, static_cast<long>(bytes), reinterpret_cast<long>(cpus))));
   return fail(heddle::simulator::set(*self, bytes, cpus));
 }
-int pthread_getaffinity_np(pthread_t thread, std::size_t bytes, cpu_set_t* set) {
-  if (self == nullptr || thread != pthread_self()) return real_get(thread, bytes, set);
-  get(*self, bytes, set);
+int pthread_getaffinity_np(pthread_t handle, std::size_t bytes, cpu_set_t* set) {
+  const Thread* const thread = self != nullptr ? thread_of(handle) : nullptr;
+  if (thread == nullptr) return real_get(handle, bytes, set);
+  get(*thread, bytes, set);
   return 0;
 }
-int pthread_setaffinity_np(pthread_t thread, std::size_t bytes, const cpu_set_t* cpus) {
-  if (self == nullptr || thread != pthread_self()) return real_set(thread, bytes, cpus);
-  return heddle::simulator::set(*self, bytes, cpus);
+int pthread_setaffinity_np(pthread_t handle, std::size_t bytes, const cpu_set_t* cpus) {
+  Thread* const thread = self != nullptr ? thread_of(handle) : nullptr;
+  return thread == nullptr ? real_set(handle, bytes, cpus) : heddle::simulator::set(*thread, bytes, cpus);
 }
 int sched_setscheduler(pid_t thread, int policy, const sched_param* parameters) {
   if (self == nullptr)
     return static_cast<int>(
         with_errno(system_call(SYS_sched_setscheduler, thread, policy, reinterpret_cast<long>(parameters))));
-  set_class(policy);
+  set_class(*self, policy);
   return 0;
 }
-int pthread_setschedparam(pthread_t thread, int policy, const sched_param* parameters) {
-  if (self == nullptr || thread != pthread_self()) return real_set_class(thread, policy, parameters);
-  set_class(policy);
+int pthread_setschedparam(pthread_t handle, int policy, const sched_param* parameters) {
+  Thread* const thread = self != nullptr ? thread_of(handle) : nullptr;
+  if (thread == nullptr) return real_set_class(handle, policy, parameters);
+  set_class(*thread, policy);
   return 0;
 }
 long sysconf(int name) {

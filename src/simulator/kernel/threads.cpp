@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "simulator/kernel/handles.hpp"
 #include "simulator/kernel/real.hpp"
 #include "simulator/simulation.hpp"
 
@@ -25,8 +26,8 @@ struct Beginning {
   Baton begun;
 };
 
-// By handle: to wait for a thread's end in virtual time before it is joined in fact.
-std::map<pthread_t, Thread*>& joinable() {
+// A thread that was not joined stays until its handle is used again.
+std::map<pthread_t, Thread*>& by_handle() {
   static auto& threads = *new std::map<pthread_t, Thread*>;
   return threads;
 }
@@ -60,12 +61,19 @@ void* begin(void* given) {
   Thread& thread = beginning->thread;
   pthread_setspecific(key(), &rounds);
   beginning->begun.give();  // it is freed after this
-  thread.baton.take();
+  simulation->scheduler.begin(thread);
   self = &thread;
   return body(argument);
 }
 
 }  // namespace
+
+Thread* thread_of(pthread_t handle) {
+  if (self != nullptr && handle == pthread_self()) return self;
+  const auto found = by_handle().find(handle);
+  return found != by_handle().end() ? found->second : nullptr;
+}
+
 }  // namespace heddle::simulator
 
 using heddle::simulator::self;
@@ -84,7 +92,7 @@ int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*
     thread.over = true;
     return error;
   }
-  joinable()[*handle] = &thread;
+  by_handle()[*handle] = &thread;
   beginning.begun.take();
   simulation->scheduler.start(thread);
   return 0;
@@ -94,10 +102,9 @@ int pthread_join(pthread_t handle, void** result) {
   using namespace heddle::simulator;  // NOLINT(google-build-using-namespace)
   if (self != nullptr) {
     enter_kernel(simulation->scheduler.machine().system_call);
-    const auto found = joinable().find(handle);
-    if (found != joinable().end()) {
-      while (!found->second->over) simulation->scheduler.sleep(found->second, never, "pthread_join");
-      joinable().erase(handle);
+    if (Thread* const thread = thread_of(handle)) {
+      while (!thread->over) simulation->scheduler.sleep(thread, never, "pthread_join");
+      by_handle().erase(handle);
     }
   }
   return real_join(handle, result);
