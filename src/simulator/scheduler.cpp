@@ -58,9 +58,7 @@ constexpr Time longest_turn = 30'000 * nanosecond;
 constexpr unsigned cores_of_random_schedules = 4096;
 
 Scheduler::Scheduler(const Settings& settings)
-    : settings_(settings), cpus_(settings.fuzz ? cores_of_random_schedules : settings.machine.cpus) {
-  change_at_ = fuzz_.on() ? fuzz_.next_change(0) : never;
-}
+    : settings_(settings), cpus_(settings.fuzz ? cores_of_random_schedules : settings.machine.cpus) {}
 
 Thread& Scheduler::add() {
   threads_.push_back(std::make_unique<Thread>(static_cast<int>(threads_.size()), settings_.machine.cpus));
@@ -79,7 +77,16 @@ void Scheduler::start_first(Thread& thread) {
   set_limit();
 }
 
-void Scheduler::start(Thread& thread) { make_ready(thread, clock + machine().thread_start); }
+void Scheduler::start(Thread& thread) {
+  // Until there is a second thread time depends on what the program was given: the length of paths, numbers of processes.
+  // The run begins here.
+  if (threads_.size() == 2) {
+    constexpr Time beginning = 10'000'000 * nanosecond;
+    clock = (clock / beginning + 1) * beginning;
+    if (fuzz_.on()) change_at_ = fuzz_.next_change(clock);
+  }
+  make_ready(thread, clock + machine().thread_start);
+}
 
 void Scheduler::set_limit() {
   if (fuzz_.on()) {
@@ -171,8 +178,7 @@ void Scheduler::run_next() {
   await_leaving();
 }
 
-// What libc does at the end of a thread, to its heap for example, must not happen beside what the next thread does: it would
-// differ from run to run.
+// libc gives back memory at the end of a thread. Beside what the next thread does that would differ from run to run.
 void Scheduler::await_leaving() {
   const int gone = leaving_.exchange(0);
   if (gone == 0) return;

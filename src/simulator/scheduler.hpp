@@ -145,7 +145,7 @@ class Scheduler {
 
   Settings settings_;
   Fuzz fuzz_{settings_};
-  Time change_at_ = 0;
+  Time change_at_ = never;
   std::atomic<int> leaving_{0};  // the kernel's number of a thread that has ended here and may not yet have ended there
   Time resumed_at_ = 0;          // the running thread of a random schedule
   std::vector<std::unique_ptr<Thread>> threads_;
