@@ -32,6 +32,8 @@ class Verdicts;
 class VniState {
  public:
   VniState(const Context& context, int vni, lln::Claiming claiming);
+  // The network goes first: until then it may move data of messages that are not complete.
+  ~VniState() { route_.close(); }
   VniState(const VniState&) = delete;
   VniState& operator=(const VniState&) = delete;
 

@@ -12,6 +12,7 @@
 #include "base/instruments/counters.hpp"
 #include "base/safety/waiter.hpp"
 #include "messaging/message/simulator/job.hpp"
+#include "messaging/message/simulator/memory.hpp"
 #include "messaging/message/simulator/message.hpp"
 #include "messaging/message/simulator/traffic.hpp"
 
@@ -236,6 +237,79 @@ TEST(Ends, HaveOtherOwners) {
       }
     }
   }
+}
+
+// Of allocations(), those that are no requests which the thread keeps.
+long allocations_but_requests() { return allocations() - cache_of_thread->size; }
+
+// A send that is cancelled after its announcement goes on with a copy of its data, which is freed at its end.
+TEST(Ends, FreeTheCopiesOfCancelledSends) {
+  const auto cancel_one = [](const char* strategy) {
+    Job job({.strategy = strategy});
+    Message message(job, {.to = 2, .bytes = 100 * KiB, .room = 100 * KiB});
+    message.start_send();
+    EXPECT_FALSE(message.cancel_send());
+    EXPECT_TRUE(message.sent());
+    message.start_receive();
+    ASSERT_TRUE(job.resolve());
+    message.check_content();
+    job.check_empty();
+  };
+  for (const char* strategy : {"aggregate", "priority"}) {
+    cancel_one(strategy);
+    const long before = allocations_but_requests();
+    cancel_one(strategy);
+    EXPECT_EQ(allocations_but_requests(), before);
+  }
+}
+
+// A job ends in the middle of messages: what is queued, has arrived unexpectedly, or moves is freed.
+TEST(Ends, FreeWhatIsUnderWay) {
+  const auto end_in_the_middle = [] {
+    std::vector<std::unique_ptr<Message>> messages;
+    {
+      Job job({.oversubscribed = true, .copies = {.staged_from = 0}, .longs = 100 * KiB});
+      const auto send = [&](const Shape& shape, int tag = 5) {
+        messages.push_back(std::make_unique<Message>(job, shape, tag));
+        messages.back()->start_send();
+      };
+      for (const int to : {0, 1, 2})
+        for (const std::size_t bytes : {8 * KiB, std::size_t{8}, std::size_t{500}, 24 * KiB, 60 * KiB, 200 * KiB})
+          send({.to = to, .bytes = bytes, .room = bytes});
+      for (int i = 0; i < 4; ++i)
+        for (const int rank : {0, 1, 2}) (void)job.poll(rank);
+      // The data of a message move within a node, and in each direction between nodes.
+      send({.bytes = 3000 * KiB, .room = 3000 * KiB}, 6);
+      messages.back()->start_receive();
+      (void)job.poll(1);
+      (void)job.poll(0);
+      for (const int to : {0, 2}) {
+        send({.from = 2 - to, .to = to, .bytes = 90 * KiB, .room = 90 * KiB, .any_tag = true});
+        (void)job.poll(to);
+        messages.back()->start_receive();
+        (void)job.poll(2 - to);
+        job.network().refuses = 1'000'000;
+        (void)job.poll(2 - to);
+      }
+      for (int i = 0; i < 200; ++i) {
+        send({.to = 1});
+        send({.to = 2});
+      }
+      // The last entry of a peer that has failed.
+      Wakeups wakeups;
+      (void)job[1].sweep(Failed({2}), wakeups);
+      EXPECT_TRUE(job[0].parts().outgoing.outbox().any());
+      EXPECT_TRUE(job[0].transfers().any());
+      EXPECT_NE(job[1].probe(job.context(), 0, 5, true), nullptr) << "taken by a matched probe";
+      EXPECT_NE(job[2].probe(job.context(), 0, 5, false), nullptr);
+    }
+    // No rank has these requests any more.
+    for (const auto& message : messages) message->send().done = message->receive().done = 1;
+  };
+  end_in_the_middle();
+  const long before = allocations_but_requests();
+  end_in_the_middle();
+  EXPECT_EQ(allocations_but_requests(), before);
 }
 
 // ---- failures of a peer that much waits for

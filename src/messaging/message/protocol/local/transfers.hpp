@@ -28,6 +28,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 
 #include "base/node/heap.hpp"
@@ -207,7 +208,8 @@ class Transfers {
   KeptStages kept_;
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> chunks_{0};
-  Transfer* free_ = nullptr;  // with the VNI's lock held, as the next member
+  Transfer* free_ = nullptr;   // with the VNI's lock held, as the next members
+  std::deque<Transfer> made_;  // all transfers: those in use and the free ones
   std::size_t staged_early_ = 0;
 };
 
