@@ -176,7 +176,7 @@ TEST_P(Protocols, DoWithoutSharedMemory) {
     SCOPED_TRACE("order " + order);
     Job job(setting());
     for (std::size_t bytes = heap_bytes; bytes >= 4096;)
-      if (job.heap(0).allocate(bytes) == node::nowhere) bytes /= 2;
+      if (job.allocate(0, bytes) == node::nowhere) bytes /= 2;
     Message message(job, shape());
     for (const char letter : order) step(job, message, letter);
     ASSERT_TRUE(job.resolve());
@@ -374,6 +374,10 @@ TEST_P(Protocols, EndWhenRevokedInEveryOrder) {
       EXPECT_FALSE(job[rank].parts().outgoing.outbox().any());
       EXPECT_FALSE(job[rank].transfers().any());
     }
+    // A message that its sender has withdrawn is dropped, within a node by the next search that finds it.
+    const bool is_left = job[shape().to].probe(job.context(), MPI_ANY_SOURCE, MPI_ANY_TAG, false) != nullptr;
+    EXPECT_FALSE(is_left && message.send().error == MPIX_ERR_REVOKED);
+    if (!is_left) job.check_node_memory();  // a message that was staged early may have been sent, and is never received
   });
 }
 
@@ -410,6 +414,20 @@ TEST(Malformed, EndsTheJob) {
   EXPECT_TRUE(refuses(Kind::more, More{1, 0, 1}, 5));
   EXPECT_FALSE(refuses(Kind::more, More{1, 0, 1}, sizeof(More))) << "the message may be over";
   EXPECT_FALSE(refuses(Kind::credit, RemoteFin{0}, 0));
+}
+
+// Data for a message that the rank itself sends.
+TEST(Malformed, IsDataForASender) {
+  Job job;
+  Message message(job, {.to = 2, .bytes = 8192, .room = 8192});
+  message.start_send();
+  message.start_receive();
+  (void)job.poll(2);
+  job.network().refuses = 1;
+  (void)job.poll(0);
+  const Piece piece{1, 0, 0, 0};
+  job.end(0).inject(2, lln::MessageKind::data, &piece, sizeof piece);
+  EXPECT_THROW((void)job.poll(0), JobEnds);
 }
 
 // An answer from another rank than the one that the message was for.
