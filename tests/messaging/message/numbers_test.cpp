@@ -4,9 +4,11 @@
 #include <mpi-ext.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/instruments/counters.hpp"
@@ -91,16 +93,25 @@ TEST(Numbers, WaitForCredit) {
       instruments::switch_on();
       Traffic traffic({.strategy = strategy}, 2);
       VniState& sender = traffic.job()[0];
+      // All others than those that were stored are announced.
+      std::uint64_t sent = 0, stored = 0, uncredited = 0;
+      const auto check_uncredited = [&](std::uint64_t n, std::uint64_t bytes) {
+        const std::uint64_t now_stored = traffic.job()[2].parts().counters.totals()[Count::buffered];
+        uncredited += n - (now_stored - std::exchange(stored, now_stored)) / bytes;
+        EXPECT_EQ(sender.parts().counters.totals()[Count::uncredited], uncredited);
+        EXPECT_EQ(sender.parts().counters.totals()[Count::sent], sent += n);
+      };
       for (int i = 0; i < 60; ++i) traffic.send({.to = 2, .bytes = 2000, .sending = sending}, 1);
       EXPECT_TRUE(sender.any_unsent());
       sender.prepare_to_sleep();
       EXPECT_TRUE(traffic.job().end(0).wanted().empty()) << "the message with the credit wakes it";
       traffic.let_arrive();
+      check_uncredited(60, 2000);
       for (int i = 0; i < 40; ++i) traffic.send({.to = 2, .bytes = 1000, .sending = sending}, 2);
       traffic.let_arrive();
+      check_uncredited(40, 1000);
       const instruments::Totals totals = sender.parts().counters.totals();
       EXPECT_GT(totals[Count::uncredited], 0U);
-      EXPECT_EQ(totals[Count::sent], 100U);
       EXPECT_EQ(totals[Count::sent_away], 100U);
       EXPECT_EQ(traffic.job()[2].parts().counters.totals()[Count::received], 100U);
       EXPECT_EQ(traffic.job()[2].parts().counters.totals()[Count::unexpected], 100U);
@@ -109,6 +120,20 @@ TEST(Numbers, WaitForCredit) {
       instruments::switch_off();
     }
   }
+}
+
+// Credit comes back for messages that match on arrival.
+TEST(Numbers, ReturnTheCreditOfMatchedMessages) {
+  instruments::switch_on();
+  Traffic traffic({}, 2);
+  for (int i = 0; i < 200; ++i) {
+    traffic.post({.to = 2, .room = 2000}, 0, 1);
+    traffic.send({.to = 2, .bytes = 2000, .mode = i % 2 == 0 ? Mode::synchronous : Mode::standard}, 1);
+    traffic.let_arrive();
+  }
+  EXPECT_EQ(traffic.job()[0].parts().counters.totals()[Count::uncredited], 0U);
+  traffic.finish();
+  instruments::switch_off();
 }
 
 // A message that was announced only for want of credit widens the credit.
@@ -125,6 +150,28 @@ TEST(Numbers, WidenTheCreditOfLongEagerMessages) {
   EXPECT_LT(uncredited, 20U);
   traffic.finish();
   instruments::switch_off();
+}
+
+// The pieces of a long message go over the rail with the fewest in flight; where one refuses them, over the other.
+TEST(Numbers, ShareRails) {
+  for (const int refused : {-1, 0, 1}) {
+    SCOPED_TRACE("refused: rail " + std::to_string(refused));
+    Job job({.strategy = "priority", .eager = 16 * KiB, .rails = 2});
+    job.network().refused_rail = refused;
+    Message message(job, {.to = 2, .bytes = 400 * KiB, .room = 400 * KiB});
+    message.start_receive();
+    message.start_send();
+    (void)job.poll(2);
+    for (int i = 0; i < 5; ++i) (void)job.poll(0);
+    const auto over = [&](int rail) { return std::ranges::count(job.network().over, rail); };
+    const auto ahead = job[0].parts().outgoing.outbox().pieces_ahead();
+    for (const int rail : {0, 1}) EXPECT_EQ(over(rail), rail == refused ? 0 : ahead) << "rail " << rail;
+    job[0].prepare_to_sleep();
+    EXPECT_EQ(job.end(0).wanted(), refused < 0 ? std::vector<int>{} : std::vector{2}) << "more may go over the other";
+    ASSERT_TRUE(job.resolve());
+    message.check_received();
+    job.check_empty();
+  }
 }
 
 // Two ranks exchange long messages until both ways have been tried, and one was chosen.
@@ -147,6 +194,9 @@ TEST(Numbers, TryBothWaysOfCopying) {
       there.check_received();
       back.check_received();
     }
+    const auto wishes = [&](int rank) { return job[rank].transfers().wishes(1 - rank, bytes); };
+    EXPECT_NE(wishes(0), (std::array{Wish::none, Wish::none})) << "rank 1 follows rank 0";
+    EXPECT_EQ(wishes(1), (std::array{Wish::none, Wish::none}));
     for (const int rank : {0, 1}) {
       const std::uint64_t staged = job[rank].parts().counters.totals()[Count::staged];
       EXPECT_GT(staged, 0U) << "rank " << rank;
