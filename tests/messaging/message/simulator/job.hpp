@@ -80,8 +80,8 @@ class Scripted final : public lln::Network {
     bool reorders = false;  // each poll hands over the newest packet first
     int refuses = 0;        // so many posts from now on
     int rails = 1;
-    int refused_rail = -1;       // takes nothing
-    std::vector<int> over = {};  // the rails that the posts over a certain one have taken
+    int refused_rail = -1;                       // takes nothing
+    std::array<int, lln::most_rails> over = {};  // posts that each rail has taken
     std::array<Scripted*, ranks> ends{};
   };
 
@@ -106,7 +106,7 @@ class Scripted final : public lln::Network {
   lln::Posted post_over(int rail, int peer, const lln::Envelope& envelope, std::size_t bytes, Fill fill) override {
     if (rail == script_.refused_rail) return lln::Posted::busy;
     const lln::Posted posted = post(peer, envelope, bytes, fill);
-    if (posted == lln::Posted::done) script_.over.push_back(rail);
+    if (posted == lln::Posted::done) ++script_.over[static_cast<std::size_t>(rail)];
     return posted;
   }
   lln::Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory,
