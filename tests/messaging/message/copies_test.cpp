@@ -93,6 +93,26 @@ TEST(Copies, UseStagesAgain) {
   }
 }
 
+// The sender has finished with its stage, but the receiver has not: a message in the other direction gets another one.
+TEST(Copies, LeaveAStageThatIsInUse) {
+  constexpr std::size_t bytes = 600 * KiB;
+  Job job({.oversubscribed = true, .copies = always_staged});
+  Message there(job, {.bytes = bytes, .room = bytes});
+  there.start_send();
+  there.start_receive();
+  (void)job.poll(1);  // copies a chunk alone
+  while (job[0].transfers().node_memory() == 0) ASSERT_TRUE(job.poll(0));
+  Message back(job, {.from = 1, .to = 0, .bytes = bytes, .room = bytes});
+  back.start_send();
+  back.start_receive();
+  (void)job.poll(0);
+  EXPECT_EQ(job[0].transfers().node_memory(), 0U);
+  ASSERT_TRUE(job.resolve());
+  there.check_received();
+  back.check_received();
+  job.check_empty();
+}
+
 // ---- copies that the kernel refuses
 
 struct Refusal {

@@ -430,6 +430,24 @@ TEST(Malformed, IsDataForASender) {
   EXPECT_THROW((void)job.poll(0), JobEnds);
 }
 
+// Data that do not fit into the message that the receiver has asked for.
+TEST(Malformed, IsDataBeyondTheMessage) {
+  struct {
+    Piece piece;
+    std::byte data[128];
+  } message{};
+  for (const auto& [position, bytes] : {std::pair{0, 101}, {1, 100}, {100, 1}, {101, 0}}) {
+    Job job({.eager = 64});
+    Message asked(job, {.to = 2, .bytes = 100, .room = 100});
+    asked.start_send();
+    asked.start_receive();
+    (void)job.poll(2);
+    message.piece = {1, static_cast<std::uint64_t>(position), 0, 0};
+    job.end(2).inject(0, lln::MessageKind::data, &message, sizeof(Piece) + static_cast<std::size_t>(bytes));
+    EXPECT_THROW((void)job.poll(2), JobEnds) << bytes << " bytes at " << position;
+  }
+}
+
 // An answer from another rank than the one that the message was for.
 TEST(Malformed, IsAnAnswerOfAnotherRank) {
   for (const auto kind : {lln::MessageKind::cts, lln::MessageKind::fin}) {
