@@ -300,8 +300,11 @@ TEST_P(Protocols, EndWhenTheReceiverFails) {
         step(job, message, letter);
       }
     }
+    const bool was_sent = message.sent();
     job.sweep(shape().from, Failed({shape().to}));
     ASSERT_TRUE(message.sent()) << "the send waits for a rank that has failed";
+    EXPECT_FALSE(was_sent && message.send().error != MPI_SUCCESS) << "a send that has ended ends again";
+    EXPECT_FALSE(job[shape().from].transfers().has_sends());
     EXPECT_TRUE(message.send().error == MPI_SUCCESS || message.send().error == MPIX_ERR_PROC_FAILED);
     EXPECT_FALSE(job[shape().from].transfers().any());
     EXPECT_TRUE(job[shape().from].parts().outgoing.outbox().is_closed(shape().to));
@@ -328,6 +331,7 @@ TEST_P(Protocols, EndWhenTheSenderFails) {
       }
     }
     job.sweep(shape().to, Failed({shape().from}));
+    EXPECT_FALSE(job[shape().to].transfers().has_sends());
     if (!message.received()) {
       // Posted with any source, it stays, and is reported as pending; at its end it fails.
       ASSERT_TRUE(shape().any_source);
@@ -423,7 +427,7 @@ TEST(Malformed, IsDataForASender) {
   message.start_send();
   message.start_receive();
   (void)job.poll(2);
-  job.network().refuses = 1;
+  job.network().refuses = 1'000'000;
   (void)job.poll(0);
   const Piece piece{1, 0, 0, 0};
   job.end(0).inject(2, lln::MessageKind::data, &piece, sizeof piece);
