@@ -17,16 +17,19 @@ constexpr std::size_t KiB = 1024;
 TEST(Shortages, OfRoomForAnAnswer) {
   for (const int to : {1, 2}) {
     for (const std::size_t bytes : {std::size_t{64}, 64 * KiB}) {
-      for (const bool posted_first : {false, true}) {
+      for (const int way : {0, 1, 2, 3}) {
+        const bool posted_first = way % 2 == 0;
+        const int extra = way / 2;
         for (int n = 0;; ++n) {
           SCOPED_TRACE("to " + std::to_string(to) + ", " + std::to_string(bytes) + " bytes, allocation " +
                        std::to_string(n) + (posted_first ? ", posted first" : ""));
           Traffic back({}, 0);
           Job& job = back.job();
-          for (int i = 0; i < 400 && to == 1; ++i) back.send({.from = to, .to = 0}, 1);
           Message message(job, {.to = to, .bytes = bytes, .room = bytes, .mode = Mode::synchronous});
           message.start_send();
           job.network().refuses = to == 2 ? 1'000'000 : 0;
+          // More than the channel takes. Entries of the outbox are allocated in twos.
+          for (int i = 0; i < (to == 1 ? 400 : 2) + extra; ++i) back.send({.from = to, .to = 0}, 1);
           bool failed = false;
           const auto receive = [&] {
             fail_allocation(n);
