@@ -77,7 +77,7 @@ TEST(Heap, TheOnlyUserLeftSharesABlockAgain) {
   EXPECT_EQ(heap.allocate(page), block);
 }
 
-// Of blocks with users, whatever was split or released before; not of channels.
+// used() counts blocks with users, whatever was split or released before, but no channels.
 TEST(Heap, CountsTheBytesInUse) {
   const Segment segment(64 * page);
   Heap heap = segment.heap(3 * page);

@@ -22,7 +22,7 @@ constexpr int survived = 90, not_reached = 91;
   _exit(shortage.seen >= at ? survived : not_reached);
 }
 
-// What the process has written to standard error, and the status of its end.
+// Returns the process's output on standard error, and the status of its end.
 std::string run(long at, bool for_good, int& status) {
   int ends[2];
   if (pipe(ends) != 0) return {};

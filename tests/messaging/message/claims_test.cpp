@@ -78,7 +78,7 @@ TEST_F(ClaimsTest, OneThatIsUnreadIsNotUsedAgain) {
   EXPECT_TRUE(Claims::receive(heap_, unread));
 }
 
-// What ends a message cannot report a lack of memory.
+// The end of a message cannot report a lack of memory.
 TEST_F(ClaimsTest, EndWithoutMemory) {
   std::vector<Claims::Offset> made;
   for (int i = 0; i < 300; ++i) made.push_back(claims_.make());

@@ -289,7 +289,7 @@ TEST(Ends, HaveOtherOwners) {
   }
 }
 
-// Of allocations(), those that are no requests which the thread keeps.
+// The allocations but for the requests that the thread keeps.
 long allocations_but_requests() { return allocations() - cache_of_thread->size; }
 
 // A send that is cancelled after its announcement goes on with a copy of its data, which is freed at its end.
