@@ -30,7 +30,7 @@ TESTS = "tests/messaging/message"
 UNIT_TESTS = {"matching.hpp": "matching", "queues.hpp": "matching", "unexpected_messages.hpp": "matching", "claims.cpp": "claims", "claims.hpp": "claims",
               "copy_tuner.hpp": "copy_tuner", "kept_stages.hpp": "kept_stages", "split.hpp": "split", "stage.hpp": "stage"}
 # Cases of the simulated test, cheapest first; True: --part shortens them.
-ROUNDS = [("Malformed.*:Traffic.*:Numbers.*:Ends.*:Failures.*:Pending.*", False), ("*.AreTaken*:*.DoWithout*", False), ("*Flows.*", True), ("*.LoseNothing*:*.Deliver*", True),
+ROUNDS = [("Malformed.*:Traffic.*:Numbers.*:Copies.*:Shortages.*:Ends.*:Failures.*:Pending.*", False), ("*.AreTaken*:*.DoWithout*", False), ("*Flows.*", True), ("*.LoseNothing*:*.Deliver*", True),
           ("*.Cancel*:*.WaitFor*", True), ("*.EndWhen*", True)]
 CPU_SECONDS, SECONDS, BYTES = 60, 600, 8 << 30  # of one run
 

@@ -42,6 +42,8 @@ class Route {
         instruments::Counters& counters);
   // Where there are networks, before anything else: the VNI's end, by which messages come from now on.
   void open(Networks::End network) { remote_->open(std::move(network)); }
+  // Nothing is sent or polled from here on. The network no longer uses memory of its messages.
+  void close() { remote_.reset(); }
 
   // With the VNI's lock held. Sends a message whose payload `fill(std::byte*)` writes. To a peer on another node: at
   // most remote_eager_bytes(), or it is `busy` for ever; a message that needs credit and has none is not sent.

@@ -88,4 +88,15 @@ void Heap::release(Offset block, std::size_t bytes) {
   put_free(block, size_class(bytes, page));
 }
 
+std::size_t Heap::used() const {
+  Control& heap = control();
+  const Guard guard(heap.locked, survivor_.rank, [this](std::uint32_t rank) { return survivor_.is_gone(rank); });
+  const std::uint64_t top = heap.top.load(std::memory_order_relaxed);
+  if (top == 0) return 0;
+  std::size_t used = top - first_free_ - heap.channels;
+  for (int c = 0; c < size_classes; ++c)
+    for (Offset block = heap.free[c]; block != nowhere; block = *reached<Offset>(block)) used -= page << c;
+  return used;
+}
+
 }  // namespace heddle::node

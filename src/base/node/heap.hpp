@@ -74,6 +74,8 @@ class Heap {
   }
   // One user is done with the block, and must not touch it any more.
   void release(Offset block, std::size_t bytes);
+  // The bytes of all blocks that have users, but for channels, which are never released. Visits all free blocks.
+  std::size_t used() const;
 
   // In a block that this process has allocated or joined.
   template <class T>

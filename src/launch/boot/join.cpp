@@ -12,6 +12,7 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,8 +72,9 @@ constexpr int time_of_text = 100;   // milliseconds in which the launcher then p
 
 // Ranks of a node that cannot join for the same reason have no memory to agree which one reports it: the first that
 // takes a local name, made of their job and the text, does. Numbers are left out of it: they name ranks and processes.
-// False: another rank has the name. A rank that gets no socket at all also reports it.
-bool is_first_to_say(std::string reason, Descriptor& name_taken) {
+// False: another rank has the name. A rank that gets no socket at all, or has no memory for the name, also reports it.
+bool is_first_to_say(const char* text, Descriptor& name_taken) try {
+  std::string reason = text;
   std::erase_if(reason, [](char c) { return '0' <= c && c <= '9'; });
   for (const char* const name : {launcher_variable, "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
     if (const char* const value = std::getenv(name)) reason += std::string(";") + value;
@@ -80,6 +82,8 @@ bool is_first_to_say(std::string reason, Descriptor& name_taken) {
   std::snprintf(name, sizeof name, "heddle-refused-%d-%016zx", getsid(getppid()), std::hash<std::string>()(reason));
   name_taken = listen_locally(name);
   return name_taken || errno != EADDRINUSE;
+} catch (const std::bad_alloc&) {
+  return true;
 }
 
 }  // namespace
@@ -103,7 +107,7 @@ Result<std::unique_ptr<World>> join(std::size_t singleton_heap_bytes) {
   return joined;
 }
 
-void abort(World* world, int code, const char* text) {
+void abort(World* world, int code, const char* text) try {
   flush_if_free(stdout);
   flush_if_free(stderr);
   if (world != nullptr) world->abort(code, text);
@@ -118,6 +122,8 @@ void abort(World* world, int code, const char* text) {
   const std::lock_guard guard(unjoined().mutex);
   if (!unjoined().wireups.empty()) let_launcher_pass_on();
   for (const auto& wireup : unjoined().wireups) wireup->abort(exit_code(code), text);
+  _exit(exit_code(code));
+} catch (const std::bad_alloc&) {  // the text is written; the launcher learns the rest from the exit code
   _exit(exit_code(code));
 }
 

@@ -39,6 +39,13 @@ struct Unexpected {
   // The origin of the message, which determines the protocol that continues with it.
   enum class Origin : std::uint8_t { self, this_node, other_node };
 
+  Unexpected() = default;
+  Unexpected(const Unexpected&) = delete;
+  Unexpected& operator=(const Unexpected&) = delete;
+  ~Unexpected() {
+    if (payload != storage) delete[] payload;
+  }
+
   lln::Header header;
   Origin origin = Origin::self;
   int sender = 0;                // world rank
@@ -54,7 +61,7 @@ struct Unexpected {
   Unexpected* later = nullptr;  // in order of arrival
   Unexpected* earlier = nullptr;
   std::unique_ptr<Places> places;  // allocated for the first index; kept when the object is reused
-  std::byte storage[112];          // payload of most messages, which are small
+  std::byte storage[112];          // payload of most messages, which are small; a larger payload is a block of its own
 };
 inline Envelope envelope_of(const Unexpected& message) { return envelope_of(message.header); }
 

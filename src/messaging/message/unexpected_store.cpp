@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "messaging/wake/wake.hpp"
 #include "network/credits.hpp"
@@ -14,18 +15,11 @@ using instruments::count_held;
 static_assert(sizeof(Unexpected) + 2 * sizeof(std::size_t) <= lln::Credits::per_message,
               "with what malloc adds to a payload");
 
-UnexpectedStore::~UnexpectedStore() {
-  while (Unexpected* const message = free_) {
-    free_ = message->next;
-    delete message;
-  }
-}
-
 Unexpected& UnexpectedStore::make(Unexpected::Origin origin, int sender, const lln::Header& header,
                                   std::size_t payload_bytes) {
   std::byte* large = nullptr;
   try {
-    if (free_ == nullptr) free_ = new Unexpected;
+    if (free_ == nullptr) free_ = &messages_.emplace_back();
     if (payload_bytes > sizeof Unexpected::storage) large = new std::byte[payload_bytes];
   } catch (const std::bad_alloc&) {
     matcher_.forget(header);
@@ -77,8 +71,8 @@ void UnexpectedStore::add(Unexpected& message) {
     wake_.on(wake::Event::probed_message);
 }
 
-void UnexpectedStore::drop_payload(const Unexpected& message) {
-  delete[] message.payload;
+void UnexpectedStore::drop_payload(Unexpected& message) {
+  delete[] std::exchange(message.payload, message.storage);
   if (message.origin == Unexpected::Origin::other_node && lln::needs_credit(message.header.kind))
     route_.note_dropped(message.sender, message.payload_bytes);
 }

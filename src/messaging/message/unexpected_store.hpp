@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <deque>
 
 #include "base/instruments/cells.hpp"
 #include "messaging/message/completion.hpp"
@@ -15,7 +16,6 @@ class UnexpectedStore {
  public:
   UnexpectedStore(lln::Route& route, Matcher& matcher, wake::Wake& wake, instruments::Counters& counters)
       : route_(route), matcher_(matcher), wake_(wake), counters_(counters) {}
-  ~UnexpectedStore();
   UnexpectedStore(const UnexpectedStore&) = delete;
   UnexpectedStore& operator=(const UnexpectedStore&) = delete;
 
@@ -40,13 +40,14 @@ class UnexpectedStore {
   std::atomic<std::uint32_t> probers{0};  // threads that are blocked in a probe; for any thread
 
  private:
-  void drop_payload(const Unexpected& message);
+  void drop_payload(Unexpected& message);
 
   lln::Route& route_;
   Matcher& matcher_;
   wake::Wake& wake_;
   instruments::Counters& counters_;
   Unexpected* free_ = nullptr;
+  std::deque<Unexpected> messages_;  // all: those in use and the free ones
 };
 
 }  // namespace heddle::message

@@ -32,6 +32,8 @@ class Verdicts;
 class VniState {
  public:
   VniState(const Context& context, int vni, lln::Claiming claiming);
+  // The network goes first: until then it may move data of messages that are not complete.
+  ~VniState() { route_.close(); }
   VniState(const VniState&) = delete;
   VniState& operator=(const VniState&) = delete;
 
@@ -96,6 +98,8 @@ class VniState {
   Deferral& deferral() { return deferral_; }
   Transfers& transfers() { return local_.transfers(); }
   Shortage& shortage() { return shortage_; }
+  // The bytes of the node's memory that it keeps when no message is under way, but for channels and fluxes.
+  std::size_t node_memory() { return local_.node_memory(); }
 
  private:
   void arrive(int sender, const lln::Header& header, const std::byte* payload, std::size_t bytes, Wakeups& wakeups);

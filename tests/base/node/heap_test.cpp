@@ -77,6 +77,25 @@ TEST(Heap, TheOnlyUserLeftSharesABlockAgain) {
   EXPECT_EQ(heap.allocate(page), block);
 }
 
+// used() counts blocks with users, whatever was split or released before, but no channels.
+TEST(Heap, CountsTheBytesInUse) {
+  const Segment segment(64 * page);
+  Heap heap = segment.heap(3 * page);
+  EXPECT_EQ(heap.used(), 0U);
+  EXPECT_NE(heap.allocate(4 * page, 1, Heap::Purpose::channel), nowhere);
+  EXPECT_EQ(heap.used(), 0U);
+  const Offset shared = heap.allocate(3 * page, 2), large = heap.allocate(16 * page);
+  EXPECT_EQ(heap.used(), 20 * page);
+  heap.release(shared, 3 * page);
+  EXPECT_EQ(heap.used(), 20 * page) << "it has another user";
+  heap.release(shared, 3 * page);
+  EXPECT_EQ(heap.used(), 16 * page);
+  heap.release(large, 16 * page);
+  std::size_t pages = 0;
+  while (heap.allocate(1) != nowhere) EXPECT_EQ(heap.used(), ++pages * page);
+  EXPECT_GT(pages, 40U);
+}
+
 TEST(Heap, AFullSegmentIsSaidToBe) {
   const Segment segment(64 * page);
   Heap heap = segment.heap();

@@ -4,9 +4,23 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <set>
 #include <vector>
+
+namespace {
+long allocations = 0;
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* const at = std::malloc(bytes)) return at;
+  throw std::bad_alloc();
+}
+void operator delete(void* at) noexcept { std::free(at); }
+void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 
 namespace heddle::message {
 namespace {
@@ -62,6 +76,20 @@ TEST_F(ClaimsTest, OneThatIsUnreadIsNotUsedAgain) {
   }
   EXPECT_TRUE(again);
   EXPECT_TRUE(Claims::receive(heap_, unread));
+}
+
+// The end of a message cannot report a lack of memory.
+TEST_F(ClaimsTest, EndWithoutMemory) {
+  std::vector<Claims::Offset> made;
+  for (int i = 0; i < 300; ++i) made.push_back(claims_.make());
+  EXPECT_GE(claims_.node_memory(), made.size() * 64);
+  EXPECT_EQ(claims_.node_memory(), heap_.used());
+  const long before = allocations;
+  for (std::size_t i = 0; i < made.size(); ++i) i % 2 == 0 ? claims_.leave(made[i]) : claims_.recycle(made[i]);
+  EXPECT_EQ(claims_.unread(), made.size() / 2);
+  for (std::size_t i = 0; i < made.size(); i += 2) EXPECT_TRUE(Claims::receive(heap_, made[i]));
+  EXPECT_EQ(claims_.unread(), 0U);
+  EXPECT_EQ(allocations, before);
 }
 
 TEST_F(ClaimsTest, AreInMemoryOfTheirOwn) {

@@ -60,5 +60,17 @@ TEST(KeptStages, GiveUpAll) {
   EXPECT_EQ(kept.keep({9, 1, bytes}).stage, nowhere);
 }
 
+TEST(KeptStages, CountTheirMemory) {
+  KeptStages kept;
+  EXPECT_EQ(kept.node_memory(), 0U);
+  kept.keep({1, 100, bytes});
+  kept.keep({1, 200, more});
+  EXPECT_EQ(kept.node_memory(), bytes + more);
+  kept.keep({1, 300, more});
+  EXPECT_EQ(kept.node_memory(), 2 * more);
+  (void)kept.take(1, more);
+  EXPECT_EQ(kept.node_memory(), more);
+}
+
 }  // namespace
 }  // namespace heddle::message

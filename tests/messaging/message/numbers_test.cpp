@@ -4,14 +4,17 @@
 #include <mpi-ext.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/instruments/counters.hpp"
 #include "base/safety/waiter.hpp"
 #include "messaging/message/simulator/job.hpp"
+#include "messaging/message/simulator/memory.hpp"
 #include "messaging/message/simulator/message.hpp"
 #include "messaging/message/simulator/traffic.hpp"
 
@@ -90,16 +93,25 @@ TEST(Numbers, WaitForCredit) {
       instruments::switch_on();
       Traffic traffic({.strategy = strategy}, 2);
       VniState& sender = traffic.job()[0];
+      // All others than those that were stored are announced.
+      std::uint64_t sent = 0, stored = 0, uncredited = 0;
+      const auto check_uncredited = [&](std::uint64_t n, std::uint64_t bytes) {
+        const std::uint64_t now_stored = traffic.job()[2].parts().counters.totals()[Count::buffered];
+        uncredited += n - (now_stored - std::exchange(stored, now_stored)) / bytes;
+        EXPECT_EQ(sender.parts().counters.totals()[Count::uncredited], uncredited);
+        EXPECT_EQ(sender.parts().counters.totals()[Count::sent], sent += n);
+      };
       for (int i = 0; i < 60; ++i) traffic.send({.to = 2, .bytes = 2000, .sending = sending}, 1);
       EXPECT_TRUE(sender.any_unsent());
       sender.prepare_to_sleep();
       EXPECT_TRUE(traffic.job().end(0).wanted().empty()) << "the message with the credit wakes it";
       traffic.let_arrive();
+      check_uncredited(60, 2000);
       for (int i = 0; i < 40; ++i) traffic.send({.to = 2, .bytes = 1000, .sending = sending}, 2);
       traffic.let_arrive();
+      check_uncredited(40, 1000);
       const instruments::Totals totals = sender.parts().counters.totals();
       EXPECT_GT(totals[Count::uncredited], 0U);
-      EXPECT_EQ(totals[Count::sent], 100U);
       EXPECT_EQ(totals[Count::sent_away], 100U);
       EXPECT_EQ(traffic.job()[2].parts().counters.totals()[Count::received], 100U);
       EXPECT_EQ(traffic.job()[2].parts().counters.totals()[Count::unexpected], 100U);
@@ -108,6 +120,20 @@ TEST(Numbers, WaitForCredit) {
       instruments::switch_off();
     }
   }
+}
+
+// Credit comes back for messages that match on arrival.
+TEST(Numbers, ReturnTheCreditOfMatchedMessages) {
+  instruments::switch_on();
+  Traffic traffic({}, 2);
+  for (int i = 0; i < 200; ++i) {
+    traffic.post({.to = 2, .room = 2000}, 0, 1);
+    traffic.send({.to = 2, .bytes = 2000, .mode = i % 2 == 0 ? Mode::synchronous : Mode::standard}, 1);
+    traffic.let_arrive();
+  }
+  EXPECT_EQ(traffic.job()[0].parts().counters.totals()[Count::uncredited], 0U);
+  traffic.finish();
+  instruments::switch_off();
 }
 
 // A message that was announced only for want of credit widens the credit.
@@ -124,6 +150,28 @@ TEST(Numbers, WidenTheCreditOfLongEagerMessages) {
   EXPECT_LT(uncredited, 20U);
   traffic.finish();
   instruments::switch_off();
+}
+
+// The pieces of a long message go over the rail with the fewest in flight; where one refuses them, over the other.
+TEST(Numbers, ShareRails) {
+  for (const int refused : {-1, 0, 1}) {
+    SCOPED_TRACE("refused: rail " + std::to_string(refused));
+    Job job({.strategy = "priority", .eager = 16 * KiB, .rails = 2});
+    job.network().refused_rail = refused;
+    Message message(job, {.to = 2, .bytes = 400 * KiB, .room = 400 * KiB});
+    message.start_receive();
+    message.start_send();
+    (void)job.poll(2);
+    for (int i = 0; i < 5; ++i) (void)job.poll(0);
+    const auto over = [&](int rail) { return job.network().over[static_cast<std::size_t>(rail)]; };
+    const auto ahead = job[0].parts().outgoing.outbox().pieces_ahead();
+    for (const int rail : {0, 1}) EXPECT_EQ(over(rail), rail == refused ? 0 : ahead) << "rail " << rail;
+    job[0].prepare_to_sleep();
+    EXPECT_EQ(job.end(0).wanted(), refused < 0 ? std::vector<int>{} : std::vector{2}) << "more may go over the other";
+    ASSERT_TRUE(job.resolve());
+    message.check_received();
+    job.check_empty();
+  }
 }
 
 // Two ranks exchange long messages until both ways have been tried, and one was chosen.
@@ -146,6 +194,9 @@ TEST(Numbers, TryBothWaysOfCopying) {
       there.check_received();
       back.check_received();
     }
+    const auto wishes = [&](int rank) { return job[rank].transfers().wishes(1 - rank, bytes); };
+    EXPECT_NE(wishes(0), (std::array{Wish::none, Wish::none})) << "rank 1 follows rank 0";
+    EXPECT_EQ(wishes(1), (std::array{Wish::none, Wish::none}));
     for (const int rank : {0, 1}) {
       const std::uint64_t staged = job[rank].parts().counters.totals()[Count::staged];
       EXPECT_GT(staged, 0U) << "rank " << rank;
@@ -236,6 +287,79 @@ TEST(Ends, HaveOtherOwners) {
       }
     }
   }
+}
+
+// The allocations but for the requests that the thread keeps.
+long allocations_but_requests() { return allocations() - cache_of_thread->size; }
+
+// A send that is cancelled after its announcement goes on with a copy of its data, which is freed at its end.
+TEST(Ends, FreeTheCopiesOfCancelledSends) {
+  const auto cancel_one = [](const char* strategy) {
+    Job job({.strategy = strategy});
+    Message message(job, {.to = 2, .bytes = 100 * KiB, .room = 100 * KiB});
+    message.start_send();
+    EXPECT_FALSE(message.cancel_send());
+    EXPECT_TRUE(message.sent());
+    message.start_receive();
+    ASSERT_TRUE(job.resolve());
+    message.check_content();
+    job.check_empty();
+  };
+  for (const char* strategy : {"aggregate", "priority"}) {
+    cancel_one(strategy);
+    const long before = allocations_but_requests();
+    cancel_one(strategy);
+    EXPECT_EQ(allocations_but_requests(), before);
+  }
+}
+
+// A job ends in the middle of messages: what is queued, has arrived unexpectedly, or moves is freed.
+TEST(Ends, FreeWhatIsUnderWay) {
+  const auto end_in_the_middle = [] {
+    std::vector<std::unique_ptr<Message>> messages;
+    {
+      Job job({.oversubscribed = true, .copies = {.staged_from = 0}, .longs = 100 * KiB});
+      const auto send = [&](const Shape& shape, int tag = 5) {
+        messages.push_back(std::make_unique<Message>(job, shape, tag));
+        messages.back()->start_send();
+      };
+      for (const int to : {0, 1, 2})
+        for (const std::size_t bytes : {8 * KiB, std::size_t{8}, std::size_t{500}, 24 * KiB, 60 * KiB, 200 * KiB})
+          send({.to = to, .bytes = bytes, .room = bytes});
+      for (int i = 0; i < 4; ++i)
+        for (const int rank : {0, 1, 2}) (void)job.poll(rank);
+      // The data of a message move within a node, and in each direction between nodes.
+      send({.bytes = 3000 * KiB, .room = 3000 * KiB}, 6);
+      messages.back()->start_receive();
+      (void)job.poll(1);
+      (void)job.poll(0);
+      for (const int to : {0, 2}) {
+        send({.from = 2 - to, .to = to, .bytes = 90 * KiB, .room = 90 * KiB, .any_tag = true});
+        (void)job.poll(to);
+        messages.back()->start_receive();
+        (void)job.poll(2 - to);
+        job.network().refuses = 1'000'000;
+        (void)job.poll(2 - to);
+      }
+      for (int i = 0; i < 200; ++i) {
+        send({.to = 1});
+        send({.to = 2});
+      }
+      // The last entry of a peer that has failed.
+      Wakeups wakeups;
+      (void)job[1].sweep(Failed({2}), wakeups);
+      EXPECT_TRUE(job[0].parts().outgoing.outbox().any());
+      EXPECT_TRUE(job[0].transfers().any());
+      EXPECT_NE(job[1].probe(job.context(), 0, 5, true), nullptr) << "taken by a matched probe";
+      EXPECT_NE(job[2].probe(job.context(), 0, 5, false), nullptr);
+    }
+    // No rank has these requests any more.
+    for (const auto& message : messages) message->send().done = message->receive().done = 1;
+  };
+  end_in_the_middle();
+  const long before = allocations_but_requests();
+  end_in_the_middle();
+  EXPECT_EQ(allocations_but_requests(), before);
 }
 
 // ---- failures of a peer that much waits for

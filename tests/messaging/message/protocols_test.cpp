@@ -176,7 +176,7 @@ TEST_P(Protocols, DoWithoutSharedMemory) {
     SCOPED_TRACE("order " + order);
     Job job(setting());
     for (std::size_t bytes = heap_bytes; bytes >= 4096;)
-      if (job.heap(0).allocate(bytes) == node::nowhere) bytes /= 2;
+      if (job.allocate(0, bytes) == node::nowhere) bytes /= 2;
     Message message(job, shape());
     for (const char letter : order) step(job, message, letter);
     ASSERT_TRUE(job.resolve());
@@ -300,8 +300,11 @@ TEST_P(Protocols, EndWhenTheReceiverFails) {
         step(job, message, letter);
       }
     }
+    const bool was_sent = message.sent();
     job.sweep(shape().from, Failed({shape().to}));
     ASSERT_TRUE(message.sent()) << "the send waits for a rank that has failed";
+    EXPECT_FALSE(was_sent && message.send().error != MPI_SUCCESS) << "a send that has ended ends again";
+    EXPECT_FALSE(job[shape().from].transfers().has_sends());
     EXPECT_TRUE(message.send().error == MPI_SUCCESS || message.send().error == MPIX_ERR_PROC_FAILED);
     EXPECT_FALSE(job[shape().from].transfers().any());
     EXPECT_TRUE(job[shape().from].parts().outgoing.outbox().is_closed(shape().to));
@@ -328,6 +331,7 @@ TEST_P(Protocols, EndWhenTheSenderFails) {
       }
     }
     job.sweep(shape().to, Failed({shape().from}));
+    EXPECT_FALSE(job[shape().to].transfers().has_sends());
     if (!message.received()) {
       // Posted with any source, it stays, and is reported as pending; at its end it fails.
       ASSERT_TRUE(shape().any_source);
@@ -374,6 +378,10 @@ TEST_P(Protocols, EndWhenRevokedInEveryOrder) {
       EXPECT_FALSE(job[rank].parts().outgoing.outbox().any());
       EXPECT_FALSE(job[rank].transfers().any());
     }
+    // A message that its sender has withdrawn is dropped, within a node by the next search that finds it.
+    const bool is_left = job[shape().to].probe(job.context(), MPI_ANY_SOURCE, MPI_ANY_TAG, false) != nullptr;
+    EXPECT_FALSE(is_left && message.send().error == MPIX_ERR_REVOKED);
+    if (!is_left) job.check_node_memory();  // a message that was staged early may have been sent, and is never received
   });
 }
 
@@ -410,6 +418,38 @@ TEST(Malformed, EndsTheJob) {
   EXPECT_TRUE(refuses(Kind::more, More{1, 0, 1}, 5));
   EXPECT_FALSE(refuses(Kind::more, More{1, 0, 1}, sizeof(More))) << "the message may be over";
   EXPECT_FALSE(refuses(Kind::credit, RemoteFin{0}, 0));
+}
+
+// Data for a message that the rank itself sends.
+TEST(Malformed, IsDataForASender) {
+  Job job;
+  Message message(job, {.to = 2, .bytes = 8192, .room = 8192});
+  message.start_send();
+  message.start_receive();
+  (void)job.poll(2);
+  job.network().refuses = 1'000'000;
+  (void)job.poll(0);
+  const Piece piece{1, 0, 0, 0};
+  job.end(0).inject(2, lln::MessageKind::data, &piece, sizeof piece);
+  EXPECT_THROW((void)job.poll(0), JobEnds);
+}
+
+// Data that do not fit into the message that the receiver has asked for.
+TEST(Malformed, IsDataBeyondTheMessage) {
+  struct {
+    Piece piece;
+    std::byte data[128];
+  } message{};
+  for (const auto& [position, bytes] : {std::pair{0, 101}, {1, 100}, {100, 1}, {101, 0}}) {
+    Job job({.eager = 64});
+    Message asked(job, {.to = 2, .bytes = 100, .room = 100});
+    asked.start_send();
+    asked.start_receive();
+    (void)job.poll(2);
+    message.piece = {1, static_cast<std::uint64_t>(position), 0, 0};
+    job.end(2).inject(0, lln::MessageKind::data, &message, sizeof(Piece) + static_cast<std::size_t>(bytes));
+    EXPECT_THROW((void)job.poll(2), JobEnds) << bytes << " bytes at " << position;
+  }
 }
 
 // An answer from another rank than the one that the message was for.

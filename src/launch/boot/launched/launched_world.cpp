@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <system_error>
 
 #include "launch/boot/card.hpp"
@@ -188,11 +189,13 @@ void LaunchedWorld::linger(int, void* agents_world) {
 }
 
 // Ranks that end the job at once have the same reason most often; one of them reports it.
-bool LaunchedWorld::is_first_to_abort() {
+bool LaunchedWorld::is_first_to_abort() try {
   const std::uint64_t own = static_cast<std::uint64_t>(rank()) + 1;
   if (header().first_node == 0) return first_proposal(header().agreed[first_to_abort], own) == own;
   std::uint64_t first = 0;
   return !member_.agree(first_to_abort, own, first, time_to_be_first) || first == own;
+} catch (const std::bad_alloc&) {
+  return true;  // two ranks may report their reasons
 }
 
 // Before the launcher is asked to end the job: time to pass the output on, or for ranks to end by themselves.

@@ -5,16 +5,8 @@
 
 namespace heddle::message {
 
-Outbox::~Outbox() {
-  delete spare_;
-  while (OutboxItem* const item = free_) {
-    free_ = item->next;
-    delete item;
-  }
-}
-
 void Outbox::reserve() {
-  if (spare_ == nullptr && free_ == nullptr) spare_ = new OutboxItem;
+  if (spare_ == nullptr && free_ == nullptr) spare_ = &items_.emplace_back();
 }
 
 OutboxItem& Outbox::make() {

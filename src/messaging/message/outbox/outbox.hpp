@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 
@@ -19,7 +20,6 @@ class Outbox {
  public:
   Outbox(int peers, std::unique_ptr<Strategy> strategy)
       : peers_(static_cast<std::size_t>(peers)), strategy_(std::move(strategy)) {}
-  ~Outbox();
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
@@ -135,6 +135,7 @@ class Outbox {
   OutboxItem* spare_ =
       nullptr;  // the next item to use; its address is known without reading the item, which another core has written
   OutboxItem* free_ = nullptr;
+  std::deque<OutboxItem> items_;  // all: those in use, the spare one and the free ones
 };
 
 }  // namespace heddle::message

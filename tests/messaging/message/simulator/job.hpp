@@ -8,6 +8,7 @@
 
 #include <array>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <new>
 #include <optional>
@@ -78,6 +79,9 @@ class Scripted final : public lln::Network {
     std::size_t longs = 0;  // the shortest message that goes directly; 0: none does
     bool reorders = false;  // each poll hands over the newest packet first
     int refuses = 0;        // so many posts from now on
+    int rails = 1;
+    int refused_rail = -1;                       // takes nothing
+    std::array<int, lln::most_rails> over = {};  // posts that each rail has taken
     std::array<Scripted*, ranks> ends{};
   };
 
@@ -97,6 +101,13 @@ class Scripted final : public lln::Network {
     fill(packet.payload.data());
     if (!gone_[static_cast<std::size_t>(peer)]) end(peer).arrived_.push_back(std::move(packet));
     return lln::Posted::done;
+  }
+  int rails() const override { return script_.rails; }
+  lln::Posted post_over(int rail, int peer, const lln::Envelope& envelope, std::size_t bytes, Fill fill) override {
+    if (rail == script_.refused_rail) return lln::Posted::busy;
+    const lln::Posted posted = post(peer, envelope, bytes, fill);
+    if (posted == lln::Posted::done) ++script_.over[static_cast<std::size_t>(rail)];
+    return posted;
   }
   lln::Posted post_long(int peer, std::uint64_t landing, std::span<const std::byte> memory,
                         std::uint64_t ours) override {
@@ -194,6 +205,7 @@ struct Setting {
   std::size_t eager = 2048;
   std::size_t longs = 0;
   bool reorders = false;
+  int rails = 1;
   lln::Claiming claiming = lln::Claiming::exclusive;
   std::uint64_t context = 42;
 };
@@ -203,7 +215,7 @@ class Job {
   explicit Job(const Setting& setting = {})
       : claiming_(setting.claiming),
         context_(setting.context),
-        script_{.eager = setting.eager, .longs = setting.longs, .reorders = setting.reorders},
+        script_{.eager = setting.eager, .longs = setting.longs, .reorders = setting.reorders, .rails = setting.rails},
         segment_(TestWorld::make_segment(setting.one_process)) {
     for (int rank = 0; rank < ranks; ++rank) ranks_.emplace_back(std::make_unique<Member>(*this, setting, rank));
   }
@@ -212,6 +224,18 @@ class Job {
   std::uint64_t context() const { return context_; }  // of all messages
   VniState& operator[](int rank) { return ranks_[static_cast<std::size_t>(rank)]->state; }
   node::Heap& heap(int rank) { return ranks_[static_cast<std::size_t>(rank)]->node.heap(); }
+  // Memory of the rank's node for a test. `nowhere`: there is none.
+  node::Offset allocate(int rank, std::size_t bytes) {
+    const std::size_t before = heap(rank).used();
+    const node::Offset made = heap(rank).allocate(bytes);
+    of_tests_[node_of(rank)] += heap(rank).used() - before;
+    return made;
+  }
+  void release(int rank, node::Offset block, std::size_t bytes) {
+    const std::size_t before = heap(rank).used();
+    heap(rank).release(block, bytes);
+    of_tests_[node_of(rank)] -= before - heap(rank).used();
+  }
   Scripted::Script& network() { return script_; }
   Scripted& end(int rank) { return *script_.ends[static_cast<std::size_t>(rank)]; }
 
@@ -273,15 +297,34 @@ class Job {
       VniState& state = (*this)[rank];
       EXPECT_FALSE(state.parts().outgoing.outbox().any()) << "something waits to be sent by rank " << rank;
       EXPECT_FALSE(state.transfers().any()) << "a transfer of rank " << rank << " is left";
+      EXPECT_FALSE(state.transfers().has_sends()) << "a claim of rank " << rank << " is left";
       EXPECT_EQ(state.probe(context_, MPI_ANY_SOURCE, MPI_ANY_TAG, false), nullptr)
           << "a message is left at rank " << rank;
     }
+    check_node_memory();
   }
+  // No message is under way: of the nodes' memory is used what the ranks keep, and no more. A rank that has failed releases nothing.
+  void check_node_memory() {
+    std::array<std::size_t, of_nodes> kept = of_tests_;
+    for (int rank = 0; rank < ranks; ++rank) kept[node_of(rank)] += (*this)[rank].node_memory();
+    for (const int rank : {0, 2}) {
+      if (is_dead(rank) || (rank == 0 && is_dead(1))) continue;
+      const std::size_t used = heap(rank).used(), fluxes = claiming_ == lln::Claiming::by_flux ? 2 * page : 0;
+      EXPECT_GE(used, kept[node_of(rank)]) << "memory was released that is used";
+      EXPECT_LE(used, kept[node_of(rank)] + fluxes) << "memory was not released";
+    }
+  }
+  // From here on the kernel copies nothing from or to this rank's memory for other ranks: it finds no such process.
+  void refuse_copies(int rank) { ranks_[static_cast<std::size_t>(rank)]->world.record().process = no_process; }
   // The rank does nothing more.
   void kill(int rank) { dead_[static_cast<std::size_t>(rank)] = true; }
   bool is_dead(int rank) const { return dead_[static_cast<std::size_t>(rank)]; }
 
  private:
+  static constexpr std::size_t page = 4096;  // a flux takes one
+  static constexpr pid_t no_process = std::numeric_limits<pid_t>::max();
+  static std::size_t node_of(int rank) { return rank < 2 ? 0 : 1; }
+
   struct Member {
     Member(Job& job, const Setting& setting, int rank)
         : world(job.segment_, rank),
@@ -338,6 +381,7 @@ class Job {
   std::shared_ptr<platform::SparseMemory> segment_;
   std::vector<std::unique_ptr<Member>> ranks_;
   std::array<bool, ranks> dead_{};
+  std::array<std::size_t, of_nodes> of_tests_{};  // bytes that allocate() has given
 };
 
 }  // namespace heddle::message::simulator

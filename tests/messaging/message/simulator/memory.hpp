@@ -8,6 +8,9 @@ void fail_allocation(int n);
 // True if it has.
 bool allocation_has_failed();
 
+// The number of allocations of this thread that have not been freed.
+long allocations();
+
 // While one is there none fails: of what is not the library's.
 class Spared {
  public:

@@ -86,7 +86,7 @@ class End {
   // A request that has not ended stays: the job may still have it.
   ~End() {
     if (request_->done.load() == 1) (void)give_back_done(*request_);
-    if (in_heap_ != node::nowhere) job_.heap(rank_).release(in_heap_, room_);
+    if (in_heap_ != node::nowhere) job_.release(rank_, in_heap_, room_);
   }
 
   Request& request() const { return *request_; }
@@ -101,7 +101,7 @@ class End {
   End(Job& job, int rank, bool run, std::size_t bytes, bool in_node_memory, int source, int tag)
       : job_(job), rank_(rank), layout_(run), room_(layout_.room_for(bytes) + 16) {
     if (in_node_memory) {
-      in_heap_ = job.heap(rank).allocate(room_);
+      in_heap_ = job.allocate(rank, room_);
       if (in_heap_ == node::nowhere) throw std::bad_alloc();
       data_ = job.heap(rank).at<std::byte>(in_heap_);
       std::memset(data_, 0, room_);

@@ -35,6 +35,8 @@ class Claims {
   Offset make();
   // The number of claims whose messages are neither finished, withdrawn nor left.
   std::size_t in_use() const { return made_ - free_.size() - withdrawn_.size() - left_.size(); }
+  // The bytes of the node's memory that it keeps.
+  std::size_t node_memory() const { return made_ * sizeof(Word); }
   // The claim's message is finished. This needs no memory: make() has reserved it.
   void recycle(Offset claim) { free_.push_back(claim); }
   // The send is complete and can no longer be withdrawn, but the message may not have been received.

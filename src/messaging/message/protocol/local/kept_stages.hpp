@@ -46,6 +46,12 @@ class KeptStages {
   }
   // Takes any stage, or nowhere.
   Kept take() { return count_ != 0 ? remove(0) : Kept{}; }
+  // The bytes of the node's memory that it keeps.
+  std::size_t node_memory() const {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i != count_; ++i) bytes += kept_[i].bytes;
+    return bytes;
+  }
 
  private:
   Kept remove(std::size_t i) {

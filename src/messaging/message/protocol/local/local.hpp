@@ -59,6 +59,8 @@ class LocalProtocols {
 
   Transfers& transfers() { return transfers_; }
   const Transfers& transfers() const { return transfers_; }
+  // The bytes of the node's memory that it keeps when no message is under way.
+  std::size_t node_memory() { return claims_.node_memory() + transfers_.node_memory(); }
   // Completes a transfer that has moved all its data: tells the peer, and completes the request. Throws std::bad_alloc.
   void end(Transfer& transfer, Wakeups& wakeups);
   // Ends all operations that a failed peer would have to continue. False: threads are working on some of them.

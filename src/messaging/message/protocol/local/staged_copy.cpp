@@ -150,6 +150,11 @@ void Transfers::keep(const KeptStages::Kept& stage) {
   release(released);
 }
 
+std::size_t Transfers::node_memory() {
+  const std::lock_guard guard(mutex_);
+  return kept_.node_memory();
+}
+
 void Transfers::release(const KeptStages::Kept& stage) {
   if (stage.stage != nowhere) parts_.context.node.heap().release(stage.stage, stage.bytes);
 }

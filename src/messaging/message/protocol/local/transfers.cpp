@@ -40,11 +40,8 @@ Transfers::Transfers(const Parts& parts, const Claims& claims)
       settings_(parts.context.copies) {}
 
 Transfers::~Transfers() {
+  while (const Transfer* const unfinished = claim()) leave(*unfinished);
   for (KeptStages::Kept kept; (kept = kept_.take()).stage != nowhere;) release(kept);
-  while (Transfer* t = free_) {
-    free_ = t->next;
-    delete t;
-  }
 }
 
 // ---- starting a transfer, with the VNI's lock held
@@ -184,7 +181,7 @@ bool Transfers::runs_allow_split(const Request& receive, int peer, const LocalRt
 }
 
 void Transfers::reserve() {
-  if (free_ == nullptr) free_ = new Transfer;
+  if (free_ == nullptr) free_ = &made_.emplace_back();
 }
 
 Transfer& Transfers::make(Transfer::Role role, Request& request, int peer, std::size_t bytes, const Course& course) {

@@ -28,6 +28,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 
 #include "base/node/heap.hpp"
@@ -111,8 +112,12 @@ class Transfers {
   node::Offset offer(const Request& send);
   void begin(Request& send, node::Offset stage, Wakeups& wakeups);
   void take_back(int peer, node::Offset stage);
+  // True: sends of this rank within the node are under way that their receivers have not taken.
+  bool has_sends() const { return claims_.in_use() != 0; }
   // A long message that is not early has been announced.
   void note_sent() { ++sent_; }
+  // The bytes of the node's memory that it keeps for later messages.
+  std::size_t node_memory();
   // The number of early sends that are being packed.
   std::size_t staged_early() const { return staged_early_; }
   // The message of an RTS is dropped.
@@ -177,8 +182,6 @@ class Transfers {
   void ask(int peer, const Transfer& transfer, LocalCopy copy, Wakeups& wakeups);
   // True: the user has not set which messages are staged.
   bool tunes() const { return settings_.staged_from == CopySettings::measured; }
-  // True: sends of this rank within the node are under way that their receivers have not taken.
-  bool has_sends() const { return claims_.in_use() != 0; }
   void accept_early(Request& receive, int peer, const LocalRts& rts, Wakeups& wakeups);
   bool can_read(int peer, const LocalRts& rts) const;
   bool runs_allow_split(const Request& receive, int peer, const LocalRts& rts) const;
@@ -207,7 +210,8 @@ class Transfers {
   KeptStages kept_;
   std::atomic<std::uint32_t> active_{0};
   std::atomic<std::uint32_t> chunks_{0};
-  Transfer* free_ = nullptr;  // with the VNI's lock held, as the next member
+  Transfer* free_ = nullptr;   // with the VNI's lock held, as the next members
+  std::deque<Transfer> made_;  // all transfers: those in use and the free ones
   std::size_t staged_early_ = 0;
 };
 

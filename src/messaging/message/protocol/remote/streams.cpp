@@ -17,15 +17,8 @@ constexpr Header of_piece{MessageKind::data, 0, 0, 0};
 
 }  // namespace
 
-Streams::~Streams() {
-  while (Stream* stream = free_) {
-    free_ = static_cast<Stream*>(stream->behind);
-    delete stream;
-  }
-}
-
 void Streams::reserve() {
-  if (free_ == nullptr) free_ = new Stream;
+  if (free_ == nullptr) free_ = &streams_.emplace_back();
 }
 
 Streams::Stream& Streams::make(Request& request, int peer, std::size_t bytes) {

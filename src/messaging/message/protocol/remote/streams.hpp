@@ -15,6 +15,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 
 #include "messaging/message/outbox/item.hpp"
 #include "messaging/message/protocol/parts.hpp"
@@ -32,7 +33,6 @@ namespace heddle::message {
 class Streams {
  public:
   explicit Streams(const Parts& parts) : parts_(parts) {}
-  ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
 
@@ -100,7 +100,8 @@ class Streams {
   bool post_whole(const Stream& stream);
 
   const Parts& parts_;
-  Stream* free_ = nullptr;  // linked by `behind`
+  Stream* free_ = nullptr;      // linked by `behind`
+  std::deque<Stream> streams_;  // all: those in use and the free ones
 };
 
 }  // namespace heddle::message
