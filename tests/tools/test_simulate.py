@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from make_believe import Case, TREE
-from heddle_tool.simulate import counts, lines, machines
+from heddle_tool.simulate import counts, lines, machines, validate
 
 # Writes a report as the simulator does. What the program says depends on its name and arguments.
 PROGRAM = """#!/usr/bin/env python3
@@ -190,6 +190,30 @@ class Commands(Case):
         code, out, _ = self.heddle("simulate", "machines")
         self.assertEqual(code, 0)
         self.assertRegex(out, r"xeon-16 +16 +3\.1 +the 16-core")
+
+
+class Validation(unittest.TestCase):
+    def cells(self, pairs):
+        return [validate.Cell("g", str(i), 1, measured, simulated) for i, (measured, simulated) in enumerate(pairs)]
+
+    def test_statistics(self):
+        self.assertEqual(validate.ranks([3, 1, 3, 2]), [3.5, 1, 3.5, 2])
+        self.assertAlmostEqual(validate.spearman([(1, 10), (2, 20), (5, 21)]), 1)
+        self.assertAlmostEqual(validate.spearman([(1, 9), (2, 8), (5, 7)]), -1)
+        self.assertIsNone(validate.spearman([(1, 9), (2, 8)]))
+        self.assertAlmostEqual(validate.error(self.cells([(10, 15), (10, 9), (10, 10), (1, None)])), 0.1)
+
+    def test_tables(self):
+        cells = self.cells([(10, 15), (10, 0.1), (10, 12), (1, None)])
+        self.assertEqual(validate.summary(cells)[1][0][:4], ["all", "all", "4", "1"])
+        self.assertEqual([row[1] for row in validate.worst(cells)[1]], ["1", "0", "2"])
+        self.assertEqual(validate.scatter(cells, "t").count("<circle"), 3)
+
+    def test_the_table_of_16_cores(self):
+        cells = {cell.key: cell.measured for cell in validate.ManyCores().measure(None)}
+        self.assertEqual(len(cells), 20 * 4 + 4)
+        self.assertEqual(cells["message-rate", "auto", 8], 4.04)
+        self.assertEqual(cells["message-rate of ranks", "auto, 16 ranks", 1], 72.4)
 
 
 class AddressOfASource(Case):

@@ -5,7 +5,9 @@ import ctypes
 import json
 import os
 import re
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 import uuid
@@ -159,6 +161,7 @@ def perform(jobs: list[Job], build: Path, at_once: int = 2, patience: float = 36
     """The outcomes in the order of the jobs. A run that takes longer than `patience` seconds of real time is ended. `show` is called
     now and then with the number of runs that are done, and those that are not."""
     waiting, running, outcomes = list(enumerate(jobs)), {}, {}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that runs end with this process
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
