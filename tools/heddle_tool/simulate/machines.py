@@ -11,7 +11,7 @@ from pathlib import Path
 from .. import places
 from ..errors import BadInput
 
-COUNTS = ("cpus", "cpus_per_core", "cpus_per_cluster", "cpus_per_socket", "cache_lines", "stores")
+COUNTS = ("cpus", "cpus_per_core", "cpus_per_cluster", "cpus_per_socket", "cache_lines", "prefetched", "stores")
 TIMES = ("latency_core", "latency_cluster", "latency_socket", "latency_machine", "latency_memory", "access", "call", "atomic", "fence",
          "pause", "copied_line", "tick", "clock_read", "system_call", "broadcast", "wake", "wake_latency", "switch_context", "slice",
          "granularity", "thread_start")
