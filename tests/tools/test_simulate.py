@@ -16,7 +16,7 @@ settings = dict(line.split() for line in open(os.environ["HEDDLE_SIMULATION"]))
 with open(os.environ["JOURNAL"], "a") as journal:
     print(json.dumps({"args": sys.argv[1:], "settings": settings, "env": dict(os.environ)}), file=journal)
 name = os.path.basename(sys.argv[0])
-if name == "deadlock":
+if name == "deadlock" or name == "random" and settings["seed"] == "7" and int(settings.get("fuzz_changes", 99)) >= 13:
     print("simulator: deadlock at 7 ns: no thread is left.", file=sys.stderr)
     sys.exit(70)
 sent = 1 if "1e-9" in sys.argv else 11
@@ -38,7 +38,6 @@ at = words.index("-env")
 assert words[:at] == ["--ranks", "threads", "-n", words[3]], words
 os.environ["RANKS"], os.environ["LAUNCHER"] = words[3], os.environ["HEDDLE_SIMULATION"]
 os.environ[words[at + 1]] = words[at + 2]
-print("mpiexec: unknown variables, ignored: HEDDLE_SIMULATION", file=sys.stderr)
 os.execv(words[at + 3], words[at + 3:])
 """
 
@@ -114,7 +113,7 @@ class Commands(Case):
         super().setUp()
         self.build = self.folder / "simulated"
         for path, text in (("src/launch/mpiexec/mpiexec", LAUNCHER), ("bench/message-rate", PROGRAM), ("bench/latency", PROGRAM),
-                           ("bench/plain", PROGRAM), ("bench/deadlock", PROGRAM), ("bench/alone", PROGRAM.replace("libmpi_abi", "no_mpi")),
+                           ("bench/plain", PROGRAM), ("bench/deadlock", PROGRAM), ("bench/random", PROGRAM), ("bench/alone", PROGRAM.replace("libmpi_abi", "no_mpi")),
                            ("bench/other", "#!/bin/sh\n")):
             file = self.build / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -171,12 +170,29 @@ class Commands(Case):
         self.assertEqual(code, 1)
         self.assertIn("heddle: deadlock on xeon-16, seed 5: deadlock at 7 ns", err)
 
+    def test_random_schedules(self):
+        code, out, err = self.simulate("random", "--fuzz", "3", "--memory-model", "weak")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("3 random schedules from seed 1 on, no run failed", out)
+        self.assertEqual({(run["settings"]["fuzz"], run["settings"]["weak"]) for run in self.journal_lines()}, {("1", "1")})
+        code, out, err = self.simulate("random", "--fuzz", "1000", "--seed", "5", "--shrink")
+        self.assertEqual((code, err), (1, ""))
+        self.assertIn("random on xeon-16, seed 7: deadlock", out)
+        self.assertRegex(out, r"\d of 1000 schedules were run. Replay this one with --fuzz 1 --seed 7; it fails with 13 change points")
+
+    def test_ranks_that_stand_for_processes(self):
+        for kind in ("threads", "processes"):
+            self.simulate("message-rate", "--rank-kind", kind)
+        self.assertEqual(["HEDDLE_SIMULATED_PROCESSES" in run["env"] for run in self.journal_lines()], [False, False, True, True])
+
     def test_bad_input(self):
         for args, word in (((), "simulate what"), (("nothing",), "no program"), (("other",), "not compiled for the simulator"),
                            (("plain", "--machine", "pdp-11"), "xeon-16"), (("plain", "--limit", "soon"), "--limit"),
                            (("plain", "--env", "X"), "NAME=VALUE"), (("bench",), "which benchmark"),
                            (("bench", "latency", "--frobnicate"), "--frobnicate"), (("bench", "startup"), "not simulated"),
-                           (("plain", "--seed", "-1"), "--seed")):
+                           (("plain", "--seed", "-1"), "--seed"), (("plain", "--rank-kind", "fibers"), "--rank-kind"),
+                           (("plain", "--fuzz", "0"), "--fuzz"), (("plain", "--fuzz", "1", "--memory-model", "tso"), "--memory-model"),
+                           (("bench", "latency", "--fuzz", "1"), "--fuzz")):
             with self.subTest(args=args):
                 code, out, err = self.simulate(*args)
                 self.assertEqual((code, out), (2, ""))

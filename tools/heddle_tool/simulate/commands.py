@@ -1,11 +1,11 @@
 """`heddle simulate PROGRAM | bench NAME... | machines`: arguments in, runs in virtual time, tables out."""
 
 import argparse
+import contextlib
 import json
-import os
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..bench import commands as bench
@@ -15,7 +15,7 @@ from ..bench.progress import Progress, clock
 from ..bench.stats import number
 from ..bench.suite import Point, benchmark, human_size, points
 from ..errors import BadInput
-from . import counts, lines, machines, run
+from . import counts, fuzz, lines, machines, run
 
 DEFAULT_MACHINE = "xeon-16"
 SECONDS = 0.002  # of virtual time: the measured part of a benchmark program
@@ -27,10 +27,17 @@ def options() -> argparse.ArgumentParser:
     """Of every run."""
     p = argparse.ArgumentParser(add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
     p.add_argument("--machine", metavar="M", help=f"a file of machines/ without its ending, or a path (default {DEFAULT_MACHINE})")
-    p.add_argument("--ranks", metavar="R", help="ranks, as threads of one process (default 2; with bench: a list)")
+    p.add_argument("--ranks", metavar="R", help="ranks (default 2; with bench: a list)")
+    p.add_argument("--rank-kind", metavar="KIND", help="threads of one process (default), or processes: the ranks are threads here, too, but "
+                   "take the ways between processes")
     p.add_argument("--models", metavar="a,b", help="safety models (HEDDLE_MODEL), each in a run of its own")
     p.add_argument("--seed", metavar="N", help="of the run (default 1); the same seed gives the same run")
-    p.add_argument("--limit", metavar="TIME", help="virtual time after which a run is ended, such as 50ms (default 1s)")
+    p.add_argument("--fuzz", metavar="N", help="instead of virtual time, up to N random schedules with the seeds from --seed on, until a "
+                   "run fails")
+    p.add_argument("--memory-model", metavar="MODEL", help="with --fuzz: strong (default), or weak: stores leave a core in any order, "
+                   "as on Arm")
+    p.add_argument("--shrink", action="store_true", help="with --fuzz: look for the fewest change points with which the run fails")
+    p.add_argument("--limit", metavar="TIME", help="virtual time after which a run is ended, such as 50ms (default 1s; with --fuzz 100s)")
     p.add_argument("--env", metavar="NAME=VALUE", action="append", help="a variable of the program's environment")
     p.add_argument("--build", metavar="DIR", help="where the programs are that were compiled for the simulator (default build/simulate)")
     p.add_argument("--top", metavar="N", help="written lines to show (default 10, with several runs none)")
@@ -82,9 +89,13 @@ def perform(args) -> int:
     args, more = parser([options(), *([programs_options()] if words[0] == "bench" else [])]).parse_known_args(words[1:], args)
     if words[0] == "machines":
         return show_machines()
+    if words[0] == "bench" and hasattr(args, "fuzz"):
+        raise BadInput("--fuzz takes a program, not bench")
     cases = bench_cases(args, more + behind) if words[0] == "bench" else program_cases(args, words[0], more + behind)
     build = run.build_folder(getattr(args, "build", None))
-    return simulate(args, cases, build)
+    if not run.fix_addresses():
+        bench.tell("personality(2) is not allowed here: addresses differ from run to run, and so may the results")
+    return fuzz_all(args, cases, build) if hasattr(args, "fuzz") else simulate(args, cases, build)
 
 
 def parser(parents: list[argparse.ArgumentParser]) -> argparse.ArgumentParser:
@@ -121,6 +132,11 @@ def common(args) -> dict:
         if not sign or not name:
             raise BadInput(f"--env takes NAME=VALUE, not {text!r}")
         env[name] = value
+    kind = getattr(args, "rank_kind", "threads")
+    if kind not in ("threads", "processes"):
+        raise BadInput(f"--rank-kind takes threads or processes, not {kind!r}")
+    if kind == "processes":
+        env["HEDDLE_SIMULATED_PROCESSES"] = "1"
     return {"machine": machines.load(getattr(args, "machine", DEFAULT_MACHINE)), "env": env,
             "seed": bench.numbers(getattr(args, "seed", "1"), "--seed", 0, 2**63)[0],
             "limit": virtual_time(getattr(args, "limit", "1s"))}
@@ -191,21 +207,43 @@ class Done:
             for line in self.lines]}
 
 
+def fuzz_all(args, cases: list[Case], build: Path) -> int:
+    """Random schedules of each case until one fails."""
+    count = bench.numbers(args.fuzz, "--fuzz", 1, 10**9)[0]
+    memory = getattr(args, "memory_model", "strong")
+    if memory not in ("strong", "weak"):
+        raise BadInput(f"--memory-model takes strong or weak, not {memory!r}")
+    for case in cases:
+        job = case.job if hasattr(args, "limit") else replace(case.job, limit=fuzz.LIMIT)
+        jobs = fuzz.schedules(job, count, memory == "weak")
+        with shown(len(jobs)) as show:
+            failed, ended = fuzz.first_failure(jobs, build, show)
+            changes = None
+            if failed and hasattr(args, "shrink"):
+                failed, changes = fuzz.shrink(failed, build, show)
+        if failed:
+            print(lines.named(failed.why(), lines.Symbols(build, job.program)))
+            print(f"{ended} of {count} schedules were run. Replay this one with --fuzz 1 --seed {failed.job.seed}" +
+                  (f"; it fails with {changes} change points" if changes else ""))
+            return 1
+        print(f"{case.describe()}: {ended} random schedules from seed {job.seed} on, no run failed")
+    return 0
+
+
 def simulate(args, cases: list[Case], build: Path) -> int:
-    if not run.fix_addresses():
-        bench.tell("personality(2) is not allowed here: addresses differ from run to run, and so may the results")
     jobs = [case.job for case in cases] + [case.start for case in cases if case.start]
     top = bench.numbers(args.top, "--top", 0, 400)[0] if hasattr(args, "top") else 10 if len(cases) == 1 else 0
-    outcomes = iter(perform_visibly(jobs, build))
+    with shown(len(jobs)) as show:
+        outcomes = iter(run.perform(jobs, build, show=show))
     first = [next(outcomes) for _ in cases]
     starts = [next(outcomes) if case.start else None for case in cases]
     done = []
     for case, outcome, start in zip(cases, first, starts):
         if not outcome.ok:
-            bench.tell(outcome.why())
+            bench.tell(lines.named(outcome.why(), lines.Symbols(build, case.job.program)))
             continue
-        shown = lines.shared_lines(outcome.report, lines.Symbols(build, case.job.program), top) if top else []
-        done.append(Done(case, outcome, start if start and start.ok else None, shown))
+        shared = lines.shared_lines(outcome.report, lines.Symbols(build, case.job.program), top) if top else []
+        done.append(Done(case, outcome, start if start and start.ok else None, shared))
     if getattr(args, "json", False):
         print(json.dumps({"machine": cases[0].job.machine.name, "seed": cases[0].job.seed, "commit": commit(),
                           "runs": [one.to_json() for one in done]}, indent=1))
@@ -214,15 +252,18 @@ def simulate(args, cases: list[Case], build: Path) -> int:
     return 0 if len(done) == len(cases) else 1
 
 
-def perform_visibly(jobs: list[run.Job], build: Path) -> list[run.Outcome]:
-    progress = Progress(len(jobs))
+@contextlib.contextmanager
+def shown(total: int):
+    """What to call with the runs that are done and those that are not, to see them on a terminal."""
+    progress = Progress(total)
 
     def show(done: int, running: list[run.Running]) -> None:
         progress.done = done
-        progress.show(running[0].job.program.name, f"{clock(running[0].elapsed)} elapsed" if running else "")
+        if running:
+            progress.show(running[0].job.program.name, f"{clock(running[0].elapsed)} elapsed")
 
     try:
-        return run.perform(jobs, build, at_once=min(2, len(os.sched_getaffinity(0))), show=show)
+        yield show
     finally:
         progress.clear()
 

@@ -124,6 +124,18 @@ class Symbols:
         return {at: ours(chain(block, self.tree)) for at, block in zip(offsets, blocks)}
 
 
+def named(text: str, symbols: Symbols) -> str:
+    """The text of a deadlock with functions in place of offsets; the simulator's own frames are left out."""
+    frame = re.compile(r"^( +)(/\S+)\+0x([0-9a-f]+) ?(.*)$")
+    found = []
+    for line in text.splitlines():
+        match = frame.match(line)
+        if not match or "libheddle-simulator" not in match[2]:
+            frames = symbols.of_file(match[2], [int(match[3], 16)])[int(match[3], 16)] if match else ()
+            found.append(match[1] + " < ".join(map(str, frames)) if frames else line)
+    return "\n".join(found)
+
+
 def shared_lines(report: dict, symbols: Symbols, top: int) -> list[Line]:
     """The `top` lines that several cores write or one writes and others read, most misses first."""
     wanted = [entry for entry in report["lines"] if any(site["kind"] != "reads" for site in entry["sites"])][:top]

@@ -4,14 +4,13 @@ import contextlib
 import ctypes
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .. import places
@@ -22,8 +21,8 @@ from .machines import Machine
 RUNTIME, LIBRARY = b"libheddle-simulator.so", b"libmpi_abi.so"
 # What a program gets of the caller's environment. No more, because the length of the environment moves the stack.
 KEPT = ("PATH", "HOME", "USER", "TMPDIR")
+AT_ONCE = min(2, len(os.sched_getaffinity(0)))
 NO_RANDOMIZED_ADDRESSES = 0x0040000  # of personality(2)
-NOISE = re.compile(r"^mpiexec: unknown variables, ignored: HEDDLE_SIMULATION.*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,10 @@ class Job:
     seed: int = 1
     limit: int = 10**12  # picoseconds of virtual time
     env: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, int] = field(default_factory=dict)  # others of the simulator (machine.hpp: Settings)
 
     def with_args(self, *more: str) -> "Job":
-        return Job(self.program, (*self.args, *more), self.machine, self.ranks, self.seed, self.limit, self.env)
+        return replace(self, args=(*self.args, *more))
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Running:
         self.folder = tempfile.TemporaryDirectory(prefix="heddle-simulate-")
         here = Path(self.folder.name)
         self.report = here / "report.json"
-        (here / "settings").write_text(job.machine.settings(seed=job.seed, limit=job.limit, report=self.report))
+        (here / "settings").write_text(job.machine.settings(seed=job.seed, limit=job.limit, report=self.report, **job.settings))
         (here / "launcher").write_text(job.machine.settings(seed=job.seed))
         env = {name: os.environ[name] for name in KEPT if name in os.environ}
         env |= {"LD_LIBRARY_PATH": str(build / "lib"), "HWLOC_SYNTHETIC": job.machine.topology, runner.MARK: self.mark} | job.env
@@ -153,18 +153,19 @@ class Running:
         self.folder.cleanup()
         if code is None:
             code, errors = 124, f"{errors}\nsimulator: ended after {wall:.0f} s of real time. Make the run shorter."
-        return Outcome(self.job, code, output, NOISE.sub("", errors), wall, report)
+        return Outcome(self.job, code, output, errors, wall, report)
 
 
-def perform(jobs: list[Job], build: Path, at_once: int = 2, patience: float = 3600.0,
-            show=lambda done, running: None) -> list[Outcome]:
-    """The outcomes in the order of the jobs. A run that takes longer than `patience` seconds of real time is ended. `show` is called
-    now and then with the number of runs that are done, and those that are not."""
+def perform(jobs: list[Job], build: Path, patience: float = 3600.0, show=lambda done, running: None,
+            stop=lambda outcome: False) -> list[Outcome | None]:
+    """The outcomes in the order of the jobs, two at a time. A run that takes longer than `patience` seconds of real time is ended. `show`
+    is called now and then with the number of runs that are done, and those that are not. After an outcome for which `stop` is
+    true no more runs begin, and None stands for those that did not end."""
     waiting, running, outcomes = list(enumerate(jobs)), {}, {}
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that runs end with this process
     try:
         while waiting or running:
-            while waiting and len(running) < at_once:
+            while waiting and len(running) < AT_ONCE:
                 number, job = waiting.pop(0)
                 running[number] = Running(job, build)
             show(len(outcomes), list(running.values()))
@@ -172,7 +173,9 @@ def perform(jobs: list[Job], build: Path, at_once: int = 2, patience: float = 36
                 next(iter(running.values())).process.wait(timeout=0.2)
             for number in [n for n, one in running.items() if one.over or one.elapsed > patience]:
                 outcomes[number] = running.pop(number).finish()
+                if stop(outcomes[number]):
+                    waiting.clear()
     finally:
         for one in running.values():
             one.finish()
-    return [outcomes[number] for number in range(len(jobs))]
+    return [outcomes.get(number) for number in range(len(jobs))]

@@ -241,7 +241,7 @@ def perform(jobs: list[run.Job], build: Path) -> list[run.Outcome]:
         if running:
             progress.show(" ".join(running[0].job.args)[:60], f"{clock(running[0].elapsed)} elapsed")
 
-    outcomes = run.perform(jobs, build, at_once=2, patience=300, show=show)
+    outcomes = run.perform(jobs, build, patience=300, show=show)
     progress.clear()
     for outcome in outcomes:
         if not outcome.ok:
