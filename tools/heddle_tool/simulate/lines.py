@@ -85,7 +85,7 @@ def chain(block: list[str], tree: Path) -> list[Frame]:
 
 def ours(frames: list[Frame]) -> tuple[Frame, ...]:
     """The innermost frame of the tree that is no wrapper, and its caller."""
-    own = [f for f in frames if not f.file.startswith(("/", WRAPPERS)) and "?" not in f.file]
+    own = [f for f in frames if not f.file.startswith(("/", ".", WRAPPERS)) and "?" not in f.file]
     return tuple(own[:2])
 
 
