@@ -20,7 +20,8 @@ from . import counts, fuzz, lines, machines, run
 DEFAULT_MACHINE = "xeon-16"
 SECONDS = 0.002  # of virtual time: the measured part of a benchmark program
 PLACES = 6  # of a line, in the table
-START = ("--seconds", "1e-9")  # of a program of bench/: as few messages as it can send
+START = ("--seconds", "1e-9", "--samples", "1")  # of a program of bench/: as few messages as it can send
+SAMPLES = 3  # so that a run has more messages than that, however slow they are
 
 
 def options() -> argparse.ArgumentParser:
@@ -183,7 +184,7 @@ def bench_cases(args, names: list[str]) -> list[Case]:
         program = run.find_program(str(build / "bench" / chosen.source), build)
         for point in points(chosen, lists["ranks"], lists["threads"], sizes, comms):
             for model in models(args):
-                job = run.Job(program, tuple(point.arguments(seconds, 1)), ranks=point.ranks, **with_model(shared, model))
+                job = run.Job(program, tuple(point.arguments(seconds, SAMPLES)), ranks=point.ranks, **with_model(shared, model))
                 cases.append(Case(job, chosen.name, model, point, job.with_args(*START)))
     return cases
 

@@ -66,7 +66,7 @@ class Outcome:
         if of_simulator:
             return f"{where}: {of_simulator.removeprefix('simulator: ')}"
         if self.code == 0:
-            return f"{where}: the run left no report. Look whether the program ends by exit() or a return from main()"
+            return f"{where}: the run left no report: it was ended before one was written. Make it shorter, or end it by exit()"
         return f"{where}: exit code {self.code}: {runner.reason(self.output, self.errors)}"
 
 
