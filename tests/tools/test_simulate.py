@@ -1,15 +1,19 @@
 """`heddle simulate` against a make-believe simulator, and the machines."""
 
+import contextlib
+import io
 import json
 import re
 import subprocess
+import sys
 import unittest
 
 from make_believe import Case, TREE
-from heddle_tool.simulate import counts, lines, machines, validate
+from heddle_tool import cli
+from heddle_tool.simulate import counts, lines, machines, run, validate
 
 # Writes a report as the simulator does. What the program says depends on its name and arguments.
-PROGRAM = """#!/usr/bin/env python3
+PROGRAM = f"#!{sys.executable} -SE" + """
 # libheddle-simulator.so libmpi_abi.so
 import json, os, sys
 settings = dict(line.split() for line in open(os.environ["HEDDLE_SIMULATION"]))
@@ -31,7 +35,7 @@ json.dump({"virtual_ns": 1500.0, "threads": [thread, thread], "lines": [never_wr
 if name != "plain":
     print(json.dumps({"bench": name, "threads": 2, "size": 8, "metric": "rate", "unit": "M/s", "value": 2.5, "checked": sent}, separators=(",", ":")))
 """
-LAUNCHER = """#!/usr/bin/env python3
+LAUNCHER = f"#!{sys.executable} -SE" + """
 import os, sys
 words = sys.argv[1:]
 at = words.index("-env")
@@ -121,7 +125,11 @@ class Commands(Case):
             file.chmod(0o755)
 
     def simulate(self, *args):
-        return self.heddle("simulate", "--build", str(self.build), "--env", f"JOURNAL={self.journal}", *args)
+        """In this process, which is faster."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = cli.main(["simulate", "--build", str(self.build), "--env", f"JOURNAL={self.journal}", *args])
+        return code, out.getvalue(), err.getvalue()
 
     def journal_lines(self):
         return [json.loads(line) for line in self.journal.read_text().splitlines()]
@@ -134,11 +142,12 @@ class Commands(Case):
         self.assertRegex(out, r"locked instructions +44 +4\.00\n")  # two threads: 2 x 2 for each message
         self.assertRegex(out, r"misses from memory +30 +0\n")
         self.assertRegex(out, r"1 +4 +0\.364 +8")
-        longer, shorter = sorted(self.journal_lines(), key=lambda run: len(run["args"]))
+        longer, shorter = sorted(self.journal_lines(), key=lambda started: len(started["args"]))
         self.assertEqual(longer["args"], ["--seconds", "0.01", "--threads", "2"])
         self.assertEqual(shorter["args"], [*longer["args"], "--seconds", "1e-9", "--samples", "1"])
         self.assertEqual([longer["env"][name] for name in ("RANKS", "HEDDLE_X")], ["4", "1"])
-        self.assertNotIn("PYTHONDONTWRITEBYTECODE", longer["env"])
+        self.assertLessEqual(longer["env"].keys(), {*run.KEPT, "JOURNAL", "HEDDLE_X", "RANKS", "LAUNCHER", "HEDDLE_SIMULATION", "LD_LIBRARY_PATH",
+                                                    "HWLOC_SYNTHETIC", "HEDDLE_BENCH_RUN", "LC_CTYPE"})
         self.assertEqual(longer["env"]["HWLOC_SYNTHETIC"], machines.load("grace-72").topology)
         self.assertNotEqual(longer["env"]["LAUNCHER"], longer["env"]["HEDDLE_SIMULATION"])
         self.assertEqual([longer["settings"][name] for name in ("seed", "limit", "cpus")], ["9", "2000000000", "72"])
@@ -157,7 +166,7 @@ class Commands(Case):
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(len(out.splitlines()), 2 + 2 * 2 * 2)
         self.assertEqual(len(self.journal_lines()), 2 * 2 * 2 * 2)
-        self.assertEqual({run["env"]["HEDDLE_MODEL"] for run in self.journal_lines()}, {"auto", "fine"})
+        self.assertEqual({each["env"]["HEDDLE_MODEL"] for each in self.journal_lines()}, {"auto", "fine"})
         code, out, _ = self.simulate("bench", "latency", "--json")
         found = json.loads(out)
         self.assertEqual((found["machine"], found["seed"], len(found["runs"])), ("xeon-16", 1, 1))
@@ -174,7 +183,7 @@ class Commands(Case):
         code, out, err = self.simulate("random", "--fuzz", "3", "--memory-model", "weak")
         self.assertEqual((code, err), (0, ""))
         self.assertIn("3 random schedules from seed 1 on, no run failed", out)
-        self.assertEqual({(run["settings"]["fuzz"], run["settings"]["weak"]) for run in self.journal_lines()}, {("1", "1")})
+        self.assertEqual({(each["settings"]["fuzz"], each["settings"]["weak"]) for each in self.journal_lines()}, {("1", "1")})
         code, out, err = self.simulate("random", "--fuzz", "1000", "--seed", "5", "--shrink")
         self.assertEqual((code, err), (1, ""))
         self.assertIn("random on xeon-16, seed 7: deadlock", out)
@@ -183,7 +192,7 @@ class Commands(Case):
     def test_ranks_that_stand_for_processes(self):
         for kind in ("threads", "processes"):
             self.simulate("message-rate", "--rank-kind", kind)
-        self.assertEqual(["HEDDLE_SIMULATED_PROCESSES" in run["env"] for run in self.journal_lines()], [False, False, True, True])
+        self.assertEqual(["HEDDLE_SIMULATED_PROCESSES" in each["env"] for each in self.journal_lines()], [False, False, True, True])
 
     def test_bad_input(self):
         for args, word in (((), "simulate what"), (("nothing",), "no program"), (("other",), "not compiled for the simulator"),
