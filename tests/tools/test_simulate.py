@@ -12,7 +12,7 @@ from make_believe import Case, TREE
 from heddle_tool import cli
 from heddle_tool.simulate import counts, lines, machines, run, validate
 
-# Writes a report as the simulator does. What the program says depends on its name and arguments.
+# Writes a report as the simulator does. Its output depends on its name and arguments.
 PROGRAM = f"#!{sys.executable} -SE" + """
 # libheddle-simulator.so libmpi_abi.so
 import json, os, sys
@@ -117,8 +117,8 @@ class Commands(Case):
         super().setUp()
         self.build = self.folder / "simulated"
         for path, text in (("src/launch/mpiexec/mpiexec", LAUNCHER), ("bench/message-rate", PROGRAM), ("bench/latency", PROGRAM),
-                           ("bench/plain", PROGRAM), ("bench/deadlock", PROGRAM), ("bench/random", PROGRAM), ("bench/alone", PROGRAM.replace("libmpi_abi", "no_mpi")),
-                           ("bench/other", "#!/bin/sh\n")):
+                           ("bench/plain", PROGRAM), ("bench/deadlock", PROGRAM), ("bench/random", PROGRAM),
+                           ("bench/alone", PROGRAM.replace("libmpi_abi", "no_mpi")), ("bench/other", "#!/bin/sh\n")):
             file = self.build / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
@@ -247,7 +247,8 @@ class AddressOfASource(Case):
         (tree / "src").mkdir(parents=True)
         build = tree / "build" / "simulate"
         build.mkdir(parents=True)
-        (tree / "src" / "x.c").write_text("int value;\nstatic inline int twice(void) { return 2 * value; }\nint main(void) { return twice(); }\n")
+        text = "int value;\nstatic inline int twice(void) { return 2 * value; }\nint main(void) { return twice(); }\n"
+        (tree / "src" / "x.c").write_text(text)
         program = build / "x"
         subprocess.run(["cc", "-g", "-O1", "-no-pie", str(tree / "src" / "x.c"), "-o", str(program)], check=True)
         symbols = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True).stdout

@@ -25,7 +25,7 @@ SAMPLES = 3  # so that a run has more messages than that, however slow they are
 
 
 def options() -> argparse.ArgumentParser:
-    """Of every run."""
+    """The options of every run."""
     p = argparse.ArgumentParser(add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
     p.add_argument("--machine", metavar="M", help=f"a file of machines/ without its ending, or a path (default {DEFAULT_MACHINE})")
     p.add_argument("--ranks", metavar="R", help="ranks (default 2; with bench: a list)")
@@ -47,7 +47,7 @@ def options() -> argparse.ArgumentParser:
 
 
 def programs_options() -> argparse.ArgumentParser:
-    """Of programs of bench/; with another program they are its own."""
+    """The options of programs of bench/; with another program they are its own."""
     p = argparse.ArgumentParser(add_help=False, allow_abbrev=False, argument_default=argparse.SUPPRESS)
     p.add_argument("--threads", metavar="T", help="passed to the program as its option (with bench: a list)")
     p.add_argument("--sizes", metavar="8,64k", help="with bench: message sizes")
@@ -68,7 +68,7 @@ def register(sub):
 
 @dataclass(frozen=True)
 class Case:
-    """What to run, how tables call it, and which arguments make it as short as possible (none: its messages are not counted)."""
+    """A job, its name in tables, and the same job as short as possible (none: its messages are not counted)."""
 
     job: run.Job
     name: str
@@ -126,7 +126,7 @@ def virtual_time(text: str) -> int:
 
 
 def common(args) -> dict:
-    """What all jobs of a command have in common."""
+    """The settings that all jobs of a command have in common."""
     env = {}
     for text in getattr(args, "env", []):
         name, sign, value = text.partition("=")
@@ -255,7 +255,7 @@ def simulate(args, cases: list[Case], build: Path) -> int:
 
 @contextlib.contextmanager
 def shown(total: int):
-    """What to call with the runs that are done and those that are not, to see them on a terminal."""
+    """A function for run.perform() that shows the progress on a terminal."""
     progress = Progress(total)
 
     def show(done: int, running: list[run.Running]) -> None:

@@ -1,4 +1,4 @@
-"""What a run counted: in total, and for each message."""
+"""The counts of a run: in total, and for each message."""
 
 from ..bench.stats import number
 from .run import Outcome
@@ -14,7 +14,7 @@ NAMES = {f"misses_{where}": f"misses {what}" for where, what in DISTANCES.items(
 
 
 def totals(report: dict) -> dict[str, int]:
-    """Of all threads together."""
+    """The counts of all threads together."""
     found = {name: 0 for name in NAMES}
     for thread in report["threads"]:
         for where in DISTANCES:
@@ -40,7 +40,7 @@ def each(run: Outcome, start: Outcome | None) -> dict[str, float]:
 
 
 def shown(count: float) -> str:
-    """Of a message. The difference of two runs has no meaning below a thousandth."""
+    """A count per message. The difference of two runs has no meaning below a thousandth."""
     return number(count) if abs(count) >= 0.0005 else "0"
 
 

@@ -19,7 +19,7 @@ from ..errors import BadInput
 from .machines import Machine
 
 RUNTIME, LIBRARY = b"libheddle-simulator.so", b"libmpi_abi.so"
-# What a program gets of the caller's environment. No more, because the length of the environment moves the stack.
+# The variables that a program inherits. No more, so that its memory is laid out as in any other run.
 KEPT = ("PATH", "HOME", "USER", "TMPDIR")
 AT_ONCE = min(2, len(os.sched_getaffinity(0)))
 NO_RANDOMIZED_ADDRESSES = 0x0040000  # of personality(2)
@@ -60,7 +60,7 @@ class Outcome:
         return json.loads(lines[-1]) if lines else {}
 
     def why(self) -> str:
-        """What went wrong, with all that is needed to see it again."""
+        """The error, with machine and seed."""
         where = f"{self.job.program.name} on {self.job.machine.name}, seed {self.job.seed}"
         of_simulator = self.errors[self.errors.find("simulator: "):].strip() if "simulator: " in self.errors else ""
         if of_simulator:
@@ -139,7 +139,7 @@ class Running:
         return time.monotonic() - self.began
 
     def finish(self) -> Outcome:
-        """Of a run that is over, or is ended here."""
+        """The outcome of a run that is over, or is ended here."""
         wall, code = self.elapsed, self.process.poll()
         if code != 0:
             runner.end(self.process, self.mark)

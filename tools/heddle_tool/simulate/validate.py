@@ -131,8 +131,8 @@ def scatter(cells: list[Cell], title: str) -> str:
 # ---- what is measured
 
 def before(threads: int) -> list[str]:
-    """What keeps other processes away. Real-time threads do when each has a core; with more of them the class would change how they
-    share it."""
+    """The start of a command that keeps other processes away. Real-time threads do when each has a core; with more of them the class
+    would change how they share it."""
     return ["chrt", "-f", "1"] if threads <= CORES else ["nice", "-n", "-18"]
 
 
