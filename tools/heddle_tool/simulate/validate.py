@@ -77,13 +77,13 @@ def error(cells: list[Cell]) -> float | None:
 
 def summary(cells: list[Cell]) -> tuple[list[str], list[list[str]]]:
     """A row for all, each group, and each number of threads in it."""
-    head = ["group", "threads", "cells", "failed", "Spearman", "median error"]
+    head = ["group", "threads", "cells", "failed", "Spearman", "median error", "median ratio"]
 
     def row(group: str, threads: str, some: list[Cell]) -> list[str]:
         good = [(cell.measured, cell.simulated) for cell in some if cell.ratio]
-        correlation, middle = spearman(good), error(some)
+        correlation, middle, ratios = spearman(good), error(some), [cell.ratio for cell in some if cell.ratio]
         return [group, threads, str(len(some)), str(len(some) - len(good)), "-" if correlation is None else f"{correlation:.3f}",
-                "-" if middle is None else f"{100 * middle:.0f}%"]
+                "-" if middle is None else f"{100 * middle:.0f}%", number(statistics.median(ratios)) if ratios else "-"]
 
     body = [row("all", "all", cells)]
     for group in dict.fromkeys(cell.group for cell in cells):
