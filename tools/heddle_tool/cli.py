@@ -8,6 +8,7 @@ from . import info, places
 from .bench import commands as bench
 from .bench import more_commands as more_bench
 from .errors import BadInput
+from .simulate import commands as simulate
 
 
 class Parser(argparse.ArgumentParser):
@@ -24,6 +25,7 @@ def make_parser() -> Parser:
     sub = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     info.register(sub)
     more_bench.register(bench.register(sub))
+    simulate.register(sub)
     return parser
 
 

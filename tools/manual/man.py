@@ -170,12 +170,10 @@ def heddle(tables: Tables) -> str:
 
 def shared_options(command: Command) -> dict[str, Option]:
     """By name: those that mean the same for several commands."""
-    first: dict[str, Option] = {}
-    found: dict[str, Option] = {}
+    found: dict[str, list[Option]] = {}
     for option in (o for leaf in leaves(command) for o in leaf.options if "--help" not in o.names):
-        if first.setdefault(option.names[-1], option) is not option:
-            found[option.names[-1]] = option
-    return found
+        found.setdefault(option.names[-1], []).append(option)
+    return {name: options[0] for name, options in found.items() if len(options) > 1 and all(o == options[0] for o in options)}
 
 
 def leaves(command: Command) -> list[Command]:

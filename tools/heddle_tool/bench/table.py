@@ -69,9 +69,11 @@ def title(cell: Cell) -> str:
     return f"{b.name}: {b.metric} in {b.unit}, {b.better} is better"
 
 
-def text(head: list[str], body: list[list[str]]) -> str:
+def text(head: list[str], body: list[list[str]], left: tuple[int, ...] = ()) -> str:
+    """Columns to the right, those with a number in `left` to the left."""
     widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
-    return "\n".join("  ".join(word.rjust(w) for word, w in zip(row, widths)).rstrip() for row in [head, *body])
+    return "\n".join("  ".join(word.ljust(w) if i in left else word.rjust(w) for i, (word, w) in enumerate(zip(row, widths))).rstrip()
+                     for row in [head, *body])
 
 
 def markdown(head: list[str], body: list[list[str]]) -> str:

@@ -1,0 +1,263 @@
+"""`heddle simulate` against a make-believe simulator, and the machines."""
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import sys
+import unittest
+
+from make_believe import Case, TREE
+from heddle_tool import cli
+from heddle_tool.simulate import counts, lines, machines, run, validate
+
+# Writes a report as the simulator does. Its output depends on its name and arguments.
+PROGRAM = f"#!{sys.executable} -SE" + """
+# libheddle-simulator.so libmpi_abi.so
+import json, os, sys
+settings = dict(line.split() for line in open(os.environ["HEDDLE_SIMULATION"]))
+with open(os.environ["JOURNAL"], "a") as journal:
+    print(json.dumps({"args": sys.argv[1:], "settings": settings, "env": dict(os.environ)}), file=journal)
+name = os.path.basename(sys.argv[0])
+if name == "deadlock" or name == "random" and settings["seed"] == "7" and int(settings.get("fuzz_changes", 99)) >= 13:
+    print("simulator: deadlock at 7 ns: no thread is left.", file=sys.stderr)
+    sys.exit(70)
+sent = 1 if "1e-9" in sys.argv else 11
+missed = {"core": 0, "cluster": 3 * sent, "socket": 0, "machine": 0, "memory": 5}
+thread = {"reads": 100 + 20 * sent, "writes": 7, "updates": 2 * sent, "missed_reads": missed, "missed_writes": missed,
+          "missed_updates": missed, "failed_exchanges": 0, "fences": 0, "pauses": 0, "calls": 1, "system_calls": 1, "sleeps": 1, "wakes": 1,
+          "yields": 0, "switches": 2}
+site = {"offset": 8, "kind": "updates", "misses": 4, "file": "", "at": 0}
+line = {"line": 1, "misses": 4, "sites": [site]}
+never_written = {"line": 2, "misses": 9, "sites": [dict(site, kind="reads")]}
+json.dump({"virtual_ns": 1500.0, "threads": [thread, thread], "lines": [never_written, line]}, open(settings["report"], "w"))
+if name != "plain":
+    print(json.dumps({"bench": name, "threads": 2, "size": 8, "metric": "rate", "unit": "M/s", "value": 2.5, "checked": sent}, separators=(",", ":")))
+"""
+LAUNCHER = f"#!{sys.executable} -SE" + """
+import os, sys
+words = sys.argv[1:]
+at = words.index("-env")
+assert words[:at] == ["--ranks", "threads", "-n", words[3]], words
+os.environ["RANKS"], os.environ["LAUNCHER"] = words[3], os.environ["HEDDLE_SIMULATION"]
+os.environ[words[at + 1]] = words[at + 2]
+os.execv(words[at + 3], words[at + 3:])
+"""
+
+
+class Machines(unittest.TestCase):
+    """Loading one checks that each number is there and has a unit and a source."""
+
+    def test_all_files(self):
+        self.assertIn("xeon-16", machines.names())
+        for name in machines.names():
+            with self.subTest(machine=name):
+                machine = machines.load(name)
+                cpus, core, cluster, socket = (machine.counts[c] for c in machines.COUNTS[:4])
+                for many, few in ((cpus, socket), (socket, cluster), (cluster, core)):
+                    self.assertEqual(many % few, 0)
+                levels = dict(re.findall(r"(\w+):(\d+)", machine.topology))
+                product = 1
+                for count in levels.values():
+                    product *= int(count)
+                self.assertEqual(product, cpus)
+                self.assertEqual(int(levels["package"]), cpus // socket)
+                self.assertEqual(int(levels["pu"]), core)
+                self.assertEqual(int(levels["package"]) * int(levels.get("l3") or levels["l2"]), cpus // cluster)
+                nearest_first = [machine.times[f"latency_{d}"] for d in counts.DISTANCES if d != "memory"]
+                self.assertEqual(nearest_first, sorted(nearest_first))
+
+    def test_names_are_those_of_the_simulator(self):
+        source = (TREE / "src" / "simulator" / "machine.cpp").read_text()
+        self.assertEqual(set(re.findall(r'\{"(\w+)", (?:&m\.|at\()', source)), {*machines.COUNTS, *machines.TIMES})
+
+    def test_what_is_wrong_is_told(self):
+        good = json.loads((TREE / "machines" / "xeon-16.json").read_text())
+        for change, word in (({"fence": None}, "fence"), ({"fence": {"value": 1, "unit": "ns"}}, "source"),
+                             ({"fence": {"value": 0, "unit": "ns", "source": "x"}}, "above 0"),
+                             ({"fence": {"value": 1, "unit": "kg", "source": "x"}}, "cycles"),
+                             ({"fence": {"value": 1, "unit": "ns", "source": "x", "page": 3}}, "page"),
+                             ({"cpus": {"value": 1.5, "source": "x"}}, "count"), ({"topology": ""}, "topology"), ({"gpus": 1}, "gpus")):
+            with self.subTest(change=change), self.assertRaisesRegex(ValueError, word):
+                machines.read("x", good | change)
+
+    def test_units(self):
+        good = json.loads((TREE / "machines" / "xeon-16.json").read_text())
+        number = {"value": 10, "unit": "cycles", "source": "x"}
+        machine = machines.read("x", good | {"fence": number, "frequency": {"value": 2.5, "unit": "GHz", "source": "x"}})
+        self.assertEqual(machine.times["fence"], 4000)
+        self.assertIn("fence 4000\n", machine.settings(seed=7))
+        self.assertIn("seed 7\n", machine.settings(seed=7))
+
+
+class Symbols(unittest.TestCase):
+    def test_short_names(self):
+        for long, short in (
+                ("heddle::sync::FutexLock<heddle::platform::Native, (heddle::Kind)0>::unlock()", "FutexLock::unlock"),
+                ("inject<const heddle::message::Outgoing::inject(const SendArgs&)::<lambda(std::byte*)>&>", "inject"),
+                ("heddle::(anonymous namespace)::f(int)::{lambda(int)#1}::operator()(int) const", "heddle::f"),
+                ("void heddle::a::b::run<int>(int)", "b::run"), ("std::vector<int>::operator[](unsigned long)", "vector::operator"),
+                ("MPI_Isend", "MPI_Isend")):
+            self.assertEqual(lines.short(long), short)
+
+    def test_wrappers_are_left_out(self):
+        frames = [lines.Frame("load", "/usr/include/c++/12/atomic", 1), lines.Frame("load", "base/platform/native.hpp", 85),
+                  lines.Frame("Lock::lock", "base/sync/lock.hpp", 3), lines.Frame("send", "mpi/send.cpp", 4), lines.Frame("main", "x.c", 5)]
+        self.assertEqual(" < ".join(map(str, lines.ours(frames))), "Lock::lock base/sync/lock.hpp:3 < send mpi/send.cpp:4")
+
+    def test_copies_of_a_line_are_one_place(self):
+        frame = (lines.Frame("f", "x.cpp", 1),)
+        places = lines.merged([lines.Place("reads", 0, 1, frame), lines.Place("writes", 0, 2, frame), lines.Place("reads", 0, 3, frame)])
+        self.assertEqual([(p.kind, p.misses) for p in places], [("reads", 4), ("writes", 2)])
+
+
+class Commands(Case):
+    def setUp(self):
+        super().setUp()
+        self.build = self.folder / "simulated"
+        for path, text in (("src/launch/mpiexec/mpiexec", LAUNCHER), ("bench/message-rate", PROGRAM), ("bench/latency", PROGRAM),
+                           ("bench/plain", PROGRAM), ("bench/deadlock", PROGRAM), ("bench/random", PROGRAM),
+                           ("bench/alone", PROGRAM.replace("libmpi_abi", "no_mpi")), ("bench/other", "#!/bin/sh\n")):
+            file = self.build / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+            file.chmod(0o755)
+
+    def simulate(self, *args):
+        """In this process, which is faster."""
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = cli.main(["simulate", "--build", str(self.build), "--env", f"JOURNAL={self.journal}", *args])
+        return code, out.getvalue(), err.getvalue()
+
+    def journal_lines(self):
+        return [json.loads(line) for line in self.journal.read_text().splitlines()]
+
+    def test_a_program(self):
+        code, out, err = self.simulate("message-rate", "--seconds", "0.01", "--ranks", "4", "--machine", "grace-72", "--seed", "9",
+                                       "--limit", "2ms", "--env", "HEDDLE_X=1", "--threads", "2")
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, r"message-rate on grace-72, seed 9; .* of virtual time; rate 2.50 M/s; 11 messages")
+        self.assertRegex(out, r"locked instructions +44 +4\.00\n")  # two threads: 2 x 2 for each message
+        self.assertRegex(out, r"misses from memory +30 +0\n")
+        self.assertRegex(out, r"1 +4 +0\.364 +8")
+        longer, shorter = sorted(self.journal_lines(), key=lambda started: len(started["args"]))
+        self.assertEqual(longer["args"], ["--seconds", "0.01", "--threads", "2"])
+        self.assertEqual(shorter["args"], [*longer["args"], "--seconds", "1e-9", "--samples", "1"])
+        self.assertEqual([longer["env"][name] for name in ("RANKS", "HEDDLE_X")], ["4", "1"])
+        self.assertLessEqual(longer["env"].keys(), {*run.KEPT, "JOURNAL", "HEDDLE_X", "RANKS", "LAUNCHER", "HEDDLE_SIMULATION", "LD_LIBRARY_PATH",
+                                                    "HWLOC_SYNTHETIC", "HEDDLE_BENCH_RUN", "LC_CTYPE"})
+        self.assertEqual(longer["env"]["HWLOC_SYNTHETIC"], machines.load("grace-72").topology)
+        self.assertNotEqual(longer["env"]["LAUNCHER"], longer["env"]["HEDDLE_SIMULATION"])
+        self.assertEqual([longer["settings"][name] for name in ("seed", "limit", "cpus")], ["9", "2000000000", "72"])
+
+    def test_without_messages_or_mpi(self):
+        for name in ("plain", "alone"):
+            self.journal.unlink(missing_ok=True)
+            code, out, err = self.simulate(name, "--", "--seed", "x")
+            self.assertEqual((code, err), (0, ""))
+            self.assertEqual(self.journal_lines()[0]["args"][:2], ["--seed", "x"])
+            self.assertEqual("RANKS" in self.journal_lines()[0]["env"], name == "plain")
+            self.assertEqual("per message" in out, name == "alone")
+
+    def test_benchmarks(self):
+        code, out, err = self.simulate("bench", "message-rate", "latency", "--threads", "1,2", "--models", "auto,fine")
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(len(out.splitlines()), 2 + 2 * 2 * 2)
+        self.assertEqual(len(self.journal_lines()), 2 * 2 * 2 * 2)
+        self.assertEqual({each["env"]["HEDDLE_MODEL"] for each in self.journal_lines()}, {"auto", "fine"})
+        code, out, _ = self.simulate("bench", "latency", "--json")
+        found = json.loads(out)
+        self.assertEqual((found["machine"], found["seed"], len(found["runs"])), ("xeon-16", 1, 1))
+        only = found["runs"][0]
+        self.assertEqual([only["program"], only["value"], only["messages"], only["per_message"]["updates"]], ["latency", 2.5, 11, 4])
+        self.assertEqual(only["lines"], [{"misses": 4, "places": [{"kind": "updates", "offset": 8, "misses": 4, "frames": []}]}])
+
+    def test_a_run_that_fails(self):
+        code, out, err = self.simulate("deadlock", "--seed", "5")
+        self.assertEqual(code, 1)
+        self.assertIn("heddle: deadlock on xeon-16, seed 5: deadlock at 7 ns", err)
+
+    def test_random_schedules(self):
+        code, out, err = self.simulate("random", "--fuzz", "3", "--memory-model", "weak")
+        self.assertEqual((code, err), (0, ""))
+        self.assertIn("3 random schedules from seed 1 on, no run failed", out)
+        self.assertEqual({(each["settings"]["fuzz"], each["settings"]["weak"]) for each in self.journal_lines()}, {("1", "1")})
+        code, out, err = self.simulate("random", "--fuzz", "1000", "--seed", "5", "--shrink")
+        self.assertEqual((code, err), (1, ""))
+        self.assertIn("random on xeon-16, seed 7: deadlock", out)
+        self.assertRegex(out, r"\d of 1000 schedules were run. Replay this one with --fuzz 1 --seed 7; it fails with 13 change points")
+
+    def test_ranks_that_stand_for_processes(self):
+        for kind in ("threads", "processes"):
+            self.simulate("message-rate", "--rank-kind", kind)
+        self.assertEqual(["HEDDLE_SIMULATED_PROCESSES" in each["env"] for each in self.journal_lines()], [False, False, True, True])
+
+    def test_bad_input(self):
+        for args, word in (((), "simulate what"), (("nothing",), "no program"), (("other",), "not compiled for the simulator"),
+                           (("plain", "--machine", "pdp-11"), "xeon-16"), (("plain", "--limit", "soon"), "--limit"),
+                           (("plain", "--env", "X"), "NAME=VALUE"), (("bench",), "which benchmark"),
+                           (("bench", "latency", "--frobnicate"), "--frobnicate"), (("bench", "startup"), "not simulated"),
+                           (("plain", "--seed", "-1"), "--seed"), (("plain", "--rank-kind", "fibers"), "--rank-kind"),
+                           (("plain", "--fuzz", "0"), "--fuzz"), (("plain", "--fuzz", "1", "--memory-model", "tso"), "--memory-model"),
+                           (("bench", "latency", "--fuzz", "1"), "--fuzz")):
+            with self.subTest(args=args):
+                code, out, err = self.simulate(*args)
+                self.assertEqual((code, out), (2, ""))
+                self.assertIn(word, err)
+                self.assertEqual(len(err.splitlines()), 1)
+        code, _, err = self.heddle("simulate", "plain", "--build", str(self.folder))
+        self.assertEqual(code, 2)
+        self.assertIn("cmake --preset simulate", err)
+
+    def test_list(self):
+        code, out, _ = self.heddle("simulate", "machines")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"xeon-16 +16 +3\.1 +the 16-core")
+
+
+class Validation(unittest.TestCase):
+    def cells(self, pairs):
+        return [validate.Cell("g", str(i), 1, measured, simulated) for i, (measured, simulated) in enumerate(pairs)]
+
+    def test_statistics(self):
+        self.assertEqual(validate.ranks([3, 1, 3, 2]), [3.5, 1, 3.5, 2])
+        self.assertAlmostEqual(validate.spearman([(1, 10), (2, 20), (5, 21)]), 1)
+        self.assertAlmostEqual(validate.spearman([(1, 9), (2, 8), (5, 7)]), -1)
+        self.assertIsNone(validate.spearman([(1, 9), (2, 8)]))
+        self.assertAlmostEqual(validate.error(self.cells([(10, 15), (10, 9), (10, 10), (1, None)])), 0.1)
+
+    def test_tables(self):
+        cells = self.cells([(10, 15), (10, 0.1), (10, 12), (1, None)])
+        self.assertEqual(validate.summary(cells)[1][0][:4], ["all", "all", "4", "1"])
+        self.assertEqual([row[1] for row in validate.worst(cells)[1]], ["1", "0", "2"])
+        self.assertEqual(validate.scatter(cells, "t").count("<circle"), 3)
+
+    def test_the_table_of_16_cores(self):
+        cells = {cell.key: cell.measured for cell in validate.ManyCores().measure(None)}
+        self.assertEqual(len(cells), 20 * 4 + 4)
+        self.assertEqual(cells["message-rate", "auto", 8], 4.04)
+        self.assertEqual(cells["message-rate of ranks", "auto, 16 ranks", 1], 72.4)
+
+
+class AddressOfASource(Case):
+    def test_addr2line(self):
+        tree = self.folder / "tree"
+        (tree / "src").mkdir(parents=True)
+        build = tree / "build" / "simulate"
+        build.mkdir(parents=True)
+        text = "int value;\nstatic inline int twice(void) { return 2 * value; }\nint main(void) { return twice(); }\n"
+        (tree / "src" / "x.c").write_text(text)
+        program = build / "x"
+        subprocess.run(["cc", "-g", "-O1", "-no-pie", str(tree / "src" / "x.c"), "-o", str(program)], check=True)
+        symbols = subprocess.run(["nm", str(program)], capture_output=True, text=True, check=True).stdout
+        main = int(re.search(r"^([0-9a-f]+) T main$", symbols, re.MULTILINE)[1], 16)
+        found = lines.Symbols(build, program).resolve({("/proc/thread-self/fd/7", main + 1), ("/nowhere", 3), ("", 0)})
+        self.assertEqual(found["/nowhere", 3], ())
+        self.assertEqual(found["", 0], ())
+        self.assertIn(" < ".join(map(str, found["/proc/thread-self/fd/7", main + 1])), ("twice x.c:2 < main x.c:3", "main x.c:3"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,1 @@
+"""`heddle simulate`: programs in virtual time, on machines that are data."""
