@@ -56,7 +56,6 @@ using heddle::simulator::place;
 using heddle::simulator::strongest;
 using heddle::simulator::touch;
 
-// NOLINTBEGIN(bugprone-reserved-identifier): the compiler's names
 extern "C" {
 
 #define HEDDLE_UPDATE(BITS, TYPE, NAME, OPERATION)                             \
@@ -99,4 +98,3 @@ HEDDLE_ATOMICS(64, unsigned long)
 void __tsan_atomic_thread_fence(int order) { heddle::simulator::fence(order); }
 void __tsan_atomic_signal_fence(int) {}
 }
-// NOLINTEND(bugprone-reserved-identifier)

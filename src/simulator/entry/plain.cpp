@@ -21,7 +21,6 @@ void access(const void* at, std::size_t bytes, Access kind, const void* caller) 
 using heddle::simulator::Access;
 using heddle::simulator::self;
 
-// NOLINTBEGIN(bugprone-reserved-identifier): the compiler's names
 extern "C" {
 
 #define HEDDLE_ACCESSES(BYTES)                                                        \
@@ -71,4 +70,3 @@ void __tsan_func_entry(void*) {
 }
 void __tsan_func_exit(void*) {}
 }
-// NOLINTEND(bugprone-reserved-identifier)

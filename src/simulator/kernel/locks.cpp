@@ -140,9 +140,7 @@ HEDDLE_REAL(pthread_once);
 
 }  // namespace heddle::simulator
 
-// NOLINTBEGIN(google-build-using-namespace): every function below speaks of it
 using namespace heddle::simulator;
-// NOLINTEND(google-build-using-namespace)
 
 extern "C" {
 

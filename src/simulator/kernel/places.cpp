@@ -51,9 +51,7 @@ int fail(int error) {
 }  // namespace
 }  // namespace heddle::simulator
 
-// NOLINTBEGIN(google-build-using-namespace): every function below speaks of it
 using namespace heddle::simulator;
-// NOLINTEND(google-build-using-namespace)
 
 // A number of a thread, unlike a handle, is taken for the calling thread's.
 extern "C" {

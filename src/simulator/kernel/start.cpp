@@ -27,10 +27,9 @@ int main_on_a_page(int argc, char** argv, char** environment) {
 
 extern "C" {
 
-// NOLINTNEXTLINE(bugprone-reserved-identifier): the name of libc's function
 int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, int (*init)(int, char**, char**),
                       void (*fini)(), void (*rtld_fini)(), void* stack_end) {
-  using namespace heddle::simulator;  // NOLINT(google-build-using-namespace)
+  using namespace heddle::simulator;
   if (self == nullptr) return real_start(main, argc, argv, init, fini, rtld_fini, stack_end);
   program_main = main;
   return real_start(main_on_a_page, argc, argv, init, fini, rtld_fini, stack_end);

@@ -82,7 +82,7 @@ using heddle::simulator::simulation;
 extern "C" {
 
 int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*body)(void*), void* argument) {
-  using namespace heddle::simulator;  // NOLINT(google-build-using-namespace)
+  using namespace heddle::simulator;
   if (self == nullptr) return real_create(handle, attributes, body, argument);
   enter_kernel(simulation->scheduler.machine().thread_start);
   key();
@@ -99,7 +99,7 @@ int pthread_create(pthread_t* handle, const pthread_attr_t* attributes, void* (*
 }
 
 int pthread_join(pthread_t handle, void** result) {
-  using namespace heddle::simulator;  // NOLINT(google-build-using-namespace)
+  using namespace heddle::simulator;
   if (self != nullptr) {
     enter_kernel(simulation->scheduler.machine().system_call);
     if (Thread* const thread = thread_of(handle)) {
