@@ -69,6 +69,7 @@ Thread& Scheduler::add() {
   if (self != nullptr) {  // inherits, as from a thread that creates one
     thread.allowed = self->allowed;
     thread.background = self->background;
+    thread.files = self->files;
     thread.cpu = self->cpu;
   }
   return thread;
