@@ -51,13 +51,15 @@ void write_lines(std::FILE* to, const Memory& memory) {
   std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.second > b.second; });
   constexpr std::size_t most = 400;
   if (order.size() > most) order.resize(most);
+  std::map<std::uint64_t, std::vector<std::pair<Site, std::uint64_t>>> of_line;
+  for (const auto& [line, total] : order) of_line[line];
+  for (const auto& entry : memory.sites())
+    if (const auto found = of_line.find(entry.first.line); found != of_line.end()) found->second.push_back(entry);
   const char* between_lines = "";
   for (const auto& [line, total] : order) {
     std::fprintf(to, "%s\n    {\"line\": %lu, \"misses\": %lu, \"sites\": [", between_lines, line, total);
     between_lines = ",";
-    std::vector<std::pair<Site, std::uint64_t>> sites;
-    for (const auto& entry : memory.sites())
-      if (entry.first.line == line) sites.push_back(entry);
+    auto& sites = of_line[line];
     std::ranges::sort(sites, [](const auto& a, const auto& b) {
       return std::tie(b.second, a.first.offset, a.first.access, a.first.pc) <
              std::tie(a.second, b.first.offset, b.first.access, b.first.pc);

@@ -42,6 +42,7 @@ struct Thread {
   unsigned cpu = 0;              // where it runs, or ran last
   std::vector<bool> allowed;     // the cores where it may run
   bool background = false;       // runs only where no other thread wants to
+  int files = 0;                 // the table of descriptors that it uses: the number of the thread that has made it
   Time ready = 0;                // since then it waits for a core
   Time drained = 0;              // its store buffer is empty then
   unsigned frozen = 0;           // it holds locks of the real system: no other thread may run

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "simulator/kernel/real.hpp"
+#include "simulator/kernel/timers.hpp"
 #include "simulator/simulation.hpp"
 
 namespace heddle::simulator {
@@ -22,8 +23,10 @@ int wait(Ready ready, int milliseconds, const char* in) {
   const Time until =
       milliseconds < 0 ? never : scheduler.clock + static_cast<Time>(milliseconds) * 1'000'000 * nanosecond;
   for (;;) {
+    const Time next = expire_timers();
     if (const long found = ready(); found != 0 || scheduler.clock >= until) return static_cast<int>(with_errno(found));
-    scheduler.sleep(nullptr, std::min(until, scheduler.clock + look), in, true);
+    // While a timer is set, something happens here.
+    scheduler.sleep(nullptr, std::min({until, next, scheduler.clock + look}), in, next == never);
   }
 }
 

@@ -1,10 +1,14 @@
 // Every way in which libc lets threads wait for each other, and the clocks: answers are as on a real machine.
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/timerfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <cstdio>
 #include <mutex>
 #include <thread>
@@ -45,6 +49,28 @@ void conditions() {
   const double begin = now();
   expect(condition.wait_for(lock, std::chrono::milliseconds(20)) == std::cv_status::timeout, "a wait that times out");
   expect(now() - begin >= 0.020 && now() - begin < 0.021, "its length in virtual time");
+}
+
+void timers() {
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+  const itimerspec later{.it_interval = {}, .it_value = {0, 50'000'000}};
+  expect(timerfd_settime(timer, 0, &later, nullptr) == 0, "timerfd_settime");
+  pollfd readable{.fd = timer, .events = POLLIN, .revents = 0};
+  expect(poll(&readable, 1, 0) == 0, "a timer that has not expired");
+  itimerspec left{};
+  expect(timerfd_gettime(timer, &left) == 0 && left.it_value.tv_nsec > 49'000'000, "the time that is left");
+  const double begin = now();
+  expect(poll(&readable, 1, -1) == 1, "a timer that expires");
+  expect(now() - begin > 0.049 && now() - begin < 0.051, "its length in virtual time");
+  std::uint64_t times = 0;
+  expect(read(timer, &times, sizeof times) == sizeof times && times == 1, "how often it has expired");
+  // Set again before it was read.
+  const itimerspec soon{.it_interval = {}, .it_value = {0, 1}};
+  timerfd_settime(timer, 0, &soon, nullptr);
+  expect(poll(&readable, 1, 1) == 1, "a timer that was set again");
+  timerfd_settime(timer, 0, &later, nullptr);
+  expect(poll(&readable, 1, 0) == 0, "a set timer has not expired");
+  close(timer);
 }
 
 void semaphores() {
@@ -109,6 +135,7 @@ void endings() {
 
 int main() {
   conditions();
+  timers();
   semaphores();
   barriers();
   recursion();

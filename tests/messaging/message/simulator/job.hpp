@@ -63,6 +63,7 @@ class TestWorld final : public boot::World {
     return segment;
   }
 
+  using World::header;
   std::uint64_t agreed(int) const override { return 0; }
   std::uint64_t agree(int, std::uint64_t proposal) override { return proposal; }
   Result<std::string> ask_launcher(const std::string&) override { return Failure{}; }
@@ -223,6 +224,7 @@ class Job {
   lln::Claiming claiming() const { return claiming_; }
   std::uint64_t context() const { return context_; }  // of all messages
   VniState& operator[](int rank) { return ranks_[static_cast<std::size_t>(rank)]->state; }
+  TestWorld& world(int rank) { return ranks_[static_cast<std::size_t>(rank)]->world; }
   node::Heap& heap(int rank) { return ranks_[static_cast<std::size_t>(rank)]->node.heap(); }
   // Memory of the rank's node for a test. `nowhere`: there is none.
   node::Offset allocate(int rank, std::size_t bytes) {
