@@ -122,11 +122,11 @@ inline constexpr std::array variables{
     Variable{"HEDDLE_SIMULATION", "FILE", "none",
              "Settings of the simulator, which heddle simulate writes; read by programs that are compiled for it",
              "guides/simulator.md", Reader::library, false},
-    Variable{
-        "HEDDLE_SIMULATED_PROCESSES", "0|1", "0",
-        "Lets ranks that are threads take each other for processes, as heddle simulate --ranks processes does; read "
-        "by mpiexec",
-        "guides/simulator.md", Reader::tool},
+    Variable{"HEDDLE_SIMULATED_PROCESSES", "0|1", "0",
+             "Lets ranks that are threads take each other for processes, as heddle simulate --rank-kind processes "
+             "does; read "
+             "by mpiexec",
+             "guides/simulator.md", Reader::tool},
     Variable{"HEDDLE_LOOPBACK_SEED", "NUMBER", "1", "Seed of the random faults of loopback", "guides/networks.md"},
     Variable{"HEDDLE_LOOPBACK_NARROW", "0|1", "0",
              "Makes loopback take a message only when the receiver has read the previous one", "guides/networks.md"},

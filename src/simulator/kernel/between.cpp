@@ -1,5 +1,5 @@
 // Copies that the kernel makes between processes. Ranks that stand for processes are threads of this one (`heddle simulate
-// --ranks processes`), so the other process is this one.
+// --rank-kind processes`), so the other process is this one.
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
