@@ -27,8 +27,8 @@ sys.path.insert(0, str(HERE.parent))
 from runs import MACHINE  # noqa: E402
 
 MOST_SECONDS = 600  # of a search
-SECONDS_OF_A_RUN = 60
-VIRTUAL_PICOSECONDS = 2 * 10**12  # of a run; one that hangs and is no deadlock ends then
+SECONDS_OF_A_RUN = 120
+VIRTUAL_PICOSECONDS = 4 * 10**11  # of a run; one that hangs and is no deadlock ends then
 FEWEST_SEEDS = 100  # that the program without the defect passes
 
 
@@ -91,10 +91,13 @@ def run(defect: Defect, seed: int, changes: int | None = None) -> Outcome:
         values["fuzz_changes"] = changes
     settings.write_text("".join(f"{name} {value}\n" for name, value in values.items()))
     command = [str(BUILD / defect.program)]
-    environment = os.environ | defect.environment | {"HEDDLE_SIMULATION": str(settings)}
-    if defect.ranks != 0:
+    environment = os.environ | defect.environment
+    if defect.ranks == 0:
+        environment["HEDDLE_SIMULATION"] = str(settings)
+    else:  # mpiexec itself is not simulated
         mpiexec = BUILD / "src" / "launch" / "mpiexec" / "mpiexec"
-        command = [str(mpiexec), "--ranks", "threads", "-n", str(defect.ranks), "--timeout", str(SECONDS_OF_A_RUN), *command]
+        command = [str(mpiexec), "--ranks", "threads", "-n", str(defect.ranks), "--timeout", str(SECONDS_OF_A_RUN),
+                   "-env", "HEDDLE_SIMULATION", str(settings), *command]  # fmt: skip
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
                           timeout=2 * SECONDS_OF_A_RUN)  # fmt: skip
     output = re.sub(r"pid \d+|\(\d+ ms( total)?\)", "", done.stdout)
