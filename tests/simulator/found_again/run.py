@@ -39,12 +39,14 @@ class Defect:
     program: str  # in the build folder
     ranks: int = 0  # 0: a program without MPI
     environment: dict[str, str] = dataclasses.field(default_factory=dict)
+    arguments: list[str] = dataclasses.field(default_factory=list)
 
 
 # A spin time that is given: the default follows from the measured cost of a wake-up, which is not the same twice.
 SPIN = {"HEDDLE_WAIT": "spin:20"}
 DEFECTS = [
-    Defect("lost_wake_up", "found_again_left_work", "tests/simulator/found_again/found_again_left_work", 2, SPIN),
+    Defect("lost_wake_up", "mpi_test_progress_matrix", "tests/base/progress/mpi_test_progress_matrix", 2, SPIN,
+           ["1", "0", "9"]),  # MPI_Recv, while another thread leaves a receive of 20 KiB
     Defect("use_after_free", "found_again_verdicts", "tests/simulator/found_again/found_again_verdicts"),
     Defect("commands_out_of_order", "mpi_test_rma_movement_nodes", "tests/mpi/rma/mpi_test_rma_movement_nodes", 2,
            SPIN | {"HEDDLE_MODEL": "offload", "HEDDLE_NODES": "2"}),
@@ -90,7 +92,7 @@ def run(defect: Defect, seed: int, changes: int | None = None) -> Outcome:
     if changes is not None:
         values["fuzz_changes"] = changes
     settings.write_text("".join(f"{name} {value}\n" for name, value in values.items()))
-    command = [str(BUILD / defect.program)]
+    command = [str(BUILD / defect.program), *defect.arguments]
     environment = os.environ | defect.environment
     if defect.ranks == 0:
         environment["HEDDLE_SIMULATION"] = str(settings)
