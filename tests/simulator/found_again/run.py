@@ -156,7 +156,11 @@ def main() -> None:
     build(defects)
     for defect in defects:
         seeds = max(tried[defect.name], FEWEST_SEEDS)
+        begin = time.monotonic()
         for seed in range(1, seeds + 1):
+            if time.monotonic() - begin > MOST_SECONDS:
+                seeds = seed - 1
+                break
             outcome = run(defect, seed)
             if outcome.failed:
                 sys.exit(f"{defect.name}: without the patch seed {seed} fails, too\n{outcome.output[-4000:]}")
