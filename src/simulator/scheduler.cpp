@@ -219,27 +219,43 @@ void Scheduler::fire_timers(Time until) {
   }
 }
 
+bool Scheduler::shares_core(unsigned number) const {
+  const unsigned first = number / machine().cpus_per_core * machine().cpus_per_core;
+  for (unsigned cpu = first; cpu != first + machine().cpus_per_core; ++cpu)
+    if (cpu != number && cpus_[cpu].running != nullptr) return true;
+  return false;
+}
+
+// The nearest processor that is `free`, its own first, those of whole cores before others; that with the shortest queue if none
+// is. Processors are numbered along the hierarchy.
+template <class Free>
+unsigned Scheduler::nearest(const Thread& thread, Free free) const {
+  const unsigned cpus = machine().cpus;
+  unsigned best = cpus;
+  unsigned least = ~0U;
+  for (unsigned i = 0; i < cpus; ++i) {
+    const unsigned cpu = (thread.cpu + i) % cpus;
+    if (!thread.allowed[cpu] || !free(cpus_[cpu])) continue;
+    const auto away = i == 0 ? 0U : 1U + static_cast<unsigned>(machine().between(thread.cpu, cpu));
+    const unsigned cost = away + (shares_core(cpu) ? static_cast<unsigned>(distances) + 1 : 0);
+    if (cost >= least) continue;
+    least = cost;
+    best = cpu;
+  }
+  return best;
+}
+
 unsigned Scheduler::choose(const Thread& thread) const {
   if (fuzz_.on()) return static_cast<unsigned>(thread.number);
   const unsigned cpus = machine().cpus;
-  // The nearest idle core, its own first; cores are numbered along the hierarchy.
-  const auto idle = [&](unsigned cpu) { return thread.allowed[cpu] && cpus_[cpu].running == nullptr; };
-  if (idle(thread.cpu)) return thread.cpu;
-  unsigned best = cpus;
-  Distance nearest = Distance::memory;
-  for (unsigned i = 1; i < cpus; ++i) {
-    const unsigned cpu = (thread.cpu + i) % cpus;
-    if (!idle(cpu)) continue;
-    if (const Distance away = machine().between(thread.cpu, cpu); away < nearest) {
-      // A core of its own before half a core.
-      if (away == Distance::core && machine().cpus_per_core > 1 && cpus_[thread.cpu].running != nullptr && best != cpus)
-        continue;
-      nearest = away;
-      best = cpu;
-    }
+  const unsigned idle = nearest(thread, [](const Cpu& cpu) { return cpu.running == nullptr; });
+  if (idle != cpus) return idle;
+  if (!thread.background) {
+    const unsigned background =
+        nearest(thread, [](const Cpu& cpu) { return cpu.running->background && cpu.queue.empty(); });
+    if (background != cpus) return background;
   }
-  if (best != cpus) return best;
-  best = thread.cpu;
+  unsigned best = thread.cpu;
   for (unsigned i = 0; i < cpus; ++i) {
     const unsigned cpu = (thread.cpu + i) % cpus;
     if (!thread.allowed[cpu]) continue;
@@ -278,15 +294,13 @@ void Scheduler::place(Thread& thread, unsigned number, Time at) {
   limit = std::min(limit, cpu.clock + quantum);
 }
 
-Thread* Scheduler::take_from(Cpu& cpu, unsigned for_cpu) {
-  for (const bool background : {false, true})
-    for (auto it = cpu.queue.begin(); it != cpu.queue.end(); ++it)
-      if ((*it)->background == background && (*it)->allowed[for_cpu]) {
-        Thread* const found = *it;
-        cpu.queue.erase(it);
-        return found;
-      }
-  return nullptr;
+Thread* Scheduler::take_from(Cpu& cpu, unsigned for_cpu, bool background) {
+  const auto found = std::ranges::find_if(
+      cpu.queue, [&](const Thread* thread) { return thread->background == background && thread->allowed[for_cpu]; });
+  if (found == cpu.queue.end()) return nullptr;
+  Thread* const thread = *found;
+  cpu.queue.erase(found);
+  return thread;
 }
 
 void Scheduler::vacate(Cpu& cpu) {
@@ -294,16 +308,18 @@ void Scheduler::vacate(Cpu& cpu) {
   cpu.running = nullptr;
   cpu.clock = clock;
   cpu.preempt = false;
-  Thread* next = take_from(cpu, number);
-  for (unsigned i = 1; next == nullptr && i < machine().cpus; ++i)
-    next = take_from(cpus_[(number + i) % machine().cpus], number);
+  Thread* next = nullptr;
+  for (const bool background : {false, true})
+    for (unsigned i = 0; next == nullptr && i < machine().cpus; ++i)
+      next = take_from(cpus_[(number + i) % machine().cpus], number, background);
   if (next != nullptr) place(*next, number, std::max(clock, next->ready) + machine().switch_context);
 }
 
 void Scheduler::rotate() {
   Cpu& mine = cpus_[self->cpu];
   const unsigned number = self->cpu;
-  Thread* const next = take_from(mine, number);
+  Thread* next = take_from(mine, number, false);
+  if (next == nullptr) next = take_from(mine, number, true);
   if (next == nullptr) return;
   self->ready = clock;
   mine.queue.push_back(self);

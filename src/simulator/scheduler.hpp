@@ -130,9 +130,12 @@ class Scheduler {
   void place(Thread& thread, unsigned cpu, Time at);
   void vacate(Cpu& cpu);  // its thread has left: the next one of this core, or one of another
   void rotate();          // the running thread goes to the end of its core's queue
-  Thread* take_from(Cpu& cpu, unsigned for_cpu);
+  Thread* take_from(Cpu& cpu, unsigned for_cpu, bool background);
   unsigned choose(const Thread& thread) const;
-  Time rotation_of(const Cpu& cpu) const;  // when its thread has to leave it to another
+  template <class Free>
+  unsigned nearest(const Thread& thread, Free free) const;
+  bool shares_core(unsigned number) const;  // another thread runs on another processor of the core
+  Time rotation_of(const Cpu& cpu) const;   // when its thread has to leave it to another
   void fire_timers(Time until);
   void set_limit();
   [[noreturn]] void deadlock();

@@ -77,7 +77,7 @@ extern "C" {
 int timerfd_create(clockid_t clock, int flags) noexcept {
   if (self == nullptr) return static_cast<int>(with_errno(system_call(SYS_timerfd_create, clock, flags)));
   enter_kernel(simulation->scheduler.machine().system_call);
-  static_assert(TFD_CLOEXEC == EFD_CLOEXEC && TFD_NONBLOCK == EFD_NONBLOCK);
+  static_assert(int{TFD_CLOEXEC} == int{EFD_CLOEXEC} && int{TFD_NONBLOCK} == int{EFD_NONBLOCK});
   const long made = with_errno(system_call(SYS_eventfd2, 0, flags));
   if (made < 0) return -1;
   Timer timer{.clock = clock, .write_end = static_cast<int>(system_call(SYS_fcntl, made, F_DUPFD_CLOEXEC, 0))};
