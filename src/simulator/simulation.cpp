@@ -70,9 +70,9 @@ void enter_kernel(Time cost) {
   simulation->scheduler.catch_up();
 }
 
-void stop(const std::string& why) {
-  const std::string text = "simulator: " + why + "\n";
-  system_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>(text.data()), static_cast<long>(text.size()));
+void stop(const std::string& text) {
+  const std::string line = "simulator: " + text + "\n";
+  system_call(SYS_write, STDERR_FILENO, reinterpret_cast<long>(line.data()), static_cast<long>(line.size()));
   finish();
   system_call(SYS_exit_group, 70);
   __builtin_unreachable();

@@ -6,6 +6,8 @@ finds such classes too, but not the others, and compiles everything for it; this
 So do the unit tests of a folder, and each other source file in tests/, with the headers that they include. Definitions in anonymous
 namespaces do not count, nor do functions that are not inline, which the linker compares.
 
+A program has either a header of src/simulator/include or the one of src/ with the same path: the former do not count.
+
 Usage: one_definition.py [FOLDER]: src/ and tests/ of the tree, or all of FOLDER as one program.
 """
 import collections
@@ -141,7 +143,8 @@ def files_of(folder: pathlib.Path) -> list[pathlib.Path]:
 
 def main() -> int:
     sources = Sources()
-    given = [files_of(pathlib.Path(folder)) for folder in sys.argv[1:]] or [files_of(TREE / "src"), *programs(TREE / "tests")]
+    stand_in = TREE / "src/simulator/include"
+    given = [files_of(pathlib.Path(folder)) for folder in sys.argv[1:]] or [[path for path in files_of(TREE / "src") if not path.is_relative_to(stand_in)], *programs(TREE / "tests")]
     found = sorted({line for program in given for line in sources.twice(sources.with_headers(program))})
     print("\n".join(found) if found else f"{sum(map(len, sources.defined.values()))} definitions, each in one file")
     return 1 if found else 0

@@ -52,7 +52,7 @@ inline long with_errno(long result) {
   return -1;
 }
 
-// Ends the process at once with "simulator: WHY" and exit code 70.
-[[noreturn]] void stop(const std::string& why);
+// Ends the process at once with "simulator: TEXT" and exit code 70.
+[[noreturn]] void stop(const std::string& text);
 
 }  // namespace heddle::simulator

@@ -119,7 +119,7 @@ int timerfd_gettime(int descriptor, itimerspec* now) noexcept {
   return 0;
 }
 
-// What was made in the old table is no timer in the new one.
+// A timer of the old table is none in the new one.
 int unshare(int flags) noexcept {
   const long result = with_errno(system_call(SYS_unshare, flags));
   if (self != nullptr && result == 0 && (flags & CLONE_FILES) != 0) self->files = self->number;
