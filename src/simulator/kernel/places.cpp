@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "simulator/kernel/handles.hpp"
 #include "simulator/kernel/real.hpp"
@@ -32,7 +33,7 @@ int set(Thread& thread, std::size_t bytes, const cpu_set_t* set) {
   for (std::size_t cpu = 0; cpu < allowed.size() && cpu < bytes * 8; ++cpu) allowed[cpu] = CPU_ISSET_S(cpu, bytes, set);
   if (std::ranges::find(allowed, true) == allowed.end()) return EINVAL;
   enter_kernel(simulation->scheduler.machine().system_call);
-  thread.allowed = allowed;
+  thread.allowed = std::move(allowed);
   simulation->scheduler.moved(thread);
   return 0;
 }
