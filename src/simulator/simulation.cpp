@@ -49,10 +49,10 @@ void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_
   }
 }
 
-void publish_some_stores(std::uintptr_t address, std::size_t bytes) {
+void publish_some_stores(std::uintptr_t address, std::size_t bytes, Access access) {
   Stores& stores = self->stores;
   Fuzz& fuzz = simulation->scheduler.fuzz();
-  if (stores.touches(address, bytes))
+  if (access == Access::update || stores.touches(address, bytes))
     stores.leave_all();
   else if (fuzz.leaves())
     stores.leave_one(simulation->scheduler.settings().weak ? fuzz.below(64) : 0);

@@ -38,8 +38,9 @@ inline const void* name_of(const volatile void* word) {
 // Writes the report, once. Called where the process may end.
 void finish();
 
-// While schedules are random: some of the caller's delayed stores leave, all if it accesses what they have stored.
-void publish_some_stores(std::uintptr_t address, std::size_t bytes);
+// While schedules are random: some of the caller's delayed stores leave; all of them at a locked instruction, or if the access is to
+// what they have stored.
+void publish_some_stores(std::uintptr_t address, std::size_t bytes, Access access);
 void miss(std::uintptr_t address, Access access, std::uintptr_t pc);
 
 inline void touch(const volatile void* at, std::size_t bytes, Access access, std::uintptr_t pc) {
@@ -53,7 +54,7 @@ inline void touch(const volatile void* at, std::size_t bytes, Access access, std
     scheduler.catch_up();
   if (access == Access::update && me->drained > scheduler.clock) scheduler.clock = me->drained;
   if (scheduler.fuzz().on()) [[unlikely]] {
-    if (!me->stores.empty()) publish_some_stores(address, bytes);
+    if (!me->stores.empty()) publish_some_stores(address, bytes, access);
     return;
   }
   if (!simulation->memory.hits(me->cpu, address, access, scheduler.clock, pc)) [[unlikely]]

@@ -13,11 +13,11 @@ int main(int, char** argv) {
       [&] {
         data.store(1, std::memory_order_relaxed);
         flag.store(1, order);
-        for (int i = 0; i != 40; ++i)
+        for (int i = 0; i != 4000; ++i)
           static_cast<void>(other.load(std::memory_order_relaxed));  // time to leave the core
       },
       [&] {
-        for (int i = 0; i != 40; ++i)
+        for (int i = 0; i != 4000; ++i)
           if (flag.load(std::memory_order_acquire) != 0) {
             seen = data.load(std::memory_order_relaxed);
             return;
