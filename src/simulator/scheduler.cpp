@@ -226,8 +226,7 @@ bool Scheduler::shares_core(unsigned number) const {
   return false;
 }
 
-// The nearest processor that is `free`, its own first, those of whole cores before others; that with the shortest queue if none
-// is. Processors are numbered along the hierarchy.
+// The nearest processor that is `free`, its own first, those of idle cores before others; the number of processors if none is.
 template <class Free>
 unsigned Scheduler::nearest(const Thread& thread, Free free) const {
   const unsigned cpus = machine().cpus;

@@ -9,13 +9,13 @@ import sys
 
 # From the bottom up. A folder may include from its own layer and from lower ones.
 LAYERS = [
-    ["simulator"],
     ["base"],
     ["base/platform", "base/shared_heap"],
     ["base/sync"],
     ["base/threads", "base/instruments"],
     ["base/node", "base/progress"],
     ["base/safety"],
+    ["simulator"],
     ["network"],
     ["launch/boot"],
     ["launch/rank", "launch/host", "launch/mpiexec"],

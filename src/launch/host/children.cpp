@@ -12,19 +12,19 @@
 
 #include <cstdlib>
 
+#include "base/platform/next_function.hpp"
 #include "launch/host/life.hpp"
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
 namespace {
 
-constinit Next<int(const char*)> next_system("system");
-constinit Next<int(const char*, char*const*, char*const*)> next_execve("execve"), next_execvpe("execvpe");
-constinit Next<int(int, char* const*, char* const*)> next_fexecve("fexecve");
-constinit Next<int(int, const char*, char* const*, char* const*, int)> next_execveat("execveat");
-constinit Next<FILE*(const char*, const char*)> next_popen("popen");
-constinit Next<int(FILE*)> next_pclose("pclose");
+constinit platform::Next<int(const char*)> next_system("system");
+constinit platform::Next<int(const char*, char*const*, char*const*)> next_execve("execve"), next_execvpe("execvpe");
+constinit platform::Next<int(int, char* const*, char* const*)> next_fexecve("fexecve");
+constinit platform::Next<int(int, const char*, char* const*, char* const*, int)> next_execveat("execveat");
+constinit platform::Next<FILE*(const char*, const char*)> next_popen("popen");
+constinit platform::Next<int(FILE*)> next_pclose("pclose");
 
 char** environment() { return this_thread.seat != nullptr ? this_thread.seat->environment.list() : environ; }
 

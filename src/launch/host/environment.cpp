@@ -1,11 +1,11 @@
 // The program may set `environ` itself, and then that is the environment.
 #include "launch/host/environment.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
@@ -95,11 +95,11 @@ void Environment::clear() {
 
 namespace {
 
-constinit Next<char*(const char*)> next_getenv("getenv");
-constinit Next<int(const char*, const char*, int)> next_setenv("setenv");
-constinit Next<int(char*)> next_putenv("putenv");
-constinit Next<int(const char*)> next_unsetenv("unsetenv");
-constinit Next<int()> next_clearenv("clearenv");
+constinit platform::Next<char*(const char*)> next_getenv("getenv");
+constinit platform::Next<int(const char*, const char*, int)> next_setenv("setenv");
+constinit platform::Next<int(char*)> next_putenv("putenv");
+constinit platform::Next<int(const char*)> next_unsetenv("unsetenv");
+constinit platform::Next<int()> next_clearenv("clearenv");
 
 int result(int error) {
   if (error == 0) return 0;

@@ -1,11 +1,11 @@
 #include "launch/host/exit_handlers.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "launch/host/life.hpp"
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
@@ -59,12 +59,12 @@ namespace {
 
 constexpr int wait_status_of(int code) { return (code & 0xff) << 8; }
 
-constinit Next<void(int)> next_exit("exit");
-constinit Next<void(int)> next_exit_at_once("_exit");
-constinit Next<int(void (*)(), void*, void*)> next_cxa_atexit("__cxa_atexit");
-constinit Next<void(void*)> next_cxa_finalize("__cxa_finalize");
-constinit Next<int(void (*)(), void*)> next_on_exit("on_exit");
-constinit Next<int(void (*)(), void*)> next_at_quick_exit("__cxa_at_quick_exit");
+constinit platform::Next<void(int)> next_exit("exit");
+constinit platform::Next<void(int)> next_exit_at_once("_exit");
+constinit platform::Next<int(void (*)(), void*, void*)> next_cxa_atexit("__cxa_atexit");
+constinit platform::Next<void(void*)> next_cxa_finalize("__cxa_finalize");
+constinit platform::Next<int(void (*)(), void*)> next_on_exit("on_exit");
+constinit platform::Next<int(void (*)(), void*)> next_at_quick_exit("__cxa_at_quick_exit");
 
 // The seat whose end also ends this library; null for a shared library, which ends with the process.
 Seat* seat_of(void* library) {

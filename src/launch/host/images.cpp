@@ -1,6 +1,7 @@
 // A copy is a memfd with the parts of the file that the loader reads, a few of its bytes changed. Once it is loaded, every
 // page that is as it is in the file is mapped from the file instead, so that ranks share them, and the memfd goes away.
 #include "launch/host/images.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,8 +15,6 @@
 #include <atomic>
 #include <mutex>
 
-#include "launch/host/next.hpp"
-
 namespace heddle::host {
 namespace {
 
@@ -25,7 +24,7 @@ constexpr std::uintptr_t page = 4096;
 constexpr std::uintptr_t page_of(std::uintptr_t address) { return address / page * page; }
 constexpr std::uintptr_t page_after(std::uintptr_t address) { return page_of(address + page - 1); }
 
-constinit Next<void*(const char*, int)> next_dlopen("dlopen");
+constinit platform::Next<void*(const char*, int)> next_dlopen("dlopen");
 
 // Guards the loader's view of images: while one is made, and its pages are exchanged.
 std::mutex loading;

@@ -1,8 +1,8 @@
 #include "launch/host/libc_state.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <string.h>
 
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
@@ -11,17 +11,17 @@ LibcState::LibcState() { initstate_r(1, random_words, sizeof random_words, &rand
 
 namespace {
 
-constinit Next<long()> next_random("random");
-constinit Next<void(unsigned)> next_srandom("srandom");
-constinit Next<char*(char*, const char*)> next_strtok("strtok");
-constinit Next<double()> next_drand48("drand48");
-constinit Next<long()> next_lrand48("lrand48");
-constinit Next<long()> next_mrand48("mrand48");
-constinit Next<void(long)> next_srand48("srand48");
-constinit Next<tm*(const time_t*)> next_localtime("localtime");
-constinit Next<tm*(const time_t*)> next_gmtime("gmtime");
-constinit Next<char*(const time_t*)> next_ctime("ctime");
-constinit Next<char*(const tm*)> next_asctime("asctime");
+constinit platform::Next<long()> next_random("random");
+constinit platform::Next<void(unsigned)> next_srandom("srandom");
+constinit platform::Next<char*(char*, const char*)> next_strtok("strtok");
+constinit platform::Next<double()> next_drand48("drand48");
+constinit platform::Next<long()> next_lrand48("lrand48");
+constinit platform::Next<long()> next_mrand48("mrand48");
+constinit platform::Next<void(long)> next_srand48("srand48");
+constinit platform::Next<tm*(const time_t*)> next_localtime("localtime");
+constinit platform::Next<tm*(const time_t*)> next_gmtime("gmtime");
+constinit platform::Next<char*(const time_t*)> next_ctime("ctime");
+constinit platform::Next<char*(const tm*)> next_asctime("asctime");
 
 LibcState* state() { return this_thread.seat != nullptr ? &this_thread.seat->libc : nullptr; }
 

@@ -1,4 +1,5 @@
 #include "launch/host/life.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include <climits>
 
 #include "launch/boot/cpu_mask.hpp"
-#include "launch/host/next.hpp"
 #include "launch/host/opened.hpp"
 #include "launch/rank/host_interface.hpp"
 
@@ -153,8 +153,9 @@ std::size_t stack_bytes() {
   return std::clamp<std::size_t>(limit.rlim_cur, PTHREAD_STACK_MIN, most);
 }
 
-constinit Next<int(Main, int, char**, Main, void (*)(), void (*)(), void*)> next_start_main("__libc_start_main");
-constinit Next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> next_create("pthread_create");
+constinit platform::Next<int(Main, int, char**, Main, void (*)(), void (*)(), void*)> next_start_main(
+    "__libc_start_main");
+constinit platform::Next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> next_create("pthread_create");
 
 const pid_t host_process = static_cast<pid_t>(syscall(SYS_getpid));
 

@@ -1,4 +1,5 @@
 #include "launch/host/opened.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -7,14 +8,13 @@
 #include <memory>
 #include <utility>
 
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
 namespace {
 
-constinit Next<void*(const char*, int)> next_dlopen("dlopen");
-constinit Next<int(const void*, Dl_info*)> next_dladdr("dladdr");
+constinit platform::Next<void*(const char*, int)> next_dlopen("dlopen");
+constinit platform::Next<int(const void*, Dl_info*)> next_dladdr("dladdr");
 
 // libc's functions for the copies, whose names differ.
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "launch/host/next.hpp"
+#include "base/platform/next_function.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
@@ -184,9 +184,9 @@ class OptionReader {
 };
 
 using Long = int(int, char* const*, const char*, const option*, int*);
-constinit Next<int(int, char* const*, const char*)> next_getopt("getopt");
-constinit Next<Long> next_getopt_long("getopt_long");
-constinit Next<Long> next_getopt_long_only("getopt_long_only");
+constinit platform::Next<int(int, char* const*, const char*)> next_getopt("getopt");
+constinit platform::Next<Long> next_getopt_long("getopt_long");
+constinit platform::Next<Long> next_getopt_long_only("getopt_long_only");
 
 }  // namespace
 

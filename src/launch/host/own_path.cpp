@@ -1,6 +1,7 @@
 // Covers the functions of libc that read a link. A system call that a program makes itself (Go's os.Executable) reads the
 // host's path; MPI_Comm_spawn takes that path for the program, too.
 #include "launch/host/own_path.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,15 +10,14 @@
 #include <algorithm>
 #include <string_view>
 
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
 namespace {
 
-constinit Next<ssize_t(const char*, char*, std::size_t)> next_readlink("readlink");
-constinit Next<ssize_t(int, const char*, char*, std::size_t)> next_readlinkat("readlinkat");
-constinit Next<char*(const char*, char*)> next_realpath("realpath");
+constinit platform::Next<ssize_t(const char*, char*, std::size_t)> next_readlink("readlink");
+constinit platform::Next<ssize_t(int, const char*, char*, std::size_t)> next_readlinkat("readlinkat");
+constinit platform::Next<char*(const char*, char*)> next_realpath("realpath");
 
 std::string own_path;
 

@@ -1,4 +1,5 @@
 #include "launch/host/program.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -9,8 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
-
-#include "launch/host/next.hpp"
 
 namespace heddle::host {
 namespace {

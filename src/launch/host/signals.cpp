@@ -1,4 +1,5 @@
 #include "launch/host/signals.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -8,7 +9,6 @@
 #include <atomic>
 
 #include "launch/host/life.hpp"
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
@@ -19,9 +19,9 @@ constexpr std::size_t stack_bytes = 64 * 1024;
 
 constinit std::atomic<Seat*> seats{nullptr};  // all that receive signals, through Seat::next
 
-constinit Next<int(int, const struct sigaction*, struct sigaction*)> next_sigaction("sigaction");
-constinit Next<int(pid_t, int)> next_kill("kill");
-constinit Next<int(int)> next_raise("raise");
+constinit platform::Next<int(int, const struct sigaction*, struct sigaction*)> next_sigaction("sigaction");
+constinit platform::Next<int(pid_t, int)> next_kill("kill");
+constinit platform::Next<int(int)> next_raise("raise");
 
 // Nothing interrupts the thread while this lives.
 class Uninterrupted {

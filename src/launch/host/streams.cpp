@@ -1,4 +1,5 @@
 #include "launch/host/streams.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,14 +9,13 @@
 
 #include <algorithm>
 
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
 
 namespace {
-constinit Next<FILE*(int, const char*)> next_fdopen("fdopen");
-constinit Next<int(FILE*)> next_fflush("fflush");
+constinit platform::Next<FILE*(int, const char*)> next_fdopen("fdopen");
+constinit platform::Next<int(FILE*)> next_fflush("fflush");
 }  // namespace
 
 void Streams::open() {
@@ -75,16 +75,16 @@ namespace {
 using Opener = FILE*(const char*, const char*);
 using Reopener = FILE*(const char*, const char*, FILE*);
 
-constinit Next<Opener> next_fopen("fopen");
-constinit Next<Opener> next_fopen64("fopen64");
-constinit Next<Reopener> next_freopen("freopen");
-constinit Next<Reopener> next_freopen64("freopen64");
-constinit Next<FILE*()> next_tmpfile("tmpfile");
-constinit Next<FILE*()> next_tmpfile64("tmpfile64");
-constinit Next<int(FILE*)> next_fclose("fclose");
-constinit Next<int(FILE*)> next_fflush_unlocked("fflush_unlocked");
-constinit Next<int(FILE*)> next_ftrylockfile("ftrylockfile");
-constinit Next<void(FILE*)> next_funlockfile("funlockfile");
+constinit platform::Next<Opener> next_fopen("fopen");
+constinit platform::Next<Opener> next_fopen64("fopen64");
+constinit platform::Next<Reopener> next_freopen("freopen");
+constinit platform::Next<Reopener> next_freopen64("freopen64");
+constinit platform::Next<FILE*()> next_tmpfile("tmpfile");
+constinit platform::Next<FILE*()> next_tmpfile64("tmpfile64");
+constinit platform::Next<int(FILE*)> next_fclose("fclose");
+constinit platform::Next<int(FILE*)> next_fflush_unlocked("fflush_unlocked");
+constinit platform::Next<int(FILE*)> next_ftrylockfile("ftrylockfile");
+constinit platform::Next<void(FILE*)> next_funlockfile("funlockfile");
 
 FILE* noted(FILE* file) {
   if (this_thread.seat != nullptr) this_thread.seat->streams.opened(file);

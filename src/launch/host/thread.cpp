@@ -7,8 +7,8 @@
 
 #include <memory>
 
+#include "base/platform/next_function.hpp"
 #include "launch/host/life.hpp"
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 #include "launch/rank/host_interface.hpp"
 
@@ -51,9 +51,9 @@ void leave() {
 
 namespace {
 
-constinit Next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> next_create("pthread_create");
-constinit Next<int(thrd_t*, thrd_start_t, void*)> next_thrd_create("thrd_create");
-constinit Next<int(void (*)(void*), void*, void*)> next_thread_atexit("__cxa_thread_atexit_impl");
+constinit platform::Next<int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)> next_create("pthread_create");
+constinit platform::Next<int(thrd_t*, thrd_start_t, void*)> next_thrd_create("thrd_create");
+constinit platform::Next<int(void (*)(void*), void*, void*)> next_thread_atexit("__cxa_thread_atexit_impl");
 
 struct Beginning {
   Seat& seat;

@@ -1,21 +1,21 @@
 // Timers signal a thread of the rank that made them, so their signals find it.
 #include "launch/host/timers.hpp"
+#include "base/platform/next_function.hpp"
 
 #include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "launch/host/life.hpp"
-#include "launch/host/next.hpp"
 #include "launch/host/seat.hpp"
 
 namespace heddle::host {
 namespace {
 
-constinit Next<int(clockid_t, sigevent*, timer_t*)> next_timer_create("timer_create");
-constinit Next<unsigned(unsigned)> next_alarm("alarm");
-constinit Next<int(__itimer_which_t, const itimerval*, itimerval*)> next_setitimer("setitimer");
-constinit Next<int(__itimer_which_t, itimerval*)> next_getitimer("getitimer");
+constinit platform::Next<int(clockid_t, sigevent*, timer_t*)> next_timer_create("timer_create");
+constinit platform::Next<unsigned(unsigned)> next_alarm("alarm");
+constinit platform::Next<int(__itimer_which_t, const itimerval*, itimerval*)> next_setitimer("setitimer");
+constinit platform::Next<int(__itimer_which_t, itimerval*)> next_getitimer("getitimer");
 
 sigevent signal_to(pid_t thread, int signal) {
   sigevent event{};

@@ -1,7 +1,7 @@
 // Entry points: a compiler calls them in place of each atomic operation of a program that it compiles with -fsanitize=thread.
 //
-// The operation is done here, when it is the caller's turn in virtual time. Orders matter for time alone: a sequentially
-// consistent store waits until the store buffer is empty, and one thread runs at a time, so memory is never seen out of order.
+// The operation is done here, when it is the caller's turn in virtual time. A locked instruction, and a sequentially consistent
+// store is one, waits until the store buffer is empty (touch()). While schedules are random other stores are delayed (stores.hpp).
 #include "simulator/simulation.hpp"
 
 namespace heddle::simulator {
@@ -28,13 +28,11 @@ void store(volatile T* at, T value, int order, const void* caller) {
     self->stores.add(at, value, order != __ATOMIC_RELAXED);
     return;
   }
-  if (order == strongest) drain();
   __atomic_store_n(at, value, strongest);
 }
 
 template <class T>
 int compare_exchange(volatile T* at, T* expected, T desired, const void* caller) {
-  drain();
   touch(at, sizeof *at, Access::update, place(caller));
   const bool done = __atomic_compare_exchange_n(at, expected, desired, false, strongest, strongest);
   if (!done && self != nullptr) ++self->counts.failed_exchanges;
@@ -60,7 +58,6 @@ extern "C" {
 
 #define HEDDLE_UPDATE(BITS, TYPE, NAME, OPERATION)                             \
   TYPE __tsan_atomic##BITS##_##NAME(volatile TYPE* at, TYPE value, int) {      \
-    heddle::simulator::drain();                                                \
     touch(at, sizeof *at, Access::update, place(__builtin_return_address(0))); \
     return OPERATION(at, value, strongest);                                    \
   }

@@ -1,36 +1,16 @@
 // The way to the real system, past the functions that the simulator defines itself.
 #pragma once
 
-#include <dlfcn.h>
-
-#include <atomic>
 #include <cerrno>
 #include <string>
+
+#include "base/platform/next_function.hpp"
 
 namespace heddle::simulator {
 
 // The function that the process would have called without the simulator: libc's, usually.
 template <class F>
-class Real {
- public:
-  constexpr explicit Real(const char* name) : name_(name) {}
-  template <class... Args>
-  auto operator()(Args... args) {
-    return get()(args...);
-  }
-  F* get() {
-    F* found = function_.load(std::memory_order_relaxed);
-    if (found == nullptr) {
-      found = reinterpret_cast<F*>(dlsym(RTLD_NEXT, name_));
-      function_.store(found, std::memory_order_relaxed);
-    }
-    return found;
-  }
-
- private:
-  const char* name_;
-  std::atomic<F*> function_{nullptr};
-};
+using Real = platform::Next<F>;
 
 // A system call of six words; returns what the kernel does, a negative number for an error.
 inline long system_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) {

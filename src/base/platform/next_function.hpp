@@ -1,11 +1,11 @@
-// The function that would have been called if the host did not define one of the same name: libc's, usually.
+// The function that would have been called if this library did not define one of the same name: libc's, usually.
 #pragma once
 
 #include <dlfcn.h>
 
 #include <atomic>
 
-namespace heddle::host {
+namespace heddle::platform {
 
 template <class F>
 class Next {
@@ -31,4 +31,4 @@ class Next {
   std::atomic<F*> function_{nullptr};
 };
 
-}  // namespace heddle::host
+}  // namespace heddle::platform
