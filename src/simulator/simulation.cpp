@@ -16,10 +16,12 @@ namespace heddle::simulator {
 
 Simulation* simulation = nullptr;
 
-void miss(std::uintptr_t address, Access access, std::uintptr_t pc) {
+namespace {
+
+// It is the thread's turn.
+void fetch(std::uintptr_t address, Access access, std::uintptr_t pc) {
   Thread& me = *self;
   Scheduler& scheduler = simulation->scheduler;
-  scheduler.catch_up();
   const Machine& machine = scheduler.machine();
   if (access == Access::write) {
     // A full store buffer: the oldest of its stores has to be done.
@@ -35,17 +37,30 @@ void miss(std::uintptr_t address, Access access, std::uintptr_t pc) {
   simulation->memory.train(me.cpu, address, access, scheduler.clock, pc);
 }
 
+}  // namespace
+
+void miss(std::uintptr_t address, Access access, std::uintptr_t pc) {
+  simulation->scheduler.catch_up();
+  fetch(address, access, pc);
+}
+
 void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_t pc) {
   if (self == nullptr || bytes == 0) return;
   self->stores.leave_all();  // that the range may overlap
   Scheduler& scheduler = simulation->scheduler;
   const auto begin = reinterpret_cast<std::uintptr_t>(at);
   touch(at, 1, access, pc);
+  const Time most = scheduler.machine().copied_line;
   for (std::uintptr_t line = begin / line_bytes + 1; line * line_bytes < begin + bytes; ++line) {
-    const Time before = scheduler.clock;
-    touch(reinterpret_cast<const void*>(line * line_bytes), 1, access, pc);
-    const Time took = scheduler.clock - before;
-    scheduler.clock = before + std::min(took, scheduler.machine().copied_line);
+    const std::uintptr_t address = line * line_bytes;
+    if (!begin_access(address, 1, access)) continue;
+    Time at = scheduler.clock;
+    if (!simulation->memory.hits(self->cpu, address, access, scheduler.clock, pc)) {
+      scheduler.catch_up();  // others may run: their time counts in full
+      at = scheduler.clock;
+      fetch(address, access, pc);
+    }
+    scheduler.clock = std::min(scheduler.clock, at + most);
   }
 }
 

@@ -43,11 +43,10 @@ void finish();
 void publish_some_stores(std::uintptr_t address, std::size_t bytes, Access access);
 void miss(std::uintptr_t address, Access access, std::uintptr_t pc);
 
-inline void touch(const volatile void* at, std::size_t bytes, Access access, std::uintptr_t pc) {
+// Counts an access of the running thread, and returns when it is its turn. False: the memory takes no part in this run.
+inline bool begin_access(std::uintptr_t address, std::size_t bytes, Access access) {
   Thread* const me = self;
-  if (me == nullptr) return;
   Scheduler& scheduler = simulation->scheduler;
-  const auto address = reinterpret_cast<std::uintptr_t>(at);
   ++me->counts.performed[static_cast<std::size_t>(access)];
   scheduler.clock += access == Access::update ? scheduler.machine().atomic : scheduler.machine().access;
   if (scheduler.clock > scheduler.limit) [[unlikely]]
@@ -55,9 +54,15 @@ inline void touch(const volatile void* at, std::size_t bytes, Access access, std
   if (access == Access::update && me->drained > scheduler.clock) scheduler.clock = me->drained;
   if (scheduler.fuzz().on()) [[unlikely]] {
     if (!me->stores.empty()) publish_some_stores(address, bytes, access);
-    return;
+    return false;
   }
-  if (!simulation->memory.hits(me->cpu, address, access, scheduler.clock, pc)) [[unlikely]]
+  return true;
+}
+
+inline void touch(const volatile void* at, std::size_t bytes, Access access, std::uintptr_t pc) {
+  const auto address = reinterpret_cast<std::uintptr_t>(at);
+  if (self == nullptr || !begin_access(address, bytes, access)) return;
+  if (!simulation->memory.hits(self->cpu, address, access, simulation->scheduler.clock, pc)) [[unlikely]]
     miss(address, access, pc);
 }
 

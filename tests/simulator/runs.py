@@ -70,6 +70,9 @@ class VirtualTime(unittest.TestCase):
         updates = report["threads"][1]["missed_updates"]
         self.assertLessEqual(sum(updates.values()), 2)
 
+    def test_time_does_not_go_back_between_more_threads_than_cores(self):
+        self.assertEqual(Run("clock", "24", "200", slice=1_000_000, granularity=1_000_000, thread_start=1000).output, "")
+
     def test_a_deadlock_is_named(self):
         runs = (fuzzed(seed, "lock_order", "crossed") for seed in range(MANY))
         run = next(run for run in runs if run.code != 0)
@@ -110,6 +113,10 @@ class RandomSchedules(unittest.TestCase):
     def test_stores_stay_in_order_on_a_strong_machine(self):
         for seed in range(FEW):
             self.assertEqual(fuzzed(seed, "message", "relaxed").code, 0, f"seed {seed}")
+
+    def test_time_does_not_go_back(self):
+        for seed in range(FEW):
+            self.assertEqual(fuzzed(seed, "clock", "4", "10").output, "", f"seed {seed}")
 
     def test_a_lock_is_correct(self):
         for seed in range(FEW):

@@ -46,6 +46,7 @@ int sleep_until(Time until) {
 
 timespec read_clock(clockid_t clock) {
   spend(simulation->scheduler.machine().clock_read);
+  simulation->scheduler.catch_up();  // no earlier than what others have read
   const Time now = simulation->scheduler.clock;
   return {static_cast<time_t>(start_of(clock) + static_cast<std::int64_t>(now / second)),
           static_cast<long>(now % second / nanosecond)};
