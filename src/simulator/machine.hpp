@@ -27,6 +27,7 @@ struct Machine {
   unsigned cpus_per_socket = 2;
 
   std::array<Time, distances> latency{};  // of a line from there
+  unsigned variation = 0;                 // percent by which that differs at most, by the seed
   unsigned cache_lines = 16384;           // that a core keeps
   unsigned prefetched = 2;                // steps that an instruction's prefetcher is ahead
   Time access = 0;                        // a load or store that hits, with the instructions around it
@@ -39,6 +40,7 @@ struct Machine {
   Time tick = 0;          // of the time-stamp counter
   Time clock_read = 0;    // clock_gettime
   Time system_call = 0;   // any that does little
+  Time yield = 0;         // that finds no other thread
   Time broadcast = 0;     // membarrier: an interrupt of all cores
   Time wake = 0;          // the call that wakes a thread
   Time wake_latency = 0;  // until a thread that was woken runs on an idle core

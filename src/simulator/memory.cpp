@@ -53,6 +53,13 @@ void Memory::map(std::uintptr_t address, std::size_t bytes, std::uint64_t file, 
   for (Recent& recent : recent_) recent = {};
 }
 
+Time Memory::latency_from(Distance from) {
+  const Time usual = machine_.latency[static_cast<std::size_t>(from)];
+  if (machine_.variation == 0) return usual;
+  const Time most = usual * machine_.variation / 100;
+  return usual - most + random_.below(2 * most + 1);
+}
+
 Memory::Fetched Memory::fetch(unsigned cpu, std::uintptr_t address, Access access, Time clock, std::uintptr_t pc) {
   Page& page = page_of(address);
   Line& line = page.line_of(address);
@@ -65,9 +72,11 @@ Memory::Fetched Memory::fetch(unsigned cpu, std::uintptr_t address, Access acces
   // Copies in another socket are to be taken away too.
   if (access != Access::read && line.wide) from = std::max(from, Distance::machine);
   const bool shared = touched && !(line.owned && line.owner == cpu);
-  const Time latency = machine_.latency[static_cast<std::size_t>(from)];
+  const Time latency = latency_from(from);
   const Time start = std::max(clock, line.busy);
   const Time end = start + latency;
+  if (line.owned && line.owner != cpu)
+    caches_[line.owner].lend(page.number_of(address), line.version, start + latency / 2);
   if (access == Access::read) {
     // An owner gives the line away once; after that its copies are served side by side.
     line.busy = line.owned ? end : start;
@@ -89,7 +98,7 @@ Memory::Fetched Memory::fetch(unsigned cpu, std::uintptr_t address, Access acces
 }
 
 void Memory::prefetch(unsigned cpu, std::uintptr_t address, Access access, Time clock) {
-  if (held(cpu, address, access) != nullptr) return;
+  if (held(cpu, address, access, clock) != nullptr) return;
   const Time end = fetch(cpu, address, access, clock, 0).end;
   page_of(address).line_of(address).arrives = end;
 }

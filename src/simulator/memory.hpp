@@ -2,7 +2,8 @@
 //
 // A line has one owner, which may write it, or any number of cores with a copy. A core's copy is valid while its version
 // is the line's: a write makes a new version, which takes all copies away at once. A line that is on its way to a core is
-// busy, and the next core waits for it.
+// busy, and the next core waits for it. Its owner uses it until the request of the next core arrives, which takes half of
+// the line's way: so a core that waited for a line can do more with it than one access.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "simulator/machine.hpp"
+#include "simulator/random.hpp"
 
 namespace heddle::simulator {
 
@@ -53,11 +55,12 @@ class Cache {
  public:
   explicit Cache(unsigned lines) : mask_(sets(lines) - 1), entries_(std::size_t{mask_ + 1} * ways) {}
 
-  bool has(std::uint64_t line, std::uint32_t version) {
+  // True if the core can use its copy now: it is the newest one and `may` be used so, or it was lent to it.
+  bool has(std::uint64_t line, std::uint32_t version, bool may, Time now) {
     Entry* const set = &entries_[(line & mask_) * ways];
     for (unsigned way = 0; way != ways; ++way) {
       if (set[way].line != line) continue;
-      if (set[way].version != version) return false;
+      if (!(may && set[way].version == version) && now >= set[way].lent_until) return false;
       if (way != 0) std::swap(set[way], set[way / 2]);
       return true;
     }
@@ -68,7 +71,13 @@ class Cache {
     unsigned way = 0;
     while (way != ways - 1 && set[way].line != line) ++way;
     for (; way != 0; --way) set[way] = set[way - 1];
-    set[0] = {line, version};
+    set[0] = {line, version, 0};
+  }
+  // The core loses a line that it owns, but not before `until`.
+  void lend(std::uint64_t line, std::uint32_t version, Time until) {
+    Entry* const set = &entries_[(line & mask_) * ways];
+    for (unsigned way = 0; way != ways; ++way)
+      if (set[way].line == line && set[way].version == version) set[way].lent_until = until;
   }
 
  private:
@@ -76,6 +85,7 @@ class Cache {
   struct Entry {
     std::uint64_t line = ~std::uint64_t{0};
     std::uint32_t version = 0;
+    Time lent_until = 0;
   };
   static std::uint64_t sets(unsigned lines) {
     std::uint64_t n = 1;
@@ -88,11 +98,12 @@ class Cache {
 
 class Memory {
  public:
-  explicit Memory(const Machine& machine) : machine_(machine), caches_(machine.cpus, Cache(machine.cache_lines)) {}
+  explicit Memory(const Machine& machine, std::uint64_t seed = 0)
+      : machine_(machine), random_(seed), caches_(machine.cpus, Cache(machine.cache_lines)) {}
 
   // True if the core's own copy serves the access; `clock` is then at its end.
   bool hits(unsigned cpu, std::uintptr_t address, Access access, Time& clock, std::uintptr_t pc) {
-    Line* const found = held(cpu, address, access);
+    Line* const found = held(cpu, address, access, clock);
     if (found == nullptr) return false;
     Line& line = *found;
     if (line.arrives != 0) [[unlikely]] {
@@ -143,11 +154,11 @@ class Memory {
   }
   Page& find_page(std::uintptr_t page);
   // The line, if the core has it and may do that to it.
-  Line* held(unsigned cpu, std::uintptr_t address, Access access) {
+  Line* held(unsigned cpu, std::uintptr_t address, Access access, Time now) {
     Page& page = page_of(address);
     Line& line = page.line_of(address);
     const bool may = access == Access::read || (line.owned && line.owner == cpu);
-    return may && caches_[cpu].has(page.number_of(address), line.version) ? &line : nullptr;
+    return caches_[cpu].has(page.number_of(address), line.version, may, now) ? &line : nullptr;
   }
 
   static constexpr std::size_t recents = 4096;
@@ -164,7 +175,11 @@ class Memory {
   };
   static constexpr std::size_t strides = 64;  // instructions that a core's prefetcher knows
 
+  // Of a line's way. Threads of equal work would otherwise stay in step as no real ones do.
+  Time latency_from(Distance from);
+
   const Machine& machine_;
+  Random random_;
   std::vector<Cache> caches_;
   std::vector<std::array<Stride, strides>> prefetchers_{machine_.cpus};
   std::vector<Recent> recent_ = std::vector<Recent>(recents);

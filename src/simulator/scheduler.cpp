@@ -329,7 +329,7 @@ void Scheduler::rotate() {
 
 void Scheduler::yield() {
   ++self->counts.yields;
-  clock += machine().system_call;
+  clock += machine().yield;
   catch_up();
   polls();
   if (self->frozen == 0 && !cpus_[self->cpu].queue.empty()) rotate();

@@ -42,6 +42,7 @@ void fetch(std::uintptr_t address, Access access, std::uintptr_t pc) {
 void miss(std::uintptr_t address, Access access, std::uintptr_t pc) {
   simulation->scheduler.catch_up();
   fetch(address, access, pc);
+  if (access != Access::write) simulation->scheduler.catch_up();  // done when the line is there
 }
 
 void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_t pc) {

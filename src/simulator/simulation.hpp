@@ -12,7 +12,7 @@
 namespace heddle::simulator {
 
 struct Simulation {
-  explicit Simulation(const Settings& settings) : scheduler(settings), memory(scheduler.machine()) {}
+  explicit Simulation(const Settings& settings) : scheduler(settings), memory(scheduler.machine(), settings.seed) {}
   Scheduler scheduler;
   Memory memory;
 };

@@ -61,6 +61,21 @@ TEST_F(MemoryTest, OwnersServeOneAfterTheOther) {
   EXPECT_EQ(second, first + 100);
 }
 
+TEST_F(MemoryTest, AnOwnerUsesItsLineUntilTheNextRequestArrives) {
+  const auto hits = [&](unsigned cpu, Access access, Time at) { return memory.hits(cpu, somewhere, access, at, 1); };
+  costs(0, Access::write);
+  now_ += 100'000;
+  const Time first = memory.fetch(2, somewhere, Access::update, now_, 1).end;
+  EXPECT_TRUE(hits(0, Access::write, now_ + 49));
+  EXPECT_FALSE(hits(0, Access::write, now_ + 50));
+  EXPECT_FALSE(hits(1, Access::read, now_ + 1)) << "it never had it";
+  const Time second = memory.fetch(3, somewhere, Access::read, now_, 1).end;
+  EXPECT_EQ(second, first + 10);
+  EXPECT_TRUE(hits(2, Access::update, first + 4)) << "the request of the next one comes 5 later";
+  EXPECT_FALSE(hits(2, Access::update, first + 5));
+  EXPECT_TRUE(hits(2, Access::read, first + 5)) << "it keeps a copy";
+}
+
 TEST_F(MemoryTest, CopiesAreServedSideBySide) {
   costs(0, Access::write);
   costs(1, Access::read);

@@ -16,7 +16,7 @@ MACHINE = {
     "cpus": 8, "cpus_per_core": 1, "cpus_per_cluster": 4, "cpus_per_socket": 8,
     "latency_core": 2000, "latency_cluster": 50000, "latency_socket": 100000, "latency_machine": 200000, "latency_memory": 90000,
     "access": 200, "call": 300, "atomic": 5000, "fence": 5000, "pause": 10000, "copied_line": 5000, "tick": 400,
-    "clock_read": 20000, "system_call": 150000, "broadcast": 3000000, "wake": 1000000, "wake_latency": 3000000,
+    "clock_read": 20000, "system_call": 150000, "yield": 300000, "broadcast": 3000000, "wake": 1000000, "wake_latency": 3000000,
     "switch_context": 1500000, "slice": 3000000000, "granularity": 1000000000, "thread_start": 20000000,
 }  # fmt: skip
 SECONDS = 60  # real ones, for one run
