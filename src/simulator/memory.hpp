@@ -98,14 +98,18 @@ class Cache {
 
 class Memory {
  public:
-  explicit Memory(const Machine& machine, std::uint64_t seed = 0)
-      : machine_(machine), random_(seed), caches_(machine.cpus, Cache(machine.cache_lines)) {}
+  explicit Memory(const Machine& machine) : machine_(machine), caches_(machine.cpus, Cache(machine.cache_lines)) {}
 
-  // True if the core's own copy serves the access; `clock` is then at its end.
-  bool hits(unsigned cpu, std::uintptr_t address, Access access, Time& clock, std::uintptr_t pc) {
+  // The run begins: the times of transfers are a function of the seed from here on.
+  void begin(std::uint64_t seed) { random_ = Random(seed); }
+
+  // True if the core's own copy serves the access; `clock` is then at its end. False, too, if it is later than `in_turn` and the
+  // line has gone from core to core before: another core may be about to take it.
+  bool hits(unsigned cpu, std::uintptr_t address, Access access, Time& clock, std::uintptr_t pc, Time in_turn = never) {
     Line* const found = held(cpu, address, access, clock);
     if (found == nullptr) return false;
     Line& line = *found;
+    if (line.version > 2 && clock > in_turn) return false;
     if (line.arrives != 0) [[unlikely]] {
       clock = std::max(clock, line.arrives);
       line.arrives = 0;
@@ -175,11 +179,11 @@ class Memory {
   };
   static constexpr std::size_t strides = 64;  // instructions that a core's prefetcher knows
 
-  // Of a line's way. Threads of equal work would otherwise stay in step as no real ones do.
+  // The time of a line's way varies: threads of equal work would otherwise stay in step as no real ones do.
   Time latency_from(Distance from);
 
   const Machine& machine_;
-  Random random_;
+  Random random_{0};
   std::vector<Cache> caches_;
   std::vector<std::array<Stride, strides>> prefetchers_{machine_.cpus};
   std::vector<Recent> recent_ = std::vector<Recent>(recents);

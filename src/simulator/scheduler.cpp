@@ -11,6 +11,7 @@
 #include <cstdio>
 
 #include "simulator/kernel/real.hpp"
+#include "simulator/simulation.hpp"
 
 namespace heddle::simulator {
 
@@ -18,8 +19,9 @@ constinit thread_local Thread* self = nullptr;
 
 namespace {
 
-// How far a core may be ahead of the others while it uses what it has in its cache.
+// How far a core may be ahead of the others while it uses what it has in its cache: lines that only it uses, and all.
 constexpr Time quantum = 100 * nanosecond;
+constexpr Time short_quantum = 10 * nanosecond;
 // Looks outside, a millisecond apart, before a standstill is called a deadlock.
 constexpr unsigned looks_outside = 3000;
 
@@ -85,6 +87,7 @@ void Scheduler::start(Thread& thread) {
   if (threads_.size() == 2) {
     constexpr Time beginning = 10'000'000 * nanosecond;
     clock = (clock / beginning + 1) * beginning;
+    simulation->memory.begin(settings_.seed);
     if (fuzz_.on()) change_at_ = fuzz_.next_change(clock);
   }
   make_ready(thread, clock + machine().thread_start);
@@ -97,6 +100,7 @@ void Scheduler::set_limit() {
     return;
   }
   const Cpu& mine = cpus_[self != nullptr ? self->cpu : 0];
+  in_turn = turns_.empty() ? never : turns_.top().order + short_quantum;
   limit = std::min(turns_.empty() ? never : turns_.top().order + quantum, timers_.empty() ? never : timers_.top().at);
   limit = std::min(limit, rotation_of(mine));
 }
@@ -291,6 +295,7 @@ void Scheduler::place(Thread& thread, unsigned number, Time at) {
   ++thread.counts.switches;
   add_turn(number);
   limit = std::min(limit, cpu.clock + quantum);
+  in_turn = std::min(in_turn, cpu.clock + short_quantum);
 }
 
 Thread* Scheduler::take_from(Cpu& cpu, unsigned for_cpu, bool background) {

@@ -65,7 +65,8 @@ class Scheduler {
 
   // The time of the running thread's core.
   Time clock = 0;
-  Time limit = never;  // beyond it the running thread has to call catch_up()
+  Time limit = never;    // beyond it the running thread has to call catch_up()
+  Time in_turn = never;  // the same before it uses a line that cores pass on
 
   const Machine& machine() const { return settings_.machine; }
   const Settings& settings() const { return settings_; }

@@ -40,9 +40,11 @@ void fetch(std::uintptr_t address, Access access, std::uintptr_t pc) {
 }  // namespace
 
 void miss(std::uintptr_t address, Access access, std::uintptr_t pc) {
-  simulation->scheduler.catch_up();
+  Scheduler& scheduler = simulation->scheduler;
+  scheduler.catch_up();
+  if (simulation->memory.hits(self->cpu, address, access, scheduler.clock, pc)) return;
   fetch(address, access, pc);
-  if (access != Access::write) simulation->scheduler.catch_up();  // done when the line is there
+  if (access != Access::write) scheduler.catch_up();  // done when the line is there
 }
 
 void touch_range(const void* at, std::size_t bytes, Access access, std::uintptr_t pc) {

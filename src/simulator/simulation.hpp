@@ -12,7 +12,7 @@
 namespace heddle::simulator {
 
 struct Simulation {
-  explicit Simulation(const Settings& settings) : scheduler(settings), memory(scheduler.machine(), settings.seed) {}
+  explicit Simulation(const Settings& settings) : scheduler(settings), memory(scheduler.machine()) {}
   Scheduler scheduler;
   Memory memory;
 };
@@ -62,7 +62,8 @@ inline bool begin_access(std::uintptr_t address, std::size_t bytes, Access acces
 inline void touch(const volatile void* at, std::size_t bytes, Access access, std::uintptr_t pc) {
   const auto address = reinterpret_cast<std::uintptr_t>(at);
   if (self == nullptr || !begin_access(address, bytes, access)) return;
-  if (!simulation->memory.hits(self->cpu, address, access, simulation->scheduler.clock, pc)) [[unlikely]]
+  Scheduler& scheduler = simulation->scheduler;
+  if (!simulation->memory.hits(self->cpu, address, access, scheduler.clock, pc, scheduler.in_turn)) [[unlikely]]
     miss(address, access, pc);
 }
 

@@ -33,11 +33,17 @@ void share_cores(std::vector<std::string>& environment, const Segment& segment) 
   set_variable(environment, openmp_threads, std::to_string(std::max(1, segment.header->usable_cores / segment.ranks)));
 }
 
+// With as many digits for each process, so that the ranks' memory is laid out in the same way in each run.
+std::string launcher_number() {
+  const std::string digits = std::to_string(getpid());
+  return std::string(10 - digits.size(), '0') + digits;
+}
+
 std::vector<std::string> environment_for(const App& app, const std::string& path, const EnvironmentPlan& all,
                                          const Segment& segment, int world_size) {
   std::vector<std::string> environment = environment_of(all, app.environment, path);
   set_variable(environment, boot::job_fd_variable, std::to_string(segment.fd));
-  set_variable(environment, boot::launcher_variable, std::to_string(getpid()));
+  set_variable(environment, boot::launcher_variable, launcher_number());
   set_variable(environment, boot::size_variable, std::to_string(world_size));
   for (const char* const name : boot::local_size_variables)
     set_variable(environment, name, std::to_string(segment.ranks));

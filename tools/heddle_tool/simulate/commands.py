@@ -1,4 +1,4 @@
-"""`heddle simulate PROGRAM | bench NAME... | machines`: arguments in, runs in virtual time, tables out."""
+"""`heddle simulate PROGRAM | bench NAME... | machines | costs`: arguments in, runs in virtual time, tables out."""
 
 import argparse
 import contextlib
@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from .. import places
 from ..bench import commands as bench
 from ..bench import table
 from ..bench.campaign import commit
@@ -15,7 +16,7 @@ from ..bench.progress import Progress, clock
 from ..bench.stats import number
 from ..bench.suite import Point, benchmark, human_size, points
 from ..errors import BadInput
-from . import counts, fuzz, lines, machines, run
+from . import costs, counts, fuzz, lines, machines, run
 
 DEFAULT_MACHINE = "xeon-16"
 SECONDS = 0.002  # of virtual time: the measured part of a benchmark program
@@ -61,7 +62,7 @@ def register(sub):
                        parents=[options(), programs_options()], allow_abbrev=False)
     p.add_argument("words", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGS]",
                    help="a path, or the name of a program in the build folder; `bench NAME...` for programs of bench/; `machines` to list "
-                   "them. Options may follow; what is no option of this command, or is behind --, is passed to the program")
+                   "them; `costs` for the counts that ./dev count checks. Options may follow; what is no option of this command, or is behind --, is passed to the program")
     p.set_defaults(perform=perform)
     return p
 
@@ -86,10 +87,12 @@ def perform(args) -> int:
         at = words.index("--")
         words, behind = words[:at], words[at + 1:]
     if not words:
-        raise BadInput("simulate what? A program that was compiled for the simulator, `bench NAME...` or `machines`")
+        raise BadInput("simulate what? A program that was compiled for the simulator, `bench NAME...`, `machines` or `costs`")
     args, more = parser([options(), *([programs_options()] if words[0] == "bench" else [])]).parse_known_args(words[1:], args)
     if words[0] == "machines":
         return show_machines()
+    if words[0] == "costs":
+        return show_costs(args, record="--record" in more)
     if words[0] == "bench" and hasattr(args, "fuzz"):
         raise BadInput("--fuzz takes a program, not bench")
     cases = bench_cases(args, more + behind) if words[0] == "bench" else program_cases(args, words[0], more + behind)
@@ -97,6 +100,25 @@ def perform(args) -> int:
     if not run.fix_addresses():
         bench.tell("personality(2) is not allowed here: addresses differ from run to run, and so may the results")
     return fuzz_all(args, cases, build) if hasattr(args, "fuzz") else simulate(args, cases, build)
+
+
+def show_costs(args, record: bool) -> int:
+    """The counts beside those of the page; 1 if one has grown. They are written to the page if asked for."""
+    page = (places.source_tree() or Path()) / "docs" / "results" / "simulated-costs.md"
+    build = run.build_folder(getattr(args, "build", None))
+    if not run.fix_addresses():
+        raise BadInput("personality(2) is not allowed here, so that counts would differ from run to run")
+    with shown(costs.runs()) as show:
+        counted = costs.count_all(build, show)
+    before = costs.recorded(page)
+    print(table.text(*costs.rows(counted, before)))
+    if record:
+        page.write_text(costs.page(counted, before))
+        return 0
+    grown = costs.grown(counted, before)
+    for line in grown:
+        bench.tell(line)
+    return 1 if grown else 0
 
 
 def parser(parents: list[argparse.ArgumentParser]) -> argparse.ArgumentParser:

@@ -9,7 +9,10 @@ class DirectStrategy final : public Strategy {
  public:
   bool collects() const override { return false; }
   std::uint32_t send(OutboxPeer& peer, Packets& packets, Drop drop) override {
-    const auto alone = [&](const OutboxItem& item) { return packets.post(item, 1); };
+    int packets_sent = 0;
+    const auto alone = [&](const OutboxItem& item) {
+      return packets_sent++ != packets_at_a_time && packets.post(item, 1);
+    };
     const std::uint32_t sent = peer.items.flush(alone, drop);
     return send_pieces(packets, pieces_at_a_time) ? sent + peer.items.flush(alone, drop) : sent;
   }

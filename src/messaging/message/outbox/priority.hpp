@@ -37,7 +37,7 @@ class PriorityStrategy final : public Strategy {
       });
     };
     const std::uint32_t sent = together();
-    if (!peer.items.empty()) return sent;  // the network takes no more now
+    if (!peer.items.empty()) return sent;  // the network takes no more now, or this was enough for one poll
     return send_longs(peer, packets, most_pieces / 2) ? sent + together() : sent;
   }
 

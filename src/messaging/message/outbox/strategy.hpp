@@ -64,14 +64,20 @@ class Strategy {
     while (sent < most && packets.post_piece()) ++sent;
     return sent != 0;
   }
+  // No more packets are sent while the lock is held once: with a receiver that keeps up, the other threads would wait until the whole
+  // queue is empty. What is left goes with the next poll, since this one has made progress.
+  static constexpr int packets_at_a_time = 64;
   // Sends the entries, as many in a packet as fit. Calls sent(n) after each packet of n messages. Returns the number sent.
   template <class Sent>
   static std::uint32_t send_together(OutboxQueue& queue, Packets& packets, Drop drop, Sent&& sent) {
     std::size_t left = 0;  // messages of the packet that was sent last
+    int packets_sent = 0;
     const auto goes = [&](const OutboxItem& item) {
       if (left == 0) {
+        if (packets_sent == packets_at_a_time) return false;
         const std::size_t n = packets.fit(item);
         if (!packets.post(item, n)) return false;
+        ++packets_sent;
         sent(n);
         left = n;
       }

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""The progress matrix and random thread programs under random schedules, with every safety model.
+
+Usage: fuzzed.py [--build FOLDER] [--rounds N] [--seed N]
+
+A round runs, for each model, one cell of the matrix and one random program, each under a schedule of its own. The first run that
+fails is printed with the command that repeats it. Programs and schedules are functions of the seed, so that the same seed tests
+the same.
+"""
+from __future__ import annotations
+
+import argparse
+import pathlib
+import shlex
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+from heddle_tool.bench.mpis import MODELS  # noqa: E402
+from heddle_tool.simulate import fuzz, lines, machines, run  # noqa: E402
+
+MATRIX, RANDOM = "mpi_test_progress_matrix", "mpi_test_threads_random"
+BLOCKED, PROGRESSING = 24, 12  # rows and columns of the matrix
+PATIENCE = 120.0  # seconds of real time
+
+
+def jobs(build: pathlib.Path, seed: int) -> list[run.Job]:
+    """One round. Its numbers go through the cells of the matrix and the random programs in steps that have no common divisor with them."""
+    machine = machines.load("xeon-16")
+    matrix, random = (run.find_program(name, build) for name in (MATRIX, RANDOM))
+    found = []
+    for i, model in enumerate(MODELS):
+        n = seed * len(MODELS) + i
+        shared = {"machine": machine, "limit": fuzz.LIMIT, "seed": n, "env": {"HEDDLE_MODEL": model}, "settings": {"fuzz": 1}}
+        found.append(run.Job(matrix, ("1", str(7 * n % BLOCKED), str(5 * n % PROGRESSING)), ranks=2, **shared))
+        found.append(run.Job(random, (str(n), "1", "0", "20"), ranks=1 + n % 3, **shared))
+    return found
+
+
+def command(job: run.Job) -> str:
+    """What repeats a run."""
+    words = ["tools/heddle", "simulate", "--fuzz", "1", "--seed", str(job.seed), "--ranks", str(job.ranks),
+             *(word for name, value in job.env.items() for word in ("--env", f"{name}={value}")), str(job.program), *job.args]
+    return shlex.join(words)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "simulate")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=1, help="of the first round")
+    given = parser.parse_args()
+    run.fix_addresses()
+    wanted = [job for n in range(given.rounds) for job in jobs(given.build, given.seed + n)]
+    print(f"{len(wanted)} random schedules, rounds {given.seed} to {given.seed + given.rounds - 1}", flush=True)
+    outcomes = run.perform(wanted, given.build, patience=PATIENCE, stop=lambda outcome: outcome.code != 0)
+    failed = [outcome for outcome in outcomes if outcome and outcome.code != 0]
+    for outcome in failed:
+        print(lines.named(outcome.why(), lines.Symbols(given.build, outcome.job.program)))
+        print(outcome.output[-2000:])
+        print(f"to repeat: {command(outcome.job)}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
