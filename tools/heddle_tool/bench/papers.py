@@ -64,23 +64,28 @@ OTHER_MACHINE = "the experiment of Fig. 7 on another machine"
 RUNTIMES = "measures the thread runtimes themselves, without MPI"
 
 CORES = "--cores"  # of the two ranks: an option of the launcher, which only the simulator has in the place of a benchmark's
-DANG_NODES, DANG = "haswell-36x2", {"threads": (1, 2, 4, 9, 18, 36)}  # a NUMA domain has nine cores
+# Windows and problems are smaller than the paper's where a simulated run would take minutes.
+DANG_NODES, DANG = "haswell-36x2", {"threads": (1, 4, 9, 18, 36)}  # a NUMA domain has nine cores
+DANG_NODE = {"threads": (16,)}  # of its second cluster, whose nodes have as many cores
+SMALL_GRAPH, SMALL_MATRIX = {"args": (("--scale", "12"),)}, {"args": (("--scale", "16"),)}
 DANG_RATE = Experiment("message-rate", THREADS, (64,), paper=DANG)
-DANG_THREE = (Experiment("latency-fan", THREADS, (64,), paper=DANG), Experiment("bandwidth", THREADS, (1 << 20,), paper=DANG), DANG_RATE)
+DANG_THREE = (Experiment("latency-fan", THREADS, (64,), paper=DANG),
+              Experiment("bandwidth", THREADS, (1 << 20,), paper={"threads": (1, 9, 18, 36), "args": (("--window", "2"),)}), DANG_RATE)
 DANG_WHERE = (replace(DANG_RATE, variables=VARIABLES),)
 AMER = ("global", "per-vni", "hmcs2-usc", "hmcs3-usc", "offload", "csync", "lockq-mtx", "lockq-mcs")
 AMER_NODES, AMER_APPLICATIONS = "skylake-56x2", "broadwell-36x2"
 # One thread for each core but the first; the second number is of a socket, the last of all hardware threads. Latency is that of
 # one thread of a server. There is one communicator, because the paper has one VNI.
-AMER_THREADS = {"threads": (1, 4, 14, 28, 55, 110)}
-AMER_MANY = {"threads": (55,)}
-ONE_VNI, SERVER = {"comms": ("shared",)}, {"name": "latency-fan"}
+AMER_THREADS = {"threads": (1, 14, 28, 55, 110)}
+AMER_MANY = {"threads": (55,), "sizes": (64, 16384)}
+ONE_VNI = {"comms": ("shared",), "args": (("--window", "16"),)}
+SERVER = {"name": "latency-fan"}
 APART = ("shared", "each")
 TRAHAY_NODES = "x5460-4x2"
 WAITS = {policy: {"HEDDLE_WAIT": policy} for policy in ("busy", "passive", "spin:5", "spin")}  # Trahay spins for 5 us
 PROGRESS = {words: {"HEDDLE_PROGRESS": words} for words in ("off", "idle")}
 DEFERRED = {path: {"HEDDLE_PROGRESS": f"idle,defer={path},from=0"} for path in ("tasklet", "direct")}
-DEFERRED_SIZES = (8, 1024, 4096, 8192)
+DEFERRED_SIZES, DEFERRED_PAPER = (8, 1024, 4096, 8192), {"sizes": (8, 1024, 4096)}
 STRATEGIES = {name: {"HEDDLE_MODEL": f"strategy={name}"} for name in ("direct", "auto")}
 BOTH = {"HEDDLE_RAILS": "eth0,eth1"}
 RAILS = {"both": BOTH, "split": BOTH | {"HEDDLE_MODEL": "strategy=split"}}
@@ -109,12 +114,15 @@ PAPERS = {
         "fig13": Figure("five threads using that lock", why_not=DRAWING),
         "fig14": Figure("message rate with the hierarchical lock", (DANG_RATE,), ("p-clh-usc", "p-hclhub-usc"), machine=DANG_NODES,
                         misses=True),
-        "fig15": Figure("16 threads, by message size", (Experiment("latency-fan", (16,), SMALL_TO_LARGE),
-                        Experiment("bandwidth", (16,), SMALL_TO_LARGE), Experiment("message-rate", (16,), SMALL_TO_LARGE[:4])),
+        "fig15": Figure("16 threads, by message size", (
+                        Experiment("latency-fan", (16,), SMALL_TO_LARGE, paper={"sizes": (1, 1024, 16384)}),
+                        Experiment("bandwidth", (16,), SMALL_TO_LARGE, paper={"sizes": (16384, 262144)}),
+                        Experiment("message-rate", (16,), SMALL_TO_LARGE[:4])),
                         ("p-clh", "p-hclhub-usc"), machine=DANG_NODES),
-        "fig16": Figure("Graph500, nonblocking and blocking", (Experiment("bfs", (2, 4, 8, 16)),
-                        Experiment("bfs-blocking", (2, 4, 8, 16))), ("p-clh", "p-hclhub-usc"), machine=DANG_NODES),
-        "fig17": Figure("HPCCG", (Experiment("cg", (2, 4, 8, 16)),), ("p-clh", "p-hclhub-usc"), machine=DANG_NODES),
+        "fig16": Figure("Graph500, nonblocking and blocking", (Experiment("bfs", (2, 4, 8, 16), paper=DANG_NODE | SMALL_GRAPH),
+                        Experiment("bfs-blocking", (2, 4, 8, 16), paper=DANG_NODE | SMALL_GRAPH)), ("p-clh", "p-hclhub-usc"),
+                        machine=DANG_NODES),
+        "fig17": Figure("HPCCG", (Experiment("cg", (2, 4, 8, 16), paper=DANG_NODE | SMALL_MATRIX),), ("p-clh", "p-hclhub-usc"), machine=DANG_NODES),
     }),
     "amer-2019": Paper("Software Combining to Mitigate Multithreaded MPI Contention", {
         "fig1": Figure("thread-safety models", why_not=DRAWING),
@@ -127,11 +135,11 @@ PAPERS = {
                         Experiment("latency", (16,), SMALL_TO_LARGE[:5], paper=AMER_MANY | SERVER)), AMER, machine=AMER_NODES),
         "fig6": Figure("message rate and latency by threads",
                        (Experiment("message-rate", THREADS, (64,), comms=APART, paper=AMER_THREADS | ONE_VNI),
-                        Experiment("latency", THREADS, (64,), paper=AMER_THREADS | SERVER)), AMER, machine=AMER_NODES),
-        "fig7": Figure("Graph500", (Experiment("bfs", (2, 4, 8, 16), paper={"threads": (35,)}),), AMER, machine=AMER_APPLICATIONS),
+                        Experiment("latency", THREADS, (64,), paper={"threads": (1, 14, 28, 55)} | SERVER)), AMER, machine=AMER_NODES),
+        "fig7": Figure("Graph500", (Experiment("bfs", (2, 4, 8, 16), paper={"threads": (35,)} | SMALL_GRAPH),), AMER, machine=AMER_APPLICATIONS),
         "table2": Figure("inputs of SNAP", why_not="describes inputs; those of `sweep` are in its header"),
         "fig8": Figure("SNAP's sweep, by processes and threads", (Experiment("sweep", (4,), ranks=(2, 4)),
-                       Experiment("sweep", (1, 2, 8, 16), ranks=(2,))), AMER, machine=AMER_APPLICATIONS),
+                       Experiment("sweep", (1, 2, 8, 16), ranks=(2,), paper={"threads": (1, 16)})), AMER, machine=AMER_APPLICATIONS),
     }),
     "evans-2020": Paper("Flexible threading in Open MPI", {
         "fig1": Figure("fork-join and yield of thread runtimes", why_not=RUNTIMES),
@@ -184,7 +192,8 @@ PAPERS = {
                        tuple(Experiment(f"polling-{mode}", sizes=SMALL_TO_LARGE[:3])
                              for mode in ("own", "core", "l2", "l3", "apart")), peers=False, machine=TRAHAY_NODES),
         "fig9": Figure("deferred submission while the sender computes, by tasklets and directly",
-                       (Experiment("deferred", sizes=DEFERRED_SIZES), Experiment("deferred-call", sizes=DEFERRED_SIZES)),
+                       (Experiment("deferred", sizes=DEFERRED_SIZES, paper=DEFERRED_PAPER),
+                        Experiment("deferred-call", sizes=DEFERRED_SIZES, paper=DEFERRED_PAPER)),
                        settings=PROGRESS | DEFERRED, peers=False, machine=TRAHAY_NODES),
         "overlap": Figure("a long receive while the program computes (section 4.1; not a figure)",
                           (Experiment("overlap-receive", sizes=(4 << 20,)),), settings=PROGRESS, machine=TRAHAY_NODES),
