@@ -58,7 +58,7 @@ class Simulation:
         return mpis.variants(mpis.Heddle("heddle", self.build), models, figure.rank_kinds, figure.runtimes, figure.settings)
 
     def points(self, figure: papers.Figure) -> list[Point]:
-        experiments = [e.simulated() for e in figure.experiments]
+        experiments = [e.simulated() for e in figure.experiments if not e.only_measured]
         if self.threads:
             experiments = [replace(e, threads=tuple(self.threads)) for e in experiments]
         return list(dict.fromkeys(p for e in experiments for p in e.points()))
@@ -157,7 +157,11 @@ def perform(args, words: list[str], common: dict, show) -> int:
         if hasattr(args, "json"):
             found.append({"paper": name, "figure": which} | campaign.to_json())
         else:
-            print(f"{papers.paper(name).title}, {which}: {papers.figure(name, which).shows}\n\n{table.report(campaign, render)}\n", flush=True)
+            print(f"{papers.paper(name).title}, {which}: {papers.figure(name, which).shows}\n\n{table.report(campaign, render)}\n")
+            for experiment in papers.figure(name, which).experiments:
+                if experiment.only_measured:
+                    print(f"{experiment.name} is not simulated: {experiment.only_measured}. Measure it: {papers.commands(name, which)[0]}\n")
+            sys.stdout.flush()
         if hasattr(args, "out"):
             write(Path(args.out) / f"{name}-{which}", campaign)
         bench.tell(f"{name} {which}: {time.monotonic() - began:.0f} s of real time")
