@@ -73,6 +73,15 @@ class Simulation:
                       **self.common | {"machine": machine, "env": env})
         return Wanted(job, job.with_args(*START) if figure.misses else None)
 
+    def command(self, name: str, which: str) -> str:
+        """What repeats the figure."""
+        words = ["heddle", "simulate", "paper", name, which]
+        words += [] if self.common["seed"] == 1 else ["--seed", str(self.common["seed"])]
+        words += [] if self.seconds == SECONDS else ["--seconds", f"{self.seconds:g}"]
+        words += ["--threads", ",".join(map(str, self.threads))] if self.threads else []
+        words += ["--models", ",".join(self.models)] if self.models else []
+        return shlex.join([*words, *(["--machine", self.machine] if self.machine else [])])
+
     def perform(self, name: str, which: str, show) -> Campaign:
         figure = papers.figure(name, which)
         machine = machines.load(self.machine or figure.machine)
@@ -83,7 +92,7 @@ class Simulation:
             for key, outcome in zip(jobs, run.perform(list(jobs.values()), self.build, patience=PATIENCE, show=shown)):
                 # Lines and their places are most of a report, and are not shown here.
                 self.done[key] = replace(outcome, report={k: v for k, v in outcome.report.items() if k != "lines"})
-        campaign = Campaign(command_line(), Plan(points, candidates, repeats=1, seconds=self.seconds), None)
+        campaign = Campaign(self.command(name, which), Plan(points, candidates, repeats=1, seconds=self.seconds), None)
         campaign.machine = {"simulated": machine.name, "about": machine.about, "seed": self.common["seed"]}
         for point in points:
             campaign.cells.append(Cell(point, {m.label: [self.run_of(wanted[point, m.label])] for m in candidates}))
@@ -101,10 +110,6 @@ class Simulation:
             each = counts.each(outcome, self.done[repr(wanted.start)])
             detail["misses"] = {where: each.get(f"misses_{where}", 0.0) for where in counts.DISTANCES}
         return runner.Run("ok", result["value"], result.get("samples", []), outcome.wall, detail=detail)
-
-
-def command_line() -> str:
-    return shlex.join(["heddle", *sys.argv[1:]])
 
 
 def chosen(words: list[str]) -> list[tuple[str, str]]:
