@@ -9,7 +9,7 @@ from typing import Callable, NamedTuple, Sequence
 from .stats import number
 
 # Heddle in warm colours with a full line, peers in cool ones, dashed: told apart without colour too.
-OURS = ("#c2410c", "#be123c", "#a16207", "#9333ea", "#db2777", "#ea580c", "#7c2d12", "#65a30d")
+OURS = ("#c2410c", "#be123c", "#a16207", "#9333ea", "#db2777", "#ea580c", "#7c2d12", "#65a30d", "#292524")
 PEERS = ("#2563eb", "#0f766e", "#64748b", "#7c6fd6", "#0891b2", "#94a3b8")
 INK, SOFT, GRID = "#1d2430", "#5b6575", "#e3e7ee"
 WIDTH, HEIGHT = 600, 340
@@ -205,7 +205,7 @@ PARTS = ("#2a6f97", "#61a5c2", "#e9c46a", "#d1495b", "#9d4edd", "#b8b8b8", "#e3e
 
 def shares(found: list[tuple[str, list[float]]], parts: list[str], name: str) -> str:
     """One bar per candidate, of parts that add up to one."""
-    left, right, top = 150, WIDTH - 20, 34
+    left, right, top = max([150, *(18 + 7 * len(label) for label, _ in found)]), WIDTH - 20, 34
     height = top + 26 * len(found) + 26
     body = []
     for i, part in enumerate(parts):
