@@ -136,7 +136,7 @@ def machine_line(campaign: Campaign) -> str:
 
 
 def method(campaign: Campaign) -> str:
-    """What a value of the tables is."""
+    """The runs that a value of the tables comes from."""
     return "one run each" if "simulated" in campaign.machine else f"medians of {most_runs(campaign)} interleaved runs"
 
 

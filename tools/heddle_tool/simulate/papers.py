@@ -74,7 +74,7 @@ class Simulation:
         return Wanted(job, job.with_args(*START) if figure.misses else None)
 
     def command(self, name: str, which: str) -> str:
-        """What repeats the figure."""
+        """The command that repeats the figure."""
         words = ["heddle", "simulate", "paper", name, which]
         words += [] if self.common["seed"] == 1 else ["--seed", str(self.common["seed"])]
         words += [] if self.seconds == SECONDS else ["--seconds", f"{self.seconds:g}"]
