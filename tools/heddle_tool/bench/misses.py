@@ -11,7 +11,7 @@ HEAD = ["benchmark", "threads", "size", "model", "in all", *PLACES.values()]
 
 
 def found(cell: Cell, label: str) -> dict[str, float]:
-    """Of the first run of a candidate; empty where it counted none."""
+    """The misses of a candidate's first run; empty where it counted none."""
     runs = [run.detail["misses"] for run in cell.runs.get(label, []) if run.ok and run.detail.get("misses")]
     return runs[0] if runs else {}
 

@@ -228,7 +228,7 @@ def figure(name: str, which: str) -> Figure:
 
 
 def commands(name: str, which: str) -> list[str]:
-    """What measures the figure on this machine, and what simulates it on the paper's."""
+    """The commands that measure the figure on this machine, and simulate it on the paper's."""
     found = figure(name, which)
     return [f"heddle {part} paper {name} {which}" for part, there in (("bench", not found.why_not), ("simulate", found.machine)) if there]
 

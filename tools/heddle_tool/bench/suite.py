@@ -49,7 +49,7 @@ class Point:
 
     @property
     def core(self) -> int:
-        """Of the second rank, where the experiment says it; else 0."""
+        """The second rank's core, where the experiment says it; else 0."""
         return int(self.args[1].split(",")[1]) if self.args[:1] == ("--cores",) else 0
 
     def arguments(self, seconds: float | None, samples: int | None) -> list[str]:
